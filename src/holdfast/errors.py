@@ -1,0 +1,107 @@
+"""Every error Holdfast raises, as one tree; each message says what is wrong and what to do next.
+
+HoldfastError
+├── InvalidInput            the caller's words are off: content, names, dates, filters, settings
+│   └── InvalidSetting      a setting's name or value
+├── NotFound                no such hub, memory, change set or file
+├── AlreadyExists           a hub, key or file of that name is there
+├── Conflict                the state has moved on: a version precondition, an undo that would
+│                           overwrite a later change
+├── StoreError              the store could not do it
+│   ├── StoreBusy           other processes kept writing for the whole wait
+│   ├── StoreFull           the disk, or the store's own bound, is full
+│   ├── StoreReadOnly       the folder or file cannot be written
+│   ├── StoreDamaged        the file is corrupted, or not a Holdfast store
+│   ├── StoreTooNew         written by a newer version of Holdfast
+│   ├── StoreClosed         used after close
+│   └── DeadlineExceeded    a read took longer than it was allowed
+└── EmbedderError           an embedding model is missing, unreachable or misbehaves
+
+Each class has the exit code the command line ends with.
+"""
+
+from __future__ import annotations
+
+
+class HoldfastError(Exception):
+    """The root of the tree: what went wrong, and in `hint` what to do next."""
+
+    exit_code = 1
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.hint}" if self.hint else self.message
+
+
+class InvalidInput(HoldfastError, ValueError):
+    """What the caller gave cannot be used."""
+
+    exit_code = 2
+
+
+class InvalidSetting(InvalidInput):
+    """A setting's name or value is not one Holdfast knows."""
+
+
+class NotFound(HoldfastError, LookupError):
+    """What was asked for is not there."""
+
+    exit_code = 3
+
+
+class AlreadyExists(HoldfastError):
+    """A thing of that name is there already."""
+
+    exit_code = 4
+
+
+class Conflict(HoldfastError):
+    """The state moved on since the caller looked."""
+
+    exit_code = 5
+
+
+class StoreError(HoldfastError):
+    """The store could not do what was asked; nothing was half written."""
+
+    exit_code = 6
+
+
+class StoreBusy(StoreError):
+    """Other processes kept writing for as long as we were willing to wait."""
+
+
+class StoreFull(StoreError):
+    """There is no room left for the write."""
+
+
+class StoreReadOnly(StoreError):
+    """The store's folder or file cannot be written."""
+
+
+class StoreDamaged(StoreError):
+    """The file is corrupted, or is not a Holdfast store."""
+
+
+class StoreTooNew(StoreError):
+    """A newer version of Holdfast wrote this store."""
+
+
+class StoreClosed(StoreError):
+    """The store was used after it was closed."""
+
+
+class DeadlineExceeded(StoreError):
+    """A read took longer than it was allowed; this is not an empty answer."""
+
+    exit_code = 7
+
+
+class EmbedderError(HoldfastError):
+    """An embedding model is missing, cannot be reached, or returned something unusable."""
+
+    exit_code = 8
