@@ -1,0 +1,152 @@
+"""The contract of an embedder, and what every embedder's vectors go through.
+
+An embedder turns texts into unit vectors. It does not know memories, hubs, stores or ranking. It
+may load a model or call a server, but only when the first text is embedded: making one is free.
+
+Vectors are float32 matrices of one row a text, each row of length 1, so that a dot product is the
+cosine. In a store each row is a blob:
+
+    4 bytes   little-endian float32: the scale
+    d bytes   int8: the values; value * scale gives the float back
+
+One scale a row costs nothing measurable in recall and a quarter of the room of float32.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from holdfast.errors import EmbedderError
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    import numpy as np
+    import numpy.typing as npt
+
+    Vector: TypeAlias = npt.NDArray[np.float32]  # (d,)
+    Matrix: TypeAlias = npt.NDArray[np.float32]  # (n, d)
+
+SCALE_BYTES = 4  # a float32
+
+
+class Embedder(Protocol):
+    """Texts in, unit vectors out. Safe to call from several threads.
+
+    `identity` names everything that shapes a stored vector: the model, its weights, pooling,
+    passage prefix. Vectors of two identities are never compared. Reading it is cheap, except that
+    a model in a local folder is hashed once.
+
+    `dimensions` is the length of a vector, or 0 as long as only the model itself could tell and it
+    has not been asked yet; after the first vector it is always set.
+
+    `passage_tokens_max` is how much of a passage the model reads; what is beyond is not seen.
+
+    Whatever goes wrong is an EmbedderError. What comes back has been through `check`.
+    """
+
+    @property
+    def identity(self) -> str: ...
+
+    @property
+    def dimensions(self) -> int: ...
+
+    @property
+    def passage_tokens_max(self) -> int: ...
+
+    def embed_passages(self, texts: Sequence[str]) -> Matrix:
+        """One unit row a text, in the order given; no texts give a matrix of no rows."""
+        ...
+
+    def embed_query(self, text: str) -> Vector:
+        """The unit vector of a question, to be compared with those of passages."""
+        ...
+
+
+def check(matrix: Matrix, expected_dimensions: int, count: int) -> Matrix:
+    """The matrix as it came, if it can be used: the right shape, finite, no row of zeros.
+
+    `expected_dimensions` of 0 means that any length will do. A wrong vector that got into a store
+    would be found, or not found, for ever after; so this raises rather than repairs.
+    """
+    import numpy as np
+
+    if matrix.ndim != 2:
+        raise EmbedderError(
+            f"The embedder returned an array of {matrix.ndim} axes instead of a table with one row"
+            " a text.",
+        )
+    rows, columns = matrix.shape
+    if rows != count:
+        raise EmbedderError(f"The embedder returned {rows} vectors for {count} texts.")
+    if count and expected_dimensions and columns != expected_dimensions:
+        raise EmbedderError(
+            f"The embedder returned vectors of length {columns}; {expected_dimensions} was"
+            " expected.",
+            hint="Check that the model named in the settings is the one that is served.",
+        )
+    if count and not columns:
+        raise EmbedderError("The embedder returned empty vectors.")
+    bad = np.flatnonzero(~np.isfinite(matrix).all(axis=1))
+    if bad.size:
+        what = "NaN" if np.isnan(matrix[bad[0]]).any() else "infinity"
+        raise EmbedderError(f"The embedder returned {what} in the vector of text {bad[0] + 1}.")
+    zero = np.flatnonzero(~matrix.any(axis=1))
+    if zero.size:
+        raise EmbedderError(f"The embedder returned only zeros for text {zero[0] + 1}.")
+    return matrix
+
+
+def unit_rows(matrix: Matrix) -> Matrix:
+    """Each row divided by its length; rows of zeros must have been refused by `check` before."""
+    import numpy as np
+
+    # In float64, and by the largest value first: the square of a tiny float32 would be zero.
+    wide = matrix.astype(np.float64)
+    wide /= np.abs(wide).max(axis=1, keepdims=True)
+    wide /= np.linalg.norm(wide, axis=1, keepdims=True)
+    return wide.astype(np.float32)
+
+
+def quantise(matrix: Matrix) -> list[bytes]:
+    """Each row as the blob described above; the error of a value is at most half the scale."""
+    import numpy as np
+
+    check(matrix, 0, len(matrix))
+    if not len(matrix):
+        return []
+    scales = (np.abs(matrix).max(axis=1, keepdims=True) / np.float32(127)).astype("<f4")
+    if not scales.all():
+        raise EmbedderError("A vector is too short to be stored: its values are nearly zero.")
+    values = np.clip(np.rint(matrix / scales), -127, 127).astype(np.int8)
+    return [scale.tobytes() + row.tobytes() for scale, row in zip(scales, values, strict=True)]
+
+
+def dequantise(blob: bytes) -> Vector:
+    """The vector of one blob."""
+    row: Vector = dequantise_all([blob], len(blob) - SCALE_BYTES)[0]
+    return row
+
+
+def dequantise_all(blobs: Sequence[bytes], dimensions: int) -> Matrix:
+    """The matrix of many blobs of one identity, in one pass and without a copy a row."""
+    import numpy as np
+
+    width = SCALE_BYTES + dimensions
+    for number, blob in enumerate(blobs):
+        if len(blob) != width or dimensions < 1:
+            raise EmbedderError(
+                f"Stored vector {number + 1} has {len(blob)} bytes; {width} was expected.",
+                hint="Embed the hub again: vectors can always be made anew from the text.",
+            )
+    table = np.frombuffer(b"".join(blobs), dtype=np.uint8).reshape(len(blobs), max(width, 0))
+    scales = np.ascontiguousarray(table[:, :SCALE_BYTES]).view("<f4")
+    if not np.isfinite(scales).all():
+        raise EmbedderError(
+            "A stored vector is damaged: its scale is not a number.",
+            hint="Embed the hub again: vectors can always be made anew from the text.",
+        )
+    matrix: Matrix = table[:, SCALE_BYTES:].view(np.int8).astype(np.float32)
+    matrix *= scales
+    return matrix
