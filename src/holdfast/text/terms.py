@@ -27,40 +27,22 @@ _STEMS_MAX = 50_000
 # ── folding ──────────────────────────────────────────────────────────────────────────────────
 
 
-def _ranges(*pairs: tuple[int, int]) -> str:
-    return "".join(f"{chr(first)}-{chr(last)}" for first, last in pairs)
+def _ranges(table: str) -> str:
+    """The inside of a character class from rows of hexadecimal ranges; `|` opens a comment."""
+    pairs = " ".join(line.partition("|")[0] for line in table.splitlines()).split()
+    return "".join("-".join(chr(int(end, 16)) for end in pair.split("-")) for pair in pairs)
 
 
-# Marks whose loss does not change the word: accents of Latin, Greek and Cyrillic, Arabic harakat
-# and tatweel, Hebrew points. Indic and Thai vowel signs are letters in all but name and stay.
-_ACCENTS = (
-    # The breve of й stays: it makes a letter of its own, half of all Russian adjective endings.
-    "(?<!и)\u0306|["
-    + _ranges(
-        (0x0300, 0x0305),
-        (0x0307, 0x036F),  # general combining marks
-        (0x0483, 0x0489),  # Cyrillic
-        (0x0591, 0x05BD),
-        (0x05BF, 0x05BF),
-        (0x05C1, 0x05C2),
-        (0x05C4, 0x05C5),
-        (0x05C7, 0x05C7),  # Hebrew points and cantillation
-        (0x0610, 0x061A),
-        (0x0640, 0x0640),  # tatweel
-        (0x064B, 0x065F),
-        (0x0670, 0x0670),
-        (0x06D6, 0x06DC),
-        (0x06DF, 0x06E4),
-        (0x06E7, 0x06E8),
-        (0x06EA, 0x06ED),  # Arabic harakat and Quranic signs
-        (0x08D3, 0x08FF),
-        (0x1AB0, 0x1AFF),
-        (0x1DC0, 0x1DFF),
-        (0x20D0, 0x20F0),  # marks for symbols, keycaps
-        (0xFE20, 0xFE2F),
-    )
-    + "]"
-)
+# Marks whose loss does not change the word. Indic and Thai vowel signs are letters in all but
+# name and are not here.
+_ACCENTS = """
+    0300-0305 0307-036F 1AB0-1AFF 1DC0-1DFF FE20-FE2F  | Latin, Greek; 0306 is told apart below
+    0483-0489                                          | Cyrillic
+    0591-05BD 05BF 05C1-05C2 05C4-05C5 05C7            | Hebrew points and cantillation
+    0610-061A 064B-065F 0670 06D6-06DC 06DF-06E4       | Arabic vowels
+    06E7-06E8 06EA-06ED 08D3-08FF 0640                 | and tatweel
+    20D0-20F0                                          | symbols, keycaps
+"""
 
 
 def _fold_table() -> dict[int, str]:
@@ -103,10 +85,13 @@ class _Wide:
 
     def __init__(self) -> None:
         self.folds = _fold_table()
-        self.accents = re.compile(_ACCENTS)
+        # The breve of й stays: it makes a letter of its own, which Russian endings are full of.
+        self.accents = re.compile(f"(?<!и)\u0306|[{_ranges(_ACCENTS)}]")
+        signs, unspaced = _ranges(_SIGNS + _INDIC_SIGNS), _ranges(_UNSPACED)
         # A flag is two letters of its own alphabet; every other emoji is a word by itself.
-        self.word = re.compile(rf"[\w{_SIGNS}{_UNSPACED}]+|[\U0001f1e6-\U0001f1ff]{{2}}|[{_EMOJI}]")
-        self.unspaced = re.compile(f"([{_UNSPACED}]+)")
+        flag, emoji = "[\U0001f1e6-\U0001f1ff]{2}", f"[{_ranges(_EMOJI)}]"
+        self.word = re.compile(rf"[\w{signs}{unspaced}]+|{flag}|{emoji}")
+        self.unspaced = re.compile(f"([{unspaced}]+)")
         # The mark of an acronym stands inside a Hebrew word.
         self.hebrew_quote = re.compile("(?<=[א-ת])[\"'׳״](?=[א-ת])")
 
@@ -144,71 +129,34 @@ def trigram_text(text: str) -> str:
 
 # Scripts written without spaces, and Korean, whose particles hang on to the word: cut by a
 # dictionary they would be found only when both sides cut alike, so they become bigrams instead.
-_UNSPACED = _ranges(
-    (0x0E01, 0x0E3A),
-    (0x0E40, 0x0E4E),  # Thai
-    (0x0E81, 0x0ECE),
-    (0x0EDC, 0x0EDF),  # Lao
-    (0x1000, 0x103F),
-    (0x1050, 0x109F),
-    (0xAA60, 0xAA7F),
-    (0xA9E0, 0xA9FE),  # Myanmar
-    (0x1780, 0x17D3),
-    (0x17DC, 0x17DD),  # Khmer
-    (0x1100, 0x11FF),
-    (0x3131, 0x318E),
-    (0xA960, 0xA97C),
-    (0xAC00, 0xD7A3),
-    (0xD7B0, 0xD7FB),  # Hangul
-    (0x2E80, 0x2FD5),
-    (0x3005, 0x3007),
-    (0x3021, 0x3029),
-    (0x3038, 0x303C),
-    (0x3400, 0x4DBF),
-    (0x4E00, 0x9FFF),
-    (0xF900, 0xFAFF),
-    (0x20000, 0x3FFFD),  # Han
-    (0x3041, 0x3096),
-    (0x3099, 0x309A),
-    (0x309D, 0x309F),
-    (0x30A1, 0x30FA),
-    (0x30FC, 0x30FF),
-    (0x31F0, 0x31FF),  # kana
-    (0x3105, 0x312F),
-    (0x31A0, 0x31BF),  # Bopomofo
-)
+_UNSPACED = """
+    0E01-0E3A 0E40-0E4E                                | Thai
+    0E81-0ECE 0EDC-0EDF                                | Lao
+    1000-103F 1050-109F AA60-AA7F A9E0-A9FE            | Myanmar
+    1780-17D3 17DC-17DD                                | Khmer
+    1100-11FF 3131-318E A960-A97C AC00-D7A3 D7B0-D7FB  | Hangul
+    2E80-2FD5 3005-3007 3021-3029 3038-303C 3400-4DBF  | Han
+    4E00-9FFF F900-FAFF 20000-3FFFD
+    3041-3096 3099-309A 309D-309F 30A1-30FA 30FC-30FF 31F0-31FF  | kana
+    3105-312F 31A0-31BF                                | Bopomofo
+"""
 
 # Signs that `\w` leaves out though they belong to a word: the marks that fold() keeps.
-_SIGNS = _ranges(
-    *(
-        part
-        for block in range(0x0900, 0x0E00, 0x80)  # the Indic blocks share one plan
-        for part in (
-            (block, block + 3),
-            (block + 0x3A, block + 0x57),
-            (block + 0x62, block + 0x63),
-        )
-    ),
-    (0x0711, 0x0711),
-    (0x0730, 0x074A),
-    (0x07A6, 0x07B0),
-    (0x07EB, 0x07F3),
-    (0x0F18, 0x0F19),
-    (0x0F35, 0x0F35),
-    (0x0F37, 0x0F37),
-    (0x0F39, 0x0F39),
-    (0x0F71, 0x0F84),
-    (0x0F8D, 0x0FBC),
-    (0x135D, 0x135F),
-    (0x1B00, 0x1B04),
-    (0x1B34, 0x1B44),
-    (0x11000, 0x11046),
-    (0x11100, 0x11134),
+_SIGNS = """
+    0711 0730-074A                                     | Syriac
+    07A6-07B0 07EB-07F3                                | Thaana, N'Ko
+    0F18-0F19 0F35 0F37 0F39 0F71-0F84 0F8D-0FBC       | Tibetan
+    135D-135F 1B00-1B04 1B34-1B44                      | Ethiopic, Balinese
+    11000-11046 11100-11134                            | Brahmi, Chakma
+"""
+# The Indic blocks, Devanagari to Sinhala, share one plan.
+_INDIC_SIGNS = "".join(
+    f"{block:04X}-{block + 0x03:04X} {block + 0x3A:04X}-{block + 0x57:04X} "
+    f"{block + 0x62:04X}-{block + 0x63:04X} "
+    for block in range(0x0900, 0x0E00, 0x80)
 )
 
-_EMOJI = _ranges(
-    (0x2300, 0x23FF), (0x2600, 0x27BF), (0x2B00, 0x2BFF), (0x1F000, 0x1F1E5), (0x1F200, 0x1FAFF)
-)
+_EMOJI = "2300-23FF 2600-27BF 2B00-2BFF 1F000-1F1E5 1F200-1FAFF"
 
 _ASCII_WORD = re.compile("[a-z0-9]+")
 
@@ -418,24 +366,24 @@ def _identifier_words(compound: str) -> list[str]:
 
 # Words of English that say nothing about what is sought, folded and unstemmed, as `_words` gives
 # them (so contractions stand without apostrophe). Left out on purpose: words that can be the
-# whole point of a memory, such as first, last, never, always, used, new, like, home, work.
+# whole point of a memory, such as first, last, never, always, used, new, like, home, work;
+# and words that are names as well: may (the month), us (the country).
 _STOP_WORDS = """
     a an the this that these those
     i me my mine myself you your yours yourself he him his himself she her hers herself
-    it its itself we us our ours ourselves they them their theirs themselves
-    one ones someone something anyone anything everyone everything
+    it its itself we our ours ourselves they them their theirs themselves
+    one someone something anyone anything everyone everything
     am is are was were be been being do does did doing done have has had having
-    can could may might must shall should will would ought
-    and or but nor so yet if then else than because as while although though unless
-    of at by for with about against between into through during before after
-    to from in out on off over under up down onto upon within without via per
+    can could might must shall should will would
+    and or but nor so yet if then than because as while although though unless
+    of at by for with about against between into through
+    to from in out on off over under up down onto within without
     who whom whose which what when where why how
-    whatever whenever wherever whichever
     here there again once just only also too very really quite rather almost even still
-    all any both each few more most much many other others some such same own
+    all any both each few more most much many other others some such same
     no not
     dont doesnt didnt isnt arent wasnt werent hasnt havent hadnt wont wouldnt cant cannot
-    couldnt shouldnt mustnt mightnt shant neednt aint
+    couldnt shouldnt aint
     im ive youre youve theyre theyve thats whats
     let lets please tell ok okay etc
 """
@@ -444,4 +392,4 @@ STOP_WORDS = frozenset(_STOP_WORDS.split())
 
 def is_stop(word: str) -> bool:
     """Whether a word, as typed, is too common to search for."""
-    return word in STOP_WORDS or fold(word).replace("'", "") in STOP_WORDS
+    return word in STOP_WORDS or all(part in STOP_WORDS for part in _words(word)[0])
