@@ -1,0 +1,274 @@
+"""Read a question into what recall needs: terms, phrases, exclusions, filters, a time, an intent.
+
+Only what is written below has a meaning; every other character, also the operators of a search
+engine, is a character like any other. It knows no store and no ranking: what a window or an
+intent is worth is decided where hits are ranked.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, tzinfo
+from typing import Literal, NamedTuple, TypeAlias, get_args
+
+from holdfast.domain.memory import KINDS, SOURCES, Kind
+from holdfast.errors import InvalidInput
+from holdfast.text.dates import find_dates, parse_when
+from holdfast.text.terms import is_stop, phrase_terms, query_terms
+
+# A question is a few sentences; what is pasted after that slows every stage and blurs the vector.
+CHARS_MAX = 4_000
+# The cost of a full-text query grows with its terms, and past some dozens they only add noise.
+TERMS_MAX = 64
+# Each is a condition of its own on every candidate row.
+PHRASES_MAX = 16
+FILTERS_MAX = 16
+
+Field: TypeAlias = Literal["tag", "category", "kind", "key", "source", "before", "after"]
+FIELDS: tuple[Field, ...] = get_args(Field)
+
+
+class Filter(NamedTuple):
+    """A condition a memory must meet, or with `negated` must not; before and after hold times."""
+
+    field: Field
+    value: str | datetime
+    negated: bool = False
+
+
+class Window(NamedTuple):
+    """The time a question speaks of, [since, until), and the words that say so."""
+
+    since: datetime
+    until: datetime
+    words: str
+
+
+class Analysis(NamedTuple):
+    """A question, taken apart."""
+
+    text: str
+    words: str
+    terms: tuple[str, ...] = ()
+    phrases: tuple[tuple[str, ...], ...] = ()
+    excluded: tuple[tuple[str, ...], ...] = ()
+    filters: tuple[Filter, ...] = ()
+    window: Window | None = None
+    kind: Kind | None = None
+    names: tuple[str, ...] = ()
+    cut: bool = False
+
+
+def analyse(text: str, *, now: datetime, zone: tzinfo | None = None) -> Analysis:
+    """Take a question apart; InvalidInput when it is empty or a filter makes no sense.
+
+    `now` and `zone` settle what 'last Tuesday' means; without a zone days are those of UTC.
+    """
+    if not text.strip():
+        raise InvalidInput("Say what to look for, in a few words: the query is empty.")
+    cut = len(text) > CHARS_MAX
+    asked = text[:CHARS_MAX]
+    filters, rest = _take_filters(asked, now=now, zone=zone)
+    excluded, words = _take_exclusions(rest)
+    if excluded and not filters and not _WORD.search(words):
+        # Everything but these would be the whole store; whoever types only '-i' means '-i'.
+        excluded, words = (), rest
+    phrases, words = _take_phrases(words)
+    words = " ".join(words.split())
+    terms = query_terms(words)
+    return Analysis(
+        text=text,
+        words=words,
+        terms=tuple(terms[:TERMS_MAX]),
+        phrases=phrases,
+        excluded=excluded,
+        filters=filters,
+        window=_window(words, now=now, zone=zone),
+        kind=_intent(words),
+        names=_names(words),
+        cut=cut or len(terms) > TERMS_MAX,
+    )
+
+
+# ── filters ──────────────────────────────────────────────────────────────────────────────────
+
+_QUOTES = '"“”„'
+_QUOTED = f"[{_QUOTES}]([^{_QUOTES}]+)[{_QUOTES}]"
+# At the start of a word only, so that `https://…/tag:x` and `note:` are text; and with a value
+# right behind the colon, so that 'kind: it depends' is text too.
+_FILTER = re.compile(rf"(?<!\S)(-?)({'|'.join(FIELDS)}):(?:{_QUOTED}(?!\S)|(\S+))", re.IGNORECASE)
+# A filter at the end of a sentence takes the sentence's punctuation with it.
+_VALUE_TAIL = ",;?!." + _QUOTES
+
+
+def _take_filters(
+    text: str, *, now: datetime, zone: tzinfo | None
+) -> tuple[tuple[Filter, ...], str]:
+    if ":" not in text:
+        return (), text
+    filters: list[Filter] = []
+
+    def take(found: re.Match[str]) -> str:
+        minus, name, quoted, bare = found.groups()
+        value = (quoted or bare.lstrip(_QUOTES).rstrip(_VALUE_TAIL)).strip()
+        filters.append(_filter(name.lower(), value, bool(minus), now=now, zone=zone))
+        return " "
+
+    rest = _FILTER.sub(take, text)
+    if len(filters) > FILTERS_MAX:
+        raise InvalidInput(
+            f"The query has {len(filters)} filters.", hint=f"Use at most {FILTERS_MAX}."
+        )
+    _check_window(filters)
+    return tuple(dict.fromkeys(filters)), rest
+
+
+def _filter(name: str, value: str, negated: bool, *, now: datetime, zone: tzinfo | None) -> Filter:
+    field = next(known for known in FIELDS if known == name)
+    if not value:
+        raise InvalidInput(
+            f"The filter '{field}:' has no value.",
+            hint=f'Write {field}:value or {field}:"two words".',
+        )
+    if field == "kind":
+        return Filter(field, _one_of(field, value, KINDS), negated)
+    if field == "source":
+        return Filter(field, _one_of(field, value, SOURCES), negated)
+    if field in ("before", "after"):
+        when = parse_when(value, now=now, zone=zone or UTC)
+        if negated:
+            # Not before a moment is from it on: the same as after, which begins with it.
+            field = "after" if field == "before" else "before"
+        return Filter(field, when)
+    return Filter(field, value, negated)
+
+
+def _one_of(field: str, value: str, allowed: tuple[str, ...]) -> str:
+    if value.lower() in allowed:
+        return value.lower()
+    from difflib import get_close_matches  # only for the sentence of an error
+
+    near = get_close_matches(value.lower(), allowed, n=1, cutoff=0.0)
+    raise InvalidInput(
+        f"'{value}' is not a {field}.",
+        hint=f"Did you mean {field}:{near[0]}? There are {', '.join(allowed)}.",
+    )
+
+
+def _check_window(filters: list[Filter]) -> None:
+    after = [f.value for f in filters if f.field == "after" and isinstance(f.value, datetime)]
+    before = [f.value for f in filters if f.field == "before" and isinstance(f.value, datetime)]
+    if after and before and max(after) >= min(before):
+        raise InvalidInput(
+            f"Nothing can be after {max(after):%Y-%m-%d %H:%M} and before "
+            f"{min(before):%Y-%m-%d %H:%M} (UTC).",
+            hint="Swap the two dates, or drop one.",
+        )
+
+
+# ── exclusions and phrases ───────────────────────────────────────────────────────────────────
+
+_WORD = re.compile(r"\w")
+# A minus counts at the start of a word only, and before a letter or a quote: so `gpt-4`, `-5` and
+# a dash between words are text. Nor before a single ASCII letter: nobody means to leave out every
+# memory with an 'i' in it, but many ask what `rm -r` does.
+_EXCLUSION = re.compile(rf"(?<!\S)-(?:{_QUOTED}(?!\w)|(?![A-Za-z](?!\S))([^\W\d_]\S*))")
+# A quote opens after a space and closes before one, so that 5" and 6" are sizes.
+_PHRASE = re.compile(rf"(?<![^\s(\[])(?:{_QUOTED})(?!\w)")
+
+
+def _take_exclusions(text: str) -> tuple[tuple[tuple[str, ...], ...], str]:
+    if "-" not in text:
+        return (), text
+    excluded: list[tuple[str, ...]] = []
+
+    def take(found: re.Match[str]) -> str:
+        terms = tuple(phrase_terms(found.group(1) or found.group(2)))
+        if not terms or len(excluded) >= PHRASES_MAX:
+            return found.group()
+        excluded.append(terms)
+        return " "
+
+    rest = _EXCLUSION.sub(take, text)
+    return tuple(dict.fromkeys(excluded)), rest
+
+
+def _take_phrases(text: str) -> tuple[tuple[tuple[str, ...], ...], str]:
+    """The phrases, and the text with their words but without their quotes."""
+    if not any(quote in text for quote in _QUOTES):
+        return (), text
+    phrases: list[tuple[str, ...]] = []
+
+    def take(found: re.Match[str]) -> str:
+        terms = tuple(phrase_terms(found.group(1)))
+        if not terms or len(phrases) >= PHRASES_MAX:
+            return found.group()
+        phrases.append(terms)
+        return found.group(1)
+
+    rest = _PHRASE.sub(take, text)
+    return tuple(dict.fromkeys(phrases)), rest
+
+
+# ── time, intent, names ──────────────────────────────────────────────────────────────────────
+
+
+def _window(words: str, *, now: datetime, zone: tzinfo | None) -> Window | None:
+    """Times that overlap narrow each other; times apart are spanned, from the first to the last."""
+    window: Window | None = None
+    for found in find_dates(words, now=now, zone=zone or UTC):
+        if window is None:
+            window = Window(found.since, found.until, found.words)
+            continue
+        said = f"{window.words}, {found.words}"
+        if found.since < window.until and window.since < found.until:
+            since, until = max(window.since, found.since), min(window.until, found.until)
+        else:
+            since, until = min(window.since, found.since), max(window.until, found.until)
+        window = Window(since, until, said)
+    return window
+
+
+# In this order: 'why did we choose how to deploy' asks for the reason.
+_INTENTS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
+    ("rationale", re.compile(r"\b(?:why|reasons?|rationale|how come)\b", re.IGNORECASE)),
+    (
+        "procedural",
+        re.compile(
+            r"\bhow (?:do|can|could|should|would) (?:i|we|you|one)\b|\bhow to\b|\bsteps (?:to|for)\b",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        "episodic",
+        re.compile(
+            r"^\W*when\b|\bwhen (?:did|was|were|is|will|have|has|had)\b|\bwhat happened\b"
+            r"|\bwhat (?:did|have|has) .{1,60}? (?:say|said|tell|told|mention)",
+            re.IGNORECASE,
+        ),
+    ),
+)
+
+
+def _intent(words: str) -> Kind | None:
+    for kind, pattern in _INTENTS:
+        if pattern.search(words):
+            return kind
+    return None
+
+
+# A word with the mark before it, if any, that makes it the first of a sentence.
+_NAME = re.compile(r"(^\W*|[.!?:]\s+\W*)?\b([^\W\d_](?:[^\W_]|['’-](?=\w))*)")
+
+
+def _names(words: str) -> tuple[str, ...]:
+    """Words written like a name where a plain word would not be: inside a sentence."""
+    names: dict[str, None] = {}
+    for found in _NAME.finditer(words):
+        word = found.group(2)
+        if found.group(1) is not None or not word[0].isupper() or word.isupper():
+            continue
+        name = re.sub("['’]s$", "", word)
+        if not is_stop(name):
+            names[name] = None
+    return tuple(names)
