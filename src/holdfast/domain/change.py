@@ -1,0 +1,125 @@
+"""What happened to memories: change sets, revisions, receipts, and how to walk back in time.
+
+A revision holds only the fields it changed, old and new. The row is the newest state; any older
+one is reached by undoing revisions from the newest back, so a memory that never changed costs
+nothing but a line that says when it came.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from holdfast.domain.memory import REVISED, Memory
+
+Action: TypeAlias = Literal[
+    "remember",
+    "update",
+    "supersede",
+    "pin",
+    "unpin",
+    "archive",
+    "forget",
+    "restore",
+    "lifecycle",
+    "import",
+    "undo",
+]
+
+
+class Change(NamedTuple):
+    """One change set: everything one operation did, undone as a whole."""
+
+    id: str
+    hub_id: str
+    at: datetime
+    actor: str
+    action: Action
+    reason: str = ""
+    undoes: str | None = None
+    undone_by: str | None = None
+
+
+class Revision(NamedTuple):
+    """One change of one memory: the fields it set, as name → (old, new).
+
+    The first revision of a memory has no fields: before it, there was nothing.
+    """
+
+    sequence: int
+    change_id: str
+    memory_id: str
+    version: int
+    at: datetime
+    fields: Mapping[str, tuple[Any, Any]]
+
+    @property
+    def creates(self) -> bool:
+        return self.version == 1
+
+
+class Entry(NamedTuple):
+    """A line of a memory's history: the change set, and the memory before and after it."""
+
+    change: Change
+    revision: Revision
+    before: Memory | None
+    after: Memory
+
+
+class Receipt(NamedTuple):
+    """What a purge leaves: that something was removed, and nothing of what it said."""
+
+    memory_id: str
+    number: int
+    at: datetime
+    actor: str
+    reason: str
+    revisions: int
+
+
+def changed_fields(before: Memory, after: Memory) -> dict[str, tuple[Any, Any]]:
+    """The revised fields that differ, as name → (old, new)."""
+    return {
+        name: (old, new)
+        for name in REVISED
+        if (old := getattr(before, name)) != (new := getattr(after, name))
+    }
+
+
+def entries(
+    head: Memory, revisions: Sequence[Revision], changes: Mapping[str, Change]
+) -> list[Entry]:
+    """The memory's history, oldest first, from its newest state and its revisions in order."""
+    out: list[Entry] = []
+    after = head
+    for index in range(len(revisions) - 1, -1, -1):
+        revision = revisions[index]
+        earlier = revisions[index - 1] if index else None
+        before = None if earlier is None else _undone(after, revision, earlier)
+        out.append(Entry(changes[revision.change_id], revision, before, after))
+        if before is not None:
+            after = before
+    out.reverse()
+    return out
+
+
+def as_of(head: Memory, revisions: Iterable[Revision], at: datetime) -> Memory | None:
+    """The memory as it stood at a past time, or None if it was not there yet.
+
+    `revisions` are all of the memory's, in order.
+    """
+    kept = list(revisions)
+    state = head
+    while kept and kept[-1].at > at:
+        later = kept.pop()
+        if not kept:
+            return None
+        state = _undone(state, later, kept[-1])
+    return state if kept else None
+
+
+def _undone(after: Memory, revision: Revision, earlier: Revision) -> Memory:
+    old = {name: pair[0] for name, pair in revision.fields.items()}
+    return after._replace(**old, version=earlier.version, updated_at=earlier.at)

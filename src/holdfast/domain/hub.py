@@ -1,0 +1,44 @@
+"""A hub: an isolated space of memories. Nothing crosses hubs."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal, NamedTuple, TypeAlias
+
+DEFAULT_HUB = "default"
+
+HubState: TypeAlias = Literal["active", "importing"]
+
+
+class Hub(NamedTuple):
+    """One hub. `numbers` is the last number given out in it; numbers are never used twice."""
+
+    id: str
+    name: str
+    owner: str
+    created_at: datetime
+    numbers: int = 0
+    state: HubState = "active"
+
+
+class Statistics(NamedTuple):
+    """What is in a hub, counted."""
+
+    hub: str
+    memories: int
+    visible: int
+    forgotten: int
+    quarantined: int
+    pinned: int
+    by_state: dict[str, int]
+    by_category: dict[str, int]
+    by_kind: dict[str, int]
+    by_layer: dict[str, int]
+    revisions: int
+    changes: int
+    passages: int
+    vectors: int
+    content_bytes: int
+    receipts: int
+    oldest: datetime | None
+    newest: datetime | None

@@ -1,0 +1,120 @@
+"""One piece of knowledge, with everything that is known about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+
+ContentType: TypeAlias = Literal[
+    "text", "markdown", "code", "chat", "transcript", "file", "structured", "link"
+]
+Kind: TypeAlias = Literal["episodic", "semantic", "procedural", "rationale"]
+Stability: TypeAlias = Literal["volatile", "evolving", "stable"]
+Boundary: TypeAlias = Literal["private", "hub", "team", "org"]
+State: TypeAlias = Literal["processing", "active", "cooling", "archived"]
+Layer: TypeAlias = Literal["long_term", "journal", "library"]
+Trust: TypeAlias = Literal["user", "agent", "tool", "import"]
+Source: TypeAlias = Literal["cli", "import", "hook", "web", "api", "sdk", "mcp", "extraction"]
+
+CONTENT_TYPES: tuple[ContentType, ...] = get_args(ContentType)
+KINDS: tuple[Kind, ...] = get_args(Kind)
+STABILITIES: tuple[Stability, ...] = get_args(Stability)
+BOUNDARIES: tuple[Boundary, ...] = get_args(Boundary)
+STATES: tuple[State, ...] = get_args(State)
+LAYERS: tuple[Layer, ...] = get_args(Layer)
+TRUSTS: tuple[Trust, ...] = get_args(Trust)
+SOURCES: tuple[Source, ...] = get_args(Source)
+
+# What a person files things under; any other label is welcome too.
+CATEGORIES = (
+    "preference",
+    "fact",
+    "project",
+    "person",
+    "routine",
+    "decision",
+    "core",
+    "daily",
+    "conversation",
+)
+
+
+class Origin(NamedTuple):
+    """Where in a conversation a memory was taken from."""
+
+    turn: str
+    start: int
+    end: int
+    hash: str
+
+
+class Memory(NamedTuple):
+    """One piece of knowledge in one hub. A change makes a new value and a revision."""
+
+    id: str
+    hub_id: str
+    number: int
+    content: str
+    content_hash: str
+    title: str
+    owner: str
+    created_at: datetime
+    updated_at: datetime
+    summary: str = ""
+    content_type: ContentType = "text"
+    key: str | None = None
+    category: str = "fact"
+    tags: tuple[str, ...] = ()
+    kind: Kind = "semantic"
+    stability: Stability = "evolving"
+    boundary: Boundary = "hub"
+    state: State = "active"
+    state_reason: str = ""
+    layer: Layer = "long_term"
+    pinned: bool = False
+    trust: Trust = "user"
+    quarantine: str = ""
+    source: Source = "sdk"
+    source_agent: str | None = None
+    assisted_by_agent: str | None = None
+    source_path: str | None = None
+    session: str | None = None
+    speaker: str | None = None
+    occurred_at: datetime | None = None
+    occurred_until: datetime | None = None
+    valid_from: datetime | None = None
+    valid_until: datetime | None = None
+    expires_at: datetime | None = None
+    forgotten_at: datetime | None = None
+    supersedes: str | None = None
+    superseded_by: str | None = None
+    parent: str | None = None
+    origin: Origin | None = None
+    metadata: Mapping[str, Any] = {}
+    version: int = 1
+    access_count: int = 0
+    shown_count: int = 0
+    mention_count: int = 1
+    accessed_at: datetime | None = None
+
+    @property
+    def visible(self) -> bool:
+        """Neither forgotten nor waiting for review."""
+        return self.forgotten_at is None and not self.quarantine
+
+    def current(self, now: datetime) -> bool:
+        """Whether it still holds: not superseded, expired or past its validity."""
+        return (
+            self.superseded_by is None
+            and (self.expires_at is None or self.expires_at > now)
+            and (self.valid_until is None or self.valid_until > now)
+        )
+
+
+# Counters move without a revision: being read is not a change of the memory.
+COUNTERS = frozenset({"access_count", "shown_count", "mention_count", "accessed_at"})
+# Who and where it is never changes; version and updated_at belong to the revision that sets them.
+FIXED = frozenset({"id", "hub_id", "number", "created_at", "version", "updated_at"})
+REVISED = tuple(f for f in Memory._fields if f not in COUNTERS and f not in FIXED)
+TIMES = frozenset(f for f in Memory._fields if f.endswith(("_at", "_until", "_from")))

@@ -1,0 +1,55 @@
+"""What `remember` answers: five outcomes that a caller tells apart by type."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+from holdfast.domain.memory import Memory
+
+
+class Stored(NamedTuple):
+    """It is new, and it is in."""
+
+    memory: Memory
+    change: str
+
+
+class Updated(NamedTuple):
+    """A memory with this key or source path was there; this is its new version."""
+
+    memory: Memory
+    change: str
+    previous: Memory
+
+
+class Duplicate(NamedTuple):
+    """The same content was there already; nothing was written."""
+
+    memory: Memory
+
+
+class Superseded(NamedTuple):
+    """It is in, and an older memory now says that this one took its place."""
+
+    memory: Memory
+    change: str
+    previous: Memory
+
+
+class Quarantined(NamedTuple):
+    """It is kept, but hidden until a person approves it; `reason` says why."""
+
+    memory: Memory
+    change: str
+    reason: str
+
+
+Remembered: TypeAlias = Stored | Updated | Duplicate | Superseded | Quarantined
+
+
+class LifecycleMove(NamedTuple):
+    """One step the lifecycle rules take, or would take."""
+
+    memory: Memory
+    to: str
+    reason: str

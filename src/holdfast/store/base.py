@@ -1,0 +1,272 @@
+"""The contract of a store: rows in, rows out, all or nothing.
+
+A store keeps canonical state (hubs, memories, changes, revisions, receipts) and derived state
+(passages with their index terms, substring index, vectors). It knows nothing of ranking, dedup,
+lifecycle or undo: the engine decides, inside one `write()`, what the rows should be. Every method
+but those on hubs themselves takes the hub first, and no method can reach across hubs.
+
+Derived state can be dropped and rebuilt at any time; canonical state cannot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, NamedTuple, Protocol
+
+from holdfast.domain.change import Change, Receipt, Revision
+from holdfast.domain.hub import Hub, HubState, Statistics
+from holdfast.domain.memory import Memory
+from holdfast.domain.query import Filter, Order
+
+
+class Capability(StrEnum):
+    """What a store can do beyond the contract; ask for the capability, never for the brand."""
+
+    DURABLE = "durable"  # an acknowledged write survives kill -9
+    MULTI_PROCESS = "multi_process"  # several processes may have it open at once
+    DEADLINES = "deadlines"  # a read can be stopped in the middle
+    BACKUP = "backup"  # an online, consistent copy
+    VECTORS = "vectors"  # keeps vectors beside the passages
+
+
+class IndexEntry(NamedTuple):
+    """What search knows of one passage. `body` and `head` are index terms in order;
+    head terms come from what surrounds the passage: title, headings, tags, key, speaker."""
+
+    ordinal: int
+    start: int
+    end: int
+    headings: tuple[str, ...]
+    body: tuple[str, ...]
+    head: tuple[str, ...]
+    vector: bytes | None = None
+
+
+class Lexicon(NamedTuple):
+    """The hub's own word statistics: how many passages, how long, and how many hold each term."""
+
+    passages: int
+    terms: int
+    frequency: Mapping[str, int]
+
+
+class TermQuery(NamedTuple):
+    """Passages that hold at least one of `terms` (all phrases of `phrases`, none of `excluded`)."""
+
+    terms: tuple[str, ...]
+    phrases: tuple[tuple[str, ...], ...] = ()
+    excluded: tuple[tuple[str, ...], ...] = ()
+    # Terms of a single character in a script without spaces: answered by the words they begin.
+    prefixes: tuple[str, ...] = ()
+
+
+class Candidate(NamedTuple):
+    """A passage that may be an answer, with the terms that ranking needs."""
+
+    memory_id: str
+    passage_id: int
+    ordinal: int
+    start: int
+    end: int
+    headings: tuple[str, ...]
+    body: str
+    head: str
+
+
+class VectorRow(NamedTuple):
+    """A passage's vector, as stored."""
+
+    passage_id: int
+    vector: bytes
+
+
+class VectorState(NamedTuple):
+    """Tells a cache whether it is current: newest row and how often rows were taken away."""
+
+    count: int
+    newest: int
+    removals: int
+
+
+class Problem(NamedTuple):
+    """Something `check` found. Derived problems can be mended by rebuilding; others cannot."""
+
+    what: str
+    derived: bool
+    memory_id: str = ""
+    hub_id: str = ""
+
+
+Progress = Callable[[int, int], None]  # (done, total)
+
+
+class Reader(Protocol):
+    """A consistent view of the store, good until its `with` block ends."""
+
+    def hubs(self) -> list[Hub]: ...
+    def hub(self, name: str) -> Hub | None: ...
+    def hub_by_id(self, hub_id: str) -> Hub | None: ...
+
+    def memory(self, hub_id: str, memory_id: str) -> Memory | None: ...
+    def memory_by_number(self, hub_id: str, number: int) -> Memory | None: ...
+    def memory_by_key(self, hub_id: str, key: str) -> Memory | None:
+        """The one that is not forgotten."""
+        ...
+
+    def memory_by_path(self, hub_id: str, source_path: str) -> Memory | None:
+        """The one that is not forgotten."""
+        ...
+
+    def memories_by_hash(self, hub_id: str, content_hash: str) -> list[Memory]:
+        """Those that are not forgotten, oldest first."""
+        ...
+
+    def memories_by_id(self, hub_id: str, memory_ids: Sequence[str]) -> dict[str, Memory]: ...
+
+    def memories(
+        self,
+        hub_id: str,
+        filter: Filter,
+        *,
+        order: Order,
+        after: tuple[Any, int] | None,
+        limit: int,
+    ) -> list[Memory]:
+        """A run of memories in an order; `after` is the (sort value, number) of the last one."""
+        ...
+
+    def neighbours(
+        self, hub_id: str, turns: Sequence[tuple[str, int]]
+    ) -> dict[tuple[str, int], tuple[str | None, str | None]]:
+        """For each (session, number): the ids of the visible memories before and after it in
+        that session."""
+        ...
+
+    def statistics(self, hub_id: str) -> Statistics: ...
+
+    def changes(self, hub_id: str, *, limit: int, before: str | None = None) -> list[Change]:
+        """Change sets, newest first."""
+        ...
+
+    def change(self, hub_id: str, change_id: str) -> Change | None: ...
+    def last_undoable(self, hub_id: str) -> Change | None:
+        """The newest change set that is no undo and has not been undone."""
+        ...
+
+    def revisions(self, hub_id: str, memory_id: str) -> list[Revision]:
+        """A memory's revisions, oldest first."""
+        ...
+
+    def revisions_of(self, hub_id: str, change_id: str) -> list[Revision]: ...
+    def changed_after(self, hub_id: str, at: datetime) -> list[str]:
+        """The memories that have a revision later than `at`."""
+        ...
+
+    def scan_changes(self, hub_id: str) -> Iterable[Change]:
+        """All change sets, oldest first."""
+        ...
+
+    def scan_revisions(self, hub_id: str) -> Iterable[Revision]:
+        """All revisions, oldest first."""
+        ...
+
+    def receipts(self, hub_id: str) -> list[Receipt]: ...
+
+    def lexicon(self, hub_id: str, terms: Sequence[str]) -> Lexicon: ...
+    def search_terms(
+        self, hub_id: str, query: TermQuery, filter: Filter, *, limit: int
+    ) -> list[Candidate]:
+        """Candidates in a rough order of merit; ranking is not the store's business."""
+        ...
+
+    def search_substring(
+        self, hub_id: str, needle: str, filter: Filter, *, limit: int
+    ) -> list[str]:
+        """Memories whose folded text holds the folded needle, newest first."""
+        ...
+
+    def passages(self, hub_id: str, memory_ids: Sequence[str]) -> list[Candidate]: ...
+    def candidates(self, hub_id: str, passage_ids: Sequence[int], filter: Filter) -> list[Candidate]:
+        """The passages with these ids whose memory the filter admits."""
+        ...
+
+    def vector_state(self, hub_id: str, model: str) -> VectorState: ...
+    def vectors(self, hub_id: str, model: str, *, after: int) -> Iterable[VectorRow]:
+        """Vectors of one model with passage ids above `after`, in order."""
+        ...
+
+    def vectors_of(self, hub_id: str, model: str, memory_id: str) -> list[VectorRow]: ...
+    def unembedded(self, hub_id: str, model: str, *, limit: int) -> list[Candidate]:
+        """Passages that have no vector of this model yet."""
+        ...
+
+    def unembedded_count(self, hub_id: str, model: str) -> int: ...
+
+
+class Writer(Reader, Protocol):
+    """One transaction: everything in its `with` block happens, or nothing does."""
+
+    def add_hub(self, hub: Hub) -> None: ...
+    def rename_hub(self, hub_id: str, name: str) -> None: ...
+    def set_hub_state(self, hub_id: str, state: HubState, numbers: int) -> None: ...
+    def drop_hub(self, hub_id: str) -> None:
+        """Everything of the hub goes, for good."""
+        ...
+
+    def take_numbers(self, hub_id: str, count: int) -> int:
+        """Reserves `count` numbers and returns the first."""
+        ...
+
+    def add_memory(self, memory: Memory) -> None: ...
+    def set_memory(self, memory: Memory) -> None: ...
+    def add_change(self, change: Change) -> None: ...
+    def mark_undone(self, hub_id: str, change_id: str, by: str | None) -> None: ...
+    def add_revision(
+        self,
+        hub_id: str,
+        change_id: str,
+        memory_id: str,
+        version: int,
+        at: datetime,
+        fields: Mapping[str, tuple[Any, Any]],
+    ) -> None: ...
+    def add_receipt(self, hub_id: str, receipt: Receipt) -> None: ...
+    def purge(self, hub_id: str, memory_id: str) -> int:
+        """Removes row, revisions and derived state for good; returns how many revisions went."""
+        ...
+
+    def index(
+        self, hub_id: str, memory_id: str, text: str, entries: Sequence[IndexEntry], model: str
+    ) -> None:
+        """Replaces the memory's derived state; `text` is what substring search sees."""
+        ...
+
+    def unindex(self, hub_id: str, memory_id: str) -> None: ...
+    def set_vectors(self, hub_id: str, model: str, vectors: Sequence[VectorRow]) -> None:
+        """Sets vectors of passages that still exist; others are passed over."""
+        ...
+
+    def drop_derived(self) -> None:
+        """Empties and recreates all derived tables, also damaged ones."""
+        ...
+
+    def count_access(self, hub_id: str, memory_ids: Sequence[str], at: datetime) -> None: ...
+    def count_shown(self, hub_id: str, memory_ids: Sequence[str]) -> None: ...
+
+
+class Store(Protocol):
+    """Keeps memories. Thread-safe; readers do not wait for the writer."""
+
+    @property
+    def capabilities(self) -> frozenset[Capability]: ...
+    def read(self, *, deadline_s: float | None = None) -> AbstractContextManager[Reader]: ...
+    def write(self) -> AbstractContextManager[Writer]: ...
+    def check(self) -> list[Problem]:
+        """Looks at every promise the store makes about itself; empty means all is well."""
+        ...
+
+    def backup(self, path: str, progress: Progress | None = None) -> None: ...
+    def close(self) -> None: ...

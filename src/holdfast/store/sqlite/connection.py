@@ -1,0 +1,217 @@
+"""Opening the file, and turning SQLite's errors into sentences.
+
+Knows pragmas, waiting and error codes; knows nothing of what the tables mean.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import apsw
+
+from holdfast.errors import (
+    DeadlineExceeded,
+    StoreBusy,
+    StoreClosed,
+    StoreDamaged,
+    StoreError,
+    StoreFull,
+    StoreReadOnly,
+    StoreTooNew,
+)
+from holdfast.store.sqlite.schema import APPLICATION_ID, MIGRATIONS, NEWEST
+
+# A writer holds the lock for milliseconds; a minute means that something is stuck.
+BUSY_WAIT_S = 60.0
+_FIRST_NAP_S = 0.0005
+_LONGEST_NAP_S = 0.05
+# How many virtual machine steps pass between two looks at the deadline: about a millisecond.
+_STEPS_PER_LOOK = 20_000
+
+
+def prepare_file(path: str) -> None:
+    """Makes the file, readable by its owner alone, before SQLite would make it with the umask."""
+    try:
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    except PermissionError:
+        if os.access(path, os.R_OK):
+            raise StoreReadOnly(
+                f"The store {path} cannot be written.",
+                hint="Check the permissions of the file and its folder, or choose another --home.",
+            ) from None
+        raise StoreReadOnly(
+            f"The store {path} cannot be opened: permission denied.",
+            hint="Check the permissions of the file and its folder, or choose another --home.",
+        ) from None
+    except IsADirectoryError:
+        raise StoreDamaged(
+            f"{path} is a folder, not a store.", hint="Name a file, or move the folder away."
+        ) from None
+    except OSError as error:
+        reason = error.strerror or str(error)
+        kind = StoreReadOnly if error.errno == 30 else StoreError
+        raise kind(
+            f"The store {path} cannot be opened: {reason}.",
+            hint="Check that its folder exists and can be written, or choose another --home.",
+        ) from None
+
+
+def connect(path: str, *, busy_wait_s: float = BUSY_WAIT_S) -> apsw.Connection:
+    """A connection with the pragmas every one of ours has."""
+    with translated(path):
+        connection = apsw.Connection(
+            path, flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOMUTEX
+        )
+        try:
+            connection.set_busy_handler(patience(busy_wait_s))
+            _retry_busy(lambda: connection.execute("PRAGMA journal_mode = WAL"), busy_wait_s)
+            connection.execute(
+                "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON;"
+                "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16000"
+            )
+        except BaseException:
+            connection.close()
+            raise
+    return connection
+
+
+def patience(wait_s: float) -> Callable[[int], bool]:
+    """A busy handler that naps a little longer each time, with chance so that two waiters part."""
+    started = 0.0
+
+    def wait(prior: int) -> bool:
+        nonlocal started
+        now = time.monotonic()
+        if prior == 0:
+            started = now
+        if now - started > wait_s:
+            return False
+        nap_s = min(_LONGEST_NAP_S, _FIRST_NAP_S * 2 ** min(prior, 10))
+        time.sleep(nap_s * (0.5 + os.urandom(1)[0] / 510))
+        return True
+
+    return wait
+
+
+def _retry_busy(act: Callable[[], object], wait_s: float) -> None:
+    # Turning on WAL, and opening while another process recovers the log, can answer BUSY without
+    # asking the busy handler.
+    wait = patience(wait_s)
+    attempt = 0
+    while True:
+        try:
+            act()
+            return
+        except apsw.BusyError:
+            if not wait(attempt):
+                raise
+            attempt += 1
+
+
+def migrate(connection: apsw.Connection, path: str) -> None:
+    """Brings the file to the newest schema: each step in a transaction of its own."""
+    with translated(path):
+        if _version(connection, path) == NEWEST:
+            return
+        for migration in MIGRATIONS:
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                # Another process may have migrated while we waited for the lock.
+                if _version(connection, path) < migration.version:
+                    connection.execute(migration.sql)
+                    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+                    connection.execute(f"PRAGMA user_version = {migration.version}")
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+
+
+def _version(connection: apsw.Connection, path: str) -> int:
+    application = connection.pragma("application_id")
+    version = connection.pragma("user_version")
+    assert isinstance(version, int)
+    if application == APPLICATION_ID:
+        if version > NEWEST:
+            raise StoreTooNew(
+                f"The store {path} has schema {version}; this Holdfast knows up to {NEWEST}.",
+                hint="Upgrade Holdfast, or open another store with --home.",
+            )
+        return version
+    if version or connection.execute("SELECT count(*) FROM sqlite_schema").get:
+        raise StoreDamaged(
+            f"{path} is an SQLite database, but not one of Holdfast's; it was left as it is.",
+            hint="Move it away, or choose another --home.",
+        )
+    return 0
+
+
+@contextmanager
+def deadline(connection: apsw.Connection, seconds: float | None) -> Iterator[None]:
+    """Stops a read that takes longer than `seconds`."""
+    if seconds is None:
+        yield
+        return
+    ends = time.monotonic() + seconds
+    connection.set_progress_handler(lambda: time.monotonic() > ends, _STEPS_PER_LOOK)
+    try:
+        yield
+    except apsw.InterruptError:
+        raise DeadlineExceeded(
+            f"The read was stopped after {seconds:g} s; this is not an empty answer.",
+            hint="Narrow the query, or raise recall.deadline_s.",
+        ) from None
+    finally:
+        connection.set_progress_handler(None)
+
+
+@contextmanager
+def translated(path: str) -> Iterator[None]:
+    """Turns what SQLite says into what a person can act on."""
+    try:
+        yield
+    except apsw.BusyError:
+        raise StoreBusy(
+            f"Other processes kept writing to {path} for {BUSY_WAIT_S:g} s.",
+            hint="Nothing was written; try again when they are done.",
+        ) from None
+    except apsw.FullError:
+        raise StoreFull(
+            f"There is no room left on the disk of {path}.",
+            hint="Nothing was written; free some space and try again.",
+        ) from None
+    except (apsw.ReadOnlyError, apsw.PermissionsError):
+        raise StoreReadOnly(
+            f"The store {path} cannot be written.",
+            hint="Check the permissions of the file and its folder.",
+        ) from None
+    except (apsw.CorruptError, apsw.NotADBError) as error:
+        raise StoreDamaged(
+            f"{path} is damaged, or not a Holdfast store ({error}).",
+            hint="Run `holdfast doctor`; `holdfast restore-backup` brings back a backup.",
+        ) from None
+    except apsw.CantOpenError as error:
+        raise StoreError(
+            f"The store {path} cannot be opened ({error}).",
+            hint="Check that its folder exists and can be written.",
+        ) from None
+    except apsw.IOError as error:
+        # A quota or a file size limit is reported as an input/output error, not as a full disk.
+        raise StoreFull(
+            f"Writing or reading {path} failed ({error}).",
+            hint="The disk may be full or failing; nothing was half written.",
+        ) from None
+    except apsw.SQLError as error:
+        # Our own statements are right; what they name is missing or broken.
+        raise StoreDamaged(
+            f"A table of {path} is missing or broken ({error}).",
+            hint="Run `holdfast doctor --fix`: it rebuilds what can be derived and loses nothing.",
+        ) from None
+    except apsw.ConnectionClosedError:
+        raise StoreClosed(
+            f"The store {path} is closed.", hint="Open it again with holdfast.open()."
+        ) from None

@@ -1,0 +1,146 @@
+"""Whole files: a consistent copy out while writers run, a copy back in, and the rescue of a file
+whose derived tables are beyond dropping.
+
+A copy in goes through SQLite's own transaction, so that other processes that have the store open
+see it whole or not at all.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+
+import apsw
+
+from holdfast.errors import AlreadyExists, NotFound, StoreDamaged
+from holdfast.store.base import Progress
+from holdfast.store.sqlite.connection import connect, migrate, prepare_file, translated
+
+# Pages copied between two reports: about 4 MB.
+_PAGES_PER_STEP = 1_000
+CANONICAL = ("hubs", "memories", "changes", "revisions", "receipts")
+
+
+def copy_out(source: apsw.Connection, path: str, progress: Progress | None) -> None:
+    """A consistent copy of the source at `path`: complete and flushed, or not there at all."""
+    if os.path.exists(path):
+        raise AlreadyExists(f"{path} exists already.", hint="Choose another name for the backup.")
+    folder = os.path.dirname(os.path.abspath(path))
+    if not os.path.isdir(folder):
+        raise NotFound(f"The folder {folder} does not exist.", hint="Make it, or choose another.")
+    partial = f"{path}.partial-{os.getpid()}"
+    prepare_file(partial)
+    try:
+        # An open read transaction holds the snapshot, so writers cannot make the copy start over.
+        source.execute("BEGIN; SELECT 1 FROM sqlite_schema LIMIT 1")
+        destination = apsw.Connection(partial)
+        try:
+            _copy(destination, source, progress)
+        finally:
+            destination.close()
+        verify(partial)
+        _flush(partial)
+        os.replace(partial, path)
+        _flush(folder)
+    except BaseException:
+        _remove(partial)
+        raise
+
+
+def copy_in(path: str, backup: str, progress: Progress | None = None) -> None:
+    """Makes the store at `path` what the backup holds, in one transaction."""
+    if not os.path.isfile(backup):
+        raise NotFound(f"There is no backup at {backup}.", hint="Check the name.")
+    verify(backup)
+    with translated(path):
+        prepare_file(path)
+        destination = connect(path)
+        source = apsw.Connection(backup, flags=apsw.SQLITE_OPEN_READONLY)
+        try:
+            _copy(destination, source, progress)
+            migrate(destination, path)
+        finally:
+            source.close()
+            destination.close()
+
+
+def verify(path: str) -> None:
+    """Refuses a file that is damaged, foreign or newer than we are; leaves it as it is."""
+    from holdfast.store.sqlite.connection import _version
+
+    with translated(path):
+        connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
+        try:
+            if _version(connection, path) == 0:
+                raise StoreDamaged(f"{path} is empty; there is nothing in it to bring back.")
+            found = connection.execute("PRAGMA quick_check(1)").get
+        finally:
+            connection.close()
+    if found != "ok":
+        raise StoreDamaged(f"{path} is damaged: {found}.", hint="Use another backup.")
+
+
+def rescue(path: str) -> str:
+    """Copies the canonical tables into a fresh file that takes the place of a damaged one.
+
+    For when derived tables are so damaged that they cannot even be dropped. Needs the store to
+    itself. The damaged file is kept; its new name is returned.
+    """
+    fresh = f"{path}.rescue-{os.getpid()}"
+    _remove(fresh)
+    prepare_file(fresh)
+    connection = connect(fresh)
+    try:
+        migrate(connection, fresh)
+        with translated(path):
+            connection.execute("ATTACH DATABASE ? AS damaged", (path,))
+            connection.execute("BEGIN IMMEDIATE")
+            for table in CANONICAL:
+                connection.execute(f"INSERT INTO main.{table} SELECT * FROM damaged.{table}")
+            connection.execute("INSERT INTO main.word_totals (hub) SELECT pk FROM main.hubs")
+            connection.execute("COMMIT; DETACH DATABASE damaged")
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    except BaseException:
+        connection.close()
+        _remove(fresh)
+        raise
+    connection.close()
+    kept = _free_name(f"{path}.damaged")
+    for suffix in ("", "-wal", "-shm"):
+        with suppress(FileNotFoundError):
+            os.replace(path + suffix, kept + suffix)
+    os.replace(fresh, path)
+    _flush(os.path.dirname(os.path.abspath(path)))
+    return kept
+
+
+def _copy(
+    destination: apsw.Connection, source: apsw.Connection, progress: Progress | None
+) -> None:
+    with destination.backup("main", source, "main") as copying:
+        while not copying.done:
+            copying.step(_PAGES_PER_STEP)
+            if progress is not None:
+                progress(copying.page_count - copying.remaining, copying.page_count)
+
+
+def _free_name(wanted: str) -> str:
+    name, number = wanted, 1
+    while os.path.exists(name):
+        number += 1
+        name = f"{wanted}-{number}"
+    return name
+
+
+def _remove(path: str) -> None:
+    for suffix in ("", "-wal", "-shm", "-journal"):
+        with suppress(FileNotFoundError):
+            os.remove(path + suffix)
+
+
+def _flush(path: str) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

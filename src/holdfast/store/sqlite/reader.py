@@ -1,0 +1,403 @@
+"""Reading: one snapshot of the database, as values."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from typing import Any
+
+import apsw
+
+from holdfast.domain.change import Change, Receipt, Revision
+from holdfast.domain.clock import from_micros, to_micros
+from holdfast.domain.hub import Hub, Statistics
+from holdfast.domain.memory import Memory
+from holdfast.domain.query import Filter, Order
+from holdfast.store.base import Candidate, Lexicon, TermQuery, VectorRow, VectorState
+from holdfast.store.sqlite import filters, rows, search
+from holdfast.text.searchable import searchable
+
+# More bindings than this in one statement gain nothing.
+_IDS_PER_STATEMENT = 500
+_PASSAGE_COLUMNS = 'm.id, p.pk, p.ordinal, p.start, p."end", p.headings, p.body, p.head'
+
+
+class SqliteReader:
+    """The Reader of the contract, on one connection inside one transaction."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+        self._pks: dict[str, int] = {}
+
+    def _pk(self, hub_id: str) -> int:
+        pk = self._pks.get(hub_id)
+        if pk is None:
+            pk = self._one("SELECT pk FROM hubs WHERE id = ?", (hub_id,))
+            pk = self._pks[hub_id] = -1 if pk is None else pk
+        return pk
+
+    def _one(self, sql: str, values: Sequence[Any] = ()) -> Any:
+        return self._connection.execute(sql, values).get
+
+    def _all(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
+        return self._connection.execute(sql, values).fetchall()
+
+    # Hubs
+
+    def hubs(self) -> list[Hub]:
+        found = self._all(f"SELECT {rows.HUB_COLUMNS} FROM hubs ORDER BY name")
+        return [rows.hub_from_row(row) for row in found]
+
+    def hub(self, name: str) -> Hub | None:
+        row = self._one(f"SELECT {rows.HUB_COLUMNS} FROM hubs WHERE name = ?", (name,))
+        return None if row is None else rows.hub_from_row(row)
+
+    def hub_by_id(self, hub_id: str) -> Hub | None:
+        row = self._one(f"SELECT {rows.HUB_COLUMNS} FROM hubs WHERE id = ?", (hub_id,))
+        return None if row is None else rows.hub_from_row(row)
+
+    # Memories
+
+    def _memory(self, hub_id: str, condition: str, value: Any) -> Memory | None:
+        row = self._one(
+            f"SELECT {rows.MEMORY_COLUMNS} FROM memories m WHERE m.hub = ? AND {condition}",
+            (self._pk(hub_id), value),
+        )
+        return None if row is None else rows.memory_from_row(row, hub_id)
+
+    def memory(self, hub_id: str, memory_id: str) -> Memory | None:
+        return self._memory(hub_id, "m.id = ?", memory_id)
+
+    def memory_by_number(self, hub_id: str, number: int) -> Memory | None:
+        return self._memory(hub_id, "m.number = ?", number)
+
+    def memory_by_key(self, hub_id: str, key: str) -> Memory | None:
+        return self._memory(hub_id, "m.key = ? AND m.forgotten_at IS NULL", key)
+
+    def memory_by_path(self, hub_id: str, source_path: str) -> Memory | None:
+        return self._memory(hub_id, "m.source_path = ? AND m.forgotten_at IS NULL", source_path)
+
+    def memories_by_hash(self, hub_id: str, content_hash: str) -> list[Memory]:
+        found = self._all(
+            f"SELECT {rows.MEMORY_COLUMNS} FROM memories m"
+            " WHERE m.hub = ? AND m.content_hash = ? AND m.forgotten_at IS NULL ORDER BY m.number",
+            (self._pk(hub_id), content_hash),
+        )
+        return [rows.memory_from_row(row, hub_id) for row in found]
+
+    def memories_by_id(self, hub_id: str, memory_ids: Sequence[str]) -> dict[str, Memory]:
+        out: dict[str, Memory] = {}
+        for some in _slices(memory_ids):
+            found = self._all(
+                f"SELECT {rows.MEMORY_COLUMNS} FROM memories m WHERE m.hub = ?"
+                f" AND m.id IN ({_marks(some)})",
+                (self._pk(hub_id), *some),
+            )
+            out.update((row[0], rows.memory_from_row(row, hub_id)) for row in found)
+        return out
+
+    def memories(
+        self,
+        hub_id: str,
+        filter: Filter,
+        *,
+        order: Order,
+        after: tuple[Any, int] | None,
+        limit: int,
+    ) -> list[Memory]:
+        conditions, values = filters.where(filter)
+        column, down = filters.ORDERINGS[order]
+        way = "DESC" if down else "ASC"
+        if after is not None:
+            conditions += f" AND ({column}, m.number) {'<' if down else '>'} (?, ?)"
+            values += after
+        found = self._all(
+            f"SELECT {rows.MEMORY_COLUMNS} FROM memories m WHERE m.hub = ?{conditions}"
+            f" ORDER BY {column} {way}, m.number {way} LIMIT ?",
+            (self._pk(hub_id), *values, limit),
+        )
+        return [rows.memory_from_row(row, hub_id) for row in found]
+
+    def neighbours(
+        self, hub_id: str, turns: Sequence[tuple[str, int]]
+    ) -> dict[tuple[str, int], tuple[str | None, str | None]]:
+        hub = self._pk(hub_id)
+        out = {}
+        for session, number in turns:
+            around = []
+            for sign, way in (("<", "DESC"), (">", "ASC")):
+                around.append(
+                    self._one(
+                        "SELECT id FROM memories WHERE hub = ? AND session = ?"
+                        f" AND number {sign} ? AND forgotten_at IS NULL AND quarantine = ''"
+                        f" ORDER BY number {way} LIMIT 1",
+                        (hub, session, number),
+                    )
+                )
+            out[session, number] = (around[0], around[1])
+        return out
+
+    def statistics(self, hub_id: str) -> Statistics:
+        hub = self._pk(hub_id)
+
+        def counted(column: str) -> dict[str, int]:
+            found = self._all(
+                f"SELECT {column}, count(*) FROM memories WHERE hub = ?"
+                " AND forgotten_at IS NULL AND quarantine = '' GROUP BY 1 ORDER BY 2 DESC, 1",
+                (hub,),
+            )
+            return dict(found)
+
+        def count(table: str) -> int:
+            return int(self._one(f"SELECT count(*) FROM {table} WHERE hub = ?", (hub,)))
+
+        totals = self._one(
+            "SELECT count(*), count(forgotten_at), total(quarantine <> ''), total(pinned),"
+            " total(octet_length(content)), min(created_at), max(created_at),"
+            " total(forgotten_at IS NULL AND quarantine = '') FROM memories WHERE hub = ?",
+            (hub,),
+        )
+        return Statistics(
+            hub=self._one("SELECT name FROM hubs WHERE pk = ?", (hub,)),
+            memories=totals[0],
+            visible=int(totals[7]),
+            forgotten=totals[1],
+            quarantined=int(totals[2]),
+            pinned=int(totals[3]),
+            by_state=counted("state"),
+            by_category=counted("category"),
+            by_kind=counted("kind"),
+            by_layer=counted("layer"),
+            revisions=count("revisions"),
+            changes=count("changes"),
+            passages=count("passages"),
+            vectors=count("vectors"),
+            content_bytes=int(totals[4]),
+            receipts=count("receipts"),
+            oldest=None if totals[5] is None else from_micros(totals[5]),
+            newest=None if totals[6] is None else from_micros(totals[6]),
+        )
+
+    # History
+
+    def changes(self, hub_id: str, *, limit: int, before: str | None = None) -> list[Change]:
+        hub = self._pk(hub_id)
+        earlier = "AND pk < (SELECT pk FROM changes WHERE hub = ? AND id = ?)" if before else ""
+        found = self._all(
+            f"SELECT {rows.CHANGE_COLUMNS} FROM changes WHERE hub = ? {earlier}"
+            " ORDER BY pk DESC LIMIT ?",
+            (hub, *((hub, before) if before else ()), limit),
+        )
+        return [rows.change_from_row(row, hub_id) for row in found]
+
+    def _change(self, hub_id: str, condition: str, *values: Any) -> Change | None:
+        row = self._one(
+            f"SELECT {rows.CHANGE_COLUMNS} FROM changes WHERE hub = ? AND {condition}",
+            (self._pk(hub_id), *values),
+        )
+        return None if row is None else rows.change_from_row(row, hub_id)
+
+    def change(self, hub_id: str, change_id: str) -> Change | None:
+        return self._change(hub_id, "id = ?", change_id)
+
+    def last_undoable(self, hub_id: str) -> Change | None:
+        return self._change(
+            hub_id, "undoes IS NULL AND undone_by IS NULL ORDER BY pk DESC LIMIT 1"
+        )
+
+    def revisions(self, hub_id: str, memory_id: str) -> list[Revision]:
+        hub = self._pk(hub_id)
+        found = self._all(
+            f"{rows.REVISIONS} WHERE r.memory = (SELECT pk FROM memories WHERE hub = ? AND id = ?)"
+            " ORDER BY r.version",
+            (hub, memory_id),
+        )
+        return [rows.revision_from_row(row) for row in found]
+
+    def revisions_of(self, hub_id: str, change_id: str) -> list[Revision]:
+        hub = self._pk(hub_id)
+        found = self._all(
+            f"{rows.REVISIONS} WHERE r.change = (SELECT pk FROM changes WHERE hub = ? AND id = ?)"
+            " ORDER BY r.pk",
+            (hub, change_id),
+        )
+        return [rows.revision_from_row(row) for row in found]
+
+    def changed_after(self, hub_id: str, at: datetime) -> list[str]:
+        found = self._all(
+            "SELECT id FROM memories WHERE pk IN"
+            " (SELECT memory FROM revisions WHERE hub = ? AND at > ?) ORDER BY number",
+            (self._pk(hub_id), to_micros(at)),
+        )
+        return [row[0] for row in found]
+
+    def scan_changes(self, hub_id: str) -> Iterator[Change]:
+        for row in self._connection.execute(
+            f"SELECT {rows.CHANGE_COLUMNS} FROM changes WHERE hub = ? ORDER BY pk",
+            (self._pk(hub_id),),
+        ):
+            yield rows.change_from_row(row, hub_id)
+
+    def scan_revisions(self, hub_id: str) -> Iterator[Revision]:
+        for row in self._connection.execute(
+            f"{rows.REVISIONS} WHERE r.hub = ? ORDER BY r.pk", (self._pk(hub_id),)
+        ):
+            yield rows.revision_from_row(row)
+
+    def receipts(self, hub_id: str) -> list[Receipt]:
+        found = self._all(
+            "SELECT memory_id, number, at, actor, reason, revisions FROM receipts"
+            " WHERE hub = ? ORDER BY pk",
+            (self._pk(hub_id),),
+        )
+        return [rows.receipt_from_row(row) for row in found]
+
+    # Search
+
+    def lexicon(self, hub_id: str, terms: Sequence[str]) -> Lexicon:
+        hub = self._pk(hub_id)
+        totals = self._one("SELECT passages, terms FROM word_totals WHERE hub = ?", (hub,))
+        frequency = {
+            term: self._one(
+                "SELECT doc FROM word_counts WHERE term = ?", (search.prefixed_term(hub, term),)
+            )
+            or 0
+            for term in terms
+        }
+        return Lexicon(*(totals or (0, 0)), frequency)
+
+    def search_terms(
+        self, hub_id: str, query: TermQuery, filter: Filter, *, limit: int
+    ) -> list[Candidate]:
+        if not (query.terms or query.phrases or query.prefixes):
+            return []
+        hub = self._pk(hub_id)
+        expression = search.match_expression(hub, query)
+        conditions, values = filters.where(filter)
+        reach = limit
+        while True:
+            # Ranking first and filtering after keeps the join off the many weak matches. Where
+            # the filter then leaves too few, the next round reaches further.
+            found = self._all(
+                f"SELECT {_PASSAGE_COLUMNS} FROM"
+                " (SELECT rowid AS pk, rank AS merit FROM words WHERE words MATCH ?"
+                "  ORDER BY rank LIMIT ?) AS w"
+                " JOIN passages p ON p.pk = w.pk JOIN memories m ON m.pk = p.memory"
+                f" WHERE m.hub = ?{conditions} ORDER BY w.merit, p.pk LIMIT ?",
+                (expression, reach, hub, *values, limit),
+            )
+            if len(found) >= limit or self._matches_at_most(expression, reach):
+                return [_candidate(row) for row in found]
+            reach *= 8
+
+    def _matches_at_most(self, expression: str, count: int) -> bool:
+        reached = self._one(
+            "SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ? LIMIT ?)",
+            (expression, count + 1),
+        )
+        return bool(reached <= count)
+
+    def search_substring(
+        self, hub_id: str, needle: str, filter: Filter, *, limit: int
+    ) -> list[str]:
+        hub = self._pk(hub_id)
+        conditions, values = filters.where(filter)
+        expression = search.trigram_expression(hub, needle)
+        narrowed = ""
+        if expression:
+            narrowed = " AND m.pk IN (SELECT rowid FROM trigrams WHERE trigrams MATCH ?)"
+            values.append(expression)
+        out: list[str] = []
+        for row in self._connection.execute(
+            f"SELECT {rows.MEMORY_COLUMNS} FROM memories m WHERE m.hub = ?{conditions}{narrowed}"
+            " ORDER BY m.number DESC",
+            (hub, *values),
+        ):
+            memory = rows.memory_from_row(row, hub_id)
+            if needle in searchable(memory):
+                out.append(memory.id)
+                if len(out) == limit:
+                    break
+        return out
+
+    def passages(self, hub_id: str, memory_ids: Sequence[str]) -> list[Candidate]:
+        out: list[Candidate] = []
+        for some in _slices(memory_ids):
+            found = self._all(
+                f"SELECT {_PASSAGE_COLUMNS} FROM memories m JOIN passages p ON p.memory = m.pk"
+                f" WHERE m.hub = ? AND m.id IN ({_marks(some)}) ORDER BY m.number, p.ordinal",
+                (self._pk(hub_id), *some),
+            )
+            out += [_candidate(row) for row in found]
+        return out
+
+    def candidates(
+        self, hub_id: str, passage_ids: Sequence[int], filter: Filter
+    ) -> list[Candidate]:
+        conditions, values = filters.where(filter)
+        out: list[Candidate] = []
+        for some in _slices(passage_ids):
+            found = self._all(
+                f"SELECT {_PASSAGE_COLUMNS} FROM passages p JOIN memories m ON m.pk = p.memory"
+                f" WHERE p.pk IN ({_marks(some)}) AND m.hub = ?{conditions} ORDER BY p.pk",
+                (*some, self._pk(hub_id), *values),
+            )
+            out += [_candidate(row) for row in found]
+        return out
+
+    # Vectors
+
+    def vector_state(self, hub_id: str, model: str) -> VectorState:
+        hub = self._pk(hub_id)
+        count, newest = self._one(
+            "SELECT count(*), coalesce(max(passage), 0) FROM vectors WHERE hub = ? AND model = ?",
+            (hub, model),
+        )
+        removals = self._one("SELECT vector_removals FROM word_totals WHERE hub = ?", (hub,))
+        return VectorState(count, newest, removals or 0)
+
+    def vectors(self, hub_id: str, model: str, *, after: int) -> Iterable[VectorRow]:
+        for row in self._connection.execute(
+            "SELECT passage, vector FROM vectors WHERE hub = ? AND model = ? AND passage > ?"
+            " ORDER BY passage",
+            (self._pk(hub_id), model, after),
+        ):
+            yield VectorRow(*row)
+
+    def vectors_of(self, hub_id: str, model: str, memory_id: str) -> list[VectorRow]:
+        found = self._all(
+            "SELECT v.passage, v.vector FROM memories m JOIN passages p ON p.memory = m.pk"
+            " JOIN vectors v ON v.passage = p.pk AND v.hub = m.hub AND v.model = ?"
+            " WHERE m.hub = ? AND m.id = ? ORDER BY p.ordinal",
+            (model, self._pk(hub_id), memory_id),
+        )
+        return [VectorRow(*row) for row in found]
+
+    def unembedded(self, hub_id: str, model: str, *, limit: int) -> list[Candidate]:
+        found = self._all(
+            f"SELECT {_PASSAGE_COLUMNS} FROM passages p JOIN memories m ON m.pk = p.memory"
+            " WHERE p.hub = ? AND NOT EXISTS (SELECT 1 FROM vectors v"
+            " WHERE v.hub = p.hub AND v.model = ? AND v.passage = p.pk) ORDER BY p.pk LIMIT ?",
+            (self._pk(hub_id), model, limit),
+        )
+        return [_candidate(row) for row in found]
+
+    def unembedded_count(self, hub_id: str, model: str) -> int:
+        hub = self._pk(hub_id)
+        passages = self._one("SELECT count(*) FROM passages WHERE hub = ?", (hub,))
+        return int(passages - self.vector_state(hub_id, model).count)
+
+
+def _candidate(row: rows.Row) -> Candidate:
+    headings = () if row[5] == "[]" else tuple(json.loads(row[5]))
+    return Candidate(row[0], row[1], row[2], row[3], row[4], headings, row[6], row[7])
+
+
+def _marks(values: Sequence[object]) -> str:
+    return ", ".join("?" * len(values))
+
+
+def _slices(values: Sequence[Any]) -> Iterator[Sequence[Any]]:
+    for start in range(0, len(values), _IDS_PER_STATEMENT):
+        yield values[start : start + _IDS_PER_STATEMENT]

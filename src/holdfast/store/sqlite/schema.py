@@ -1,0 +1,184 @@
+"""The tables, as ordered migrations: each runs once, in a transaction, and is recorded.
+
+Canonical tables come first; derived ones can be dropped and rebuilt (see DERIVED). A released
+migration is never edited: a change of mind is a new one.
+
+Posting lists belong to one hub: every index term carries the hub's number in front (see
+`search.py`), so a search reads only its own hub's postings and sees only its own statistics.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+# "HLDF": tells a Holdfast store from any other SQLite file.
+APPLICATION_ID = 0x484C4446
+
+
+class Migration(NamedTuple):
+    version: int
+    name: str
+    sql: str
+
+
+DERIVED = """
+CREATE TABLE passages (
+    pk INTEGER PRIMARY KEY AUTOINCREMENT,
+    hub INTEGER NOT NULL,
+    memory INTEGER NOT NULL REFERENCES memories (pk) ON DELETE CASCADE,
+    ordinal INTEGER NOT NULL,
+    start INTEGER NOT NULL,
+    "end" INTEGER NOT NULL,
+    headings TEXT NOT NULL,
+    body TEXT NOT NULL,
+    head TEXT NOT NULL,
+    length INTEGER NOT NULL
+) STRICT;
+CREATE INDEX passages_memory ON passages (memory, ordinal);
+CREATE INDEX passages_hub ON passages (hub, pk);
+CREATE TABLE vectors (
+    passage INTEGER NOT NULL REFERENCES passages (pk) ON DELETE CASCADE,
+    hub INTEGER NOT NULL,
+    model TEXT NOT NULL,
+    vector BLOB NOT NULL,
+    PRIMARY KEY (hub, model, passage)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX vectors_passage ON vectors (passage);
+CREATE TABLE word_totals (
+    hub INTEGER PRIMARY KEY REFERENCES hubs (pk) ON DELETE CASCADE,
+    passages INTEGER NOT NULL DEFAULT 0,
+    terms INTEGER NOT NULL DEFAULT 0,
+    vector_removals INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE VIRTUAL TABLE words USING fts5 (
+    body, head, content = '', contentless_delete = 1, tokenize = 'ascii'
+);
+CREATE VIRTUAL TABLE word_counts USING fts5vocab ('words', 'row');
+CREATE VIRTUAL TABLE trigrams USING fts5 (
+    text, content = '', contentless_delete = 1, detail = 'none', tokenize = 'ascii'
+);
+-- A purged memory must not live on in old index segments.
+INSERT INTO words (words, rank) VALUES ('secure-delete', 1);
+INSERT INTO trigrams (trigrams, rank) VALUES ('secure-delete', 1);
+"""
+
+DROP_DERIVED = """
+DROP TABLE IF EXISTS word_counts;
+DROP TABLE IF EXISTS words;
+DROP TABLE IF EXISTS trigrams;
+DROP TABLE IF EXISTS vectors;
+DROP TABLE IF EXISTS passages;
+DROP TABLE IF EXISTS word_totals;
+"""
+
+MIGRATIONS: tuple[Migration, ...] = (
+    Migration(
+        1,
+        "hubs, memories, changes, revisions, receipts; passages, words, substrings, vectors",
+        """
+CREATE TABLE hubs (
+    pk INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    name TEXT NOT NULL UNIQUE,
+    owner TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    numbers INTEGER NOT NULL DEFAULT 0,
+    state TEXT NOT NULL DEFAULT 'active'
+) STRICT;
+CREATE TABLE memories (
+    pk INTEGER PRIMARY KEY AUTOINCREMENT,
+    hub INTEGER NOT NULL REFERENCES hubs (pk) ON DELETE CASCADE,
+    id TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    content TEXT NOT NULL,
+    content_hash TEXT NOT NULL,
+    title TEXT NOT NULL,
+    owner TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    summary TEXT NOT NULL,
+    content_type TEXT NOT NULL,
+    key TEXT,
+    category TEXT NOT NULL,
+    tags TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    stability TEXT NOT NULL,
+    boundary TEXT NOT NULL,
+    state TEXT NOT NULL,
+    state_reason TEXT NOT NULL,
+    layer TEXT NOT NULL,
+    pinned INTEGER NOT NULL,
+    trust TEXT NOT NULL,
+    quarantine TEXT NOT NULL,
+    source TEXT NOT NULL,
+    source_agent TEXT,
+    assisted_by_agent TEXT,
+    source_path TEXT,
+    session TEXT,
+    speaker TEXT,
+    occurred_at INTEGER,
+    occurred_until INTEGER,
+    valid_from INTEGER,
+    valid_until INTEGER,
+    expires_at INTEGER,
+    forgotten_at INTEGER,
+    supersedes TEXT,
+    superseded_by TEXT,
+    parent TEXT,
+    origin TEXT,
+    metadata TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    access_count INTEGER NOT NULL,
+    shown_count INTEGER NOT NULL,
+    mention_count INTEGER NOT NULL,
+    accessed_at INTEGER,
+    UNIQUE (hub, id),
+    UNIQUE (hub, number)
+) STRICT;
+CREATE UNIQUE INDEX memories_key ON memories (hub, key)
+    WHERE key IS NOT NULL AND forgotten_at IS NULL;
+CREATE UNIQUE INDEX memories_path ON memories (hub, source_path)
+    WHERE source_path IS NOT NULL AND forgotten_at IS NULL;
+CREATE INDEX memories_hash ON memories (hub, content_hash);
+CREATE INDEX memories_session ON memories (hub, session, number) WHERE session IS NOT NULL;
+CREATE TABLE changes (
+    pk INTEGER PRIMARY KEY AUTOINCREMENT,
+    hub INTEGER NOT NULL REFERENCES hubs (pk) ON DELETE CASCADE,
+    id TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    actor TEXT NOT NULL,
+    action TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    undoes TEXT,
+    undone_by TEXT,
+    UNIQUE (hub, id)
+) STRICT;
+CREATE TABLE revisions (
+    pk INTEGER PRIMARY KEY AUTOINCREMENT,
+    hub INTEGER NOT NULL REFERENCES hubs (pk) ON DELETE CASCADE,
+    memory INTEGER NOT NULL REFERENCES memories (pk) ON DELETE CASCADE,
+    change INTEGER NOT NULL REFERENCES changes (pk) ON DELETE CASCADE,
+    version INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    fields TEXT NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX revisions_memory ON revisions (memory, version);
+CREATE INDEX revisions_change ON revisions (change);
+CREATE INDEX revisions_at ON revisions (hub, at);
+CREATE TABLE receipts (
+    pk INTEGER PRIMARY KEY AUTOINCREMENT,
+    hub INTEGER NOT NULL REFERENCES hubs (pk) ON DELETE CASCADE,
+    memory_id TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    actor TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    revisions INTEGER NOT NULL
+) STRICT;
+CREATE INDEX receipts_hub ON receipts (hub, pk);
+"""
+        + DERIVED,
+    ),
+)
+
+NEWEST = MIGRATIONS[-1].version

@@ -1,0 +1,161 @@
+"""The store on one SQLite file: one writer and many readers in a process, many processes at once.
+
+Readers see the last committed state and never wait; writers wait for each other, in the process
+by a lock and between processes by SQLite's own, napping longer each time.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+import apsw
+
+from holdfast.errors import StoreClosed, StoreError
+from holdfast.store.base import Capability, Problem, Progress, Store
+from holdfast.store.sqlite import files
+from holdfast.store.sqlite.check import problems
+from holdfast.store.sqlite.connection import connect, deadline, migrate, prepare_file, translated
+from holdfast.store.sqlite.reader import SqliteReader
+from holdfast.store.sqlite.writer import SqliteWriter
+
+# Idle read connections kept open; each holds a page cache of its own.
+_IDLE_READERS_MAX = 8
+
+
+def open_store(url: str) -> Store:
+    """The store at `sqlite:PATH`, made if it is not there."""
+    return SqliteStore(url.removeprefix("sqlite:"))
+
+
+class SqliteStore:
+    """One SQLite file."""
+
+    capabilities = frozenset(
+        {
+            Capability.DURABLE,
+            Capability.MULTI_PROCESS,
+            Capability.DEADLINES,
+            Capability.BACKUP,
+            Capability.VECTORS,
+        }
+    )
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._closed = False
+        self._start()
+        prepare_file(path)
+        writer = connect(path)
+        try:
+            migrate(writer, path)
+        except BaseException:
+            writer.close()
+            raise
+        self._writer = writer
+
+    def _start(self) -> None:
+        self._process = os.getpid()
+        self._write_lock = threading.RLock()
+        self._pool_lock = threading.Lock()
+        self._idle: list[apsw.Connection] = []
+        self._busy: set[apsw.Connection] = set()
+
+    def _ready(self) -> None:
+        if self._closed:
+            raise StoreClosed(
+                f"The store {self.path} is closed.", hint="Open it again with holdfast.open()."
+            )
+        if os.getpid() != self._process:
+            # A forked child must not touch its parent's connections, not even to close them.
+            self._parents = (self._writer, self._idle, self._busy)
+            self._start()
+            self._writer = connect(self.path)
+
+    @contextmanager
+    def read(self, *, deadline_s: float | None = None) -> Iterator[SqliteReader]:
+        self._ready()
+        connection = self._take_reader()
+        try:
+            with translated(self.path), deadline(connection, deadline_s):
+                connection.execute("BEGIN")
+                yield SqliteReader(connection)
+        finally:
+            self._give_back(connection)
+
+    @contextmanager
+    def write(self) -> Iterator[SqliteWriter]:
+        self._ready()
+        with self._write_lock:
+            self._ready()
+            connection = self._writer
+            if connection.in_transaction:
+                raise StoreError("A write was begun inside another write of the same thread.")
+            with translated(self.path):
+                connection.execute("BEGIN IMMEDIATE")
+                try:
+                    yield SqliteWriter(connection)
+                    connection.execute("COMMIT")
+                except BaseException:
+                    # SQLite has rolled back by itself where the disk was full.
+                    if connection.in_transaction:
+                        connection.execute("ROLLBACK")
+                    raise
+
+    def _take_reader(self) -> apsw.Connection:
+        with self._pool_lock:
+            connection = self._idle.pop() if self._idle else None
+            if connection is not None:
+                self._busy.add(connection)
+                return connection
+        connection = connect(self.path)
+        with self._pool_lock:
+            self._busy.add(connection)
+        return connection
+
+    def _give_back(self, connection: apsw.Connection) -> None:
+        with suppress(apsw.Error):
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+        with self._pool_lock:
+            self._busy.discard(connection)
+            if not self._closed and len(self._idle) < _IDLE_READERS_MAX:
+                self._idle.append(connection)
+                return
+        connection.close()
+
+    def settle(self) -> None:
+        """Moves the write-ahead log into the file and empties it, so that nothing purged stays."""
+        self._ready()
+        with self._write_lock, translated(self.path):
+            self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def check(self) -> list[Problem]:
+        self._ready()
+        connection = self._take_reader()
+        try:
+            return problems(connection)
+        finally:
+            self._give_back(connection)
+
+    def backup(self, path: str, progress: Progress | None = None) -> None:
+        self._ready()
+        connection = self._take_reader()
+        try:
+            with translated(path):
+                files.copy_out(connection, path, progress)
+        finally:
+            self._give_back(connection)
+
+    def close(self) -> None:
+        with self._write_lock, self._pool_lock:
+            if self._closed:
+                return
+            self._closed = True
+            idle, self._idle = self._idle, []
+        if os.getpid() == self._process:
+            for connection in idle:
+                connection.close()
+            self._writer.close()

@@ -1,0 +1,241 @@
+"""Writing: rows into tables, inside the one transaction that `write()` opened."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from holdfast.domain.change import Change, Receipt
+from holdfast.domain.clock import to_micros
+from holdfast.domain.hub import Hub, HubState
+from holdfast.domain.memory import Memory
+from holdfast.store.base import IndexEntry, VectorRow
+from holdfast.store.sqlite import rows, search
+from holdfast.store.sqlite.reader import SqliteReader
+from holdfast.store.sqlite.schema import DERIVED, DROP_DERIVED
+
+
+class SqliteWriter(SqliteReader):
+    """The Writer of the contract."""
+
+    def _do(self, sql: str, values: Sequence[Any] = ()) -> None:
+        self._connection.execute(sql, values)
+
+    # Canonical state
+
+    def add_hub(self, hub: Hub) -> None:
+        self._do(
+            f"INSERT INTO hubs ({rows.HUB_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)",
+            (hub.id, hub.name, hub.owner, to_micros(hub.created_at), hub.numbers, hub.state),
+        )
+        self._pks.pop(hub.id, None)
+        self._do("INSERT INTO word_totals (hub) VALUES (?)", (self._pk(hub.id),))
+
+    def rename_hub(self, hub_id: str, name: str) -> None:
+        self._do("UPDATE hubs SET name = ? WHERE id = ?", (name, hub_id))
+
+    def set_hub_state(self, hub_id: str, state: HubState, numbers: int) -> None:
+        self._do("UPDATE hubs SET state = ?, numbers = ? WHERE id = ?", (state, numbers, hub_id))
+
+    def drop_hub(self, hub_id: str) -> None:
+        hub = self._pk(hub_id)
+        self._do("DELETE FROM words WHERE rowid IN (SELECT pk FROM passages WHERE hub = ?)", (hub,))
+        self._do(
+            "DELETE FROM trigrams WHERE rowid IN (SELECT pk FROM memories WHERE hub = ?)", (hub,)
+        )
+        self._do("DELETE FROM hubs WHERE pk = ?", (hub,))
+        self._pks.pop(hub_id, None)
+
+    def take_numbers(self, hub_id: str, count: int) -> int:
+        last = self._one(
+            "UPDATE hubs SET numbers = numbers + ? WHERE id = ? RETURNING numbers", (count, hub_id)
+        )
+        return int(last - count + 1)
+
+    def add_memory(self, memory: Memory) -> None:
+        self._do(rows.INSERT_MEMORY, (self._pk(memory.hub_id), *rows.memory_to_row(memory)))
+
+    def set_memory(self, memory: Memory) -> None:
+        self._do(
+            rows.UPDATE_MEMORY, (*rows.memory_to_row(memory), self._pk(memory.hub_id), memory.id)
+        )
+
+    def add_change(self, change: Change) -> None:
+        self._do(
+            f"INSERT INTO changes (hub, {rows.CHANGE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                self._pk(change.hub_id),
+                change.id,
+                to_micros(change.at),
+                change.actor,
+                change.action,
+                change.reason,
+                change.undoes,
+                change.undone_by,
+            ),
+        )
+
+    def mark_undone(self, hub_id: str, change_id: str, by: str | None) -> None:
+        self._do(
+            "UPDATE changes SET undone_by = ? WHERE hub = ? AND id = ?",
+            (by, self._pk(hub_id), change_id),
+        )
+
+    def add_revision(
+        self,
+        hub_id: str,
+        change_id: str,
+        memory_id: str,
+        version: int,
+        at: datetime,
+        fields: Mapping[str, tuple[Any, Any]],
+    ) -> None:
+        hub = self._pk(hub_id)
+        self._do(
+            "INSERT INTO revisions (hub, memory, change, version, at, fields) VALUES (?,"
+            " (SELECT pk FROM memories WHERE hub = ? AND id = ?),"
+            " (SELECT pk FROM changes WHERE hub = ? AND id = ?), ?, ?, ?)",
+            (
+                hub,
+                hub,
+                memory_id,
+                hub,
+                change_id,
+                version,
+                to_micros(at),
+                rows.fields_to_row(fields),
+            ),
+        )
+
+    def add_receipt(self, hub_id: str, receipt: Receipt) -> None:
+        self._do(
+            "INSERT INTO receipts (hub, memory_id, number, at, actor, reason, revisions)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (
+                self._pk(hub_id),
+                receipt.memory_id,
+                receipt.number,
+                to_micros(receipt.at),
+                receipt.actor,
+                receipt.reason,
+                receipt.revisions,
+            ),
+        )
+
+    def purge(self, hub_id: str, memory_id: str) -> int:
+        hub = self._pk(hub_id)
+        self.unindex(hub_id, memory_id)
+        revisions = self._one(
+            "SELECT count(*) FROM revisions"
+            " WHERE memory = (SELECT pk FROM memories WHERE hub = ? AND id = ?)",
+            (hub, memory_id),
+        )
+        self._do("DELETE FROM memories WHERE hub = ? AND id = ?", (hub, memory_id))
+        return int(revisions)
+
+    # Derived state
+
+    def index(
+        self, hub_id: str, memory_id: str, text: str, entries: Sequence[IndexEntry], model: str
+    ) -> None:
+        hub = self._pk(hub_id)
+        memory = self._memory_pk(hub, memory_id)
+        self._unindex(hub, memory)
+        terms = 0
+        for entry in entries:
+            length = len(entry.body) + len(entry.head)
+            terms += length
+            self._do(
+                'INSERT INTO passages (hub, memory, ordinal, start, "end", headings, body, head,'
+                " length) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    hub,
+                    memory,
+                    entry.ordinal,
+                    entry.start,
+                    entry.end,
+                    rows.dumps(list(entry.headings)) if entry.headings else "[]",
+                    " ".join(entry.body),
+                    " ".join(entry.head),
+                    length,
+                ),
+            )
+            passage = self._connection.last_insert_rowid()
+            self._do(
+                "INSERT INTO words (rowid, body, head) VALUES (?, ?, ?)",
+                (passage, search.prefixed(hub, entry.body), search.prefixed(hub, entry.head)),
+            )
+            if entry.vector is not None:
+                self._do(
+                    "INSERT INTO vectors (passage, hub, model, vector) VALUES (?, ?, ?, ?)",
+                    (passage, hub, model, entry.vector),
+                )
+        grams = search.trigrams(text)
+        self._do(
+            "INSERT INTO trigrams (rowid, text) VALUES (?, ?)",
+            (memory, search.prefixed(hub, sorted(grams))),
+        )
+        self._do(
+            "UPDATE word_totals SET passages = passages + ?, terms = terms + ? WHERE hub = ?",
+            (len(entries), terms, hub),
+        )
+
+    def unindex(self, hub_id: str, memory_id: str) -> None:
+        hub = self._pk(hub_id)
+        self._unindex(hub, self._memory_pk(hub, memory_id))
+
+    def _memory_pk(self, hub: int, memory_id: str) -> int:
+        return int(
+            self._one("SELECT pk FROM memories WHERE hub = ? AND id = ?", (hub, memory_id))
+        )
+
+    def _unindex(self, hub: int, memory: int) -> None:
+        passages, terms = self._one(
+            "SELECT count(*), coalesce(sum(length), 0) FROM passages WHERE memory = ?", (memory,)
+        )
+        if not passages:
+            return
+        vectors = self._one(
+            "SELECT count(*) FROM vectors v JOIN passages p ON p.pk = v.passage WHERE p.memory = ?",
+            (memory,),
+        )
+        self._do(
+            "DELETE FROM words WHERE rowid IN (SELECT pk FROM passages WHERE memory = ?)", (memory,)
+        )
+        self._do("DELETE FROM trigrams WHERE rowid = ?", (memory,))
+        self._do("DELETE FROM passages WHERE memory = ?", (memory,))
+        self._do(
+            "UPDATE word_totals SET passages = passages - ?, terms = terms - ?,"
+            " vector_removals = vector_removals + ? WHERE hub = ?",
+            (passages, terms, vectors, hub),
+        )
+
+    def set_vectors(self, hub_id: str, model: str, vectors: Sequence[VectorRow]) -> None:
+        hub = self._pk(hub_id)
+        self._connection.executemany(
+            "INSERT OR REPLACE INTO vectors (passage, hub, model, vector)"
+            " SELECT pk, hub, ?, ? FROM passages WHERE pk = ? AND hub = ?",
+            [(model, row.vector, row.passage_id, hub) for row in vectors],
+        )
+
+    def drop_derived(self) -> None:
+        self._do(DROP_DERIVED + DERIVED)
+        self._do("INSERT INTO word_totals (hub) SELECT pk FROM hubs")
+
+    # Counters
+
+    def count_access(self, hub_id: str, memory_ids: Sequence[str], at: datetime) -> None:
+        hub = self._pk(hub_id)
+        self._connection.executemany(
+            "UPDATE memories SET access_count = access_count + 1, accessed_at = ?"
+            " WHERE hub = ? AND id = ?",
+            [(to_micros(at), hub, memory_id) for memory_id in memory_ids],
+        )
+
+    def count_shown(self, hub_id: str, memory_ids: Sequence[str]) -> None:
+        hub = self._pk(hub_id)
+        self._connection.executemany(
+            "UPDATE memories SET shown_count = shown_count + 1 WHERE hub = ? AND id = ?",
+            [(hub, memory_id) for memory_id in memory_ids],
+        )
