@@ -1,0 +1,272 @@
+"""Checks at the door: what a caller gives is made clean, or refused with a sentence that helps.
+
+Content is kept to the letter; only names, keys, tags and categories are put into one form. This
+module knows what a well-formed value is; it does not know which hubs, keys or memories exist.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from datetime import UTC, datetime
+
+from holdfast.errors import InvalidInput
+
+# The bound Memax's clients already know; a book is about 1 MB.
+CONTENT_BYTES_MAX = 3_000_000
+# Longer than any key seen in use, short enough for a line on a terminal and for an index row.
+KEY_CHARS_MAX = 200
+# A hub's name is a folder's name too: 64 characters stay below every file system's 255 bytes
+# even when each takes three bytes.
+HUB_NAME_CHARS_MAX = 64
+# More tags than this no longer tell one memory from another.
+TAGS_MAX = 32
+LABEL_CHARS_MAX = 64
+
+# Windows opens a device under these names, with or without an extension.
+_RESERVED_NAME = re.compile(r"(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?", re.IGNORECASE)
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_ILLEGAL_IN_KEY = re.compile(r"[^\w.: -]")
+_ILLEGAL_IN_NAME = re.compile(r"[^\w.-]")
+# A comma or semicolon would read as two tags in a list; a slash is a nested tag, as in Obsidian.
+_ILLEGAL_IN_TAG = re.compile(r"\s*[,;\\]\s*")
+_ILLEGAL_IN_CATEGORY = re.compile(r"\s*[,;/\\]\s*")
+_DOTS = re.compile(r"\.{2,}")
+
+
+# ── content ──────────────────────────────────────────────────────────────────────────────────
+
+
+def clean_content(text: str, *, bytes_max: int = CONTENT_BYTES_MAX) -> str:
+    """The same text, to the letter, once it is known to be storable.
+
+    Line endings and control characters other than NUL are kept: a pasted log or terminal output
+    has them, and what was remembered should come back as it was.
+    """
+    _require_text(text, "Content")
+    if not text or text.isspace():
+        raise InvalidInput(
+            "The content is empty.", hint="Give at least one word that is worth remembering."
+        )
+    _require_encodable(text, "The content")
+    # len() is a lower bound of the bytes, so a huge text is refused before it is encoded.
+    size = len(text) if len(text) > bytes_max or text.isascii() else len(text.encode())
+    if size > bytes_max:
+        size = len(text.encode())
+        raise InvalidInput(
+            f"The content has {size:,} bytes; at most {bytes_max:,} are allowed.",
+            hint="Split it into several memories, or keep a summary and the path to the file.",
+        )
+    return text
+
+
+def content_hash(text: str) -> str:
+    """The hash two texts share when they differ only in what a re-save changes.
+
+    Composed and decomposed letters, line endings, and whitespace around the whole are alike.
+    """
+    import hashlib  # here, because it costs milliseconds that a recall need not pay
+
+    text = unicodedata.normalize("NFC", text).replace("\r\n", "\n").replace("\r", "\n").strip()
+    # Surrogates cannot be stored, but asking for a hash must not fail on them.
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _require_text(value: object, what: str) -> None:
+    if not isinstance(value, str):
+        raise InvalidInput(
+            f"{what} must be text, not {type(value).__name__}.",
+            hint="Decode bytes first, and turn other values into text yourself.",
+        )
+
+
+def _require_encodable(text: str, what: str) -> None:
+    if (position := text.find("\0")) >= 0:
+        raise InvalidInput(
+            f"{what} has a NUL character at position {position}.",
+            hint="Remove it; if this is a binary file, remember its text or its path instead.",
+        )
+    if not text.isascii() and (found := _SURROGATE.search(text)):
+        raise InvalidInput(
+            f"{what} has a lone surrogate (U+{ord(found.group()):04X}) at position "
+            f"{found.start()}, which is half a character.",
+            hint="The text was decoded wrongly or cut in the middle of an emoji; decode it anew.",
+        )
+
+
+# ── names ────────────────────────────────────────────────────────────────────────────────────
+
+
+def clean_key(text: str) -> str:
+    """A key: letters, digits, `-`, `_`, `.`, `:` and spaces, in composed form, trimmed.
+
+    Slashes are refused, because keys turn into file names in some dialects.
+    """
+    text = _one_line(text, "key", KEY_CHARS_MAX)
+    if found := _ILLEGAL_IN_KEY.search(_without_marks(text)):
+        raise InvalidInput(
+            f"The key {text!r} has {_named(found.group())}; keys have letters, digits, "
+            "'-', '_', '.', ':' and spaces.",
+            hint=_suggestion(_suggest(text, _ILLEGAL_IN_KEY)),
+        )
+    if ".." in text:
+        raise InvalidInput(
+            f"The key {text!r} has two dots in a row.",
+            hint=_suggestion(_suggest(text, _ILLEGAL_IN_KEY)),
+        )
+    return text
+
+
+def clean_hub_name(text: str) -> str:
+    """A hub's name: letters, digits, `-`, `_`, `.`; safe as a folder's name on every system."""
+    text = _one_line(text, "hub name", HUB_NAME_CHARS_MAX)
+    suggestion = _suggestion(_suggest(text, _ILLEGAL_IN_NAME).strip(".-")[:HUB_NAME_CHARS_MAX])
+    if found := _ILLEGAL_IN_NAME.search(_without_marks(text)):
+        raise InvalidInput(
+            f"The hub name {text!r} has {_named(found.group())}; names have letters, digits, "
+            "'-', '_' and '.'.",
+            hint=suggestion,
+        )
+    # A leading dash would read as an option on the command line, a leading dot hides the folder,
+    # and Windows drops a trailing dot.
+    if text[0] in ".-" or text[-1] == "." or ".." in text:
+        raise InvalidInput(
+            f"The hub name {text!r} starts with '.' or '-', ends with '.', or has two dots "
+            "in a row.",
+            hint=suggestion,
+        )
+    if _RESERVED_NAME.fullmatch(text):
+        raise InvalidInput(
+            f"The hub name {text!r} is reserved on Windows and cannot be a folder there.",
+            hint=_suggestion(f"{text.partition('.')[0]}-hub"),
+        )
+    return text
+
+
+def clean_tags(values: Iterable[str]) -> tuple[str, ...]:
+    """Tags in lower case, trimmed, without a leading `#`, each once, in the order given."""
+    if isinstance(values, str):
+        raise InvalidInput(
+            "Tags must be a list of texts, not one text.", hint=f"Use [{values!r}] instead."
+        )
+    tags: dict[str, None] = {}
+    for value in values:
+        _require_text(value, "A tag")
+        if tag := value.strip().removeprefix("#"):
+            tags[_label(tag, "tag", _ILLEGAL_IN_TAG)] = None
+    if len(tags) > TAGS_MAX:
+        raise InvalidInput(
+            f"There are {len(tags)} tags; at most {TAGS_MAX} are allowed.",
+            hint="Keep the ones you would search by.",
+        )
+    return tuple(tags)
+
+
+def clean_category(text: str) -> str:
+    """A category: any label, in lower case, trimmed; it may become a file's name."""
+    return _label(text, "category", _ILLEGAL_IN_CATEGORY)
+
+
+def _label(text: str, what: str, illegal: re.Pattern[str]) -> str:
+    text = " ".join(_one_line(text, what, LABEL_CHARS_MAX).lower().split())
+    if found := illegal.search(text):
+        raise InvalidInput(
+            f"The {what} {text!r} has {_named(found.group().strip())}, which is not allowed there.",
+            hint=_suggestion(_suggest(text, illegal)),
+        )
+    return text
+
+
+def _one_line(text: str, what: str, chars_max: int) -> str:
+    """Composed and trimmed, 1 to `chars_max` characters, none of them a control character."""
+    _require_text(text, f"A {what}")
+    text = unicodedata.normalize("NFC", text).strip()
+    if not text:
+        raise InvalidInput(f"The {what} is empty.", hint=f"Give a {what} of at least one letter.")
+    _require_encodable(text, f"The {what}")
+    if len(text) > chars_max:
+        raise InvalidInput(
+            f"The {what} has {len(text)} characters; at most {chars_max} are allowed.",
+            hint="Use a shorter one.",
+        )
+    for position, character in enumerate(text):
+        # Invisible format characters (zero width, right-to-left marks) would let two names that
+        # look the same be different.
+        if unicodedata.category(character) in ("Cc", "Cf", "Zl", "Zp"):
+            raise InvalidInput(
+                f"The {what} has an invisible character (U+{ord(character):04X}) at position "
+                f"{position}.",
+                hint="Type it anew instead of pasting it.",
+            )
+    return text
+
+
+def _without_marks(text: str) -> str:
+    """Text without combining marks, which belong to letters though `\\w` leaves them out."""
+    if text.isascii():
+        return text
+    return "".join(c for c in text if not unicodedata.category(c).startswith("M"))
+
+
+def _named(character: str) -> str:
+    named = {"/": "a slash", "\\": "a backslash", " ": "a space"}
+    return named.get(character, f"the character {character!r}")
+
+
+def _suggest(text: str, illegal: re.Pattern[str]) -> str:
+    return _DOTS.sub(".", re.sub("-{2,}", "-", illegal.sub("-", text))).strip("-. ")
+
+
+def _suggestion(text: str) -> str:
+    return f"Try {text!r}." if text else "Use letters and digits."
+
+
+# ── closed lists and times ───────────────────────────────────────────────────────────────────
+
+
+def one_of(value: str, allowed: tuple[str, ...], field: str) -> str:
+    """The value, when it is one of a closed list; case and outer whitespace do not matter."""
+    _require_text(value, f"The {field}")
+    plain = value.strip().lower()
+    if plain in allowed:
+        return plain
+    import difflib  # here, because only a mistake needs it
+
+    nearest = difflib.get_close_matches(plain, allowed, n=1, cutoff=0.5)
+    guess = f"Did you mean {nearest[0]!r}? " if nearest else ""
+    raise InvalidInput(
+        f"{value!r} is not a valid {field}.", hint=f"{guess}Valid are: {', '.join(allowed)}."
+    )
+
+
+def clean_time(value: datetime | str | None) -> datetime | None:
+    """An aware UTC time from one with a zone, from ISO 8601 text with a zone, or None."""
+    if value is None:
+        return None
+    given = value
+    if isinstance(value, str):
+        try:
+            value = datetime.fromisoformat(value.strip())
+        except ValueError as error:
+            raise InvalidInput(
+                f"{given!r} is not a date and time that exists ({error}).",
+                hint="Write it like 2026-05-27T14:30:00+02:00 or 2026-05-27T12:30:00Z.",
+            ) from None
+    if not isinstance(value, datetime):
+        raise InvalidInput(
+            f"A time must be a datetime or text, not {type(value).__name__}.",
+            hint="Use datetime(2026, 5, 27, tzinfo=UTC) or '2026-05-27T00:00:00Z'.",
+        )
+    if value.utcoffset() is None:
+        raise InvalidInput(
+            f"The time {given!s} has no zone, so it could mean any of 26 hours.",
+            hint="Add a zone: tzinfo=UTC in Python, or a trailing Z or +02:00 in text.",
+        )
+    try:
+        return value.astimezone(UTC)
+    except OverflowError:
+        raise InvalidInput(
+            f"The time {given!s} is outside the years 1 to 9999 in UTC.",
+            hint="Use a time within these years.",
+        ) from None
