@@ -66,8 +66,11 @@ def analyse(text: str, *, now: datetime, zone: tzinfo | None = None) -> Analysis
     """
     if not text.strip():
         raise InvalidInput("Say what to look for, in a few words: the query is empty.")
-    cut = len(text) > CHARS_MAX
-    asked = text[:CHARS_MAX]
+    asked = text.strip()
+    cut = len(asked) > CHARS_MAX
+    if cut:
+        # At a space, so that no half a filter is left at the end.
+        asked = asked[:CHARS_MAX].rsplit(None, 1)[0]
     filters, rest = _take_filters(asked, now=now, zone=zone)
     excluded, words = _take_exclusions(rest)
     if excluded and not filters and not _WORD.search(words):
@@ -96,7 +99,7 @@ _QUOTES = '"“”„'
 _QUOTED = f"[{_QUOTES}]([^{_QUOTES}]+)[{_QUOTES}]"
 # At the start of a word only, so that `https://…/tag:x` and `note:` are text; and with a value
 # right behind the colon, so that 'kind: it depends' is text too.
-_FILTER = re.compile(rf"(?<!\S)(-?)({'|'.join(FIELDS)}):(?:{_QUOTED}(?!\S)|(\S+))", re.IGNORECASE)
+_FILTER = re.compile(rf"(?<!\S)(-?)({'|'.join(FIELDS)}):(?:{_QUOTED}(?!\w)|(\S+))", re.IGNORECASE)
 # A filter at the end of a sentence takes the sentence's punctuation with it.
 _VALUE_TAIL = ",;?!." + _QUOTES
 
@@ -235,7 +238,8 @@ _INTENTS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     (
         "procedural",
         re.compile(
-            r"\bhow (?:do|can|could|should|would) (?:i|we|you|one)\b|\bhow to\b|\bsteps (?:to|for)\b",
+            r"\bhow (?:do|can|could|should|would) (?:i|we|you|one)\b|\bhow to\b"
+            r"|\bsteps (?:to|for)\b",
             re.IGNORECASE,
         ),
     ),
