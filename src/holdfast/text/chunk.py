@@ -31,7 +31,6 @@ INTACT_TIMES_MAX = 4
 _MAYBE_HEADING = re.compile(r"(?:^|[\r\n])[ ]{0,3}(?:#{1,6}(?=[ \t\r\n]|$)|==|--)")
 
 _TRANSCRIPTS = ("chat", "transcript")
-_SOURCES = ("code", "structured")
 
 
 class Chunk(NamedTuple):
@@ -66,10 +65,11 @@ def chunk(
         from holdfast.text.chunk_transcript import chunk_transcript
 
         return chunk_transcript(text, tokens_max=tokens_max)
-    if content_type in _SOURCES:
+    if content_type in ("code", "structured"):
         from holdfast.text.chunk_code import chunk_code
 
-        return chunk_code(text, language=language, tokens_max=tokens_max)
+        data = content_type == "structured"
+        return chunk_code(text, language=language, tokens_max=tokens_max, data=data)
     return _chunk_prose(text, tokens_max)
 
 

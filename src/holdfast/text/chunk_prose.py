@@ -8,6 +8,7 @@ of an unbroken line. Spans are of the source; this module knows nothing of headi
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from holdfast.text.chunk_tokens import count_quarters, count_tokens
 
@@ -39,7 +40,7 @@ def split_prose(text: str, start: int, end: int, *, tokens_max: int, markdown: b
             # The last passage of a window was cut short by the window: it begins the next one.
             stop = cuts.pop()
         cuts.append(stop)
-        spans.extend(zip(cuts, cuts[1:], strict=False))
+        spans.extend(pairwise(cuts))
         start = stop
     return spans
 
