@@ -59,34 +59,34 @@ def chunk_code(text: str, *, language: str, tokens_max: int, data: bool = False)
 def _cut(
     text: str, unit: _Unit, known: list[int], depth: int, tokens_max: int, data: bool
 ) -> list[_Unit]:
-    """Cut a unit at the known places inside it, or by its layout; its parts again if too long."""
+    """Cut a unit at the known places inside it, or by its layout; its parts again if too long.
+
+    `unit.headings` ends with the unit's own first line, which its first part shows itself.
+    """
     inside = known[bisect_right(known, unit.start) : bisect_left(known, unit.end)]
-    # Of the parser's places only those of the outermost level here, told by their indentation.
-    cuts = _outermost(text, inside) or _layout_cuts(text, unit, inner=depth > 0)
-    edges = [unit.start, *cuts, unit.end]
-    spans = [(a, b) for a, b in pairwise(edges) if a < b]
-    spans = (
-        pack(text, spans, tokens_max=tokens_max) if data else _merge_small(text, spans, tokens_max)
-    )
+    cuts = _outermost(text, inside, top=depth == 0)
+    if not inside:
+        cuts = _layout_cuts(text, unit, inner=depth > 0)
+    spans = list(pairwise([unit.start, *cuts, unit.end]))
+    if data:
+        spans = pack(text, spans, tokens_max=tokens_max)
+    else:
+        spans = _merge_small(text, spans, tokens_max)
     found: list[_Unit] = []
     for at, (start, end) in enumerate(spans):
-        # The first part of a definition shows its first line itself.
-        headings = unit.headings if at or depth == 0 else unit.headings[:-1]
-        part = _Unit(start, end, headings)
+        headings = unit.headings if at else unit.headings[:-1]
         if count_tokens(text[start:end]) <= tokens_max:
-            found.append(part)
-        elif len(spans) == 1 or depth + 1 >= _DEPTH_MAX:
-            found.extend(_cut_lines(text, part, tokens_max))
+            found.append(_Unit(start, end, headings))
+            continue
+        part = _Unit(start, end, (*headings, _first_line(text, start, end)))
+        if depth + 1 < _DEPTH_MAX:
+            found.extend(_cut(text, part, known, depth + 1, tokens_max, data))
         else:
-            title = _first_line(text, start, end)
-            inner = part._replace(headings=(*headings, title))
-            found.extend(_cut(text, inner, known, depth + 1, tokens_max, data))
+            lines = split_lines(text, start, end, tokens_max=tokens_max)
+            found.extend(
+                _Unit(*span, part.headings if n else headings) for n, span in enumerate(lines)
+            )
     return found
-
-
-def _cut_lines(text: str, unit: _Unit, tokens_max: int) -> list[_Unit]:
-    spans = split_lines(text, unit.start, unit.end, tokens_max=tokens_max)
-    return [_Unit(*span, unit.headings) for span in spans]
 
 
 def _merge_small(text: str, spans: list[Span], tokens_max: int) -> list[Span]:
@@ -152,11 +152,11 @@ def _layout_cuts(text: str, unit: _Unit, *, inner: bool) -> list[int]:
     return cuts
 
 
-def _outermost(text: str, cuts: list[int]) -> list[int]:
-    if not cuts:
-        return []
+def _outermost(text: str, cuts: list[int], *, top: bool) -> list[int]:
+    """Of the parser's places those of one level: the module's, or the highest inside a unit."""
+    # 200 characters hold the indentation of any code that a person wrote.
     indents = [_indent(text[cut : cut + 200]) for cut in cuts]
-    least = min(indents)
+    least = 0 if top else min(indents, default=0)
     return [cut for cut, indent in zip(cuts, indents, strict=True) if indent == least]
 
 

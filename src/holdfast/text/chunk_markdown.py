@@ -15,10 +15,14 @@ from holdfast.text.chunk_tokens import count_quarters, count_tokens
 
 
 class Section(NamedTuple):
-    """The blocks from one heading to the next, and the titles they stand under."""
+    """The blocks from one heading to the next, and the titles they stand under.
+
+    `siblings` says that it was joined of several, and the chain is that of their parent.
+    """
 
     chain: tuple[str, ...]
     blocks: list[Block]
+    siblings: bool = False
 
     @property
     def start(self) -> int:
@@ -62,10 +66,10 @@ def _merge_small(text: str, sections: list[Section], tokens_max: int) -> list[Se
     small_tokens = 0
     for section in sections:
         tokens = count_tokens(text[section.start : section.end])
-        if merged and 0 < small_tokens < TOKENS_MIN and small_tokens + tokens <= tokens_max:
-            chain = _joint_chain(merged[-1].chain, section.chain)
-            if chain is not None:
-                merged[-1] = Section(chain, merged[-1].blocks + section.blocks)
+        if merged and 0 < small_tokens < TOKENS_MIN:
+            joint = _joint(merged[-1], section, fits=small_tokens + tokens <= tokens_max)
+            if joint:
+                merged[-1] = joint
                 small_tokens += tokens
                 continue
         merged.append(section)
@@ -73,16 +77,20 @@ def _merge_small(text: str, sections: list[Section], tokens_max: int) -> list[Se
     return merged
 
 
-def _joint_chain(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...] | None:
-    """The titles both stand under; None when the second is not a sibling or a child of the first.
+def _joint(first: Section, second: Section, *, fits: bool) -> Section | None:
+    """Both as one; None when the second is neither a child nor a sibling of the first.
 
-    A child keeps its own chain: its parent brought little more than the title. Siblings keep the
-    parent's chain, since neither title is true of both, and both are in the text.
+    A child keeps its own chain, and may be of any length: its parent brought little more than the
+    title. Siblings keep the chain of their parent, since neither title is true of both; so they
+    must fit into one passage, which shows both titles in its text.
     """
-    if second[: len(first)] == first:
-        return second
-    if len(first) == len(second) and first[:-1] == second[:-1]:
-        return first[:-1]
+    blocks = first.blocks + second.blocks
+    under = first.chain == second.chain[: len(first.chain)]
+    if under and not first.siblings:
+        return Section(second.chain, blocks)
+    parent = first.chain if first.siblings else first.chain[:-1]
+    if fits and (under or parent == second.chain[:-1]):
+        return Section(parent, blocks, siblings=True)
     return None
 
 
