@@ -1,0 +1,194 @@
+"""Titles and summaries taken from a text's own words, for lists, prompts and file names.
+
+Nothing is invented: a title is a heading, a name or the opening words, a summary the first
+sentences that say something. This module knows markdown and sentences; it calls no model.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+# One line of a list on a terminal of 100 columns, next to a number and a date.
+TITLE_CHARS_MAX = 80
+SUMMARY_CHARS_MAX = 200
+# A text this short is its own summary.
+_SHORT_CHARS = 300
+# Titles and summaries come from the opening; reading on in a 3 MB file finds nothing better.
+_OPENING_CHARS = 8_000
+
+_FRONT_MATTER = re.compile(r"\A\ufeff?---[ \t]*\r?\n(.*?)\r?\n---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
+_TITLE_FIELD = r"(?mi)^title:[ \t]*(\S.*)$"
+_HEADING = r"(?m)^ {0,3}#{1,6}[ \t]+(\S.*?)[ \t]*#*[ \t]*$|^(\S[^\n]*)\r?\n(?:={3,}|-{3,})[ \t]*$"
+_FENCE = r"(?ms)^ {0,3}(```+|~~~+).*?(?:^ {0,3}\1[ \t]*$|\Z)"
+
+# Names that a definition gives, in the languages of the import list.
+_DEFINITION = (
+    r"(?m)^[ \t]*(?:export |default |public |private |protected |static |final |abstract |async"
+    r" |pub )*(?:def|class|function|func(?: \([^)]*\))?|fn|interface|struct|enum|trait|type|module"
+    r"|impl)[ \t]+([A-Za-z_]\w*)"
+    r"|^[ \t]*(?:export )?(?:const|let|var) ([A-Za-z_]\w*)[^=\n]*=[ \t]*(?:async )?(?:function|\()"
+    r"|(?i:^[ \t]*create (?:or replace )?(?:table|view|index|function)(?: if not exists)? ([\w.]+))"
+)
+_NAMED_LINK = r"\A\[([^\]\n]+)\]\(|\A(?!<?https?://)([^\n]+)\n+<?https?://"
+_URL = r"https?://(?:www\.)?([^\s<>?#)\]]+)"
+_DATA_NAME = r"(?mi)^[\s{\[-]*\"?(?:title|name)\"?[ \t]*[:=][ \t]*\"?([^\"\n,{\[]+)"
+_SPEAKER = (
+    r"^[ \t]*(?:[\[(][^\])\n]{1,30}[\])][ \t]*)?(?:\d{1,2}:\d{2}(?::\d{2})?[ \t]*)?(?:\*\*)?"
+    r"[^\W\d_][\w .'-]{0,30}?(?:\*\*)?(?:[ \t]*[\[(][^\])\n]{1,20}[\])])?:(?:\*\*)?[ \t]+"
+)
+_CUE_NUMBERS = r"(?m)^(?:WEBVTT.*|\d+|[\d:.,]+ --> .*)$"
+
+_MARKS = (
+    (r"<!--.*?-->|</?[A-Za-z][^>\n]*>", ""),
+    (r"!\[([^\]\n]*)\]\([^)\n]*\)", r"\1"),
+    (r"\[([^\]\n]+)\]\([^)\n]*\)", r"\1"),
+    (r"\[\[(?:[^\]|\n]*\|)?([^\]\n]+)\]\]", r"\1"),
+    (r"(?m)^[ \t]*(?:>[ \t]?)+", ""),
+    (r"(?m)^[ \t]*(?:[-*+•]|\d+[.)])[ \t]+(?:\[[ xX]\][ \t]+)?", ""),
+    (r"(?m)^ {0,3}#{1,6}[ \t]+", ""),
+    (r"(\*\*\*|\*\*|__|~~|==)(?=\S)(.+?)(?<=\S)\1", r"\2"),
+    (r"(?<![\w*])\*(?=\S)([^*\n]+?)(?<=\S)\*(?![\w*])", r"\1"),
+    (r"(?<!\w)_(?=\S)([^_\n]+?)(?<=\S)_(?!\w)", r"\1"),
+    (r"`([^`\n]+)`", r"\1"),
+)
+
+# Any sign that one of the above could match; most sentences have none.
+_MARK_SIGN = r"(?m)[*_`~\[<]|==|^[ \t]*(?:[>+•#-]|\d+[.)])"
+
+# A sentence ends at its stop and a space, or at the stop of a script that puts no space after
+# it; never after a single letter or a common abbreviation ('e.g. ', 'Dr. ', 'J. Doe').
+_SENTENCE_END = (
+    r"(?<!\b\w)(?<!\b(?:Dr|Mr|Ms|St|vs|No|ca|Nr))(?<!\b(?:Mrs|etc|Inc|Ltd|bzw))"
+    r"[.!?…]+[\"')\]”’]*(?=\s|\Z)|[。！？।۔]+[」』”]*"
+)
+
+
+def title_of(content: str, *, content_type: str = "text", source_path: str | None = None) -> str:
+    """A title of at most 80 characters on one line; never empty."""
+    opening = content[:_OPENING_CHARS].strip()
+    file_name = (source_path or "").replace("\\", "/").rstrip("/").rpartition("/")[2]
+    if content_type == "code":
+        title = file_name or _definition_of(opening)
+    elif content_type == "structured":
+        title = file_name or _group(_DATA_NAME, opening)
+    elif content_type == "link":
+        title = _group(_NAMED_LINK, opening) or _address_of(opening)
+    elif content_type == "file":
+        title = file_name
+    elif content_type in ("chat", "transcript"):
+        spoken = re.sub(_CUE_NUMBERS, "", opening).strip()
+        title = _opening_words(re.sub(_SPEAKER, "", spoken, count=1))
+    else:
+        title = heading_of(opening)
+    title = _one_line(_plain(title)) or _opening_words(opening) or file_name
+    return _cut(title, TITLE_CHARS_MAX) or "Untitled"
+
+
+def heading_of(content: str) -> str:
+    """The title of the front matter, else the first heading outside code; '' without one."""
+    text = content[:_OPENING_CHARS]
+    if matter := _FRONT_MATTER.match(text):
+        if title := _group(_TITLE_FIELD, matter.group(1)):
+            return title.strip("\"' ")
+        text = text[matter.end() :]
+    if not re.search(r"(?m)^ {0,3}#|^(?:===|---)", text):
+        return ""
+    return _group(_HEADING, re.sub(_FENCE, "", text))
+
+
+def summary_of(content: str) -> str:
+    """The first sentences that say something, up to 200 characters; '' for short content."""
+    if len(content.strip()) <= _SHORT_CHARS:
+        return ""
+    summary = ""
+    for sentence in _sentences(_prose(content[:_OPENING_CHARS])):
+        longer = f"{summary} {sentence}".strip()
+        if summary and len(longer) > SUMMARY_CHARS_MAX:
+            break
+        summary = longer
+    return _cut(summary, SUMMARY_CHARS_MAX)
+
+
+def _definition_of(code: str) -> str:
+    return _group(_DEFINITION, code)
+
+
+def _address_of(link: str) -> str:
+    return _group(_URL, link).rstrip("/")
+
+
+def _group(pattern: str, text: str) -> str:
+    """The first group that took part in the first match, or ''."""
+    found = re.search(pattern, text)
+    return next(filter(None, found.groups()), "").strip() if found else ""
+
+
+def _opening_words(text: str) -> str:
+    """The first sentence; more of them while what there is would be too short to tell."""
+    text = _FRONT_MATTER.sub("", text)
+    lines = (_one_line(_plain(line)) for line in text.splitlines())
+    said = next((line for line in lines if any(map(str.isalnum, line))), "")
+    if not said:
+        return _one_line(text)
+    title = ""
+    for sentence in _sentences(said):
+        title = f"{title} {sentence}".strip()
+        if len(title) >= 12:  # 'Yes.' and 'Note:' say nothing alone
+            break
+    return title.rstrip(".。") or said
+
+
+def _prose(text: str) -> str:
+    """The paragraphs of a text: no front matter, code, tables, headings, or lines of few words."""
+    text = re.sub(_FENCE, "", _FRONT_MATTER.sub("", text))
+    kept = []
+    for line in text.splitlines():
+        bare = line.strip()
+        if re.match(r"#{1,6}\s|\||[-=*_ ]{3,}$|!?\[[^\]]*\]\([^)]*\)$", bare):
+            continue
+        plain = _one_line(_plain(line))
+        # Three words, or a run of a script without spaces, is the least a sentence has.
+        if len(plain.split()) >= 3 or (not plain.isascii() and len(plain) >= 10):
+            kept.append(plain)
+    return " ".join(kept)
+
+
+def _sentences(text: str) -> list[str]:
+    ends = [match.end() for match in re.finditer(_SENTENCE_END, text)]
+    if not ends or ends[-1] < len(text):
+        ends.append(len(text))
+    starts = [0, *ends[:-1]]
+    pieces = (text[start:end].strip() for start, end in zip(starts, ends, strict=True))
+    return [piece for piece in pieces if piece]
+
+
+def _plain(text: str) -> str:
+    """Text without the marks of markdown."""
+    if not re.search(_MARK_SIGN, text):
+        return text
+    for mark, kept in _MARKS:
+        text = re.sub(mark, kept, text)
+    return text
+
+
+def _one_line(text: str) -> str:
+    return " ".join("".join(c for c in text if c.isprintable() or c.isspace()).split())
+
+
+def _cut(text: str, chars_max: int) -> str:
+    """At most `chars_max` characters, cut at a word where one is near, with an ellipsis."""
+    if len(text) <= chars_max:
+        return text
+    end = chars_max - 1
+    # A script without spaces, or one long word, is cut where it is.
+    space = text.rfind(" ", chars_max // 2, end + 1)
+    if space > 0:
+        end = space
+    else:
+        # Never between a letter or emoji and the mark that belongs to it.
+        while end > 1 and (
+            unicodedata.category(text[end])[0] == "M" or "\u200d" in text[end - 1 : end + 1]
+        ):
+            end -= 1
+    return text[:end].rstrip(" ,;:-–—(") + "…"
