@@ -1,0 +1,21 @@
+"""Importing what only some installations have, with an error that says how to get it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from holdfast.errors import EmbedderError
+
+
+def need(module: str, extra: str) -> Any:
+    """The module, imported now; an EmbedderError with the pip command if that fails."""
+    from importlib import import_module
+
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise EmbedderError(
+            f"This embedder needs the package {module.partition('.')[0]}, which cannot be"
+            f" imported ({error}).",
+            hint=f'Install it with: pip install "holdfast[{extra}]"',
+        ) from error
