@@ -68,7 +68,7 @@ _MARKDOWN_SIGN = (
     r"(?m)\A---\n(?:.*\n){0,40}?---[ \t]*$"  # front matter
     r"|^#{1,6} \S|^ {0,3}(?:```|~~~)|^\|?[ :]*-{3,}[ :]*\|"  # heading, fence, table
     r"|^[ \t]*(?:[-*+]|\d+[.)]) \S.*\n+[ \t]*(?:[-*+]|\d+[.)]) \S"  # two items of a list
-    r"|\*\*[^*\s][^*\n]*\*\*|\[[^\]\n]+\]\([^)\s]+\)"  # bold, link
+    r"|\*\*[^*\s][^*\n]*\*\*|\[[^\[\]\n]+\]\([^()\s]+\)"  # bold, link
 )
 
 # A first line that could hardly be prose, by language.

@@ -60,7 +60,7 @@ def _fold_table() -> dict[int, str]:
         **dict.fromkeys(map(ord, "ىیېے"), "ي"),
         **dict.fromkeys(map(ord, "ک"), "ك"),
         **dict.fromkeys(map(ord, "ةہۂە"), "ه"),
-        **dict.fromkeys(map(ord, "‘’‛ʼʹ′ꞌ`´"), "'"),
+        **dict.fromkeys(map(ord, "‘’‛ʼʹ′ꞌ´"), "'"),
         **dict.fromkeys(map(ord, "“”„‟″«»"), '"'),
         **dict.fromkeys(map(ord, "‐‑‒–—―−"), "-"),
         # Invisible characters carry no sense a searcher can type: soft hyphen, zero-width and

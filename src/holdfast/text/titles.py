@@ -39,11 +39,12 @@ _SPEAKER = (
 )
 _CUE_NUMBERS = r"(?m)^(?:WEBVTT.*|\d+|[\d:.,]+ --> .*)$"
 
+# Classes leave out the character that opens them, so that a run of it is read once, not n times.
 _MARKS = (
-    (r"<!--.*?-->|</?[A-Za-z][^>\n]*>", ""),
-    (r"!\[([^\]\n]*)\]\([^)\n]*\)", r"\1"),
-    (r"\[([^\]\n]+)\]\([^)\n]*\)", r"\1"),
-    (r"\[\[(?:[^\]|\n]*\|)?([^\]\n]+)\]\]", r"\1"),
+    (r"<!--[^<>]*-->|</?[A-Za-z][^<>\n]*>", ""),
+    (r"!\[([^\[\]\n]*)\]\([^()\n]*\)", r"\1"),
+    (r"\[([^\[\]\n]+)\]\([^()\n]*\)", r"\1"),
+    (r"\[\[(?:[^\[\]|\n]*\|)?([^\[\]\n]+)\]\]", r"\1"),
     (r"(?m)^[ \t]*(?:>[ \t]?)+", ""),
     (r"(?m)^[ \t]*(?:[-*+•]|\d+[.)])[ \t]+(?:\[[ xX]\][ \t]+)?", ""),
     (r"(?m)^ {0,3}#{1,6}[ \t]+", ""),
@@ -82,7 +83,8 @@ def title_of(content: str, *, content_type: str = "text", source_path: str | Non
     else:
         title = heading_of(opening)
     title = _one_line(_plain(title)) or _opening_words(opening) or file_name
-    return _cut(title, TITLE_CHARS_MAX) or "Untitled"
+    title = _cut(title, TITLE_CHARS_MAX)
+    return title if any(map(str.isprintable, title)) else "Untitled"
 
 
 def heading_of(content: str) -> str:
@@ -173,7 +175,10 @@ def _plain(text: str) -> str:
 
 
 def _one_line(text: str) -> str:
-    return " ".join("".join(c for c in text if c.isprintable() or c.isspace()).split())
+    """Text on one line without invisible characters, but for the joiners of emoji and Persian."""
+    if not text.isprintable():
+        text = "".join(c for c in text if c.isprintable() or c.isspace() or c in "\u200c\u200d")
+    return " ".join(text.split())
 
 
 def _cut(text: str, chars_max: int) -> str:

@@ -1,0 +1,159 @@
+"""Titles and summaries from a text's own words."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.domain.memory import CONTENT_TYPES
+from holdfast.text.titles import heading_of, summary_of, title_of
+
+LONG = (
+    "The quick brown fox jumps over the lazy dog while the cat looks on from the warm roof of the"
+    " old barn"
+)
+
+TITLES = [
+    # content, content type, path, title
+    ("Prefers tabs over spaces.", "text", None, "Prefers tabs over spaces"),
+    ("Is it late? Yes, it is.", "text", None, "Is it late? Yes, it is"),
+    ("Is the shop still open on Sunday? I think so.", "text", None,
+     "Is the shop still open on Sunday?"),
+    ("Yes. The garage code is 4711 now. Ask Ann.", "text", None,
+     "Yes. The garage code is 4711 now"),
+    ("Dr. Who lives at No. 5 since 2011. Then more.", "text", None,
+     "Dr. Who lives at No. 5 since 2011"),
+    ("Version 2.3.1 is out. Upgrade.", "text", None, "Version 2.3.1 is out"),
+    (LONG, "text", None,
+     "The quick brown fox jumps over the lazy dog while the cat looks on from the…"),
+    ("first line\nsecond line", "text", None, "first line"),
+    ("\n\n---\n\nWords after a rule", "text", None, "Words after a rule"),
+    ("- [ ] Call **Ann** about [the lease](https://example.com)", "markdown", None,
+     "Call Ann about the lease"),
+    ("> *Quoted* words with `code` and snake_case_name", "markdown", None,
+     "Quoted words with code and snake_case_name"),
+    ("# Deploy *runbook* #\n\nText", "markdown", None, "Deploy runbook"),
+    ("Some words\n\n## Later heading", "markdown", None, "Later heading"),
+    ("Big title\n=========\n\nText", "markdown", None, "Big title"),
+    ("```sh\n# not a heading\n```\n\n# A heading", "markdown", None, "A heading"),
+    ("---\ntitle: \"Bread\"\ntags: [a]\n---\n# Other", "markdown", None, "Bread"),
+    ("---\ntags: [a]\n---\nOnly words here", "markdown", None, "Only words here"),
+    ("<!-- note --><b>Bold</b> start of it", "markdown", None, "Bold start of it"),
+    ("#hashtag is not a heading", "text", None, "#hashtag is not a heading"),
+    ("import os\n\n\nasync def read_home(x):\n    return x", "code", None, "read_home"),
+    ("class Engine:\n    def run(self): ...", "code", None, "Engine"),
+    ("export const add = (a, b) => a + b", "code", None, "add"),
+    ("func (s *Server) Serve() {\n}", "code", None, "Serve"),
+    ("CREATE TABLE IF NOT EXISTS users (id)", "code", None, "users"),
+    ("def f(): ...", "code", "src/app/main.py", "main.py"),
+    ("x = 1", "code", None, "x = 1"),
+    ("all: test", "code", "C:\\work\\Makefile", "Makefile"),
+    ('{"name": "api", "port": 80}', "structured", None, "api"),
+    ("title: My data\nsize: 3", "structured", None, "My data"),
+    ('{"a": 1}', "structured", None, '{"a": 1}'),
+    ("a: 1", "structured", "conf/settings.toml", "settings.toml"),
+    ("https://www.example.com/docs/start/?x=1#top", "link", None, "example.com/docs/start"),
+    ("[The docs](https://example.com/a)", "link", None, "The docs"),
+    ("The docs\nhttps://example.com/a", "link", None, "The docs"),
+    ("Scan", "file", "scans/lease.pdf", "lease.pdf"),
+    ("User: Fix the JWT expiry bug\nAssistant: ok", "chat", None, "Fix the JWT expiry bug"),
+    ("[telegram] User: Fix the bug today\nMax: ok", "chat", None, "Fix the bug today"),
+    ("[00:01:12] Ann: Welcome to the show.", "transcript", None, "Welcome to the show"),
+    ("WEBVTT\n\n1\n00:01.000 --> 00:02.000\nHello and welcome", "transcript", None,
+     "Hello and welcome"),
+    ("我喜欢喝咖啡。每天早上都喝。下午喝茶。", "text", None, "我喜欢喝咖啡。 每天早上都喝"),
+    ("咖" * 100, "text", None, "咖" * 79 + "…"),
+    ("مرحبا بالعالم", "text", None, "مرحبا بالعالم"),
+    ("🎉", "text", None, "🎉"),
+    ("...", "text", None, "..."),
+    ("\u200b", "text", None, "Untitled"),
+    ("a\tb\x07c\u202ed", "text", None, "a bcd"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("content", "content_type", "path", "title"), TITLES)
+def test_a_title_comes_from_the_text(
+    content: str, content_type: str, path: str | None, title: str
+) -> None:
+    assert title_of(content, content_type=content_type, source_path=path) == title
+
+
+@given(st.text(), st.sampled_from(CONTENT_TYPES), st.sampled_from([None, "a/b.py", "/"]))
+def test_a_title_is_one_short_line_and_never_empty(
+    content: str, content_type: str, path: str | None
+) -> None:
+    title = title_of(content, content_type=content_type, source_path=path)
+    assert 1 <= len(title) <= 80
+    assert title == title.strip()
+    assert not any(character in title for character in "\n\r\t\0")
+
+
+def test_a_cut_never_parts_a_letter_from_its_mark() -> None:
+    title = title_of("e" * 78 + "e\u0301" + "x" * 20)
+    assert title == "e" * 78 + "…"
+    family = "👨\u200d👩\u200d👧"
+    assert title_of("x" * 77 + family + "y" * 20) == "x" * 77 + "…"
+
+
+def test_short_content_has_no_summary() -> None:
+    assert summary_of("A short note. It needs none.") == ""
+    assert summary_of("x" * 300) == ""
+
+
+def test_a_summary_is_whole_sentences_of_prose() -> None:
+    text = (
+        "---\ntitle: T\n---\n# Heading words here now\n\n[![badge](a)](b)\n\n"
+        "```\ncode words in here\n```\n\n| a | b | c d e |\n|---|---|---|\n\n"
+        "The store keeps **every** change as a revision. Undo brings back any of them.\n\n"
+        + "This sentence is rather long and goes on about many things that matter little. "
+        * 4
+    )
+    assert summary_of(text) == (
+        "The store keeps every change as a revision. Undo brings back any of them. "
+        "This sentence is rather long and goes on about many things that matter little."
+    )
+
+
+def test_a_first_sentence_that_is_too_long_is_cut_at_a_word() -> None:
+    summary = summary_of("word " * 100)
+    assert summary == "word " * 39 + "word…"
+
+
+@given(st.text(min_size=301))
+def test_a_summary_is_one_line_of_bounded_length(content: str) -> None:
+    summary = summary_of(content)
+    assert len(summary) <= 200
+    assert summary == " ".join(summary.split())
+
+
+def test_a_heading_inside_code_is_not_the_headline() -> None:
+    assert heading_of("~~~\n# no\n~~~\n") == ""
+    assert heading_of("plain\nwords") == ""
+
+
+HOSTILE = (
+    "[",
+    "[x](",
+    "*",
+    "**a",
+    "_a ",
+    "`",
+    "<a",
+    "<!--",
+    "a. ",
+    "---\n",
+    "```\n",
+    "# ",
+    "(",
+    ">",
+)
+
+
+@pytest.mark.parametrize("unit", HOSTILE)
+def test_a_hostile_text_is_titled_in_bounded_time(unit: str) -> None:
+    # No clock: a pattern that backtracks without bound would hang the run here.
+    text = unit * (50_000 // len(unit))
+    for content_type in CONTENT_TYPES:
+        title_of(text, content_type=content_type)
+    summary_of(text)
