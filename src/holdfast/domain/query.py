@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -15,7 +16,11 @@ SHOWN_STATES: tuple[State, ...] = ("processing", "active", "cooling")
 
 
 class Filter(NamedTuple):
-    """Which memories count. An empty tuple or None means: any."""
+    """Which memories count. An empty tuple or None means: any.
+
+    `since` and `until` speak of when it happened (or was learnt); `alive_at` leaves out what had
+    expired by then. `came_from` is a source (cli, mcp, …), an agent, a file or a folder.
+    """
 
     states: tuple[State, ...] = SHOWN_STATES
     categories: tuple[str, ...] = ()
@@ -25,12 +30,14 @@ class Filter(NamedTuple):
     sources: tuple[Source, ...] = ()
     tags: tuple[str, ...] = ()
     key: str | None = None
+    came_from: str | None = None
     session: str | None = None
     pinned: bool | None = None
     forgotten: bool | None = False
     quarantined: bool | None = False
     since: datetime | None = None
     until: datetime | None = None
+    alive_at: datetime | None = None
 
     def admits(self, memory: Memory) -> bool:
         """The same test that the stores make in their own language."""
@@ -44,12 +51,27 @@ class Filter(NamedTuple):
             and _among(memory.source, self.sources)
             and all(tag in memory.tags for tag in self.tags)
             and (self.key is None or memory.key == self.key)
+            and (self.came_from is None or self._came_from(memory))
             and (self.session is None or memory.session == self.session)
             and (self.pinned is None or memory.pinned == self.pinned)
             and (self.forgotten is None or (memory.forgotten_at is not None) == self.forgotten)
             and (self.quarantined is None or bool(memory.quarantine) == self.quarantined)
             and (self.since is None or happened >= self.since)
             and (self.until is None or happened < self.until)
+            and (
+                self.alive_at is None
+                or memory.expires_at is None
+                or memory.expires_at > self.alive_at
+            )
+        )
+
+    def _came_from(self, memory: Memory) -> bool:
+        path = memory.source_path or ""
+        wanted = self.came_from or ""
+        return (
+            wanted in (memory.source, memory.source_agent, path)
+            or path.startswith(wanted.rstrip("/") + "/")
+            or path.endswith("/" + wanted)
         )
 
 
@@ -60,11 +82,12 @@ def _among(value: str, allowed: tuple[str, ...]) -> bool:
     return not allowed or value in allowed
 
 
-class Page(NamedTuple):
+class Page(list[Memory]):
     """A piece of a list, and the cursor that fetches the next one (None at the end)."""
 
-    items: list[Memory]
-    cursor: str | None
+    def __init__(self, items: Iterable[Memory], cursor: str | None = None) -> None:
+        super().__init__(items)
+        self.cursor = cursor
 
 
 class Passage(NamedTuple):

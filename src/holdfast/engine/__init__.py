@@ -1,0 +1,1 @@
+"""What can be done with memories: each file one part of it, plain functions over a Core."""

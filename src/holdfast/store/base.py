@@ -86,7 +86,7 @@ class VectorRow(NamedTuple):
 class VectorState(NamedTuple):
     """Tells a cache whether it is current: newest row and how often rows were taken away."""
 
-    count: int
+    size: int
     newest: int
     removals: int
 
@@ -129,7 +129,7 @@ class Reader(Protocol):
     def memories(
         self,
         hub_id: str,
-        filter: Filter,
+        wanted: Filter,
         *,
         order: Order,
         after: tuple[Any, int] | None,
@@ -138,11 +138,12 @@ class Reader(Protocol):
         """A run of memories in an order; `after` is the (sort value, number) of the last one."""
         ...
 
-    def neighbours(
-        self, hub_id: str, turns: Sequence[tuple[str, int]]
-    ) -> dict[tuple[str, int], tuple[str | None, str | None]]:
-        """For each (session, number): the ids of the visible memories before and after it in
-        that session."""
+    def adjacent(self, hub_id: str, session: str, low: int, high: int) -> bool:
+        """Whether no visible memory of the session stands between these two numbers."""
+        ...
+
+    def speakers(self, hub_id: str, *, limit: int) -> list[str]:
+        """Who speaks in this hub, in alphabetical order."""
         ...
 
     def statistics(self, hub_id: str) -> Statistics: ...
@@ -177,19 +178,21 @@ class Reader(Protocol):
 
     def lexicon(self, hub_id: str, terms: Sequence[str]) -> Lexicon: ...
     def search_terms(
-        self, hub_id: str, query: TermQuery, filter: Filter, *, limit: int
+        self, hub_id: str, query: TermQuery, wanted: Filter, *, limit: int
     ) -> list[Candidate]:
         """Candidates in a rough order of merit; ranking is not the store's business."""
         ...
 
     def search_substring(
-        self, hub_id: str, needle: str, filter: Filter, *, limit: int
+        self, hub_id: str, needle: str, wanted: Filter, *, limit: int
     ) -> list[str]:
         """Memories whose folded text holds the folded needle, newest first."""
         ...
 
     def passages(self, hub_id: str, memory_ids: Sequence[str]) -> list[Candidate]: ...
-    def candidates(self, hub_id: str, passage_ids: Sequence[int], filter: Filter) -> list[Candidate]:
+    def candidates(
+        self, hub_id: str, passage_ids: Sequence[int], wanted: Filter
+    ) -> list[Candidate]:
         """The passages with these ids whose memory the filter admits."""
         ...
 
@@ -235,7 +238,8 @@ class Writer(Reader, Protocol):
     ) -> None: ...
     def add_receipt(self, hub_id: str, receipt: Receipt) -> None: ...
     def purge(self, hub_id: str, memory_id: str) -> int:
-        """Removes row, revisions and derived state for good; returns how many revisions went."""
+        """Removes row, revisions and derived state for good, and change sets that this leaves
+        empty; returns how many revisions went."""
         ...
 
     def index(
@@ -263,9 +267,21 @@ class Store(Protocol):
     @property
     def capabilities(self) -> frozenset[Capability]: ...
     def read(self, *, deadline_s: float | None = None) -> AbstractContextManager[Reader]: ...
-    def write(self) -> AbstractContextManager[Writer]: ...
+    def write(self, *, durable: bool = True) -> AbstractContextManager[Writer]:
+        """One transaction. Only what need not survive a crash (counters) may be not durable."""
+        ...
+
     def check(self) -> list[Problem]:
         """Looks at every promise the store makes about itself; empty means all is well."""
+        ...
+
+    def rescue(self) -> str:
+        """Saves canonical state from a store whose derived state cannot even be dropped; returns
+        where the damaged one is kept. Derived state is empty afterwards."""
+        ...
+
+    def settle(self) -> None:
+        """Makes sure that nothing purged is left in logs or free space."""
         ...
 
     def backup(self, path: str, progress: Progress | None = None) -> None: ...

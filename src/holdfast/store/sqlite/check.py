@@ -49,7 +49,7 @@ _PROMISES: tuple[tuple[str, bool, str], ...] = (
         "memory #{} has a passage that reaches past its text",
         True,
         "SELECT DISTINCT m.number, m.id, h.id FROM passages p JOIN memories m ON m.pk = p.memory"
-        " JOIN hubs h ON h.pk = m.hub WHERE p.\"end\" > length(m.content)",
+        ' JOIN hubs h ON h.pk = m.hub WHERE p."end" > length(m.content)',
     ),
     (
         "memory #{} has a passage without its words",
@@ -84,6 +84,12 @@ _PROMISES: tuple[tuple[str, bool, str], ...] = (
         " OR t.terms IS NOT (SELECT coalesce(sum(p.length), 0) FROM passages p WHERE p.hub = h.pk)",
     ),
     (
+        "hub {} has wrong vector totals",
+        True,
+        "SELECT h.name, '', h.id FROM hubs h JOIN vector_totals t ON t.hub = h.pk WHERE t.size <>"
+        " (SELECT count(*) FROM vectors v WHERE v.hub = t.hub AND v.model = t.model)",
+    ),
+    (
         "there are {} vectors without a passage",
         True,
         "SELECT count(*), '', '' FROM vectors WHERE passage NOT IN (SELECT pk FROM passages)"
@@ -95,9 +101,10 @@ _PROMISES: tuple[tuple[str, bool, str], ...] = (
 def problems(connection: apsw.Connection) -> list[Problem]:
     """Everything that is wrong; derived state is told apart because it can be rebuilt."""
     out: list[Problem] = []
-    for line in _rows(connection, "PRAGMA integrity_check(20)", out, derived=True):
-        if line[0] != "ok":
-            out.append(Problem(f"the file is damaged: {line[0]}", derived=_derived(line[0])))
+    lines = _rows(connection, "PRAGMA integrity_check(20)", out, derived=True)
+    out += [
+        Problem(f"the file is damaged: {line}", _derived(line)) for (line,) in lines if line != "ok"
+    ]
     for table, row, parent, _ in _rows(connection, "PRAGMA foreign_key_check", out, derived=False):
         out.append(Problem(f"row {row} of {table} points to a missing row of {parent}", False))
     for table in ("words", "trigrams"):
@@ -122,4 +129,5 @@ def _rows(
 
 
 def _derived(message: str) -> bool:
-    return any(name in message for name in ("words", "trigrams", "passages", "vectors", "word_"))
+    derived = ("words", "word_", "trigrams", "passages", "vectors", "vector_")
+    return any(name in message for name in derived)

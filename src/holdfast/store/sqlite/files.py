@@ -114,9 +114,7 @@ def rescue(path: str) -> str:
     return kept
 
 
-def _copy(
-    destination: apsw.Connection, source: apsw.Connection, progress: Progress | None
-) -> None:
+def _copy(destination: apsw.Connection, source: apsw.Connection, progress: Progress | None) -> None:
     with destination.backup("main", source, "main") as copying:
         while not copying.done:
             copying.step(_PAGES_PER_STEP)

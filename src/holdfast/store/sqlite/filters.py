@@ -19,7 +19,7 @@ ORDERINGS: dict[Order, tuple[str, bool]] = {
 }
 
 
-def where(filter: Filter) -> tuple[str, list[Any]]:
+def where(wanted: Filter) -> tuple[str, list[Any]]:
     """The conditions (beginning with ' AND ', or empty) and their bindings."""
     parts: list[str] = []
     values: list[Any] = []
@@ -29,32 +29,42 @@ def where(filter: Filter) -> tuple[str, list[Any]]:
             parts.append(f"m.{column} IN ({', '.join('?' * len(allowed))})")
             values.extend(allowed)
 
-    among("state", filter.states)
-    among("category", filter.categories)
-    among("kind", filter.kinds)
-    among("stability", filter.stabilities)
-    among("layer", filter.layers)
-    among("source", filter.sources)
-    for tag in filter.tags:
+    among("state", wanted.states)
+    among("category", wanted.categories)
+    among("kind", wanted.kinds)
+    among("stability", wanted.stabilities)
+    among("layer", wanted.layers)
+    among("source", wanted.sources)
+    for tag in wanted.tags:
         parts.append("EXISTS (SELECT 1 FROM json_each(m.tags) WHERE value = ?)")
         values.append(tag)
-    if filter.key is not None:
+    if wanted.key is not None:
         parts.append("m.key = ?")
-        values.append(filter.key)
-    if filter.session is not None:
+        values.append(wanted.key)
+    if wanted.came_from is not None:
+        folder, file = wanted.came_from.rstrip("/") + "/", "/" + wanted.came_from
+        parts.append(
+            "(m.source = ? OR m.source_agent = ? OR m.source_path = ?"
+            " OR substr(m.source_path, 1, length(?)) = ? OR substr(m.source_path, -length(?)) = ?)"
+        )
+        values += [wanted.came_from] * 3 + [folder, folder, file, file]
+    if wanted.session is not None:
         parts.append("m.session = ?")
-        values.append(filter.session)
-    if filter.pinned is not None:
+        values.append(wanted.session)
+    if wanted.pinned is not None:
         parts.append("m.pinned = ?")
-        values.append(int(filter.pinned))
-    if filter.forgotten is not None:
-        parts.append(f"m.forgotten_at IS {'NOT ' if filter.forgotten else ''}NULL")
-    if filter.quarantined is not None:
-        parts.append(f"m.quarantine {'<>' if filter.quarantined else '='} ''")
-    if filter.since is not None:
+        values.append(int(wanted.pinned))
+    if wanted.forgotten is not None:
+        parts.append(f"m.forgotten_at IS {'NOT ' if wanted.forgotten else ''}NULL")
+    if wanted.quarantined is not None:
+        parts.append(f"m.quarantine {'<>' if wanted.quarantined else '='} ''")
+    if wanted.since is not None:
         parts.append(f"{HAPPENED} >= ?")
-        values.append(to_micros(filter.since))
-    if filter.until is not None:
+        values.append(to_micros(wanted.since))
+    if wanted.until is not None:
         parts.append(f"{HAPPENED} < ?")
-        values.append(to_micros(filter.until))
+        values.append(to_micros(wanted.until))
+    if wanted.alive_at is not None:
+        parts.append("(m.expires_at IS NULL OR m.expires_at > ?)")
+        values.append(to_micros(wanted.alive_at))
     return "".join(f" AND {part}" for part in parts), values

@@ -100,13 +100,13 @@ class SqliteReader:
     def memories(
         self,
         hub_id: str,
-        filter: Filter,
+        wanted: Filter,
         *,
         order: Order,
         after: tuple[Any, int] | None,
         limit: int,
     ) -> list[Memory]:
-        conditions, values = filters.where(filter)
+        conditions, values = filters.where(wanted)
         column, down = filters.ORDERINGS[order]
         way = "DESC" if down else "ASC"
         if after is not None:
@@ -119,24 +119,26 @@ class SqliteReader:
         )
         return [rows.memory_from_row(row, hub_id) for row in found]
 
-    def neighbours(
-        self, hub_id: str, turns: Sequence[tuple[str, int]]
-    ) -> dict[tuple[str, int], tuple[str | None, str | None]]:
-        hub = self._pk(hub_id)
-        out = {}
-        for session, number in turns:
-            around = []
-            for sign, way in (("<", "DESC"), (">", "ASC")):
-                around.append(
-                    self._one(
-                        "SELECT id FROM memories WHERE hub = ? AND session = ?"
-                        f" AND number {sign} ? AND forgotten_at IS NULL AND quarantine = ''"
-                        f" ORDER BY number {way} LIMIT 1",
-                        (hub, session, number),
-                    )
-                )
-            out[session, number] = (around[0], around[1])
-        return out
+    def adjacent(self, hub_id: str, session: str, low: int, high: int) -> bool:
+        between = self._one(
+            "SELECT 1 FROM memories WHERE hub = ? AND session = ? AND number > ? AND number < ?"
+            " AND forgotten_at IS NULL AND quarantine = '' LIMIT 1",
+            (self._pk(hub_id), session, low, high),
+        )
+        return between is None
+
+    def speakers(self, hub_id: str, *, limit: int) -> list[str]:
+        # Jumps from one speaker to the next in the index, however many turns each has.
+        found = self._all(
+            "WITH RECURSIVE s (name) AS ("
+            " SELECT min(speaker) FROM memories WHERE hub = ?1 AND speaker IS NOT NULL"
+            " UNION ALL"
+            " SELECT (SELECT min(speaker) FROM memories WHERE hub = ?1 AND speaker > s.name)"
+            " FROM s WHERE s.name IS NOT NULL)"
+            " SELECT name FROM s WHERE name IS NOT NULL LIMIT ?2",
+            (self._pk(hub_id), limit),
+        )
+        return [row[0] for row in found]
 
     def statistics(self, hub_id: str) -> Statistics:
         hub = self._pk(hub_id)
@@ -202,9 +204,7 @@ class SqliteReader:
         return self._change(hub_id, "id = ?", change_id)
 
     def last_undoable(self, hub_id: str) -> Change | None:
-        return self._change(
-            hub_id, "undoes IS NULL AND undone_by IS NULL ORDER BY pk DESC LIMIT 1"
-        )
+        return self._change(hub_id, "undoes IS NULL AND undone_by IS NULL ORDER BY pk DESC LIMIT 1")
 
     def revisions(self, hub_id: str, memory_id: str) -> list[Revision]:
         hub = self._pk(hub_id)
@@ -265,16 +265,17 @@ class SqliteReader:
             or 0
             for term in terms
         }
-        return Lexicon(*(totals or (0, 0)), frequency)
+        passages, length = totals or (0, 0)
+        return Lexicon(passages, length, frequency)
 
     def search_terms(
-        self, hub_id: str, query: TermQuery, filter: Filter, *, limit: int
+        self, hub_id: str, query: TermQuery, wanted: Filter, *, limit: int
     ) -> list[Candidate]:
         if not (query.terms or query.phrases or query.prefixes):
             return []
         hub = self._pk(hub_id)
         expression = search.match_expression(hub, query)
-        conditions, values = filters.where(filter)
+        conditions, values = filters.where(wanted)
         reach = limit
         while True:
             # Ranking first and filtering after keeps the join off the many weak matches. Where
@@ -299,10 +300,10 @@ class SqliteReader:
         return bool(reached <= count)
 
     def search_substring(
-        self, hub_id: str, needle: str, filter: Filter, *, limit: int
+        self, hub_id: str, needle: str, wanted: Filter, *, limit: int
     ) -> list[str]:
         hub = self._pk(hub_id)
-        conditions, values = filters.where(filter)
+        conditions, values = filters.where(wanted)
         expression = search.trigram_expression(hub, needle)
         narrowed = ""
         if expression:
@@ -333,9 +334,9 @@ class SqliteReader:
         return out
 
     def candidates(
-        self, hub_id: str, passage_ids: Sequence[int], filter: Filter
+        self, hub_id: str, passage_ids: Sequence[int], wanted: Filter
     ) -> list[Candidate]:
-        conditions, values = filters.where(filter)
+        conditions, values = filters.where(wanted)
         out: list[Candidate] = []
         for some in _slices(passage_ids):
             found = self._all(
@@ -349,13 +350,11 @@ class SqliteReader:
     # Vectors
 
     def vector_state(self, hub_id: str, model: str) -> VectorState:
-        hub = self._pk(hub_id)
-        count, newest = self._one(
-            "SELECT count(*), coalesce(max(passage), 0) FROM vectors WHERE hub = ? AND model = ?",
-            (hub, model),
+        row = self._one(
+            "SELECT size, newest, removals FROM vector_totals WHERE hub = ? AND model = ?",
+            (self._pk(hub_id), model),
         )
-        removals = self._one("SELECT vector_removals FROM word_totals WHERE hub = ?", (hub,))
-        return VectorState(count, newest, removals or 0)
+        return VectorState(*(row or (0, 0, 0)))
 
     def vectors(self, hub_id: str, model: str, *, after: int) -> Iterable[VectorRow]:
         for row in self._connection.execute(
@@ -385,8 +384,8 @@ class SqliteReader:
 
     def unembedded_count(self, hub_id: str, model: str) -> int:
         hub = self._pk(hub_id)
-        passages = self._one("SELECT count(*) FROM passages WHERE hub = ?", (hub,))
-        return int(passages - self.vector_state(hub_id, model).count)
+        passages = self._one("SELECT passages FROM word_totals WHERE hub = ?", (hub,)) or 0
+        return int(passages - self.vector_state(hub_id, model).size)
 
 
 def _candidate(row: rows.Row) -> Candidate:

@@ -17,9 +17,7 @@ Row = tuple[Any, ...]
 _STORED = tuple(name for name in Memory._fields if name != "hub_id")
 COLUMNS = ", ".join(_STORED)
 MEMORY_COLUMNS = ", ".join(f"m.{name}" for name in _STORED)
-INSERT_MEMORY = (
-    f"INSERT INTO memories (hub, {COLUMNS}) VALUES (?, {', '.join('?' * len(_STORED))})"
-)
+INSERT_MEMORY = f"INSERT INTO memories (hub, {COLUMNS}) VALUES (?, {', '.join('?' * len(_STORED))})"
 UPDATE_MEMORY = (
     "UPDATE memories SET "
     + ", ".join(f"{name} = ?" for name in _STORED)
@@ -55,7 +53,7 @@ def memory_from_row(row: Row, hub_id: str) -> Memory:
 
 
 def memory_to_row(memory: Memory) -> list[Any]:
-    values = list(memory)
+    values: list[Any] = list(memory)
     for at in _TIMES_AT:
         if values[at] is not None:
             values[at] = to_micros(values[at])

@@ -47,9 +47,16 @@ CREATE INDEX vectors_passage ON vectors (passage);
 CREATE TABLE word_totals (
     hub INTEGER PRIMARY KEY REFERENCES hubs (pk) ON DELETE CASCADE,
     passages INTEGER NOT NULL DEFAULT 0,
-    terms INTEGER NOT NULL DEFAULT 0,
-    vector_removals INTEGER NOT NULL DEFAULT 0
+    terms INTEGER NOT NULL DEFAULT 0
 ) STRICT;
+CREATE TABLE vector_totals (
+    hub INTEGER NOT NULL REFERENCES hubs (pk) ON DELETE CASCADE,
+    model TEXT NOT NULL,
+    size INTEGER NOT NULL,
+    newest INTEGER NOT NULL,
+    removals INTEGER NOT NULL,
+    PRIMARY KEY (hub, model)
+) STRICT, WITHOUT ROWID;
 CREATE VIRTUAL TABLE words USING fts5 (
     body, head, content = '', contentless_delete = 1, tokenize = 'ascii'
 );
@@ -69,6 +76,7 @@ DROP TABLE IF EXISTS trigrams;
 DROP TABLE IF EXISTS vectors;
 DROP TABLE IF EXISTS passages;
 DROP TABLE IF EXISTS word_totals;
+DROP TABLE IF EXISTS vector_totals;
 """
 
 MIGRATIONS: tuple[Migration, ...] = (
@@ -141,6 +149,7 @@ CREATE UNIQUE INDEX memories_path ON memories (hub, source_path)
     WHERE source_path IS NOT NULL AND forgotten_at IS NULL;
 CREATE INDEX memories_hash ON memories (hub, content_hash);
 CREATE INDEX memories_session ON memories (hub, session, number) WHERE session IS NOT NULL;
+CREATE INDEX memories_speaker ON memories (hub, speaker) WHERE speaker IS NOT NULL;
 CREATE TABLE changes (
     pk INTEGER PRIMARY KEY AUTOINCREMENT,
     hub INTEGER NOT NULL REFERENCES hubs (pk) ON DELETE CASCADE,

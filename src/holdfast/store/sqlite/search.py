@@ -16,9 +16,7 @@ _MARK = "·"
 # checked afterwards, so fewer only means a few more texts to look at.
 _TRIGRAMS_MAX = 24
 # ASCII punctuation would split a trigram in two; it is moved to the private use area.
-_PUNCTUATION = {
-    code: 0xE000 + code for code in range(128) if not chr(code).isalnum()
-}
+_PUNCTUATION = {code: 0xE000 + code for code in range(128) if not chr(code).isalnum()}
 
 
 def prefixed(hub: int, terms: Sequence[str]) -> str:

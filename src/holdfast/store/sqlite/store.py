@@ -86,14 +86,14 @@ class SqliteStore:
             self._give_back(connection)
 
     @contextmanager
-    def write(self) -> Iterator[SqliteWriter]:
+    def write(self, *, durable: bool = True) -> Iterator[SqliteWriter]:
         self._ready()
         with self._write_lock:
             self._ready()
             connection = self._writer
-            if connection.in_transaction:
+            if not connection.get_autocommit():
                 raise StoreError("A write was begun inside another write of the same thread.")
-            with translated(self.path):
+            with translated(self.path), _synchronous(connection, durable):
                 connection.execute("BEGIN IMMEDIATE")
                 try:
                     yield SqliteWriter(connection)
@@ -106,8 +106,8 @@ class SqliteStore:
 
     def _take_reader(self) -> apsw.Connection:
         with self._pool_lock:
-            connection = self._idle.pop() if self._idle else None
-            if connection is not None:
+            if self._idle:
+                connection = self._idle.pop()
                 self._busy.add(connection)
                 return connection
         connection = connect(self.path)
@@ -125,6 +125,18 @@ class SqliteStore:
                 self._idle.append(connection)
                 return
         connection.close()
+
+    def rescue(self) -> str:
+        self._ready()
+        with self._write_lock, self._pool_lock:
+            idle, self._idle = self._idle, []
+            for connection in idle:
+                connection.close()
+            self._writer.close()
+            try:
+                return files.rescue(self.path)
+            finally:
+                self._writer = connect(self.path)
 
     def settle(self) -> None:
         """Moves the write-ahead log into the file and empties it, so that nothing purged stays."""
@@ -159,3 +171,16 @@ class SqliteStore:
             for connection in idle:
                 connection.close()
             self._writer.close()
+
+
+@contextmanager
+def _synchronous(connection: apsw.Connection, durable: bool) -> Iterator[None]:
+    """Counters need not wait for the disk; the next durable write flushes them with itself."""
+    if durable:
+        yield
+        return
+    connection.execute("PRAGMA synchronous = NORMAL")
+    try:
+        yield
+    finally:
+        connection.execute("PRAGMA synchronous = FULL")

@@ -126,13 +126,18 @@ class SqliteWriter(SqliteReader):
     def purge(self, hub_id: str, memory_id: str) -> int:
         hub = self._pk(hub_id)
         self.unindex(hub_id, memory_id)
-        revisions = self._one(
-            "SELECT count(*) FROM revisions"
-            " WHERE memory = (SELECT pk FROM memories WHERE hub = ? AND id = ?)",
-            (hub, memory_id),
-        )
-        self._do("DELETE FROM memories WHERE hub = ? AND id = ?", (hub, memory_id))
-        return int(revisions)
+        memory = self._memory_pk(hub, memory_id)
+        changes = [
+            row[0] for row in self._all("SELECT change FROM revisions WHERE memory = ?", (memory,))
+        ]
+        self._do("DELETE FROM memories WHERE pk = ?", (memory,))
+        for change in changes:
+            self._do(
+                "DELETE FROM changes WHERE pk = ?"
+                " AND NOT EXISTS (SELECT 1 FROM revisions WHERE change = ?)",
+                (change, change),
+            )
+        return len(changes)
 
     # Derived state
 
@@ -142,7 +147,7 @@ class SqliteWriter(SqliteReader):
         hub = self._pk(hub_id)
         memory = self._memory_pk(hub, memory_id)
         self._unindex(hub, memory)
-        terms = 0
+        terms = vectors = passage = 0
         for entry in entries:
             length = len(entry.body) + len(entry.head)
             terms += length
@@ -171,6 +176,7 @@ class SqliteWriter(SqliteReader):
                     "INSERT INTO vectors (passage, hub, model, vector) VALUES (?, ?, ?, ?)",
                     (passage, hub, model, entry.vector),
                 )
+                vectors += 1
         grams = search.trigrams(text)
         self._do(
             "INSERT INTO trigrams (rowid, text) VALUES (?, ?)",
@@ -180,15 +186,14 @@ class SqliteWriter(SqliteReader):
             "UPDATE word_totals SET passages = passages + ?, terms = terms + ? WHERE hub = ?",
             (len(entries), terms, hub),
         )
+        self._count_vectors(hub, model, vectors, passage)
 
     def unindex(self, hub_id: str, memory_id: str) -> None:
         hub = self._pk(hub_id)
         self._unindex(hub, self._memory_pk(hub, memory_id))
 
     def _memory_pk(self, hub: int, memory_id: str) -> int:
-        return int(
-            self._one("SELECT pk FROM memories WHERE hub = ? AND id = ?", (hub, memory_id))
-        )
+        return int(self._one("SELECT pk FROM memories WHERE hub = ? AND id = ?", (hub, memory_id)))
 
     def _unindex(self, hub: int, memory: int) -> None:
         passages, terms = self._one(
@@ -196,28 +201,46 @@ class SqliteWriter(SqliteReader):
         )
         if not passages:
             return
-        vectors = self._one(
-            "SELECT count(*) FROM vectors v JOIN passages p ON p.pk = v.passage WHERE p.memory = ?",
+        for model, gone in self._all(
+            "SELECT v.model, count(*) FROM passages p JOIN vectors v ON v.passage = p.pk"
+            " WHERE p.memory = ? GROUP BY v.model",
             (memory,),
-        )
+        ):
+            self._do(
+                "UPDATE vector_totals SET size = size - ?, removals = removals + ?"
+                " WHERE hub = ? AND model = ?",
+                (gone, gone, hub, model),
+            )
         self._do(
             "DELETE FROM words WHERE rowid IN (SELECT pk FROM passages WHERE memory = ?)", (memory,)
         )
         self._do("DELETE FROM trigrams WHERE rowid = ?", (memory,))
         self._do("DELETE FROM passages WHERE memory = ?", (memory,))
         self._do(
-            "UPDATE word_totals SET passages = passages - ?, terms = terms - ?,"
-            " vector_removals = vector_removals + ? WHERE hub = ?",
-            (passages, terms, vectors, hub),
+            "UPDATE word_totals SET passages = passages - ?, terms = terms - ? WHERE hub = ?",
+            (passages, terms, hub),
         )
 
     def set_vectors(self, hub_id: str, model: str, vectors: Sequence[VectorRow]) -> None:
         hub = self._pk(hub_id)
+        before = self._connection.total_changes()
         self._connection.executemany(
-            "INSERT OR REPLACE INTO vectors (passage, hub, model, vector)"
+            "INSERT OR IGNORE INTO vectors (passage, hub, model, vector)"
             " SELECT pk, hub, ?, ? FROM passages WHERE pk = ? AND hub = ?",
             [(model, row.vector, row.passage_id, hub) for row in vectors],
         )
+        added = self._connection.total_changes() - before
+        newest = max((row.passage_id for row in vectors), default=0)
+        self._count_vectors(hub, model, added, newest)
+
+    def _count_vectors(self, hub: int, model: str, added: int, newest: int) -> None:
+        if added:
+            self._do(
+                "INSERT INTO vector_totals (hub, model, size, newest, removals)"
+                " VALUES (?, ?, ?, ?, 0) ON CONFLICT (hub, model) DO UPDATE"
+                " SET size = size + excluded.size, newest = max(newest, excluded.newest)",
+                (hub, model, added, newest),
+            )
 
     def drop_derived(self) -> None:
         self._do(DROP_DERIVED + DERIVED)

@@ -1,0 +1,117 @@
+"""What every operation stands on: the store, the clock, the ids, who acts, the settings and the
+embedder; and the counters that are written on the side."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+from holdfast.domain.clock import Clock
+from holdfast.domain.hub import Hub
+from holdfast.domain.ids import Ids
+from holdfast.embed.base import Embedder
+from holdfast.errors import EmbedderError, HoldfastError, NotFound
+from holdfast.recall.vector import VectorCache
+from holdfast.settings import Settings
+from holdfast.store.base import Reader, Store
+
+# Shown counts are written together with the next write, or when this many have gathered.
+_SHOWN_MAX = 256
+
+
+class Core:
+    """One open store and its surroundings. Thread-safe."""
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        clock: Clock,
+        ids: Ids,
+        actor: str,
+        settings: Settings,
+        find_embedder: Callable[[], Embedder | None],
+    ) -> None:
+        self.store = store
+        self.clock = clock
+        self.ids = ids
+        self.actor = actor
+        self.settings = settings
+        self.vectors = VectorCache()
+        self._find_embedder = find_embedder
+        self._embedder: Embedder | None = None
+        self._embedder_sought = False
+        self._lock = threading.Lock()
+        self._shown: list[tuple[str, str]] = []
+
+    def now(self) -> datetime:
+        return self.clock.now()
+
+    # The embedder
+
+    @property
+    def embedder(self) -> Embedder | None:
+        """The embedding model, found when first asked for; None where there is none."""
+        with self._lock:
+            if not self._embedder_sought:
+                self._embedder = self._find_embedder()
+                self._embedder_sought = True
+        return self._embedder
+
+    def embed(self, texts: Sequence[str]) -> tuple[str, list[bytes | None]]:
+        """The model's identity and a stored vector for each text.
+
+        Where the model fails, the texts are kept without vectors: they are found by their words
+        at once, and embedded later (`holdfast doctor --fix`, or the next model that answers).
+        """
+        nothing: list[bytes | None] = [None] * len(texts)
+        embedder = self.embedder
+        if embedder is None or not texts:
+            return "", nothing
+        from holdfast.embed.base import quantise
+
+        try:
+            return embedder.identity, [*quantise(embedder.embed_passages(texts))]
+        except EmbedderError:
+            return "", nothing
+
+    # Counters
+
+    def shown(self, hub_id: str, memory_ids: Sequence[str]) -> None:
+        """Notes that these were shown; written later, off the path of the answer."""
+        if not self.settings["recall.count_shown"]:
+            return
+        with self._lock:
+            self._shown += [(hub_id, memory_id) for memory_id in memory_ids]
+            due = len(self._shown) >= _SHOWN_MAX
+        if due:
+            self.write_counters()
+
+    def write_counters(self) -> None:
+        """Writes the shown counts that have gathered; losing them would be no harm."""
+        with self._lock:
+            waiting, self._shown = self._shown, []
+        if not waiting:
+            return
+        by_hub: dict[str, list[str]] = {}
+        for hub_id, memory_id in waiting:
+            by_hub.setdefault(hub_id, []).append(memory_id)
+        try:
+            with self.store.write(durable=False) as writer:
+                for hub_id, memory_ids in by_hub.items():
+                    if writer.hub_by_id(hub_id) is not None:
+                        writer.count_shown(hub_id, memory_ids)
+        except HoldfastError:
+            # A read-only folder or a full disk must not turn an answer into an error.
+            return
+
+
+def require_hub(reader: Reader, hub_id: str, name: str) -> Hub:
+    """The hub, or a sentence that it is gone."""
+    hub = reader.hub_by_id(hub_id)
+    if hub is None:
+        raise NotFound(
+            f"The hub `{name}` is not there any more.", hint="`holdfast hub list` shows what is."
+        )
+    return hub

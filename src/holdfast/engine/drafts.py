@@ -1,0 +1,166 @@
+"""From a draft to a memory that has everything but its place: checked, classified, titled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from holdfast.domain.draft import Draft
+from holdfast.domain.memory import (
+    BOUNDARIES,
+    CONTENT_TYPES,
+    KINDS,
+    LAYERS,
+    SOURCES,
+    STABILITIES,
+    TRUSTS,
+    Memory,
+)
+from holdfast.engine.core import Core
+from holdfast.errors import InvalidInput
+from holdfast.text import normalise
+from holdfast.text.classify import classify
+from holdfast.text.guard import instruction_shaped
+from holdfast.text.titles import summary_of, title_of
+
+# Text from these is not the user's own words, so orders in it wait for a person.
+UNTRUSTED = frozenset({"tool", "import"})
+_METADATA_BYTES_MAX = 65_536
+_LABEL_CHARS_MAX = 1_000
+_CLOSED = {
+    "content_type": CONTENT_TYPES,
+    "kind": KINDS,
+    "stability": STABILITIES,
+    "boundary": BOUNDARIES,
+    "layer": LAYERS,
+    "trust": TRUSTS,
+    "source": SOURCES,
+}
+
+
+def clean_draft(draft: Draft, *, bytes_max: int) -> Draft:
+    """The draft with every field checked; InvalidInput says which one is wrong and why."""
+    checked: dict[str, Any] = {
+        "content": normalise.clean_content(draft.content, bytes_max=bytes_max),
+        **clean_fields(draft._asdict()),
+    }
+    out = draft._replace(**checked)
+    if out.occurred_until and out.occurred_at and out.occurred_until < out.occurred_at:
+        raise InvalidInput("It ends before it begins: occurred_until is earlier than occurred_at.")
+    if out.valid_until and out.valid_from and out.valid_until < out.valid_from:
+        raise InvalidInput("It ends before it begins: valid_until is earlier than valid_from.")
+    return out
+
+
+def clean_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Checks whichever of a memory's fields are given; content apart, which has its own bound."""
+    out: dict[str, Any] = {}
+    for name, value in fields.items():
+        if value is None or name == "content":
+            continue
+        if name in _CLOSED:
+            out[name] = normalise.one_of(value, _CLOSED[name], name)
+        elif name == "key":
+            out[name] = normalise.clean_key(value)
+        elif name == "category":
+            out[name] = normalise.clean_category(value)
+        elif name == "tags":
+            out[name] = normalise.clean_tags(value)
+        elif name.endswith(("_at", "_until", "_from")):
+            out[name] = normalise.clean_time(value)
+        elif name == "metadata":
+            out[name] = _clean_metadata(value)
+        elif isinstance(value, str):
+            out[name] = _clean_label(name, value)
+    return out
+
+
+def _clean_label(name: str, value: str) -> str:
+    if "\0" in value or any("\ud800" <= char <= "\udfff" for char in value):
+        raise InvalidInput(f"The {name} holds characters that are not text.", hint="Remove them.")
+    if len(value) > _LABEL_CHARS_MAX:
+        raise InvalidInput(
+            f"The {name} has {len(value)} characters; at most {_LABEL_CHARS_MAX} are allowed."
+        )
+    return value.strip()
+
+
+def _clean_metadata(value: Mapping[str, Any]) -> dict[str, Any]:
+    import json
+
+    try:
+        text = json.dumps(value, allow_nan=False, ensure_ascii=False)
+        size = len(text.encode())
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(
+            f"The metadata cannot be written as JSON: {error}.",
+            hint="Use text, numbers, true, false, lists and dictionaries with text keys.",
+        ) from None
+    if not isinstance(value, Mapping) or size > _METADATA_BYTES_MAX:
+        raise InvalidInput(
+            f"The metadata must be a dictionary of at most {_METADATA_BYTES_MAX} bytes as JSON."
+        )
+    # Through JSON and back, so that what is stored now equals what is read later.
+    plain: dict[str, Any] = json.loads(text)
+    return plain
+
+
+def compose(draft: Draft, core: Core, hub_id: str) -> Memory:
+    """A memory from a clean draft, all but its id, number and times."""
+    picked = classify(
+        draft.content,
+        title=draft.title or "",
+        category=draft.category,
+        source_path=draft.source_path,
+        content_type=draft.content_type,
+    )
+    title = draft.title or title_of(
+        draft.content, content_type=picked.content_type, source_path=draft.source_path
+    )
+    reason = instruction_shaped(draft.content) if draft.trust in UNTRUSTED else None
+    now = core.now()
+    return Memory(
+        id="",
+        hub_id=hub_id,
+        number=0,
+        content=draft.content,
+        content_hash=normalise.content_hash(draft.content),
+        title=title,
+        owner=core.actor,
+        created_at=now,
+        updated_at=now,
+        summary=summary_of(draft.content) if draft.summary is None else draft.summary,
+        content_type=picked.content_type,
+        key=draft.key,
+        category=picked.category,
+        tags=picked.tags if draft.tags is None else draft.tags,
+        kind=draft.kind or picked.kind,
+        stability=draft.stability or picked.stability,
+        boundary=draft.boundary or "hub",
+        state="processing" if draft.processing else "active",
+        layer=draft.layer or picked.layer,
+        pinned=draft.pinned,
+        trust=draft.trust,
+        quarantine=reason or "",
+        source=draft.source,
+        source_agent=draft.source_agent,
+        assisted_by_agent=draft.assisted_by_agent,
+        source_path=draft.source_path,
+        session=draft.session,
+        speaker=draft.speaker,
+        occurred_at=draft.occurred_at,
+        occurred_until=draft.occurred_until,
+        valid_from=draft.valid_from,
+        valid_until=draft.valid_until,
+        expires_at=draft.expires_at,
+        parent=draft.parent,
+        origin=draft.origin,
+        metadata=draft.metadata or {},
+    )
+
+
+def derived_title(memory: Memory) -> str:
+    """The title that the rules give this content; a person may have chosen another."""
+    return title_of(
+        memory.content, content_type=memory.content_type, source_path=memory.source_path
+    )

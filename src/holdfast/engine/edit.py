@@ -1,0 +1,233 @@
+"""Changing what is there: update, pin, archive, forget, restore, purge, access.
+
+All but purge can be undone. Purge cannot: it removes the row, its revisions and everything
+derived from them, and leaves a receipt that says nothing of the content.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from holdfast.domain.change import Action, Receipt
+from holdfast.domain.memory import Memory
+from holdfast.engine.core import Core, require_hub
+from holdfast.engine.drafts import clean_fields, derived_title
+from holdfast.engine.find import Reference, find_memory
+from holdfast.engine.passages import Indexed, indexed
+from holdfast.engine.recorder import Recorder
+from holdfast.errors import AlreadyExists, Conflict, InvalidInput
+from holdfast.store.base import Reader
+from holdfast.text import normalise
+from holdfast.text.titles import summary_of
+
+EDITABLE = frozenset(
+    {
+        "content",
+        "title",
+        "summary",
+        "content_type",
+        "key",
+        "category",
+        "tags",
+        "kind",
+        "stability",
+        "boundary",
+        "layer",
+        "pinned",
+        "trust",
+        "session",
+        "speaker",
+        "occurred_at",
+        "occurred_until",
+        "valid_from",
+        "valid_until",
+        "expires_at",
+        "metadata",
+    }
+)
+# These may be set to nothing; the others always have a value.
+_CLEARABLE = frozenset(
+    {"key", "session", "speaker", "occurred_at", "occurred_until"}
+    | {"valid_from", "valid_until", "expires_at"}
+)
+
+
+def update(
+    core: Core,
+    hub_id: str,
+    hub: str,
+    reference: Reference,
+    changes: dict[str, Any],
+    *,
+    expected_version: int | None = None,
+    reason: str = "",
+) -> Memory:
+    """Sets fields; a field set to None is cleared where that makes sense."""
+    new = _checked(core, changes)
+    with core.store.read() as reader:
+        require_hub(reader, hub_id, hub)
+        seen = find_memory(reader, hub_id, hub, reference)
+    # The embedding model is asked before the write begins; should the memory change in between,
+    # it is asked again.
+    index = _index_of(core, seen, new)
+    with core.store.write() as writer:
+        memory = find_memory(writer, hub_id, hub, seen.id)
+        if expected_version is not None and memory.version != expected_version:
+            raise Conflict(
+                f"Memory #{memory.number} is at version {memory.version}, not {expected_version}.",
+                hint="Read it again, then change what is there now.",
+            )
+        key = new.get("key")
+        if key is not None:
+            refuse_taken(writer, memory._replace(key=key))
+        recorder = Recorder(core, writer, hub_id, "update", reason=reason)
+        fresh = index if memory.version == seen.version else None
+        return recorder.revise(memory, fresh, **_completed(memory, new))
+
+
+def _checked(core: Core, changes: dict[str, Any]) -> dict[str, Any]:
+    unknown = sorted(set(changes) - EDITABLE)
+    if unknown:
+        normalise.one_of(unknown[0], tuple(sorted(EDITABLE)), "field")
+    if not changes:
+        raise InvalidInput("Say what to change, for example content=….")
+    new = clean_fields({name: value for name, value in changes.items() if value is not None})
+    if isinstance(changes.get("pinned"), bool):
+        new["pinned"] = changes["pinned"]
+    if changes.get("content") is not None:
+        bytes_max = core.settings["content.bytes_max"]
+        new["content"] = normalise.clean_content(changes["content"], bytes_max=bytes_max)
+    for name, value in changes.items():
+        if value is None:
+            if name not in _CLEARABLE:
+                raise InvalidInput(f"The {name} cannot be empty.")
+            new[name] = None
+    return new
+
+
+def _completed(memory: Memory, new: dict[str, Any]) -> dict[str, Any]:
+    """What follows from new content: its hash, and title and summary where they were derived."""
+    if "content" not in new or new["content"] == memory.content:
+        return new
+    after = memory._replace(**new)
+    out = {**new, "content_hash": normalise.content_hash(after.content)}
+    if "title" not in new and memory.title == derived_title(memory):
+        out["title"] = derived_title(after)
+    if "summary" not in new and memory.summary == summary_of(memory.content):
+        out["summary"] = summary_of(after.content)
+    return out
+
+
+def _index_of(core: Core, memory: Memory, new: dict[str, Any]) -> Indexed | None:
+    after = memory._replace(**_completed(memory, new))
+    return indexed(after, core) if after != memory else None
+
+
+def refuse_taken(reader: Reader, memory: Memory) -> None:
+    """A key or a source path belongs to one memory at a time."""
+    if memory.key is not None:
+        other = reader.memory_by_key(memory.hub_id, memory.key)
+        if other is not None and other.id != memory.id:
+            raise AlreadyExists(
+                f"The key `{memory.key}` belongs to memory #{other.number}.",
+                hint=f"Choose another key, or forget #{other.number} first.",
+            )
+    if memory.source_path is not None:
+        other = reader.memory_by_path(memory.hub_id, memory.source_path)
+        if other is not None and other.id != memory.id:
+            raise AlreadyExists(
+                f"The path {memory.source_path} belongs to memory #{other.number}.",
+                hint=f"Forget #{other.number} first.",
+            )
+
+
+def _revise(
+    core: Core,
+    hub_id: str,
+    hub: str,
+    references: Sequence[Reference],
+    action: Action,
+    reason: str,
+    *,
+    forgotten: bool = False,
+    **new: Any,
+) -> list[Memory]:
+    with core.store.write() as writer:
+        require_hub(writer, hub_id, hub)
+        recorder = Recorder(core, writer, hub_id, action, reason=reason)
+        if "forgotten_at" in new and new["forgotten_at"] is not None:
+            new["forgotten_at"] = recorder.change.at
+        out = []
+        for reference in references:
+            memory = find_memory(writer, hub_id, hub, reference, forgotten=forgotten)
+            if memory.forgotten_at is not None and new.get("forgotten_at", "") is None:
+                refuse_taken(writer, memory)
+            out.append(recorder.revise(memory, **new))
+        return out
+
+
+def pin(core: Core, hub_id: str, hub: str, reference: Reference, pinned: bool) -> Memory:
+    action: Action = "pin" if pinned else "unpin"
+    return _revise(core, hub_id, hub, [reference], action, "", pinned=pinned)[0]
+
+
+def archive(
+    core: Core, hub_id: str, hub: str, references: Sequence[Reference], reason: str
+) -> list[Memory]:
+    return _revise(
+        core, hub_id, hub, references, "archive", reason, state="archived", state_reason=reason
+    )
+
+
+def forget(
+    core: Core, hub_id: str, hub: str, references: Sequence[Reference], reason: str
+) -> list[Memory]:
+    """Hides them; restore or undo brings them back."""
+    return _revise(core, hub_id, hub, references, "forget", reason, forgotten_at=core.now())
+
+
+def restore(
+    core: Core, hub_id: str, hub: str, references: Sequence[Reference], reason: str
+) -> list[Memory]:
+    """Brings back what was forgotten, archived, or held for review."""
+    return _revise(
+        core,
+        hub_id,
+        hub,
+        references,
+        "restore",
+        reason,
+        forgotten=True,
+        forgotten_at=None,
+        state="active",
+        state_reason="",
+        quarantine="",
+    )
+
+
+def purge(
+    core: Core, hub_id: str, hub: str, references: Sequence[Reference], reason: str
+) -> list[Receipt]:
+    """Removes them for good."""
+    out = []
+    with core.store.write() as writer:
+        require_hub(writer, hub_id, hub)
+        for reference in references:
+            memory = find_memory(writer, hub_id, hub, reference, forgotten=True)
+            revisions = writer.purge(hub_id, memory.id)
+            receipt = Receipt(memory.id, memory.number, core.now(), core.actor, reason, revisions)
+            writer.add_receipt(hub_id, receipt)
+            out.append(receipt)
+    core.store.settle()
+    return out
+
+
+def access(core: Core, hub_id: str, hub: str, references: Sequence[Reference]) -> list[Memory]:
+    """Notes that these were really used: ranking and the lifecycle take that into account."""
+    with core.store.write(durable=False) as writer:
+        require_hub(writer, hub_id, hub)
+        found = [find_memory(writer, hub_id, hub, reference) for reference in references]
+        writer.count_access(hub_id, [memory.id for memory in found], core.now())
+        fresh = writer.memories_by_id(hub_id, [memory.id for memory in found])
+        return [fresh[memory.id] for memory in found]

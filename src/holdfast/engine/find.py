@@ -1,0 +1,60 @@
+"""From what a person calls a memory (id, number, key) to the memory."""
+
+from __future__ import annotations
+
+import re
+from typing import TypeAlias
+
+from holdfast.domain.clock import to_text
+from holdfast.domain.memory import Memory
+from holdfast.errors import InvalidInput, NotFound
+from holdfast.store.base import Reader
+
+Reference: TypeAlias = str | int
+
+_NUMBER = re.compile(r"#?(\d{1,15})")
+
+
+def find_memory(
+    reader: Reader, hub_id: str, hub: str, reference: Reference, *, forgotten: bool = False
+) -> Memory:
+    """The memory, or NotFound with what to do. `forgotten` finds those that are forgotten too."""
+    memory = _look_up(reader, hub_id, reference)
+    if memory is None:
+        raise NotFound(
+            f"There is no memory {_shown(reference)} in hub `{hub}`.",
+            hint="`holdfast list` shows what is there.",
+        )
+    if memory.forgotten_at is not None and not forgotten:
+        raise NotFound(
+            f"Memory #{memory.number} was forgotten at {to_text(memory.forgotten_at)}.",
+            hint=f"`holdfast restore {memory.number}` brings it back.",
+        )
+    return memory
+
+
+def _look_up(reader: Reader, hub_id: str, reference: Reference) -> Memory | None:
+    if isinstance(reference, bool) or not isinstance(reference, str | int):
+        raise InvalidInput(
+            f"{reference!r} does not name a memory.", hint="Use its id, its number or its key."
+        )
+    if isinstance(reference, int):
+        return reader.memory_by_number(hub_id, reference)
+    text = reference.strip()
+    if not text:
+        raise InvalidInput("Say which memory: its id, its number (#12) or its key.")
+    if text.startswith("mem_"):
+        found = reader.memory(hub_id, text)
+        if found is not None:
+            return found
+    if number := _NUMBER.fullmatch(text):
+        found = reader.memory_by_number(hub_id, int(number[1]))
+        if found is not None:
+            return found
+    return reader.memory_by_key(hub_id, text)
+
+
+def _shown(reference: Reference) -> str:
+    if isinstance(reference, int):
+        return f"#{reference}"
+    return reference if len(reference) <= 80 else reference[:80] + "…"

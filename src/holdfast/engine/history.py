@@ -1,0 +1,226 @@
+"""Looking back and taking back: history, diff, reading as of a past time, undo."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from holdfast.domain.change import Change, Entry, Revision, as_of, entries
+from holdfast.domain.codec import field_to_plain
+from holdfast.domain.memory import REVISED, Memory
+from holdfast.engine.core import Core, require_hub
+from holdfast.engine.edit import refuse_taken
+from holdfast.engine.find import Reference, find_memory
+from holdfast.engine.recorder import Recorder
+from holdfast.errors import Conflict, InvalidInput, NotFound
+from holdfast.store.base import Reader, Writer
+
+
+class Undone(NamedTuple):
+    """What an undo did: its own change set, the one it took back, and the memories it touched."""
+
+    change: Change
+    undone: Change
+    memories: list[Memory]
+
+
+class FieldDiff(NamedTuple):
+    """One field before and after; for the content also as lines of a unified diff."""
+
+    field: str
+    old: Any
+    new: Any
+    lines: tuple[str, ...] = ()
+
+
+def history(core: Core, hub_id: str, hub: str, reference: Reference) -> list[Entry]:
+    """Everything that happened to a memory, oldest first; also to one that is forgotten."""
+    with core.store.read() as reader:
+        require_hub(reader, hub_id, hub)
+        memory = find_memory(reader, hub_id, hub, reference, forgotten=True)
+        return _entries(reader, memory)
+
+
+def _entries(reader: Reader, memory: Memory) -> list[Entry]:
+    revisions = reader.revisions(memory.hub_id, memory.id)
+    changes: dict[str, Change] = {}
+    for revision in revisions:
+        change = reader.change(memory.hub_id, revision.change_id)
+        if change is not None:
+            changes[change.id] = change
+    return entries(memory, revisions, changes)
+
+
+def diff(
+    core: Core,
+    hub_id: str,
+    hub: str,
+    reference: Reference,
+    *,
+    old: int | None = None,
+    new: int | None = None,
+) -> list[FieldDiff]:
+    """What differs between two versions; by default between the newest and the one before it."""
+    found = history(core, hub_id, hub, reference)
+    versions = {entry.after.version: entry.after for entry in found}
+    newest = found[-1].after.version
+    after = versions.get(newest if new is None else new)
+    before = versions.get((after.version if after else newest) - 1 if old is None else old)
+    for wanted, version in ((new, after), (old, before)):
+        if wanted is not None and version is None:
+            raise NotFound(
+                f"Memory #{found[-1].after.number} has no version {wanted}; it has 1 to {newest}."
+            )
+    if after is None or before is None:
+        return []
+    return [
+        FieldDiff(name, left, right, _lines(left, right) if name == "content" else ())
+        for name in REVISED
+        if (left := getattr(before, name)) != (right := getattr(after, name))
+        and name != "content_hash"
+    ]
+
+
+def _lines(old: str, new: str) -> tuple[str, ...]:
+    from difflib import unified_diff
+
+    return tuple(unified_diff(old.splitlines(), new.splitlines(), "before", "after", lineterm=""))
+
+
+def memory_as_of(core: Core, hub_id: str, hub: str, reference: Reference, at: datetime) -> Memory:
+    """One memory as it stood at a past time."""
+    with core.store.read() as reader:
+        require_hub(reader, hub_id, hub)
+        memory = find_memory(reader, hub_id, hub, reference, forgotten=True)
+        then = as_of(memory, reader.revisions(hub_id, memory.id), at)
+    if then is None or then.forgotten_at is not None:
+        raise NotFound(
+            f"Memory #{memory.number} was not there at that time.",
+            hint=f"`holdfast history {memory.number}` shows when it was.",
+        )
+    return then
+
+
+def states_as_of(reader: Reader, hub_id: str, at: datetime) -> dict[str, Memory | None]:
+    """Of the memories that changed since: how each stood then, None for those not there yet.
+
+    A memory that is not in the answer stands today as it stood then.
+    """
+    changed = reader.changed_after(hub_id, at)
+    heads = reader.memories_by_id(hub_id, changed)
+    return {
+        memory_id: as_of(head, reader.revisions(hub_id, memory_id), at)
+        for memory_id, head in heads.items()
+    }
+
+
+def undo(
+    core: Core, hub_id: str, hub: str, change_id: str | None = None, *, force: bool = False
+) -> Undone:
+    """Takes back a change set: the last one, or the one named.
+
+    Undoing an undo brings the change back. Where a later change touched the same fields, it is
+    refused, unless forced.
+    """
+    with core.store.write() as writer:
+        require_hub(writer, hub_id, hub)
+        target = _target(writer, hub_id, hub, change_id)
+        recorder = Recorder(core, writer, hub_id, "undo", undoes=target.id)
+        touched: dict[str, Memory] = {}
+        for revision in reversed(writer.revisions_of(hub_id, target.id)):
+            memory = writer.memory(hub_id, revision.memory_id)
+            if memory is None:
+                continue  # It was purged; there is nothing left to take back.
+            new = _taken_back(writer, recorder, memory, revision, force=force)
+            _refuse_taken_key(writer, memory, new)
+            touched[memory.id] = recorder.revise(memory, **new)
+        if recorder.written:
+            writer.mark_undone(hub_id, target.id, recorder.change.id)
+            if target.undoes is not None:
+                writer.mark_undone(hub_id, target.undoes, None)
+        else:
+            raise Conflict(f"There is nothing left to take back in {target.id}.")
+        return Undone(recorder.change, target, list(touched.values()))
+
+
+def _target(writer: Writer, hub_id: str, hub: str, change_id: str | None) -> Change:
+    if change_id is None:
+        last = writer.last_undoable(hub_id)
+        if last is None:
+            raise NotFound(f"There is nothing to undo in hub `{hub}`.")
+        return last
+    if not isinstance(change_id, str):
+        raise InvalidInput("Name a change set by its id, such as chg_….")
+    change = writer.change(hub_id, change_id.strip())
+    if change is None:
+        raise NotFound(
+            f"There is no change set {change_id} in hub `{hub}`.",
+            hint="`holdfast history` lists them.",
+        )
+    if change.undone_by is not None:
+        raise Conflict(
+            f"{change.id} has been undone already, by {change.undone_by}.",
+            hint=f"`holdfast undo {change.undone_by}` brings it back.",
+        )
+    return change
+
+
+def _taken_back(
+    writer: Writer, recorder: Recorder, memory: Memory, revision: Revision, *, force: bool
+) -> dict[str, Any]:
+    if revision.creates:
+        if not force and memory.forgotten_at is None:
+            _refuse_changed_since(writer, memory, revision)
+        return {"forgotten_at": memory.forgotten_at or recorder.change.at}
+    new = {}
+    for name, (old, set_to) in revision.fields.items():
+        if getattr(memory, name) != set_to and not force:
+            raise Conflict(
+                f"The {name} of memory #{memory.number} was changed again after"
+                f" {revision.change_id}.",
+                hint="Undo the later change first, or force it: `holdfast undo --force`.",
+            )
+        new[name] = old
+    return new
+
+
+def _refuse_changed_since(writer: Writer, memory: Memory, first: Revision) -> None:
+    found = _entries(writer, memory)
+    at_first = found[0].after
+    differing = [name for name in REVISED if getattr(at_first, name) != getattr(memory, name)]
+    if differing:
+        raise Conflict(
+            f"Memory #{memory.number} was changed ({', '.join(differing)}) after it was made by"
+            f" {first.change_id}.",
+            hint="Undo the later change first, or force it: `holdfast undo --force`.",
+        )
+
+
+def _refuse_taken_key(writer: Writer, memory: Memory, new: dict[str, Any]) -> None:
+    after = memory._replace(**new)
+    if after.forgotten_at is None and (
+        memory.forgotten_at is not None
+        or (after.key, after.source_path) != (memory.key, memory.source_path)
+    ):
+        refuse_taken(writer, after)
+
+
+def changes(
+    core: Core, hub_id: str, hub: str, *, limit: int = 50, before: str | None = None
+) -> list[Change]:
+    """Change sets, newest first."""
+    with core.store.read() as reader:
+        require_hub(reader, hub_id, hub)
+        return reader.changes(hub_id, limit=limit, before=before)
+
+
+def plain_diff(differences: list[FieldDiff]) -> list[dict[str, Any]]:
+    """A diff as JSON can hold it."""
+    return [
+        {
+            "field": part.field,
+            "old": field_to_plain(part.field, part.old),
+            "new": field_to_plain(part.field, part.new),
+        }
+        for part in differences
+    ]

@@ -1,0 +1,112 @@
+"""How memories age: active → cooling → archived, by rules on stability, category, age, access and
+pin. The rules are pure; a dry run shows what they would do and why; a run is one change set.
+
+| what | cools | is archived |
+| --- | --- | --- |
+| pinned, or processing | never | never |
+| past its time to live | | at once |
+| category daily | after `lifecycle.daily_days` | after `lifecycle.daily_archive_days` |
+| stable | never | never |
+| volatile | `lifecycle.volatile_days` unused | `lifecycle.archive_days` of cooling |
+| evolving | `lifecycle.evolving_days` unused | `lifecycle.archive_days` of cooling |
+
+Unused counts from the last access, change or creation, whichever is latest. Each doubling of the
+access count (plus one) lengthens the time it takes to cool by half of it. A cooling memory that was
+used again turns active.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+from holdfast.domain.memory import Memory
+from holdfast.domain.query import Filter
+from holdfast.domain.results import LifecycleMove
+from holdfast.engine.core import Core, require_hub
+from holdfast.engine.listing import scan_memories
+from holdfast.engine.recorder import Recorder
+from holdfast.settings import Settings
+
+_BATCH = 500
+
+
+def next_state(memory: Memory, now: datetime, settings: Settings) -> tuple[str, str] | None:
+    """The state a memory should move to and why, or None where it should stay."""
+    if memory.state not in ("active", "cooling"):
+        return None
+    if memory.expires_at is not None and memory.expires_at <= now:
+        return "archived", "its time to live has passed"
+    if memory.pinned:
+        return ("active", "it is pinned") if memory.state == "cooling" else None
+    if memory.category == "daily":
+        return _next_daily(memory, now, settings)
+    if memory.stability == "stable":
+        return ("active", "it is stable") if memory.state == "cooling" else None
+    return _next_by_use(memory, now, settings)
+
+
+def _next_daily(memory: Memory, now: datetime, settings: Settings) -> tuple[str, str] | None:
+    days = _days(now - (memory.occurred_at or memory.created_at))
+    archive, cool = settings["lifecycle.daily_archive_days"], settings["lifecycle.daily_days"]
+    if days >= archive:
+        return "archived", f"a daily note, {days} days old (limit {archive})"
+    if days >= cool and memory.state == "active":
+        return "cooling", f"a daily note, {days} days old (limit {cool})"
+    return None
+
+
+def _next_by_use(memory: Memory, now: datetime, settings: Settings) -> tuple[str, str] | None:
+    base = settings[f"lifecycle.{memory.stability}_days"]
+    limit = math.ceil(base * (1 + math.log2(1 + memory.access_count) / 2))
+    # Cooling itself is a change of the row; what counts is when the memory was last of use.
+    used = memory.accessed_at or memory.created_at
+    if memory.state == "active":
+        used = max(used, memory.updated_at)
+    days = _days(now - used)
+    archive = limit + settings["lifecycle.archive_days"]
+    if memory.state == "active" and days >= limit:
+        return "cooling", f"{memory.stability}, unused for {days} days (limit {limit})"
+    if memory.state == "cooling" and days >= archive:
+        return "archived", f"{memory.stability}, unused for {days} days (limit {archive})"
+    if memory.state == "cooling" and days < limit and memory.accessed_at is not None:
+        return "active", f"used {days} days ago"
+    return None
+
+
+def _days(span: timedelta) -> int:
+    return max(0, span // timedelta(days=1))
+
+
+def lifecycle(core: Core, hub_id: str, hub: str, *, dry_run: bool = False) -> list[LifecycleMove]:
+    """Moves every memory that is due; with `dry_run`, only says what it would move."""
+    moves = list(_due(core, hub_id, hub))
+    if dry_run or not moves:
+        return moves
+    done: list[LifecycleMove] = []
+    change = None
+    for start in range(0, len(moves), _BATCH):
+        with core.store.write() as writer:
+            require_hub(writer, hub_id, hub)
+            recorder = Recorder(
+                core, writer, hub_id, "lifecycle", reason="lifecycle rules", change=change
+            )
+            ids = [move.memory.id for move in moves[start : start + _BATCH]]
+            for memory in writer.memories_by_id(hub_id, ids).values():
+                # Judged again: someone may have used or changed it in the meantime.
+                step = next_state(memory, core.now(), core.settings)
+                if step is not None and memory.forgotten_at is None:
+                    moved = recorder.revise(memory, state=step[0], state_reason=step[1])
+                    done.append(LifecycleMove(moved, *step))
+            if recorder.written:
+                change = recorder.change
+    return sorted(done, key=lambda move: move.memory.number)
+
+
+def _due(core: Core, hub_id: str, hub: str) -> Iterator[LifecycleMove]:
+    now = core.now()
+    for memory in scan_memories(core, hub_id, hub, Filter(states=("active", "cooling"))):
+        step = next_state(memory, now, core.settings)
+        if step is not None:
+            yield LifecycleMove(memory, *step)

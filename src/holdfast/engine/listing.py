@@ -1,0 +1,149 @@
+"""Lists: pages of memories in a fixed order, with cursors that stay right while others write."""
+
+from __future__ import annotations
+
+import binascii
+import json
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+from holdfast.domain.clock import to_micros
+from holdfast.domain.memory import Memory
+from holdfast.domain.query import ORDERS, Filter, Order, Page
+from holdfast.engine.core import Core, require_hub
+from holdfast.engine.history import states_as_of
+from holdfast.errors import InvalidInput
+from holdfast.store.base import Reader
+from holdfast.text.normalise import one_of
+
+_BATCH = 500
+
+
+def list_memories(
+    core: Core,
+    hub_id: str,
+    hub: str,
+    wanted: Filter,
+    *,
+    order: str = "newest",
+    limit: int | None = None,
+    cursor: str | None = None,
+    as_of: datetime | None = None,
+) -> Page:
+    """One page; without a limit, everything."""
+    checked: Order = one_of(order, ORDERS, "order")  # type: ignore[assignment]
+    if limit is not None and limit < 1:
+        raise InvalidInput(f"The limit is {limit}; it must be at least 1.")
+    after = None if cursor is None else _read_cursor(cursor, checked)
+    items: list[Memory] = []
+    # One more than asked for tells whether there is a next page.
+    for memory in _scan(core, hub_id, hub, wanted, checked, after, limit, as_of):
+        if limit is not None and len(items) == limit:
+            return Page(items, _cursor(items[-1], checked))
+        items.append(memory)
+    return Page(items, None)
+
+
+def scan_memories(
+    core: Core, hub_id: str, hub: str, wanted: Filter, *, order: Order = "number"
+) -> Iterator[Memory]:
+    """Everything the filter admits, in order, without holding it all in memory."""
+    return _scan(core, hub_id, hub, wanted, order, None, None, None)
+
+
+def _scan(
+    core: Core,
+    hub_id: str,
+    hub: str,
+    wanted: Filter,
+    order: Order,
+    after: tuple[Any, int] | None,
+    limit: int | None,
+    as_of: datetime | None,
+) -> Iterator[Memory]:
+    size = _BATCH if limit is None else min(_BATCH, limit + 1)
+    if as_of is not None:
+        yield from _scan_past(core, hub_id, hub, wanted, order, after, as_of)
+        return
+    while True:
+        with core.store.read() as reader:
+            require_hub(reader, hub_id, hub)
+            batch = reader.memories(hub_id, wanted, order=order, after=after, limit=size)
+        yield from batch
+        if len(batch) < size:
+            return
+        after = _place(batch[-1], order)
+
+
+def _scan_past(
+    core: Core,
+    hub_id: str,
+    hub: str,
+    wanted: Filter,
+    order: Order,
+    after: tuple[Any, int] | None,
+    at: datetime,
+) -> Iterator[Memory]:
+    with core.store.read() as reader:
+        require_hub(reader, hub_id, hub)
+        then = list(memories_as_of(reader, hub_id, wanted, at))
+    down = order in ("newest", "updated", "accessed")
+    then.sort(key=lambda memory: _place(memory, order), reverse=down)
+    for memory in then:
+        place = _place(memory, order)
+        if after is None or (place < after if down else place > after):
+            yield memory
+
+
+def memories_as_of(reader: Reader, hub_id: str, wanted: Filter, at: datetime) -> Iterator[Memory]:
+    """The memories as they stood at a past time, those that the filter admits."""
+    past = states_as_of(reader, hub_id, at)
+    everything = Filter(states=(), forgotten=None, quarantined=None)
+    after: tuple[Any, int] | None = None
+    while True:
+        batch = reader.memories(hub_id, everything, order="number", after=after, limit=_BATCH)
+        for head in batch:
+            then = past.get(head.id, head)
+            if then is not None and wanted.admits(then):
+                yield then
+        if len(batch) < _BATCH:
+            return
+        after = _place(batch[-1], "number")
+
+
+def _place(memory: Memory, order: Order) -> tuple[Any, int]:
+    """Where a memory stands in an order: what it is sorted by, then its number."""
+    if order == "updated":
+        return to_micros(memory.updated_at), memory.number
+    if order == "accessed":
+        at = memory.accessed_at
+        return 0 if at is None else to_micros(at), memory.number
+    return memory.number, memory.number
+
+
+def _cursor(memory: Memory, order: Order) -> str:
+    text = json.dumps([order, *_place(memory, order)]).encode()
+    return binascii.b2a_base64(text, newline=False).decode().translate(_TO_URL)
+
+
+_TO_URL = str.maketrans("+/", "-_", "=")
+_FROM_URL = str.maketrans("-_", "+/")
+
+
+def _read_cursor(cursor: str, order: Order) -> tuple[int, int]:
+    try:
+        text = binascii.a2b_base64(cursor.translate(_FROM_URL) + "===", strict_mode=False)
+        made_for, value, number = json.loads(text)
+        if not (isinstance(value, int) and isinstance(number, int)):
+            raise ValueError
+    except (ValueError, TypeError, AttributeError):
+        raise InvalidInput(
+            "This cursor was not made by a list.", hint="Start again without a cursor."
+        ) from None
+    if made_for != order:
+        raise InvalidInput(
+            f"This cursor belongs to a list in the order `{made_for}`, not `{order}`.",
+            hint="Use the same order for every page.",
+        )
+    return value, number

@@ -1,0 +1,103 @@
+"""Asking: from words and arguments to a parsed question, and to what recall answers."""
+
+from __future__ import annotations
+
+from datetime import datetime, tzinfo
+
+from holdfast.domain.memory import Memory
+from holdfast.domain.query import Filter, Hit, Passage, Recalled
+from holdfast.engine.core import Core, require_hub
+from holdfast.engine.find import Reference, find_memory
+from holdfast.engine.history import states_as_of
+from holdfast.errors import InvalidInput
+from holdfast.recall.analyse import analyse
+from holdfast.recall.pipeline import Ask, recall
+
+LIMIT_MAX = 1_000
+
+
+def recall_memories(
+    core: Core,
+    hub_id: str,
+    hub: str,
+    query: str,
+    wanted: Filter,
+    *,
+    limit: int | None = None,
+    as_of: datetime | None = None,
+    now: datetime | None = None,
+    zone: tzinfo | None = None,
+    meaning: bool = True,
+) -> Recalled:
+    """The hits for a question. What was shown is counted, off the path of the answer."""
+    count = checked_limit(core.settings["recall.limit"] if limit is None else limit)
+    if not isinstance(query, str):
+        raise InvalidInput("The query must be text.")
+    moment = now or as_of or core.now()
+    analysis = analyse(query, now=moment, zone=zone)
+    wanted = wanted._replace(alive_at=moment)
+    if wanted.since and wanted.until and wanted.since >= wanted.until:
+        raise InvalidInput("The time window ends before it begins.", hint="Swap since and until.")
+    embedder = core.embedder if meaning else None
+    with core.store.read(deadline_s=core.settings["recall.deadline_s"]) as reader:
+        require_hub(reader, hub_id, hub)
+        past = None if as_of is None else states_as_of(reader, hub_id, as_of)
+        ask = Ask(analysis, wanted, count, moment, past)
+        recalled = recall(reader, hub_id, ask, embedder, core.vectors, meaning=meaning)
+    core.shown(hub_id, [hit.memory.id for hit in recalled])
+    return recalled
+
+
+def checked_limit(limit: int) -> int:
+    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= LIMIT_MAX:
+        raise InvalidInput(f"The limit is {limit}; it must be from 1 to {LIMIT_MAX}.")
+    return limit
+
+
+def related(core: Core, hub_id: str, hub: str, reference: Reference, *, limit: int = 5) -> Recalled:
+    """Memories near a memory: by meaning where it has vectors, else by its words."""
+    checked_limit(limit)
+    with core.store.read(deadline_s=core.settings["recall.deadline_s"]) as reader:
+        require_hub(reader, hub_id, hub)
+        memory = find_memory(reader, hub_id, hub, reference)
+        wanted = Filter(alive_at=core.now())
+        embedder = core.embedder
+        own = [] if embedder is None else reader.vectors_of(hub_id, embedder.identity, memory.id)
+        if embedder is not None and own:
+            import numpy as np
+
+            from holdfast.embed.base import dequantise
+
+            middle = np.stack([dequantise(row.vector) for row in own]).mean(axis=0)
+            middle = (middle / np.linalg.norm(middle)).astype(np.float32)
+            near = core.vectors.search(
+                reader, hub_id, embedder.identity, middle, limit=limit * 4 + len(own)
+            )
+            cosines = {hit.passage_id: hit.cosine for hit in near}
+            found = reader.candidates(hub_id, list(cosines), wanted)
+            found.sort(key=lambda one: (-cosines[one.passage_id], one.passage_id))
+            memories = reader.memories_by_id(hub_id, [one.memory_id for one in found])
+            hits: dict[str, Hit] = {}
+            for one in found:
+                if one.memory_id != memory.id and one.memory_id not in hits:
+                    other = memories[one.memory_id]
+                    text = other.content[one.start : one.end]
+                    cosine = round(cosines[one.passage_id], 6)
+                    hits[other.id] = Hit(
+                        other,
+                        Passage(text, one.start, one.end, one.headings),
+                        cosine,
+                        (f"meaning {cosine:.2f}",),
+                        {"vector": cosine},
+                    )
+            return Recalled(list(hits.values())[:limit])
+    return _related_by_words(core, hub_id, hub, memory, limit)
+
+
+def _related_by_words(core: Core, hub_id: str, hub: str, memory: Memory, limit: int) -> Recalled:
+    words = " ".join(memory.content.split()[:40])
+    plain = "".join(char if char.isalnum() else " " for char in words)
+    if not plain.strip():
+        return Recalled([])
+    found = recall_memories(core, hub_id, hub, plain, Filter(), limit=limit + 1, meaning=False)
+    return Recalled([hit for hit in found if hit.memory.id != memory.id][:limit])

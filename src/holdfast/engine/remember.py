@@ -1,0 +1,234 @@
+"""Taking something in: is it new, a new version, a duplicate, or does it replace something?
+
+The order of the tests: source path, then key, then content. The same path or key makes a new
+version; the same content (said in the same session, by the same speaker, at the same time) is a
+duplicate and writes nothing. What is archived comes back when it is remembered again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from holdfast.domain.change import Change
+from holdfast.domain.draft import Draft
+from holdfast.domain.memory import Memory
+from holdfast.domain.results import (
+    Duplicate,
+    Quarantined,
+    Remembered,
+    Stored,
+    Superseded,
+    Updated,
+)
+from holdfast.engine.core import Core, require_hub
+from holdfast.engine.drafts import clean_draft, compose, derived_title
+from holdfast.engine.find import find_memory
+from holdfast.engine.passages import Indexed, indexed_all
+from holdfast.engine.recorder import Recorder
+from holdfast.errors import InvalidInput
+from holdfast.store.base import Reader, Writer
+
+# One transaction takes at most this many: long enough to be fast, short enough that another
+# process waiting to write is not kept for long.
+BATCH_MAX = 500
+
+# What a push to the same path or key sets anew; pins, counters and history stay as they are.
+_TAKEN_OVER = ("content", "content_hash", "content_type", "summary", "quarantine", "trust")
+# And these only where the caller gave them.
+_TAKEN_OVER_IF_GIVEN = (
+    "title",
+    "category",
+    "tags",
+    "kind",
+    "stability",
+    "boundary",
+    "layer",
+    "session",
+    "speaker",
+    "occurred_at",
+    "occurred_until",
+    "valid_from",
+    "valid_until",
+    "expires_at",
+    "metadata",
+    "key",
+    "source_path",
+)
+
+
+class _Prepared(NamedTuple):
+    draft: Draft
+    memory: Memory
+    indexed: Indexed | None
+
+
+def remember(core: Core, hub_id: str, hub: str, draft: Draft) -> Remembered:
+    """Takes one draft in, as a change set of its own."""
+    return remember_many(core, hub_id, hub, [draft])[0]
+
+
+def remember_many(
+    core: Core, hub_id: str, hub: str, drafts: Sequence[Draft], *, reason: str = ""
+) -> list[Remembered]:
+    """Takes all of them in, or none: one transaction, one change set."""
+    prepared = list(_prepare(core, hub_id, hub, drafts))
+    with core.store.write() as writer:
+        require_hub(writer, hub_id, hub)
+        recorder = Recorder(core, writer, hub_id, "remember", reason=reason)
+        return [_take_in(writer, recorder, core, hub, item) for item in prepared]
+
+
+def remember_stream(
+    core: Core, hub_id: str, hub: str, drafts: Iterable[Draft], *, reason: str = ""
+) -> Iterator[Remembered]:
+    """Takes any number in, a batch at a time, all as one change set.
+
+    Each batch is safe on disk before its results are handed out.
+    """
+    change: Change | None = None
+    batch: list[Draft] = []
+
+    def flush() -> list[Remembered]:
+        nonlocal change
+        prepared = list(_prepare(core, hub_id, hub, batch))
+        with core.store.write() as writer:
+            require_hub(writer, hub_id, hub)
+            recorder = Recorder(core, writer, hub_id, "remember", reason=reason, change=change)
+            results = [_take_in(writer, recorder, core, hub, item) for item in prepared]
+            written = recorder.written
+        if written:
+            change = recorder.change
+        batch.clear()
+        return results
+
+    for draft in drafts:
+        batch.append(draft)
+        if len(batch) == BATCH_MAX:
+            yield from flush()
+    if batch:
+        yield from flush()
+
+
+def _prepare(core: Core, hub_id: str, hub: str, drafts: Sequence[Draft]) -> Iterator[_Prepared]:
+    """The slow part, before the write begins: checks, rules, and the embedding model, which is
+    not asked about what is there already."""
+    bytes_max = core.settings["content.bytes_max"]
+    clean = [clean_draft(draft, bytes_max=bytes_max) for draft in drafts]
+    memories = [compose(draft, core, hub_id) for draft in clean]
+    with core.store.read() as reader:
+        require_hub(reader, hub_id, hub)
+        known = [_unchanged(reader, memory) for memory in memories]
+    fresh = [memory for memory, there in zip(memories, known, strict=True) if not there]
+    indexes = iter(indexed_all(fresh, core))
+    for draft, memory, there in zip(clean, memories, known, strict=True):
+        yield _Prepared(draft, memory, None if there else next(indexes))
+
+
+def _unchanged(reader: Reader, memory: Memory) -> bool:
+    twin = _twin(reader, memory)
+    return twin is not None and twin.content_hash == memory.content_hash
+
+
+def _twin(reader: Reader, memory: Memory) -> Memory | None:
+    """The memory that this one is a version or a copy of."""
+    hub_id = memory.hub_id
+    if memory.source_path is not None:
+        at_path = reader.memory_by_path(hub_id, memory.source_path)
+        if at_path is not None:
+            return at_path
+    if memory.key is not None:
+        with_key = reader.memory_by_key(hub_id, memory.key)
+        if with_key is not None:
+            return with_key
+    for other in reader.memories_by_hash(hub_id, memory.content_hash):
+        if _says_the_same(memory, other):
+            return other
+    return None
+
+
+def _says_the_same(memory: Memory, other: Memory) -> bool:
+    return (
+        other.superseded_by is None
+        and (memory.key is None or other.key is None)
+        # An event that happened twice is two events.
+        and (memory.session, memory.speaker, memory.occurred_at)
+        == (other.session, other.speaker, other.occurred_at)
+        and (other.expires_at is None or other.expires_at > memory.created_at)
+        # What waits for review does not stand in for what a trusted voice says.
+        and bool(other.quarantine) == bool(memory.quarantine)
+        # Nobody learns from a 'duplicate' what somebody else keeps private.
+        and (other.boundary != "private" or other.owner == memory.owner)
+    )
+
+
+def _take_in(
+    writer: Writer, recorder: Recorder, core: Core, hub: str, item: _Prepared
+) -> Remembered:
+    twin = _twin(writer, item.memory)
+    if item.draft.supersedes is not None:
+        previous = find_memory(writer, item.memory.hub_id, hub, item.draft.supersedes)
+        if twin is not None and twin.id != previous.id:
+            raise InvalidInput(
+                f"#{twin.number} has this content, key or path already.",
+                hint=f"Supersede with other words, or forget #{previous.number} instead.",
+            )
+        if twin is None:
+            return _supersede(writer, recorder, core, item, previous)
+    if twin is None:
+        return _store(writer, recorder, core, item)
+    return _renew(recorder, item, twin)
+
+
+def _placed(writer: Writer, recorder: Recorder, core: Core, memory: Memory) -> Memory:
+    return memory._replace(
+        id=core.ids.next("mem"),
+        number=writer.take_numbers(memory.hub_id, 1),
+        created_at=recorder.change.at,
+        updated_at=recorder.change.at,
+    )
+
+
+def _store(writer: Writer, recorder: Recorder, core: Core, item: _Prepared) -> Remembered:
+    memory = recorder.add(_placed(writer, recorder, core, item.memory), item.indexed)
+    if memory.quarantine:
+        return Quarantined(memory, recorder.change.id, memory.quarantine)
+    return Stored(memory, recorder.change.id)
+
+
+def _supersede(
+    writer: Writer, recorder: Recorder, core: Core, item: _Prepared, previous: Memory
+) -> Superseded:
+    if previous.superseded_by is not None:
+        raise InvalidInput(
+            f"#{previous.number} has been superseded already, by {previous.superseded_by}.",
+            hint="Supersede the newest one.",
+        )
+    placed = _placed(writer, recorder, core, item.memory)._replace(supersedes=previous.id)
+    memory = recorder.add(placed, item.indexed)
+    ended = previous.valid_until or memory.valid_from or recorder.change.at
+    recorder.revise(previous, superseded_by=memory.id, valid_until=ended)
+    return Superseded(memory, recorder.change.id, previous)
+
+
+def _renew(recorder: Recorder, item: _Prepared, twin: Memory) -> Remembered:
+    new = item.memory
+    changes: dict[str, Any] = {}
+    if new.content_hash != twin.content_hash:
+        changes = {name: getattr(new, name) for name in _TAKEN_OVER}
+        if twin.title == derived_title(twin):
+            # A title that was taken from the old words goes with them.
+            changes["title"] = new.title
+    for name in _TAKEN_OVER_IF_GIVEN:
+        if getattr(item.draft, name) is not None:
+            changes[name] = getattr(new, name)
+    if item.draft.pinned:
+        changes["pinned"] = True
+    if twin.state in ("archived", "cooling"):
+        changes |= {"state": "active", "state_reason": ""}
+    memory = recorder.revise(twin, item.indexed, **changes)
+    if memory is twin:
+        return Duplicate(twin)
+    if memory.quarantine:
+        return Quarantined(memory, recorder.change.id, memory.quarantine)
+    return Updated(memory, recorder.change.id, twin)

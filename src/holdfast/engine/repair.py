@@ -1,0 +1,144 @@
+"""The doctor: is everything as it should be, and can it be mended?
+
+Canonical state is never touched. Derived state (passages, word index, substring index, vectors) is
+rebuilt from it. What only a backup can bring back is said to be so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from holdfast.domain.query import Filter
+from holdfast.engine.core import Core
+from holdfast.engine.recorder import reindex
+from holdfast.errors import EmbedderError, StoreDamaged
+from holdfast.store.base import Problem, VectorRow
+
+_BATCH = 200
+_VISIBLE_OR_HELD = Filter(states=(), forgotten=False, quarantined=None)
+
+
+class Diagnosis(NamedTuple):
+    """What was found, what was mended, and what is left."""
+
+    found: list[Problem]
+    mended: list[str]
+    left: list[Problem]
+    unembedded: int
+
+
+def examine(core: Core) -> Diagnosis:
+    """Looks, and changes nothing."""
+    found = core.store.check() + _broken_imports(core)
+    return Diagnosis(found, [], found, _unembedded(core))
+
+
+def mend(core: Core, progress: Callable[[int, int], None] | None = None) -> Diagnosis:
+    """Looks, rebuilds what can be derived, removes broken-off imports, and looks again."""
+    found = core.store.check() + _broken_imports(core)
+    mended = []
+    if any(problem.derived for problem in found if not _is_import(problem)):
+        try:
+            count = rebuild(core, progress)
+        except StoreDamaged:
+            kept = core.store.rescue()
+            mended.append(f"moved what is canonical to a new file; the damaged one is {kept}")
+            count = rebuild(core, progress)
+        core.vectors.forget()
+        mended.append(f"rebuilt the search index of {count} memories")
+    for problem in found:
+        if _is_import(problem):
+            with core.store.write() as writer:
+                writer.drop_hub(problem.hub_id)
+            mended.append("removed what a broken-off import had left")
+    embedded = embed_missing(core, progress)
+    if embedded:
+        mended.append(f"made {embedded} missing vectors")
+    return Diagnosis(found, mended, core.store.check(), _unembedded(core))
+
+
+_IMPORT = "an import into hub "
+
+
+def _is_import(problem: Problem) -> bool:
+    return problem.what.startswith(_IMPORT)
+
+
+def _broken_imports(core: Core) -> list[Problem]:
+    with core.store.read() as reader:
+        hubs = [hub for hub in reader.hubs() if hub.state == "importing"]
+    return [
+        Problem(f"{_IMPORT}{hub.name} was broken off, or is still running", True, "", hub.id)
+        for hub in hubs
+    ]
+
+
+def rebuild(core: Core, progress: Callable[[int, int], None] | None = None) -> int:
+    """Builds all derived state anew, in one transaction; returns how many memories it covers."""
+    done = 0
+    with core.store.write() as writer:
+        writer.drop_derived()
+        hubs = writer.hubs()
+        total = sum(writer.statistics(hub.id).memories for hub in hubs)
+        for hub in hubs:
+            after = None
+            while True:
+                batch = writer.memories(
+                    hub.id, _VISIBLE_OR_HELD, order="number", after=after, limit=_BATCH
+                )
+                reindex(core, writer, batch)
+                done += len(batch)
+                if progress is not None:
+                    progress(done, total)
+                if len(batch) < _BATCH:
+                    break
+                after = (batch[-1].number, batch[-1].number)
+    return done
+
+
+def _unembedded(core: Core) -> int:
+    embedder = core.embedder
+    if embedder is None:
+        return 0
+    with core.store.read() as reader:
+        return sum(reader.unembedded_count(hub.id, embedder.identity) for hub in reader.hubs())
+
+
+def embed_missing(core: Core, progress: Callable[[int, int], None] | None = None) -> int:
+    """Makes the vectors that are missing for the present model, a batch at a time.
+
+    Each batch is kept at once, so this can be broken off and taken up again. Vectors of other
+    models stay where they are and are not mixed in.
+    """
+    embedder = core.embedder
+    if embedder is None:
+        return 0
+    from holdfast.embed.base import quantise
+    from holdfast.engine.passages import passage_text
+
+    total, done = _unembedded(core), 0
+    with core.store.read() as reader:
+        hubs = reader.hubs()
+    for hub in hubs:
+        while True:
+            with core.store.read() as reader:
+                batch = reader.unembedded(hub.id, embedder.identity, limit=_BATCH)
+                memories = reader.memories_by_id(hub.id, [item.memory_id for item in batch])
+            if not batch:
+                break
+            texts = [passage_text(memories[item.memory_id], item) for item in batch]
+            try:
+                vectors = quantise(embedder.embed_passages(texts))
+            except EmbedderError:
+                return done
+            rows = [
+                VectorRow(item.passage_id, vector)
+                for item, vector in zip(batch, vectors, strict=True)
+            ]
+            with core.store.write() as writer:
+                writer.set_vectors(hub.id, embedder.identity, rows)
+            done += len(batch)
+            if progress is not None:
+                progress(done, total)
+    return done

@@ -1,0 +1,517 @@
+"""The library: `holdfast.open()` and what it returns. Thin: it parses arguments into values and
+calls the engine. Thread-safe.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime, timedelta, tzinfo
+from types import TracebackType
+from typing import Any
+
+from holdfast.domain.change import Change, Entry, Receipt
+from holdfast.domain.clock import Clock
+from holdfast.domain.draft import Draft
+from holdfast.domain.hub import Hub, Statistics
+from holdfast.domain.ids import Ids
+from holdfast.domain.memory import (
+    KINDS,
+    LAYERS,
+    SOURCES,
+    STABILITIES,
+    STATES,
+    Memory,
+    Origin,
+)
+from holdfast.domain.query import SHOWN_STATES, Filter, Page, Recalled
+from holdfast.domain.results import LifecycleMove, Remembered
+from holdfast.embed.base import Embedder
+from holdfast.engine import edit, history, hubs, lifecycle, listing, recall, remember
+from holdfast.engine.core import Core, require_hub
+from holdfast.engine.find import Reference, find_memory
+from holdfast.engine.history import FieldDiff, Undone
+from holdfast.errors import InvalidInput, StoreClosed
+from holdfast.settings import load
+from holdfast.store.base import Store
+from holdfast.text import normalise
+from holdfast.wiring import build, home_folder, make_home
+
+
+def open(
+    where: str | os.PathLike[str] | None = None,
+    *,
+    store: Store | None = None,
+    clock: Clock | None = None,
+    ids: Ids | None = None,
+    embedder: Embedder | None = None,
+    settings: Mapping[str, Any] | None = None,
+) -> Holdfast:
+    """Opens the memory: the default home, a folder, or a store's URL such as `sqlite:/a/b.db`.
+
+    `settings` win over the file and the environment. A clock, ids, an embedder or a store may be
+    handed in, for tests and for programs that bring their own.
+    """
+    flags = dict(settings or {})
+    home: str | os.PathLike[str] | None = where
+    if isinstance(where, str) and _is_url(where):
+        flags["store.url"] = where
+        home = None
+    folder = home_folder(home)
+    if store is None and not (flags.get("store.url") and home is None):
+        make_home(folder)
+    core = build(
+        folder,
+        load(folder, flags=flags),
+        store=store,
+        clock=clock,
+        ids=ids,
+        embedder=embedder,
+    )
+    return Holdfast(core, folder)
+
+
+def _is_url(where: str) -> bool:
+    scheme, colon, _ = where.partition(":")
+    # A single letter before the colon is a drive, not a scheme.
+    return bool(colon) and len(scheme) > 1 and scheme.replace("+", "").isalnum()
+
+
+class Holdfast:
+    """An open memory with all its hubs."""
+
+    def __init__(self, core: Core, home: str) -> None:
+        self.core = core
+        self.home = home
+        self._closed = False
+
+    def __enter__(self) -> Holdfast:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Writes what is waiting and closes the store; a second call does nothing."""
+        if not self._closed:
+            self._closed = True
+            self.core.write_counters()
+            self.core.store.close()
+
+    def hub(self, name: str | None = None) -> HubMemory:
+        """The hub of that name; without one, the default hub, made when first used."""
+        self._refuse_closed()
+        chosen = name or self.core.settings["hub"]
+        found = hubs.find_hub(self.core, chosen, create=name is None)
+        return HubMemory(self.core, found)
+
+    def create_hub(self, name: str) -> HubMemory:
+        """A new hub."""
+        self._refuse_closed()
+        return HubMemory(self.core, hubs.create_hub(self.core, name))
+
+    def hubs(self) -> list[Hub]:
+        """All hubs, by name."""
+        self._refuse_closed()
+        return hubs.list_hubs(self.core)
+
+    def rename_hub(self, name: str, new: str) -> Hub:
+        return hubs.rename_hub(self.core, name, new)
+
+    def delete_hub(self, name: str) -> Hub:
+        """Removes a hub and everything in it, for good."""
+        return hubs.delete_hub(self.core, name)
+
+    def import_hub(
+        self,
+        lines: Iterable[str],
+        *,
+        name: str | None = None,
+        progress: Callable[[int], None] | None = None,
+    ) -> HubMemory:
+        """A hub from the lines of an export, under its own name or another."""
+        from holdfast.engine.transfer import import_hub
+
+        return HubMemory(self.core, import_hub(self.core, lines, name=name, progress=progress))
+
+    def backup(self, path: str | os.PathLike[str]) -> None:
+        """A consistent copy of the whole store, while others read and write."""
+        self.core.store.backup(os.fspath(path))
+
+    def _refuse_closed(self) -> None:
+        if self._closed:
+            raise StoreClosed("This memory is closed.", hint="Open it again with holdfast.open().")
+
+
+class HubMemory:
+    """One hub: remember, recall, change, look back."""
+
+    def __init__(self, core: Core, info: Hub) -> None:
+        self.core = core
+        self.info = info
+
+    @property
+    def name(self) -> str:
+        return self.info.name
+
+    @property
+    def id(self) -> str:
+        return self.info.id
+
+    def __repr__(self) -> str:
+        return f"<hub {self.name}>"
+
+    # Taking in
+
+    def remember(
+        self,
+        content: str,
+        *,
+        category: str | None = None,
+        key: str | None = None,
+        session: str | None = None,
+        occurred_at: datetime | str | None = None,
+        title: str | None = None,
+        summary: str | None = None,
+        tags: Iterable[str] | None = None,
+        kind: str | None = None,
+        stability: str | None = None,
+        boundary: str | None = None,
+        layer: str | None = None,
+        content_type: str | None = None,
+        pinned: bool = False,
+        trust: str = "user",
+        source: str = "sdk",
+        source_agent: str | None = None,
+        assisted_by_agent: str | None = None,
+        source_path: str | None = None,
+        speaker: str | None = None,
+        occurred_until: datetime | str | None = None,
+        valid_from: datetime | str | None = None,
+        valid_until: datetime | str | None = None,
+        expires_at: datetime | str | None = None,
+        ttl: timedelta | None = None,
+        supersedes: Reference | None = None,
+        parent: str | None = None,
+        origin: Origin | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> Remembered:
+        """Keeps a piece of knowledge.
+
+        Returns Stored, Updated (same key or source path), Duplicate (same content), Superseded or
+        Quarantined. What is not given is picked by the rules in the classification reference.
+        """
+        values = dict(locals())
+        del values["self"], values["ttl"]
+        if ttl is not None:
+            if expires_at is not None:
+                raise InvalidInput("Give ttl or expires_at, not both.")
+            values["expires_at"] = self.core.now() + ttl
+        return self.remember_draft(draft_from(values))
+
+    def remember_draft(self, draft: Draft) -> Remembered:
+        return remember.remember(self.core, self.id, self.name, draft)
+
+    def remember_many(self, items: Iterable[str | Draft | Mapping[str, Any]]) -> list[Remembered]:
+        """Keeps all of them or none, as one change set; each is text, a Draft or a dictionary."""
+        drafts = [to_draft(item) for item in items]
+        return remember.remember_many(self.core, self.id, self.name, drafts)
+
+    def remember_stream(
+        self, items: Iterable[str | Draft | Mapping[str, Any]]
+    ) -> Iterator[Remembered]:
+        """Keeps any number, a batch at a time, as one change set; memory stays flat."""
+        drafts = (to_draft(item) for item in items)
+        return remember.remember_stream(self.core, self.id, self.name, drafts)
+
+    # Finding
+
+    def recall(
+        self,
+        query: str,
+        *,
+        limit: int | None = None,
+        as_of: datetime | str | None = None,
+        category: str | None = None,
+        kind: str | None = None,
+        layer: str | None = None,
+        tags: Iterable[str] | None = None,
+        since: datetime | str | None = None,
+        until: datetime | str | None = None,
+        session: str | None = None,
+        include_archived: bool = False,
+        now: datetime | None = None,
+        zone: tzinfo | None = None,
+        meaning: bool = True,
+    ) -> Recalled:
+        """Finds what answers a question, best first; each hit says why.
+
+        The query may hold "quoted phrases", -exclusions and field:value filters. `as_of` reads the
+        past. `meaning=False` matches words only, without the embedding model.
+        """
+        wanted = filter_from(
+            category=category,
+            kind=kind,
+            layer=layer,
+            tags=tags,
+            since=since,
+            until=until,
+            session=session,
+            states=STATES if include_archived else SHOWN_STATES,
+        )
+        return recall.recall_memories(
+            self.core,
+            self.id,
+            self.name,
+            query,
+            wanted,
+            limit=limit,
+            as_of=normalise.clean_time(as_of),
+            now=now,
+            zone=zone,
+            meaning=meaning,
+        )
+
+    def get(self, reference: Reference, *, as_of: datetime | str | None = None) -> Memory:
+        """One memory by its id, number (12 or '#12') or key."""
+        at = normalise.clean_time(as_of)
+        if at is not None:
+            return history.memory_as_of(self.core, self.id, self.name, reference, at)
+        with self.core.store.read() as reader:
+            require_hub(reader, self.id, self.name)
+            return find_memory(reader, self.id, self.name, reference)
+
+    def list(
+        self,
+        *,
+        category: str | None = None,
+        kind: str | None = None,
+        state: str | None = None,
+        stability: str | None = None,
+        layer: str | None = None,
+        source: str | None = None,
+        tags: Iterable[str] | None = None,
+        session: str | None = None,
+        pinned: bool | None = None,
+        since: datetime | str | None = None,
+        until: datetime | str | None = None,
+        forgotten: bool = False,
+        quarantined: bool = False,
+        order: str = "newest",
+        limit: int | None = None,
+        cursor: str | None = None,
+        as_of: datetime | str | None = None,
+    ) -> Page:
+        """Memories in an order; with a limit, a page whose `cursor` fetches the next one."""
+        at = normalise.clean_time(as_of)
+        wanted = filter_from(
+            category=category,
+            kind=kind,
+            stability=stability,
+            layer=layer,
+            source=source,
+            tags=tags,
+            session=session,
+            pinned=pinned,
+            since=since,
+            until=until,
+            forgotten=forgotten,
+            quarantined=quarantined,
+            states=_states(state, hidden=forgotten or quarantined),
+            alive_at=at or self.core.now(),
+        )
+        return listing.list_memories(
+            self.core,
+            self.id,
+            self.name,
+            wanted,
+            order=order,
+            limit=limit,
+            cursor=cursor,
+            as_of=at,
+        )
+
+    def scan(self) -> Iterator[Memory]:
+        """Every visible memory by number, without holding all of them at once."""
+        return listing.scan_memories(self.core, self.id, self.name, Filter(states=()))
+
+    def related(self, reference: Reference, *, limit: int = 5) -> Recalled:
+        """Memories near a memory."""
+        return recall.related(self.core, self.id, self.name, reference, limit=limit)
+
+    def statistics(self) -> Statistics:
+        with self.core.store.read() as reader:
+            require_hub(reader, self.id, self.name)
+            return reader.statistics(self.id)
+
+    def context(self, query: str | None = None, *, budget: int | None = None) -> str:
+        """The block to put into an agent's prompt, at most `budget` characters."""
+        from holdfast.engine.context import context
+
+        return context(self.core, self.id, self.name, query, budget=budget).text
+
+    # Changing
+
+    def update(
+        self,
+        reference: Reference,
+        *,
+        expected_version: int | None = None,
+        reason: str = "",
+        **changes: Any,
+    ) -> Memory:
+        """Sets fields of a memory, for example content, title, category, tags or key."""
+        return edit.update(
+            self.core,
+            self.id,
+            self.name,
+            reference,
+            changes,
+            expected_version=expected_version,
+            reason=reason,
+        )
+
+    def pin(self, reference: Reference) -> Memory:
+        """Keeps it from ageing, and lets it rank a little higher."""
+        return edit.pin(self.core, self.id, self.name, reference, True)
+
+    def unpin(self, reference: Reference) -> Memory:
+        return edit.pin(self.core, self.id, self.name, reference, False)
+
+    def archive(self, reference: Reference, *, reason: str = "archived by hand") -> Memory:
+        """Hides it from recall and lists, and keeps it."""
+        return edit.archive(self.core, self.id, self.name, [reference], reason)[0]
+
+    def forget(self, reference: Reference, *, reason: str = "") -> Memory:
+        """Hides it everywhere; `restore` or `undo` brings it back."""
+        return edit.forget(self.core, self.id, self.name, [reference], reason)[0]
+
+    def forget_many(self, references: Iterable[Reference], *, reason: str = "") -> list_[Memory]:
+        """Forgets all of them or none, as one change set."""
+        return edit.forget(self.core, self.id, self.name, [*references], reason)
+
+    def restore(self, reference: Reference, *, reason: str = "") -> Memory:
+        """Brings back what was forgotten, archived or held for review."""
+        return edit.restore(self.core, self.id, self.name, [reference], reason)[0]
+
+    def purge(self, reference: Reference, *, reason: str = "") -> Receipt:
+        """Removes it and its whole history, for good; only a receipt without content stays."""
+        return edit.purge(self.core, self.id, self.name, [reference], reason)[0]
+
+    def purge_forgotten(self, *, reason: str = "") -> list_[Receipt]:
+        """Purges what was forgotten more than `forget.keep_days` ago."""
+        oldest = self.core.now() - timedelta(days=self.core.settings["forget.keep_days"])
+        wanted = Filter(states=(), forgotten=True, quarantined=None)
+        gone = [
+            memory.id
+            for memory in listing.scan_memories(self.core, self.id, self.name, wanted)
+            if memory.forgotten_at is not None and memory.forgotten_at <= oldest
+        ]
+        return edit.purge(self.core, self.id, self.name, gone, reason) if gone else []
+
+    def access(self, reference: Reference) -> Memory:
+        """Notes that it was really used; being shown by recall does not count as that."""
+        return edit.access(self.core, self.id, self.name, [reference])[0]
+
+    def lifecycle(self, *, dry_run: bool = False) -> list_[LifecycleMove]:
+        """Cools and archives what is due; a dry run only says what it would do and why."""
+        return lifecycle.lifecycle(self.core, self.id, self.name, dry_run=dry_run)
+
+    # Looking back
+
+    def history(self, reference: Reference) -> list_[Entry]:
+        """Everything that happened to a memory, oldest first."""
+        return history.history(self.core, self.id, self.name, reference)
+
+    def diff(
+        self, reference: Reference, *, old: int | None = None, new: int | None = None
+    ) -> list_[FieldDiff]:
+        """What differs between two versions; by default the last change."""
+        return history.diff(self.core, self.id, self.name, reference, old=old, new=new)
+
+    def changes(self, *, limit: int = 50, before: str | None = None) -> list_[Change]:
+        """Change sets, newest first."""
+        return history.changes(self.core, self.id, self.name, limit=limit, before=before)
+
+    def undo(self, change: str | None = None, *, force: bool = False) -> Undone:
+        """Takes back the last change set, or the one named; undoing an undo brings it back."""
+        return history.undo(self.core, self.id, self.name, change, force=force)
+
+    def receipts(self) -> list_[Receipt]:
+        """What was purged."""
+        with self.core.store.read() as reader:
+            require_hub(reader, self.id, self.name)
+            return reader.receipts(self.id)
+
+    def export(self) -> Iterator[str]:
+        """The whole hub as lines of JSON, revisions included."""
+        from holdfast.engine.transfer import export_hub
+
+        return export_hub(self.core, self.id, self.name)
+
+
+# Inside HubMemory the word `list` is the method; outside it is the type.
+list_ = list
+
+
+def to_draft(item: str | Draft | Mapping[str, Any]) -> Draft:
+    """Text, a draft or a dictionary as a draft."""
+    if isinstance(item, Draft):
+        return item
+    return draft_from({"content": item} if isinstance(item, str) else item)
+
+
+def draft_from(values: Mapping[str, Any]) -> Draft:
+    """A draft from named values; a name that is no field is an error with the nearest one."""
+    for name in values:
+        if name not in Draft._fields:
+            normalise.one_of(name, Draft._fields, "field")
+    checked = dict(values)
+    if checked.get("tags") is not None:
+        checked["tags"] = normalise.clean_tags(checked["tags"])
+    if "content" not in checked:
+        raise InvalidInput("A memory needs content.")
+    return Draft(**checked)
+
+
+def filter_from(
+    *,
+    category: str | None = None,
+    kind: str | None = None,
+    stability: str | None = None,
+    layer: str | None = None,
+    source: str | None = None,
+    tags: Iterable[str] | None = None,
+    since: datetime | str | None = None,
+    until: datetime | str | None = None,
+    **rest: Any,
+) -> Filter:
+    """A filter from plain arguments, each of them checked."""
+
+    def one(value: str | None, allowed: tuple[str, ...], field: str) -> Any:
+        return () if value is None else (normalise.one_of(value, allowed, field),)
+
+    return Filter(
+        categories=() if category is None else (normalise.clean_category(category),),
+        kinds=one(kind, KINDS, "kind"),
+        stabilities=one(stability, STABILITIES, "stability"),
+        layers=one(layer, LAYERS, "layer"),
+        sources=one(source, SOURCES, "source"),
+        tags=() if tags is None else normalise.clean_tags(tags),
+        since=normalise.clean_time(since),
+        until=normalise.clean_time(until),
+        **rest,
+    )
+
+
+def _states(state: str | None, *, hidden: bool) -> tuple[Any, ...]:
+    if state == "all" or (state is None and hidden):
+        return ()
+    if state is None:
+        return SHOWN_STATES
+    return (normalise.one_of(state, STATES, "state"),)

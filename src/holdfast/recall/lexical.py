@@ -1,0 +1,89 @@
+"""Evidence from words: BM25 over a passage's terms, with the hub's own statistics.
+
+A store finds the candidates; the score is computed here, so that every store ranks alike and no
+hub's words weigh in another's ranking.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from holdfast.domain.query import Filter
+from holdfast.recall.weights import (
+    BM25_B,
+    BM25_K1,
+    COMMON_FROM_PASSAGES,
+    COMMON_SHARE,
+    LEXICAL_CANDIDATES,
+)
+from holdfast.store.base import Candidate, Lexicon, Reader, TermQuery
+from holdfast.text.terms import is_unspaced
+
+
+class WordHit(NamedTuple):
+    """A passage and its word score."""
+
+    candidate: Candidate
+    score: float
+
+
+def gather(
+    reader: Reader,
+    hub_id: str,
+    query: TermQuery,
+    wanted: Filter,
+    *,
+    limit: int = LEXICAL_CANDIDATES,
+) -> list[WordHit]:
+    """The passages that hold the words, best first."""
+    asked = tuple(dict.fromkeys([*query.terms, *(t for phrase in query.phrases for t in phrase)]))
+    lexicon = reader.lexicon(hub_id, asked)
+    prefixes = tuple(t for t in query.terms if len(t) == 1 and is_unspaced(t))
+    terms = tuple(t for t in _worth_asking(query.terms, lexicon) if t not in prefixes)
+    narrowed = query._replace(terms=terms, prefixes=prefixes)
+    found = reader.search_terms(hub_id, narrowed, wanted, limit=limit)
+    scores = bm25(found, asked, lexicon, prefixes)
+    hits = [WordHit(candidate, score) for candidate, score in zip(found, scores, strict=True)]
+    hits.sort(key=lambda hit: (-hit.score, hit.candidate.passage_id))
+    return hits
+
+
+def _worth_asking(terms: Sequence[str], lexicon: Lexicon) -> list[str]:
+    """The terms to search by: those the hub has, without the very common while others remain."""
+    there = [term for term in terms if lexicon.frequency[term]]
+    if lexicon.passages < COMMON_FROM_PASSAGES:
+        return there
+    rare = [t for t in there if lexicon.frequency[t] <= COMMON_SHARE * lexicon.passages]
+    return rare or there
+
+
+def bm25(
+    candidates: Sequence[Candidate],
+    terms: Sequence[str],
+    lexicon: Lexicon,
+    prefixes: Sequence[str] = (),
+) -> list[float]:
+    """Each candidate's score for the terms."""
+    passages = max(lexicon.passages, 1)
+    average = max(lexicon.terms / passages, 1.0)
+    weights = [
+        # One is added inside, so that a word every passage holds still counts for a little.
+        (term, math.log(1 + (passages - n + 0.5) / (n + 0.5)))
+        for term in terms
+        if (n := lexicon.frequency[term])
+    ]
+    out = []
+    for candidate in candidates:
+        words = candidate.body.split(" ") + (candidate.head.split(" ") if candidate.head else [])
+        damping = BM25_K1 * (1 - BM25_B + BM25_B * len(words) / average)
+        score = 0.0
+        for term, weight in weights:
+            count = words.count(term)
+            if count:
+                score += weight * count * (BM25_K1 + 1) / (count + damping)
+        for front in prefixes:
+            score += any(word.startswith(front) for word in words)
+        out.append(score)
+    return out

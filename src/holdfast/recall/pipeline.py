@@ -1,0 +1,266 @@
+"""The order of things in a recall, and why each hit ranked where it did.
+
+analyse → words and meaning (and substrings, where words find nothing) → one evidence per memory →
+surroundings → priors → order → echoes collapsed → cut.
+
+Nothing here fails silently: where a part could not be asked, the answer says that it is degraded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from holdfast.domain.memory import Memory
+from holdfast.domain.query import Filter, Hit, Recalled
+from holdfast.embed.base import Embedder
+from holdfast.errors import EmbedderError
+from holdfast.recall import lexical, rank, weights
+from holdfast.recall.analyse import Analysis
+from holdfast.recall.conditions import read_conditions
+from holdfast.recall.evidence import Evidence, Found
+from holdfast.recall.vector import VectorCache, VectorHit
+from holdfast.recall.voice import SPEAKERS_MAX, Voice, find_voice, first_person
+from holdfast.store.base import Candidate, Reader, TermQuery
+from holdfast.text.terms import fold, is_stop, symbols, terms, trigram_text
+
+NO_MODEL = (
+    "no embedding model is installed, so only words were matched; "
+    "`holdfast doctor` says how to get one"
+)
+
+
+class Ask(NamedTuple):
+    """A recall, parsed."""
+
+    analysis: Analysis
+    wanted: Filter
+    limit: int
+    now: datetime
+    # How changed memories stood at the past time that is asked about; None where it is now.
+    past: Mapping[str, Memory | None] | None = None
+
+
+def recall(
+    reader: Reader,
+    hub_id: str,
+    ask: Ask,
+    embedder: Embedder | None,
+    cache: VectorCache,
+    *,
+    meaning: bool = True,
+) -> Recalled:
+    """The answer to a question in one hub."""
+    wanted, unwanted = read_conditions(ask.wanted, ask.analysis.filters)
+    voice = find_voice(ask.analysis.words, reader.speakers(hub_id, limit=SPEAKERS_MAX))
+    degraded: list[str] = []
+    if ask.analysis.cut:
+        degraded.append("the query was too long; only its beginning was used")
+    words = _by_words(reader, hub_id, ask, voice, wanted)
+    near: list[VectorHit] = []
+    if meaning:
+        near = _by_meaning(reader, hub_id, ask.analysis, voice, embedder, cache, degraded)
+    items = _gathered(reader, hub_id, ask, wanted, words, near)
+    _add_substrings(reader, hub_id, ask, wanted, items, found_words=bool(words))
+    filtered: dict[str, int] = {}
+    kept = [item for item in items.values() if not _meets(item.memory, unwanted)]
+    _count(filtered, "excluded by a filter", len(items) - len(kept))
+    if not kept:
+        return Recalled([], degraded=tuple(degraded), filtered=filtered)
+    _bring_successors(reader, hub_id, kept, wanted)
+    rank.add_surroundings(
+        kept, voice, lambda session, low, high: reader.adjacent(hub_id, session, low, high)
+    )
+    rank.add_priors(kept, ask.analysis, ask.now)
+    answers = rank.answers(kept)
+    _count(filtered, "too far from the question", len(kept) - len(answers))
+    shown, echoes = rank.collapsed(rank.ordered(answers), keep=ask.limit)
+    _count(filtered, "said the same as a better hit", echoes)
+    hits = [_hit(item, ask.analysis) for item in shown]
+    return Recalled(hits, degraded=tuple(degraded), filtered=filtered)
+
+
+def _meets(memory: Memory, conditions: Sequence[Filter]) -> bool:
+    return any(condition.admits(memory) for condition in conditions)
+
+
+def _count(tally: dict[str, int], reason: str, number: int) -> None:
+    if number:
+        tally[reason] = number
+
+
+# Gathering
+
+
+def _term_query(analysis: Analysis, voice: Voice) -> TermQuery:
+    # A speaker's name is matched as such; among the words it would only favour whoever says it.
+    asked = tuple(t for t in analysis.terms if t not in voice.names) or analysis.terms
+    parts = tuple(t for t in symbols(analysis.words) if not is_stop(t) and t not in asked)
+    return TermQuery(asked + parts, analysis.phrases, analysis.excluded)
+
+
+def _by_words(
+    reader: Reader, hub_id: str, ask: Ask, voice: Voice, wanted: Filter
+) -> list[lexical.WordHit]:
+    query = _term_query(ask.analysis, voice)
+    hits = lexical.gather(reader, hub_id, query, wanted)
+    if ask.past:
+        lexicon = reader.lexicon(hub_id, query.terms)
+        then = [
+            Candidate(m.id, 0, 0, 0, len(m.content), (), " ".join(terms(m.content)), m.title)
+            for m in ask.past.values()
+            if m is not None and wanted.admits(m)
+        ]
+        # Every term counts as known, or a word that is gone from today's index would not match.
+        known = {term: max(1, n) for term, n in lexicon.frequency.items()}
+        scores = lexical.bm25(then, query.terms, lexicon._replace(frequency=known))
+        hits += [
+            lexical.WordHit(candidate, score)
+            for candidate, score in zip(then, scores, strict=True)
+            if score > 0
+        ]
+    return hits
+
+
+def _by_meaning(
+    reader: Reader,
+    hub_id: str,
+    analysis: Analysis,
+    voice: Voice,
+    embedder: Embedder | None,
+    cache: VectorCache,
+    degraded: list[str],
+) -> list[VectorHit]:
+    if embedder is None:
+        degraded.append(NO_MODEL)
+        return []
+    missing = reader.unembedded_count(hub_id, embedder.identity)
+    if missing:
+        degraded.append(
+            f"{missing} passages have no vector of this model yet; `holdfast doctor --fix` makes"
+            " them"
+        )
+    if not reader.vector_state(hub_id, embedder.identity).size:
+        return []
+    try:
+        question = embedder.embed_query(first_person(analysis.words, voice))
+    except EmbedderError as error:
+        degraded.append(f"the embedding model failed, so only words were matched ({error.message})")
+        return []
+    return cache.search(
+        reader, hub_id, embedder.identity, question, limit=weights.VECTOR_CANDIDATES
+    )
+
+
+def _gathered(
+    reader: Reader,
+    hub_id: str,
+    ask: Ask,
+    wanted: Filter,
+    words: list[lexical.WordHit],
+    near: list[VectorHit],
+) -> dict[str, Evidence]:
+    cosines = {hit.passage_id: hit.cosine for hit in near}
+    found: dict[str, dict[int, Found]] = {}
+    for hit in words:
+        one = Found(hit.candidate, cosines.get(hit.candidate.passage_id, 0.0), hit.score)
+        found.setdefault(hit.candidate.memory_id, {})[hit.candidate.passage_id] = one
+    known = {passage for passages in found.values() for passage in passages}
+    others = [passage for passage in cosines if passage not in known]
+    for candidate in reader.candidates(hub_id, others, wanted):
+        one = Found(candidate, cosines[candidate.passage_id])
+        found.setdefault(candidate.memory_id, {})[candidate.passage_id] = one
+    memories = reader.memories_by_id(hub_id, list(found))
+    past = ask.past or {}
+    out = {}
+    for memory_id, passages in found.items():
+        memory = past.get(memory_id, memories[memory_id])
+        changed = memory_id in past
+        if memory is None or not wanted.admits(memory):
+            continue
+        # Today's passages say nothing about how a changed memory read then.
+        rows = [one for one in passages.values() if not changed or one.candidate.passage_id == 0]
+        if rows:
+            out[memory_id] = Evidence(memory, rows)
+    return out
+
+
+def _add_substrings(
+    reader: Reader,
+    hub_id: str,
+    ask: Ask,
+    wanted: Filter,
+    items: dict[str, Evidence],
+    *,
+    found_words: bool,
+) -> None:
+    """Part of a word, a symbol or an address: looked for as it stands."""
+    if ask.past is not None:
+        return
+    needle = trigram_text(ask.analysis.words).strip()
+    if not needle or (found_words and not _is_symbol(needle)):
+        return
+    ids = reader.search_substring(hub_id, needle, wanted, limit=weights.LEXICAL_CANDIDATES)
+    missing = [memory_id for memory_id in ids if memory_id not in items]
+    memories = reader.memories_by_id(hub_id, missing)
+    for candidate in reader.passages(hub_id, missing):
+        memory = memories[candidate.memory_id]
+        said = fold(memory.content[candidate.start : candidate.end])
+        if candidate.memory_id not in items or needle in said:
+            items[candidate.memory_id] = Evidence(memory, [Found(candidate)])
+    for memory_id in ids:
+        items[memory_id].add("substring", weights.SUBSTRING_WEIGHT, f"holds “{needle[:40]}”")
+
+
+def _is_symbol(needle: str) -> bool:
+    return " " not in needle and (not needle.isalnum() or bool(symbols(needle)))
+
+
+def _bring_successors(reader: Reader, hub_id: str, items: list[Evidence], wanted: Filter) -> None:
+    """A fact that took another's place answers what the other answered."""
+    by_id = {item.memory.id: item for item in items}
+    for item in list(items):
+        newer = item.memory.superseded_by
+        steps = 0
+        while newer is not None and steps < weights.SUCCESSORS_MAX:
+            steps += 1
+            memory = by_id[newer].memory if newer in by_id else reader.memory(hub_id, newer)
+            if memory is None:
+                break
+            if memory.superseded_by is None:
+                _inherit(reader, hub_id, items, by_id, memory, item, wanted)
+            newer = memory.superseded_by
+
+
+def _inherit(
+    reader: Reader,
+    hub_id: str,
+    items: list[Evidence],
+    by_id: dict[str, Evidence],
+    memory: Memory,
+    older: Evidence,
+    wanted: Filter,
+) -> None:
+    heir = by_id.get(memory.id)
+    if heir is None:
+        passages = reader.passages(hub_id, [memory.id])
+        if not passages or not wanted.admits(memory):
+            return
+        heir = by_id[memory.id] = Evidence(memory, [Found(passages[0])])
+        items.append(heir)
+    gain = older.own * weights.SUCCESSOR_SHARE - heir.own
+    if gain > 0:
+        heir.add("successor", gain, f"took the place of #{older.memory.number}")
+
+
+def _hit(item: Evidence, analysis: Analysis) -> Hit:
+    why = []
+    held = set(item.best.candidate.body.split()) | set(item.best.candidate.head.split())
+    matched = [term for term in analysis.terms if term in held]
+    if matched:
+        why.append(f"words: {', '.join(matched)}")
+    if item.parts["vector"] > 0:
+        why.append(f"meaning {item.parts['vector']:.2f}")
+    parts = {name: part for name, value in item.parts.items() if (part := round(value, 6))}
+    return Hit(item.memory, item.passage, round(item.score, 6), (*why, *item.why), parts)

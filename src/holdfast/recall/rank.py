@@ -1,0 +1,146 @@
+"""From evidence to an order: surroundings, priors, what no longer holds, what says the same, and
+where answers end. Pure: everything it needs is handed in."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from itertools import pairwise
+
+from holdfast.domain.memory import Memory
+from holdfast.recall import weights
+from holdfast.recall.analyse import Analysis
+from holdfast.recall.evidence import Evidence
+from holdfast.recall.voice import Voice
+
+Adjacent = Callable[[str, int, int], bool]
+
+
+def add_surroundings(items: Sequence[Evidence], voice: Voice, adjacent: Adjacent) -> None:
+    """What the turns around it, its session and its speaker say for each memory."""
+    floor = _floor(items)
+    own = {item.memory.id: item.own for item in items}
+    sessions: dict[str, list[Evidence]] = {}
+    for item in items:
+        if item.memory.session is not None:
+            sessions.setdefault(item.memory.session, []).append(item)
+    for session, turns in sessions.items():
+        _add_neighbours(session, turns, own, floor, adjacent)
+        best = max(own[turn.memory.id] for turn in turns)
+        for turn in turns:
+            turn.add("session", weights.SESSION_WEIGHT * best)
+    for item in items:
+        if item.memory.session is None:
+            # On its own it is its own session, or it would stand behind every conversation.
+            item.add("session", weights.SESSION_WEIGHT * own[item.memory.id])
+        if voice.speaks(item.memory):
+            why = f"said by {item.memory.speaker}" if voice.about else ""
+            item.add("voice", weights.VOICE_WEIGHT, why)
+
+
+def _floor(items: Sequence[Evidence]) -> float:
+    cosines = sorted((item.parts["vector"] for item in items), reverse=True)
+    return cosines[min(weights.FLOOR_RANK, len(cosines)) - 1]
+
+
+def _add_neighbours(
+    session: str,
+    turns: list[Evidence],
+    own: dict[str, float],
+    floor: float,
+    adjacent: Adjacent,
+) -> None:
+    short = [t for t in turns if len(t.memory.content) <= weights.NEIGHBOUR_CHARS_MAX]
+    short.sort(key=lambda turn: turn.memory.number)
+    for one, two in pairwise(short):
+        low, high = one.memory.number, two.memory.number
+        if high - low == 1 or adjacent(session, low, high):
+            for turn, other in ((one, two), (two, one)):
+                excess = max(0.0, own[other.memory.id] - floor)
+                why = f"beside #{other.memory.number}, which fits"
+                turn.add("neighbour", weights.NEIGHBOUR_WEIGHT * excess, why)
+
+
+def add_priors(items: Sequence[Evidence], analysis: Analysis, now: datetime) -> None:
+    """What is known of a memory whatever the question; and the question's time and kind."""
+    for item in items:
+        memory = item.memory
+        window = analysis.window
+        if window is not None and _in_window(memory, window.since, window.until):
+            item.add("window", weights.WINDOW_WEIGHT, f"from {window.words}")
+        if analysis.kind is not None and memory.kind == analysis.kind:
+            item.add("kind", weights.KIND_WEIGHT, memory.kind)
+        if memory.pinned:
+            item.add("pinned", weights.PINNED_WEIGHT, "pinned")
+        item.add("stability", weights.STABILITY_WEIGHT[memory.stability])
+        item.add("access", weights.ACCESS_WEIGHT * memory.access_count / (memory.access_count + 3))
+        item.add("decay", -_decay(memory, now))
+        if memory.state == "cooling":
+            item.add("state", weights.COOLING_WEIGHT, "cooling")
+        elif memory.state == "archived":
+            item.add("state", weights.ARCHIVED_WEIGHT, "archived")
+        if not memory.current(now):
+            why = "superseded" if memory.superseded_by else "no longer valid"
+            item.add("not_current", weights.NOT_CURRENT_WEIGHT, why)
+
+
+def _in_window(memory: Memory, since: datetime, until: datetime) -> bool:
+    begins = memory.occurred_at or memory.created_at
+    ends = memory.occurred_until or begins
+    return begins < until and ends >= since
+
+
+def _decay(memory: Memory, now: datetime) -> float:
+    half_life = weights.DECAY_HALF_LIFE_DAYS.get(memory.stability)
+    if half_life is None or memory.pinned:
+        return 0.0
+    used = max(memory.accessed_at or memory.created_at, memory.updated_at)
+    days = max(0.0, (now - used).total_seconds() / 86_400)
+    longer = half_life * (1 + math.log1p(memory.access_count))
+    return weights.DECAY_WEIGHT * (1 - 2 ** (-days / longer))
+
+
+def ordered(items: Sequence[Evidence]) -> list[Evidence]:
+    """Best first; among equals, the newer."""
+    return sorted(items, key=lambda item: (-item.score, -item.memory.number))
+
+
+def collapsed(items: Sequence[Evidence], *, keep: int) -> tuple[list[Evidence], int]:
+    """The first `keep` items that say something of their own, and how many echoes were dropped."""
+    out: list[Evidence] = []
+    seen: list[frozenset[str]] = []
+    dropped = 0
+    for item in items:
+        said = frozenset(item.best.candidate.body.split())
+        if any(_alike(said, other) for other in seen):
+            dropped += 1
+            continue
+        out.append(item)
+        seen.append(said)
+        if len(out) == keep:
+            break
+    return out, dropped
+
+
+def _alike(one: frozenset[str], two: frozenset[str]) -> bool:
+    if not one or not two:
+        return False
+    return len(one & two) >= weights.NEAR_IDENTICAL * len(one | two)
+
+
+def answers(items: Sequence[Evidence]) -> list[Evidence]:
+    """Those that can be an answer at all; where nothing can, nothing is."""
+    if not items:
+        return []
+    best = max(item.own for item in items)
+    return [
+        item
+        for item in items
+        if (
+            item.parts["vector"] >= weights.CUT_COSINE
+            or item.parts["words"] >= weights.CUT_LEXICAL
+            or "substring" in item.parts
+        )
+        and item.score >= best - weights.CUT_BELOW_BEST
+    ]

@@ -1,0 +1,71 @@
+"""Who a question is about, and how that changes what is looked for.
+
+In a conversation a person speaks of themselves as 'I': 'When did Nate dye his hair?' is answered by
+a turn of Nate's that says 'I dyed my hair'. So a question that names a speaker of the hub is asked
+of that speaker's turns, in the first person.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from holdfast.domain.memory import Memory
+from holdfast.text.terms import fold, terms
+
+# More speakers than this make a forum, not a conversation; the rest are found by their words.
+SPEAKERS_MAX = 1_000
+_ROLES = frozenset({"user", "assistant", "system", "tool", "agent", "human", "ai"})
+_ASKS_AGENT = re.compile(
+    r"\byou(?:r|'ve| have| had| just| also| previously| earlier)* (?:\w+ )?"
+    r"(?:said|told|recommended|suggested|mentioned|provided|gave|explained|listed|described"
+    r"|advised|proposed|shared|wrote|created|outlined|came up)\b|\bremind me\b|\bdid you\b",
+    re.IGNORECASE,
+)
+
+
+class Voice(NamedTuple):
+    """Whose words answer: the speakers that are named, or the agent's, or the user's own."""
+
+    about: frozenset[str] = frozenset()
+    names: frozenset[str] = frozenset()
+    asks_agent: bool = False
+
+    def speaks(self, memory: Memory) -> bool:
+        """Whether the memory is in the voice that the question asks for."""
+        if self.about:
+            return memory.speaker in self.about
+        if self.asks_agent:
+            return False
+        if memory.speaker is None:
+            return memory.trust == "user"
+        return memory.speaker.casefold() in ("user", "human")
+
+
+def find_voice(question: str, speakers: Sequence[str]) -> Voice:
+    """Reads a question against the hub's speakers."""
+    asked = f" {' '.join(_words(question))} "
+    about, names = set(), set()
+    for speaker in speakers:
+        spoken = _words(speaker)
+        if not spoken or speaker.casefold() in _ROLES:
+            continue
+        if f" {spoken[0]} " in asked or f" {' '.join(spoken)} " in asked:
+            about.add(speaker)
+            names.update(terms(speaker))
+    return Voice(frozenset(about), frozenset(names), bool(_ASKS_AGENT.search(question)))
+
+
+def first_person(question: str, voice: Voice) -> str:
+    """The question as its subject would put it: what the embedding model reads."""
+    for speaker in sorted(voice.about):
+        for name in dict.fromkeys((speaker, speaker.split()[0])):
+            bare = re.escape(name)
+            question = re.sub(rf"\b{bare}['’]s\b", "my", question, flags=re.IGNORECASE)
+            question = re.sub(rf"\b{bare}\b", "I", question, flags=re.IGNORECASE)
+    return question
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", fold(text))

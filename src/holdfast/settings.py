@@ -1,0 +1,228 @@
+"""Every setting as a row: name, default, help. Read from the file, then the environment, then
+flags; each value remembers where it came from.
+
+The file is `holdfast.toml` in the home folder. `recall.limit` stands there as `limit` in the table
+`[recall]`, and in the environment as `HOLDFAST_RECALL_LIMIT`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from holdfast.errors import InvalidSetting
+
+FILE_NAME = "holdfast.toml"
+
+
+class Setting(NamedTuple):
+    """One setting; the type of its default is the type of its values."""
+
+    name: str
+    default: str | int | float | bool
+    help: str
+    least: float | None = None
+    choices: tuple[str, ...] = ()
+
+    @property
+    def variable(self) -> str:
+        return "HOLDFAST_" + self.name.replace(".", "_").upper()
+
+
+SETTINGS: tuple[Setting, ...] = (
+    Setting("hub", "default", "The hub that is used when none is named."),
+    Setting("actor", "", "Who acts; empty means the name you are logged in with."),
+    Setting("store.url", "", "Where memories are kept; empty means memory.db in the home folder."),
+    Setting("recall.limit", 5, "How many hits recall returns.", least=1),
+    Setting("recall.deadline_s", 5.0, "Seconds after which a recall is stopped.", least=0.01),
+    Setting("recall.count_shown", True, "Whether recall counts what it has shown."),
+    Setting(
+        "embed.model",
+        "auto",
+        "The embedding model: auto, none, openai:MODEL@URL, fastembed:NAME,"
+        " sentence-transformers:NAME or path:FOLDER.",
+    ),
+    Setting("embed.key_variable", "OPENAI_API_KEY", "The environment variable that holds its key."),
+    Setting("embed.timeout_s", 10.0, "Seconds to wait for an embedding endpoint.", least=0.01),
+    Setting("embed.threads", 2, "Processor threads the bundled model may use.", least=1),
+    Setting("content.bytes_max", 3_000_000, "The largest content of one memory.", least=1),
+    Setting("forget.keep_days", 30, "Days that a forgotten memory can be brought back.", least=0),
+    Setting("lifecycle.volatile_days", 14, "Days until an unused volatile memory cools.", least=1),
+    Setting("lifecycle.evolving_days", 180, "Days until an unused evolving memory cools.", least=1),
+    Setting("lifecycle.archive_days", 60, "Days of cooling until it is archived.", least=1),
+    Setting("lifecycle.daily_days", 2, "Days until a memory of category daily cools.", least=1),
+    Setting(
+        "lifecycle.daily_archive_days", 7, "Days until a memory of category daily is archived.", 1
+    ),
+    Setting("context.chars_max", 12_288, "The largest context block, in characters.", least=200),
+    Setting("time_zone", "", "The zone times are shown in; empty means this machine's."),
+)
+
+_BY_NAME = {setting.name: setting for setting in SETTINGS}
+
+
+class Value(NamedTuple):
+    """A setting's value and where it came from."""
+
+    value: Any
+    origin: str
+
+
+class Settings:
+    """The values in force."""
+
+    def __init__(self, values: Mapping[str, Value], path: str) -> None:
+        self._values = values
+        self.path = path
+
+    def __getitem__(self, name: str) -> Any:
+        return self._values[find(name).name].value
+
+    def origin(self, name: str) -> str:
+        return self._values[find(name).name].origin
+
+
+def load(
+    home: str,
+    *,
+    environ: Mapping[str, str] | None = None,
+    flags: Mapping[str, Any] | None = None,
+) -> Settings:
+    """Reads the settings of a home folder; flags of None do not count."""
+    environ = os.environ if environ is None else environ
+    path = os.path.join(home, FILE_NAME)
+    values = {setting.name: Value(setting.default, "default") for setting in SETTINGS}
+    for name, value in _read_file(path).items():
+        setting = find(name, where=f" in {path}")
+        values[setting.name] = Value(_checked(setting, value, path), path)
+    for setting in SETTINGS:
+        if (text := environ.get(setting.variable)) is not None:
+            checked = _parsed(setting, text, setting.variable)
+            values[setting.name] = Value(checked, setting.variable)
+    for name, value in (flags or {}).items():
+        if value is not None:
+            values[name] = Value(_checked(find(name), value, "flag"), "flag")
+    return Settings(values, path)
+
+
+def find(name: str, where: str = "") -> Setting:
+    """The setting of that name, or an error with the nearest one."""
+    setting = _BY_NAME.get(name)
+    if setting is None:
+        from difflib import get_close_matches
+
+        near = get_close_matches(name, _BY_NAME, n=1, cutoff=0.4)
+        hint = f"Did you mean `{near[0]}`?" if near else "`holdfast config list` shows them all."
+        raise InvalidSetting(f"There is no setting `{name}`{where}.", hint=hint)
+    return setting
+
+
+def save(home: str, name: str, text: str | None) -> Any:
+    """Writes one setting to the file (None takes it out), keeping the rest of the file."""
+    setting = find(name)
+    value = None if text is None else _parsed(setting, text, name)
+    path = os.path.join(home, FILE_NAME)
+    _read_file(path)  # A file that cannot be read must not be written over.
+    _write_file(path, _edited(path, setting.name, value))
+    return value
+
+
+def _edited(path: str, name: str, value: Any) -> str:
+    """The file's text with one setting changed and every comment kept."""
+    import tomlkit
+
+    text = ""
+    if os.path.exists(path):
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+    document = tomlkit.parse(text)
+    *tables, key = name.split(".")
+    place: Any = document
+    for table in tables:
+        place = place.setdefault(table, tomlkit.table())
+    if value is not None:
+        place[key] = value
+    elif key in place:
+        del place[key]
+    return tomlkit.dumps(document)
+
+
+def _write_file(path: str, text: str) -> None:
+    partial = f"{path}.partial-{os.getpid()}"
+    handle = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(partial, path)
+
+
+def _read_file(path: str) -> dict[str, Any]:
+    try:
+        with open(path, "rb") as file:
+            import tomllib
+
+            tables = tomllib.load(file)
+    except FileNotFoundError:
+        return {}
+    except (ValueError, OSError) as error:
+        raise InvalidSetting(
+            f"{path} cannot be read: {error}.", hint="Mend the file, or move it away."
+        ) from None
+    return _flat(tables)
+
+
+def _flat(tables: Mapping[str, Any], front: str = "") -> dict[str, Any]:
+    out: dict[str, Any] = {}
+    for key, value in tables.items():
+        if isinstance(value, dict):
+            out.update(_flat(value, f"{front}{key}."))
+        else:
+            out[front + key] = value
+    return out
+
+
+def _literal(value: Any) -> str:
+    import json
+
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _parsed(setting: Setting, text: str, where: str) -> Any:
+    wanted = type(setting.default)
+    if wanted is bool:
+        words = {"true": True, "yes": True, "on": True, "1": True}
+        words |= {"false": False, "no": False, "off": False, "0": False}
+        if text.strip().lower() not in words:
+            raise _wrong(setting, text, where)
+        return words[text.strip().lower()]
+    if wanted is str:
+        return _checked(setting, text, where)
+    try:
+        return _checked(setting, wanted(text.strip()), where)
+    except ValueError:
+        raise _wrong(setting, text, where) from None
+
+
+def _checked(setting: Setting, value: Any, where: str) -> Any:
+    wanted = type(setting.default)
+    if wanted is float and type(value) is int:
+        value = float(value)
+    if type(value) is not wanted or (setting.choices and value not in setting.choices):
+        raise _wrong(setting, value, where)
+    # `not >=` rather than `<`, so that nan is refused too.
+    if setting.least is not None and not float(value) >= setting.least:
+        raise InvalidSetting(
+            f"`{setting.name}` is {value} in {where}; it must be at least {setting.least:g}."
+        )
+    return value
+
+
+def _wrong(setting: Setting, value: Any, where: str) -> InvalidSetting:
+    kinds = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
+    wanted = " or ".join(setting.choices) or kinds[type(setting.default)]
+    return InvalidSetting(
+        f"`{setting.name}` is {value!r} in {where}; it must be {wanted}.",
+        hint=f"For example: holdfast config set {setting.name} {_literal(setting.default)}",
+    )

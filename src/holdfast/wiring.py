@@ -1,0 +1,114 @@
+"""From settings to a running engine: the only place that names concrete backends."""
+
+from __future__ import annotations
+
+import os
+
+from holdfast.domain.clock import Clock, SystemClock
+from holdfast.domain.ids import Ids, TimeIds
+from holdfast.embed.base import Embedder
+from holdfast.engine.core import Core
+from holdfast.errors import InvalidSetting, StoreReadOnly
+from holdfast.settings import Settings
+from holdfast.store.base import Store
+
+DATABASE = "memory.db"
+STORES_GROUP = "holdfast.stores"
+
+
+def home_folder(home: str | os.PathLike[str] | None = None) -> str:
+    """Where everything lives: what was named, $HOLDFAST_HOME, or ~/.holdfast."""
+    chosen = os.fspath(home) if home is not None else os.environ.get("HOLDFAST_HOME")
+    return os.path.abspath(os.path.expanduser(chosen or "~/.holdfast"))
+
+
+def make_home(home: str) -> None:
+    """The folder, for its owner's eyes only."""
+    try:
+        os.makedirs(home, mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise StoreReadOnly(
+            f"The folder {home} cannot be made: {error.strerror}.",
+            hint="Choose another with --home or HOLDFAST_HOME.",
+        ) from None
+
+
+def build(
+    home: str,
+    settings: Settings,
+    *,
+    store: Store | None = None,
+    clock: Clock | None = None,
+    ids: Ids | None = None,
+    embedder: Embedder | None = None,
+) -> Core:
+    """The engine for these settings; what is handed in is used instead of what they name."""
+    clock = clock or SystemClock()
+    if store is None:
+        store = open_store(settings["store.url"] or f"sqlite:{os.path.join(home, DATABASE)}")
+
+    def find() -> Embedder | None:
+        return embedder or _find_embedder(settings)
+
+    return Core(
+        store,
+        clock=clock,
+        ids=ids or TimeIds(clock),
+        actor=settings["actor"] or _login(),
+        settings=settings,
+        find_embedder=find,
+    )
+
+
+def open_store(url: str) -> Store:
+    """The store that a URL names by its scheme: built in, or found by its entry point."""
+    scheme, _, rest = url.partition(":")
+    if scheme == "sqlite":
+        # Named here so that the usual start does not read the metadata of every package.
+        from holdfast.store.sqlite import open_store as open_sqlite
+
+        return open_sqlite(url)
+    if scheme == "memory":
+        from holdfast.store.inmemory import open_store as open_memory
+
+        return open_memory(url)
+    if not rest and not scheme.isidentifier():
+        raise InvalidSetting(f"`{url}` is not a store URL.", hint="For example: sqlite:memory.db")
+    return _open_plugin(scheme, url)
+
+
+def _open_plugin(scheme: str, url: str) -> Store:
+    from importlib.metadata import entry_points
+
+    found = [point for point in entry_points(group=STORES_GROUP) if point.name == scheme]
+    if not found:
+        known = ", ".join(sorted({point.name for point in entry_points(group=STORES_GROUP)}))
+        raise InvalidSetting(
+            f"No store is installed for `{scheme}:`.", hint=f"Installed are: {known}."
+        )
+    if len(found) > 1:
+        names = ", ".join(sorted(f"{point.value}" for point in found))
+        raise InvalidSetting(
+            f"Several stores call themselves `{scheme}:` ({names}); exactly one can be primary.",
+            hint="Uninstall all but one.",
+        )
+    store: Store = found[0].load()(url)
+    return store
+
+
+def _find_embedder(settings: Settings) -> Embedder | None:
+    from holdfast.embed.find import find_embedder
+
+    return find_embedder(
+        settings["embed.model"],
+        key_variable=settings["embed.key_variable"],
+        timeout_s=settings["embed.timeout_s"],
+        threads=settings["embed.threads"],
+    )
+
+
+def _login() -> str:
+    for variable in ("LOGNAME", "USER", "LNAME", "USERNAME"):
+        if name := os.environ.get(variable):
+            return name
+    return "user"
