@@ -27,6 +27,8 @@ from holdfast.text.dates_pattern import (
 )
 
 _DAY = timedelta(days=1)
+_FIRST = datetime.min.replace(tzinfo=UTC) + 2 * _DAY
+_LAST = datetime.max.replace(tzinfo=UTC) - 2 * _DAY
 
 Days = tuple[date, date]
 Wants = Literal["", "in", "on"]
@@ -50,7 +52,8 @@ class Atom(NamedTuple):
 
 def month_length(year: int, month: int) -> int:
     """The number of days; calendar.monthrange without the import of calendar and locale."""
-    return (date(*_months_on(year, month, 1), 1) - _DAY).day
+    # December apart, because the calendar ends with that of the year 9999.
+    return 31 if month == 12 else (date(year, month + 1, 1) - _DAY).day
 
 
 class AtomReader:
@@ -71,7 +74,8 @@ class AtomReader:
                 atom = read(match)
             except (ValueError, OverflowError):
                 continue  # a day the month does not have, or a year the calendar does not
-            if atom and atom.since < atom.until:
+            # Two days from the ends of the calendar no zone can push a date over them.
+            if atom and _FIRST < atom.since < atom.until < _LAST:
                 atoms.append(atom)
         return atoms
 

@@ -166,6 +166,11 @@ def test_a_fence_larger_than_the_target_stays_whole(mark: str, newline: str) -> 
     assert [p for p in found if mark in p] == [fence]
 
 
+def test_a_fence_is_closed_only_by_one_as_long() -> None:
+    fence = "````\n```\n# not a heading\n```\n# nor this\n````"
+    assert headings(f"{BODY}\n\n{fence}\n\n# Title\n\n{BODY}") == [(), ("Title",)]
+
+
 def test_a_few_words_before_a_large_fence_stay_with_it() -> None:
     fence = "```\n" + "call(me)\n" * 60 + "```"
     assert f"## Use\n\nLike this:\n\n{fence}" in passages(
@@ -245,6 +250,7 @@ HARD = {
     "one word": "x" * 300_000,
     "no spaces": "漢字" * 100_000,
     "open fences": "```a\n" * 100_000,
+    "fences closed too short": "````a\n```b\n```\n" * 20_000,
     "fences of falling length": "".join("`" * n + "x\n" for n in range(900, 3, -1)),
     "headings": "# a\n\n" * 60_000,
     "short lines": "a b\n" * 100_000,

@@ -158,7 +158,10 @@ TALK = "Ana: the boat leaves at seven\nBob: so we should hurry up\n" * 3
         ("Ana: hi\nBob: hello\n", False),
         ("Boat: red\nPier: old\nBoat: blue\nPier: new\n", False),
         ("Name: Ana\nStatus: fine and well today\nName: Bob\nStatus: ill in bed today\n", False),
-        ("Red: one two three four\nBlue: one two three\nGreen: a b c d\nPink: a b c d\n", False),
+        (
+            "".join(f"{c}: is a colour that I like\n" for c in ("Red", "Blue", "Pink", "Grey")),
+            False,
+        ),
         ("Ana: I said it once\nAna: I said it twice\nAna: and then again\nAna: and again\n", False),
     ],
 )

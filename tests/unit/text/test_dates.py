@@ -198,6 +198,8 @@ NO_DATES = """
     1/2
     3:45
     10 of 12
+    before 0001-01-01
+    9999-12-31
     100 days
     in 3 days' work
     in two minds
@@ -327,6 +329,7 @@ def test_an_argument_without_a_zone_is_of_the_reader() -> None:
     [
         ("2026-02-31", "2026-02 has 28 days"),
         ("2024-02-30", "2024-02 has 29 days"),
+        ("9999-12-00", "9999-12 has 31 days"),
         ("2026-13-01", "no month 13"),
         ("2026-00-10", "no month 0"),
         ("0000-01-01", "no year 0"),
