@@ -73,7 +73,7 @@ class FastEmbedEmbedder:
                 f"fastembed could not embed with {self._model}: {error}",
                 hint="Check the name of the model, and that its hub can be reached to fetch it.",
             ) from error
-        matrix = np.array(rows, dtype=np.float32).reshape(len(rows), -1)
+        matrix = np.array(rows, dtype=np.float32)
         matrix = unit_rows(check(matrix, self._dimensions, len(texts)))
         self._dimensions = matrix.shape[1]
         return matrix

@@ -51,13 +51,13 @@ def find_embedder(
     `key_variable`, `dimensions` and `timeout_s` are for servers, `threads` for models that run
     here. A prefix of None is the one the model is known to want.
     """
-    form, _, rest = spec.strip().partition(":")
-    if form in ("", "auto") and not rest:
-        return _bundled(threads)
-    if form == "none" and not rest:
-        return None
+    form, colon, rest = spec.strip().partition(":")
+    if not colon:
+        if form in ("", "auto"):
+            return _bundled(threads)
+        return None if form == "none" else _installed(form, threads)
     if not rest:
-        return _installed(form, threads)
+        raise _bad(spec)
     if form == "openai":
         from holdfast.embed.openai_compatible import OpenAICompatibleEmbedder
 

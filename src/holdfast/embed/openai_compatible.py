@@ -252,7 +252,7 @@ def read_vectors(body: bytes) -> Matrix:
                 f"The embedding server sent vectors of different lengths: {sorted(lengths)}."
             )
         with np.errstate(over="ignore"):  # becomes infinity, which is refused by name
-            return np.array(vectors, dtype=np.float32).reshape(len(vectors), -1)
+            return np.array(vectors or np.zeros((0, 0)), dtype=np.float32)
     except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
         raise EmbedderError(
             "The embedding server's answer is not a list of embeddings in JSON"

@@ -80,7 +80,7 @@ class StaticEmbedder:
         vectors, vocabulary = model_files(self._folder, FILES)
         try:
             words = read_vocabulary(vocabulary)
-            with np.load(vectors, allow_pickle=False) as arrays:
+            with open(vectors, "rb") as file, np.load(file, allow_pickle=False) as arrays:
                 table: Matrix = np.asarray(arrays["vectors"], dtype=np.float32)
         except (OSError, ValueError, KeyError, BadZipFile) as error:
             raise EmbedderError(

@@ -1,0 +1,118 @@
+"""The bundled model itself. Skipped where its package is not installed."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+
+from holdfast.embed.arctic import QUERY_PREFIX, ArcticEmbedder
+from holdfast.embed.base import Embedder, dequantise, quantise
+
+TEXTS = (
+    "Anna spent the whole of May hiking in the Dolomites with her sister.",
+    "The deployment failed because the database password had expired.",
+    "ok",
+    "We decided to use SQLite since one file is easy to back up. " * 30,
+    "Grandma's lasagne needs two hours in the oven.",
+    "",
+    "東京に行きました",
+)
+
+
+def test_it_is_the_model_it_says(bundled: Embedder) -> None:
+    assert bundled.identity == "arctic-embed-s-int8/1"
+    assert bundled.dimensions == 384
+    assert bundled.passage_tokens_max == 512
+
+
+def test_vectors_are_unit_rows_in_the_order_of_the_texts(bundled: Embedder) -> None:
+    matrix = bundled.embed_passages(TEXTS)
+    assert matrix.shape == (len(TEXTS), 384)
+    assert matrix.dtype == np.float32
+    assert np.allclose(np.linalg.norm(matrix, axis=1), 1, atol=1e-5)
+    assert np.array_equal(matrix[::-1], bundled.embed_passages(TEXTS[::-1]))
+
+
+def test_the_same_text_gives_the_same_bytes_alone_and_among_others(bundled: Embedder) -> None:
+    together = bundled.embed_passages(TEXTS)
+    for row, text in zip(together, TEXTS, strict=True):
+        assert bundled.embed_passages([text])[0].tobytes() == row.tobytes()
+
+
+def test_the_number_of_threads_changes_no_byte(bundled: Embedder, model_folder: str) -> None:
+    one = ArcticEmbedder(model_folder, threads=1).embed_passages(TEXTS)
+    four = ArcticEmbedder(model_folder, threads=4).embed_passages(TEXTS)
+    assert one.tobytes() == four.tobytes() == bundled.embed_passages(TEXTS).tobytes()
+
+
+def test_a_question_is_nearest_to_its_answer(bundled: Embedder) -> None:
+    passages = bundled.embed_passages(TEXTS)
+    for question, answer in (
+        ("where did Anna go on holiday?", 0),
+        ("why was the release broken?", 1),
+        ("how long does the pasta dish bake?", 4),
+    ):
+        assert int(np.argmax(passages @ bundled.embed_query(question))) == answer
+
+
+def test_like_texts_are_closer_than_unlike_ones_also_as_stored(bundled: Embedder) -> None:
+    cat, kitten, tax = (
+        dequantise(blob)
+        for blob in quantise(
+            bundled.embed_passages(
+                ["The cat sleeps on the sofa.", "A kitten naps on the couch.", "Taxes are due."]
+            )
+        )
+    )
+    assert cat @ kitten > cat @ tax + 0.1
+
+
+def test_a_query_is_embedded_with_its_prefix(bundled: Embedder) -> None:
+    query = bundled.embed_query("where did Anna go?")
+    prefixed, bare = bundled.embed_passages(
+        [f"{QUERY_PREFIX}where did Anna go?", "where did Anna go?"]
+    )
+    assert QUERY_PREFIX == "Represent this sentence for searching relevant passages: "
+    assert query.tobytes() == prefixed.tobytes()
+    assert query.tobytes() != bare.tobytes()
+
+
+def test_what_is_beyond_512_tokens_is_not_seen(bundled: Embedder) -> None:
+    long = "word " * 510
+    first, second = bundled.embed_passages([f"{long} cats", f"{long} volcano"])
+    assert np.array_equal(first, second)
+
+
+def test_a_huge_text_is_embedded_like_its_beginning(bundled: Embedder) -> None:
+    huge = bundled.embed_query("all work and no play " * 50_000)
+    assert huge.shape == (384,)
+
+
+def test_no_texts_give_no_rows(bundled: Embedder) -> None:
+    assert bundled.embed_passages([]).shape == (0, 384)
+
+
+def test_many_threads_may_ask_at_once(model_folder: str) -> None:
+    embedder = ArcticEmbedder(model_folder)
+    expected = embedder.embed_query("hello").tobytes()
+    fresh = ArcticEmbedder(model_folder)
+    answers: list[bytes] = []
+    threads = [
+        threading.Thread(target=lambda: answers.append(fresh.embed_query("hello").tobytes()))
+        for _ in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert answers == [expected] * 8
+
+
+def test_another_pooling_is_another_identity_and_another_vector(model_folder: str) -> None:
+    cls = ArcticEmbedder(model_folder)
+    mean = ArcticEmbedder(model_folder, pooling="mean")
+    assert cls.identity != mean.identity
+    assert cls.dimensions == 0
+    assert not np.allclose(cls.embed_query("hello"), mean.embed_query("hello"), atol=0.01)
+    assert cls.dimensions == 384
