@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.domain.memory import CONTENT_TYPES, KINDS, LAYERS, STABILITIES
+from holdfast.text import classify_rules
 from holdfast.text.classify import classify
 from holdfast.text.content_types import content_type_of, language_of
 from holdfast.text.normalise import clean_category, clean_tags
@@ -243,6 +246,10 @@ DOCUMENTS = [
     ("Plain words", "notes.txt", "text", "semantic", "evolving", "fact", "", "library"),
     ("Plain words", "notes/README", "text", "semantic", "evolving", "fact", "", "library"),
     ("Bring:\n- milk\n- eggs", None, "markdown", "semantic", "evolving", "fact", "", "long_term"),
+    ("Albums:\n1. Rome\n2. Go West\n3. Oslo\n4. Run\n5. Bergen", None, "markdown", "semantic",
+     "evolving", "fact", "", "long_term"),
+    ("Bread:\n1. Mix flour\n2. Bake it\n3. Enjoy", None, "markdown", "procedural", "evolving",
+     "fact", "", "long_term"),
     ("Uses **Docker** for local work", None, "markdown", "semantic", "evolving", "project",
      "docker", "long_term"),
 ]  # fmt: skip
@@ -336,6 +343,22 @@ def test_a_title_speaks_for_a_long_text() -> None:
 def test_a_title_made_from_a_one_line_note_changes_nothing() -> None:
     for text, _, _ in rows(NOTES):
         assert classify(text, title=text) == classify(text)
+
+
+def test_the_reference_page_names_every_rule_in_order() -> None:
+    here = os.path.dirname(__file__)
+    page_path = os.path.join(here, "..", "..", "..", "docs", "reference", "classification.md")
+    with open(page_path, encoding="utf-8") as page_file:
+        page = page_file.read()
+    tables = (
+        ("## Kind", (*classify_rules.HEADLINE_KINDS, *classify_rules.KIND_RULES)),
+        ("## Stability", classify_rules.STABILITY_RULES),
+        ("## Category", classify_rules.CATEGORY_RULES),
+    )
+    for heading, rules in tables:
+        at = page.index(heading)
+        for rule in rules:
+            at = page.index(f"| {rule.name} | {rule.gives} |", at)
 
 
 def test_a_language_is_known_by_extension_by_fence_and_by_first_line() -> None:
