@@ -24,6 +24,8 @@ from holdfast.text.dates_pattern import (
     SHY,
     UNIT_DAYS,
     WEEKDAY_OF,
+    word_after,
+    word_before,
 )
 
 _DAY = timedelta(days=1)
@@ -111,7 +113,7 @@ class AtomReader:
 
     def _read_monthfirst(self, match: re.Match[str]) -> Atom | None:
         if not (match["m_th"] or match["m_year"]) and (
-            self._shy(match, match["m_month"]) or COUNTED.match(self.text, match.end())
+            self._shy(match, match["m_month"]) or word_after(self.text, match.end()) in COUNTED
         ):
             return None
         return self._month_day(
@@ -227,24 +229,24 @@ class AtomReader:
         return self._yearless(match, lambda year: _season_days(year, noun))
 
     def _read_weekday(self, match: re.Match[str]) -> Atom | None:
-        if self._shy(match, match["weekday_name"]) or EACH.search(
-            self.text[max(0, match.start() - 12) : match.start()]
-        ):
+        repeated = word_before(self.text, match.start()) in EACH
+        if repeated or self._shy(match, match["weekday_name"]):
             return None
         day = self._weekday(match["weekday_name"].lower(), -1)
         return self._part(match, day, match["weekday_part"])._replace(wants="on")
 
     def _read_month(self, match: re.Match[str]) -> Atom | None:
         said = match["month"]
-        if EACH.search(self.text[max(0, match.start() - 12) : match.start()]):
+        if word_before(self.text, match.start()) in EACH:
             return None
         atom = self._yearless(match, lambda year: _month_days(year, _month(said)))
         return atom._replace(wants="in", shy=self._shy(match, said))
 
     def _read_year(self, match: re.Match[str]) -> Atom | None:
         year = int(match["year"])
-        lead = self.text[max(0, match.start() - 16) : match.start()]
-        if COUNTED.match(self.text, match.end()) or NUMBERED.search(lead):
+        if word_after(self.text, match.end()) in COUNTED or (
+            word_before(self.text, match.start()) in NUMBERED
+        ):
             return None
         days = (date(year, 1, 1), date(year + 1, 1, 1))
         # A number alone is a year when the reader could have lived it; any other needs an 'in'.

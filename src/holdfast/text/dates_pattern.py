@@ -87,19 +87,39 @@ AFTER_DATE = re.compile(
     r"|\d)\b",
     re.IGNORECASE,
 )
-# After a number that could be a year, one of these means that it was a count; so does a word
-# like these before it.
-COUNTED = re.compile(
-    r"\s?-?(?:people|persons|users?|tokens?|words?|char(?:acter)?s?|lines?|rows?|items?|times|miles?"
-    r"|km|kg|k?m|cm|mm|g|ms|[kmgt]i?b|px|dollars?|euros?|pounds|usd|eur|bucks|steps?|k?cal|calories"
-    r"|pages?|points?|hours?|minutes?|seconds?|days?|weeks?|months?|requests?|files?|messages?|rpm"
-    r"|votes|copies|memories|documents|x|hz|[mg]hz|watts?|volts?|w|or\ more)\b",
-    re.IGNORECASE,
+# After a number that could be a year, one of these means that it was a count.
+COUNTED = frozenset(
+    """
+    people persons user users token tokens word words char chars character characters line lines row
+    rows item items times mile miles km kg m cm mm g ms kb mb gb tb px dollar dollars euro euros
+    pounds usd eur bucks step steps cal kcal calories page pages point points hour hours minute
+    minutes second seconds day days week weeks month months request requests file files message
+    messages rpm votes copies memories documents x hz mhz ghz watt watts volt volts w
+    """.split()  # noqa: SIM905 - a list of ninety quoted words is harder to read
 )
-NUMBERED = re.compile(
-    r"\b(?:port|version|ver|v|room|page|line|error|issue|pr|rfc|iso|no|number|nr|code|id|model|row"
-    r"|step|chapter|build|commit|ticket|bug|top|costs?|about|almost|nearly|over|roughly|exactly"
-    r"|than|least|most|windows|office|server)[. ]\s*$",
-    re.IGNORECASE,
+# Before it, one of these means that it was a number or an amount.
+NUMBERED = frozenset(
+    """
+    port version ver v room page line error issue pr rfc iso no number nr code id model row step
+    chapter build commit ticket bug top cost costs about almost nearly over roughly exactly than
+    least most windows office server
+    """.split()  # noqa: SIM905 - as above
 )
-EACH = re.compile(r"\b(?:every|each|any|most|all|per)\s(?:other\s)?$", re.IGNORECASE)
+# Before a day of the week or a month, one of these means that it comes again and again.
+EACH = frozenset(("every", "each", "any", "most", "all", "per", "other"))
+
+_WORD_AFTER = re.compile(r"[\s-]?([A-Za-z]+)")
+_WORD_BEFORE = re.compile(r"([A-Za-z]+)[. ]\s*$")
+
+
+def word_after(text: str, end: int) -> str:
+    """The word right behind a place, in lower case; '' when there is none."""
+    found = _WORD_AFTER.match(text, end)
+    return found.group(1).lower() if found else ""
+
+
+def word_before(text: str, start: int) -> str:
+    """The word right before a place, in lower case; '' when there is none."""
+    # 16 characters hold any of the words it is compared with.
+    found = _WORD_BEFORE.search(text[max(0, start - 16) : start])
+    return found.group(1).lower() if found else ""
