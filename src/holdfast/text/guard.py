@@ -207,21 +207,21 @@ RULES = (
 )
 
 # Words of people who write about attacks, or who quote a name; what they quote is an example.
-_DISCUSSION = re.compile(
+_DISCUSSION = (
     r"\b(?:injections?|jailbreaks?|attack(?:s|er|ers)?|adversarial|malicious|red[- ]team\w*"
     r"|payloads?|untrusted|classifiers?|detect(?:s|ed|ion|or)?|filters?|guardrails?|owasp"
     r"|vulnerab\w+|exploits?|phish\w+|examples?|such as|phrases?|tokens?|templates?|chatml|regex"
     r"|test(?:s|ed| case)|called|titled|talk|paper|article|docs?|documentation|parser|schema|api)\b"
 )
-_QUOTED = re.compile(
-    r"```.*?(?:```|\Z)|`[^`\n]+`|\"[^\"\n]{1,400}\"|(?<!\w)'[^'\n]{1,400}'(?!\w)|^[ \t]*>[^\n]*$",
-    re.DOTALL | re.MULTILINE,
+_QUOTED = (
+    r"(?ms)```.*?(?:```|\Z)|`[^`\n]+`|\"[^\"\n]{1,400}\""
+    r"|(?<!\w)'[^'\n]{1,400}'(?!\w)|^[ \t]*>[^\n]*$"
 )
 
 # Characters that show nothing: tag characters spell ASCII, runs of zero-width ones spell bits.
-_TAGS = re.compile("[\U000e0020-\U000e007e]{4,}")
-_FLAG = re.compile("\U0001f3f4[\U000e0020-\U000e007f]+")  # England, Scotland, Wales are spelt so
-_ZERO_WIDTH_RUN = re.compile("[\u200b-\u200d\u2060\u2062-\u2064\ufeff]{8,}")
+_TAGS = "[\U000e0020-\U000e007e]{4,}"
+_FLAG = "\U0001f3f4[\U000e0020-\U000e007f]+"  # England, Scotland, Wales are spelt so
+_ZERO_WIDTH_RUN = "[\u200b-\u200d\u2060\u2062-\u2064\ufeff]{8,}"
 
 
 def instruction_shaped(text: str) -> str | None:
@@ -232,8 +232,8 @@ def instruction_shaped(text: str) -> str | None:
     candidates = [rule for rule in RULES if any(cue in folded for cue in rule.cues)]
     if not candidates:
         return None
-    unquoted = _QUOTED.sub(" … ", folded)
-    said = unquoted if _DISCUSSION.search(unquoted) else folded
+    unquoted = re.sub(_QUOTED, " … ", folded)
+    said = unquoted if re.search(_DISCUSSION, unquoted) else folded
     for rule in candidates:
         if re.search(rule.pattern, said, re.MULTILINE):
             return rule.reason
@@ -241,8 +241,8 @@ def instruction_shaped(text: str) -> str | None:
 
 
 def _hidden(text: str) -> str | None:
-    if _TAGS.search(_FLAG.sub("", text)):
+    if re.search(_TAGS, re.sub(_FLAG, "", text)):
         return "hides text in invisible tag characters"
-    if _ZERO_WIDTH_RUN.search(text):
+    if re.search(_ZERO_WIDTH_RUN, text):
         return "hides data in a run of zero-width characters"
     return None

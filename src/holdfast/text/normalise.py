@@ -17,22 +17,22 @@ from holdfast.errors import InvalidInput
 CONTENT_BYTES_MAX = 3_000_000
 # Longer than any key seen in use, short enough for a line on a terminal and for an index row.
 KEY_CHARS_MAX = 200
-# A hub's name is a folder's name too: 64 characters stay below every file system's 255 bytes
-# even when each takes three bytes.
-HUB_NAME_CHARS_MAX = 64
+# A hub's name is a folder's name too, and those end at 255 bytes: 63 characters of four.
+HUB_NAME_CHARS_MAX = 63
 # More tags than this no longer tell one memory from another.
 TAGS_MAX = 32
 LABEL_CHARS_MAX = 64
 
+# Patterns are compiled when first needed: most processes check a hub name and nothing else.
+
 # Windows opens a device under these names, with or without an extension.
-_RESERVED_NAME = re.compile(r"(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?", re.IGNORECASE)
-_SURROGATE = re.compile("[\ud800-\udfff]")
-_ILLEGAL_IN_KEY = re.compile(r"[^\w.: -]")
-_ILLEGAL_IN_NAME = re.compile(r"[^\w.-]")
+_RESERVED_NAME = r"(?i)(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?"
+_SURROGATE = "[\ud800-\udfff]"
+_ILLEGAL_IN_KEY = r"[^\w.: -]"
+_ILLEGAL_IN_NAME = r"[^\w.-]"
 # A comma or semicolon would read as two tags in a list; a slash is a nested tag, as in Obsidian.
-_ILLEGAL_IN_TAG = re.compile(r"\s*[,;\\]\s*")
-_ILLEGAL_IN_CATEGORY = re.compile(r"\s*[,;/\\]\s*")
-_DOTS = re.compile(r"\.{2,}")
+_ILLEGAL_IN_TAG = r"\s*[,;\\]\s*"
+_ILLEGAL_IN_CATEGORY = r"\s*[,;/\\]\s*"
 
 
 # ── content ──────────────────────────────────────────────────────────────────────────────────
@@ -87,7 +87,7 @@ def _require_encodable(text: str, what: str) -> None:
             f"{what} has a NUL character at position {position}.",
             hint="Remove it; if this is a binary file, remember its text or its path instead.",
         )
-    if not text.isascii() and (found := _SURROGATE.search(text)):
+    if not text.isascii() and (found := re.search(_SURROGATE, text)):
         raise InvalidInput(
             f"{what} has a lone surrogate (U+{ord(found.group()):04X}) at position "
             f"{found.start()}, which is half a character.",
@@ -104,7 +104,7 @@ def clean_key(text: str) -> str:
     Slashes are refused, because keys turn into file names in some dialects.
     """
     text = _one_line(text, "key", KEY_CHARS_MAX)
-    if found := _ILLEGAL_IN_KEY.search(_without_marks(text)):
+    if found := re.search(_ILLEGAL_IN_KEY, _without_marks(text)):
         raise InvalidInput(
             f"The key {text!r} has {_named(found.group())}; keys have letters, digits, "
             "'-', '_', '.', ':' and spaces.",
@@ -122,7 +122,7 @@ def clean_hub_name(text: str) -> str:
     """A hub's name: letters, digits, `-`, `_`, `.`; safe as a folder's name on every system."""
     text = _one_line(text, "hub name", HUB_NAME_CHARS_MAX)
     suggestion = _suggestion(_suggest(text, _ILLEGAL_IN_NAME).strip(".-")[:HUB_NAME_CHARS_MAX])
-    if found := _ILLEGAL_IN_NAME.search(_without_marks(text)):
+    if found := re.search(_ILLEGAL_IN_NAME, _without_marks(text)):
         raise InvalidInput(
             f"The hub name {text!r} has {_named(found.group())}; names have letters, digits, "
             "'-', '_' and '.'.",
@@ -136,7 +136,7 @@ def clean_hub_name(text: str) -> str:
             "in a row.",
             hint=suggestion,
         )
-    if _RESERVED_NAME.fullmatch(text):
+    if re.fullmatch(_RESERVED_NAME, text):
         raise InvalidInput(
             f"The hub name {text!r} is reserved on Windows and cannot be a folder there.",
             hint=_suggestion(f"{text.partition('.')[0]}-hub"),
@@ -168,9 +168,9 @@ def clean_category(text: str) -> str:
     return _label(text, "category", _ILLEGAL_IN_CATEGORY)
 
 
-def _label(text: str, what: str, illegal: re.Pattern[str]) -> str:
+def _label(text: str, what: str, illegal: str) -> str:
     text = " ".join(_one_line(text, what, LABEL_CHARS_MAX).lower().split())
-    if found := illegal.search(text):
+    if found := re.search(illegal, text):
         raise InvalidInput(
             f"The {what} {text!r} has {_named(found.group().strip())}, which is not allowed there.",
             hint=_suggestion(_suggest(text, illegal)),
@@ -214,8 +214,8 @@ def _named(character: str) -> str:
     return named.get(character, f"the character {character!r}")
 
 
-def _suggest(text: str, illegal: re.Pattern[str]) -> str:
-    return _DOTS.sub(".", re.sub("-{2,}", "-", illegal.sub("-", text))).strip("-. ")
+def _suggest(text: str, illegal: str) -> str:
+    return re.sub(r"\.{2,}", ".", re.sub("-{2,}", "-", re.sub(illegal, "-", text))).strip("-. ")
 
 
 def _suggestion(text: str) -> str:

@@ -36,12 +36,12 @@ _TECHNOLOGIES = """
 """
 _SAME_AS = {"postgres": "postgresql"}
 
-_HASHTAG = re.compile(r"(?<![\w&/#(=\"'])#([^\W\d_][\w-]*(?:/[\w-]+)*)")
+_HASHTAG = r"(?<![\w&/#(=\"'])#([^\W\d_][\w-]*(?:/[\w-]+)*)"
 # Three, six or eight hexadecimal digits are a colour.
-_COLOUR = re.compile(r"(?:[0-9a-f]{3}|[0-9a-f]{6}|[0-9a-f]{8})", re.IGNORECASE)
-_CODE = re.compile(r"(?s)```.*?(?:```|\Z)|`[^`\n]*`")
-_FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n(.*?)\r?\n---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
-_TAGS_FIELD = re.compile(r"(?mi)^tags:[ \t]*(.*)((?:\r?\n[ \t]*- .*)*)")
+_COLOUR = r"(?i)[0-9a-f]{3}|[0-9a-f]{6}|[0-9a-f]{8}"
+_CODE = r"(?s)```.*?(?:```|\Z)|`[^`\n]*`"
+_FRONT_MATTER = r"(?s)\A---[ \t]*\r?\n(.*?)\r?\n---[ \t]*(?:\r?\n|\Z)"
+_TAGS_FIELD = r"(?mi)^tags:[ \t]*(.*)((?:\r?\n[ \t]*- .*)*)"
 
 
 def tags_of(content: str, *, content_type: str, title: str = "", language: str = "") -> list[str]:
@@ -82,14 +82,14 @@ def _technology_pattern() -> tuple[re.Pattern[str], frozenset[str]]:
 def _named(text: str) -> list[str]:
     """Tags of the front matter, then hashtags in the prose."""
     named: list[str] = []
-    if matter := _FRONT_MATTER.match(text):
-        if field := _TAGS_FIELD.search(matter.group(1)):
+    if matter := re.match(_FRONT_MATTER, text):
+        if field := re.search(_TAGS_FIELD, matter.group(1)):
             items = re.split(r"[,\n]", field.group(1).strip("[] \t\r") + field.group(2))
             named.extend(item.strip(" \t\r-\"'#") for item in items)
         text = text[matter.end() :]
     if "#" in text:
-        hashtags = _HASHTAG.findall(_CODE.sub(" ", text) if "`" in text else text)
-        named.extend(tag for tag in hashtags if len(tag) > 1 and not _COLOUR.fullmatch(tag))
+        hashtags = re.findall(_HASHTAG, re.sub(_CODE, " ", text) if "`" in text else text)
+        named.extend(tag for tag in hashtags if len(tag) > 1 and not re.fullmatch(_COLOUR, tag))
     fitting = (" ".join(tag.lower().split()) for tag in named if len(tag) <= LABEL_CHARS_MAX)
     return list(dict.fromkeys(tag for tag in fitting if tag and not set(tag) & set(",;\\")))[
         :TAGS_NAMED_MAX
