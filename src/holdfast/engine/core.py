@@ -59,22 +59,21 @@ class Core:
                 self._embedder_sought = True
         return self._embedder
 
-    def embed(self, texts: Sequence[str]) -> tuple[str, list[bytes | None]]:
-        """The model's identity and a stored vector for each text.
+    def embed(self, texts: Sequence[str]) -> tuple[str, list[bytes]]:
+        """The model's identity and a stored vector for each text; no identity, no vectors.
 
         Where the model fails, the texts are kept without vectors: they are found by their words
         at once, and embedded later (`holdfast doctor --fix`, or the next model that answers).
         """
-        nothing: list[bytes | None] = [None] * len(texts)
         embedder = self.embedder
         if embedder is None or not texts:
-            return "", nothing
+            return "", []
         from holdfast.embed.base import quantise
 
         try:
-            return embedder.identity, [*quantise(embedder.embed_passages(texts))]
+            return embedder.identity, quantise(embedder.embed_passages(texts))
         except EmbedderError:
-            return "", nothing
+            return "", []
 
     # Counters
 

@@ -8,11 +8,18 @@ from typing import TYPE_CHECKING, NamedTuple
 from holdfast.domain.memory import Memory
 from holdfast.store.base import Candidate, IndexEntry
 from holdfast.text.chunk import Chunk, chunk
+from holdfast.text.chunk_prose import split_lines
+from holdfast.text.chunk_tokens import count_tokens
 from holdfast.text.searchable import searchable
 from holdfast.text.terms import symbols, terms
 
 if TYPE_CHECKING:
     from holdfast.engine.core import Core
+
+# One vector for a few sentences, not for a page: the best of a page's windows tells far more than
+# an average of all it says. Measured on three sets: 64 tokens 77.3, 512 tokens 74.0 (R@10). The
+# estimate of tokens is about a fifth too high, so this is about 64 of the model's.
+WINDOW_TOKENS = 76
 
 
 class Indexed(NamedTuple):
@@ -32,34 +39,47 @@ def indexed_all(memories: Sequence[Memory], core: Core) -> list[Indexed]:
     """The same for many at once: the embedding model is asked in one go."""
     cut = [chunk(memory.content, content_type=memory.content_type) for memory in memories]
     texts = [
-        passage_text(memory, piece)
+        [window_texts(memory, piece) for piece in pieces]
         for memory, pieces in zip(memories, cut, strict=True)
-        for piece in pieces
     ]
-    model, vectors = core.embed(texts)
+    model, vectors = core.embed([text for many in texts for some in many for text in some])
     remaining = iter(vectors)
-    return [
-        Indexed(
-            searchable(memory),
-            [_entry(memory, n, piece, next(remaining)) for n, piece in enumerate(pieces)],
-            model,
-        )
-        for memory, pieces in zip(memories, cut, strict=True)
-    ]
+    out = []
+    for memory, pieces, many in zip(memories, cut, texts, strict=True):
+        windows = sum(map(len, many))
+        entries = []
+        for ordinal, (piece, some) in enumerate(zip(pieces, many, strict=True)):
+            made = tuple(next(remaining) for _ in some) if model else ()
+            entries.append(_entry(memory, ordinal, piece, windows, made))
+        out.append(Indexed(searchable(memory), entries, model))
+    return out
 
 
-def passage_text(memory: Memory, piece: Chunk | Candidate) -> str:
-    """What the embedding model reads of a passage.
+def window_texts(memory: Memory, piece: Chunk | Candidate) -> list[str]:
+    """What the embedding model reads of a passage: a few sentences at a time, under the heading.
 
     Only what was said, without the speaker's name: names are matched as such (recall/voice.py),
     and in front of every text they would make all of a speaker's turns alike.
     """
-    said = memory.content[piece.start : piece.end]
     chain = " > ".join(piece.headings)
-    return f"{chain}\n{said}" if chain else said
+    front = f"{chain}\n" if chain else ""
+    return [
+        front + memory.content[start:end]
+        for start, end in windows_of(memory.content, piece.start, piece.end)
+    ]
 
 
-def _entry(memory: Memory, ordinal: int, piece: Chunk, vector: bytes | None) -> IndexEntry:
+def windows_of(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """The spans that are embedded one by one."""
+    if count_tokens(text[start:end]) <= WINDOW_TOKENS:
+        return [(start, end)]
+    spans = split_lines(text, start, end, tokens_max=WINDOW_TOKENS)
+    return [span for span in spans if not text[span[0] : span[1]].isspace()]
+
+
+def _entry(
+    memory: Memory, ordinal: int, piece: Chunk, windows: int, vectors: tuple[bytes, ...]
+) -> IndexEntry:
     said = memory.content[piece.start : piece.end]
     around = [*piece.headings, *memory.tags, memory.key or "", piece.speaker]
     if not memory.content.startswith(memory.title.rstrip("…")):
@@ -73,5 +93,6 @@ def _entry(memory: Memory, ordinal: int, piece: Chunk, vector: bytes | None) -> 
         piece.headings,
         tuple(terms(said)),
         tuple(head + symbols(said)),
-        vector,
+        windows,
+        vectors,
     )

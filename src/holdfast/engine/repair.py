@@ -115,7 +115,7 @@ def embed_missing(core: Core, progress: Callable[[int, int], None] | None = None
     if embedder is None:
         return 0
     from holdfast.embed.base import quantise
-    from holdfast.engine.passages import passage_text
+    from holdfast.engine.passages import window_texts
 
     total, done = _unembedded(core), 0
     with core.store.read() as reader:
@@ -127,14 +127,16 @@ def embed_missing(core: Core, progress: Callable[[int, int], None] | None = None
                 memories = reader.memories_by_id(hub.id, [item.memory_id for item in batch])
             if not batch:
                 break
-            texts = [passage_text(memories[item.memory_id], item) for item in batch]
+            texts = [window_texts(memories[item.memory_id], item) for item in batch]
             try:
-                vectors = quantise(embedder.embed_passages(texts))
+                vectors = quantise(embedder.embed_passages([t for some in texts for t in some]))
             except EmbedderError:
                 return done
+            remaining = iter(vectors)
             rows = [
-                VectorRow(item.passage_id, vector)
-                for item, vector in zip(batch, vectors, strict=True)
+                VectorRow(item.passage_id, window, next(remaining))
+                for item, some in zip(batch, texts, strict=True)
+                for window in range(len(some))
             ]
             with core.store.write() as writer:
                 writer.set_vectors(hub.id, embedder.identity, rows)

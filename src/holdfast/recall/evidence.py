@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Passage
-from holdfast.recall.weights import LEXICAL_HALF, LEXICAL_WEIGHT
+from holdfast.recall.weights import LEXICAL_HALF_PER_LOG, LEXICAL_WEIGHT, WINDOWS_PENALTY
 from holdfast.store.base import Candidate
 
 
 class Found(NamedTuple):
-    """A passage with what was measured of it."""
+    """A passage with what was measured of it, in units of cosine."""
 
     candidate: Candidate
     cosine: float = 0.0
@@ -19,7 +20,7 @@ class Found(NamedTuple):
 
     @property
     def evidence(self) -> float:
-        return self.cosine + saturated(self.words)
+        return self.cosine + self.words
 
 
 class Evidence:
@@ -34,7 +35,7 @@ class Evidence:
         # The best of each kind may come from two passages of one document.
         self.parts: dict[str, float] = {
             "vector": max(one.cosine for one in found),
-            "words": saturated(max(one.words for one in found)),
+            "words": max(one.words for one in found),
         }
         self.why: list[str] = []
 
@@ -59,6 +60,12 @@ class Evidence:
         return Passage(self.memory.content[one.start : one.end], one.start, one.end, one.headings)
 
 
-def saturated(words: float) -> float:
-    """A word score in units of cosine: half its weight at LEXICAL_HALF, never all of it."""
-    return LEXICAL_WEIGHT * words / (words + LEXICAL_HALF)
+def saturated(score: float, passages: int) -> float:
+    """A word score in units of cosine: it nears its weight and never reaches it."""
+    half = LEXICAL_HALF_PER_LOG * math.log(passages + 1)
+    return LEXICAL_WEIGHT * score / (score + half)
+
+
+def corrected(cosine: float, windows: int) -> float:
+    """The best cosine of a memory's windows, less what the best of so many has by chance."""
+    return cosine - WINDOWS_PENALTY * math.log2(windows) if cosine else 0.0

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from holdfast.domain.query import Filter
+from holdfast.recall.evidence import saturated
 from holdfast.recall.weights import (
     BM25_B,
     BM25_K1,
@@ -23,7 +24,7 @@ from holdfast.text.terms import is_unspaced
 
 
 class WordHit(NamedTuple):
-    """A passage and its word score."""
+    """A passage and its word score, in units of cosine."""
 
     candidate: Candidate
     score: float
@@ -45,7 +46,10 @@ def gather(
     narrowed = query._replace(terms=terms, prefixes=prefixes)
     found = reader.search_terms(hub_id, narrowed, wanted, limit=limit)
     scores = bm25(found, asked, lexicon, prefixes)
-    hits = [WordHit(candidate, score) for candidate, score in zip(found, scores, strict=True)]
+    hits = [
+        WordHit(candidate, saturated(score, lexicon.passages))
+        for candidate, score in zip(found, scores, strict=True)
+    ]
     hits.sort(key=lambda hit: (-hit.score, hit.candidate.passage_id))
     return hits
 

@@ -19,7 +19,7 @@ from holdfast.errors import EmbedderError
 from holdfast.recall import lexical, rank, weights
 from holdfast.recall.analyse import Analysis
 from holdfast.recall.conditions import read_conditions
-from holdfast.recall.evidence import Evidence, Found
+from holdfast.recall.evidence import Evidence, Found, corrected, saturated
 from holdfast.recall.vector import VectorCache, VectorHit
 from holdfast.recall.voice import SPEAKERS_MAX, Voice, find_voice, first_person
 from holdfast.store.base import Candidate, Reader, TermQuery
@@ -108,7 +108,7 @@ def _by_words(
     if ask.past:
         lexicon = reader.lexicon(hub_id, query.terms)
         then = [
-            Candidate(m.id, 0, 0, 0, len(m.content), (), " ".join(terms(m.content)), m.title)
+            Candidate(m.id, 0, 0, 0, len(m.content), (), " ".join(terms(m.content)), "", 1)
             for m in ask.past.values()
             if m is not None and wanted.admits(m)
         ]
@@ -116,7 +116,7 @@ def _by_words(
         known = {term: max(1, n) for term, n in lexicon.frequency.items()}
         scores = lexical.bm25(then, query.terms, lexicon._replace(frequency=known))
         hits += [
-            lexical.WordHit(candidate, score)
+            lexical.WordHit(candidate, saturated(score, lexicon.passages))
             for candidate, score in zip(then, scores, strict=True)
             if score > 0
         ]
@@ -164,12 +164,13 @@ def _gathered(
     cosines = {hit.passage_id: hit.cosine for hit in near}
     found: dict[str, dict[int, Found]] = {}
     for hit in words:
-        one = Found(hit.candidate, cosines.get(hit.candidate.passage_id, 0.0), hit.score)
+        cosine = cosines.get(hit.candidate.passage_id, 0.0)
+        one = Found(hit.candidate, corrected(cosine, hit.candidate.windows), hit.score)
         found.setdefault(hit.candidate.memory_id, {})[hit.candidate.passage_id] = one
     known = {passage for passages in found.values() for passage in passages}
     others = [passage for passage in cosines if passage not in known]
     for candidate in reader.candidates(hub_id, others, wanted):
-        one = Found(candidate, cosines[candidate.passage_id])
+        one = Found(candidate, corrected(cosines[candidate.passage_id], candidate.windows))
         found.setdefault(candidate.memory_id, {})[candidate.passage_id] = one
     memories = reader.memories_by_id(hub_id, list(found))
     past = ask.past or {}

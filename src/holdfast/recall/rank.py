@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import pairwise
 
 from holdfast.domain.memory import Memory
@@ -88,7 +88,9 @@ def add_priors(items: Sequence[Evidence], analysis: Analysis, now: datetime) -> 
 def _in_window(memory: Memory, since: datetime, until: datetime) -> bool:
     begins = memory.occurred_at or memory.created_at
     ends = memory.occurred_until or begins
-    return begins < until and ends >= since
+    before = timedelta(days=weights.WINDOW_DAYS_BEFORE)
+    after = timedelta(days=weights.WINDOW_DAYS_AFTER)
+    return begins < until + after and ends >= since - before
 
 
 def _decay(memory: Memory, now: datetime) -> float:

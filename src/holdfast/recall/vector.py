@@ -23,7 +23,7 @@ _SCALE_BYTES = 4
 
 
 class VectorHit(NamedTuple):
-    """A passage and its cosine."""
+    """A passage and the cosine of its best window."""
 
     passage_id: int
     cosine: float
@@ -33,7 +33,7 @@ class _Matrix:
     """The vectors of one hub and model."""
 
     def __init__(self) -> None:
-        self.state = VectorState(0, 0, 0)
+        self.state = VectorState(0, 0, 0, 0)
         self.ids: npt.NDArray[np.int64] | None = None
         self.values: npt.NDArray[np.int8] | None = None
         self.scales: npt.NDArray[np.float32] | None = None
@@ -56,7 +56,7 @@ class VectorCache:
         *,
         limit: int,
     ) -> list[VectorHit]:
-        """The passages nearest to the question, best first; ties in the order they came."""
+        """The passages of the `limit` nearest windows, best first; ties in the order they came."""
         import numpy as np
 
         ids, values, scales = self._current(reader, hub_id, model)
@@ -70,7 +70,10 @@ class VectorCache:
         else:
             places = np.arange(len(cosines))
         order = places[np.lexsort((ids[places], -cosines[places]))][:limit]
-        return [VectorHit(int(ids[at]), float(cosines[at])) for at in order]
+        best: dict[int, float] = {}
+        for at in order:
+            best.setdefault(int(ids[at]), float(cosines[at]))
+        return [VectorHit(passage, cosine) for passage, cosine in best.items()]
 
     def _current(
         self, reader: Reader, hub_id: str, model: str

@@ -6,9 +6,10 @@ Figures are turn-level R@10 averaged over three public sets of conversations (`m
 
 from __future__ import annotations
 
-# Gathering. 100 candidates of each kind give 0.3 less; 1,000 give nothing more.
-LEXICAL_CANDIDATES = 200
-VECTOR_CANDIDATES = 200
+# Gathering: 300 passages by words, and the passages of the 600 nearest windows (a long document
+# has several). Fewer lose answers on long chats, more change nothing.
+LEXICAL_CANDIDATES = 300
+VECTOR_CANDIDATES = 600
 # A term that more passages hold than this share is left out while rarer terms are there: it
 # costs most of the time of a search and tells passages apart the least.
 COMMON_SHARE = 0.1
@@ -21,7 +22,10 @@ BM25_B = 0.75
 # Raw evidence with a saturating word score beats min-max of both by 5 points, because it does
 # not stretch a weak best hit to a perfect one.
 LEXICAL_WEIGHT = 0.4
-LEXICAL_HALF = 20.0
+# A word score reaches half its weight at this times ln(passages + 1): scores grow with the hub.
+LEXICAL_HALF_PER_LOG = 4.0
+# The best of many windows is high by chance; each doubling of their number costs this much.
+WINDOWS_PENALTY = 0.03
 
 # Conversation. What the turn before or after says counts where both are short: chat is spread over
 # turns, long answers stand alone.
@@ -35,7 +39,10 @@ VOICE_WEIGHT = 0.12
 
 # Priors: small on purpose. They decide between hits of about the same evidence (two answers to
 # the same question differ by about 0.05), and never lift an unrelated memory over an answer.
-WINDOW_WEIGHT = 0.06
+WINDOW_WEIGHT = 0.08
+# People tell of a thing after it happened, and 'last weekend' is vague: days before and after.
+WINDOW_DAYS_BEFORE = 1
+WINDOW_DAYS_AFTER = 3
 KIND_WEIGHT = 0.02
 PINNED_WEIGHT = 0.03
 STABILITY_WEIGHT = {"stable": 0.01, "evolving": 0.0, "volatile": -0.01}

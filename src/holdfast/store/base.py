@@ -33,8 +33,9 @@ class Capability(StrEnum):
 
 
 class IndexEntry(NamedTuple):
-    """What search knows of one passage. `body` and `head` are index terms in order;
-    head terms come from what surrounds the passage: title, headings, tags, key, speaker."""
+    """What search knows of one passage. `body` and `head` are index terms in order; head terms
+    come from what surrounds the passage: title, headings, tags, key. `vectors` are those of its
+    windows, in order; `windows` is how many windows the whole memory has."""
 
     ordinal: int
     start: int
@@ -42,7 +43,8 @@ class IndexEntry(NamedTuple):
     headings: tuple[str, ...]
     body: tuple[str, ...]
     head: tuple[str, ...]
-    vector: bytes | None = None
+    windows: int = 1
+    vectors: tuple[bytes, ...] = ()
 
 
 class Lexicon(NamedTuple):
@@ -74,19 +76,23 @@ class Candidate(NamedTuple):
     headings: tuple[str, ...]
     body: str
     head: str
+    windows: int
 
 
 class VectorRow(NamedTuple):
-    """A passage's vector, as stored."""
+    """The vector of one window of a passage, as stored."""
 
     passage_id: int
+    window: int
     vector: bytes
 
 
 class VectorState(NamedTuple):
-    """Tells a cache whether it is current: newest row and how often rows were taken away."""
+    """Tells a cache whether it is current: how many vectors there are and of how many passages,
+    the newest passage among them, and how many vectors were taken away so far."""
 
     size: int
+    passages: int
     newest: int
     removals: int
 
@@ -250,7 +256,8 @@ class Writer(Reader, Protocol):
 
     def unindex(self, hub_id: str, memory_id: str) -> None: ...
     def set_vectors(self, hub_id: str, model: str, vectors: Sequence[VectorRow]) -> None:
-        """Sets vectors of passages that still exist; others are passed over."""
+        """Adds vectors of passages that still exist and have none of this model yet; others are
+        passed over. A passage's windows come together, in one call."""
         ...
 
     def drop_derived(self) -> None:

@@ -48,7 +48,7 @@ class _Passage:
         self.pk = pk
         self.memory_id = memory_id
         self.entry = entry
-        self.vectors = {} if entry.vector is None else {model: entry.vector}
+        self.vectors = {model: entry.vectors} if entry.vectors else {}
 
     def copy(self) -> _Passage:
         twin = _Passage(self.pk, self.memory_id, self.entry, "")
@@ -272,7 +272,11 @@ class InMemoryReader:
             revisions=len(state.revisions),
             changes=len(state.changes),
             passages=len(state.passages),
-            vectors=sum(len(passage.vectors) for passage in state.passages.values()),
+            vectors=sum(
+                len(rows)
+                for passage in state.passages.values()
+                for rows in passage.vectors.values()
+            ),
             content_bytes=sum(len(memory.content.encode()) for memory in everything),
             receipts=len(state.receipts),
             oldest=min(created, default=None),
@@ -361,13 +365,14 @@ class InMemoryReader:
 
     def vector_state(self, hub_id: str, model: str) -> VectorState:
         hub = self._hub(hub_id)
-        pks = [p.pk for p in hub.passages.values() if model in p.vectors]
-        return VectorState(len(pks), max(pks, default=0), hub.removals)
+        sizes = {p.pk: len(p.vectors[model]) for p in hub.passages.values() if model in p.vectors}
+        return VectorState(sum(sizes.values()), len(sizes), max(sizes, default=0), hub.removals)
 
     def vectors(self, hub_id: str, model: str, *, after: int) -> Iterable[VectorRow]:
         for pk, passage in sorted(self._hub(hub_id).passages.items()):
-            if pk > after and model in passage.vectors:
-                yield VectorRow(pk, passage.vectors[model])
+            if pk > after:
+                for window, vector in enumerate(passage.vectors.get(model, ())):
+                    yield VectorRow(pk, window, vector)
 
     def vectors_of(self, hub_id: str, model: str, memory_id: str) -> list[VectorRow]:
         passages = self._hub(hub_id).passages
@@ -475,13 +480,17 @@ class InMemoryWriter(InMemoryReader):
         own = self._own(hub_id)
         gone = [pk for pk, p in own.passages.items() if p.memory_id == memory_id]
         for pk in gone:
-            own.removals += bool(own.passages.pop(pk).vectors)
+            own.removals += sum(map(len, own.passages.pop(pk).vectors.values()))
 
     def set_vectors(self, hub_id: str, model: str, vectors: Sequence[VectorRow]) -> None:
         passages = self._own(hub_id).passages
+        grouped: dict[int, list[VectorRow]] = {}
         for row in vectors:
-            if row.passage_id in passages:
-                passages[row.passage_id].vectors[model] = row.vector
+            grouped.setdefault(row.passage_id, []).append(row)
+        for pk, rows in grouped.items():
+            if pk in passages and model not in passages[pk].vectors:
+                ordered = sorted(rows, key=lambda row: row.window)
+                passages[pk].vectors[model] = tuple(row.vector for row in ordered)
 
     def drop_derived(self) -> None:
         for hub in self._state.hubs.values():
@@ -517,6 +526,7 @@ def _candidate(passage: _Passage) -> Candidate:
         entry.headings,
         " ".join(entry.body),
         " ".join(entry.head),
+        entry.windows,
     )
 
 

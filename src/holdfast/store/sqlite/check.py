@@ -86,8 +86,9 @@ _PROMISES: tuple[tuple[str, bool, str], ...] = (
     (
         "hub {} has wrong vector totals",
         True,
-        "SELECT h.name, '', h.id FROM hubs h JOIN vector_totals t ON t.hub = h.pk WHERE t.size <>"
-        " (SELECT count(*) FROM vectors v WHERE v.hub = t.hub AND v.model = t.model)",
+        "SELECT h.name, '', h.id FROM hubs h JOIN vector_totals t ON t.hub = h.pk WHERE"
+        " (t.size, t.passages) <> (SELECT count(*), count(DISTINCT v.passage) FROM vectors v"
+        " WHERE v.hub = t.hub AND v.model = t.model)",
     ),
     (
         "there are {} vectors without a passage",

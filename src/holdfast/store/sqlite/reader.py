@@ -20,7 +20,7 @@ from holdfast.text.searchable import searchable
 
 # More bindings than this in one statement gain nothing.
 _IDS_PER_STATEMENT = 500
-_PASSAGE_COLUMNS = 'm.id, p.pk, p.ordinal, p.start, p."end", p.headings, p.body, p.head'
+_PASSAGE_COLUMNS = 'm.id, p.pk, p.ordinal, p.start, p."end", p.headings, p.body, p.head, p.windows'
 
 
 class SqliteReader:
@@ -351,24 +351,24 @@ class SqliteReader:
 
     def vector_state(self, hub_id: str, model: str) -> VectorState:
         row = self._one(
-            "SELECT size, newest, removals FROM vector_totals WHERE hub = ? AND model = ?",
+            "SELECT size, passages, newest, removals FROM vector_totals WHERE hub = ? AND model = ?",
             (self._pk(hub_id), model),
         )
-        return VectorState(*(row or (0, 0, 0)))
+        return VectorState(*(row or (0, 0, 0, 0)))
 
     def vectors(self, hub_id: str, model: str, *, after: int) -> Iterable[VectorRow]:
         for row in self._connection.execute(
-            "SELECT passage, vector FROM vectors WHERE hub = ? AND model = ? AND passage > ?"
-            " ORDER BY passage",
+            'SELECT passage, "window", vector FROM vectors'
+            ' WHERE hub = ? AND model = ? AND passage > ? ORDER BY passage, "window"',
             (self._pk(hub_id), model, after),
         ):
             yield VectorRow(*row)
 
     def vectors_of(self, hub_id: str, model: str, memory_id: str) -> list[VectorRow]:
         found = self._all(
-            "SELECT v.passage, v.vector FROM memories m JOIN passages p ON p.memory = m.pk"
-            " JOIN vectors v ON v.passage = p.pk AND v.hub = m.hub AND v.model = ?"
-            " WHERE m.hub = ? AND m.id = ? ORDER BY p.ordinal",
+            'SELECT v.passage, v."window", v.vector FROM memories m'
+            " JOIN passages p ON p.memory = m.pk JOIN vectors v ON v.passage = p.pk AND v.hub = m.hub AND v.model = ?"
+            ' WHERE m.hub = ? AND m.id = ? ORDER BY p.ordinal, v."window"',
             (model, self._pk(hub_id), memory_id),
         )
         return [VectorRow(*row) for row in found]
@@ -385,12 +385,12 @@ class SqliteReader:
     def unembedded_count(self, hub_id: str, model: str) -> int:
         hub = self._pk(hub_id)
         passages = self._one("SELECT passages FROM word_totals WHERE hub = ?", (hub,)) or 0
-        return int(passages - self.vector_state(hub_id, model).size)
+        return int(passages - self.vector_state(hub_id, model).passages)
 
 
 def _candidate(row: rows.Row) -> Candidate:
     headings = () if row[5] == "[]" else tuple(json.loads(row[5]))
-    return Candidate(row[0], row[1], row[2], row[3], row[4], headings, row[6], row[7])
+    return Candidate(row[0], row[1], row[2], row[3], row[4], headings, row[6], row[7], row[8])
 
 
 def _marks(values: Sequence[object]) -> str:

@@ -32,7 +32,8 @@ CREATE TABLE passages (
     headings TEXT NOT NULL,
     body TEXT NOT NULL,
     head TEXT NOT NULL,
-    length INTEGER NOT NULL
+    length INTEGER NOT NULL,
+    windows INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX passages_memory ON passages (memory, ordinal);
 CREATE INDEX passages_hub ON passages (hub, pk);
@@ -40,8 +41,9 @@ CREATE TABLE vectors (
     passage INTEGER NOT NULL REFERENCES passages (pk) ON DELETE CASCADE,
     hub INTEGER NOT NULL,
     model TEXT NOT NULL,
+    "window" INTEGER NOT NULL,
     vector BLOB NOT NULL,
-    PRIMARY KEY (hub, model, passage)
+    PRIMARY KEY (hub, model, passage, "window")
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX vectors_passage ON vectors (passage);
 CREATE TABLE word_totals (
@@ -53,6 +55,7 @@ CREATE TABLE vector_totals (
     hub INTEGER NOT NULL REFERENCES hubs (pk) ON DELETE CASCADE,
     model TEXT NOT NULL,
     size INTEGER NOT NULL,
+    passages INTEGER NOT NULL,
     newest INTEGER NOT NULL,
     removals INTEGER NOT NULL,
     PRIMARY KEY (hub, model)

@@ -147,13 +147,14 @@ class SqliteWriter(SqliteReader):
         hub = self._pk(hub_id)
         memory = self._memory_pk(hub, memory_id)
         self._unindex(hub, memory)
-        terms = vectors = passage = 0
+        terms = 0
+        vectors: list[VectorRow] = []
         for entry in entries:
             length = len(entry.body) + len(entry.head)
             terms += length
             self._do(
                 'INSERT INTO passages (hub, memory, ordinal, start, "end", headings, body, head,'
-                " length) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                " length, windows) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
                     hub,
                     memory,
@@ -164,6 +165,7 @@ class SqliteWriter(SqliteReader):
                     " ".join(entry.body),
                     " ".join(entry.head),
                     length,
+                    entry.windows,
                 ),
             )
             passage = self._connection.last_insert_rowid()
@@ -171,12 +173,7 @@ class SqliteWriter(SqliteReader):
                 "INSERT INTO words (rowid, body, head) VALUES (?, ?, ?)",
                 (passage, search.prefixed(hub, entry.body), search.prefixed(hub, entry.head)),
             )
-            if entry.vector is not None:
-                self._do(
-                    "INSERT INTO vectors (passage, hub, model, vector) VALUES (?, ?, ?, ?)",
-                    (passage, hub, model, entry.vector),
-                )
-                vectors += 1
+            vectors += [VectorRow(passage, n, v) for n, v in enumerate(entry.vectors)]
         grams = search.trigrams(text)
         self._do(
             "INSERT INTO trigrams (rowid, text) VALUES (?, ?)",
@@ -186,7 +183,7 @@ class SqliteWriter(SqliteReader):
             "UPDATE word_totals SET passages = passages + ?, terms = terms + ? WHERE hub = ?",
             (len(entries), terms, hub),
         )
-        self._count_vectors(hub, model, vectors, passage)
+        self._add_vectors(hub, model, vectors)
 
     def unindex(self, hub_id: str, memory_id: str) -> None:
         hub = self._pk(hub_id)
@@ -201,15 +198,15 @@ class SqliteWriter(SqliteReader):
         )
         if not passages:
             return
-        for model, gone in self._all(
-            "SELECT v.model, count(*) FROM passages p JOIN vectors v ON v.passage = p.pk"
-            " WHERE p.memory = ? GROUP BY v.model",
+        for model, gone, emptied in self._all(
+            "SELECT v.model, count(*), count(DISTINCT v.passage) FROM passages p"
+            " JOIN vectors v ON v.passage = p.pk WHERE p.memory = ? GROUP BY v.model",
             (memory,),
         ):
             self._do(
-                "UPDATE vector_totals SET size = size - ?, removals = removals + ?"
-                " WHERE hub = ? AND model = ?",
-                (gone, gone, hub, model),
+                "UPDATE vector_totals SET size = size - ?, passages = passages - ?,"
+                " removals = removals + ? WHERE hub = ? AND model = ?",
+                (gone, emptied, gone, hub, model),
             )
         self._do(
             "DELETE FROM words WHERE rowid IN (SELECT pk FROM passages WHERE memory = ?)", (memory,)
@@ -223,24 +220,33 @@ class SqliteWriter(SqliteReader):
 
     def set_vectors(self, hub_id: str, model: str, vectors: Sequence[VectorRow]) -> None:
         hub = self._pk(hub_id)
-        before = self._connection.total_changes()
-        self._connection.executemany(
-            "INSERT OR IGNORE INTO vectors (passage, hub, model, vector)"
-            " SELECT pk, hub, ?, ? FROM passages WHERE pk = ? AND hub = ?",
-            [(model, row.vector, row.passage_id, hub) for row in vectors],
-        )
-        added = self._connection.total_changes() - before
-        newest = max((row.passage_id for row in vectors), default=0)
-        self._count_vectors(hub, model, added, newest)
-
-    def _count_vectors(self, hub: int, model: str, added: int, newest: int) -> None:
-        if added:
-            self._do(
-                "INSERT INTO vector_totals (hub, model, size, newest, removals)"
-                " VALUES (?, ?, ?, ?, 0) ON CONFLICT (hub, model) DO UPDATE"
-                " SET size = size + excluded.size, newest = max(newest, excluded.newest)",
-                (hub, model, added, newest),
+        wanted = sorted({row.passage_id for row in vectors})
+        waiting = {
+            passage
+            for passage in wanted
+            if self._one(
+                "SELECT 1 FROM passages p WHERE p.pk = ? AND p.hub = ? AND NOT EXISTS"
+                " (SELECT 1 FROM vectors WHERE hub = p.hub AND model = ? AND passage = p.pk)",
+                (passage, hub, model),
             )
+        }
+        self._add_vectors(hub, model, [row for row in vectors if row.passage_id in waiting])
+
+    def _add_vectors(self, hub: int, model: str, vectors: Sequence[VectorRow]) -> None:
+        if not vectors:
+            return
+        self._connection.executemany(
+            'INSERT INTO vectors (passage, hub, model, "window", vector) VALUES (?, ?, ?, ?, ?)',
+            [(row.passage_id, hub, model, row.window, row.vector) for row in vectors],
+        )
+        passages = {row.passage_id for row in vectors}
+        self._do(
+            "INSERT INTO vector_totals (hub, model, size, passages, newest, removals)"
+            " VALUES (?, ?, ?, ?, ?, 0) ON CONFLICT (hub, model) DO UPDATE"
+            " SET size = size + excluded.size, passages = passages + excluded.passages,"
+            " newest = max(newest, excluded.newest)",
+            (hub, model, len(vectors), len(passages), max(passages)),
+        )
 
     def drop_derived(self) -> None:
         self._do(DROP_DERIVED + DERIVED)
