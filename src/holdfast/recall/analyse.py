@@ -141,9 +141,10 @@ def _filter(name: str, value: str, negated: bool, *, now: datetime, zone: tzinfo
             hint=f'Write {field}:value or {field}:"two words".',
         )
     if field == "kind":
-        return Filter(field, _one_of(field, value, KINDS), negated)
-    if field == "source":
-        return Filter(field, _one_of(field, value, SOURCES), negated)
+        return Filter(field, _kind(value), negated)
+    if field == "source" and value.lower() in SOURCES:
+        # Any other value may name a file or an agent, so it cannot be wrong here.
+        return Filter(field, value.lower(), negated)
     if field in ("before", "after"):
         when = parse_when(value, now=now, zone=zone or UTC)
         if negated:
@@ -153,15 +154,15 @@ def _filter(name: str, value: str, negated: bool, *, now: datetime, zone: tzinfo
     return Filter(field, value, negated)
 
 
-def _one_of(field: str, value: str, allowed: tuple[str, ...]) -> str:
-    if value.lower() in allowed:
+def _kind(value: str) -> str:
+    if value.lower() in KINDS:
         return value.lower()
     from difflib import get_close_matches  # only for the sentence of an error
 
-    near = get_close_matches(value.lower(), allowed, n=1, cutoff=0.0)
+    near = get_close_matches(value.lower(), KINDS, n=1, cutoff=0.0)
     raise InvalidInput(
-        f"'{value}' is not a {field}.",
-        hint=f"Did you mean {field}:{near[0]}? There are {', '.join(allowed)}.",
+        f"'{value}' is not a kind.",
+        hint=f"Did you mean kind:{near[0]}? There are {', '.join(KINDS)}.",
     )
 
 
