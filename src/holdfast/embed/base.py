@@ -102,9 +102,8 @@ def unit_rows(matrix: Matrix) -> Matrix:
     """Each row divided by its length; rows of zeros must have been refused by `check` before."""
     import numpy as np
 
-    # In float64, and by the largest value first: the square of a tiny float32 would be zero.
+    # In float64: the square of a tiny float32 would be zero.
     wide = matrix.astype(np.float64)
-    wide /= np.abs(wide).max(axis=1, keepdims=True)
     wide /= np.linalg.norm(wide, axis=1, keepdims=True)
     return wide.astype(np.float32)
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import threading
+from pathlib import Path
 
 import numpy as np
+import pytest
 
 from holdfast.embed.arctic import QUERY_PREFIX, ArcticEmbedder
 from holdfast.embed.base import Embedder, dequantise, quantise
+from holdfast.errors import EmbedderError
 
 TEXTS = (
     "Anna spent the whole of May hiking in the Dolomites with her sister.",
@@ -76,6 +80,28 @@ def test_a_query_is_embedded_with_its_prefix(bundled: Embedder) -> None:
     assert QUERY_PREFIX == "Represent this sentence for searching relevant passages: "
     assert query.tobytes() == prefixed.tobytes()
     assert query.tobytes() != bare.tobytes()
+
+
+def test_a_vector_is_that_of_the_first_token(bundled: Embedder, model_folder: str) -> None:
+    onnxruntime = pytest.importorskip("onnxruntime")
+    session = onnxruntime.InferenceSession(os.path.join(model_folder, "model.onnx"))
+    ids = np.array([[101, 7592, 2088, 102]])
+    feed = {"input_ids": ids, "attention_mask": ids * 0 + 1, "token_type_ids": ids * 0}
+    first = session.run(None, feed)[0][0, 0]
+    vector = bundled.embed_passages(["Hello world"])[0]
+    assert np.allclose(vector, first / np.linalg.norm(first), atol=1e-3)
+
+
+def test_a_vocabulary_of_another_model_is_an_error_and_prints_nothing(
+    model_folder: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "model.onnx").symlink_to(os.path.join(model_folder, "model.onnx"))
+    tokens = ["[UNK]", "[CLS]", "[SEP]", *(f"t{number}" for number in range(40_000))]
+    (tmp_path / "vocab.txt").write_text("\n".join(tokens))
+    embedder = ArcticEmbedder(str(tmp_path))
+    with pytest.raises(EmbedderError, match="its own vocabulary"):
+        embedder.embed_query("t39999")
+    assert capfd.readouterr() == ("", "")
 
 
 def test_what_is_beyond_512_tokens_is_not_seen(bundled: Embedder) -> None:

@@ -61,7 +61,7 @@ def test_unit_rows_have_length_one_and_keep_their_direction(matrix: np.ndarray) 
 
 
 def test_a_tiny_vector_still_gets_length_one() -> None:
-    row = np.full((1, 4), 1e-30, dtype=np.float32)
+    row = np.full((1, 4), 1e-40, dtype=np.float32)
     assert np.allclose(unit_rows(row), 0.5)
 
 

@@ -146,6 +146,7 @@ def test_a_folder_with_a_model_is_served_and_known_by_its_contents(tmp_path: Pat
 def test_a_broken_model_file_is_an_error_with_advice(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
+    pytest.importorskip("onnxruntime")
     (tmp_path / "model.onnx").write_bytes(b"not a model")
     (tmp_path / "vocab.txt").write_text("[UNK]\n[CLS]\n[SEP]\n")
     found = find_embedder(f"path:{tmp_path}")

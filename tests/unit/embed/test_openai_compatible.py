@@ -31,6 +31,10 @@ class Server:
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                outer.paths.append(self.path)
+                send(self, 200, b"{}")
+
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 outer.requests.append(body)
@@ -271,13 +275,14 @@ def test_a_huge_answer_is_cut_short(server: Server, monkeypatch: pytest.MonkeyPa
     assert sent < 50_000_000
 
 
-def test_a_redirect_is_not_followed(server: Server) -> None:
+@pytest.mark.parametrize("code", [301, 302, 303, 307, 308])
+def test_a_redirect_is_not_followed(server: Server, code: int) -> None:
     other = Server()
     try:
-        server.answers = [status(307, Location=f"{other.url}/embeddings")]
+        server.answers = [status(code, Location=f"{other.url}/embeddings")]
         with pytest.raises(EmbedderError, match="redirects elsewhere"):
             embedder(server).embed_query("x")
-        assert other.requests == []
+        assert other.paths == []
     finally:
         other.close()
 
@@ -287,6 +292,24 @@ def test_the_key_is_sent_as_a_bearer_token(server: Server) -> None:
     embedder(server).embed_query("x")
     assert server.headers[0]["Authorization"] == f"Bearer {KEY}"
     assert "Authorization" not in server.headers[1]
+
+
+@pytest.mark.parametrize("code", [401, 403])
+def test_a_refused_key_names_its_variable(server: Server, code: int) -> None:
+    server.answers = [status(code)]
+    with pytest.raises(EmbedderError, match=r"refused the key .* variable MY_KEY"):
+        embedder(server, key_variable="MY_KEY", environment={"MY_KEY": KEY}).embed_query("x")
+    with pytest.raises(EmbedderError, match="Set the name of the environment variable"):
+        embedder(server).embed_query("x")
+
+
+def test_this_machine_is_asked_without_the_proxy(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    monkeypatch.delenv("no_proxy", raising=False)
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    assert embedder(server).embed_query("x").shape == (3,)
 
 
 @pytest.mark.parametrize("code", [400, 401, 403, 404, 500])

@@ -19,6 +19,7 @@ TINY = WordPiece(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "un", "##aff", "##able", "
     [
         ("Hello, World!", ["hello", ",", "world", "!"]),
         ("snake_case a+b", ["snake", "_", "case", "a", "+", "b"]),
+        ("é $5+x^`y`", ["e", "$", "5", "+", "x", "^", "`", "y", "`"]),
         ("Café ZOË", ["cafe", "zoe"]),
         ("e\u0301te\u0301", ["ete"]),
         ("東京 tower", ["東", "京", "tower"]),
