@@ -68,10 +68,12 @@ def connect(path: str, *, busy_wait_s: float = BUSY_WAIT_S) -> apsw.Connection:
         try:
             connection.set_busy_handler(patience(busy_wait_s))
             _retry_busy(lambda: connection.execute("PRAGMA journal_mode = WAL"), busy_wait_s)
+            # Fetched to the end: secure_delete answers with a row, and apsw waits there until the
+            # row is taken before it runs what follows.
             connection.execute(
                 "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON;"
                 "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16000"
-            )
+            ).fetchall()
         except BaseException:
             connection.close()
             raise
