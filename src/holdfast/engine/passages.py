@@ -37,7 +37,7 @@ def indexed(memory: Memory, core: Core) -> Indexed:
 
 def indexed_all(memories: Sequence[Memory], core: Core) -> list[Indexed]:
     """The same for many at once: the embedding model is asked in one go."""
-    cut = [chunk(memory.content, content_type=memory.content_type) for memory in memories]
+    cut = [_passages(memory) for memory in memories]
     texts = [
         [window_texts(memory, piece) for piece in pieces]
         for memory, pieces in zip(memories, cut, strict=True)
@@ -53,6 +53,15 @@ def indexed_all(memories: Sequence[Memory], core: Core) -> list[Indexed]:
             entries.append(_entry(memory, ordinal, piece, windows, made))
         out.append(Indexed(searchable(memory), entries, model))
     return out
+
+
+def _passages(memory: Memory) -> list[Chunk]:
+    language = ""
+    if memory.content_type == "code":
+        from holdfast.text.content_types import language_of
+
+        language = language_of(memory.content, memory.source_path)
+    return chunk(memory.content, content_type=memory.content_type, language=language)
 
 
 def window_texts(memory: Memory, piece: Chunk | Candidate) -> list[str]:

@@ -217,3 +217,9 @@ def translated(path: str) -> Iterator[None]:
         raise StoreClosed(
             f"The store {path} is closed.", hint="Open it again with holdfast.open()."
         ) from None
+    except apsw.InterruptError:
+        raise  # `deadline` knows why.
+    except apsw.Error as error:
+        raise StoreError(
+            f"The store {path} refused: {error}.", hint="Nothing was written."
+        ) from error

@@ -351,7 +351,8 @@ class SqliteReader:
 
     def vector_state(self, hub_id: str, model: str) -> VectorState:
         row = self._one(
-            "SELECT size, passages, newest, removals FROM vector_totals WHERE hub = ? AND model = ?",
+            "SELECT size, passages, newest, removals FROM vector_totals"
+            " WHERE hub = ? AND model = ?",
             (self._pk(hub_id), model),
         )
         return VectorState(*(row or (0, 0, 0, 0)))
@@ -367,7 +368,8 @@ class SqliteReader:
     def vectors_of(self, hub_id: str, model: str, memory_id: str) -> list[VectorRow]:
         found = self._all(
             'SELECT v.passage, v."window", v.vector FROM memories m'
-            " JOIN passages p ON p.memory = m.pk JOIN vectors v ON v.passage = p.pk AND v.hub = m.hub AND v.model = ?"
+            " JOIN passages p ON p.memory = m.pk"
+            " JOIN vectors v ON v.passage = p.pk AND v.hub = m.hub AND v.model = ?"
             ' WHERE m.hub = ? AND m.id = ? ORDER BY p.ordinal, v."window"',
             (model, self._pk(hub_id), memory_id),
         )
