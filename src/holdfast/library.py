@@ -100,6 +100,7 @@ class Holdfast:
         """Writes what is waiting and closes the store; a second call does nothing."""
         if not self._closed:
             self._closed = True
+            self.core.stop()
             self.core.write_counters()
             self.core.store.close()
 
@@ -138,6 +139,20 @@ class Holdfast:
         from holdfast.engine.transfer import import_hub
 
         return HubMemory(self.core, import_hub(self.core, lines, name=name, progress=progress))
+
+    def embed_missing(self, progress: Callable[[int, int], None] | None = None) -> int:
+        """Makes the vectors that are missing for the present model, and returns how many passages
+        that were. It can be broken off and goes on where it was. Where `embed.background` is on,
+        this happens by itself."""
+        from holdfast.engine.embedding import embed_missing
+
+        return embed_missing(self.core, progress)
+
+    def unembedded(self) -> int:
+        """How many passages have no vector of the present model yet."""
+        from holdfast.engine.embedding import unembedded
+
+        return unembedded(self.core)
 
     def backup(self, path: str | os.PathLike[str]) -> None:
         """A consistent copy of the whole store, while others read and write."""
@@ -248,11 +263,13 @@ class HubMemory:
         now: datetime | None = None,
         zone: tzinfo | None = None,
         meaning: bool = True,
+        explain: bool = False,
     ) -> Recalled:
         """Finds what answers a question, best first; each hit says why.
 
         The query may hold "quoted phrases", -exclusions and field:value filters. `as_of` reads the
-        past. `meaning=False` matches words only, without the embedding model.
+        past. `meaning=False` matches words only, without the embedding model. `explain` also names
+        what matched and was left out, and why.
         """
         wanted = filter_from(
             category=category,
@@ -275,6 +292,7 @@ class HubMemory:
             now=now,
             zone=zone,
             meaning=meaning,
+            explain=explain,
         )
 
     def get(self, reference: Reference, *, as_of: datetime | str | None = None) -> Memory:

@@ -46,6 +46,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("embed.key_variable", "OPENAI_API_KEY", "The environment variable that holds its key."),
     Setting("embed.timeout_s", 10.0, "Seconds to wait for an embedding endpoint.", least=0.01),
     Setting("embed.threads", 2, "Processor threads the bundled model may use.", least=1),
+    Setting("embed.background", True, "Whether missing vectors are made in the background."),
     Setting("content.bytes_max", 3_000_000, "The largest content of one memory.", least=1),
     Setting("forget.keep_days", 30, "Days that a forgotten memory can be brought back.", least=0),
     Setting("lifecycle.volatile_days", 14, "Days until an unused volatile memory cools.", least=1),

@@ -41,29 +41,49 @@ class Filter(NamedTuple):
 
     def admits(self, memory: Memory) -> bool:
         """The same test that the stores make in their own language."""
+        return not self.refusal(memory)
+
+    def refusal(self, memory: Memory) -> str:
+        """Why the memory does not count, in a few words; empty where it does."""
+        for field, allowed in (
+            ("state", self.states),
+            ("category", self.categories),
+            ("kind", self.kinds),
+            ("stability", self.stabilities),
+            ("layer", self.layers),
+            ("source", self.sources),
+        ):
+            value = getattr(memory, field)
+            if allowed and value not in allowed:
+                return f"its {field} is {value}"
+        return self._refusal_by_label(memory) or self._refusal_by_time(memory)
+
+    def _refusal_by_label(self, memory: Memory) -> str:
+        if any(tag not in memory.tags for tag in self.tags):
+            return "it lacks a tag"
+        if self.key is not None and memory.key != self.key:
+            return "it has another key"
+        if self.came_from is not None and not self._came_from(memory):
+            return "it came from elsewhere"
+        if self.session is not None and memory.session != self.session:
+            return "it belongs to another session"
+        if self.pinned is not None and memory.pinned != self.pinned:
+            return "it is pinned" if memory.pinned else "it is not pinned"
+        if self.quarantined is not None and bool(memory.quarantine) != self.quarantined:
+            return "it waits for review" if memory.quarantine else "it does not wait for review"
+        return ""
+
+    def _refusal_by_time(self, memory: Memory) -> str:
         happened = memory.occurred_at or memory.created_at
-        return (
-            _among(memory.state, self.states)
-            and _among(memory.category, self.categories)
-            and _among(memory.kind, self.kinds)
-            and _among(memory.stability, self.stabilities)
-            and _among(memory.layer, self.layers)
-            and _among(memory.source, self.sources)
-            and all(tag in memory.tags for tag in self.tags)
-            and (self.key is None or memory.key == self.key)
-            and (self.came_from is None or self._came_from(memory))
-            and (self.session is None or memory.session == self.session)
-            and (self.pinned is None or memory.pinned == self.pinned)
-            and (self.forgotten is None or (memory.forgotten_at is not None) == self.forgotten)
-            and (self.quarantined is None or bool(memory.quarantine) == self.quarantined)
-            and (self.since is None or happened >= self.since)
-            and (self.until is None or happened < self.until)
-            and (
-                self.alive_at is None
-                or memory.expires_at is None
-                or memory.expires_at > self.alive_at
-            )
-        )
+        if self.forgotten is not None and (memory.forgotten_at is not None) != self.forgotten:
+            return "it is not forgotten" if self.forgotten else "it is forgotten"
+        if self.since is not None and happened < self.since:
+            return "it is from before the time asked for"
+        if self.until is not None and happened >= self.until:
+            return "it is from after the time asked for"
+        if self.alive_at is not None and memory.expires_at and memory.expires_at <= self.alive_at:
+            return "it has expired"
+        return ""
 
     def _came_from(self, memory: Memory) -> bool:
         path = memory.source_path or ""
@@ -76,10 +96,6 @@ class Filter(NamedTuple):
 
 
 EVERYTHING = Filter(states=(), forgotten=None, quarantined=None)
-
-
-def _among(value: str, allowed: tuple[str, ...]) -> bool:
-    return not allowed or value in allowed
 
 
 class Page(list[Memory]):
@@ -109,20 +125,31 @@ class Hit(NamedTuple):
     parts: dict[str, float]
 
 
+class LeftOut(NamedTuple):
+    """Something that matched and was not shown, and why."""
+
+    memory: Memory
+    reason: str
+    score: float
+
+
 class Recalled(list[Hit]):
     """The hits, best first, and what the caller should know about the answer.
 
-    It is a plain list with notes: `degraded` says why the answer may be weaker than usual
-    (empty when it is not), `filtered` counts what was found but left out, by reason.
+    It is a plain list with notes: `degraded` says why the answer may be weaker than usual (empty
+    when it is not), `filtered` counts what was found but not shown, by reason, and `left_out`
+    names it where an explanation was asked for.
     """
 
     def __init__(
         self,
-        hits: list[Hit],
+        hits: Iterable[Hit],
         *,
         degraded: tuple[str, ...] = (),
         filtered: dict[str, int] | None = None,
+        left_out: Iterable[LeftOut] = (),
     ) -> None:
         super().__init__(hits)
         self.degraded = degraded
         self.filtered = filtered or {}
+        self.left_out = list(left_out)

@@ -11,6 +11,7 @@ from holdfast.domain.clock import Clock
 from holdfast.domain.hub import Hub
 from holdfast.domain.ids import Ids
 from holdfast.embed.base import Embedder
+from holdfast.engine.embedding import CatchUp
 from holdfast.errors import EmbedderError, HoldfastError, NotFound
 from holdfast.recall.vector import VectorCache
 from holdfast.settings import Settings
@@ -44,6 +45,7 @@ class Core:
         self._embedder_sought = False
         self._lock = threading.Lock()
         self._shown: list[tuple[str, str]] = []
+        self._catch_up = CatchUp(self)
 
     def now(self) -> datetime:
         return self.clock.now()
@@ -74,6 +76,15 @@ class Core:
             return embedder.identity, quantise(embedder.embed_passages(texts))
         except EmbedderError:
             return "", []
+
+    def catch_up(self) -> None:
+        """Makes missing vectors in the background, where that is wanted and there is a model."""
+        if self.settings["embed.background"] and self._embedder is not None:
+            self._catch_up.start()
+
+    def stop(self) -> None:
+        """Ends what runs in the background."""
+        self._catch_up.stop()
 
     # Counters
 

@@ -28,6 +28,7 @@ def recall_memories(
     now: datetime | None = None,
     zone: tzinfo | None = None,
     meaning: bool = True,
+    explain: bool = False,
 ) -> Recalled:
     """The hits for a question. What was shown is counted, off the path of the answer."""
     count = checked_limit(core.settings["recall.limit"] if limit is None else limit)
@@ -43,7 +44,11 @@ def recall_memories(
         require_hub(reader, hub_id, hub)
         past = None if as_of is None else states_as_of(reader, hub_id, as_of)
         ask = Ask(analysis, wanted, count, moment, past)
-        recalled = recall(reader, hub_id, ask, embedder, core.vectors, meaning=meaning)
+        recalled = recall(
+            reader, hub_id, ask, embedder, core.vectors, meaning=meaning, explain=explain
+        )
+    if recalled.degraded:
+        core.catch_up()
     core.shown(hub_id, [hit.memory.id for hit in recalled])
     return recalled
 

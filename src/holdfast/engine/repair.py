@@ -11,9 +11,10 @@ from typing import NamedTuple
 
 from holdfast.domain.query import Filter
 from holdfast.engine.core import Core
+from holdfast.engine.embedding import embed_missing, unembedded
 from holdfast.engine.recorder import reindex
-from holdfast.errors import EmbedderError, StoreDamaged
-from holdfast.store.base import Problem, VectorRow
+from holdfast.errors import StoreDamaged
+from holdfast.store.base import Problem
 
 _BATCH = 200
 _VISIBLE_OR_HELD = Filter(states=(), forgotten=False, quarantined=None)
@@ -31,7 +32,7 @@ class Diagnosis(NamedTuple):
 def examine(core: Core) -> Diagnosis:
     """Looks, and changes nothing."""
     found = core.store.check() + _broken_imports(core)
-    return Diagnosis(found, [], found, _unembedded(core))
+    return Diagnosis(found, [], found, unembedded(core))
 
 
 def mend(core: Core, progress: Callable[[int, int], None] | None = None) -> Diagnosis:
@@ -55,7 +56,7 @@ def mend(core: Core, progress: Callable[[int, int], None] | None = None) -> Diag
     embedded = embed_missing(core, progress)
     if embedded:
         mended.append(f"made {embedded} missing vectors")
-    return Diagnosis(found, mended, core.store.check(), _unembedded(core))
+    return Diagnosis(found, mended, core.store.check(), unembedded(core))
 
 
 _IMPORT = "an import into hub "
@@ -94,53 +95,4 @@ def rebuild(core: Core, progress: Callable[[int, int], None] | None = None) -> i
                 if len(batch) < _BATCH:
                     break
                 after = (batch[-1].number, batch[-1].number)
-    return done
-
-
-def _unembedded(core: Core) -> int:
-    embedder = core.embedder
-    if embedder is None:
-        return 0
-    with core.store.read() as reader:
-        return sum(reader.unembedded_count(hub.id, embedder.identity) for hub in reader.hubs())
-
-
-def embed_missing(core: Core, progress: Callable[[int, int], None] | None = None) -> int:
-    """Makes the vectors that are missing for the present model, a batch at a time.
-
-    Each batch is kept at once, so this can be broken off and taken up again. Vectors of other
-    models stay where they are and are not mixed in.
-    """
-    embedder = core.embedder
-    if embedder is None:
-        return 0
-    from holdfast.embed.base import quantise
-    from holdfast.engine.passages import window_texts
-
-    total, done = _unembedded(core), 0
-    with core.store.read() as reader:
-        hubs = reader.hubs()
-    for hub in hubs:
-        while True:
-            with core.store.read() as reader:
-                batch = reader.unembedded(hub.id, embedder.identity, limit=_BATCH)
-                memories = reader.memories_by_id(hub.id, [item.memory_id for item in batch])
-            if not batch:
-                break
-            texts = [window_texts(memories[item.memory_id], item) for item in batch]
-            try:
-                vectors = quantise(embedder.embed_passages([t for some in texts for t in some]))
-            except EmbedderError:
-                return done
-            remaining = iter(vectors)
-            rows = [
-                VectorRow(item.passage_id, window, next(remaining))
-                for item, some in zip(batch, texts, strict=True)
-                for window in range(len(some))
-            ]
-            with core.store.write() as writer:
-                writer.set_vectors(hub.id, embedder.identity, rows)
-            done += len(batch)
-            if progress is not None:
-                progress(done, total)
     return done

@@ -8,12 +8,12 @@ Nothing here fails silently: where a part could not be asked, the answer says th
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
 from holdfast.domain.memory import Memory
-from holdfast.domain.query import Filter, Hit, Recalled
+from holdfast.domain.query import EVERYTHING, Filter, Hit, LeftOut, Recalled
 from holdfast.embed.base import Embedder
 from holdfast.errors import EmbedderError
 from holdfast.recall import lexical, rank, weights
@@ -29,6 +29,11 @@ NO_MODEL = (
     "no embedding model is installed, so only words were matched; "
     "`holdfast doctor` says how to get one"
 )
+
+FAR = "it is too far from the question"
+ECHO = "a better hit says the same"
+# An explanation names at most this many.
+LEFT_OUT_MAX = 20
 
 
 class Ask(NamedTuple):
@@ -50,6 +55,7 @@ def recall(
     cache: VectorCache,
     *,
     meaning: bool = True,
+    explain: bool = False,
 ) -> Recalled:
     """The answer to a question in one hub."""
     wanted, unwanted = read_conditions(ask.wanted, ask.analysis.filters)
@@ -63,31 +69,78 @@ def recall(
         near = _by_meaning(reader, hub_id, ask.analysis, voice, embedder, cache, degraded)
     items = _gathered(reader, hub_id, ask, wanted, words, near)
     _add_substrings(reader, hub_id, ask, wanted, items, found_words=bool(words))
-    filtered: dict[str, int] = {}
-    kept = [item for item in items.values() if not _meets(item.memory, unwanted)]
-    _count(filtered, "excluded by a filter", len(items) - len(kept))
-    if not kept:
-        return Recalled([], degraded=tuple(degraded), filtered=filtered)
-    _bring_successors(reader, hub_id, kept, wanted)
-    rank.add_surroundings(
-        kept, voice, lambda session, low, high: reader.adjacent(hub_id, session, low, high)
+    left = _Left()
+    if explain:
+        left.hidden(_hidden(reader, hub_id, ask, voice, wanted, near))
+    kept = left.unless(list(items.values()), lambda item: _met(item.memory, unwanted))
+    if kept:
+        _bring_successors(reader, hub_id, kept, wanted)
+        rank.add_surroundings(
+            kept, voice, lambda session, low, high: reader.adjacent(hub_id, session, low, high)
+        )
+        rank.add_priors(kept, ask.analysis, ask.now)
+    is_answer = rank.answer_test(kept)
+    kept = left.unless(kept, lambda item: "" if is_answer(item) else FAR)
+    shown, echoes = rank.collapsed(rank.ordered(kept), keep=ask.limit)
+    left.add(echoes, ECHO)
+    return Recalled(
+        [_hit(item, ask.analysis) for item in shown],
+        degraded=tuple(degraded),
+        filtered=left.counts,
+        left_out=left.named[:LEFT_OUT_MAX] if explain else (),
     )
-    rank.add_priors(kept, ask.analysis, ask.now)
-    answers = rank.answers(kept)
-    _count(filtered, "too far from the question", len(kept) - len(answers))
-    shown, echoes = rank.collapsed(rank.ordered(answers), keep=ask.limit)
-    _count(filtered, "said the same as a better hit", echoes)
-    hits = [_hit(item, ask.analysis) for item in shown]
-    return Recalled(hits, degraded=tuple(degraded), filtered=filtered)
 
 
-def _meets(memory: Memory, conditions: Sequence[Filter]) -> bool:
-    return any(condition.admits(memory) for condition in conditions)
+class _Left:
+    """What was found and is not shown, and why."""
+
+    def __init__(self) -> None:
+        self.counts: dict[str, int] = {}
+        self.named: list[LeftOut] = []
+
+    def add(self, items: Sequence[Evidence], reason: str) -> None:
+        for item in items:
+            self.counts[reason] = self.counts.get(reason, 0) + 1
+            self.named.append(LeftOut(item.memory, reason, round(item.score, 6)))
+
+    def unless(
+        self, items: Sequence[Evidence], reason_of: Callable[[Evidence], str]
+    ) -> list[Evidence]:
+        """Those for which there is no reason to leave them out."""
+        kept = []
+        for item in items:
+            if reason := reason_of(item):
+                self.add([item], reason)
+            else:
+                kept.append(item)
+        return kept
+
+    def hidden(self, memories: Sequence[tuple[Memory, str]]) -> None:
+        for memory, reason in memories:
+            self.counts[reason] = self.counts.get(reason, 0) + 1
+            self.named.append(LeftOut(memory, reason, 0.0))
 
 
-def _count(tally: dict[str, int], reason: str, number: int) -> None:
-    if number:
-        tally[reason] = number
+def _hidden(
+    reader: Reader,
+    hub_id: str,
+    ask: Ask,
+    voice: Voice,
+    wanted: Filter,
+    near: list[VectorHit],
+) -> list[tuple[Memory, str]]:
+    """What fits the words or the meaning, but not the filter."""
+    query = _term_query(ask.analysis, voice)
+    ids = [hit.candidate.memory_id for hit in lexical.gather(reader, hub_id, query, EVERYTHING)]
+    closest = [hit.passage_id for hit in near[:LEFT_OUT_MAX]]
+    ids += [one.memory_id for one in reader.candidates(hub_id, closest, EVERYTHING)]
+    memories = reader.memories_by_id(hub_id, list(dict.fromkeys(ids)))
+    return [(m, reason) for m in memories.values() if (reason := wanted.refusal(m))]
+
+
+def _met(memory: Memory, conditions: Sequence[Filter]) -> str:
+    met = any(condition.admits(memory) for condition in conditions)
+    return "the question excludes it" if met else ""
 
 
 # Gathering

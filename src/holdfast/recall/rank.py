@@ -108,21 +108,21 @@ def ordered(items: Sequence[Evidence]) -> list[Evidence]:
     return sorted(items, key=lambda item: (-item.score, -item.memory.number))
 
 
-def collapsed(items: Sequence[Evidence], *, keep: int) -> tuple[list[Evidence], int]:
-    """The first `keep` items that say something of their own, and how many echoes were dropped."""
+def collapsed(items: Sequence[Evidence], *, keep: int) -> tuple[list[Evidence], list[Evidence]]:
+    """The first `keep` items that say something of their own, and the echoes between them."""
     out: list[Evidence] = []
     seen: list[frozenset[str]] = []
-    dropped = 0
+    echoes: list[Evidence] = []
     for item in items:
+        if len(out) == keep:
+            break
         said = frozenset(item.best.candidate.body.split())
         if any(_alike(said, other) for other in seen):
-            dropped += 1
+            echoes.append(item)
             continue
         out.append(item)
         seen.append(said)
-        if len(out) == keep:
-            break
-    return out, dropped
+    return out, echoes
 
 
 def _alike(one: frozenset[str], two: frozenset[str]) -> bool:
@@ -131,18 +131,17 @@ def _alike(one: frozenset[str], two: frozenset[str]) -> bool:
     return len(one & two) >= weights.NEAR_IDENTICAL * len(one | two)
 
 
-def answers(items: Sequence[Evidence]) -> list[Evidence]:
-    """Those that can be an answer at all; where nothing can, nothing is."""
-    if not items:
-        return []
-    best = max(item.own for item in items)
-    return [
-        item
-        for item in items
-        if (
+def answer_test(items: Sequence[Evidence]) -> Callable[[Evidence], bool]:
+    """Tells whether a memory can be an answer at all; where nothing can, nothing is."""
+    best = max((item.score for item in items), default=0.0)
+
+    def is_answer(item: Evidence) -> bool:
+        said = (
             item.parts["vector"] >= weights.CUT_COSINE
             or item.parts["words"] >= weights.CUT_LEXICAL
             or "substring" in item.parts
+            or "successor" in item.parts
         )
-        and item.score >= best - weights.CUT_BELOW_BEST
-    ]
+        return said and item.score >= best - weights.CUT_BELOW_BEST
+
+    return is_answer
