@@ -1,0 +1,154 @@
+"""From results to what a person or a program reads. Decides nothing about what is measured."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from holdfast.evaluation.metrics import METRICS, Estimate, estimate, macro, percentile
+from holdfast.evaluation.run import ADVERSARIAL, OURS, Answer, Results
+
+Table = list[list[str]]
+
+
+def to_plain(name: str, results: Sequence[Results]) -> dict[str, Any]:
+    """One file's results as plain values, for JSON."""
+    return {"file": name, "systems": [_system(one) for one in results]}
+
+
+def macro_plain(results: Sequence[tuple[str, Sequence[Results]]]) -> list[dict[str, Any]]:
+    """The average over the files of each system, in which every file counts alike."""
+    names = list(dict.fromkeys(one.system for _, of_file in results for one in of_file))
+    out = []
+    for name in names:
+        groups = [one.counted() for _, of_file in results for one in of_file if one.system == name]
+        scores = {
+            metric: _plain(macro([[_scores(a)[at] for a in group] for group in groups]))
+            for at, metric in enumerate(METRICS)
+        }
+        out.append({"system": name, "metrics": scores})
+    return out
+
+
+def _system(one: Results) -> dict[str, Any]:
+    counted = one.counted()
+    adversarial = [a for a in one.answers if a.question.category == ADVERSARIAL and a.scores]
+    unanswerable = [a for a in one.answers if a.scores is None]
+    times_ms = [answer.seconds * 1_000 for answer in one.answers]
+    categories: dict[str, list[Answer]] = {}
+    for answer in counted:
+        categories.setdefault(answer.question.category, []).append(answer)
+    return {
+        "system": one.system,
+        "docs": one.docs,
+        "questions": len(counted),
+        "metrics": _metrics(counted),
+        "categories": {
+            name: {"questions": len(answers), "metrics": _metrics(answers)}
+            for name, answers in sorted(categories.items())
+        },
+        "adversarial": {"questions": len(adversarial), "metrics": _metrics(adversarial)},
+        # A question without an answer should bring little or nothing.
+        "unanswerable": {
+            "questions": len(unanswerable),
+            "hits_mean": _mean([len(a.ranking) for a in unanswerable]),
+            "empty_share": _mean([not a.ranking for a in unanswerable]),
+        },
+        "hits_mean": _mean([len(a.ranking) for a in counted]),
+        "indexing_s": round(one.indexing_s, 3),
+        "query_ms": {
+            "p50": round(percentile(times_ms, 0.5), 3),
+            "p95": round(percentile(times_ms, 0.95), 3),
+        },
+    }
+
+
+def _scores(answer: Answer) -> tuple[float, ...]:
+    assert answer.scores is not None
+    return answer.scores
+
+
+def _metrics(answers: Sequence[Answer]) -> dict[str, Any]:
+    if not answers:
+        return {}
+    return {
+        metric: _plain(estimate([_scores(answer)[at] for answer in answers]))
+        for at, metric in enumerate(METRICS)
+    }
+
+
+def _plain(one: Estimate) -> dict[str, float]:
+    return {name: round(value, 4) for name, value in one._asdict().items()}
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return round(sum(values) / len(values), 4) if values else None
+
+
+def systems_table(systems: Sequence[dict[str, Any]]) -> Table:
+    """A row a system: the averages, the interval of R@10, and the times."""
+    rows = [["", *METRICS, "R@10 95 %", "index s", "p50 ms", "p95 ms"]]
+    rows += [[one["system"], *_cells(one["metrics"]), *_times(one)] for one in systems]
+    return rows
+
+
+def categories_table(systems: Sequence[dict[str, Any]]) -> Table:
+    """A row a category: how many questions, Holdfast's metrics, and the others' R@10."""
+    ours = next(one for one in systems if one["system"] == OURS)
+    others = [one for one in systems if one is not ours]
+    rows = [["", "n", *METRICS, "R@10 95 %", *(f"{one['system']} R@10" for one in others)]]
+    for name, measured in ours["categories"].items():
+        row = [name, str(measured["questions"]), *_cells(measured["metrics"])]
+        row += [_percent(one["categories"][name]["metrics"]["R@10"]["mean"]) for one in others]
+        rows.append(row)
+    if ours["adversarial"]["questions"]:
+        row = ["adversarial, apart", str(ours["adversarial"]["questions"])]
+        row += _cells(ours["adversarial"]["metrics"])
+        row += [_percent(one["adversarial"]["metrics"]["R@10"]["mean"]) for one in others]
+        rows.append(row)
+    return rows
+
+
+def unanswerable_line(systems: Sequence[dict[str, Any]]) -> str:
+    """What came back where there was nothing to find; empty where all questions have answers."""
+    ours = next(one for one in systems if one["system"] == OURS)
+    apart = ours["unanswerable"]
+    if not apart["questions"]:
+        return ""
+    return (
+        f"{apart['questions']} questions without an answer brought {apart['hits_mean']:.1f} hits"
+        f" each ({_percent(apart['empty_share'])} % of them none); those with one"
+        f" {ours['hits_mean']:.1f}."
+    )
+
+
+def _cells(metrics: dict[str, Any]) -> list[str]:
+    if not metrics:
+        return ["–"] * (len(METRICS) + 1)
+    means = [_percent(metrics[name]["mean"]) for name in METRICS]
+    sure = metrics["R@10"]
+    return [*means, f"{_percent(sure['low'])}–{_percent(sure['high'])}"]
+
+
+def _times(one: dict[str, Any]) -> list[str]:
+    if "indexing_s" not in one:
+        return ["", "", ""]
+    query = one["query_ms"]
+    return [f"{one['indexing_s']:.1f}", f"{query['p50']:.1f}", f"{query['p95']:.1f}"]
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f}"
+
+
+def as_text(table: Table) -> str:
+    """Columns lined up with spaces: the first to the left, numbers to the right."""
+    widths = [max(len(row[at]) for row in table) for at in range(len(table[0]))]
+    lines = []
+    for row in table:
+        cells = [
+            cell.ljust(widths[at]) if at == 0 else cell.rjust(widths[at])
+            for at, cell in enumerate(row)
+        ]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)
