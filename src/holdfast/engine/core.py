@@ -82,6 +82,10 @@ class Core:
         if self.settings["embed.background"] and self._embedder is not None:
             self._catch_up.start()
 
+    def wait(self) -> None:
+        """Waits for what runs in the background."""
+        self._catch_up.wait()
+
     def stop(self) -> None:
         """Ends what runs in the background."""
         self._catch_up.stop()

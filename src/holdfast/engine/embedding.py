@@ -104,6 +104,10 @@ class CatchUp:
     def stop(self) -> None:
         """Ends after the batch at hand and does not begin again."""
         self._stop.set()
+        self.wait()
+
+    def wait(self) -> None:
+        """Until it is done."""
         with self._lock:
             thread = self._thread
         if thread is not None:
