@@ -136,10 +136,10 @@ def test_any_script_symbol_and_part_of_a_word_is_found(
         "a*",
         "{x}",
         "tag:",
-        "日" * 5000,
+        "日" * 5_000,
         "the of and",
-        "x" * 100000,
-        "�",
+        "x" * 100_000,
+        chr(0xD83D),
     ],
 )
 def test_no_query_is_syntax_and_none_breaks(notes: HubMemory, query: str) -> None:

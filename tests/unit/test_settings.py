@@ -1,0 +1,94 @@
+"""Settings: file, then environment, then flags; each with where it came from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from holdfast import InvalidSetting
+from holdfast.settings import SETTINGS, find, load, save
+
+
+def test_defaults_hold_where_nothing_is_said(tmp_path: Path) -> None:
+    settings = load(str(tmp_path), environ={})
+    assert settings["recall.limit"] == 5
+    assert settings.origin("recall.limit") == "default"
+
+
+def test_file_then_environment_then_flags(tmp_path: Path) -> None:
+    (tmp_path / "holdfast.toml").write_text("hub = 'a'\n[recall]\nlimit = 7\ndeadline_s = 2\n")
+    environ = {"HOLDFAST_RECALL_LIMIT": "8", "HOLDFAST_HUB": "b"}
+    settings = load(str(tmp_path), environ=environ, flags={"hub": "c", "actor": None})
+    assert (settings["recall.deadline_s"], settings["recall.limit"], settings["hub"]) == (
+        2.0,
+        8,
+        "c",
+    )
+    assert settings.origin("recall.deadline_s").endswith("holdfast.toml")
+    assert settings.origin("recall.limit") == "HOLDFAST_RECALL_LIMIT"
+    assert settings.origin("hub") == "flag"
+    assert settings.origin("actor") == "default"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[recal]\nlimit = 1\n", "recall.limit"),
+        ("nonsense = 1\n", "no setting `nonsense`"),
+        ("[recall]\nlimit = 'many'\n", "a whole number"),
+        ("[recall]\nlimit = 0\n", "at least 1"),
+        ("[recall]\nlimit = true\n", "a whole number"),
+        ("[recall]\ndeadline_s = nan\n", "at least 0.01"),
+        ("[embed]\nbackground = 'yes'\n", "true or false"),
+        ("[recall\n", "cannot be read"),
+    ],
+)
+def test_a_bad_file_is_an_error_with_the_way_out(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "holdfast.toml").write_text(text)
+    with pytest.raises(InvalidSetting) as caught:
+        load(str(tmp_path), environ={})
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(("value", "meant"), [("yes", True), ("0", False), ("ON", True)])
+def test_a_switch_in_the_environment_may_be_said_in_words(
+    tmp_path: Path, value: str, meant: bool
+) -> None:
+    settings = load(str(tmp_path), environ={"HOLDFAST_EMBED_BACKGROUND": value})
+    assert settings["embed.background"] is meant
+
+
+@pytest.mark.parametrize("value", ["", "many", "1.5", "-3"])
+def test_a_bad_variable_is_an_error(tmp_path: Path, value: str) -> None:
+    with pytest.raises(InvalidSetting, match="HOLDFAST_RECALL_LIMIT"):
+        load(str(tmp_path), environ={"HOLDFAST_RECALL_LIMIT": value})
+
+
+def test_saving_keeps_the_rest_of_the_file_to_the_letter(tmp_path: Path) -> None:
+    path = tmp_path / "holdfast.toml"
+    path.write_text("# mine\nhub = 'a' # this one\n\n[recall]\n# few\nlimit = 3\n")
+    assert save(str(tmp_path), "recall.limit", "9") == 9
+    assert save(str(tmp_path), "embed.model", "none") == "none"
+    text = path.read_text()
+    assert "# mine\nhub = 'a' # this one\n\n[recall]\n# few\nlimit = 9\n" in text
+    assert load(str(tmp_path), environ={})["embed.model"] == "none"
+    save(str(tmp_path), "recall.limit", None)
+    assert load(str(tmp_path), environ={}).origin("recall.limit") == "default"
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_bad_value_is_not_saved(tmp_path: Path) -> None:
+    with pytest.raises(InvalidSetting):
+        save(str(tmp_path), "recall.limit", "0")
+    with pytest.raises(InvalidSetting, match=r"recall\.limit"):
+        save(str(tmp_path), "recall.limt", "3")
+    assert not (tmp_path / "holdfast.toml").exists()
+
+
+def test_every_setting_has_help_and_a_default_that_passes_its_own_check(tmp_path: Path) -> None:
+    for setting in SETTINGS:
+        assert setting.help.endswith("."), setting.name
+        assert find(setting.name) is setting
+        if setting.least is not None:
+            assert float(setting.default) >= setting.least
