@@ -1,0 +1,1 @@
+"""Where the world meets the engine: each edge parses, calls, renders, and decides nothing."""

@@ -1,0 +1,125 @@
+"""The command line: finds the command, runs it, and turns every error into a sentence and an exit
+code. What the commands do stands in the modules beside this one, a group of them in each.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+from holdfast.errors import HoldfastError, InvalidInput
+
+# What a shell reports for a program that SIGINT or SIGPIPE ended.
+INTERRUPTED = 130
+PIPE_CLOSED = 141
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs one command and returns its exit code."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    try:
+        code = _run(words)
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:
+        # The reader has seen enough. What is still in the buffer goes nowhere, quietly.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return PIPE_CLOSED
+    except KeyboardInterrupt:
+        message = "Interrupted; nothing was left half done."
+        return _failed(words, "interrupted", message, "", INTERRUPTED)
+    except HoldfastError as error:
+        if os.environ.get("HOLDFAST_DEBUG"):
+            raise
+        return _failed(words, _code(error), error.message, error.hint, error.exit_code)
+    except OSError as error:
+        if os.environ.get("HOLDFAST_DEBUG"):
+            raise
+        where = f"{error.filename}: " if error.filename else ""
+        return _failed(words, "os_error", f"{where}{error.strerror or error}.", "", 1)
+    # The last line of defence: a person gets a sentence, not a traceback.
+    except Exception as error:
+        if os.environ.get("HOLDFAST_DEBUG"):
+            raise
+        return _failed(
+            words,
+            "fault",
+            f"Holdfast has a fault ({type(error).__name__}: {error}).",
+            "Run it again with HOLDFAST_DEBUG=1 to see where, and report it.",
+            1,
+        )
+
+
+def _run(words: list[str]) -> int:
+    ended = words.index("--") if "--" in words else len(words)
+    options = words[:ended]
+    if "--version" in options:
+        from holdfast import __version__
+
+        sys.stdout.write(f"holdfast {__version__}\n")
+        return 0
+    from holdfast.edges.cli.command import parser_of
+
+    places = _places(options)
+    names = [words[place] for place in places]
+    wants_help = "--help" in options or "-h" in options
+    if not names or names == ["help"]:
+        if options and not wants_help and not names:
+            raise InvalidInput("Say what to do.", hint="`holdfast --help` lists the commands.")
+        from holdfast.edges.cli.table import overview
+
+        sys.stdout.write(overview() + "\n")
+        return 0
+    if names[0] == "help":
+        names, places, wants_help = names[1:], places[1:], True
+    from holdfast.edges.cli.table import find
+
+    command, count = find(names)
+    parser = parser_of(command)
+    if wants_help:
+        sys.stdout.write(parser.format_help())
+        return 0
+    own = places[:count]
+    args = parser.parse([word for place, word in enumerate(words) if place not in own])
+    from holdfast.edges.cli.call import Call
+
+    with Call(args) as call:
+        return command.run(call, args) or 0
+
+
+def _places(words: Sequence[str]) -> list[int]:
+    """Where the words stand that are no options: the first of them names the command."""
+    from holdfast.edges.cli.command import VALUED
+
+    places = []
+    skip = False
+    for place, word in enumerate(words):
+        if skip:
+            skip = False
+        elif word in VALUED:
+            skip = True
+        elif not word.startswith("-"):
+            places.append(place)
+    return places
+
+
+def _code(error: HoldfastError) -> str:
+    """The error's name as others write it: not_found, store_busy."""
+    letters = [f"_{char.lower()}" if char.isupper() else char for char in type(error).__name__]
+    return "".join(letters).lstrip("_")
+
+
+def _failed(words: Sequence[str], code: str, message: str, hint: str, exit_code: int) -> int:
+    if "--json" in words:
+        import json
+
+        error = {"code": code, "message": message, "hint": hint}
+        sys.stderr.write(json.dumps({"error": error}, ensure_ascii=False) + "\n")
+    else:
+        from holdfast.edges.cli.output import visible
+
+        sys.stderr.write(visible(f"holdfast: {message}") + "\n")
+        if hint:
+            sys.stderr.write(visible(f"  {hint}") + "\n")
+    return exit_code

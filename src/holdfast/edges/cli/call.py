@@ -1,0 +1,158 @@
+"""One call of the command line: its options, its output, and the memory, opened when first used."""
+
+from __future__ import annotations
+
+import os
+import sys
+from datetime import datetime, tzinfo
+from functools import cached_property
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from holdfast.edges.cli.command import Namespace
+from holdfast.edges.cli.output import Out
+from holdfast.errors import HoldfastError, InvalidInput, NotFound
+
+if TYPE_CHECKING:
+    from holdfast.library import Holdfast, HubMemory
+    from holdfast.settings import Settings
+
+
+class Cancelled(HoldfastError):
+    """A person was asked and did not say yes."""
+
+
+class Call:
+    """What a command has to work with. A memory that is lent stays open afterwards."""
+
+    def __init__(self, args: Namespace, memory: Holdfast | None = None) -> None:
+        self.args = args
+        self.out = Out(json=args.json, color=not args.no_color, quiet=args.quiet)
+        self._memory = memory
+        self._lent = memory is not None
+        if memory is not None:
+            self.out.zone = self._zone(memory.core.settings)
+
+    def __enter__(self) -> Call:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._memory is not None and not self._lent:
+            if kind is None:
+                # The answer first: closing writes counters.
+                self.out.stdout.flush()
+            self._memory.close()
+
+    # What is open
+
+    @property
+    def memory(self) -> Holdfast:
+        if self._memory is None:
+            from holdfast import library
+
+            self._memory = library.open(self.args.home)
+            self.out.zone = self._zone(self._memory.core.settings)
+        return self._memory
+
+    @cached_property
+    def hub(self) -> HubMemory:
+        """The hub that --hub names; without it the one of the settings."""
+        return self.memory.hub(self.args.hub)
+
+    @property
+    def home(self) -> str:
+        from holdfast.wiring import home_folder
+
+        return home_folder(self.args.home)
+
+    @property
+    def settings(self) -> Settings:
+        """The settings, without opening the store."""
+        from holdfast.settings import load
+
+        return load(self.home, flags={"hub": self.args.hub})
+
+    # Times
+
+    def _zone(self, settings: Settings) -> tzinfo:
+        from holdfast.edges.zone import zone_of
+
+        return zone_of(settings["time_zone"])
+
+    def when(self, text: str | None, *, end: bool = False) -> datetime | None:
+        """A moment from words such as `yesterday`, a date, or `7d` for that long ago."""
+        if text is None:
+            return None
+        now = self.memory.core.now()
+        from holdfast.edges.cli.spans import ago
+        from holdfast.text.dates import parse_when
+
+        if (back := ago(text)) is not None:
+            return now - back
+
+        return parse_when(text, now=now, zone=self.out.zone, end=end)
+
+    def past(self, text: str | None) -> datetime | None:
+        """A moment to look back to: `yesterday` means how things stood when it ended."""
+        at = self.when(text, end=True)
+        return at if at is None else min(at, self.memory.core.now())
+
+    # People
+
+    def confirm(self, question: str) -> None:
+        """Goes on only when a person says yes; --yes says it beforehand."""
+        if self.args.yes:
+            return
+        if not sys.stdin.isatty():
+            raise InvalidInput(
+                f"{question} This asks first, and there is no terminal to ask on.",
+                hint="Add --yes to say yes beforehand.",
+            )
+        self.out.stderr.write(f"{question} [y/N] ")
+        self.out.stderr.flush()
+        if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+            raise Cancelled("Nothing was changed.")
+
+    def read(self, path: str, what: str) -> str:
+        """The text of a file, or of standard input for `-`."""
+        bytes_max: int = self.memory.core.settings["content.bytes_max"]
+        if path == "-":
+            text = _decoded(_read_stdin(bytes_max), "Standard input", bytes_max)
+            # `echo x |` ends with a line end that nobody meant.
+            return text.removesuffix("\n").removesuffix("\r")
+        if os.path.isdir(path):
+            raise InvalidInput(f"{path} is a folder, not {what}.", hint="Name the files in it.")
+        try:
+            with open(path, "rb") as file:
+                # One byte more than allowed is enough to know that it is too long.
+                return _decoded(file.read(bytes_max + 1), path, bytes_max)
+        except FileNotFoundError:
+            raise NotFound(f"There is no file {path}.", hint="Check the name.") from None
+
+
+def _read_stdin(bytes_max: int) -> bytes:
+    stream = getattr(sys.stdin, "buffer", None)
+    if stream is None:
+        return sys.stdin.read().encode("utf-8", "surrogatepass")
+    data: bytes = stream.read(bytes_max + 1)
+    return data
+
+
+def _decoded(data: bytes, where: str, bytes_max: int) -> str:
+    if len(data) > bytes_max:
+        raise InvalidInput(
+            f"{where} has more than {bytes_max:,} bytes, the most that one memory may have.",
+            hint="Split it into several memories, or keep a summary and the path to the file.",
+        )
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InvalidInput(
+            f"{where} is not UTF-8 text: byte {error.start} cannot be read.",
+            hint="Convert it to UTF-8 first; of a binary file, remember its text or its path.",
+        ) from None

@@ -1,0 +1,177 @@
+"""Settings and the shell: config get, set, unset, list, path; completion."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from holdfast.edges.cli.command import Command, Namespace, Parser
+from holdfast.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from holdfast.edges.cli.call import Call
+
+SHELLS = ("bash", "zsh", "tcsh")
+
+
+def _no_options(parser: Parser) -> None:
+    """None of its own."""
+
+
+def _setting_option(parser: Parser) -> None:
+    from holdfast.settings import SETTINGS
+
+    names = [setting.name for setting in SETTINGS]
+    parser.offer("name", names, metavar="NAME", help="for example recall.limit")
+
+
+def _set_options(parser: Parser) -> None:
+    _setting_option(parser)
+    parser.add_argument("value", metavar="VALUE", help="its new value")
+
+
+def _shown(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _get(call: Call, args: Namespace) -> None:
+    from holdfast.settings import find
+
+    setting = find(args.name)
+    settings = call.settings
+    value = settings[setting.name]
+    if call.out.json:
+        origin = settings.origin(setting.name)
+        call.out.value({"name": setting.name, "value": value, "origin": origin})
+    else:
+        call.out.line(_shown(value))
+
+
+def _set(call: Call, args: Namespace) -> None:
+    from holdfast.settings import find, save
+    from holdfast.wiring import make_home
+
+    setting = find(args.name)
+    if setting.name == "time_zone":
+        from holdfast.edges.zone import zone_of
+
+        zone_of(args.value)
+    make_home(call.home)
+    save(call.home, setting.name, args.value)
+    _saved(call, setting.name)
+
+
+def _unset(call: Call, args: Namespace) -> None:
+    from holdfast.settings import find, save
+    from holdfast.wiring import make_home
+
+    make_home(call.home)
+    save(call.home, find(args.name).name, None)
+    _saved(call, args.name)
+
+
+def _saved(call: Call, name: str) -> None:
+    settings = call.settings
+    value, origin = settings[name], settings.origin(name)
+    if call.out.json:
+        call.out.value({"name": name, "value": value, "origin": origin})
+    elif call.out.terminal:
+        call.out.line(f"{name} is {_shown(value)!r} ({origin}).", "green")
+    else:
+        call.out.row(name, _shown(value), origin)
+    if origin.startswith("HOLDFAST_"):
+        call.out.note(f"{origin} is set and wins over the file in this shell.")
+
+
+def _list(call: Call, args: Namespace) -> None:
+    from holdfast.settings import SETTINGS
+
+    settings = call.settings
+    found = [(one, settings[one.name], settings.origin(one.name)) for one in SETTINGS]
+    if call.out.json:
+        call.out.value(
+            [
+                {"name": one.name, "value": value, "origin": origin}
+                | {"default": one.default, "variable": one.variable, "help": one.help}
+                for one, value, origin in found
+            ]
+        )
+        return
+    rows = [(one.name, _shown(value), origin, one.help) for one, value, origin in found]
+    call.out.table(("setting", "value", "from", "what it does"), rows)
+
+
+def _path(call: Call, args: Namespace) -> None:
+    path = call.settings.path
+    if call.out.json:
+        call.out.value({"path": path, "exists": os.path.exists(path)})
+    else:
+        call.out.line(path)
+
+
+def _completion_options(parser: Parser) -> None:
+    parser.offer("shell", SHELLS, metavar="SHELL", help=", ".join(SHELLS))
+
+
+def _completion(call: Call, args: Namespace) -> None:
+    if args.shell not in SHELLS:
+        raise InvalidInput(
+            f"There is no completion for {args.shell!r}.", hint=f"There is for {', '.join(SHELLS)}."
+        )
+    import shtab
+
+    from holdfast.edges.cli.table import tree
+
+    text = shtab.complete(tree(), args.shell)
+    if call.out.json:
+        call.out.value({"shell": args.shell, "script": text})
+    else:
+        call.out.stdout.write(text.rstrip("\n") + "\n")
+
+
+COMMANDS = (
+    Command(
+        "config get",
+        "Print a setting's value.",
+        "holdfast config get recall.limit",
+        _setting_option,
+        _get,
+    ),
+    Command(
+        "config set",
+        "Set a setting in the file; comments in it are kept.",
+        "holdfast config set recall.limit 10",
+        _set_options,
+        _set,
+    ),
+    Command(
+        "config unset",
+        "Take a setting out of the file.",
+        "holdfast config unset recall.limit",
+        _setting_option,
+        _unset,
+    ),
+    Command(
+        "config list",
+        "List every setting, its value and where it came from.",
+        "holdfast config list",
+        _no_options,
+        _list,
+        "The file counts first, then the environment (HOLDFAST_RECALL_LIMIT), then flags.\n"
+        "In a pipe, a line per setting: name, value, origin, help.",
+    ),
+    Command(
+        "config path",
+        "Print where the settings file is.",
+        "holdfast config path",
+        _no_options,
+        _path,
+    ),
+    Command(
+        "completion",
+        "Print a completion script for your shell.",
+        'eval "$(holdfast completion bash)"',
+        _completion_options,
+        _completion,
+    ),
+)

@@ -1,0 +1,131 @@
+"""A guided tour in a home of its own: remember, recall, supersede, look back, undo, context."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import tempfile
+from typing import TYPE_CHECKING, Any
+
+from holdfast.domain.clock import to_text
+from holdfast.edges.cli.command import Command, Namespace, Parser
+
+if TYPE_CHECKING:
+    from holdfast.edges.cli.call import Call
+    from holdfast.library import Holdfast
+
+# What is said before a step, and the command that is the step. {moment} is when the tour had just
+# told the first version of the facts.
+_STEPS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    (
+        "Tell it something. What it is, it works out by itself.",
+        ("remember", "Ada prefers tabs over spaces in Python"),
+    ),
+    (
+        "A key gives a memory a name of its own.",
+        ("remember", "The staging server is at 10.0.0.7", "--key", "staging", "--tag", "servers"),
+    ),
+    (
+        "Things that happened have a date.",
+        ("remember", "Release 1.0 went out to customers", "--occurred-at", "yesterday"),
+    ),
+    (
+        "Ask in your own words; --explain says why a hit is a hit.",
+        ("recall", "what does Ada like, tabs or spaces?", "--limit", "2", "--explain"),
+    ),
+    (
+        "Facts change. The same key makes a new version …",
+        ("remember", "The staging server moved to 10.0.0.9", "--key", "staging"),
+    ),
+    (
+        "… and a new fact can take the place of an old one.",
+        ("remember", "Ada switched to spaces in Python", "--supersedes", "1"),
+    ),
+    ("Now the answer is the new one.", ("recall", "tabs or spaces?", "--limit", "1")),
+    (
+        "The past is still there: the same question, as of a moment ago.",
+        ("recall", "tabs or spaces?", "--limit", "1", "--as-of", "{moment}"),
+    ),
+    ("Every version is kept, with what changed.", ("diff", "staging")),
+    ("Forget something …", ("forget", "staging", "--reason", "demo")),
+    ("… and take that back. Any change set can be undone.", ("undo",)),
+    ("It is there again.", ("get", "staging", "--content")),
+    ("This is what an agent gets to see at the start of its turn.", ("context",)),
+)
+# Counted from one: the first step that changes a fact, and the first that asks (a note about a
+# missing model is worth reading once).
+_FIRST_CHANGE = 5
+_FIRST_RECALL = 4
+
+
+def _options(parser: Parser) -> None:
+    parser.add_argument("--keep", metavar="FOLDER", help="keep the tour's home in this new folder")
+
+
+def _demo(call: Call, args: Namespace) -> int:
+    if args.keep:
+        from holdfast.errors import AlreadyExists
+
+        if os.path.exists(args.keep):
+            raise AlreadyExists(f"{args.keep} exists already.", hint="Name a new folder.")
+        return _tour(call, args.keep)
+    with tempfile.TemporaryDirectory(prefix="holdfast-demo-") as home:
+        return _tour(call, home)
+
+
+def _tour(call: Call, home: str) -> int:
+    from holdfast import library
+
+    taken: list[dict[str, Any]] = []
+    say = (lambda *_: None) if call.out.json else call.out.line
+    say("A tour of Holdfast, in a home of its own that goes away afterwards.", "bold")
+    with library.open(home) as memory:
+        moment = ""
+        for place, (told, words) in enumerate(_STEPS, 1):
+            if place == _FIRST_CHANGE:
+                moment = to_text(memory.core.now())
+            real = [word.replace("{moment}", moment) for word in words]
+            shown = "holdfast " + " ".join(shlex.quote(word) for word in real)
+            say()
+            say(f"{place}. {told}", "bold")
+            say(f"$ {shown}", "cyan")
+            answer = _step(call, memory, real, quiet=place > _FIRST_RECALL and real[0] == "recall")
+            taken.append({"told": told, "command": shown, "answer": answer})
+    if call.out.json:
+        call.out.value({"steps": taken})
+    say()
+    say("That was it. Your own memory begins with `holdfast remember …`.", "bold")
+    return 0
+
+
+def _step(call: Call, memory: Holdfast, words: list[str], *, quiet: bool) -> Any:
+    """Runs one command as the shell would; with --json its answer is handed back instead."""
+    import io
+    import json
+
+    from holdfast.edges.cli.call import Call as OneCall
+    from holdfast.edges.cli.command import parser_of
+    from holdfast.edges.cli.table import find
+
+    command, count = find(words)
+    args = parser_of(command).parse(words[count:])
+    args.json, args.no_color = call.args.json, call.args.no_color
+    args.quiet = call.args.quiet or call.args.json or quiet
+    with OneCall(args, memory) as inner:
+        if not args.json:
+            command.run(inner, args)
+            return None
+        inner.out.stdout = io.StringIO()
+        command.run(inner, args)
+        return json.loads(inner.out.stdout.getvalue())
+
+
+COMMANDS = (
+    Command(
+        "demo",
+        "Take a guided tour; nothing of yours is touched.",
+        "holdfast demo",
+        _options,
+        _demo,
+    ),
+)

@@ -1,0 +1,158 @@
+"""Hubs: create, list, use, rename, delete."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from holdfast.edges.cli import options
+from holdfast.edges.cli.command import Command, Namespace, Parser
+from holdfast.edges.cli.plain import plain_hub
+
+if TYPE_CHECKING:
+    from holdfast.domain.hub import Hub
+    from holdfast.edges.cli.call import Call
+
+
+def _name_option(parser: Parser) -> None:
+    parser.add_argument("name", metavar="NAME", help="the hub")
+
+
+def _used(call: Call) -> str:
+    name: str = call.args.hub or call.settings["hub"]
+    return name
+
+
+def _show(call: Call, word: str, hub: Hub) -> None:
+    if call.out.json:
+        call.out.value({"result": word, "hub": plain_hub(hub, used=_used(call))})
+    elif call.out.terminal:
+        call.out.line(f"Hub {hub.name} {word}.", "green")
+    else:
+        call.out.row(word, hub.name, hub.id)
+
+
+def _create_options(parser: Parser) -> None:
+    _name_option(parser)
+    parser.add_argument("--use", action="store_true", help="use it from now on")
+
+
+def _create(call: Call, args: Namespace) -> None:
+    hub = call.memory.create_hub(args.name)
+    if args.use:
+        _save(call, hub.name)
+    _show(call, "created", hub.info)
+
+
+def _list_options(parser: Parser) -> None:
+    """None of its own."""
+
+
+def _list(call: Call, args: Namespace) -> None:
+    found = call.memory.hubs()
+    used = _used(call)
+    if call.out.json:
+        call.out.value({"hubs": [plain_hub(hub, used=used) for hub in found]})
+        return
+    rows = []
+    for hub in found:
+        with call.memory.core.store.read() as reader:
+            visible = reader.statistics(hub.id).visible
+        mark = "*" if hub.name == used else ""
+        rows.append((mark, hub.name, str(visible), call.out.time(hub.created_at), hub.id))
+    if rows:
+        call.out.table(("", "name", "memories", "since", "id"), rows)
+    else:
+        call.out.note("There is no hub yet; the first `holdfast remember` makes one.")
+
+
+def _use(call: Call, args: Namespace) -> None:
+    hub = call.memory.hub(args.name)
+    _save(call, hub.name)
+    _show(call, "used from now on", hub.info)
+    if (variable := _overriding(call)) and not call.args.hub:
+        call.out.note(f"{variable} is set and wins over it in this shell.")
+
+
+def _overriding(call: Call) -> str:
+    origin = call.settings.origin("hub")
+    return origin if origin.startswith("HOLDFAST_") else ""
+
+
+def _save(call: Call, name: str | None) -> None:
+    from holdfast.settings import save
+
+    save(call.home, "hub", name)
+
+
+def _rename_options(parser: Parser) -> None:
+    _name_option(parser)
+    parser.add_argument("new", metavar="NEW", help="its new name")
+
+
+def _rename(call: Call, args: Namespace) -> None:
+    hub = call.memory.rename_hub(args.name, args.new)
+    if _in_file(call, args.name):
+        _save(call, hub.name)
+    _show(call, "renamed", hub)
+
+
+def _delete_options(parser: Parser) -> None:
+    _name_option(parser)
+    options.add_yes(parser)
+
+
+def _delete(call: Call, args: Namespace) -> None:
+    count = call.memory.hub(args.name).statistics().memories
+    call.confirm(f"Delete hub {args.name} and its {count} memories, for good?")
+    hub = call.memory.delete_hub(args.name)
+    if _in_file(call, args.name):
+        _save(call, None)
+    _show(call, "deleted", hub)
+
+
+def _in_file(call: Call, name: str) -> bool:
+    """Whether the settings file is what names this hub as the one to use."""
+    from holdfast.settings import load
+
+    settings = load(call.home, environ={})
+    return bool(settings["hub"] == name) and settings.origin("hub") != "default"
+
+
+COMMANDS = (
+    Command(
+        "hub create",
+        "Make a hub.",
+        "holdfast hub create work --use",
+        _create_options,
+        _create,
+    ),
+    Command(
+        "hub list",
+        "List the hubs; * marks the one in use.",
+        "holdfast hub list",
+        _list_options,
+        _list,
+        "In a pipe, a line per hub: * or nothing, name, memories, since when, id.",
+    ),
+    Command(
+        "hub use",
+        "Use this hub from now on (the setting `hub`).",
+        "holdfast hub use work",
+        _name_option,
+        _use,
+    ),
+    Command(
+        "hub rename",
+        "Rename a hub.",
+        "holdfast hub rename work job",
+        _rename_options,
+        _rename,
+    ),
+    Command(
+        "hub delete",
+        "Delete a hub and everything in it, for good.",
+        "holdfast hub delete job --yes",
+        _delete_options,
+        _delete,
+    ),
+)

@@ -1,0 +1,186 @@
+"""What a person or a program sees: JSON, plain lines in a pipe, colours and tables on a terminal.
+
+Text from memories is data: what could steer a terminal is made visible before it is printed. `rich`
+is imported only when a terminal is there to be pleased.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime, tzinfo
+from typing import TYPE_CHECKING, Any, TextIO
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+# C0 and C1 controls, DEL, and the characters that turn the direction of the text around them;
+# tab and newline are harmless. Marks that Arabic, Hebrew and emoji need are left alone.
+_STEERING = (
+    *(code for code in range(0x20) if code not in (0x09, 0x0A)),
+    *range(0x7F, 0xA0),
+    *range(0x2028, 0x202F),
+    *range(0x2066, 0x206A),
+)
+
+
+def _escape(code: int) -> str:
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+
+
+_VISIBLE = {code: _escape(code) for code in _STEERING}
+# One line of a pipe: what would end the line or the field is written as in C.
+_LINE = _VISIBLE | {0x09: "\\t", 0x0A: "\\n", 0x0D: "\\r", 0x5C: "\\\\"}
+# JSON leaves DEL and C1 as they are; a terminal would obey them.
+_JSON = {code: f"\\u{code:04x}" for code in _STEERING if code >= 0x7F}
+
+Step = Callable[[int, int], None]  # (done, total); a total of 0 is one nobody knows
+
+
+def visible(text: str) -> str:
+    """The text with nothing in it that steers a terminal; lines stay lines."""
+    return text.replace("\r\n", "\n").translate(_VISIBLE)
+
+
+def one_line(text: str) -> str:
+    """The text as one field of one line, nothing lost."""
+    return text.translate(_LINE)
+
+
+def short(text: str, chars_max: int = 200) -> str:
+    """The text on one line for the eye: spaces run together, and cut where it is long."""
+    words = " ".join(visible(text[: chars_max * 4]).split())
+    return words if len(words) <= chars_max else words[: chars_max - 1].rstrip() + "…"
+
+
+class Out:
+    """Where one call writes."""
+
+    def __init__(self, *, json: bool, color: bool, quiet: bool) -> None:
+        self.json = json
+        self.quiet = quiet
+        self.color = color and not os.environ.get("NO_COLOR")
+        self.stdout: TextIO = sys.stdout
+        self.stderr: TextIO = sys.stderr
+        self.terminal = not json and self.stdout.isatty()
+        self.zone: tzinfo | None = None
+        self._console: Console | None = None
+
+    # For programs
+
+    def value(self, plain: Any) -> None:
+        """One JSON value."""
+        import json
+
+        indent = 2 if self.stdout.isatty() else None
+        text = json.dumps(plain, ensure_ascii=False, indent=indent, default=_plain)
+        self.stdout.write(text.translate(_JSON) + "\n")
+
+    def row(self, *fields: str) -> None:
+        """One line of a pipe: fields between tabs."""
+        self.stdout.write("\t".join(one_line(field) for field in fields) + "\n")
+
+    # For people
+
+    def line(self, text: str = "", style: str = "") -> None:
+        """A line; coloured where a terminal shows it."""
+        if style and self.terminal and self.color:
+            self.console().print(self._text(visible(text), style))
+        else:
+            self.stdout.write((visible(text) if self.terminal else text) + "\n")
+
+    def parts(self, *parts: tuple[str, str]) -> None:
+        """A line of (text, style) pieces."""
+        if self.terminal and self.color:
+            from rich.text import Text
+
+            self.console().print(Text.assemble(*((visible(text), style) for text, style in parts)))
+        else:
+            self.line("".join(text for text, _ in parts))
+
+    def table(self, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+        """A table on a terminal, lines of fields between tabs in a pipe."""
+        if not self.terminal:
+            for row in rows:
+                self.row(*row)
+            return
+        from rich.table import Table
+
+        # The last column takes what room is left; the others are short and stay whole.
+        table = Table(box=None, pad_edge=False, header_style="bold", show_header=bool(headings))
+        for place, heading in enumerate(headings or rows[0] if rows else headings):
+            last = place == len(headings or rows[0]) - 1
+            table.add_column(heading, no_wrap=True, overflow="ellipsis", ratio=1 if last else None)
+        for row in rows:
+            cells = [
+                self._text(short(cell), "cyan" if at == 0 else "") for at, cell in enumerate(row)
+            ]
+            table.add_row(*cells)
+        self.console().print(table)
+
+    def note(self, text: str) -> None:
+        """Something worth knowing that is not the answer: to stderr, unless quiet."""
+        if not self.quiet:
+            self.stderr.write(visible(text) + "\n")
+
+    def time(self, at: datetime | None) -> str:
+        """A moment in the person's zone."""
+        if at is None:
+            return ""
+        local = at.astimezone(self.zone)
+        if self.terminal:
+            return local.strftime("%Y-%m-%d %H:%M")
+        return local.isoformat(timespec="seconds")
+
+    def console(self) -> Console:
+        if self._console is None:
+            from rich.console import Console
+
+            self._console = Console(
+                file=self.stdout,
+                no_color=not self.color,
+                markup=False,
+                emoji=False,
+                highlight=False,
+                soft_wrap=False,
+            )
+        return self._console
+
+    def _text(self, text: str, style: str) -> Any:
+        from rich.text import Text
+
+        return Text(text, style)
+
+    @contextmanager
+    def progress(self, label: str) -> Iterator[Step]:
+        """A bar on the terminal's stderr while something long runs; elsewhere nothing."""
+        if self.quiet or self.json or not self.stderr.isatty():
+            yield _no_step
+            return
+        from rich.console import Console
+        from rich.progress import Progress
+
+        console = Console(file=self.stderr, no_color=not self.color)
+        with Progress(console=console, transient=True) as bar:
+            task = bar.add_task(label, total=None)
+
+            def step(done: int, total: int) -> None:
+                bar.update(task, completed=done, total=total or None)
+
+            yield step
+
+
+def _no_step(done: int, total: int) -> None:
+    """Nobody is looking."""
+
+
+def _plain(value: Any) -> Any:
+    from holdfast.domain.clock import to_text
+
+    if isinstance(value, datetime):
+        return to_text(value)
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"{type(value).__name__} has no form in JSON")

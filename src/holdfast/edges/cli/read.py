@@ -1,0 +1,397 @@
+"""Finding: recall, get, list, related, timeline, context."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from holdfast.edges.cli import options
+from holdfast.edges.cli.command import Command, Namespace, Parser, whole
+from holdfast.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from holdfast.domain.memory import Memory
+    from holdfast.domain.query import Hit, Page, Recalled
+    from holdfast.edges.cli.call import Call
+
+# A screen full; in a pipe everything is wanted.
+_PAGE = 20
+# Memories fetched at a time where there is no limit: a pipe of a million stays flat.
+_BATCH = 500
+_TIMELINE = 200
+
+
+# recall
+
+
+def _recall_options(parser: Parser) -> None:
+    parser.add_argument("query", nargs="+", metavar="WORD", help="the question")
+    options.add_limit(parser, "how many hits (setting recall.limit)")
+    options.add_filters(parser)
+    parser.add_argument("--all", action="store_true", help="archived memories too")
+    parser.add_argument("--explain", action="store_true", help="say why each hit ranked")
+    parser.add_argument("--words", action="store_true", help="match words only: no model, fast")
+
+
+def _recall(call: Call, args: Namespace) -> None:
+    query = " ".join(args.query)
+    wanted = options.filters(call, args)
+    found = call.hub.recall(
+        query,
+        limit=args.limit,
+        include_archived=args.all,
+        zone=call.out.zone,
+        meaning=not args.words,
+        **wanted,
+    )
+    if call.out.json:
+        from holdfast.edges.cli.plain import plain_recalled
+
+        call.out.value({"query": query, **plain_recalled(found, call.hub.name)})
+        return
+    _notes(call, found)
+    if not found:
+        call.out.note(f"Nothing found for “{query}”.")
+    for hit in found:
+        _show_hit(call, hit, explain=args.explain)
+
+
+def _notes(call: Call, found: Recalled) -> None:
+    for reason in found.degraded:
+        call.out.note(f"Degraded: {reason}.")
+
+
+def _show_hit(call: Call, hit: Hit, *, explain: bool) -> None:
+    memory = hit.memory
+    at = call.out.time(memory.occurred_at or memory.created_at)
+    why = "; ".join(hit.why)
+    if not call.out.terminal:
+        fields = [f"#{memory.number}", f"{hit.score:.4f}", at, memory.category, hit.passage.text]
+        call.out.row(*fields, *([why] if explain else []))
+        return
+    call.out.parts(
+        (f"#{memory.number}", "bold cyan"),
+        (f"  {' '.join(memory.title.split())}", "bold"),
+        (f"  {memory.category} · {at} · {hit.score:.2f}", "dim"),
+    )
+    for line in hit.passage.text.strip().splitlines():
+        call.out.line(f"    {line}")
+    if explain:
+        call.out.line(f"    why: {why}", "dim")
+        parts = ", ".join(f"{name} {value:+.3f}" for name, value in hit.parts.items())
+        call.out.line(f"    score: {parts}", "dim")
+
+
+# get
+
+
+def _get_options(parser: Parser) -> None:
+    options.add_reference(parser)
+    options.add_as_of(parser)
+    parser.add_argument("--no-access", action="store_true", help="do not count this as a use")
+    parser.add_argument("--content", action="store_true", help="only the content, to the letter")
+
+
+def _get(call: Call, args: Namespace) -> None:
+    at = call.past(args.as_of)
+    if at is not None:
+        memory = call.hub.get(args.reference, as_of=at)
+    elif args.no_access:
+        memory = call.hub.get(args.reference)
+    else:
+        memory = call.hub.access(args.reference)
+    if call.out.json:
+        from holdfast.edges.cli.plain import plain_memory
+
+        call.out.value(plain_memory(memory, call.hub.name))
+    elif args.content:
+        call.out.line(memory.content)
+    else:
+        _show_memory(call, memory)
+
+
+def _show_memory(call: Call, memory: Memory) -> None:
+    from holdfast.edges.cli.output import short
+
+    call.out.parts((f"#{memory.number}", "bold cyan"), (f"  {short(memory.title)}", "bold"))
+    for name, value in _facts(call, memory):
+        call.out.parts((f"{name}: ", "dim"), (short(value, 1_000), ""))
+    call.out.line()
+    # Data to be read, not obeyed: what steers a terminal is visible in a pipe too, because the
+    # pipe may end on one. `--content` gives it to the letter.
+    from holdfast.edges.cli.output import visible
+
+    call.out.line(visible(memory.content))
+
+
+def _facts(call: Call, memory: Memory) -> list[tuple[str, str]]:
+    moments = [
+        (name, call.out.time(getattr(memory, f"{name}_at")))
+        for name in ("occurred", "created", "updated", "accessed", "expires", "forgotten")
+    ]
+    valid = f"{call.out.time(memory.valid_from)} … {call.out.time(memory.valid_until)}"
+    state = f"{memory.state} ({memory.state_reason})" if memory.state_reason else memory.state
+    facts = [
+        ("id", memory.id),
+        ("key", memory.key or ""),
+        ("category", memory.category),
+        ("tags", ", ".join(memory.tags)),
+        ("kind", f"{memory.kind}, {memory.stability}"),
+        ("layer", memory.layer),
+        ("state", state),
+        ("pinned", "yes" if memory.pinned else ""),
+        ("held for review", memory.quarantine),
+        ("session", memory.session or ""),
+        ("speaker", memory.speaker or ""),
+        ("source", " ".join(filter(None, (memory.source, memory.source_path)))),
+        *moments,
+        ("valid", valid if memory.valid_from or memory.valid_until else ""),
+        ("supersedes", memory.supersedes or ""),
+        ("superseded by", memory.superseded_by or ""),
+        ("version", str(memory.version)),
+        ("used", f"{memory.access_count} times, shown {memory.shown_count} times"),
+    ]
+    return [(name, value) for name, value in facts if value]
+
+
+# list
+
+
+def _list_options(parser: Parser) -> None:
+    from holdfast.domain.memory import STATES
+    from holdfast.domain.query import ORDERS
+
+    options.add_more_filters(parser)
+    states = (*STATES, "all")
+    parser.offer("--state", states, metavar="STATE", help=", ".join(states))
+    parser.add_argument("--forgotten", action="store_true", help="what was forgotten")
+    parser.add_argument("--quarantined", action="store_true", help="what waits for review")
+    parser.offer("--order", ORDERS, default="newest", metavar="ORDER", help=", ".join(ORDERS))
+    options.add_limit(parser, f"how many ({_PAGE} on a terminal, all of them in a pipe)")
+    parser.add_argument("--cursor", metavar="TEXT", help="go on where the last page ended")
+
+
+def _list(call: Call, args: Namespace) -> None:
+    wanted = {
+        **options.filters(call, args),
+        "stability": args.stability,
+        "source": args.source,
+        "pinned": args.pinned,
+        "state": args.state,
+        "forgotten": args.forgotten,
+        "quarantined": args.quarantined,
+        "order": args.order,
+    }
+    limit = args.limit
+    if limit is None and call.out.terminal:
+        limit = _PAGE
+    if limit is None and not call.out.json:
+        _list_everything(call, wanted, args.cursor)
+        return
+    page = call.hub.list(**wanted, limit=limit, cursor=args.cursor)
+    if call.out.json:
+        from holdfast.edges.cli.plain import plain_memory
+
+        memories = [plain_memory(memory, call.hub.name) for memory in page]
+        call.out.value({"memories": memories, "cursor": page.cursor})
+        return
+    _show_list(call, page)
+    if not page:
+        call.out.note("Nothing here.")
+    if page.cursor is not None:
+        call.out.note(f"There is more: add --cursor {page.cursor}")
+
+
+def _list_everything(call: Call, wanted: dict[str, Any], cursor: str | None) -> None:
+    # A list of the past is made as a whole anyway, so it is not asked for in pieces.
+    limit = None if wanted["as_of"] is not None else _BATCH
+    while True:
+        page = call.hub.list(**wanted, limit=limit, cursor=cursor)
+        _show_list(call, page)
+        cursor = page.cursor
+        if cursor is None:
+            return
+
+
+def _show_list(call: Call, page: Page | list[Memory]) -> None:
+    rows = [
+        (
+            f"#{memory.number}",
+            call.out.time(memory.occurred_at or memory.created_at),
+            memory.category,
+            _state(memory),
+            memory.key or "",
+            memory.title,
+        )
+        for memory in page
+    ]
+    if rows:
+        call.out.table(("#", "when", "category", "state", "key", "title"), rows)
+
+
+def _state(memory: Memory) -> str:
+    if memory.forgotten_at is not None:
+        return "forgotten"
+    if memory.quarantine:
+        return "held"
+    if memory.superseded_by is not None:
+        return "superseded"
+    return "pinned" if memory.pinned else memory.state
+
+
+# related
+
+
+def _related_options(parser: Parser) -> None:
+    options.add_reference(parser)
+    options.add_limit(parser, "how many (5)")
+    parser.add_argument("--explain", action="store_true", help="say why each one is near")
+
+
+def _related(call: Call, args: Namespace) -> None:
+    limit = 5 if args.limit is None else args.limit
+    found = call.hub.related(args.reference, limit=limit)
+    if call.out.json:
+        from holdfast.edges.cli.plain import plain_recalled
+
+        call.out.value(plain_recalled(found, call.hub.name))
+        return
+    _notes(call, found)
+    if not found:
+        call.out.note("Nothing is near it.")
+    for hit in found:
+        _show_hit(call, hit, explain=args.explain)
+
+
+# timeline
+
+
+def _timeline_options(parser: Parser) -> None:
+    parser.add_argument("when", nargs="*", metavar="WHEN", help="a window, such as: last week")
+    options.add_window(parser)
+    options.add_category(parser)
+    options.add_limit(parser, f"how many, the newest ones ({_TIMELINE})")
+
+
+def _timeline(call: Call, args: Namespace) -> None:
+    words = " ".join(args.when)
+    if words and (args.since or args.until):
+        raise InvalidInput("Give the window in words or as --since and --until, not both.")
+    since = call.when(words or args.since or "7d")
+    until = call.when(words or args.until, end=True) if words or args.until else None
+    if words and since == until:
+        # `7d` and `an hour ago` are moments; from there on is what is meant.
+        until = None
+    limit = _TIMELINE if args.limit is None else args.limit
+    if limit < 1:
+        raise InvalidInput(f"The limit is {limit}; it must be at least 1.")
+    found = call.hub.list(since=since, until=until, category=args.category, order="oldest")
+    happened = sorted(found, key=lambda memory: (_moment(memory), memory.number))[-limit:]
+    if call.out.json:
+        from holdfast.edges.cli.plain import plain_memory
+
+        memories = [plain_memory(memory, call.hub.name) for memory in happened]
+        call.out.value({"since": since, "until": until, "memories": memories})
+        return
+    if not happened:
+        call.out.note("Nothing happened or was learnt then.")
+    if call.out.terminal:
+        _show_days(call, happened)
+        return
+    for memory in happened:
+        how = "learnt" if memory.occurred_at is None else "happened"
+        at = call.out.time(_moment(memory))
+        call.out.row(at, how, f"#{memory.number}", memory.category, memory.title)
+
+
+def _moment(memory: Memory) -> Any:
+    return memory.occurred_at or memory.created_at
+
+
+def _show_days(call: Call, memories: list[Memory]) -> None:
+    shown = ""
+    for memory in memories:
+        local = _moment(memory).astimezone(call.out.zone)
+        day = local.strftime("%A, %Y-%m-%d")
+        if day != shown:
+            call.out.line(day, "bold")
+            shown = day
+        learnt = "" if memory.occurred_at else "  (learnt)"
+        call.out.parts(
+            (f"  {local:%H:%M}  ", "dim"),
+            (f"#{memory.number}", "cyan"),
+            (f"  {memory.title}", ""),
+            (learnt, "dim"),
+        )
+
+
+# context
+
+
+def _context_options(parser: Parser) -> None:
+    parser.add_argument("--query", metavar="TEXT", help="what the agent is about to answer")
+    parser.add_argument(
+        "--budget", type=whole, metavar="CHARS", help="at most this many characters"
+    )
+
+
+def _context(call: Call, args: Namespace) -> None:
+    if args.budget is not None and args.budget < 200:
+        raise InvalidInput(f"The budget is {args.budget}; it must be at least 200 characters.")
+    text = call.hub.context(args.query, budget=args.budget)
+    if call.out.json:
+        call.out.value({"hub": call.hub.name, "context": text})
+    else:
+        call.out.line(text.removesuffix("\n"))
+
+
+COMMANDS = (
+    Command(
+        "recall",
+        "Find what answers a question, best first.",
+        "holdfast recall tabs or spaces --limit 3 --explain",
+        _recall_options,
+        _recall,
+        'The question may hold "quoted phrases", -exclusions and filters such as category:fact;\n'
+        "put it into quotes for the shell.\n"
+        "In a pipe, a line per hit: number, score, time, category, passage (with --explain: why).",
+    ),
+    Command(
+        "get",
+        "Show one memory whole.",
+        "holdfast get 12 --as-of yesterday",
+        _get_options,
+        _get,
+        "Counts as a use of the memory, unless it looks at the past or --no-access is given.",
+    ),
+    Command(
+        "list",
+        "List memories, newest first.",
+        "holdfast list --category preference --since 30d",
+        _list_options,
+        _list,
+        "In a pipe, a line per memory: number, time, category, state, key, title.",
+    ),
+    Command(
+        "related",
+        "Show the memories that are near a memory.",
+        "holdfast related 12 --limit 3",
+        _related_options,
+        _related,
+    ),
+    Command(
+        "timeline",
+        "Show what happened or was learnt in a window of time, by date.",
+        "holdfast timeline last week",
+        _timeline_options,
+        _timeline,
+        "Without a window, the last seven days.\n"
+        "In a pipe, a line per memory: time, happened or learnt, number, category, title.",
+    ),
+    Command(
+        "context",
+        "Print the block that goes into an agent's prompt.",
+        'holdfast context --query "set up the editor" --budget 4000',
+        _context_options,
+        _context,
+    ),
+)

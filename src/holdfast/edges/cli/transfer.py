@@ -1,0 +1,135 @@
+"""Moving a hub: export to and import from JSON Lines."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import IO, TYPE_CHECKING
+
+from holdfast.edges.cli.command import Command, Namespace, Parser
+from holdfast.edges.cli.plain import plain_hub
+from holdfast.errors import AlreadyExists, InvalidInput, NotFound
+
+if TYPE_CHECKING:
+    from holdfast.edges.cli.call import Call
+    from holdfast.edges.cli.output import Step
+
+# Lines between two looks at the progress bar.
+_STEP = 500
+
+
+def _export_options(parser: Parser) -> None:
+    parser.add_argument("file", metavar="FILE", help="where to; - is standard output")
+    parser.add_argument("--force", action="store_true", help="replace a file that is there")
+
+
+def _export(call: Call, args: Namespace) -> None:
+    if args.file == "-":
+        # The lines are the answer, also with --json: each of them is JSON.
+        for line in call.hub.export():
+            call.out.stdout.write(line + "\n")
+        return
+    if os.path.isdir(args.file):
+        raise InvalidInput(f"{args.file} is a folder.", hint="Name a file in it.")
+    if os.path.exists(args.file) and not args.force:
+        raise AlreadyExists(f"{args.file} exists already.", hint="Replace it with --force.")
+    lines = _write_whole(call, args.file)
+    if call.out.json:
+        call.out.value({"result": "exported", "file": args.file, "lines": lines})
+    elif call.out.terminal:
+        call.out.line(f"Exported hub {call.hub.name}: {lines} lines in {args.file}.", "green")
+    else:
+        call.out.row("exported", call.hub.name, args.file, str(lines))
+
+
+def _write_whole(call: Call, path: str) -> int:
+    """The file is complete and flushed, or not there at all."""
+    partial = f"{path}.partial-{os.getpid()}"
+    total = call.hub.statistics()
+    expected = total.memories + total.changes + total.revisions
+    count = 0
+    try:
+        handle = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(handle, "w", encoding="utf-8") as file, call.out.progress("export") as step:
+            for line in call.hub.export():
+                file.write(line + "\n")
+                count += 1
+                if count % _STEP == 0:
+                    step(count, expected)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(partial, path)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            os.remove(partial)
+        raise
+    return count
+
+
+def _import_options(parser: Parser) -> None:
+    parser.add_argument("file", metavar="FILE", help="what export has written; - reads it")
+    parser.add_argument("--as", dest="name", metavar="NAME", help="under another name")
+
+
+def _import(call: Call, args: Namespace) -> None:
+    with _opened(args.file) as file, call.out.progress("import") as step:
+        size = os.fstat(file.fileno()).st_size if args.file != "-" else 0
+        hub = call.memory.import_hub(_lines(file, step, size), name=args.name)
+    count = hub.statistics().memories
+    if call.out.json:
+        used = call.settings["hub"]
+        call.out.value(
+            {"result": "imported", "hub": plain_hub(hub.info, used=used), "memories": count}
+        )
+    elif call.out.terminal:
+        call.out.line(f"Imported hub {hub.name} with {count} memories.", "green")
+    else:
+        call.out.row("imported", hub.name, hub.id, str(count))
+
+
+def _opened(path: str) -> IO[bytes]:
+    if path == "-":
+        return sys.stdin.buffer
+    if os.path.isdir(path):
+        raise InvalidInput(
+            f"{path} is a folder.", hint="Import what `holdfast export` has written."
+        )
+    try:
+        return open(path, "rb")
+    except FileNotFoundError:
+        raise NotFound(f"There is no file {path}.", hint="Check the name.") from None
+
+
+def _lines(file: IO[bytes], step: Step, size: int) -> Iterator[str]:
+    read = 0
+    for number, line in enumerate(file, 1):
+        read += len(line)
+        if number % _STEP == 0:
+            step(read, size)
+        try:
+            yield line.decode("utf-8-sig" if number == 1 else "utf-8")
+        except UnicodeDecodeError:
+            raise InvalidInput(
+                f"Line {number} is not UTF-8 text.",
+                hint="Nothing was imported; export it again.",
+            ) from None
+
+
+COMMANDS = (
+    Command(
+        "export",
+        "Write the whole hub as JSON Lines, history included.",
+        "holdfast export work.jsonl --hub work",
+        _export_options,
+        _export,
+    ),
+    Command(
+        "import",
+        "Make a hub from an export; all of it or nothing.",
+        "holdfast import work.jsonl --as work-copy",
+        _import_options,
+        _import,
+    ),
+)

@@ -1,0 +1,382 @@
+"""Taking in and changing: remember, update, pin, unpin, archive, forget, restore, purge."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from holdfast.domain.memory import BOUNDARIES, KINDS, LAYERS, STABILITIES
+from holdfast.edges.cli import options
+from holdfast.edges.cli.command import Command, Namespace, Parser, whole
+from holdfast.edges.cli.plain import named, plain_memory, plain_receipt
+from holdfast.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from holdfast.domain.memory import Memory
+    from holdfast.domain.results import Remembered
+    from holdfast.edges.cli.call import Call
+
+# remember
+
+
+def _field_options(parser: Parser) -> None:
+    options.add_category(parser)
+    parser.add_argument("--key", metavar="KEY", help="a name of its own; the same key updates")
+    parser.add_argument("--title", metavar="TEXT", help="instead of one taken from the content")
+    parser.add_argument("--tag", action="append", metavar="TAG", help="repeatable")
+    parser.offer("--kind", KINDS, metavar="KIND", help=", ".join(KINDS))
+    parser.offer("--stability", STABILITIES, metavar="HOW", help=", ".join(STABILITIES))
+    parser.offer("--layer", LAYERS, metavar="LAYER", help=", ".join(LAYERS))
+    parser.offer("--boundary", BOUNDARIES, metavar="WHO", help=", ".join(BOUNDARIES))
+    parser.add_argument("--session", metavar="NAME", help="the conversation it is from")
+    parser.add_argument("--speaker", metavar="NAME", help="who said it")
+    parser.add_argument("--occurred-at", metavar="WHEN", help=f"when it happened: {options.WHEN}")
+    parser.add_argument("--valid-from", metavar="WHEN", help="when it begins to hold")
+    parser.add_argument("--valid-until", metavar="WHEN", help="when it ceases to hold")
+    parser.add_argument("--ttl", metavar="SPAN", help="archive it after this long: 12h, 7d, 2w")
+
+
+def _remember_options(parser: Parser) -> None:
+    parser.add_argument("content", nargs="*", metavar="WORD", help="the content; - reads it")
+    parser.add_argument("--file", nargs="+", metavar="FILE", help="the content of these files")
+    _field_options(parser)
+    parser.add_argument("--pin", action="store_true", help="keep it from ageing")
+    parser.add_argument("--supersedes", metavar="REF", help="the memory whose place it takes")
+    parser.add_argument("--source-path", metavar="PATH", help="where it comes from")
+
+
+def _remember(call: Call, args: Namespace) -> None:
+    shared: dict[str, Any] = {
+        "category": args.category,
+        "key": args.key,
+        "title": args.title,
+        "tags": args.tag,
+        "kind": args.kind,
+        "stability": args.stability,
+        "layer": args.layer,
+        "boundary": args.boundary,
+        "session": args.session,
+        "speaker": args.speaker,
+        "occurred_at": call.when(args.occurred_at),
+        "valid_from": call.when(args.valid_from),
+        "valid_until": call.when(args.valid_until, end=True),
+        "expires_at": _expiry(call, args),
+        "pinned": args.pin,
+        "supersedes": args.supersedes,
+        "source_path": args.source_path,
+        "source": "cli",
+    }
+    if args.file:
+        results = call.hub.remember_many(_of_files(call, args, shared))
+    else:
+        content = _content(call, args.content)
+        results = call.hub.remember_many([{"content": content, **shared}])
+    if call.out.json:
+        values = [_plain_result(result, call.hub.name) for result in results]
+        call.out.value(values if args.file else values[0])
+        return
+    for result in results:
+        _show_result(call, result)
+
+
+def _expiry(call: Call, args: Namespace) -> Any:
+    if args.ttl is None:
+        return None
+    from holdfast.edges.cli.spans import span
+
+    return call.memory.core.now() + span(args.ttl)
+
+
+def _content(call: Call, words: Sequence[str]) -> str:
+    if not words:
+        raise InvalidInput(
+            "Say what to remember.", hint="Give it as words, as - for standard input, or --file."
+        )
+    return call.read("-", "text") if list(words) == ["-"] else " ".join(words)
+
+
+def _of_files(call: Call, args: Namespace, shared: dict[str, Any]) -> list[dict[str, Any]]:
+    if args.content:
+        raise InvalidInput("Give the content as words or as --file, not both.")
+    single = ("key", "title", "source_path", "supersedes")
+    if len(args.file) > 1 and any(shared[name] for name in single):
+        raise InvalidInput(
+            "A key, a title, a source path and --supersedes belong to one memory.",
+            hint="Remember the files one at a time.",
+        )
+    drafts = []
+    for path in args.file:
+        # The path is what tells a new version of the file from a new memory.
+        place = shared["source_path"] or os.path.abspath(path)
+        drafts.append({"content": call.read(path, "a file"), **shared, "source_path": place})
+    return drafts
+
+
+def _outcome(result: Remembered) -> str:
+    return type(result).__name__.lower()
+
+
+def _plain_result(result: Remembered, hub: str) -> dict[str, Any]:
+    value: dict[str, Any] = {
+        "result": _outcome(result),
+        "memory": plain_memory(result.memory, hub),
+        "change": getattr(result, "change", None),
+    }
+    if (previous := getattr(result, "previous", None)) is not None:
+        value["previous"] = plain_memory(previous, hub)
+    if (reason := getattr(result, "reason", None)) is not None:
+        value["reason"] = reason
+    return value
+
+
+def _show_result(call: Call, result: Remembered) -> None:
+    from holdfast.domain.results import Duplicate, Quarantined, Superseded, Updated
+
+    memory = result.memory
+    if not call.out.terminal:
+        call.out.row(_outcome(result), f"#{memory.number}", memory.id, memory.title)
+    match result:
+        case Updated(_, _, previous):
+            after = f"version {memory.version} of #{memory.number}"
+            said = ("Updated", f": now {after}, was version {previous.version}")
+        case Duplicate():
+            said = ("Known already", ": nothing was written")
+        case Superseded(_, _, previous):
+            said = ("Stored", f": takes the place of #{previous.number}")
+        case Quarantined(_, _, reason):
+            said = ("Held for review", f": {reason}; `holdfast restore {memory.number}` lets it in")
+        case _:
+            said = ("Stored", "")
+    if call.out.terminal:
+        kind = f"  ({memory.category}, {memory.kind}, {memory.stability})"
+        call.out.parts(
+            (said[0], "green"),
+            (f" #{memory.number}", "bold cyan"),
+            (f"  {' '.join(memory.title.split())}", ""),
+            (kind, "dim"),
+            (said[1], ""),
+        )
+    elif isinstance(result, Quarantined):
+        call.out.note(f"#{memory.number} is held for review{said[1]}.")
+
+
+# update
+
+
+def _update_options(parser: Parser) -> None:
+    options.add_reference(parser)
+    parser.add_argument("content", nargs="*", metavar="WORD", help="new content; - reads it")
+    _field_options(parser)
+    parser.add_argument("--summary", metavar="TEXT", help="instead of the present summary")
+    parser.add_argument("--clear", action="append", metavar="FIELD", help=_CLEAR)
+    parser.add_argument("--expect-version", type=whole, metavar="N", help="refuse if it moved on")
+    parser.add_argument("--reason", default="", metavar="TEXT", help="why; kept in the history")
+
+
+_CLEAR = "empty this field: key, session, speaker, occurred-at, valid-from, …; repeatable"
+_PLAIN_FIELDS = (
+    *("category", "key", "title", "kind", "stability", "layer", "boundary"),
+    *("session", "speaker", "summary"),
+)
+
+
+def _update(call: Call, args: Namespace) -> None:
+    changes: dict[str, Any] = {
+        "tags": args.tag,
+        "occurred_at": call.when(args.occurred_at),
+        "valid_from": call.when(args.valid_from),
+        "valid_until": call.when(args.valid_until, end=True),
+        "expires_at": _expiry(call, args),
+        **{name: getattr(args, name) for name in _PLAIN_FIELDS},
+    }
+    changes = {name: value for name, value in changes.items() if value is not None}
+    if args.content:
+        changes["content"] = _content(call, args.content)
+    for name in args.clear or ():
+        field = name.replace("-", "_")
+        changes[field] = () if field == "tags" else None
+    if not changes:
+        raise InvalidInput(
+            "Say what to change.", hint="For example: holdfast update 12 --category fact"
+        )
+    memory = call.hub.update(
+        args.reference, expected_version=args.expect_version, reason=args.reason, **changes
+    )
+    _show_changed(call, "updated", [memory])
+
+
+# pin, unpin, archive, forget, restore
+
+
+def _one_option(parser: Parser) -> None:
+    options.add_reference(parser)
+
+
+def _reasoned_options(parser: Parser) -> None:
+    options.add_reference(parser, many=True)
+    parser.add_argument("--reason", default="", metavar="TEXT", help="why; kept in the history")
+
+
+def _pin(call: Call, args: Namespace) -> None:
+    _show_changed(call, "pinned", [call.hub.pin(args.reference)])
+
+
+def _unpin(call: Call, args: Namespace) -> None:
+    _show_changed(call, "unpinned", [call.hub.unpin(args.reference)])
+
+
+def _archive(call: Call, args: Namespace) -> None:
+    from holdfast.engine import edit
+
+    hub = call.hub
+    reason = args.reason or "archived by hand"
+    done = edit.archive(hub.core, hub.id, hub.name, args.references, reason)
+    _show_changed(call, "archived", done)
+
+
+def _forget(call: Call, args: Namespace) -> None:
+    done = call.hub.forget_many(args.references, reason=args.reason)
+    _show_changed(call, "forgotten", done)
+    days = call.memory.core.settings["forget.keep_days"]
+    call.out.note(
+        f"To undo: `holdfast restore {named(done)}`, or `holdfast undo`. It is kept for"
+        f" {days} days at least."
+    )
+
+
+def _restore(call: Call, args: Namespace) -> None:
+    from holdfast.engine import edit
+
+    hub = call.hub
+    done = edit.restore(hub.core, hub.id, hub.name, args.references, args.reason)
+    _show_changed(call, "restored", done)
+
+
+def _show_changed(call: Call, word: str, memories: list[Memory]) -> None:
+    if call.out.json:
+        plain = [plain_memory(memory, call.hub.name) for memory in memories]
+        call.out.value({"result": word, "memories": plain})
+        return
+    for memory in memories:
+        if not call.out.terminal:
+            call.out.row(word, f"#{memory.number}", memory.id, memory.title)
+            continue
+        call.out.parts(
+            (word.capitalize(), "green"),
+            (f" #{memory.number}", "bold cyan"),
+            (f"  {' '.join(memory.title.split())}", ""),
+        )
+
+
+# purge
+
+
+def _purge_options(parser: Parser) -> None:
+    help_ = "the memory: its number (12), its id (mem_…) or its key"
+    parser.add_argument("references", nargs="*", metavar="REF", help=help_)
+    parser.add_argument(
+        "--forgotten",
+        action="store_true",
+        help="what was forgotten longer than forget.keep_days ago",
+    )
+    parser.add_argument("--reason", default="", metavar="TEXT", help="why; kept in the receipt")
+    options.add_yes(parser)
+
+
+def _purge(call: Call, args: Namespace) -> None:
+    from holdfast.engine import edit
+
+    hub = call.hub
+    if bool(args.references) == args.forgotten:
+        raise InvalidInput("Name the memories to purge, or give --forgotten for those long gone.")
+    if args.forgotten:
+        days = hub.core.settings["forget.keep_days"]
+        call.confirm(f"Remove what was forgotten more than {days} days ago, for good?")
+        receipts = hub.purge_forgotten(reason=args.reason)
+    else:
+        call.confirm(f"Remove {', '.join(args.references)} and the whole history, for good?")
+        receipts = edit.purge(hub.core, hub.id, hub.name, args.references, args.reason)
+    if call.out.json:
+        call.out.value({"result": "purged", "receipts": [plain_receipt(one) for one in receipts]})
+        return
+    for receipt in receipts:
+        if call.out.terminal:
+            call.out.line(f"Purged #{receipt.number}, {receipt.revisions} revisions.")
+        else:
+            call.out.row("purged", f"#{receipt.number}", receipt.memory_id, str(receipt.revisions))
+    if not receipts:
+        call.out.note("There was nothing to purge.")
+
+
+_CHANGED = "In a pipe, a line per memory: what was done, number, id, title."
+
+COMMANDS = (
+    Command(
+        "remember",
+        "Keep a piece of knowledge.",
+        'holdfast remember "Prefers tabs over spaces" --category preference --tag editor',
+        _remember_options,
+        _remember,
+        "What is not given is picked by rules. The same key, or the same file, makes a new version;"
+        "\nthe same content is not stored twice.\n"
+        "In a pipe, a line per memory: stored, updated, duplicate, superseded or quarantined;\n"
+        "then number, id, title.",
+    ),
+    Command(
+        "update",
+        "Change a memory; its old version stays in the history.",
+        'holdfast update 12 "Prefers spaces" --category preference --expect-version 1',
+        _update_options,
+        _update,
+        _CHANGED,
+    ),
+    Command(
+        "pin",
+        "Keep a memory from ageing, and let it rank a little higher.",
+        "holdfast pin 12",
+        _one_option,
+        _pin,
+        _CHANGED,
+    ),
+    Command(
+        "unpin",
+        "Let a pinned memory age again.",
+        "holdfast unpin 12",
+        _one_option,
+        _unpin,
+        _CHANGED,
+    ),
+    Command(
+        "archive",
+        "Hide memories from recall and lists, and keep them.",
+        'holdfast archive 12 13 --reason "project ended"',
+        _reasoned_options,
+        _archive,
+        _CHANGED,
+    ),
+    Command(
+        "forget",
+        "Hide memories everywhere; restore or undo brings them back.",
+        'holdfast forget 12 --reason "wrong"',
+        _reasoned_options,
+        _forget,
+        _CHANGED,
+    ),
+    Command(
+        "restore",
+        "Bring back what was forgotten, archived or held for review.",
+        "holdfast restore 12",
+        _reasoned_options,
+        _restore,
+        _CHANGED,
+    ),
+    Command(
+        "purge",
+        "Remove memories and their history for good; only a receipt stays.",
+        "holdfast purge 12 --yes",
+        _purge_options,
+        _purge,
+        "In a pipe, a line per memory: purged, number, id, how many revisions went.",
+    ),
+)

@@ -1,0 +1,64 @@
+"""The zone a person lives in: the one the setting names, else this machine's.
+
+Everything inside Holdfast is in UTC; an edge turns what a person says into UTC, and back.
+"""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime, timedelta, tzinfo
+
+from holdfast.domain.clock import to_micros
+from holdfast.errors import InvalidSetting
+
+
+class LocalZone(tzinfo):
+    """This machine's zone with its summer times, as the C library knows them."""
+
+    def utcoffset(self, dt: datetime | None) -> timedelta:
+        return timedelta(seconds=_local(dt).tm_gmtoff)
+
+    def dst(self, dt: datetime | None) -> timedelta:
+        # Only whether it is summer time matters to callers; an hour is what it nearly always is.
+        return timedelta(hours=1) if _local(dt).tm_isdst > 0 else timedelta(0)
+
+    def tzname(self, dt: datetime | None) -> str:
+        return _local(dt).tm_zone
+
+    def fromutc(self, dt: datetime) -> datetime:
+        seconds = to_micros(dt.replace(tzinfo=UTC)) // 1_000_000
+        there = dt + timedelta(seconds=time.localtime(seconds).tm_gmtoff)
+        # The second time round of the hour that happens twice.
+        return there if there.utcoffset() == there - dt else there.replace(fold=1)
+
+    def __repr__(self) -> str:
+        return "LocalZone()"
+
+
+def _local(at: datetime | None) -> time.struct_time:
+    if at is None:
+        return time.localtime()
+    # In the hour that happens twice, `fold` says which one is meant; mktime alone would guess.
+    fields = (at.year, at.month, at.day, at.hour, at.minute, at.second, 0, 0, -1)
+    stamp = time.mktime(fields)
+    found = time.localtime(stamp)
+    if at.fold:
+        later = time.localtime(stamp + 3600)
+        if later[:5] == found[:5]:
+            return later
+    return found
+
+
+def zone_of(name: str) -> tzinfo:
+    """The zone of that name; this machine's where the name is empty."""
+    if not name:
+        return LocalZone()
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise InvalidSetting(
+            f"`time_zone` is {name!r}, which is not a time zone this machine knows.",
+            hint="Use a name such as Europe/Berlin or UTC, or leave it empty.",
+        ) from None
