@@ -8,9 +8,9 @@ from holdfast.domain.clock import Clock, SystemClock
 from holdfast.domain.ids import Ids, TimeIds
 from holdfast.embed.base import Embedder
 from holdfast.engine.core import Core
-from holdfast.errors import InvalidSetting, StoreReadOnly
+from holdfast.errors import InvalidSetting, NotFound, StoreReadOnly
 from holdfast.settings import Settings
-from holdfast.store.base import Store
+from holdfast.store.base import Progress, Store
 
 DATABASE = "memory.db"
 STORES_GROUP = "holdfast.stores"
@@ -75,6 +75,33 @@ def open_store(url: str) -> Store:
     if not rest and not scheme.isidentifier():
         raise InvalidSetting(f"`{url}` is not a store URL.", hint="For example: sqlite:memory.db")
     return _open_plugin(scheme, url)
+
+
+def store_file(home: str, settings: Settings) -> str:
+    """The file of the embedded store; '' where another store is in use."""
+    url: str = settings["store.url"]
+    if not url:
+        return os.path.join(home, DATABASE)
+    return os.path.abspath(url.removeprefix("sqlite:")) if url.startswith("sqlite:") else ""
+
+
+def check_backup(backup: str) -> None:
+    """Refuses a file that the embedded store could not be restored from."""
+    from holdfast.store.sqlite.files import verify
+
+    if not os.path.isfile(backup):
+        raise NotFound(f"There is no backup at {backup}.", hint="Check the name.")
+    verify(backup)
+
+
+def restore_backup(path: str, backup: str, progress: Progress | None = None) -> str:
+    """Makes the embedded store at `path` what the backup holds, and returns where the copy of
+    what was there before is ('' where nothing was)."""
+    from holdfast.store.sqlite.files import copy_in, keep_aside
+
+    kept = keep_aside(path)
+    copy_in(path, backup, progress)
+    return kept
 
 
 def _open_plugin(scheme: str, url: str) -> Store:

@@ -12,7 +12,7 @@ from contextlib import suppress
 
 import apsw
 
-from holdfast.errors import AlreadyExists, NotFound, StoreDamaged
+from holdfast.errors import AlreadyExists, NotFound, StoreDamaged, StoreTooNew
 from holdfast.store.base import Progress
 from holdfast.store.sqlite.connection import connect, migrate, prepare_file, translated
 
@@ -62,6 +62,28 @@ def copy_in(path: str, backup: str, progress: Progress | None = None) -> None:
         finally:
             source.close()
             destination.close()
+
+
+def keep_aside(path: str) -> str:
+    """A copy of the store beside it, for before something takes its place; returns its name.
+
+    A store that is too damaged to be read is moved aside as it is. '' where there is none.
+    """
+    if not os.path.exists(path) or os.path.getsize(path) == 0:
+        return ""
+    kept = _free_name(f"{path}.before-restore")
+    try:
+        source = connect(path)
+        try:
+            with translated(path):
+                copy_out(source, kept, None)
+        finally:
+            source.close()
+    except (StoreDamaged, StoreTooNew):
+        for suffix in ("", "-wal", "-shm"):
+            with suppress(FileNotFoundError):
+                os.replace(path + suffix, kept + suffix)
+    return kept
 
 
 def verify(path: str) -> None:
