@@ -1,0 +1,68 @@
+"""Stopwatch, scales and a cheap embedder: what the benchmarks share."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from holdfast.evaluation.metrics import percentile
+
+DIMENSIONS = 384  # as the bundled model's
+
+
+class RandomEmbedder:
+    """A unit vector drawn from the text's hash: the cost of vectors without the cost of a model."""
+
+    identity = "bench:random"
+    dimensions = DIMENSIONS
+    passage_tokens_max = 512
+
+    def embed_passages(self, texts: Sequence[str]) -> Any:
+        if not texts:
+            return np.zeros((0, DIMENSIONS), np.float32)
+        return np.stack([self.embed_query(text) for text in texts])
+
+    def embed_query(self, text: str) -> Any:
+        seed = int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest())
+        vector = np.random.default_rng(seed).standard_normal(DIMENSIONS).astype(np.float32)
+        return vector / np.linalg.norm(vector)
+
+
+def timed_ms(act: Callable[[], object]) -> float:
+    started = time.perf_counter()
+    act()
+    return (time.perf_counter() - started) * 1_000
+
+
+def spread(times_ms: Sequence[float]) -> str:
+    return f"p50 {percentile(times_ms, 0.5):8.2f} ms   p95 {percentile(times_ms, 0.95):8.2f} ms"
+
+
+def rss_mb() -> float:
+    """The memory this process holds right now."""
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+def folder_bytes(folder: str) -> int:
+    return sum(entry.stat().st_size for entry in os.scandir(folder) if entry.is_file())
+
+
+def drained(items: Iterable[object], *, report: Callable[[int], None] | None = None) -> int:
+    """Takes everything from a stream and keeps nothing of it."""
+    count = 0
+    for _ in items:
+        count += 1
+        if report is not None:
+            report(count)
+    return count
+
+
+def verdict(value: float, aim: float, *, at_most: bool) -> str:
+    met = value <= aim if at_most else value >= aim
+    return f"(aim: {'at most' if at_most else 'at least'} {aim:g}; {'met' if met else 'MISSED'})"

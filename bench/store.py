@@ -1,0 +1,239 @@
+"""The store: durable writes against a bare loop, batch import, recall by words, start-up.
+
+    python -m bench.store [--part write|import|recall|start] [--large]
+
+Words only (`embed.model` none): what an embedding model costs depends on the model, not the store.
+Every part runs in a process of its own, so that one does not sit on the memory of another.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import apsw
+
+import holdfast
+from bench.measure import drained, folder_bytes, rss_mb, spread, timed_ms, verdict
+from bench.texts import Texts
+from holdfast.evaluation.metrics import percentile
+from holdfast.store.sqlite.connection import connect, migrate, prepare_file
+
+WORDS_ONLY = {"embed.model": "none"}
+PARTS = ("write", "import", "recall", "start")
+WRITES = 500
+IMPORTED = 100_000
+QUESTIONS = 200
+STARTS = 30
+
+Statement = tuple[str, Any]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench.store")
+    parser.add_argument("--part", choices=PARTS)
+    parser.add_argument("--large", action="store_true", help="recall at 1,000,000 memories as well")
+    args = parser.parse_args()
+    if args.part is None:
+        for part in PARTS:
+            large = ["--large"] if args.large else []
+            subprocess.run(
+                [sys.executable, "-m", "bench.store", "--part", part, *large], check=True
+            )
+        return
+    with tempfile.TemporaryDirectory(prefix="holdfast-bench-") as folder:
+        match args.part:
+            case "write":
+                bench_write(folder)
+            case "import":
+                bench_import(folder)
+            case "recall":
+                sizes = [10_000, 100_000, *([1_000_000] if args.large else [])]
+                for size in sizes:
+                    bench_recall(folder, size)
+            case "start":
+                bench_start(folder)
+
+
+# Durable writes
+
+
+def bench_write(folder: str) -> None:
+    """`remember` one by one, in turns with a bare loop that writes the same rows.
+
+    The bare loop is given the very INSERT and UPDATE statements, with their values, that
+    `remember` sent for the same texts to a store of its own beforehand: hub counter, change,
+    memory, revision, passage, full-text row, trigram row, totals. It runs them on one apsw
+    connection with the same schema and pragmas, one transaction a memory, and does nothing else: no
+    checks, no rules, no look for duplicates, no reading back.
+    """
+    drafts = list(Texts().memories(WRITES))
+    transactions = recorded(os.path.join(folder, "recorded"), drafts)
+    path = os.path.join(folder, "bare.db")
+    prepare_file(path)
+    bare = connect(path)
+    migrate(bare, path)
+    for sql, values in transactions.pop(0):
+        bare.execute(sql, values)
+    ours_ms, bare_ms = [], []
+    with holdfast.open(os.path.join(folder, "ours"), settings=WORDS_ONLY) as memory:
+        hub = memory.create_hub("bench")
+        for draft, statements in zip(drafts, transactions, strict=True):
+            ours_ms.append(timed_ms(lambda d=draft: hub.remember(**d)))
+            bare_ms.append(timed_ms(lambda s=statements: write_bare(bare, s)))
+        same = counts(bare) == counts(memory.core.store._writer)
+    bare.close()
+    ours, alone = 1_000 * WRITES / sum(ours_ms), 1_000 * WRITES / sum(bare_ms)
+    print(f"durable single writes, {WRITES} of each in turns")
+    print(f"  remember        {ours:8.0f} a second   {spread(ours_ms)}")
+    print(f"  bare apsw loop  {alone:8.0f} a second   {spread(bare_ms)}")
+    print(f"  the same rows in both: {'yes' if same else 'NO'}")
+    print(f"  remember / bare {ours / alone:8.2f} {verdict(ours / alone, 0.5, at_most=False)}\n")
+
+
+def recorded(home: str, drafts: Sequence[dict[str, Any]]) -> list[list[Statement]]:
+    """The writing statements of making a hub and of each `remember`, transaction by transaction."""
+    transactions: list[list[Statement]] = []
+
+    def trace(_: object, sql: str, values: Any) -> bool:
+        word = sql.split(None, 1)[0].upper()
+        if word == "BEGIN":
+            transactions.append([])
+        elif word in ("INSERT", "UPDATE", "DELETE"):
+            transactions[-1].append((sql, values))
+        return True
+
+    def watch(connection: apsw.Connection) -> None:
+        connection.exec_trace = trace
+
+    with holdfast.open(home, settings=WORDS_ONLY) as memory:
+        # The schema is there; from here on every connection is watched.
+        apsw.connection_hooks.append(watch)
+        watch(memory.core.store._writer)
+        try:
+            hub = memory.create_hub("bench")
+            for draft in drafts:
+                hub.remember(**draft)
+        finally:
+            apsw.connection_hooks.remove(watch)
+    return [some for some in transactions if some]
+
+
+def write_bare(connection: apsw.Connection, statements: Sequence[Statement]) -> None:
+    connection.execute("BEGIN IMMEDIATE")
+    for sql, values in statements:
+        connection.execute(sql, values)
+    connection.execute("COMMIT")
+
+
+def counts(connection: apsw.Connection) -> list[int]:
+    tables = ("hubs", "memories", "changes", "revisions", "passages", "words", "trigrams")
+    return [connection.execute(f"SELECT count(*) FROM {table}").get for table in tables]
+
+
+# Batches
+
+
+def bench_import(folder: str) -> None:
+    print(f"batches of {IMPORTED:,} short memories")
+    with holdfast.open(os.path.join(folder, "first"), settings=WORDS_ONLY) as memory:
+        hub = memory.create_hub("bench")
+        watch = Watch("remember_stream")
+        drained(hub.remember_stream(Texts().memories(IMPORTED)), report=watch.at)
+        watch.done()
+        path = os.path.join(folder, "hub.jsonl")
+        watch = Watch("export")
+        with open(path, "w", encoding="utf-8") as file:
+            for number, line in enumerate(hub.export(), 1):
+                file.write(line + "\n")
+                watch.at(number)
+        watch.done()
+    with holdfast.open(os.path.join(folder, "second"), settings=WORDS_ONLY) as memory:
+        watch = Watch("import of JSON Lines")
+        with open(path, encoding="utf-8") as file:
+            memory.import_hub(watched(file, watch))
+        watch.done()
+    print()
+
+
+class Watch:
+    """Rows per second, and the memory held on the way."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._began_mb = rss_mb()
+        self._held: list[str] = []
+        self._started = time.perf_counter()
+
+    def at(self, count: int) -> None:
+        if count in (10_000, 50_000, 100_000, 150_000, 200_000):
+            self._held.append(f"{rss_mb():.0f} MB at {count // 1_000}k")
+
+    def done(self) -> None:
+        seconds = time.perf_counter() - self._started
+        print(f"  {self._name:<22}{IMPORTED / seconds:8.0f} memories a second, {seconds:.0f} s")
+        print(f"    process: {self._began_mb:.0f} MB before, {', '.join(self._held)}")
+
+
+def watched(lines: Iterable[str], watch: Watch) -> Iterator[str]:
+    for number, line in enumerate(lines, 1):
+        watch.at(number)
+        yield line
+
+
+# Recall by words
+
+
+def bench_recall(folder: str, size: int) -> None:
+    home = os.path.join(folder, f"recall-{size}")
+    texts = Texts(seed=11)
+    with holdfast.open(home, settings=WORDS_ONLY) as memory:
+        hub = memory.create_hub("bench")
+        started = time.perf_counter()
+        drained(hub.remember_stream(Texts().memories(size)))
+        filling_s = time.perf_counter() - started
+        questions = [texts.question() for _ in range(QUESTIONS)]
+        common = [texts.common_question() for _ in range(QUESTIONS)]
+        hub.recall(questions[0])
+        usual_ms = [timed_ms(lambda q=q: hub.recall(q, meaning=False)) for q in questions]
+        common_ms = [timed_ms(lambda q=q: hub.recall(q, meaning=False)) for q in common]
+    print(f"recall by words among {size:,} memories ({folder_bytes(home) / 1e6:.0f} MB on disk,")
+    print(f"  filled in {filling_s:.0f} s, {size / filling_s:.0f} a second)")
+    print(f"  usual questions   {spread(usual_ms)}")
+    print(f"  only common words {spread(common_ms)}\n")
+
+
+# Start-up
+
+
+def bench_start(folder: str) -> None:
+    home = os.path.join(folder, "start")
+    with holdfast.open(home, settings=WORDS_ONLY) as memory:
+        drained(memory.hub().remember_stream(Texts().memories(1_000)))
+    script = os.path.join(os.path.dirname(sys.executable), "holdfast")
+    ours = [script] if os.path.exists(script) else [sys.executable, "-m", "holdfast"]
+    recall = [*ours, "recall", "--words", "--home", home, "kitchen garden"]
+    bare = [sys.executable, "-c", "pass"]
+    recall_ms, bare_ms = [], []
+    for _ in range(STARTS):
+        recall_ms.append(timed_ms(lambda: started(recall)))
+        bare_ms.append(timed_ms(lambda: started(bare)))
+    ratio = percentile(recall_ms, 0.5) / percentile(bare_ms, 0.5)
+    print(f"start-up, {STARTS} of each in turns, 1,000 memories, {' '.join(ours)}")
+    print(f"  holdfast recall --words  {spread(recall_ms)}")
+    print(f"  python -c pass           {spread(bare_ms)}")
+    print(f"  recall / bare            {ratio:8.2f} {verdict(ratio, 3, at_most=True)}")
+
+
+def started(command: Sequence[str]) -> None:
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+
+
+if __name__ == "__main__":
+    main()
