@@ -230,11 +230,14 @@ def _gathered(
     out = {}
     for memory_id, passages in found.items():
         memory = past.get(memory_id, memories[memory_id])
-        changed = memory_id in past
         if memory is None or not wanted.admits(memory):
             continue
-        # Today's passages say nothing about how a changed memory read then.
-        rows = [one for one in passages.values() if not changed or one.candidate.passage_id == 0]
+        # Today's passages say nothing about a text that has changed since; the one passage that
+        # was made of the past text (0) says less than they do where it has not.
+        same = memory.content == memories[memory_id].content
+        rows = [one for one in passages.values() if same == bool(one.candidate.passage_id)]
+        if same and not rows:
+            rows = list(passages.values())
         if rows:
             out[memory_id] = Evidence(memory, rows)
     return out
