@@ -153,6 +153,19 @@ def _term_query(analysis: Analysis, voice: Voice) -> TermQuery:
     return TermQuery(asked + parts, analysis.phrases, analysis.excluded)
 
 
+def _fits(one: Candidate, analysis: Analysis) -> bool:
+    """Whether a passage holds every quoted phrase and nothing that is excluded.
+
+    The store asks this of what it finds by words; here it is asked of what came by another way.
+    """
+    fields = (f" {one.body} ", f" {one.head} ")
+
+    def holds(phrase: tuple[str, ...]) -> bool:
+        return any(f" {' '.join(phrase)} " in field for field in fields)
+
+    return all(map(holds, analysis.phrases)) and not any(map(holds, analysis.excluded))
+
+
 def _by_words(
     reader: Reader, hub_id: str, ask: Ask, voice: Voice, wanted: Filter
 ) -> list[lexical.WordHit]:
@@ -165,6 +178,7 @@ def _by_words(
             for m in ask.past.values()
             if m is not None and wanted.admits(m)
         ]
+        then = [one for one in then if _fits(one, ask.analysis)]
         # Every term counts as known, or a word that is gone from today's index would not match.
         known = {term: max(1, n) for term, n in lexicon.frequency.items()}
         scores = lexical.bm25(then, query.terms, lexicon._replace(frequency=known))
@@ -223,6 +237,8 @@ def _gathered(
     known = {passage for passages in found.values() for passage in passages}
     others = [passage for passage in cosines if passage not in known]
     for candidate in reader.candidates(hub_id, others, wanted):
+        if not _fits(candidate, ask.analysis):
+            continue
         one = Found(candidate, corrected(cosines[candidate.passage_id], candidate.windows))
         found.setdefault(candidate.memory_id, {})[candidate.passage_id] = one
     memories = reader.memories_by_id(hub_id, list(found))
@@ -262,12 +278,15 @@ def _add_substrings(
     missing = [memory_id for memory_id in ids if memory_id not in items]
     memories = reader.memories_by_id(hub_id, missing)
     for candidate in reader.passages(hub_id, missing):
+        if not _fits(candidate, ask.analysis):
+            continue
         memory = memories[candidate.memory_id]
         said = fold(memory.content[candidate.start : candidate.end])
         if candidate.memory_id not in items or needle in said:
             items[candidate.memory_id] = Evidence(memory, [Found(candidate)])
     for memory_id in ids:
-        items[memory_id].add("substring", weights.SUBSTRING_WEIGHT, f"holds “{needle[:40]}”")
+        if memory_id in items:
+            items[memory_id].add("substring", weights.SUBSTRING_WEIGHT, f"holds “{needle[:40]}”")
 
 
 def _is_symbol(needle: str) -> bool:
