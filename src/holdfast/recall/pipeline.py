@@ -63,15 +63,16 @@ def recall(
     degraded: list[str] = []
     if ask.analysis.cut:
         degraded.append("the query was too long; only its beginning was used")
-    words = _by_words(reader, hub_id, ask, voice, wanted)
     near: list[VectorHit] = []
     if meaning:
         near = _by_meaning(reader, hub_id, ask.analysis, voice, embedder, cache, degraded)
+    query = _term_query(ask.analysis, voice, names=not near)
+    words = _by_words(reader, hub_id, ask, query, wanted)
     items = _gathered(reader, hub_id, ask, wanted, words, near)
     _add_substrings(reader, hub_id, ask, wanted, items, found_words=bool(words))
     left = _Left()
     if explain:
-        left.hidden(_hidden(reader, hub_id, ask, voice, wanted, near))
+        left.hidden(_hidden(reader, hub_id, query, wanted, near))
     kept = left.unless(list(items.values()), lambda item: _met(item.memory, unwanted))
     if kept:
         _bring_successors(reader, hub_id, kept, wanted)
@@ -124,13 +125,11 @@ class _Left:
 def _hidden(
     reader: Reader,
     hub_id: str,
-    ask: Ask,
-    voice: Voice,
+    query: TermQuery,
     wanted: Filter,
     near: list[VectorHit],
 ) -> list[tuple[Memory, str]]:
     """What fits the words or the meaning, but not the filter."""
-    query = _term_query(ask.analysis, voice)
     ids = [hit.candidate.memory_id for hit in lexical.gather(reader, hub_id, query, EVERYTHING)]
     closest = [hit.passage_id for hit in near[:LEFT_OUT_MAX]]
     ids += [one.memory_id for one in reader.candidates(hub_id, closest, EVERYTHING)]
@@ -146,9 +145,10 @@ def _met(memory: Memory, conditions: Sequence[Filter]) -> str:
 # Gathering
 
 
-def _term_query(analysis: Analysis, voice: Voice) -> TermQuery:
-    # A speaker's name is matched as such; among the words it would only favour whoever says it.
-    asked = tuple(t for t in analysis.terms if t not in voice.names) or analysis.terms
+def _term_query(analysis: Analysis, voice: Voice, *, names: bool) -> TermQuery:
+    # Beside vectors a speaker's name is matched as such; among the words it would only favour
+    # whoever says it. Where words are all there is, a name is better than nothing.
+    asked = tuple(t for t in analysis.terms if names or t not in voice.names) or analysis.terms
     parts = tuple(t for t in symbols(analysis.words) if not is_stop(t) and t not in asked)
     return TermQuery(asked + parts, analysis.phrases, analysis.excluded)
 
@@ -167,9 +167,8 @@ def _fits(one: Candidate, analysis: Analysis) -> bool:
 
 
 def _by_words(
-    reader: Reader, hub_id: str, ask: Ask, voice: Voice, wanted: Filter
+    reader: Reader, hub_id: str, ask: Ask, query: TermQuery, wanted: Filter
 ) -> list[lexical.WordHit]:
-    query = _term_query(ask.analysis, voice)
     hits = lexical.gather(reader, hub_id, query, wanted)
     if ask.past:
         lexicon = reader.lexicon(hub_id, query.terms)

@@ -81,7 +81,9 @@ class SqliteReader:
     def memories_by_hash(self, hub_id: str, content_hash: str) -> list[Memory]:
         found = self._all(
             f"SELECT {rows.MEMORY_COLUMNS} FROM memories m"
-            " WHERE m.hub = ? AND m.content_hash = ? AND m.forgotten_at IS NULL ORDER BY m.number",
+            " WHERE m.hub = ? AND m.content_hash = ? AND m.forgotten_at IS NULL"
+            # The plus keeps the planner from walking the whole hub in the order of numbers.
+            " ORDER BY +m.number",
             (self._pk(hub_id), content_hash),
         )
         return [rows.memory_from_row(row, hub_id) for row in found]
@@ -284,7 +286,8 @@ class SqliteReader:
                 f"SELECT {_PASSAGE_COLUMNS} FROM"
                 " (SELECT rowid AS pk, rank AS merit FROM words WHERE words MATCH ?"
                 "  ORDER BY rank LIMIT ?) AS w"
-                " JOIN passages p ON p.pk = w.pk JOIN memories m ON m.pk = p.memory"
+                # CROSS keeps the order of the joins: from the few that match to their rows.
+                " CROSS JOIN passages p ON p.pk = w.pk CROSS JOIN memories m ON m.pk = p.memory"
                 f" WHERE m.hub = ?{conditions} ORDER BY w.merit, p.pk LIMIT ?",
                 (expression, reach, hub, *values, limit),
             )
@@ -305,15 +308,17 @@ class SqliteReader:
         hub = self._pk(hub_id)
         conditions, values = filters.where(wanted)
         expression = search.trigram_expression(hub, needle)
-        narrowed = ""
+        source = "memories m"
         if expression:
-            narrowed = " AND m.pk IN (SELECT rowid FROM trigrams WHERE trigrams MATCH ?)"
-            values.append(expression)
+            source = (
+                "(SELECT rowid AS pk FROM trigrams WHERE trigrams MATCH ?) AS t"
+                " CROSS JOIN memories m ON m.pk = t.pk"
+            )
         out: list[str] = []
         for row in self._connection.execute(
-            f"SELECT {rows.MEMORY_COLUMNS} FROM memories m WHERE m.hub = ?{conditions}{narrowed}"
+            f"SELECT {rows.MEMORY_COLUMNS} FROM {source} WHERE m.hub = ?{conditions}"
             " ORDER BY m.number DESC",
-            (hub, *values),
+            (*([expression] if expression else []), hub, *values),
         ):
             memory = rows.memory_from_row(row, hub_id)
             if needle in searchable(memory):
@@ -327,7 +332,7 @@ class SqliteReader:
         for some in _slices(memory_ids):
             found = self._all(
                 f"SELECT {_PASSAGE_COLUMNS} FROM memories m JOIN passages p ON p.memory = m.pk"
-                f" WHERE m.hub = ? AND m.id IN ({_marks(some)}) ORDER BY m.number, p.ordinal",
+                f" WHERE m.hub = ? AND m.id IN ({_marks(some)}) ORDER BY +m.number, p.ordinal",
                 (self._pk(hub_id), *some),
             )
             out += [_candidate(row) for row in found]
@@ -340,8 +345,8 @@ class SqliteReader:
         out: list[Candidate] = []
         for some in _slices(passage_ids):
             found = self._all(
-                f"SELECT {_PASSAGE_COLUMNS} FROM passages p JOIN memories m ON m.pk = p.memory"
-                f" WHERE p.pk IN ({_marks(some)}) AND m.hub = ?{conditions} ORDER BY p.pk",
+                f"SELECT {_PASSAGE_COLUMNS} FROM passages p CROSS JOIN memories m"
+                f" ON m.pk = p.memory WHERE p.pk IN ({_marks(some)}) AND m.hub = ?{conditions} ORDER BY p.pk",
                 (*some, self._pk(hub_id), *values),
             )
             out += [_candidate(row) for row in found]

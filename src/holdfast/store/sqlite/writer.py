@@ -10,6 +10,7 @@ from holdfast.domain.change import Change, Receipt
 from holdfast.domain.clock import to_micros
 from holdfast.domain.hub import Hub, HubState
 from holdfast.domain.memory import Memory
+from holdfast.errors import NotFound
 from holdfast.store.base import IndexEntry, VectorRow
 from holdfast.store.sqlite import rows, search
 from holdfast.store.sqlite.reader import SqliteReader
@@ -48,10 +49,11 @@ class SqliteWriter(SqliteReader):
         self._pks.pop(hub_id, None)
 
     def take_numbers(self, hub_id: str, count: int) -> int:
-        last = self._one(
-            "UPDATE hubs SET numbers = numbers + ? WHERE id = ? RETURNING numbers", (count, hub_id)
-        )
-        return int(last - count + 1)
+        hub = self._pk(hub_id)
+        self._do("UPDATE hubs SET numbers = numbers + ? WHERE pk = ?", (count, hub))
+        if not self._connection.changes():
+            raise NotFound(f"There is no hub {hub_id}.")
+        return int(self._one("SELECT numbers FROM hubs WHERE pk = ?", (hub,)) - count + 1)
 
     def add_memory(self, memory: Memory) -> None:
         self._do(rows.INSERT_MEMORY, (self._pk(memory.hub_id), *rows.memory_to_row(memory)))
@@ -60,6 +62,8 @@ class SqliteWriter(SqliteReader):
         self._do(
             rows.UPDATE_MEMORY, (*rows.memory_to_row(memory), self._pk(memory.hub_id), memory.id)
         )
+        if not self._connection.changes():
+            raise NotFound(f"There is no memory {memory.id} to be changed.")
 
     def add_change(self, change: Change) -> None:
         self._do(
@@ -125,8 +129,10 @@ class SqliteWriter(SqliteReader):
 
     def purge(self, hub_id: str, memory_id: str) -> int:
         hub = self._pk(hub_id)
-        self.unindex(hub_id, memory_id)
         memory = self._memory_pk(hub, memory_id)
+        if memory is None:
+            return 0
+        self._unindex(hub, memory)
         changes = [
             row[0] for row in self._all("SELECT change FROM revisions WHERE memory = ?", (memory,))
         ]
@@ -146,6 +152,8 @@ class SqliteWriter(SqliteReader):
     ) -> None:
         hub = self._pk(hub_id)
         memory = self._memory_pk(hub, memory_id)
+        if memory is None:
+            raise NotFound(f"There is no memory {memory_id} to be indexed.")
         self._unindex(hub, memory)
         terms = 0
         vectors: list[VectorRow] = []
@@ -187,15 +195,21 @@ class SqliteWriter(SqliteReader):
 
     def unindex(self, hub_id: str, memory_id: str) -> None:
         hub = self._pk(hub_id)
-        self._unindex(hub, self._memory_pk(hub, memory_id))
+        memory = self._memory_pk(hub, memory_id)
+        if memory is not None:
+            self._unindex(hub, memory)
 
-    def _memory_pk(self, hub: int, memory_id: str) -> int:
-        return int(self._one("SELECT pk FROM memories WHERE hub = ? AND id = ?", (hub, memory_id)))
+    def _memory_pk(self, hub: int, memory_id: str) -> int | None:
+        pk: int | None = self._one(
+            "SELECT pk FROM memories WHERE hub = ? AND id = ?", (hub, memory_id)
+        )
+        return pk
 
     def _unindex(self, hub: int, memory: int) -> None:
         passages, terms = self._one(
             "SELECT count(*), coalesce(sum(length), 0) FROM passages WHERE memory = ?", (memory,)
         )
+        self._do("DELETE FROM trigrams WHERE rowid = ?", (memory,))
         if not passages:
             return
         for model, gone, emptied in self._all(
@@ -249,7 +263,11 @@ class SqliteWriter(SqliteReader):
         )
 
     def drop_derived(self) -> None:
+        last = self._one("SELECT seq FROM sqlite_sequence WHERE name = 'passages'") or 0
         self._do(DROP_DERIVED + DERIVED)
+        # Ids of passages are never used again: another process may be making a vector for one, and
+        # must not bring it to a passage that it was not made from.
+        self._do("INSERT INTO sqlite_sequence (name, seq) VALUES ('passages', ?)", (last,))
         self._do("INSERT INTO word_totals (hub) SELECT pk FROM hubs")
 
     # Counters
