@@ -11,40 +11,74 @@ with holdfast.open() as memory:
 
 from __future__ import annotations
 
-from holdfast.domain.change import Change, Entry, Receipt, Revision
-from holdfast.domain.draft import Draft
-from holdfast.domain.hub import Hub, Statistics
-from holdfast.domain.memory import Memory
-from holdfast.domain.query import Hit, Page, Passage, Recalled
-from holdfast.domain.results import (
-    Duplicate,
-    LifecycleMove,
-    Quarantined,
-    Remembered,
-    Stored,
-    Superseded,
-    Updated,
-)
-from holdfast.errors import (
-    AlreadyExists,
-    Conflict,
-    DeadlineExceeded,
-    EmbedderError,
-    HoldfastError,
-    InvalidInput,
-    InvalidSetting,
-    NotFound,
-    StoreBusy,
-    StoreClosed,
-    StoreDamaged,
-    StoreError,
-    StoreFull,
-    StoreReadOnly,
-    StoreTooNew,
-)
-from holdfast.library import Holdfast, HubMemory, open
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from holdfast.domain.change import Change, Entry, Receipt, Revision
+    from holdfast.domain.draft import Draft
+    from holdfast.domain.hub import Hub, Statistics
+    from holdfast.domain.memory import Memory
+    from holdfast.domain.query import Hit, Page, Passage, Recalled
+    from holdfast.domain.results import (
+        Duplicate,
+        LifecycleMove,
+        Quarantined,
+        Remembered,
+        Stored,
+        Superseded,
+        Updated,
+    )
+    from holdfast.errors import (
+        AlreadyExists,
+        Conflict,
+        DeadlineExceeded,
+        EmbedderError,
+        HoldfastError,
+        InvalidInput,
+        InvalidSetting,
+        NotFound,
+        StoreBusy,
+        StoreClosed,
+        StoreDamaged,
+        StoreError,
+        StoreFull,
+        StoreReadOnly,
+        StoreTooNew,
+    )
+    from holdfast.library import Holdfast, HubMemory, open
 
 __version__ = "0.1.0"
+
+# Where each public name lives. It is imported when it is first asked for: a hook that starts on
+# every turn of an agent must not pay for what it does not use.
+_PLACES = {
+    "domain.change": "Change Entry Receipt Revision",
+    "domain.draft": "Draft",
+    "domain.hub": "Hub Statistics",
+    "domain.memory": "Memory",
+    "domain.query": "Hit Page Passage Recalled",
+    "domain.results": "Duplicate LifecycleMove Quarantined Remembered Stored Superseded Updated",
+    "errors": "AlreadyExists Conflict DeadlineExceeded EmbedderError HoldfastError InvalidInput"
+    " InvalidSetting NotFound StoreBusy StoreClosed StoreDamaged StoreError StoreFull"
+    " StoreReadOnly StoreTooNew",
+    "library": "Holdfast HubMemory open",
+}
+
+
+def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
+    for module, names in _PLACES.items():
+        if name in names.split():
+            value = getattr(import_module(f"holdfast.{module}"), name)
+            globals()[name] = value
+            return value
+    raise AttributeError(f"module 'holdfast' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
 
 __all__ = [
     "AlreadyExists",

@@ -8,34 +8,31 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime, timedelta, tzinfo
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from holdfast.domain.change import Change, Entry, Receipt
-from holdfast.domain.clock import Clock
-from holdfast.domain.draft import Draft
-from holdfast.domain.hub import Hub, Statistics
-from holdfast.domain.ids import Ids
-from holdfast.domain.memory import (
-    KINDS,
-    LAYERS,
-    SOURCES,
-    STABILITIES,
-    STATES,
-    Memory,
-    Origin,
-)
-from holdfast.domain.query import SHOWN_STATES, Filter, Page, Recalled
-from holdfast.domain.results import LifecycleMove, Remembered
-from holdfast.embed.base import Embedder
-from holdfast.engine import edit, history, hubs, lifecycle, listing, recall, remember
-from holdfast.engine.core import Core, require_hub
-from holdfast.engine.find import Reference, find_memory
-from holdfast.engine.history import FieldDiff, Undone
+from holdfast import engine
+from holdfast.domain.memory import KINDS, LAYERS, SOURCES, STABILITIES, STATES
+from holdfast.domain.query import SHOWN_STATES, Filter
+from holdfast.engine.core import require_hub
 from holdfast.errors import InvalidInput, StoreClosed
 from holdfast.settings import load
-from holdfast.store.base import Store
 from holdfast.text import normalise
 from holdfast.wiring import build, home_folder, make_home
+
+if TYPE_CHECKING:
+    from holdfast.domain.change import Change, Entry, Receipt
+    from holdfast.domain.clock import Clock
+    from holdfast.domain.draft import Draft
+    from holdfast.domain.hub import Hub, Statistics
+    from holdfast.domain.ids import Ids
+    from holdfast.domain.memory import Memory, Origin
+    from holdfast.domain.query import Page, Recalled
+    from holdfast.domain.results import LifecycleMove, Remembered
+    from holdfast.embed.base import Embedder
+    from holdfast.engine.core import Core
+    from holdfast.engine.find import Reference
+    from holdfast.engine.history import FieldDiff, Undone
+    from holdfast.store.base import Store
 
 
 def open(
@@ -108,25 +105,25 @@ class Holdfast:
         """The hub of that name; without one, the default hub, made when first used."""
         self._refuse_closed()
         chosen = name or self.core.settings["hub"]
-        found = hubs.find_hub(self.core, chosen, create=name is None)
+        found = engine.hubs.find_hub(self.core, chosen, create=name is None)
         return HubMemory(self.core, found)
 
     def create_hub(self, name: str) -> HubMemory:
         """A new hub."""
         self._refuse_closed()
-        return HubMemory(self.core, hubs.create_hub(self.core, name))
+        return HubMemory(self.core, engine.hubs.create_hub(self.core, name))
 
     def hubs(self) -> list[Hub]:
         """All hubs, by name."""
         self._refuse_closed()
-        return hubs.list_hubs(self.core)
+        return engine.hubs.list_hubs(self.core)
 
     def rename_hub(self, name: str, new: str) -> Hub:
-        return hubs.rename_hub(self.core, name, new)
+        return engine.hubs.rename_hub(self.core, name, new)
 
     def delete_hub(self, name: str) -> Hub:
         """Removes a hub and everything in it, for good."""
-        return hubs.delete_hub(self.core, name)
+        return engine.hubs.delete_hub(self.core, name)
 
     def import_hub(
         self,
@@ -230,19 +227,19 @@ class HubMemory:
         return self.remember_draft(draft_from(values))
 
     def remember_draft(self, draft: Draft) -> Remembered:
-        return remember.remember(self.core, self.id, self.name, draft)
+        return engine.remember.remember(self.core, self.id, self.name, draft)
 
     def remember_many(self, items: Iterable[str | Draft | Mapping[str, Any]]) -> list[Remembered]:
         """Keeps all of them or none, as one change set; each is text, a Draft or a dictionary."""
         drafts = [to_draft(item) for item in items]
-        return remember.remember_many(self.core, self.id, self.name, drafts)
+        return engine.remember.remember_many(self.core, self.id, self.name, drafts)
 
     def remember_stream(
         self, items: Iterable[str | Draft | Mapping[str, Any]]
     ) -> Iterator[Remembered]:
         """Keeps any number, a batch at a time, as one change set; memory stays flat."""
         drafts = (to_draft(item) for item in items)
-        return remember.remember_stream(self.core, self.id, self.name, drafts)
+        return engine.remember.remember_stream(self.core, self.id, self.name, drafts)
 
     # Finding
 
@@ -281,7 +278,7 @@ class HubMemory:
             session=session,
             states=STATES if include_archived else SHOWN_STATES,
         )
-        return recall.recall_memories(
+        return engine.recall.recall_memories(
             self.core,
             self.id,
             self.name,
@@ -299,10 +296,10 @@ class HubMemory:
         """One memory by its id, number (12 or '#12') or key."""
         at = normalise.clean_time(as_of)
         if at is not None:
-            return history.memory_as_of(self.core, self.id, self.name, reference, at)
+            return engine.history.memory_as_of(self.core, self.id, self.name, reference, at)
         with self.core.store.read() as reader:
             require_hub(reader, self.id, self.name)
-            return find_memory(reader, self.id, self.name, reference)
+            return engine.find.find_memory(reader, self.id, self.name, reference)
 
     def list(
         self,
@@ -343,7 +340,7 @@ class HubMemory:
             states=_states(state, hidden=forgotten or quarantined),
             alive_at=at or self.core.now(),
         )
-        return listing.list_memories(
+        return engine.listing.list_memories(
             self.core,
             self.id,
             self.name,
@@ -356,11 +353,11 @@ class HubMemory:
 
     def scan(self) -> Iterator[Memory]:
         """Every visible memory by number, without holding all of them at once."""
-        return listing.scan_memories(self.core, self.id, self.name, Filter(states=()))
+        return engine.listing.scan_memories(self.core, self.id, self.name, Filter(states=()))
 
     def related(self, reference: Reference, *, limit: int = 5) -> Recalled:
         """Memories near a memory."""
-        return recall.related(self.core, self.id, self.name, reference, limit=limit)
+        return engine.recall.related(self.core, self.id, self.name, reference, limit=limit)
 
     def statistics(self) -> Statistics:
         with self.core.store.read() as reader:
@@ -384,7 +381,7 @@ class HubMemory:
         **changes: Any,
     ) -> Memory:
         """Sets fields of a memory, for example content, title, category, tags or key."""
-        return edit.update(
+        return engine.edit.update(
             self.core,
             self.id,
             self.name,
@@ -396,30 +393,30 @@ class HubMemory:
 
     def pin(self, reference: Reference) -> Memory:
         """Keeps it from ageing, and lets it rank a little higher."""
-        return edit.pin(self.core, self.id, self.name, reference, True)
+        return engine.edit.pin(self.core, self.id, self.name, reference, True)
 
     def unpin(self, reference: Reference) -> Memory:
-        return edit.pin(self.core, self.id, self.name, reference, False)
+        return engine.edit.pin(self.core, self.id, self.name, reference, False)
 
     def archive(self, reference: Reference, *, reason: str = "archived by hand") -> Memory:
         """Hides it from recall and lists, and keeps it."""
-        return edit.archive(self.core, self.id, self.name, [reference], reason)[0]
+        return engine.edit.archive(self.core, self.id, self.name, [reference], reason)[0]
 
     def forget(self, reference: Reference, *, reason: str = "") -> Memory:
         """Hides it everywhere; `restore` or `undo` brings it back."""
-        return edit.forget(self.core, self.id, self.name, [reference], reason)[0]
+        return engine.edit.forget(self.core, self.id, self.name, [reference], reason)[0]
 
     def forget_many(self, references: Iterable[Reference], *, reason: str = "") -> list_[Memory]:
         """Forgets all of them or none, as one change set."""
-        return edit.forget(self.core, self.id, self.name, [*references], reason)
+        return engine.edit.forget(self.core, self.id, self.name, [*references], reason)
 
     def restore(self, reference: Reference, *, reason: str = "") -> Memory:
         """Brings back what was forgotten, archived or held for review."""
-        return edit.restore(self.core, self.id, self.name, [reference], reason)[0]
+        return engine.edit.restore(self.core, self.id, self.name, [reference], reason)[0]
 
     def purge(self, reference: Reference, *, reason: str = "") -> Receipt:
         """Removes it and its whole history, for good; only a receipt without content stays."""
-        return edit.purge(self.core, self.id, self.name, [reference], reason)[0]
+        return engine.edit.purge(self.core, self.id, self.name, [reference], reason)[0]
 
     def purge_forgotten(self, *, reason: str = "") -> list_[Receipt]:
         """Purges what was forgotten more than `forget.keep_days` ago."""
@@ -427,38 +424,38 @@ class HubMemory:
         wanted = Filter(states=(), forgotten=True, quarantined=None)
         gone = [
             memory.id
-            for memory in listing.scan_memories(self.core, self.id, self.name, wanted)
+            for memory in engine.listing.scan_memories(self.core, self.id, self.name, wanted)
             if memory.forgotten_at is not None and memory.forgotten_at <= oldest
         ]
-        return edit.purge(self.core, self.id, self.name, gone, reason) if gone else []
+        return engine.edit.purge(self.core, self.id, self.name, gone, reason) if gone else []
 
     def access(self, reference: Reference) -> Memory:
         """Notes that it was really used; being shown by recall does not count as that."""
-        return edit.access(self.core, self.id, self.name, [reference])[0]
+        return engine.edit.access(self.core, self.id, self.name, [reference])[0]
 
     def lifecycle(self, *, dry_run: bool = False) -> list_[LifecycleMove]:
         """Cools and archives what is due; a dry run only says what it would do and why."""
-        return lifecycle.lifecycle(self.core, self.id, self.name, dry_run=dry_run)
+        return engine.lifecycle.lifecycle(self.core, self.id, self.name, dry_run=dry_run)
 
     # Looking back
 
     def history(self, reference: Reference) -> list_[Entry]:
         """Everything that happened to a memory, oldest first."""
-        return history.history(self.core, self.id, self.name, reference)
+        return engine.history.history(self.core, self.id, self.name, reference)
 
     def diff(
         self, reference: Reference, *, old: int | None = None, new: int | None = None
     ) -> list_[FieldDiff]:
         """What differs between two versions; by default the last change."""
-        return history.diff(self.core, self.id, self.name, reference, old=old, new=new)
+        return engine.history.diff(self.core, self.id, self.name, reference, old=old, new=new)
 
     def changes(self, *, limit: int = 50, before: str | None = None) -> list_[Change]:
         """Change sets, newest first."""
-        return history.changes(self.core, self.id, self.name, limit=limit, before=before)
+        return engine.history.changes(self.core, self.id, self.name, limit=limit, before=before)
 
     def undo(self, change: str | None = None, *, force: bool = False) -> Undone:
         """Takes back the last change set, or the one named; undoing an undo brings it back."""
-        return history.undo(self.core, self.id, self.name, change, force=force)
+        return engine.history.undo(self.core, self.id, self.name, change, force=force)
 
     def receipts(self) -> list_[Receipt]:
         """What was purged."""
@@ -479,6 +476,8 @@ list_ = list
 
 def to_draft(item: str | Draft | Mapping[str, Any]) -> Draft:
     """Text, a draft or a dictionary as a draft."""
+    from holdfast.domain.draft import Draft
+
     if isinstance(item, Draft):
         return item
     return draft_from({"content": item} if isinstance(item, str) else item)
@@ -486,6 +485,8 @@ def to_draft(item: str | Draft | Mapping[str, Any]) -> Draft:
 
 def draft_from(values: Mapping[str, Any]) -> Draft:
     """A draft from named values; a name that is no field is an error with the nearest one."""
+    from holdfast.domain.draft import Draft
+
     for name in values:
         if name not in Draft._fields:
             normalise.one_of(name, Draft._fields, "field")

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from holdfast.domain.clock import Clock, SystemClock
 from holdfast.domain.ids import Ids, TimeIds
-from holdfast.embed.base import Embedder
 from holdfast.engine.core import Core
 from holdfast.errors import InvalidSetting, NotFound, StoreReadOnly
 from holdfast.settings import Settings
-from holdfast.store.base import Progress, Store
+
+if TYPE_CHECKING:
+    from holdfast.embed.base import Embedder
+    from holdfast.store.base import Progress, Store
 
 DATABASE = "memory.db"
 STORES_GROUP = "holdfast.stores"

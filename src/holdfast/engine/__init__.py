@@ -1,1 +1,31 @@
-"""What can be done with memories: each file one part of it, plain functions over a Core."""
+"""What can be done with memories: each file one part of it, plain functions over a Core.
+
+`engine.edit` and the others are imported when they are first used, so that a recall does not pay
+for the parts that write.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from holdfast.engine import context as context
+    from holdfast.engine import edit as edit
+    from holdfast.engine import embedding as embedding
+    from holdfast.engine import find as find
+    from holdfast.engine import history as history
+    from holdfast.engine import hubs as hubs
+    from holdfast.engine import lifecycle as lifecycle
+    from holdfast.engine import listing as listing
+    from holdfast.engine import recall as recall
+    from holdfast.engine import remember as remember
+    from holdfast.engine import transfer as transfer
+
+
+def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
+    try:
+        return import_module(f"holdfast.engine.{name}")
+    except ModuleNotFoundError:
+        raise AttributeError(f"module 'holdfast.engine' has no attribute {name!r}") from None

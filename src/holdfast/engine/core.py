@@ -6,16 +6,19 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING
 
-from holdfast.domain.clock import Clock
-from holdfast.domain.hub import Hub
-from holdfast.domain.ids import Ids
-from holdfast.embed.base import Embedder
-from holdfast.engine.embedding import CatchUp
 from holdfast.errors import EmbedderError, HoldfastError, NotFound
 from holdfast.recall.vector import VectorCache
-from holdfast.settings import Settings
-from holdfast.store.base import Reader, Store
+
+if TYPE_CHECKING:
+    from holdfast.domain.clock import Clock
+    from holdfast.domain.hub import Hub
+    from holdfast.domain.ids import Ids
+    from holdfast.embed.base import Embedder
+    from holdfast.engine.embedding import CatchUp
+    from holdfast.settings import Settings
+    from holdfast.store.base import Reader, Store
 
 # Shown counts are written together with the next write, or when this many have gathered.
 _SHOWN_MAX = 256
@@ -45,7 +48,7 @@ class Core:
         self._embedder_sought = False
         self._lock = threading.Lock()
         self._shown: list[tuple[str, str]] = []
-        self._catch_up = CatchUp(self)
+        self._catch_up: CatchUp | None = None
 
     def now(self) -> datetime:
         return self.clock.now()
@@ -80,15 +83,22 @@ class Core:
     def catch_up(self) -> None:
         """Makes missing vectors in the background, where that is wanted and there is a model."""
         if self.settings["embed.background"] and self._embedder is not None:
+            from holdfast.engine.embedding import CatchUp
+
+            with self._lock:
+                if self._catch_up is None:
+                    self._catch_up = CatchUp(self)
             self._catch_up.start()
 
     def wait(self) -> None:
         """Waits for what runs in the background."""
-        self._catch_up.wait()
+        if self._catch_up is not None:
+            self._catch_up.wait()
 
     def stop(self) -> None:
         """Ends what runs in the background."""
-        self._catch_up.stop()
+        if self._catch_up is not None:
+            self._catch_up.stop()
 
     # Counters
 

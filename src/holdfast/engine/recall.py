@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from datetime import datetime, tzinfo
+from typing import TYPE_CHECKING
 
-from holdfast.domain.memory import Memory
+from holdfast import engine
 from holdfast.domain.query import Filter, Hit, Passage, Recalled
 from holdfast.engine.core import Core, require_hub
-from holdfast.engine.find import Reference, find_memory
-from holdfast.engine.history import states_as_of
 from holdfast.errors import InvalidInput
 from holdfast.recall.analyse import analyse
 from holdfast.recall.pipeline import Ask, recall
+
+if TYPE_CHECKING:
+    from holdfast.domain.memory import Memory
+    from holdfast.engine.find import Reference
 
 LIMIT_MAX = 1_000
 
@@ -42,7 +45,7 @@ def recall_memories(
     embedder = core.embedder if meaning else None
     with core.store.read(deadline_s=core.settings["recall.deadline_s"]) as reader:
         require_hub(reader, hub_id, hub)
-        past = None if as_of is None else states_as_of(reader, hub_id, as_of)
+        past = None if as_of is None else engine.history.states_as_of(reader, hub_id, as_of)
         ask = Ask(analysis, wanted, count, moment, past)
         recalled = recall(
             reader, hub_id, ask, embedder, core.vectors, meaning=meaning, explain=explain
@@ -64,7 +67,7 @@ def related(core: Core, hub_id: str, hub: str, reference: Reference, *, limit: i
     checked_limit(limit)
     with core.store.read(deadline_s=core.settings["recall.deadline_s"]) as reader:
         require_hub(reader, hub_id, hub)
-        memory = find_memory(reader, hub_id, hub, reference)
+        memory = engine.find.find_memory(reader, hub_id, hub, reference)
         wanted = Filter(alive_at=core.now())
         embedder = core.embedder
         own = [] if embedder is None else reader.vectors_of(hub_id, embedder.identity, memory.id)

@@ -15,8 +15,6 @@ import apsw
 
 from holdfast.errors import StoreClosed, StoreError
 from holdfast.store.base import Capability, Problem, Progress, Store
-from holdfast.store.sqlite import files
-from holdfast.store.sqlite.check import problems
 from holdfast.store.sqlite.connection import connect, deadline, migrate, prepare_file, translated
 from holdfast.store.sqlite.reader import SqliteReader
 from holdfast.store.sqlite.writer import SqliteWriter
@@ -133,8 +131,10 @@ class SqliteStore:
             for connection in idle:
                 connection.close()
             self._writer.close()
+            from holdfast.store.sqlite.files import rescue
+
             try:
-                return files.rescue(self.path)
+                return rescue(self.path)
             finally:
                 self._writer = connect(self.path)
 
@@ -145,6 +145,8 @@ class SqliteStore:
             self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def check(self) -> list[Problem]:
+        from holdfast.store.sqlite.check import problems
+
         self._ready()
         connection = self._take_reader()
         try:
@@ -153,11 +155,13 @@ class SqliteStore:
             self._give_back(connection)
 
     def backup(self, path: str, progress: Progress | None = None) -> None:
+        from holdfast.store.sqlite.files import copy_out
+
         self._ready()
         connection = self._take_reader()
         try:
             with translated(path):
-                files.copy_out(connection, path, progress)
+                copy_out(connection, path, progress)
         finally:
             self._give_back(connection)
 
