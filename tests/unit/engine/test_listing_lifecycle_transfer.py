@@ -225,7 +225,9 @@ def test_a_closed_memory_says_so(tmp_path: Path) -> None:
 def test_the_doctor_makes_missing_vectors(tmp_path: Path) -> None:
     with open_for_tests(tmp_path) as memory:
         memory.hub().remember("Prefers tabs")
-    with open_for_tests(tmp_path, ids=TimeIds(SystemClock()), embedder=HashEmbedder()) as memory:
+    settings = {"embed.background": False}
+    ids = TimeIds(SystemClock())
+    with open_for_tests(tmp_path, ids=ids, embedder=HashEmbedder(), settings=settings) as memory:
         assert "no vector" in memory.hub().recall("tabs").degraded[0]
         assert repair.examine(memory.core).unembedded == 1
         assert repair.mend(memory.core).mended == ["made 1 missing vectors"]
