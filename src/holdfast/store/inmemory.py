@@ -33,7 +33,6 @@ from holdfast.store.base import (
     VectorRow,
     VectorState,
 )
-from holdfast.text.searchable import searchable
 
 
 def open_store(url: str) -> Store:
@@ -66,6 +65,7 @@ class _HubState:
         self.revisions: list[Revision] = []
         self.receipts: list[Receipt] = []
         self.passages: dict[int, _Passage] = {}
+        self.texts: dict[str, str] = {}
         self.removals = 0
 
     def copy(self) -> _HubState:
@@ -75,6 +75,7 @@ class _HubState:
         twin.revisions = list(self.revisions)
         twin.receipts = list(self.receipts)
         twin.passages = {pk: passage.copy() for pk, passage in self.passages.items()}
+        twin.texts = dict(self.texts)
         twin.removals = self.removals
         return twin
 
@@ -115,6 +116,7 @@ class InMemoryStore:
     def write(self, *, durable: bool = True) -> Iterator[InMemoryWriter]:
         self._ready()
         with self._lock:
+            self._ready()
             if self._writing:
                 raise StoreError("A write was begun inside another write of the same thread.")
             self._writing = True
@@ -141,6 +143,7 @@ class InMemoryStore:
 
     def settle(self) -> None:
         """Nothing to do: what was removed is gone."""
+        self._ready()
 
     def backup(self, path: str, progress: Progress | None = None) -> None:
         raise StoreError(
@@ -285,8 +288,10 @@ class InMemoryReader:
 
     def changes(self, hub_id: str, *, limit: int, before: str | None = None) -> list[Change]:
         newest_first = list(self._hub(hub_id).changes.values())[::-1]
+        if before is None:
+            return newest_first[:limit]
         ids = [change.id for change in newest_first]
-        start = ids.index(before) + 1 if before in ids else 0
+        start = ids.index(before) + 1 if before in ids else len(ids)
         return newest_first[start : start + limit]
 
     def change(self, hub_id: str, change_id: str) -> Change | None:
@@ -342,9 +347,10 @@ class InMemoryReader:
         self, hub_id: str, needle: str, wanted: Filter, *, limit: int
     ) -> list[str]:
         out = []
+        texts = self._hub(hub_id).texts
         for memory in reversed(self._ordered(hub_id)):
             self._in_time()
-            if wanted.admits(memory) and needle in searchable(memory):
+            if memory.id in texts and needle in texts[memory.id] and wanted.admits(memory):
                 out.append(memory.id)
                 if len(out) == limit:
                     break
@@ -403,12 +409,15 @@ class InMemoryWriter(InMemoryReader):
         return self._state.sequence
 
     def add_hub(self, hub: Hub) -> None:
-        if self.hub(hub.name) is not None:
-            raise StoreError(f"There is a hub {hub.name} already.")
+        if self.hub(hub.name) is not None or hub.id in self._state.hubs:
+            raise StoreError(f"There is a hub {hub.name} ({hub.id}) already.")
         self._state.hubs[hub.id] = _HubState(hub)
 
     def rename_hub(self, hub_id: str, name: str) -> None:
         own = self._own(hub_id)
+        taken = self.hub(name)
+        if taken is not None and taken.id != hub_id:
+            raise StoreError(f"There is a hub {name} already.")
         own.hub = own.hub._replace(name=name)
 
     def set_hub_state(self, hub_id: str, state: HubState, numbers: int) -> None:
@@ -416,7 +425,7 @@ class InMemoryWriter(InMemoryReader):
         own.hub = own.hub._replace(state=state, numbers=numbers)
 
     def drop_hub(self, hub_id: str) -> None:
-        del self._state.hubs[hub_id]
+        self._state.hubs.pop(hub_id, None)
 
     def take_numbers(self, hub_id: str, count: int) -> int:
         own = self._own(hub_id)
@@ -428,17 +437,37 @@ class InMemoryWriter(InMemoryReader):
         own = self._own(memory.hub_id)
         if memory.id in own.memories or self.memory_by_number(memory.hub_id, memory.number):
             raise StoreError(f"Memory {memory.id} (#{memory.number}) is there already.")
+        self._refuse_taken(memory)
         own.memories[memory.id] = memory
 
     def set_memory(self, memory: Memory) -> None:
-        self._own(memory.hub_id).memories[memory.id] = memory
+        own = self._own(memory.hub_id)
+        if memory.id not in own.memories:
+            raise NotFound(f"There is no memory {memory.id} to be changed.")
+        self._refuse_taken(memory)
+        own.memories[memory.id] = memory
+
+    def _refuse_taken(self, memory: Memory) -> None:
+        """A key and a source path belong to one memory that is not forgotten."""
+        if memory.forgotten_at is not None:
+            return
+        for other in self._own(memory.hub_id).memories.values():
+            if other.id != memory.id and other.forgotten_at is None:
+                if memory.key is not None and memory.key == other.key:
+                    raise StoreError(f"The key {memory.key} belongs to {other.id}.")
+                if memory.source_path is not None and memory.source_path == other.source_path:
+                    raise StoreError(f"The path {memory.source_path} belongs to {other.id}.")
 
     def add_change(self, change: Change) -> None:
-        self._own(change.hub_id).changes[change.id] = change
+        own = self._own(change.hub_id)
+        if change.id in own.changes:
+            raise StoreError(f"The change set {change.id} is there already.")
+        own.changes[change.id] = change
 
     def mark_undone(self, hub_id: str, change_id: str, by: str | None) -> None:
         changes = self._own(hub_id).changes
-        changes[change_id] = changes[change_id]._replace(undone_by=by)
+        if change_id in changes:
+            changes[change_id] = changes[change_id]._replace(undone_by=by)
 
     def add_revision(
         self,
@@ -449,8 +478,12 @@ class InMemoryWriter(InMemoryReader):
         at: datetime,
         fields: Mapping[str, tuple[Any, Any]],
     ) -> None:
-        revision = Revision(self._next(), change_id, memory_id, version, at, dict(fields))
-        self._own(hub_id).revisions.append(revision)
+        own = self._own(hub_id)
+        if change_id not in own.changes or memory_id not in own.memories:
+            raise NotFound(f"There is no {change_id} or no {memory_id} for this revision.")
+        own.revisions.append(
+            Revision(self._next(), change_id, memory_id, version, at, dict(fields))
+        )
 
     def add_receipt(self, hub_id: str, receipt: Receipt) -> None:
         self._own(hub_id).receipts.append(receipt)
@@ -472,6 +505,10 @@ class InMemoryWriter(InMemoryReader):
     ) -> None:
         self.unindex(hub_id, memory_id)
         own = self._own(hub_id)
+        if memory_id not in own.memories:
+            raise NotFound(f"There is no memory {memory_id} to be indexed.")
+        if entries:
+            own.texts[memory_id] = text
         for entry in entries:
             pk = self._next()
             own.passages[pk] = _Passage(pk, memory_id, entry, model)
@@ -479,6 +516,7 @@ class InMemoryWriter(InMemoryReader):
     def unindex(self, hub_id: str, memory_id: str) -> None:
         own = self._own(hub_id)
         gone = [pk for pk, p in own.passages.items() if p.memory_id == memory_id]
+        own.texts.pop(memory_id, None)
         for pk in gone:
             own.removals += sum(map(len, own.passages.pop(pk).vectors.values()))
 
@@ -496,14 +534,20 @@ class InMemoryWriter(InMemoryReader):
         for hub in self._state.hubs.values():
             hub.removals += len(hub.passages)
             hub.passages.clear()
+            hub.texts.clear()
 
     def count_access(self, hub_id: str, memory_ids: Sequence[str], at: datetime) -> None:
-        for memory in self.memories_by_id(hub_id, memory_ids).values():
-            self.set_memory(memory._replace(access_count=memory.access_count + 1, accessed_at=at))
+        memories = self._own(hub_id).memories
+        for memory_id in memory_ids:
+            if (one := memories.get(memory_id)) is not None:
+                count = one.access_count + 1
+                memories[memory_id] = one._replace(access_count=count, accessed_at=at)
 
     def count_shown(self, hub_id: str, memory_ids: Sequence[str]) -> None:
-        for memory in self.memories_by_id(hub_id, memory_ids).values():
-            self.set_memory(memory._replace(shown_count=memory.shown_count + 1))
+        memories = self._own(hub_id).memories
+        for memory_id in memory_ids:
+            if (one := memories.get(memory_id)) is not None:
+                memories[memory_id] = one._replace(shown_count=one.shown_count + 1)
 
 
 def _sort_value(memory: Memory, order: Order) -> tuple[int, int]:

@@ -120,6 +120,11 @@ def rescue(path: str) -> str:
             for table in CANONICAL:
                 connection.execute(f"INSERT INTO main.{table} SELECT * FROM damaged.{table}")
             connection.execute("INSERT INTO main.word_totals (hub) SELECT pk FROM main.hubs")
+            # What was given out once is not given out again, also where it is gone by now.
+            connection.execute(
+                "DELETE FROM main.sqlite_sequence;"
+                "INSERT INTO main.sqlite_sequence SELECT name, seq FROM damaged.sqlite_sequence"
+            )
             connection.execute("COMMIT; DETACH DATABASE damaged")
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     except BaseException:

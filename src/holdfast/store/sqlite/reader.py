@@ -163,7 +163,7 @@ class SqliteReader:
             (hub,),
         )
         return Statistics(
-            hub=self._one("SELECT name FROM hubs WHERE pk = ?", (hub,)),
+            hub=self._one("SELECT name FROM hubs WHERE pk = ?", (hub,)) or "",
             memories=totals[0],
             visible=int(totals[7]),
             forgotten=totals[1],
@@ -309,7 +309,10 @@ class SqliteReader:
         conditions, values = filters.where(wanted)
         expression = search.trigram_expression(hub, needle)
         source = "memories m"
-        if expression:
+        if not expression:
+            # Too short for a trigram: every text that is in the index is looked at.
+            conditions += " AND EXISTS (SELECT 1 FROM passages p WHERE p.memory = m.pk)"
+        else:
             source = (
                 "(SELECT rowid AS pk FROM trigrams WHERE trigrams MATCH ?) AS t"
                 " CROSS JOIN memories m ON m.pk = t.pk"

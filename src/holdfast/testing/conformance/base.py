@@ -1,0 +1,235 @@
+"""What the promises share: how a store is opened, and values to put into it.
+
+`observe` asks a reader every question there is about a hub. Two observations that are equal mean
+that nothing a caller can see differs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holdfast.domain.change import Action, Change
+from holdfast.domain.hub import Hub
+from holdfast.domain.memory import Memory
+from holdfast.domain.query import EVERYTHING, ORDERS
+from holdfast.store.base import IndexEntry, Reader, Store, TermQuery, Writer
+from holdfast.testing.fixtures import START
+from holdfast.text.normalise import content_hash
+from holdfast.text.searchable import searchable
+from holdfast.text.terms import terms
+
+HUB = "hub_a"
+MODEL = "model-one"
+# More than any kit hub holds.
+_ALL = 10_000
+
+
+class StoreCase:
+    """Opens the store that is on trial; every promise is a subclass of this."""
+
+    def open_store(self, tmp_path: Path) -> Store:
+        """A store whose state is kept under `tmp_path`; a durable one opened again there has it."""
+        raise NotImplementedError("Say in your class how the store is opened: open_store().")
+
+    @pytest.fixture
+    def store(self, tmp_path: Path) -> Iterator[Store]:
+        store = self.open_store(tmp_path)
+        with store.write() as writer:
+            writer.add_hub(make_hub())
+        yield store
+        store.close()
+
+
+def at(seconds: float) -> datetime:
+    """A moment that many seconds after the kit's start."""
+    return START + timedelta(seconds=seconds)
+
+
+def make_hub(hub_id: str = HUB, name: str = "", **fields: Any) -> Hub:
+    return Hub(hub_id, name or hub_id.removeprefix("hub_"), "owner", START)._replace(**fields)
+
+
+def make_memory(number: int, content: str = "", *, hub_id: str = HUB, **fields: Any) -> Memory:
+    """A memory with foreseeable id, times and content."""
+    content = content or f"note number{number}"
+    plain = Memory(
+        id=f"mem_{number}",
+        hub_id=hub_id,
+        number=number,
+        content=content,
+        content_hash=content_hash(content),
+        title=content[:40],
+        owner="owner",
+        created_at=at(number),
+        updated_at=at(number),
+    )
+    return plain._replace(**fields)
+
+
+def make_entries(memory: Memory, vectors: Sequence[Sequence[bytes]] = ()) -> list[IndexEntry]:
+    """One passage a line of the content, the title's words in the head; `vectors` are those of
+    the windows of each passage."""
+    entries = []
+    start = 0
+    windows = sum(map(len, vectors)) or 1
+    for ordinal, line in enumerate(memory.content.split("\n")):
+        own = tuple(vectors[ordinal]) if ordinal < len(vectors) else ()
+        end = start + len(line)
+        head = (*terms(memory.title), *terms(" ".join(memory.tags)))
+        body = tuple(terms(line))
+        entries.append(IndexEntry(ordinal, start, end, ("Heading",), body, head, windows, own))
+        start = end + 1
+    return entries
+
+
+def index(
+    writer: Writer,
+    memory: Memory,
+    vectors: Sequence[Sequence[bytes]] = (),
+    *,
+    model: str = MODEL,
+) -> None:
+    entries = make_entries(memory, vectors)
+    writer.index(memory.hub_id, memory.id, searchable(memory), entries, model)
+
+
+def put(
+    writer: Writer,
+    memory: Memory,
+    vectors: Sequence[Sequence[bytes]] = (),
+    *,
+    model: str = MODEL,
+    change_id: str = "",
+    action: Action = "remember",
+) -> Memory:
+    """Adds a memory as an engine does: row, change set, revision, index; numbers are taken."""
+    change = Change(
+        change_id or f"chg_{memory.number}", memory.hub_id, memory.created_at, "tester", action
+    )
+    hub = writer.hub_by_id(memory.hub_id)
+    if hub is not None and hub.numbers < memory.number:
+        writer.take_numbers(memory.hub_id, memory.number - hub.numbers)
+    writer.add_memory(memory)
+    if writer.change(memory.hub_id, change.id) is None:
+        writer.add_change(change)
+    writer.add_revision(memory.hub_id, change.id, memory.id, memory.version, memory.updated_at, {})
+    if memory.forgotten_at is None:
+        index(writer, memory, vectors, model=model)
+    return memory
+
+
+def revise(
+    writer: Writer, before: Memory, change_id: str, moment: datetime, **fields: Any
+) -> Memory:
+    """A new version of a memory, as an engine makes it."""
+    after = before._replace(**fields, version=before.version + 1, updated_at=moment)
+    if writer.change(before.hub_id, change_id) is None:
+        writer.add_change(Change(change_id, before.hub_id, moment, "tester", "update"))
+    writer.set_memory(after)
+    changed = {name: (getattr(before, name), value) for name, value in fields.items()}
+    writer.add_revision(before.hub_id, change_id, before.id, after.version, moment, changed)
+    if after.forgotten_at is None:
+        index(writer, after)
+    else:
+        writer.unindex(after.hub_id, after.id)
+    return after
+
+
+def observe(
+    reader: Reader,
+    hub_id: str,
+    memories: Sequence[Memory],
+    *,
+    changes: Sequence[str] = (),
+    model: str = MODEL,
+) -> dict[str, Any]:
+    """The answer of every reader method about one hub.
+
+    The questions are made from `memories` and `changes`, whether the hub has them or not.
+    """
+    return {
+        **_observe_rows(reader, hub_id, memories),
+        **_observe_history(reader, hub_id, memories, changes),
+        **_observe_search(reader, hub_id, memories),
+        **_observe_vectors(reader, hub_id, memories, model),
+    }
+
+
+def _observe_rows(reader: Reader, hub_id: str, memories: Sequence[Memory]) -> dict[str, Any]:
+    keys = sorted({memory.key for memory in memories if memory.key is not None})
+    paths = sorted({memory.source_path for memory in memories if memory.source_path is not None})
+    sessions = sorted({memory.session for memory in memories if memory.session is not None})
+    hub = reader.hub_by_id(hub_id)
+    return {
+        "hub_by_id": hub,
+        "hub": None if hub is None else reader.hub(hub.name),
+        "hubs": [one for one in reader.hubs() if one.id == hub_id],
+        "memory": [reader.memory(hub_id, memory.id) for memory in memories],
+        "memory_by_number": [reader.memory_by_number(hub_id, m.number) for m in memories],
+        "memory_by_key": [reader.memory_by_key(hub_id, key) for key in keys],
+        "memory_by_path": [reader.memory_by_path(hub_id, path) for path in paths],
+        "memories_by_hash": [reader.memories_by_hash(hub_id, m.content_hash) for m in memories],
+        "memories_by_id": reader.memories_by_id(hub_id, [memory.id for memory in memories]),
+        "memories": [
+            reader.memories(hub_id, EVERYTHING, order=order, after=None, limit=_ALL)
+            for order in ORDERS
+        ],
+        "adjacent": [reader.adjacent(hub_id, session, 0, _ALL) for session in sessions],
+        "speakers": reader.speakers(hub_id, limit=_ALL),
+        "statistics": reader.statistics(hub_id),
+    }
+
+
+def _observe_history(
+    reader: Reader, hub_id: str, memories: Sequence[Memory], changes: Sequence[str]
+) -> dict[str, Any]:
+    sets = [*(f"chg_{memory.number}" for memory in memories), *changes]
+    return {
+        "changes": reader.changes(hub_id, limit=_ALL),
+        "change": [reader.change(hub_id, change_id) for change_id in sets],
+        "last_undoable": reader.last_undoable(hub_id),
+        "revisions": [reader.revisions(hub_id, memory.id) for memory in memories],
+        "revisions_of": [reader.revisions_of(hub_id, change_id) for change_id in sets],
+        "changed_after": reader.changed_after(hub_id, at(-1)),
+        "scan_changes": list(reader.scan_changes(hub_id)),
+        "scan_revisions": list(reader.scan_revisions(hub_id)),
+        "receipts": reader.receipts(hub_id),
+    }
+
+
+def _observe_search(reader: Reader, hub_id: str, memories: Sequence[Memory]) -> dict[str, Any]:
+    words = sorted({term for memory in memories for term in terms(memory.content)})
+    needles = sorted({searchable(memory)[:12] for memory in memories})
+    query = TermQuery(tuple(words))
+    found = reader.search_terms(hub_id, query, EVERYTHING, limit=_ALL) if words else []
+    return {
+        "lexicon": reader.lexicon(hub_id, words),
+        "search_terms": sorted(found, key=lambda one: one.passage_id),
+        "search_substring": [
+            reader.search_substring(hub_id, needle, EVERYTHING, limit=_ALL) for needle in needles
+        ],
+        "passages": reader.passages(hub_id, [memory.id for memory in memories]),
+        "candidates": reader.candidates(hub_id, range(1, 500), EVERYTHING),
+    }
+
+
+def _observe_vectors(
+    reader: Reader, hub_id: str, memories: Sequence[Memory], model: str
+) -> dict[str, Any]:
+    return {
+        "vector_state": reader.vector_state(hub_id, model),
+        "vectors": list(reader.vectors(hub_id, model, after=0)),
+        "vectors_of": [reader.vectors_of(hub_id, model, memory.id) for memory in memories],
+        "unembedded": reader.unembedded(hub_id, model, limit=_ALL),
+        "unembedded_count": reader.unembedded_count(hub_id, model),
+    }
+
+
+def differences(one: Mapping[str, Any], two: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """What two observations disagree on; easier to read than two whole ones."""
+    return {name: (one[name], two[name]) for name in one if one[name] != two[name]}

@@ -1,0 +1,199 @@
+"""A write happens whole or not at all, and numbers are given out once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from holdfast.domain.change import Change, Receipt
+from holdfast.domain.memory import Memory
+from holdfast.errors import HoldfastError, StoreError
+from holdfast.store.base import Store, VectorRow, Writer
+from holdfast.testing.conformance.base import (
+    HUB,
+    StoreCase,
+    at,
+    differences,
+    make_hub,
+    make_memory,
+    observe,
+    put,
+    revise,
+)
+
+
+class _Failure(Exception):
+    """Something that goes wrong in the middle of a write."""
+
+
+def _add(writer: Writer) -> None:
+    put(writer, make_memory(9, "shared words"), [[b"v"]])
+
+
+def _everything(writer: Writer) -> None:
+    first = writer.memory(HUB, "mem_1")
+    assert first is not None
+    _add(writer)
+    revise(writer, first, "chg_half", at(50), content="rewritten", key="new key")
+    writer.purge(HUB, "mem_2")
+    writer.add_receipt(HUB, Receipt("mem_2", 2, at(50), "tester", "", 1))
+    writer.count_access(HUB, ["mem_3"], at(60))
+    writer.count_shown(HUB, ["mem_3"])
+    writer.mark_undone(HUB, "chg_3", "chg_half")
+    writer.set_vectors(HUB, "model-one", [VectorRow(1, 0, b"w")])
+    writer.take_numbers(HUB, 5)
+    writer.add_hub(make_hub("hub_half"))
+    writer.rename_hub(HUB, "halfway")
+
+
+def _derived(writer: Writer) -> None:
+    writer.unindex(HUB, "mem_1")
+    writer.drop_derived()
+
+
+def _drop(writer: Writer) -> None:
+    writer.drop_hub(HUB)
+
+
+# Each breaks a promise that the tables make, whatever the caller means by it.
+FORBIDDEN: dict[str, Callable[[Writer], None]] = {
+    "an id that is taken": lambda w: w.add_memory(make_memory(1)._replace(number=50)),
+    "a number that is taken": lambda w: w.add_memory(make_memory(1)._replace(id="mem_new")),
+    "a key that is taken": lambda w: w.add_memory(make_memory(50, key="key 1")),
+    "a path that is taken": lambda w: w.add_memory(make_memory(50, source_path="/path/1")),
+    "a key that is taken, set later": lambda w: w.set_memory(make_memory(2, key="key 1")),
+    "setting a memory that is not there": lambda w: w.set_memory(make_memory(50)),
+    "a memory of a hub that is not there": lambda w: w.add_memory(
+        make_memory(50, hub_id="hub_none")
+    ),
+    "numbers of a hub that is not there": lambda w: _ignore(w.take_numbers("hub_none", 1)),
+    "a change set that is there already": lambda w: w.add_change(
+        Change("chg_1", HUB, at(1), "tester", "update")
+    ),
+    "a revision of a memory that is not there": lambda w: w.add_revision(
+        HUB, "chg_1", "mem_50", 1, at(1), {}
+    ),
+    "a revision of a change set that is not there": lambda w: w.add_revision(
+        HUB, "chg_none", "mem_1", 2, at(1), {}
+    ),
+    "a hub id that is taken": lambda w: w.add_hub(make_hub(HUB, "other name")),
+    "a hub name that is taken": lambda w: w.add_hub(make_hub("hub_new", "a")),
+    "a hub renamed to a name that is taken": lambda w: w.rename_hub("hub_b", "a"),
+    "an index of a memory that is not there": lambda w: w.index(HUB, "mem_50", "", [], ""),
+}
+
+
+def _ignore(_: object) -> None:
+    """Turns an expression into a statement that lambda can hold."""
+
+
+class Batches(StoreCase):
+    """All or nothing."""
+
+    def _fill_batch(self, store: Store) -> list[Memory]:
+        memories = [
+            make_memory(n, f"shared words {n}", key=f"key {n}", source_path=f"/path/{n}")
+            for n in (1, 2, 3)
+        ]
+        with store.write() as writer:
+            writer.add_hub(make_hub("hub_b"))
+            for memory in memories:
+                put(writer, memory, [[b"vector"]])
+        return [*memories, make_memory(9, "shared words")]
+
+    @pytest.mark.parametrize("act", [_add, _everything, _derived, _drop])
+    def test_a_write_that_fails_leaves_nothing(
+        self, store: Store, act: Callable[[Writer], None]
+    ) -> None:
+        memories = self._fill_batch(store)
+        with store.read() as reader:
+            before = observe(reader, HUB, memories, changes=["chg_half"])
+        with pytest.raises(_Failure), store.write() as writer:
+            act(writer)
+            raise _Failure
+        with store.read() as reader:
+            after = observe(reader, HUB, memories, changes=["chg_half"])
+            assert reader.hub_by_id("hub_half") is None
+        assert differences(before, after) == {}
+        assert store.check() == []
+
+    @pytest.mark.parametrize("act", list(FORBIDDEN.values()), ids=list(FORBIDDEN))
+    def test_what_the_store_forbids_is_an_error_and_leaves_nothing(
+        self, store: Store, act: Callable[[Writer], None]
+    ) -> None:
+        memories = self._fill_batch(store)
+        with store.read() as reader:
+            before = observe(reader, HUB, memories)
+        with pytest.raises(HoldfastError), store.write() as writer:
+            put(writer, make_memory(20, "came before the failure"))
+            act(writer)
+        with store.read() as reader:
+            assert differences(before, observe(reader, HUB, memories)) == {}
+
+    def test_after_a_failed_write_the_next_one_works(self, store: Store) -> None:
+        with pytest.raises(_Failure), store.write() as writer:
+            put(writer, make_memory(1))
+            raise _Failure
+        with store.write() as writer:
+            put(writer, make_memory(1, "the second try"))
+        with store.read() as reader:
+            found = reader.memory(HUB, "mem_1")
+        assert found is not None
+        assert found.content == "the second try"
+
+    def test_a_writer_sees_what_it_has_written(self, store: Store) -> None:
+        with store.write() as writer:
+            put(writer, make_memory(1, "shared words"), [[b"v"]])
+            seen = observe(writer, HUB, [make_memory(1, "shared words")])
+        with store.read() as reader:
+            committed = observe(reader, HUB, [make_memory(1, "shared words")])
+        assert differences(seen, committed) == {}
+        assert committed["statistics"].memories == 1
+
+    def test_a_write_inside_a_write_is_refused_and_harms_neither(self, store: Store) -> None:
+        with store.write() as writer:
+            put(writer, make_memory(1))
+            with pytest.raises(StoreError), store.write():
+                pass
+            put(writer, make_memory(2))
+        with store.read() as reader:
+            assert reader.statistics(HUB).memories == 2
+
+    def test_a_write_that_need_not_be_durable_is_seen_at_once(self, store: Store) -> None:
+        with store.write() as writer:
+            put(writer, make_memory(1))
+        with store.write(durable=False) as writer:
+            # Shown twice is two, even when it is told in one breath.
+            writer.count_shown(HUB, ["mem_1", "mem_1"])
+            writer.count_access(HUB, ["mem_1", "mem_none"], at(9))
+        with store.read() as reader:
+            found = reader.memory(HUB, "mem_1")
+        assert found == make_memory(1, shown_count=2, access_count=1, accessed_at=at(9))
+
+    def test_numbers_are_given_out_once(self, store: Store) -> None:
+        with store.write() as writer:
+            assert writer.take_numbers(HUB, 3) == 1
+            assert writer.take_numbers(HUB, 1) == 4
+            put(writer, make_memory(4))
+        with store.write() as writer:
+            writer.purge(HUB, "mem_4")
+            assert writer.take_numbers(HUB, 1) == 5
+        with store.read() as reader:
+            hub = reader.hub_by_id(HUB)
+        assert hub is not None
+        assert hub.numbers == 5
+
+    def test_a_key_and_a_path_are_free_again_when_their_memory_is_forgotten(
+        self, store: Store
+    ) -> None:
+        with store.write() as writer:
+            old = put(writer, make_memory(1, key="k", source_path="/p"))
+            revise(writer, old, "chg_forget", at(5), forgotten_at=at(5))
+            assert writer.memory_by_key(HUB, "k") is None
+            assert writer.memory_by_path(HUB, "/p") is None
+            put(writer, make_memory(2, key="k", source_path="/p"))
+        with store.read() as reader:
+            for found in (reader.memory_by_key(HUB, "k"), reader.memory_by_path(HUB, "/p")):
+                assert found is not None
+                assert found.number == 2

@@ -1,0 +1,89 @@
+"""Change sets and revisions come back in the order they were made."""
+
+from __future__ import annotations
+
+from holdfast.domain.change import Change
+from holdfast.store.base import Store
+from holdfast.testing.conformance.base import HUB, StoreCase, at, make_memory, put, revise
+
+
+class HistoryKept(StoreCase):
+    """What happened, and in what order."""
+
+    def _fill_history(self, store: Store) -> None:
+        with store.write() as writer:
+            one = put(writer, make_memory(1))
+            two = put(writer, make_memory(2))
+            # A clock may stand still, or go back: the order of writing is what counts.
+            one = revise(writer, one, "chg_both", at(10), title="b")
+            two = revise(writer, two, "chg_both", at(10), title="b")
+            one = revise(writer, one, "chg_back", at(3), title="c")
+            revise(writer, two, "chg_same", at(3), title="c")
+
+    def test_the_revisions_of_a_memory_come_oldest_first(self, store: Store) -> None:
+        self._fill_history(store)
+        with store.read() as reader:
+            found = reader.revisions(HUB, "mem_1")
+        assert [(r.version, r.change_id) for r in found] == [
+            (1, "chg_1"),
+            (2, "chg_both"),
+            (3, "chg_back"),
+        ]
+        assert [r.sequence for r in found] == sorted({r.sequence for r in found})
+        assert [r.creates for r in found] == [True, False, False]
+
+    def test_the_revisions_of_a_change_set_come_in_the_order_of_writing(self, store: Store) -> None:
+        self._fill_history(store)
+        with store.read() as reader:
+            found = reader.revisions_of(HUB, "chg_both")
+            assert reader.revisions_of(HUB, "chg_none") == []
+        assert [r.memory_id for r in found] == ["mem_1", "mem_2"]
+
+    def test_a_scan_comes_oldest_first(self, store: Store) -> None:
+        self._fill_history(store)
+        with store.read() as reader:
+            changes = [change.id for change in reader.scan_changes(HUB)]
+            revisions = list(reader.scan_revisions(HUB))
+        assert changes == ["chg_1", "chg_2", "chg_both", "chg_back", "chg_same"]
+        assert [(r.change_id, r.memory_id) for r in revisions] == [
+            ("chg_1", "mem_1"),
+            ("chg_2", "mem_2"),
+            ("chg_both", "mem_1"),
+            ("chg_both", "mem_2"),
+            ("chg_back", "mem_1"),
+            ("chg_same", "mem_2"),
+        ]
+        assert [r.sequence for r in revisions] == sorted({r.sequence for r in revisions})
+
+    def test_change_sets_are_paged_newest_first(self, store: Store) -> None:
+        self._fill_history(store)
+        with store.read() as reader:
+            first = reader.changes(HUB, limit=2)
+            rest = reader.changes(HUB, limit=9, before="chg_back")
+            assert reader.changes(HUB, limit=9, before="chg_none") == []
+        assert [change.id for change in first] == ["chg_same", "chg_back"]
+        assert [change.id for change in rest] == ["chg_both", "chg_2", "chg_1"]
+
+    def test_changed_after_is_strictly_after_and_by_number(self, store: Store) -> None:
+        self._fill_history(store)
+        with store.read() as reader:
+            assert reader.changed_after(HUB, at(0)) == ["mem_1", "mem_2"]
+            assert reader.changed_after(HUB, at(9)) == ["mem_1", "mem_2"]
+            assert reader.changed_after(HUB, at(10)) == []
+
+    def test_the_last_undoable_is_no_undo_and_not_undone(self, store: Store) -> None:
+        with store.write() as writer:
+            put(writer, make_memory(1))
+            put(writer, make_memory(2))
+            writer.add_change(Change("chg_u", HUB, at(5), "tester", "undo", undoes="chg_2"))
+            writer.mark_undone(HUB, "chg_2", "chg_u")
+            last = writer.last_undoable(HUB)
+            assert last is not None
+            assert last.id == "chg_1"
+            undone = writer.change(HUB, "chg_2")
+            assert undone is not None
+            assert undone.undone_by == "chg_u"
+            writer.mark_undone(HUB, "chg_2", None)
+            last = writer.last_undoable(HUB)
+            assert last is not None
+            assert last.id == "chg_2"

@@ -1,0 +1,291 @@
+"""Lists: every order, every filter, and cursors that stay right while others write."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from holdfast.domain.clock import to_micros
+from holdfast.domain.memory import KINDS, LAYERS, SOURCES, STABILITIES, STATES, Memory
+from holdfast.domain.query import EVERYTHING, ORDERS, Filter, Order
+from holdfast.store.base import Reader, Store, TermQuery
+from holdfast.testing.conformance.base import HUB, StoreCase, at, make_memory, put, revise
+
+_CATEGORIES = ("fact", "preference", "Ünïcode %_")
+_TAGS = ("a", "b", "a b", '"q"', "%")
+_PATHS = ("/notes/a.md", "/notes", "notes/a.md", "/notes2/a.md", "/not_s/x", "a.md", "/ä/b")
+_AGENTS = ("agent", "cli", "/notes")
+_SESSIONS = ("s1", "s2")
+_KEYS = ("k", "K", "k%")
+_MOMENTS = tuple(at(seconds) for seconds in (-10, 0, 3, 3.000001, 7, 1000))
+
+
+def _among(values: tuple[Any, ...]) -> st.SearchStrategy[tuple[Any, ...]]:
+    return st.lists(st.sampled_from(values), max_size=2, unique=True).map(tuple)
+
+
+def _maybe(values: tuple[Any, ...]) -> st.SearchStrategy[Any]:
+    return st.none() | st.sampled_from(values)
+
+
+FILTERS = st.builds(
+    Filter,
+    states=_among(STATES),
+    categories=_among(_CATEGORIES),
+    kinds=_among(KINDS),
+    stabilities=_among(STABILITIES),
+    layers=_among(LAYERS),
+    sources=_among(SOURCES),
+    tags=_among(_TAGS),
+    key=_maybe(_KEYS),
+    came_from=_maybe((*_PATHS, *_AGENTS, "", "/", "/notes/", "md", "notes")),
+    session=_maybe(_SESSIONS),
+    pinned=st.sampled_from((None, True, False)),
+    forgotten=st.sampled_from((None, True, False)),
+    quarantined=st.sampled_from((None, True, False)),
+    since=_maybe(_MOMENTS),
+    until=_maybe(_MOMENTS),
+    alive_at=_maybe(_MOMENTS),
+)
+
+
+def _cycled(values: tuple[Any, ...], number: int) -> Any:
+    return values[number % len(values)]
+
+
+def _varied(number: int) -> Memory:
+    """Memories that differ in everything a filter looks at, in coprime rhythms."""
+    forgotten = number % 7 == 0
+    return make_memory(
+        number,
+        f"common number{number}",
+        state=_cycled(STATES, number),
+        category=_cycled(_CATEGORIES, number),
+        kind=_cycled(KINDS, number // 2),
+        stability=_cycled(STABILITIES, number // 3),
+        layer=_cycled(LAYERS, number // 4),
+        source=_cycled(SOURCES, number),
+        tags=tuple(dict.fromkeys((_cycled(_TAGS, number), _cycled(_TAGS, number // 2)))),
+        key=_cycled(_KEYS, number) if number <= len(_KEYS) else None,
+        source_path=_cycled(_PATHS, number) if number <= len(_PATHS) else None,
+        source_agent=_cycled((None, *_AGENTS), number),
+        session=_cycled((None, *_SESSIONS), number),
+        pinned=number % 5 == 0,
+        forgotten_at=at(500) if forgotten else None,
+        quarantine="reason" if number % 11 == 0 else "",
+        occurred_at=_cycled((None, *_MOMENTS), number),
+        expires_at=_cycled((None, None, *_MOMENTS), number),
+        accessed_at=_cycled((None, at(1), at(2)), number),
+        updated_at=at(number // 4),
+    )
+
+
+VARIED = [_varied(number) for number in range(1, 61)]
+
+
+def _sorted(memories: list[Memory], order: Order) -> list[Memory]:
+    return sorted(
+        memories,
+        key=lambda memory: place(memory, order),
+        reverse=order in ("newest", "updated", "accessed"),
+    )
+
+
+def place(memory: Memory, order: Order) -> tuple[int, int]:
+    """Where a memory stands in an order: what it is sorted by, then its number."""
+    if order == "updated":
+        return to_micros(memory.updated_at), memory.number
+    if order == "accessed":
+        moment: datetime | None = memory.accessed_at
+        return 0 if moment is None else to_micros(moment), memory.number
+    return memory.number, memory.number
+
+
+def _paged(
+    reader: Reader, order: Order, size: int, wanted: Filter = EVERYTHING
+) -> list[list[Memory]]:
+    pages: list[list[Memory]] = []
+    after = None
+    while True:
+        page = reader.memories(HUB, wanted, order=order, after=after, limit=size)
+        if not page:
+            return pages
+        pages.append(page)
+        after = place(page[-1], order)
+
+
+class Lists(StoreCase):
+    """Which memories, in what order."""
+
+    @pytest.fixture
+    def varied(self, store: Store) -> Store:
+        with store.write() as writer:
+            for memory in VARIED:
+                put(writer, memory)
+        return store
+
+    @settings(
+        max_examples=150,
+        deadline=None,
+        suppress_health_check=[
+            HealthCheck.function_scoped_fixture,
+            HealthCheck.differing_executors,
+            HealthCheck.too_slow,
+        ],
+    )
+    @given(wanted=FILTERS, order=st.sampled_from(ORDERS))
+    def test_a_filter_admits_what_it_says_it_admits(
+        self, varied: Store, wanted: Filter, order: Order
+    ) -> None:
+        admitted = [memory for memory in VARIED if wanted.admits(memory)]
+        with varied.read() as reader:
+            found = reader.memories(HUB, wanted, order=order, after=None, limit=100)
+            by_word = reader.search_terms(HUB, TermQuery(("common",)), wanted, limit=100)
+            by_part = reader.search_substring(HUB, "mmon num", wanted, limit=100)
+            by_short = reader.search_substring(HUB, "mm", wanted, limit=100)
+            every = [one.passage_id for one in reader.passages(HUB, [m.id for m in VARIED])]
+            by_id = reader.candidates(HUB, every, wanted)
+        assert found == _sorted(admitted, order)
+        # What is forgotten is out of the index, so no search finds it.
+        indexed = {memory.id for memory in admitted if memory.forgotten_at is None}
+        assert {one.memory_id for one in by_word} == indexed
+        assert set(by_part) == set(by_short) == indexed
+        assert {one.memory_id for one in by_id} == indexed
+
+    @pytest.mark.parametrize(
+        "field",
+        [name for name in Filter._fields if name not in ("forgotten", "quarantined")],
+    )
+    def test_each_condition_alone_leaves_some_out_and_lets_some_through(
+        self, varied: Store, field: str
+    ) -> None:
+        values: dict[str, Any] = {
+            "states": ("cooling",),
+            "categories": ("Ünïcode %_",),
+            "kinds": ("semantic",),
+            "stabilities": ("stable",),
+            "layers": ("journal",),
+            "sources": ("web",),
+            "tags": ('"q"',),
+            "key": "k%",
+            "came_from": "/notes",
+            "session": "s1",
+            "pinned": True,
+            "since": at(3),
+            "until": at(3),
+            "alive_at": at(3),
+        }
+        wanted = EVERYTHING._replace(**{field: values[field]})
+        with varied.read() as reader:
+            found = reader.memories(HUB, wanted, order="number", after=None, limit=100)
+        assert 0 < len(found) < len(VARIED)
+        assert found == [memory for memory in VARIED if wanted.admits(memory)]
+
+    @pytest.mark.parametrize("order", ORDERS)
+    @pytest.mark.parametrize("size", [1, 7, 60, 61])
+    def test_pages_put_together_are_the_whole_list(
+        self, varied: Store, order: Order, size: int
+    ) -> None:
+        with varied.read() as reader:
+            pages = _paged(reader, order, size)
+        assert [memory for page in pages for memory in page] == _sorted(VARIED, order)
+        assert all(len(page) == size for page in pages[:-1])
+
+    @pytest.mark.parametrize("order", ORDERS)
+    def test_a_cursor_stays_right_while_others_write(self, varied: Store, order: Order) -> None:
+        """What does not change is shown once, whatever comes and goes around it."""
+        seen: list[Memory] = []
+        after = None
+        step = 0
+        while True:
+            with varied.read() as reader:
+                page = reader.memories(HUB, EVERYTHING, order=order, after=after, limit=7)
+            if not page:
+                break
+            seen += page
+            after = place(page[-1], order)
+            step += 1
+            with varied.write() as writer:
+                if step < 9:
+                    put(writer, make_memory(100 + step, "newcomer", updated_at=at(step)))
+                # The one the cursor stands on goes away too.
+                writer.purge(HUB, page[-1].id)
+        known = [memory.number for memory in seen if memory.number <= len(VARIED)]
+        assert sorted(known) == list(range(1, len(VARIED) + 1))
+
+    def test_a_memory_by_hash_is_listed_oldest_first_unless_forgotten(self, store: Store) -> None:
+        with store.write() as writer:
+            for number in (3, 1, 2):
+                put(writer, make_memory(number, "the same text"))
+            two = writer.memory(HUB, "mem_2")
+            assert two is not None
+            revise(writer, two, "chg_forget", at(9), forgotten_at=at(9))
+        with store.read() as reader:
+            found = reader.memories_by_hash(HUB, two.content_hash)
+        assert [memory.number for memory in found] == [1, 3]
+
+    def test_many_ids_are_found_at_once(self, store: Store) -> None:
+        count = 1_201
+        with store.write() as writer:
+            for number in range(1, count + 1):
+                put(writer, make_memory(number, "one\ntwo" if number % 300 == 0 else "one"))
+        ids = [f"mem_{number}" for number in range(count + 5, 0, -1)]
+        with store.read() as reader:
+            found = reader.memories_by_id(HUB, ids)
+            passages = reader.passages(HUB, ids)
+            again = reader.candidates(
+                HUB, [one.passage_id for one in reversed(passages)], EVERYTHING
+            )
+        assert set(found) == {f"mem_{number}" for number in range(1, count + 1)}
+        assert len(passages) == len(again) == count + 4
+        ordinals = [one.ordinal for one in passages if one.memory_id == "mem_600"]
+        assert ordinals == [0, 1]
+        assert {one.memory_id for one in again} == set(found)
+
+    def test_adjacent_means_that_nothing_visible_of_the_session_is_between(
+        self, store: Store
+    ) -> None:
+        with store.write() as writer:
+            for number, session in enumerate(["s", "s", "t", "s", "s", None], 1):
+                put(writer, make_memory(number, session=session))
+            four = writer.memory(HUB, "mem_4")
+            assert four is not None
+        with store.read() as reader:
+            assert reader.adjacent(HUB, "s", 1, 2)
+            assert reader.adjacent(HUB, "s", 2, 4)
+            assert not reader.adjacent(HUB, "s", 1, 4)
+            assert not reader.adjacent(HUB, "s", 2, 5)
+        with store.write() as writer:
+            revise(writer, four, "chg_forget", at(9), forgotten_at=at(9))
+        with store.read() as reader:
+            assert reader.adjacent(HUB, "s", 2, 5)
+
+    def test_speakers_are_named_once_in_alphabetical_order(self, store: Store) -> None:
+        names = ["Zoe", "ana", "Ana", "Émile", "Ana", None, "李"]
+        with store.write() as writer:
+            for number, name in enumerate(names, 1):
+                put(writer, make_memory(number, speaker=name))
+        with store.read() as reader:
+            assert reader.speakers(HUB, limit=9) == ["Ana", "Zoe", "ana", "Émile", "李"]
+            assert reader.speakers(HUB, limit=2) == ["Ana", "Zoe"]
+
+    def test_statistics_count_everything(self, varied: Store) -> None:
+        with varied.read() as reader:
+            told = reader.statistics(HUB)
+        visible = [memory for memory in VARIED if memory.visible]
+        indexed = [memory for memory in VARIED if memory.forgotten_at is None]
+        assert (told.hub, told.memories, told.visible) == ("a", len(VARIED), len(visible))
+        assert told.forgotten == len(VARIED) - len(indexed)
+        assert told.quarantined == sum(bool(memory.quarantine) for memory in VARIED)
+        assert told.pinned == sum(memory.pinned for memory in VARIED)
+        for field in ("state", "category", "kind", "layer"):
+            values = [getattr(memory, field) for memory in visible]
+            assert getattr(told, f"by_{field}") == {one: values.count(one) for one in set(values)}
+        assert (told.revisions, told.changes, told.receipts) == (len(VARIED), len(VARIED), 0)
+        assert (told.passages, told.vectors) == (len(indexed), 0)
+        assert told.content_bytes == sum(len(memory.content.encode()) for memory in VARIED)
+        assert (told.oldest, told.newest) == (VARIED[0].created_at, VARIED[-1].created_at)

@@ -1,0 +1,219 @@
+"""Search: by terms, phrases, exclusions, prefixes and parts of words.
+
+A store finds; it does not rank. So these promises are about what is found, never about its order,
+except that substring search answers newest first.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from holdfast.domain.query import EVERYTHING
+from holdfast.store.base import IndexEntry, Store, TermQuery
+from holdfast.testing.conformance.base import HUB, StoreCase, at, index, make_memory, put, revise
+from holdfast.text.terms import terms, trigram_text
+
+# Numbers count from 1. Words that a query language might take for its own are words here.
+TEXTS = (
+    "red apple pie",
+    "red pear",
+    "green apple and pear",
+    "near or not and",
+    "pie apple red",
+    "100% of snake_case * star - dash",
+    'she said "hello there" to O\'Brien',
+    "東京に住んでいる",
+    "𝒳 marks 😀",
+    "https://example.org/a?b=c&d=%20",
+    "زيارة المدينة",
+    "back\\slash and (parens) [brackets] {braces} ^caret ~tilde",
+)
+
+TERM_QUERIES = {
+    "one term": (TermQuery(("red",)), {1, 2, 5}),
+    "any of several terms": (TermQuery(("green", "hello")), {3, 7}),
+    "a term that nothing holds": (TermQuery(("nowhere",)), set()),
+    "words of query languages": (TermQuery(("near", "not", "or")), {4}),
+    "and is a word": (TermQuery(("and",)), {3, 4, 12}),
+    "a phrase": (TermQuery((), (("red", "appl"),)), {1}),
+    "two phrases": (TermQuery((), (("red", "appl"), ("appl", "pie"))), {1}),
+    "a phrase the other way round": (TermQuery((), (("appl", "red"),)), {5}),
+    "a phrase of one word": (TermQuery((), (("pear",),)), {2, 3}),
+    "a phrase of three": (TermQuery((), (("red", "appl", "pie"),)), {1}),
+    "a phrase decides, terms only add": (TermQuery(("green",), (("red", "appl"),)), {1}),
+    "an exclusion": (TermQuery(("appl",), (), (("green",),)), {1, 5}),
+    "an excluded phrase": (TermQuery(("appl",), (), (("appl", "pie"),)), {3, 5}),
+    "two exclusions": (TermQuery(("appl",), (), (("green",), ("red", "appl"))), {5}),
+    "a phrase and an exclusion": (TermQuery((), (("appl",),), (("pear",),)), {1, 5}),
+    "only an exclusion finds nothing": (TermQuery((), (), (("red",),)), set()),
+    "nothing at all": (TermQuery(()), set()),
+    "a prefix": (TermQuery((), prefixes=("東",)), {8}),
+    "a prefix or a term": (TermQuery(("green",), prefixes=("東",)), {3, 8}),
+}
+
+SUBSTRINGS = {
+    "part of a word": ("ppl", {1, 3, 5}),
+    "over words": ("d apple p", {1}),
+    "one letter": ("x", {9, 10}),
+    "two letters": ("pi", {1, 5}),
+    "per cent": ("%", {6, 10}),
+    "per cent in a number": ("100%", {6}),
+    "underscore": ("_", {6}),
+    "underscore in a name": ("ke_ca", {6}),
+    "star": ("*", {6}),
+    "star alone between spaces": ("e * s", {6}),
+    "dash": ("t - d", set()),
+    "dash that is there": ("* star - da", {6}),
+    "double quote": ('"hello', {7}),
+    "single quote": ("o'b", {7}),
+    "NEAR": ("near or", {4}),
+    "address": ("org/a?b=c&d=%20", {10}),
+    "backslash": ("k\\s", {12}),
+    "brackets": ("(parens) [br", {12}),
+    "caret and tilde": ("^caret ~t", {12}),
+    "script without spaces": ("京に住", {8}),
+    "one sign": ("京", {8}),
+    "emoji": ("😀", {9}),
+    "right to left": ("المدين", {11}),
+    "what is not there": ("appel", set()),
+    "longer than every text": ("red apple pie and something", set()),
+}
+
+
+class Search(StoreCase):
+    """What is found, and what is not."""
+
+    @pytest.fixture
+    def texts(self, store: Store) -> Store:
+        with store.write() as writer:
+            for number, text in enumerate(TEXTS, 1):
+                # The title stands in the head; here it must not add words of its own.
+                put(writer, make_memory(number, text, title=""))
+        return store
+
+    @pytest.mark.parametrize(
+        ("query", "expected"), list(TERM_QUERIES.values()), ids=list(TERM_QUERIES)
+    )
+    def test_terms_find_what_holds_them(
+        self, texts: Store, query: TermQuery, expected: set[int]
+    ) -> None:
+        with texts.read() as reader:
+            found = reader.search_terms(HUB, query, EVERYTHING, limit=50)
+        assert {int(one.memory_id.removeprefix("mem_")) for one in found} == expected
+        assert len({one.passage_id for one in found}) == len(found)
+
+    @pytest.mark.parametrize(
+        ("needle", "expected"), list(SUBSTRINGS.values()), ids=list(SUBSTRINGS)
+    )
+    def test_a_substring_is_found_as_it_stands(
+        self, texts: Store, needle: str, expected: set[int]
+    ) -> None:
+        with texts.read() as reader:
+            found = reader.search_substring(HUB, trigram_text(needle), EVERYTHING, limit=50)
+        numbers = [int(memory_id.removeprefix("mem_")) for memory_id in found]
+        assert set(numbers) == expected
+        assert numbers == sorted(numbers, reverse=True)
+
+    def test_a_long_needle_is_found_whole_or_not_at_all(self, store: Store) -> None:
+        text = " ".join(f"word{number}" for number in range(200))
+        with store.write() as writer:
+            put(writer, make_memory(1, text))
+            put(writer, make_memory(2, text.replace("word150", "wordX50")))
+        with store.read() as reader:
+            found = reader.search_substring(HUB, trigram_text(text[10:]), EVERYTHING, limit=5)
+        assert found == ["mem_1"]
+
+    def test_substrings_are_found_in_title_key_and_tags(self, store: Store) -> None:
+        with store.write() as writer:
+            put(writer, make_memory(1, "body", title="the titular"))
+            put(writer, make_memory(2, "body2", key="keyed.by"))
+            put(writer, make_memory(3, "body3", tags=("tagged",)))
+        with store.read() as reader:
+            for needle, expected in (("itula", "mem_1"), ("ed.by", "mem_2"), ("agge", "mem_3")):
+                assert reader.search_substring(HUB, needle, EVERYTHING, limit=5) == [expected]
+
+    def test_head_terms_are_found_like_body_terms(self, store: Store) -> None:
+        with store.write() as writer:
+            put(writer, make_memory(1, "body", title="heading words"))
+            query = TermQuery((terms("heading")[0],))
+            assert len(writer.search_terms(HUB, query, EVERYTHING, limit=5)) == 1
+            phrase = TermQuery((), (tuple(terms("heading words")),))
+            assert len(writer.search_terms(HUB, phrase, EVERYTHING, limit=5)) == 1
+            # A phrase never reaches from the body into the head.
+            across = TermQuery((), ((*terms("body"), *terms("heading")),))
+            assert writer.search_terms(HUB, across, EVERYTHING, limit=5) == []
+
+    def test_limits_are_kept_also_where_a_filter_leaves_most_out(self, store: Store) -> None:
+        with store.write() as writer:
+            for number in range(1, 61):
+                category = "wanted" if number > 55 else "fact"
+                put(writer, make_memory(number, "common word", category=category))
+        wanted = EVERYTHING._replace(categories=("wanted",))
+        with store.read() as reader:
+            assert len(reader.search_terms(HUB, TermQuery(("common",)), wanted, limit=3)) == 3
+            assert len(reader.search_terms(HUB, TermQuery(("common",)), wanted, limit=9)) == 5
+            assert len(reader.search_substring(HUB, "ommo", wanted, limit=3)) == 3
+            assert reader.search_substring(HUB, "ommo", EVERYTHING, limit=2) == ["mem_60", "mem_59"]
+
+    def test_the_lexicon_counts_passages_that_hold_a_term(self, store: Store) -> None:
+        memory = make_memory(1, "apple apple pear\napple", title="pear")
+        with store.write() as writer:
+            put(writer, memory)
+            put(writer, make_memory(2, "plum", title=""))
+        with store.read() as reader:
+            told = reader.lexicon(HUB, ["appl", "pear", "plum", "none"])
+        assert told.passages == 3
+        assert told.terms == 3 + 1 + 1 + 1 + 1  # two bodies, the title in both heads, plum
+        assert dict(told.frequency) == {"appl": 2, "pear": 2, "plum": 1, "none": 0}
+
+    def test_the_lexicon_forgets_what_is_taken_out(self, store: Store) -> None:
+        with store.write() as writer:
+            one = put(writer, make_memory(1, "apple pie", title=""))
+            put(writer, make_memory(2, "apple tart", title=""))
+        with store.write() as writer:
+            revise(writer, one, "chg_new", at(9), content="plum")
+        with store.read() as reader:
+            told = reader.lexicon(HUB, ["appl", "pie", "plum"])
+            assert dict(told.frequency) == {"appl": 1, "pie": 0, "plum": 1}
+            assert (told.passages, told.terms) == (2, 3)
+        with store.write() as writer:
+            writer.unindex(HUB, "mem_1")
+            writer.purge(HUB, "mem_2")
+        with store.read() as reader:
+            told = reader.lexicon(HUB, ["appl", "pie", "plum"])
+            assert dict(told.frequency) == {"appl": 0, "pie": 0, "plum": 0}
+            assert (told.passages, told.terms) == (0, 0)
+
+    def test_an_index_replaces_the_one_before(self, store: Store) -> None:
+        with store.write() as writer:
+            one = put(writer, make_memory(1, "old words\nsecond line"))
+        with store.write() as writer:
+            revise(writer, one, "chg_new", at(9), content="fresh text", title="fresh text")
+        with store.read() as reader:
+            assert len(reader.passages(HUB, ["mem_1"])) == 1
+            old = TermQuery(tuple(terms("old words second line")))
+            assert reader.search_terms(HUB, old, EVERYTHING, limit=5) == []
+            assert reader.search_substring(HUB, "ld wor", EVERYTHING, limit=5) == []
+            assert reader.search_substring(HUB, "resh te", EVERYTHING, limit=5) == ["mem_1"]
+
+    def test_a_memory_indexed_without_a_passage_can_be_indexed_again(self, store: Store) -> None:
+        memory = make_memory(1, "some text")
+        with store.write() as writer:
+            put(writer, memory)
+            writer.index(HUB, "mem_1", trigram_text("some text"), [], "")
+            assert writer.search_substring(HUB, "me te", EVERYTHING, limit=5) == []
+        with store.write() as writer:
+            index(writer, memory)
+        with store.read() as reader:
+            assert reader.search_substring(HUB, "me te", EVERYTHING, limit=5) == ["mem_1"]
+        assert store.check() == []
+
+    def test_a_passage_without_words_is_kept(self, store: Store) -> None:
+        with store.write() as writer:
+            put(writer, make_memory(1, "—"))
+            writer.index(HUB, "mem_1", "—", [IndexEntry(0, 0, 1, (), (), ())], "")
+        with store.read() as reader:
+            (only,) = reader.passages(HUB, ["mem_1"])
+            assert (only.body, only.head, only.headings) == ("", "", ())
+            assert reader.lexicon(HUB, []).passages == 1
+        assert store.check() == []
