@@ -67,21 +67,27 @@ def _run(words: list[str]) -> int:
     if not names or names == ["help"]:
         if options and not wants_help and not names:
             raise InvalidInput("Say what to do.", hint="`holdfast --help` lists the commands.")
-        from holdfast.edges.cli.table import overview
+        from holdfast.edges.cli.describe import overview
 
         sys.stdout.write(overview() + "\n")
         return 0
     if names[0] == "help":
         names, places, wants_help = names[1:], places[1:], True
-    from holdfast.edges.cli.table import find
+    from holdfast.edges.cli.table import find, has_parts
 
+    if wants_help and len(names) == 1 and has_parts(names[0]):
+        from holdfast.edges.cli.describe import help_of_group
+
+        sys.stdout.write(help_of_group(names[0]) + "\n")
+        return 0
     command, count = find(names)
-    parser = parser_of(command)
     if wants_help:
-        sys.stdout.write(parser.format_help())
+        from holdfast.edges.cli.describe import help_of
+
+        sys.stdout.write(help_of(command))
         return 0
     own = places[:count]
-    args = parser.parse([word for place, word in enumerate(words) if place not in own])
+    args = parser_of(command).parse([word for place, word in enumerate(words) if place not in own])
     from holdfast.edges.cli.call import Call
 
     with Call(args) as call:

@@ -1,22 +1,22 @@
 """What a command is: a row with its name, its help, an example, its options and what it does.
 
-The parser is argparse with three differences: options and words may stand in any order, a mistake
-is an InvalidInput with the nearest right word, and help always ends with an example.
+The options are rows too, and parsed here: options and words may stand in any order, and a mistake
+is an InvalidInput with the nearest right word. argparse would take a fifth of the time in which a
+hook has to answer, so it is left to print help and completions (see `describe`).
 """
 
 from __future__ import annotations
 
-import argparse
-import os
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.errors import InvalidInput
 
 if TYPE_CHECKING:
     from holdfast.edges.cli.call import Call
 
-Namespace = argparse.Namespace
+Namespace = SimpleNamespace
 
 
 class Command(NamedTuple):
@@ -30,51 +30,64 @@ class Command(NamedTuple):
     more: str = ""
 
 
-class _Formatter(argparse.RawDescriptionHelpFormatter):
-    """Help as wide as the terminal, without importing shutil to find out (4 ms)."""
+class Option:
+    """One option or positional word, described as argparse would have it."""
 
-    def __init__(self, prog: str) -> None:
-        super().__init__(prog, max_help_position=30, width=_columns())
+    def __init__(self, names: tuple[str, ...], settings: dict[str, Any]) -> None:
+        self.names = names
+        self.help: str = settings.pop("help", "")
+        self.metavar: str | None = settings.pop("metavar", None)
+        self.dest: str = settings.pop("dest", names[-1].lstrip("-").replace("-", "_"))
+        self.action: str = settings.pop("action", "store")
+        self.nargs: str | None = settings.pop("nargs", None)
+        self.type: Callable[[str], Any] | None = settings.pop("type", None)
+        self.default: Any = settings.pop("default", False if self.action == "store_true" else None)
+        self.offers: tuple[str, ...] = tuple(settings.pop("offers", ()))
+        self.everywhere: bool = settings.pop("everywhere", False)
+        assert not settings, f"unknown: {settings}"
+
+    @property
+    def positional(self) -> bool:
+        return not self.names[0].startswith("-")
+
+    @property
+    def shown(self) -> str:
+        return self.names[-1] if not self.positional else self.metavar or self.dest
+
+    def convert(self, text: str) -> Any:
+        """The value of one word."""
+        if self.type is None:
+            return text
+        try:
+            return self.type(text)
+        except InvalidInput as error:
+            raise InvalidInput(f"{self.shown}: {error.message}", hint=error.hint) from None
 
 
-def _columns() -> int:
-    try:
-        return int(os.environ.get("COLUMNS", "")) or 80
-    except ValueError:
-        pass
-    try:
-        return min(100, os.get_terminal_size().columns) or 80
-    except OSError:
-        return 80
-
-
-class Parser(argparse.ArgumentParser):
+class Parser:
     """The options of one command."""
 
-    def __init__(self, prog: str, *, description: str = "", epilog: str = "", **rest: Any) -> None:
-        rest |= {"add_help": False, "allow_abbrev": False, "formatter_class": _Formatter}
-        super().__init__(prog, description=description, epilog=epilog, **rest)
-        # What an option may be given; for completion and help, not for checking: the engine
-        # checks, so that every edge refuses with the same words.
-        self.offers: dict[str, tuple[str, ...]] = {}
+    def __init__(self, prog: str) -> None:
+        self.prog = prog
+        self.options: dict[str, Option] = {}
+        self.words: list[Option] = []
 
-    def offer(self, option: str, values: Sequence[str], **rest: Any) -> None:
-        """An option for one of these values."""
-        action = self.add_argument(option, **rest)
-        self.offers[action.dest] = tuple(values)
+    def add_argument(self, *names: str, **settings: Any) -> None:
+        option = Option(names, settings)
+        if option.positional:
+            self.words.append(option)
+        else:
+            self.options.update(dict.fromkeys(names, option))
 
-    def error(self, message: str) -> NoReturn:
-        raise InvalidInput(
-            f"{message[:1].upper()}{message[1:]}.", hint=f"`{self.prog} --help` shows how."
-        )
+    def offer(self, name: str, values: Sequence[str], **settings: Any) -> None:
+        """An option for one of these values. They are for completion and help, not for checking:
+        the engine checks, so that every edge refuses with the same words."""
+        self.add_argument(name, offers=values, **settings)
 
     def parse(self, words: Sequence[str]) -> Namespace:
         """The values of these words; InvalidInput where they are not understood."""
-        return self.parse_args(self._ordered(words))
-
-    def _ordered(self, words: Sequence[str]) -> list[str]:
-        """The same words with the options first, so that they may stand anywhere."""
-        options: list[str] = []
+        known = [*self.words, *self.options.values()]
+        values: dict[str, Any] = {option.dest: option.default for option in known}
         plain: list[str] = []
         left = list(words)
         while left:
@@ -82,32 +95,63 @@ class Parser(argparse.ArgumentParser):
             if word == "--":
                 plain += left
                 break
-            if not _is_option(word):
+            if is_option(word):
+                self._take(word, left, values)
+            else:
                 plain.append(word)
-                continue
-            name, equals, _ = word.partition("=")
-            action = self._option_string_actions.get(name)
-            if action is None:
-                raise self._unknown(name)
-            options.append(word)
-            if equals or action.nargs == 0:
-                continue
-            many = action.nargs == "+"
-            while left and left[0] != "--" and not self._known(left[0]):
-                # Joined, so that a value may begin with a dash.
-                value = left.pop(0)
-                if many:
-                    options.append(value)
-                else:
-                    options[-1] = f"{name}={value}"
-                    break
-        return [*options, "--", *plain] if plain else options
+        self._place(plain, values)
+        return Namespace(**values)
 
-    def _known(self, word: str) -> bool:
-        return word.partition("=")[0] in self._option_string_actions
+    def _take(self, word: str, left: list[str], values: dict[str, Any]) -> None:
+        name, equals, given = word.partition("=")
+        option = self.options.get(name)
+        if option is None:
+            raise self._unknown(name)
+        if option.action == "store_true":
+            if equals:
+                raise InvalidInput(f"`{name}` takes no value.", hint=self._how)
+            values[option.dest] = True
+            return
+        texts = [given] if equals else []
+        many = option.nargs == "+"
+        # A value may begin with a dash, unless it is itself an option of this command.
+        while left and (many or not texts) and not self._begins_option(left[0]):
+            texts.append(left.pop(0))
+        if not texts:
+            raise InvalidInput(f"`{name}` needs a value.", hint=self._how)
+        converted = [option.convert(text) for text in texts]
+        if many or option.action == "append":
+            values[option.dest] = [*(values[option.dest] or ()), *converted]
+        else:
+            values[option.dest] = converted[0]
+
+    def _begins_option(self, word: str) -> bool:
+        return word == "--" or word.partition("=")[0] in self.options
+
+    def _place(self, plain: list[str], values: dict[str, Any]) -> None:
+        """Gives the words to the positions; only the last position takes more than one."""
+        for option in self.words:
+            if option.nargs in ("*", "+"):
+                values[option.dest] = [option.convert(word) for word in plain]
+                if option.nargs == "+" and not plain:
+                    raise self._missing(option)
+                return
+            if plain:
+                values[option.dest] = option.convert(plain.pop(0))
+            elif option.nargs != "?":
+                raise self._missing(option)
+        if plain:
+            raise InvalidInput(f"`{self.prog}` does not take `{plain[0]}`.", hint=self._how)
+
+    @property
+    def _how(self) -> str:
+        return f"`{self.prog} --help` shows how."
+
+    def _missing(self, option: Option) -> InvalidInput:
+        return InvalidInput(f"`{self.prog}` needs {option.shown}: {option.help}.", hint=self._how)
 
     def _unknown(self, name: str) -> InvalidInput:
-        near = nearest(name, list(self._option_string_actions))
+        near = nearest(name, list(self.options))
         guess = f"Did you mean `{near}`? " if near else ""
         return InvalidInput(
             f"`{self.prog}` has no option `{name}`.",
@@ -115,8 +159,8 @@ class Parser(argparse.ArgumentParser):
         )
 
 
-def _is_option(word: str) -> bool:
-    # "-" is standard input; "- milk" and "-5" are text.
+def is_option(word: str) -> bool:
+    """Whether a word is an option: "-" is standard input, "- milk" and "-5" are text."""
     return len(word) > 1 and word[0] == "-" and " " not in word and not word[1].isdigit()
 
 
@@ -130,14 +174,15 @@ def nearest(word: str, known: Sequence[str]) -> str:
 
 def add_globals(parser: Parser) -> None:
     """The options that every command takes, before or after its name."""
-    group = parser.add_argument_group("everywhere")
-    group.add_argument("--home", metavar="FOLDER", help="where everything lives (~/.holdfast)")
-    group.add_argument("--hub", metavar="NAME", help="the hub to use")
-    group.add_argument("--json", action="store_true", help="answer with one JSON value")
-    group.add_argument("--no-color", action="store_true", help="no colours (as NO_COLOR does)")
-    group.add_argument("-q", "--quiet", action="store_true", help="no notes and no progress")
-    group.add_argument("--version", action="store_true", help="print the version")
-    group.add_argument("-h", "--help", action="store_true", help="print this help")
+    flag: dict[str, Any] = {"action": "store_true", "everywhere": True}
+    value: dict[str, Any] = {"everywhere": True}
+    parser.add_argument("--home", metavar="FOLDER", help="where all is kept (~/.holdfast)", **value)
+    parser.add_argument("--hub", metavar="NAME", help="the hub to use", **value)
+    parser.add_argument("--json", help="answer with one JSON value", **flag)
+    parser.add_argument("--no-color", help="no colours (as NO_COLOR does)", **flag)
+    parser.add_argument("-q", "--quiet", help="no notes and no progress", **flag)
+    parser.add_argument("--version", help="print the version", **flag)
+    parser.add_argument("-h", "--help", help="print this help", **flag)
 
 
 # The global options that take a value: their value is not the command's name.
@@ -146,12 +191,7 @@ VALUED = ("--home", "--hub")
 
 def parser_of(command: Command) -> Parser:
     """The parser of one command."""
-    told = f"{command.help}\n\n{command.more}" if command.more else command.help
-    parser = Parser(
-        f"holdfast {command.name}",
-        description=told,
-        epilog=f"example:\n  {command.example}",
-    )
+    parser = Parser(f"holdfast {command.name}")
     command.configure(parser)
     add_globals(parser)
     return parser
@@ -162,4 +202,6 @@ def whole(text: str) -> int:
     try:
         return int(text.strip().removeprefix("#"))
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
+        raise InvalidInput(
+            f"{text!r} is not a whole number.", hint="Write it in digits, for example 5."
+        ) from None

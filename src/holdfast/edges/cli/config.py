@@ -120,7 +120,7 @@ def _completion(call: Call, args: Namespace) -> None:
         )
     import shtab
 
-    from holdfast.edges.cli.table import tree
+    from holdfast.edges.cli.describe import tree
 
     text = shtab.complete(tree(), args.shell)
     if call.out.json:

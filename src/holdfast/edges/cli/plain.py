@@ -36,6 +36,11 @@ def plain_recalled(found: Recalled, hub: str) -> dict[str, Any]:
         "hits": [plain_hit(hit, hub) for hit in found],
         "degraded": list(found.degraded),
         "filtered": found.filtered,
+        "left_out": [
+            {"memory": plain_memory(item.memory, hub)}
+            | {"reason": item.reason, "score": item.score}
+            for item in found.left_out
+        ],
     }
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.edges.cli import options
 from holdfast.edges.cli.command import Command, Namespace, Parser, whole
+from holdfast.edges.cli.output import short, visible
 from holdfast.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ def _recall(call: Call, args: Namespace) -> None:
         include_archived=args.all,
         zone=call.out.zone,
         meaning=not args.words,
+        explain=args.explain,
         **wanted,
     )
     if call.out.json:
@@ -53,6 +55,8 @@ def _recall(call: Call, args: Namespace) -> None:
         call.out.note(f"Nothing found for “{query}”.")
     for hit in found:
         _show_hit(call, hit, explain=args.explain)
+    for item in found.left_out:
+        call.out.note(f"Left out #{item.memory.number} {short(item.memory.title)}: {item.reason}.")
 
 
 def _notes(call: Call, found: Recalled) -> None:
@@ -110,16 +114,12 @@ def _get(call: Call, args: Namespace) -> None:
 
 
 def _show_memory(call: Call, memory: Memory) -> None:
-    from holdfast.edges.cli.output import short
-
     call.out.parts((f"#{memory.number}", "bold cyan"), (f"  {short(memory.title)}", "bold"))
     for name, value in _facts(call, memory):
         call.out.parts((f"{name}: ", "dim"), (short(value, 1_000), ""))
     call.out.line()
     # Data to be read, not obeyed: what steers a terminal is visible in a pipe too, because the
     # pipe may end on one. `--content` gives it to the letter.
-    from holdfast.edges.cli.output import visible
-
     call.out.line(visible(memory.content))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import NamedTuple
 
-from holdfast.edges.cli.command import Command, Parser, add_globals, nearest
+from holdfast.edges.cli.command import Command, nearest
 from holdfast.errors import InvalidInput
 
 
@@ -69,6 +69,12 @@ def find(words: list[str]) -> tuple[Command, int]:
     )
 
 
+def has_parts(word: str) -> bool:
+    """Whether it is the first word of commands with two."""
+    rows = [row for group in GROUPS if word in group.words for row in commands_in(group)]
+    return any(row.name.startswith(f"{word} ") for row in rows)
+
+
 def _among(rows: tuple[Command, ...], words: list[str]) -> tuple[Command, int]:
     first = words[0]
     parts = []
@@ -90,66 +96,3 @@ def _among(rows: tuple[Command, ...], words: list[str]) -> tuple[Command, int]:
     raise InvalidInput(
         f"There is no `holdfast {first} {words[1]}`.", hint=f"{guess}It has {listed}."
     )
-
-
-def tree() -> Parser:
-    """One parser that knows every command: for completion and the reference, not for parsing."""
-    root = Parser("holdfast", description="Long-term memory for agents.")
-    add_globals(root)
-    places = root.add_subparsers(dest="command", metavar="COMMAND")
-    inner: dict[str, object] = {}
-    for command in all_commands():
-        word, _, second = command.name.partition(" ")
-        place = places
-        if second:
-            if word not in inner:
-                outer = places.add_parser(word, prog=f"holdfast {word}", help=_group_help(word))
-                inner[word] = outer.add_subparsers(dest="part", metavar="PART")
-            place = inner[word]  # type: ignore[assignment]
-        parser = place.add_parser(
-            second or word,
-            prog=f"holdfast {command.name}",
-            help=command.help,
-            description=command.help,
-            epilog=f"example:\n  {command.example}",
-        )
-        command.configure(parser)
-        add_globals(parser)
-        for action in parser._actions:
-            if action.dest in parser.offers:
-                action.choices = parser.offers[action.dest]
-    return root
-
-
-def _group_help(word: str) -> str:
-    parts = [
-        row.name.partition(" ")[2] for row in all_commands() if row.name.startswith(f"{word} ")
-    ]
-    return ", ".join(parts)
-
-
-def overview() -> str:
-    """What `holdfast --help` says."""
-    lines = [
-        "Holdfast: long-term memory for agents. Local, offline; everything can be undone.",
-        "",
-        "usage: holdfast COMMAND …          `holdfast COMMAND --help` tells more",
-    ]
-    for group in GROUPS:
-        rows = commands_in(group)
-        if rows:
-            lines += ["", f"{group.title}:"]
-        lines += [f"  {row.name:<16} {row.help}" for row in rows]
-    root = Parser("holdfast")
-    add_globals(root)
-    _, _, options = root.format_help().partition("everywhere:")
-    lines += ["", f"everywhere, before or after the command:{options.rstrip()}"]
-    lines += [
-        "",
-        "exit codes: 0 done, 1 failed, 2 bad input, 3 not found, 4 exists already, 5 conflict,",
-        "  6 the store, 7 too slow, 8 the embedding model, 130 interrupted",
-        "",
-        "example:",
-        '  holdfast remember "Prefers tabs over spaces" && holdfast recall "tabs or spaces?"',
-    ]
-    return "\n".join(lines)
