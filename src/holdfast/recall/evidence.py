@@ -26,23 +26,21 @@ class Found(NamedTuple):
 class Evidence:
     """A memory, its best passage, and the parts of its score."""
 
-    __slots__ = ("best", "found", "memory", "parts", "why")
+    __slots__ = ("best", "memory", "own", "parts", "why")
 
     def __init__(self, memory: Memory, found: list[Found]) -> None:
         self.memory = memory
-        self.found = found
-        self.best = max(found, key=lambda one: (one.evidence, -one.candidate.ordinal))
-        # The best of each kind may come from two passages of one document.
-        self.parts: dict[str, float] = {
-            "vector": max(one.cosine for one in found),
-            "words": max(one.words for one in found),
-        }
+        self.best = best = found[0]
+        cosine, words = best.cosine, best.words
+        for one in found[1:]:
+            if (one.evidence, -one.candidate.ordinal) > (best.evidence, -best.candidate.ordinal):
+                self.best = best = one
+            # The best of each kind may come from two passages of one document.
+            cosine, words = max(cosine, one.cosine), max(words, one.words)
+        self.parts: dict[str, float] = {"vector": cosine, "words": words}
+        # What the memory itself says to the question, without its surroundings.
+        self.own = cosine + words
         self.why: list[str] = []
-
-    @property
-    def own(self) -> float:
-        """What the memory itself says to the question, without its surroundings."""
-        return self.parts["vector"] + self.parts["words"] + self.parts.get("substring", 0.0)
 
     @property
     def score(self) -> float:

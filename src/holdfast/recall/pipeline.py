@@ -76,9 +76,7 @@ def recall(
     kept = left.unless(list(items.values()), lambda item: _met(item.memory, unwanted))
     if kept:
         _bring_successors(reader, hub_id, kept, wanted)
-        rank.add_surroundings(
-            kept, voice, lambda session, low, high: reader.adjacent(hub_id, session, low, high)
-        )
+        rank.add_surroundings(kept, voice, lambda pairs: reader.adjacent(hub_id, pairs))
         rank.add_priors(kept, ask.analysis, ask.now)
     is_answer = rank.answer_test(kept)
     kept = left.unless(kept, lambda item: "" if is_answer(item) else FAR)
@@ -158,6 +156,8 @@ def _fits(one: Candidate, analysis: Analysis) -> bool:
 
     The store asks this of what it finds by words; here it is asked of what came by another way.
     """
+    if not (analysis.phrases or analysis.excluded):
+        return True
     fields = (f" {one.body} ", f" {one.head} ")
 
     def holds(phrase: tuple[str, ...]) -> bool:
@@ -240,8 +240,37 @@ def _gathered(
             continue
         one = Found(candidate, corrected(cosines[candidate.passage_id], candidate.windows))
         found.setdefault(candidate.memory_id, {})[candidate.passage_id] = one
+    if ask.past is None:
+        kept = _best(found)
+        memories = reader.memories_by_id(hub_id, list(kept))
+        return {key: Evidence(memories[key], list(rows.values())) for key, rows in kept.items()}
+    return _as_of(reader, hub_id, ask.past, wanted, found)
+
+
+_Rows = dict[str, dict[int, Found]]
+
+
+def _best(found: _Rows) -> _Rows:
+    """Those with the most evidence of their own; the rest is not worth reading from the store."""
+    if len(found) <= weights.RANKED:
+        return found
+    own = {
+        key: max(one.cosine for one in rows.values()) + max(one.words for one in rows.values())
+        for key, rows in found.items()
+    }
+    return {
+        key: found[key] for key in sorted(own, key=lambda key: (-own[key], key))[: weights.RANKED]
+    }
+
+
+def _as_of(
+    reader: Reader,
+    hub_id: str,
+    past: Mapping[str, Memory | None],
+    wanted: Filter,
+    found: _Rows,
+) -> dict[str, Evidence]:
     memories = reader.memories_by_id(hub_id, list(found))
-    past = ask.past or {}
     out = {}
     for memory_id, passages in found.items():
         memory = past.get(memory_id, memories[memory_id])
@@ -286,6 +315,7 @@ def _add_substrings(
     for memory_id in ids:
         if memory_id in items:
             items[memory_id].add("substring", weights.SUBSTRING_WEIGHT, f"holds “{needle[:40]}”")
+            items[memory_id].own += weights.SUBSTRING_WEIGHT
 
 
 def _is_symbol(needle: str) -> bool:

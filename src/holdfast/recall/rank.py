@@ -14,26 +14,25 @@ from holdfast.recall.analyse import Analysis
 from holdfast.recall.evidence import Evidence
 from holdfast.recall.voice import Voice
 
-Adjacent = Callable[[str, int, int], bool]
+# For each (session, number, higher number): do they follow each other?
+Adjacent = Callable[[Sequence[tuple[str, int, int]]], list[bool]]
 
 
 def add_surroundings(items: Sequence[Evidence], voice: Voice, adjacent: Adjacent) -> None:
     """What the turns around it, its session and its speaker say for each memory."""
-    floor = _floor(items)
-    own = {item.memory.id: item.own for item in items}
     sessions: dict[str, list[Evidence]] = {}
-    for item in items:
-        if item.memory.session is not None:
-            sessions.setdefault(item.memory.session, []).append(item)
-    for session, turns in sessions.items():
-        _add_neighbours(session, turns, own, floor, adjacent)
-        best = max(own[turn.memory.id] for turn in turns)
-        for turn in turns:
-            turn.add("session", weights.SESSION_WEIGHT * best)
     for item in items:
         if item.memory.session is None:
             # On its own it is its own session, or it would stand behind every conversation.
-            item.add("session", weights.SESSION_WEIGHT * own[item.memory.id])
+            item.add("session", weights.SESSION_WEIGHT * item.own)
+        else:
+            sessions.setdefault(item.memory.session, []).append(item)
+    _add_neighbours(sessions, _floor(items), adjacent)
+    for turns in sessions.values():
+        best = max(turn.own for turn in turns)
+        for turn in turns:
+            turn.add("session", weights.SESSION_WEIGHT * best)
+    for item in items:
         if voice.speaks(item.memory):
             why = f"said by {item.memory.speaker}" if voice.about else ""
             item.add("voice", weights.VOICE_WEIGHT, why)
@@ -44,22 +43,21 @@ def _floor(items: Sequence[Evidence]) -> float:
     return cosines[min(weights.FLOOR_RANK, len(cosines)) - 1]
 
 
-def _add_neighbours(
-    session: str,
-    turns: list[Evidence],
-    own: dict[str, float],
-    floor: float,
-    adjacent: Adjacent,
-) -> None:
-    short = [t for t in turns if len(t.memory.content) <= weights.NEIGHBOUR_CHARS_MAX]
-    short.sort(key=lambda turn: turn.memory.number)
-    for one, two in pairwise(short):
-        low, high = one.memory.number, two.memory.number
-        if high - low == 1 or adjacent(session, low, high):
-            for turn, other in ((one, two), (two, one)):
-                excess = max(0.0, own[other.memory.id] - floor)
-                why = f"beside #{other.memory.number}, which fits"
-                turn.add("neighbour", weights.NEIGHBOUR_WEIGHT * excess, why)
+def _add_neighbours(sessions: dict[str, list[Evidence]], floor: float, adjacent: Adjacent) -> None:
+    pairs: list[tuple[Evidence, Evidence]] = []
+    for turns in sessions.values():
+        short = [t for t in turns if len(t.memory.content) <= weights.NEIGHBOUR_CHARS_MAX]
+        short.sort(key=lambda turn: turn.memory.number)
+        # Where neither is above the floor, neither has anything to give.
+        pairs += [(a, b) for a, b in pairwise(short) if max(a.own, b.own) > floor]
+    asked = [(a.memory.session or "", a.memory.number, b.memory.number) for a, b in pairs]
+    for (one, two), follows in zip(pairs, adjacent(asked), strict=True):
+        if not follows:
+            continue
+        for turn, other in ((one, two), (two, one)):
+            excess = max(0.0, other.own - floor)
+            why = f"beside #{other.memory.number}, which fits"
+            turn.add("neighbour", weights.NEIGHBOUR_WEIGHT * excess, why)
 
 
 def add_priors(items: Sequence[Evidence], analysis: Analysis, now: datetime) -> None:

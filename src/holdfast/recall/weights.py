@@ -6,10 +6,12 @@ Figures are turn-level R@10 averaged over three public sets of conversations (`m
 
 from __future__ import annotations
 
-# Gathering: 300 passages by words, and the passages of the 600 nearest windows (a long document
-# has several). Fewer lose answers on long chats, more change nothing.
+# Gathering: 300 passages by words, and the passages of the 400 nearest windows (a long document
+# has several).
 LEXICAL_CANDIDATES = 300
-VECTOR_CANDIDATES = 600
+VECTOR_CANDIDATES = 400
+# Of the memories gathered, those with the most evidence of their own are ranked. 200 lose nothing.
+RANKED = 200
 # A term that more passages hold than this share is left out while rarer terms are there: it
 # costs most of the time of a search and tells passages apart the least.
 COMMON_SHARE = 0.1

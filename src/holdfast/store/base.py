@@ -144,8 +144,9 @@ class Reader(Protocol):
         """A run of memories in an order; `after` is the (sort value, number) of the last one."""
         ...
 
-    def adjacent(self, hub_id: str, session: str, low: int, high: int) -> bool:
-        """Whether no visible memory of the session stands between these two numbers."""
+    def adjacent(self, hub_id: str, pairs: Sequence[tuple[str, int, int]]) -> list[bool]:
+        """For each (session, number, higher number): whether no visible memory of the session
+        stands between the two."""
         ...
 
     def speakers(self, hub_id: str, *, limit: int) -> list[str]:

@@ -238,11 +238,12 @@ class InMemoryReader:
                     break
         return out
 
-    def adjacent(self, hub_id: str, session: str, low: int, high: int) -> bool:
-        return not any(
-            memory.session == session and low < memory.number < high and memory.visible
-            for memory in self._hub(hub_id).memories.values()
-        )
+    def adjacent(self, hub_id: str, pairs: Sequence[tuple[str, int, int]]) -> list[bool]:
+        visible = [m for m in self._hub(hub_id).memories.values() if m.visible]
+        return [
+            not any(m.session == session and low < m.number < high for m in visible)
+            for session, low, high in pairs
+        ]
 
     def speakers(self, hub_id: str, *, limit: int) -> list[str]:
         named = {memory.speaker for memory in self._hub(hub_id).memories.values()}

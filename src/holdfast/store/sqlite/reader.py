@@ -18,8 +18,8 @@ from holdfast.store.base import Candidate, Lexicon, TermQuery, VectorRow, Vector
 from holdfast.store.sqlite import filters, rows, search
 from holdfast.text.searchable import searchable
 
-# More bindings than this in one statement gain nothing.
-_IDS_PER_STATEMENT = 500
+# Lists of ids go in as one JSON array, so that the statement is the same, and prepared once,
+# however long the list is.
 _PASSAGE_COLUMNS = 'm.id, p.pk, p.ordinal, p.start, p."end", p.headings, p.body, p.head, p.windows'
 
 
@@ -89,15 +89,12 @@ class SqliteReader:
         return [rows.memory_from_row(row, hub_id) for row in found]
 
     def memories_by_id(self, hub_id: str, memory_ids: Sequence[str]) -> dict[str, Memory]:
-        out: dict[str, Memory] = {}
-        for some in _slices(memory_ids):
-            found = self._all(
-                f"SELECT {rows.MEMORY_COLUMNS} FROM memories m WHERE m.hub = ?"
-                f" AND m.id IN ({_marks(some)})",
-                (self._pk(hub_id), *some),
-            )
-            out.update((row[0], rows.memory_from_row(row, hub_id)) for row in found)
-        return out
+        found = self._all(
+            f"SELECT {rows.MEMORY_COLUMNS} FROM json_each(?) j CROSS JOIN memories m"
+            " ON m.hub = ? AND m.id = j.value",
+            (rows.dumps(memory_ids), self._pk(hub_id)),
+        )
+        return {row[0]: rows.memory_from_row(row, hub_id) for row in found}
 
     def memories(
         self,
@@ -121,13 +118,14 @@ class SqliteReader:
         )
         return [rows.memory_from_row(row, hub_id) for row in found]
 
-    def adjacent(self, hub_id: str, session: str, low: int, high: int) -> bool:
-        between = self._one(
-            "SELECT 1 FROM memories WHERE hub = ? AND session = ? AND number > ? AND number < ?"
-            " AND forgotten_at IS NULL AND quarantine = '' LIMIT 1",
-            (self._pk(hub_id), session, low, high),
+    def adjacent(self, hub_id: str, pairs: Sequence[tuple[str, int, int]]) -> list[bool]:
+        found = self._all(
+            "SELECT NOT EXISTS (SELECT 1 FROM memories WHERE hub = ? AND session = p.value ->> 0"
+            " AND number > p.value ->> 1 AND number < p.value ->> 2"
+            " AND forgotten_at IS NULL AND quarantine = '') FROM json_each(?) p ORDER BY p.key",
+            (self._pk(hub_id), rows.dumps(pairs)),
         )
-        return between is None
+        return [bool(row[0]) for row in found]
 
     def speakers(self, hub_id: str, *, limit: int) -> list[str]:
         # Jumps from one speaker to the next in the index, however many turns each has.
@@ -331,29 +329,25 @@ class SqliteReader:
         return out
 
     def passages(self, hub_id: str, memory_ids: Sequence[str]) -> list[Candidate]:
-        out: list[Candidate] = []
-        for some in _slices(memory_ids):
-            found = self._all(
-                f"SELECT {_PASSAGE_COLUMNS} FROM memories m JOIN passages p ON p.memory = m.pk"
-                f" WHERE m.hub = ? AND m.id IN ({_marks(some)}) ORDER BY +m.number, p.ordinal",
-                (self._pk(hub_id), *some),
-            )
-            out += [_candidate(row) for row in found]
-        return out
+        found = self._all(
+            f"SELECT {_PASSAGE_COLUMNS} FROM json_each(?) j CROSS JOIN memories m"
+            " ON m.hub = ? AND m.id = j.value CROSS JOIN passages p ON p.memory = m.pk"
+            " ORDER BY +m.number, p.ordinal",
+            (rows.dumps(memory_ids), self._pk(hub_id)),
+        )
+        return [_candidate(row) for row in found]
 
     def candidates(
         self, hub_id: str, passage_ids: Sequence[int], wanted: Filter
     ) -> list[Candidate]:
         conditions, values = filters.where(wanted)
-        out: list[Candidate] = []
-        for some in _slices(passage_ids):
-            found = self._all(
-                f"SELECT {_PASSAGE_COLUMNS} FROM passages p CROSS JOIN memories m"
-                f" ON m.pk = p.memory WHERE p.pk IN ({_marks(some)}) AND m.hub = ?{conditions} ORDER BY p.pk",
-                (*some, self._pk(hub_id), *values),
-            )
-            out += [_candidate(row) for row in found]
-        return out
+        found = self._all(
+            f"SELECT {_PASSAGE_COLUMNS} FROM json_each(?) j CROSS JOIN passages p"
+            " ON p.pk = j.value CROSS JOIN memories m ON m.pk = p.memory"
+            f" WHERE m.hub = ?{conditions} ORDER BY p.pk",
+            (rows.dumps(passage_ids), self._pk(hub_id), *values),
+        )
+        return [_candidate(row) for row in found]
 
     # Vectors
 
@@ -401,12 +395,3 @@ class SqliteReader:
 def _candidate(row: rows.Row) -> Candidate:
     headings = () if row[5] == "[]" else tuple(json.loads(row[5]))
     return Candidate(row[0], row[1], row[2], row[3], row[4], headings, row[6], row[7], row[8])
-
-
-def _marks(values: Sequence[object]) -> str:
-    return ", ".join("?" * len(values))
-
-
-def _slices(values: Sequence[Any]) -> Iterator[Sequence[Any]]:
-    for start in range(0, len(values), _IDS_PER_STATEMENT):
-        yield values[start : start + _IDS_PER_STATEMENT]
