@@ -15,12 +15,22 @@ import apsw
 
 from holdfast.errors import StoreClosed, StoreError
 from holdfast.store.base import Capability, Problem, Progress, Store
-from holdfast.store.sqlite.connection import connect, deadline, migrate, prepare_file, translated
+from holdfast.store.sqlite.connection import (
+    BUSY_WAIT_S,
+    connect,
+    deadline,
+    migrate,
+    patience,
+    prepare_file,
+    translated,
+)
 from holdfast.store.sqlite.reader import SqliteReader
 from holdfast.store.sqlite.writer import SqliteWriter
 
 # Idle read connections kept open; each holds a page cache of its own.
 _IDLE_READERS_MAX = 8
+# How long a purge waits for readers before it leaves the emptying of the log to later.
+_SETTLE_WAIT_S = 2.0
 
 
 def open_store(url: str) -> Store:
@@ -142,7 +152,17 @@ class SqliteStore:
         """Moves the write-ahead log into the file and empties it, so that nothing purged stays."""
         self._ready()
         with self._write_lock, translated(self.path):
-            self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            # What is taken out of a word index is only marked as gone; its words are there until
+            # the index is written anew.
+            for table in ("words", "trigrams"):
+                self._writer.execute(f"INSERT INTO {table} ({table}) VALUES ('optimize')")
+            # A reader that stays keeps the log from being emptied. It is not waited for long: the
+            # log is emptied by the next settle, or when the last one closes the store.
+            self._writer.set_busy_handler(patience(_SETTLE_WAIT_S))
+            try:
+                self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            finally:
+                self._writer.set_busy_handler(patience(BUSY_WAIT_S))
 
     def check(self) -> list[Problem]:
         from holdfast.store.sqlite.check import problems

@@ -182,6 +182,8 @@ class SqliteWriter(SqliteReader):
                 (passage, search.prefixed(hub, entry.body), search.prefixed(hub, entry.head)),
             )
             vectors += [VectorRow(passage, n, v) for n, v in enumerate(entry.vectors)]
+        if not entries:
+            return
         grams = search.trigrams(text)
         self._do(
             "INSERT INTO trigrams (rowid, text) VALUES (?, ?)",
@@ -209,7 +211,6 @@ class SqliteWriter(SqliteReader):
         passages, terms = self._one(
             "SELECT count(*), coalesce(sum(length), 0) FROM passages WHERE memory = ?", (memory,)
         )
-        self._do("DELETE FROM trigrams WHERE rowid = ?", (memory,))
         if not passages:
             return
         for model, gone, emptied in self._all(
