@@ -107,7 +107,9 @@ def problems(connection: apsw.Connection) -> list[Problem]:
         Problem(f"the file is damaged: {line}", _derived(line)) for (line,) in lines if line != "ok"
     ]
     for table, row, parent, _ in _rows(connection, "PRAGMA foreign_key_check", out, derived=False):
-        out.append(Problem(f"row {row} of {table} points to a missing row of {parent}", False))
+        # A table without row numbers, such as that of the vectors, gives None.
+        which = f"a row of {table}" if row is None else f"row {row} of {table}"
+        out.append(Problem(f"{which} points to a missing row of {parent}", _derived(table)))
     for table in ("words", "trigrams"):
         _rows(connection, f"INSERT INTO {table} ({table}) VALUES ('integrity-check')", out, True)
     for sentence, derived, query in _PROMISES:
