@@ -67,9 +67,6 @@ CREATE VIRTUAL TABLE word_counts USING fts5vocab ('words', 'row');
 CREATE VIRTUAL TABLE trigrams USING fts5 (
     text, content = '', contentless_delete = 1, detail = 'none', tokenize = 'ascii'
 );
--- A purged memory must not live on in old index segments.
-INSERT INTO words (words, rank) VALUES ('secure-delete', 1);
-INSERT INTO trigrams (trigrams, rank) VALUES ('secure-delete', 1);
 """
 
 DROP_DERIVED = """
