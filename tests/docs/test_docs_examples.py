@@ -1,0 +1,88 @@
+"""Every example of the README and the docs runs, and gives what the page says."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from documentation import (
+    SHELLS,
+    Block,
+    blocks_of,
+    differences,
+    matches,
+    name_of,
+    pages,
+    run_python,
+    run_shell,
+)
+
+from holdfast.embed.find import find_embedder
+
+# What a block for the shell may hold that is not run here: it sets up or builds, or is another
+# program's.
+NOT_RUN = ("make", "pip", "python", "git", "cd", "uv", "#", ".", "pipx", "source")
+
+
+def examples(page: Path) -> list[Block]:
+    blocks = blocks_of(page.read_text(encoding="utf-8"))
+    return [block for block in blocks if block.language == "python" or block.is_shell_example]
+
+
+@pytest.mark.parametrize("page", [page for page in pages() if examples(page)], ids=name_of)
+def test_the_examples_of_a_page_run_and_give_what_it_says(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A page is read from top to bottom: its examples share one home and one namespace."""
+    for name in [name for name in os.environ if name.startswith("HOLDFAST_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("TZ", "UTC")
+    monkeypatch.setenv("LOGNAME", "ada")
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {"__name__": "__main__"}
+    wrong: list[str] = []
+    for block in examples(page):
+        if block.language == "python":
+            wrong += run_python(block, page, names)
+        else:
+            if find_embedder("auto") is None:
+                pytest.skip("the pages show answers with the bundled model, which is not installed")
+            wrong += run_shell(block, tmp_path, dict(os.environ))
+    assert not wrong, f"{name_of(page)}\n" + "\n".join(wrong)
+
+
+@pytest.mark.parametrize("page", pages(), ids=name_of)
+def test_a_holdfast_command_is_shown_only_where_it_is_run(page: Path) -> None:
+    for block in blocks_of(page.read_text(encoding="utf-8")):
+        if block.language in SHELLS and not block.is_shell_example:
+            for line in block.text.splitlines():
+                if line.strip():
+                    assert line.split()[0].startswith(NOT_RUN), f"line {block.line}: {line}"
+
+
+def test_an_example_that_is_wrong_is_noticed() -> None:
+    page = Path("page.md")
+    right = Block("python", 1, "print('a 1')  # -> a …\nprint('b')\n# -> b")
+    assert run_python(right, page, {}) == []
+    for text in ("print('a')  # -> b", "print('a')", "x = 1  # -> 1", "print('a\\nb')  # -> a"):
+        assert run_python(Block("python", 1, text), page, {}), text
+
+
+def test_dots_stand_for_anything_on_a_line_and_nothing_else_does() -> None:
+    assert matches("mem_…  Prefers …", "mem_1k09  Prefers tabs")
+    assert not matches("mem_1", "mem_12")
+    assert not matches("a.c", "abc")
+    assert differences(["a"], ["a", "b"], 1)
+    assert differences(["a", "b"], ["a"], 1)
+
+
+def test_a_shell_example_that_is_wrong_is_noticed(tmp_path: Path) -> None:
+    environment = dict(os.environ) | {"HOLDFAST_HOME": str(tmp_path)}
+    right = Block("console", 1, "$ holdfast --version\nholdfast …\n$ echo a | cat\na")
+    assert run_shell(right, tmp_path, environment) == []
+    for text in ("$ holdfast --version\nholdfast 9", "$ holdfast --version", "$ holdfast nonsense"):
+        assert run_shell(Block("console", 1, text), tmp_path, environment), text
