@@ -132,7 +132,9 @@ class ArcticEmbedder:
             ) from error
         vector: Vector = output[0]  # a batch of one
         if vector.ndim == 2:  # a vector a token, still to be pooled
-            vector = vector[0] if self._pooling == "cls" else vector.mean(axis=0)
+            # A copy: a view would keep the vectors of all tokens (0.8 MB for 512 of them) as long
+            # as this one lives, in a batch of hundreds.
+            vector = vector[0].copy() if self._pooling == "cls" else vector.mean(axis=0)
         return vector
 
     def _load(self) -> _Loaded:
