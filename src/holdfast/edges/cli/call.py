@@ -84,23 +84,27 @@ class Call:
 
         return zone_of(settings["time_zone"])
 
+    @cached_property
+    def now(self) -> datetime:
+        """The moment of this call: `7d` means the same in all its options."""
+        return self.memory.core.now()
+
     def when(self, text: str | None, *, end: bool = False) -> datetime | None:
         """A moment from words such as `yesterday`, a date, or `7d` for that long ago."""
         if text is None:
             return None
-        now = self.memory.core.now()
         from holdfast.edges.cli.spans import ago
         from holdfast.text.dates import parse_when
 
         if (back := ago(text)) is not None:
-            return now - back
+            return self.now - back
 
-        return parse_when(text, now=now, zone=self.out.zone, end=end)
+        return parse_when(text, now=self.now, zone=self.out.zone, end=end)
 
     def past(self, text: str | None) -> datetime | None:
         """A moment to look back to: `yesterday` means how things stood when it ended."""
         at = self.when(text, end=True)
-        return at if at is None else min(at, self.memory.core.now())
+        return at if at is None else min(at, self.now)
 
     # People
 

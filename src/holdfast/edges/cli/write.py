@@ -85,7 +85,7 @@ def _expiry(call: Call, args: Namespace) -> Any:
         return None
     from holdfast.edges.cli.spans import span
 
-    return call.memory.core.now() + span(args.ttl)
+    return call.now + span(args.ttl)
 
 
 def _content(call: Call, words: Sequence[str]) -> str:

@@ -1,0 +1,70 @@
+"""A home of its own for each test, and a way to call the command line in this process."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from holdfast.edges.cli import main
+
+
+class Ran(NamedTuple):
+    """What a call answered."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+    @property
+    def rows(self) -> list[list[str]]:
+        return [line.split("\t") for line in self.out.splitlines()]
+
+
+Run = Callable[..., Ran]
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    home = tmp_path / "home"
+    monkeypatch.setenv("HOLDFAST_HOME", str(home))
+    monkeypatch.setenv("HOLDFAST_EMBED_MODEL", "none")
+    monkeypatch.setenv("HOLDFAST_TIME_ZONE", "UTC")
+    monkeypatch.setenv("HOLDFAST_ACTOR", "ada")
+    monkeypatch.delenv("HOLDFAST_HUB", raising=False)
+    monkeypatch.delenv("HOLDFAST_DEBUG", raising=False)
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    return home
+
+
+@pytest.fixture
+def run(home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Calls `holdfast WORDS…` with `stdin` and returns its exit code and what it printed."""
+
+    def call(*words: str, stdin: str | bytes = "") -> Ran:
+        data = stdin.encode() if isinstance(stdin, str) else stdin
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data), encoding="utf-8"))
+        capsys.readouterr()
+        code = main(words)
+        printed = capsys.readouterr()
+        return Ran(code, printed.out, printed.err)
+
+    return call
+
+
+@pytest.fixture
+def stocked(run: Run) -> Run:
+    """A home with three memories: #1 (key indent), #2 and #3 (which happened in 2024)."""
+    run("remember", "Prefers tabs over spaces", "--key", "indent", "--category", "preference")
+    run("remember", "The staging server is called Hilda", "--tag", "servers")
+    run("remember", "Release 1.0 went out", "--occurred-at", "2024-05-03")
+    return run

@@ -1,0 +1,118 @@
+"""config and completion, as a shell sees them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from conftest import Run
+from holdfast.settings import SETTINGS
+
+
+def test_a_setting_is_set_read_and_taken_out_again(run: Run, home: Path) -> None:
+    assert run("config", "get", "recall.limit").out == "5\n"
+    assert run("config", "set", "recall.limit", "7").rows == [
+        ["recall.limit", "7", str(home / "holdfast.toml")]
+    ]
+    assert run("config", "get", "recall.limit", "--json").json["value"] == 7
+    assert run("config", "unset", "recall.limit").rows[0][1:] == ["5", "default"]
+
+
+def test_comments_in_the_file_are_kept(run: Run, home: Path) -> None:
+    home.mkdir()
+    (home / "holdfast.toml").write_text("# mine\n[recall]\nlimit = 3 # few\n")
+    run("config", "set", "recall.deadline_s", "2")
+    text = (home / "holdfast.toml").read_text()
+    assert "# mine" in text
+    assert "# few" in text
+
+
+def test_the_list_says_where_each_value_came_from(run: Run, home: Path, monkeypatch) -> None:
+    run("config", "set", "recall.limit", "7")
+    monkeypatch.setenv("HOLDFAST_RECALL_DEADLINE_S", "2.5")
+    rows = {row[0]: row[1:3] for row in run("config", "list", "--hub", "work").rows}
+    assert list(rows) == [setting.name for setting in SETTINGS]
+    assert rows["recall.limit"] == ["7", str(home / "holdfast.toml")]
+    assert rows["recall.deadline_s"] == ["2.5", "HOLDFAST_RECALL_DEADLINE_S"]
+    assert rows["hub"] == ["work", "flag"]
+    assert rows["context.chars_max"] == ["12288", "default"]
+    plain = {row["name"]: row for row in run("config", "list", "--json").json}
+    assert plain["recall.limit"]["default"] == 5
+    assert plain["recall.limit"]["variable"] == "HOLDFAST_RECALL_LIMIT"
+
+
+def test_the_environment_wins_over_the_file_and_that_is_said(run: Run, monkeypatch) -> None:
+    monkeypatch.setenv("HOLDFAST_RECALL_LIMIT", "9")
+    assert "HOLDFAST_RECALL_LIMIT is set" in run("config", "set", "recall.limit", "7").err
+    assert run("config", "get", "recall.limit").out == "9\n"
+
+
+def test_the_path_of_the_file_is_printed(run: Run, home: Path) -> None:
+    assert run("config", "path").out == f"{home / 'holdfast.toml'}\n"
+    assert run("config", "path", "--json").json["exists"] is False
+    assert not home.exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("get", "recall.limt"), "Did you mean `recall.limit`"),
+        (("set", "recall.limit", "many"), "whole number"),
+        (("set", "recall.limit", "0"), "at least 1"),
+        (("set", "recall.count_shown", "maybe"), "true or false"),
+        (("set", "time_zone", "Mars/Base"), "Europe/Berlin"),
+        (("unset", "colour"), "no setting"),
+        (("set", "recall.limit"), "needs VALUE"),
+    ],
+)
+def test_a_bad_name_or_value_is_a_clear_error(run: Run, home: Path, words, message) -> None:
+    ran = run("config", *words)
+    assert (ran.code, ran.out) == (2, "")
+    assert message in ran.err
+    assert not (home / "holdfast.toml").exists()
+
+
+def test_a_broken_file_is_named_and_left_alone(run: Run, home: Path) -> None:
+    home.mkdir()
+    (home / "holdfast.toml").write_text("recall = [")
+    for words in (("list",), ("config", "list"), ("config", "set", "recall.limit", "3")):
+        ran = run(*words)
+        assert ran.code == 2
+        assert "holdfast.toml" in ran.err
+    assert (home / "holdfast.toml").read_text() == "recall = ["
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])
+def test_completions_know_the_commands(run: Run, shell: str) -> None:
+    script = run("completion", shell).out
+    for word in ("remember", "restore-backup", "rename", "--help"):
+        assert word in script
+    assert run("completion", shell, "--json").json["shell"] == shell
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash here")
+def test_the_completion_for_bash_is_valid_and_completes(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "complete.bash"
+    file.write_text(run("completion", "bash").out)
+    subprocess.run(["bash", "-n", str(file)], check=True)
+    ask = (
+        f"source {file}; COMP_WORDS=(holdfast rec); COMP_CWORD=1;"
+        ' $(complete -p holdfast | sed "s/.*-F \\([^ ]*\\).*/\\1/"); echo "${COMPREPLY[@]}"'
+    )
+    done = subprocess.run(["bash", "-c", ask], check=True, capture_output=True, text=True)
+    assert done.stdout.split() == ["recall"]
+
+
+def test_other_shells_are_refused(run: Run) -> None:
+    ran = run("completion", "cobol")
+    assert ran.code == 2
+    assert "bash, zsh, tcsh" in ran.err
+
+
+def test_json_errors_of_settings_have_their_code(run: Run) -> None:
+    ran = run("config", "get", "nothing", "--json")
+    assert json.loads(ran.err)["error"]["code"] == "invalid_setting"

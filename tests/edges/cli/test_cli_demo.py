@@ -1,0 +1,48 @@
+"""The guided tour."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from conftest import Run
+from holdfast.testing.embedder import HashEmbedder
+
+
+def _answers(ran) -> dict[str, object]:
+    return {step["command"]: step["answer"] for step in ran.json["steps"]}
+
+
+def test_the_tour_tells_shows_and_touches_nothing(run: Run, home: Path) -> None:
+    ran = run("demo")
+    assert ran.code == 0
+    assert "$ holdfast remember 'Ada prefers tabs over spaces in Python'" in ran.out
+    assert '<memory hub="default">' in ran.out
+    assert ran.err.count("Degraded") == 1
+    assert not home.exists()
+
+
+def test_what_the_tour_says_is_true_without_a_model(run: Run) -> None:
+    _check(_answers(run("demo", "--json")))
+
+
+def test_what_the_tour_says_is_true_with_a_model(run: Run, monkeypatch) -> None:
+    monkeypatch.setattr("holdfast.wiring._find_embedder", lambda settings: HashEmbedder())
+    ran = run("demo", "--json")
+    assert ran.err == ""
+    _check(_answers(ran))
+
+
+def _check(answers) -> None:
+    asked = [answer["hits"][0] for command, answer in answers.items() if " recall " in command]
+    first, new, old = [hit["memory"]["content"] for hit in asked]
+    assert first == old == "Ada prefers tabs over spaces in Python"
+    assert new == "Ada switched to spaces in Python"
+    assert answers["holdfast get staging --content"]["content"].endswith("10.0.0.9")
+    assert answers["holdfast undo"]["undone"]["action"] == "forget"
+
+
+def test_the_tour_can_be_kept(run: Run, tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    assert run("demo", "--keep", str(kept)).code == 0
+    assert len(run("list", "--home", str(kept), "--state", "all").rows) == 4
+    assert run("demo", "--keep", str(kept)).code == 4

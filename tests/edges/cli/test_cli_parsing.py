@@ -1,0 +1,158 @@
+"""Words on the command line: where options stand, what mistakes say, and help for everything."""
+
+from __future__ import annotations
+
+import pytest
+
+from conftest import Run
+from holdfast.edges.cli.command import Command, Parser, parser_of, whole
+from holdfast.edges.cli.describe import tree
+from holdfast.edges.cli.table import GROUPS, all_commands, commands_in
+from holdfast.errors import InvalidInput
+
+
+def _parser() -> Parser:
+    parser = Parser("holdfast try")
+    parser.add_argument("first", metavar="FIRST", help="one word")
+    parser.add_argument("rest", nargs="*", metavar="WORD", help="more words")
+    parser.add_argument("-n", "--limit", type=whole, metavar="N")
+    parser.add_argument("--tag", action="append")
+    parser.add_argument("--file", nargs="+")
+    parser.add_argument("--all", action="store_true")
+    return parser
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["a"], {"first": "a", "rest": [], "limit": None, "tag": None, "all": False}),
+        (["a", "--limit", "3", "b"], {"rest": ["b"], "limit": 3}),
+        (["--limit=3", "a"], {"limit": 3}),
+        (["-n", "3", "a"], {"limit": 3}),
+        (["--tag", "x", "a", "--tag", "y"], {"tag": ["x", "y"]}),
+        (["a", "--file", "f", "g", "--all"], {"file": ["f", "g"], "all": True}),
+        (["--", "--all", "-x"], {"first": "--all", "rest": ["-x"], "all": False}),
+        (["a", "-5", "- milk", "-"], {"rest": ["-5", "- milk", "-"]}),
+        (["a", "--tag", "-dash"], {"tag": ["-dash"]}),
+        (["a", "--tag="], {"tag": [""]}),
+    ],
+)
+def test_options_and_words_may_stand_in_any_order(words, expected) -> None:
+    found = vars(_parser().parse(words))
+    assert {name: found[name] for name in expected} == expected
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], "needs FIRST"),
+        (["a", "--limit", "many"], "'many' is not a whole number"),
+        (["a", "--limit"], "`--limit` needs a value"),
+        (["a", "--limit", "--all"], "`--limit` needs a value"),
+        (["a", "--all=yes"], "takes no value"),
+        (["a", "--al"], "Did you mean `--all`"),
+        (["a", "-x"], "has no option `-x`"),
+    ],
+)
+def test_a_mistake_is_told_in_a_sentence(words, message) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        _parser().parse(words)
+    assert message in str(caught.value)
+
+
+def test_a_command_that_takes_no_words_refuses_them() -> None:
+    with pytest.raises(InvalidInput, match="does not take `more`"):
+        Parser("holdfast try").parse(["more"])
+
+
+@pytest.mark.parametrize("words", [("--json", "stats"), ("stats", "--json")])
+def test_global_options_stand_before_or_after_the_command(run: Run, words) -> None:
+    assert run(*words).json["hub"] == "default"
+
+
+def test_a_home_may_have_the_name_of_a_command(run: Run, tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run("--home", "recall", "remember", "Likes tea").code == 0
+    assert (tmp_path / "recall" / "memory.db").exists()
+
+
+def test_an_unknown_command_names_the_nearest(run: Run) -> None:
+    ran = run("remembr", "x")
+    assert ran.code == 2
+    assert "Did you mean `holdfast remember`?" in ran.err
+
+
+def test_an_unknown_part_of_a_command_names_the_nearest(run: Run) -> None:
+    ran = run("hub", "crate")
+    assert ran.code == 2
+    assert "Did you mean `create`?" in ran.err
+
+
+def test_the_first_word_alone_says_what_can_follow(run: Run) -> None:
+    ran = run("hub")
+    assert ran.code == 2
+    assert "create, list, use, rename, delete" in ran.err
+
+
+def test_the_version_is_printed(run: Run) -> None:
+    import holdfast
+
+    assert run("--version").out == f"holdfast {holdfast.__version__}\n"
+
+
+@pytest.mark.parametrize("words", [(), ("--help",), ("-h",), ("help",)])
+def test_the_overview_names_every_command(run: Run, words) -> None:
+    ran = run(*words)
+    assert ran.code == 0
+    for command in all_commands():
+        assert f"  {command.name} " in ran.out
+
+
+@pytest.mark.parametrize("command", all_commands(), ids=lambda command: command.name)
+def test_every_command_has_help_with_an_example_of_itself(run: Run, command: Command) -> None:
+    ran = run(*command.name.split(), "--help")
+    assert ran.code == 0
+    assert command.help.split()[0] in ran.out
+    assert f"holdfast {command.name}" in command.example
+    assert f"example:\n  {command.example}" in ran.out
+    assert run("help", *command.name.split()).out == ran.out
+
+
+def test_help_for_hubs_lists_what_can_be_done_with_them(run: Run) -> None:
+    ran = run("hub", "--help")
+    assert ran.code == 0
+    assert "hub rename" in ran.out
+
+
+@pytest.mark.parametrize("command", all_commands(), ids=lambda command: command.name)
+def test_every_option_says_what_it_is_for(command: Command) -> None:
+    parser = parser_of(command)
+    for option in [*parser.words, *parser.options.values()]:
+        assert option.help, option.names
+
+
+def test_the_table_and_the_modules_agree() -> None:
+    for group in GROUPS:
+        words = [command.name.partition(" ")[0] for command in commands_in(group)]
+        assert list(dict.fromkeys(words)) == list(group.words)
+
+
+def test_the_tree_knows_every_command() -> None:
+    text = tree().format_help()
+    for group in GROUPS:
+        for word in group.words:
+            assert word in text
+
+
+def test_a_fault_is_a_sentence_and_not_a_traceback(run: Run, monkeypatch) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError("a bug")
+
+    monkeypatch.setattr("holdfast.edges.cli.call.Call.__init__", broken)
+    ran = run("stats")
+    assert ran.code == 1
+    assert "Traceback" not in ran.err
+    assert "HOLDFAST_DEBUG=1" in ran.err
+    monkeypatch.setenv("HOLDFAST_DEBUG", "1")
+    with pytest.raises(RuntimeError):
+        run("stats")

@@ -1,0 +1,244 @@
+"""recall, get, list, related, timeline, context, as a shell sees them."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from conftest import Run
+
+
+def test_recall_prints_a_line_per_hit(stocked: Run) -> None:
+    ran = stocked("recall", "tabs", "or", "spaces", "--words")
+    assert ran.code == 0
+    number, score, at, category, passage = ran.rows[0]
+    assert (number, category, passage) == ("#1", "preference", "Prefers tabs over spaces")
+    assert float(score) > 0
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00", at)
+
+
+def test_explaining_adds_why(stocked: Run) -> None:
+    ran = stocked("recall", "tabs", "--words", "--explain")
+    assert "words: tab" in ran.rows[0][5]
+
+
+def test_recall_as_json_has_everything(stocked: Run) -> None:
+    answer = stocked("recall", "tabs", "--json").json
+    assert answer["query"] == "tabs"
+    hit = answer["hits"][0]
+    assert hit["memory"]["number"] == 1
+    assert hit["memory"]["created_at"].endswith("Z")
+    assert hit["passage"] == {
+        "text": "Prefers tabs over spaces",
+        "start": 0,
+        "end": 24,
+        "headings": [],
+    }
+    assert hit["why"]
+    assert hit["parts"]
+    assert "no embedding model" in answer["degraded"][0]
+    assert isinstance(answer["filtered"], dict)
+
+
+def test_nothing_found_is_said_and_is_no_error(stocked: Run) -> None:
+    ran = stocked("recall", "zebra", "--words")
+    assert (ran.code, ran.out) == (0, "")
+    assert ran.err == "Nothing found for “zebra”.\n"
+
+
+def test_a_degraded_answer_says_so(stocked: Run) -> None:
+    assert "Degraded: no embedding model" in stocked("recall", "tabs").err
+    assert stocked("recall", "tabs", "--words").err == ""
+
+
+@pytest.mark.parametrize("query", ['"', "%", "_", "*", "- x", "NEAR", "a AND", "(", "O'Brien"])
+def test_every_character_of_a_query_is_a_character_like_any_other(stocked: Run, query) -> None:
+    assert stocked("recall", "--words", "--", query).code == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "found"),
+    [
+        (("--category", "preference"), ["#1"]),
+        (("--category", "fact"), []),
+        (("--kind", "episodic"), []),
+        (("--tag", "servers"), []),
+        (("--since", "yesterday"), ["#1"]),
+        (("--until", "yesterday"), []),
+        (("--until", "2020-01-01"), []),
+        (("--layer", "library"), []),
+        (("--session", "s1"), []),
+        (("--as-of", "2020-01-01"), []),
+        (("--as-of", "today"), ["#1"]),
+        (("--limit", "1"), ["#1"]),
+    ],
+)
+def test_recall_is_narrowed_by_filters(stocked: Run, options, found) -> None:
+    ran = stocked("recall", "tabs", "--words", *options)
+    assert [row[0] for row in ran.rows] == found
+
+
+def test_archived_memories_are_for_those_who_ask(stocked: Run) -> None:
+    stocked("archive", "1")
+    assert stocked("recall", "tabs", "--words").out == ""
+    assert stocked("recall", "tabs", "--words", "--all").rows[0][0] == "#1"
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (("recall",), 2, "needs WORD"),
+        (("recall", " "), 2, ""),
+        (("recall", "x", "--limit", "0"), 2, "limit"),
+        (("recall", "x", "--limit", "1001"), 2, "limit"),
+        (("recall", "x", "--kind", "episodical"), 2, "Did you mean 'episodic'"),
+        (("recall", "x", "--since", "2026-02-30"), 2, "does not exist"),
+        (("recall", "x", "--since", "2026-02-02", "--until", "2026-01-01"), 2, "window"),
+        (("get", "9"), 3, "no memory 9"),
+        (("get", " "), 2, "Say which memory"),
+        (("get", "1", "--as-of", "2020-01-01"), 3, "was not there"),
+        (("list", "--limit", "0"), 2, "limit"),
+        (("list", "--cursor", "nonsense"), 2, "cursor"),
+        (("list", "--order", "sideways"), 2, "order"),
+        (("list", "--state", "gone"), 2, "state"),
+        (("related", "9"), 3, "no memory 9"),
+        (("timeline", "last", "week", "--since", "7d"), 2, "not both"),
+        (("timeline", "once", "upon"), 2, "not a date"),
+        (("timeline", "--limit", "0"), 2, "limit"),
+        (("context", "--budget", "10"), 2, "at least 200"),
+    ],
+)
+def test_bad_input_is_a_sentence_and_an_exit_code(stocked: Run, words, code, message) -> None:
+    ran = stocked(*words)
+    if words == ("recall", " "):
+        # A query without a word finds nothing; it is not an error.
+        assert ran.code in (0, 2)
+        return
+    assert ran.code == code
+    assert message in ran.err
+    assert "Traceback" not in ran.err
+
+
+def test_get_shows_one_memory_and_counts_as_a_use(stocked: Run) -> None:
+    ran = stocked("get", "indent")
+    assert ran.out.startswith("#1  Prefers tabs over spaces\n")
+    assert "key: indent\n" in ran.out
+    assert ran.out.endswith("\n\nPrefers tabs over spaces\n")
+    assert stocked("get", "1", "--no-access", "--json").json["access_count"] == 1
+    assert stocked("get", "1", "--json").json["access_count"] == 2
+
+
+def test_get_looks_at_the_past_without_counting(stocked: Run) -> None:
+    stocked("update", "1", "Prefers spaces")
+    before = stocked("history", "1", "--json").json["entries"][0]["at"]
+    assert stocked("get", "1", "--as-of", before, "--content").out == "Prefers tabs over spaces\n"
+    assert stocked("get", "1", "--no-access", "--json").json["access_count"] == 0
+
+
+def test_content_comes_out_to_the_letter(run: Run) -> None:
+    text = "tab\there\r\nescape \x1b[31m and \u202e\n\nend"
+    run("remember", "-", stdin=text)
+    assert run("get", "1", "--content").out == text + "\n"
+    assert run("get", "1", "--json").json["content"] == text
+    assert "\x1b" not in run("get", "1").out
+
+
+@pytest.mark.parametrize(
+    ("options", "found"),
+    [
+        ((), ["#3", "#2", "#1"]),
+        (("--order", "number"), ["#1", "#2", "#3"]),
+        (("--category", "preference"), ["#1"]),
+        (("--tag", "servers"), ["#2"]),
+        (("--since", "2024-05-01", "--until", "2024-05-31"), ["#3"]),
+        (("--until", "2024-05-03"), ["#3"]),
+        (("--until", "2024-05-02"), []),
+        (("--since", "1h"), ["#2", "#1"]),
+        (("--limit", "2"), ["#3", "#2"]),
+        (("--pinned",), ["#2"]),
+        (("--state", "archived"), ["#4"]),
+        (("--state", "all", "--order", "number"), ["#1", "#2", "#3", "#4"]),
+        (("--forgotten",), ["#5"]),
+        (("--quarantined",), []),
+        (("--source", "cli", "--limit", "1"), ["#3"]),
+        (("--source", "web"), []),
+        (("--as-of", "2020-01-01"), []),
+    ],
+)
+def test_lists_are_narrowed_by_filters(stocked: Run, options, found) -> None:
+    stocked("pin", "2")
+    stocked("remember", "An old plan")
+    stocked("archive", "4")
+    stocked("remember", "A wrong thing")
+    stocked("forget", "5")
+    assert [row[0] for row in stocked("list", *options).rows] == found
+
+
+def test_a_list_goes_on_where_its_cursor_points(stocked: Run) -> None:
+    first = stocked("list", "--limit", "2", "--json").json
+    assert [memory["number"] for memory in first["memories"]] == [3, 2]
+    rest = stocked("list", "--limit", "2", "--json", "--cursor", first["cursor"]).json
+    assert [memory["number"] for memory in rest["memories"]] == [1]
+    assert rest["cursor"] is None
+    assert "--cursor" in stocked("list", "--limit", "2").err
+
+
+def test_a_list_in_a_pipe_is_whole(run: Run, tmp_path) -> None:
+    files = []
+    for number in range(520):
+        path = tmp_path / f"{number}.txt"
+        path.write_text(f"Note number {number}")
+        files.append(str(path))
+    run("remember", "--file", *files)
+    rows = run("list", "--order", "number").rows
+    assert [row[0] for row in rows] == [f"#{number}" for number in range(1, 521)]
+
+
+def test_what_would_break_a_line_is_escaped(run: Run) -> None:
+    run("remember", "-", "--title", "a\tb", stdin="one\ttwo\nthree \\ four \x1b[0m")
+    assert run("list").rows[0][-1] == "a\\tb"
+    ran = run("recall", "three", "--words")
+    assert ran.rows[0][4] == "one\\ttwo\\nthree \\\\ four \\x1b[0m"
+
+
+def test_related_finds_what_is_near(stocked: Run) -> None:
+    stocked("remember", "The staging server has tabs")
+    assert stocked("related", "2").rows[0][0] == "#4"
+    assert stocked("related", "2", "--json").json["hits"][0]["memory"]["number"] == 4
+
+
+def test_a_timeline_is_ordered_by_when_things_happened(stocked: Run) -> None:
+    ran = stocked("timeline", "--since", "2024-01-01")
+    assert [(row[1], row[2]) for row in ran.rows] == [
+        ("happened", "#3"),
+        ("learnt", "#1"),
+        ("learnt", "#2"),
+    ]
+    assert [row[2] for row in stocked("timeline", "May", "2024").rows] == ["#3"]
+    assert [row[2] for row in stocked("timeline", "7d").rows] == ["#1", "#2"]
+    assert [row[2] for row in stocked("timeline").rows] == ["#1", "#2"]
+    assert stocked("timeline", "2024-05-03", "--json").json["memories"][0]["number"] == 3
+
+
+def test_times_are_shown_in_the_persons_zone(stocked: Run, monkeypatch) -> None:
+    monkeypatch.setenv("HOLDFAST_TIME_ZONE", "Asia/Tokyo")
+    stocked("remember", "Tea at noon", "--occurred-at", "2026-05-27T12:00")
+    memory = stocked("get", "4", "--json").json
+    assert memory["occurred_at"] == "2026-05-27T03:00:00.000000Z"
+    assert stocked("list", "--limit", "1").rows[0][1] == "2026-05-27T12:00:00+09:00"
+
+
+def test_a_zone_that_does_not_exist_is_a_clear_error(stocked: Run, monkeypatch) -> None:
+    monkeypatch.setenv("HOLDFAST_TIME_ZONE", "Mars/Base")
+    ran = stocked("list")
+    assert ran.code == 2
+    assert "Europe/Berlin" in ran.err
+
+
+def test_the_context_block_is_printed(stocked: Run) -> None:
+    ran = stocked("context", "--query", "tabs")
+    assert ran.out.startswith('<memory hub="default">')
+    assert "Prefers tabs over spaces" in ran.out
+    assert stocked("context", "--json").json["hub"] == "default"
+    assert len(stocked("context", "--budget", "200").out) <= 201

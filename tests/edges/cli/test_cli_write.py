@@ -1,0 +1,233 @@
+"""remember, update, pin, archive, forget, restore, purge, as a shell sees them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from conftest import Run
+
+
+def test_remembering_answers_with_number_id_and_title(run: Run) -> None:
+    ran = run("remember", "Prefers", "tabs")
+    assert ran.code == 0
+    word, number, id_, title = ran.rows[0]
+    assert (word, number, title) == ("stored", "#1", "Prefers tabs")
+    assert id_.startswith("mem_")
+
+
+def test_remembering_the_same_twice_stores_it_once(run: Run) -> None:
+    run("remember", "Prefers tabs")
+    assert run("remember", "Prefers tabs").rows[0][:2] == ["duplicate", "#1"]
+    assert len(run("list").rows) == 1
+
+
+def test_the_same_key_makes_a_new_version(run: Run) -> None:
+    run("remember", "Blue", "--key", "color")
+    assert run("remember", "Green", "--key", "color").rows[0][:2] == ["updated", "#1"]
+    assert run("get", "color", "--content").out == "Green\n"
+
+
+def test_a_fact_takes_the_place_of_another(run: Run) -> None:
+    run("remember", "Lives in Berlin")
+    ran = run("remember", "Lives in Lisbon", "--supersedes", "1", "--json")
+    assert ran.json["result"] == "superseded"
+    assert ran.json["previous"]["number"] == 1
+
+
+def test_every_field_can_be_given(run: Run) -> None:
+    ran = run(
+        *("remember", "Standup is at nine", "--category", "routine", "--key", "standup"),
+        *("--kind", "procedural", "--stability", "stable", "--tag", "Work", "--tag", "daily"),
+        *("--title", "Standup", "--pin", "--session", "s1", "--speaker", "Ada"),
+        *("--occurred-at", "2026-05-27T14:30", "--ttl", "7d", "--layer", "journal"),
+        *("--boundary", "private", "--source-path", "/notes/a.md", "--json"),
+    )
+    memory = ran.json["memory"]
+    expected = {
+        "category": "routine",
+        "key": "standup",
+        "kind": "procedural",
+        "stability": "stable",
+        "tags": ["work", "daily"],
+        "title": "Standup",
+        "pinned": True,
+        "session": "s1",
+        "speaker": "Ada",
+        "occurred_at": "2026-05-27T14:30:00.000000Z",
+        "layer": "journal",
+        "boundary": "private",
+        "source_path": "/notes/a.md",
+        "source": "cli",
+        "owner": "ada",
+        "hub": "default",
+    }
+    assert {name: memory[name] for name in expected} == expected
+    assert memory["expires_at"] > memory["created_at"]
+
+
+def test_a_dash_reads_the_content_from_standard_input(run: Run) -> None:
+    text = "First line\n\n  second “line”\n"
+    assert run("remember", "-", stdin=text).code == 0
+    # The last line end is the shell's, the rest is kept to the letter.
+    assert run("get", "1", "--json").json["content"] == text.removesuffix("\n")
+
+
+def test_files_are_remembered_under_their_paths(run: Run, tmp_path: Path) -> None:
+    first, second = tmp_path / "a.md", tmp_path / "b.md"
+    first.write_text("# Alpha\n\nText\n")
+    second.write_text("# Beta\n")
+    assert [row[0] for row in run("remember", "--file", str(first), str(second)).rows] == [
+        "stored",
+        "stored",
+    ]
+    first.write_text("# Alpha\n\nMore text\n")
+    ran = run("remember", "--file", str(first), str(second))
+    assert [row[0] for row in ran.rows] == ["updated", "duplicate"]
+    memory = run("get", "1", "--json").json
+    assert memory["source_path"] == str(first)
+    assert memory["content"] == "# Alpha\n\nMore text\n"
+
+
+def test_one_bad_file_keeps_all_of_them_out(run: Run, tmp_path: Path) -> None:
+    good, bad = tmp_path / "a.md", tmp_path / "b.bin"
+    good.write_text("Alpha")
+    bad.write_bytes(b"\xff\xfe\x00")
+    ran = run("remember", "--file", str(good), str(bad))
+    assert ran.code == 2
+    assert "not UTF-8" in ran.err
+    assert run("list").out == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "stdin", "code", "message"),
+    [
+        (("remember",), "", 2, "Say what to remember"),
+        (("remember", ""), "", 2, "empty"),
+        (("remember", "-"), " \n\t\n", 2, "empty"),
+        (("remember", "-"), "a\0b", 2, "NUL"),
+        (("remember", "-"), "a" * 3_000_001, 2, "3,000,000 bytes"),
+        (("remember", "half \ud83d emoji"), "", 2, "surrogate"),
+        (("remember", "-"), b"\xff\xfe", 2, "not UTF-8"),
+        (("remember", "x", "--kind", "semantical"), "", 2, "Did you mean 'semantic'"),
+        (("remember", "x", "--stability", "rock"), "", 2, "stability"),
+        (("remember", "x", "--key", "../etc"), "", 2, "key"),
+        (("remember", "x", "--key", "a/b"), "", 2, "slash"),
+        (("remember", "x", "--occurred-at", "2026-02-30"), "", 2, "does not exist"),
+        (("remember", "x", "--occurred-at", "whenever"), "", 2, "not a date"),
+        (("remember", "x", "--ttl", "soon"), "", 2, "length of time"),
+        (("remember", "x", "--ttl", "0d"), "", 2, "length of time"),
+        (("remember", "x", "--supersedes", "9"), "", 3, "no memory 9"),
+        (("remember", "x", "--file", "y"), "", 2, "not both"),
+        (("remember", "--file", "/nonexistent"), "", 3, "no file"),
+        (("remember", "--file", "/"), "", 2, "folder"),
+        (("remember", "x", "--hub", "nowhere"), "", 3, "hub create nowhere"),
+        (("remember", "x", "--hub", "../up"), "", 2, "hub name"),
+        (("update", "1"), "", 2, "Say what to change"),
+        (("update", "9", "x"), "", 3, "no memory 9"),
+        (("update", "1", "--clear", "title"), "", 2, "title cannot be empty"),
+        (("update", "1", "--clear", "titel"), "", 2, "title"),
+        (("update", "1", "x", "--expect-version", "7"), "", 5, "version 1, not 7"),
+        (("update", "2", "--key", "indent"), "", 4, "belongs to memory #1"),
+        (("pin", "9"), "", 3, "no memory 9"),
+        (("archive", "1", "9"), "", 3, "no memory 9"),
+        (("forget", "1", "9"), "", 3, "no memory 9"),
+        (("restore", "9"), "", 3, "no memory 9"),
+        (("purge", "--yes"), "", 2, "Name the memories"),
+        (("purge", "1", "--forgotten", "--yes"), "", 2, "Name the memories"),
+        (("purge", "1"), "", 2, "--yes"),
+        (("purge", "9", "--yes"), "", 3, "no memory 9"),
+    ],
+)
+def test_bad_input_is_a_sentence_an_exit_code_and_no_change(
+    stocked: Run, words, stdin, code, message
+) -> None:
+    before = stocked("export", "-").out
+    ran = stocked(*words, stdin=stdin)
+    assert ran.code == code
+    assert message in ran.err
+    assert "Traceback" not in ran.err
+    assert ran.out == ""
+    assert stocked("export", "-").out == before
+
+
+def test_an_update_changes_what_is_given_and_keeps_the_rest(stocked: Run) -> None:
+    stocked("update", "indent", "Prefers spaces", "--tag", "editor", "--reason", "asked again")
+    memory = stocked("get", "indent", "--json").json
+    assert (memory["content"], memory["tags"], memory["category"]) == (
+        "Prefers spaces",
+        ["editor"],
+        "preference",
+    )
+    assert memory["version"] == 2
+    assert stocked("history", "--json").json["changes"][0]["reason"] == "asked again"
+
+
+def test_an_update_reads_content_from_standard_input_and_clears_fields(stocked: Run) -> None:
+    ran = stocked("update", "1", "-", "--clear", "key", "--json", stdin="Anything goes\n")
+    assert ran.json["memories"][0]["content"] == "Anything goes"
+    assert ran.json["memories"][0]["key"] is None
+    assert stocked("update", "2", "--clear", "tags").code == 0
+    assert stocked("get", "2", "--json").json["tags"] == []
+
+
+@pytest.mark.parametrize(
+    ("command", "word", "field", "value"),
+    [
+        ("pin", "pinned", "pinned", True),
+        ("unpin", "unpinned", "pinned", False),
+        ("archive", "archived", "state", "archived"),
+        ("restore", "restored", "state", "active"),
+    ],
+)
+def test_a_memory_is_marked_by_number_id_or_key(
+    stocked: Run, command: str, word: str, field: str, value: object
+) -> None:
+    id_ = stocked("get", "1", "--json").json["id"]
+    for reference in ("1", "#1", "indent", id_):
+        ran = stocked(command, reference)
+        assert ran.code == 0
+        assert ran.rows == [[word, "#1", id_, "Prefers tabs over spaces"]]
+        assert stocked("get", "1", "--no-access", "--json").json[field] == value
+    assert stocked(command, "1", "--json").json["result"] == word
+
+
+def test_forgetting_several_is_one_change_and_says_how_to_undo_it(stocked: Run) -> None:
+    ran = stocked("forget", "1", "2", "--reason", "wrong")
+    assert [row[:2] for row in ran.rows] == [["forgotten", "#1"], ["forgotten", "#2"]]
+    assert "holdfast restore 1 2" in ran.err
+    assert "holdfast undo" in ran.err
+    assert [row[0] for row in stocked("list").rows] == ["#3"]
+    assert len(stocked("list", "--forgotten").rows) == 2
+    stocked("undo")
+    assert len(stocked("list").rows) == 3
+
+
+def test_a_forgotten_memory_is_restored(stocked: Run) -> None:
+    stocked("forget", "1")
+    ran = stocked("get", "1")
+    assert ran.code == 3
+    assert "holdfast restore 1" in ran.err
+    assert stocked("restore", "1").code == 0
+    assert stocked("get", "1").code == 0
+
+
+def test_purging_leaves_a_receipt_and_nothing_else(stocked: Run) -> None:
+    ran = stocked("purge", "2", "--yes", "--json")
+    assert [receipt["number"] for receipt in ran.json["receipts"]] == [2]
+    assert "Hilda" not in stocked("export", "-").out
+    assert stocked("purge", "1", "--yes").rows[0][:2] == ["purged", "#1"]
+
+
+def test_purging_the_forgotten_takes_only_what_is_old_enough(stocked: Run, monkeypatch) -> None:
+    stocked("forget", "1")
+    assert "nothing to purge" in stocked("purge", "--forgotten", "--yes").err
+    monkeypatch.setenv("HOLDFAST_FORGET_KEEP_DAYS", "0")
+    assert stocked("purge", "--forgotten", "--yes").rows[0][:2] == ["purged", "#1"]
+
+
+def test_quiet_says_nothing_but_the_answer(stocked: Run) -> None:
+    ran = stocked("forget", "1", "--quiet")
+    assert ran.err == ""
+    assert len(ran.rows) == 1
