@@ -201,9 +201,10 @@ def _parsed(setting: Setting, text: str, where: str) -> Any:
     if wanted is str:
         return _checked(setting, text, where)
     try:
-        return _checked(setting, wanted(text.strip()), where)
+        value = wanted(text.strip())
     except ValueError:
         raise _wrong(setting, text, where) from None
+    return _checked(setting, value, where)
 
 
 def _checked(setting: Setting, value: Any, where: str) -> Any:
