@@ -67,7 +67,7 @@ def connect(path: str, *, busy_wait_s: float = BUSY_WAIT_S) -> apsw.Connection:
         )
         try:
             connection.set_busy_handler(patience(busy_wait_s))
-            _retry_busy(lambda: connection.execute("PRAGMA journal_mode = WAL"), busy_wait_s)
+            _retry_busy(lambda: _use_log(connection, path), busy_wait_s)
             # Fetched to the end: secure_delete answers with a row, and apsw waits there until the
             # row is taken before it runs what follows.
             connection.execute(
@@ -78,6 +78,13 @@ def connect(path: str, *, busy_wait_s: float = BUSY_WAIT_S) -> apsw.Connection:
             connection.close()
             raise
     return connection
+
+
+def _use_log(connection: apsw.Connection, path: str) -> None:
+    if connection.pragma("journal_mode") != "wal":
+        # The mode is kept in the file, so a file that is not ours must be known by now.
+        _version(connection, path)
+        connection.execute("PRAGMA journal_mode = WAL")
 
 
 def patience(wait_s: float) -> Callable[[int], bool]:
