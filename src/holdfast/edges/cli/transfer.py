@@ -28,6 +28,7 @@ def _export_options(parser: Parser) -> None:
 def _export(call: Call, args: Namespace) -> None:
     if args.file == "-":
         # The lines are the answer, also with --json: each of them is JSON.
+        call.out.utf8()
         for line in call.hub.export():
             call.out.stdout.write(line + "\n")
         return

@@ -1,0 +1,160 @@
+"""The command line as a process of its own: pipes, signals, exit codes, and what it imports."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import holdfast
+from conftest import Run
+
+_HOLDFAST = [sys.executable, "-m", "holdfast"]
+
+
+@pytest.fixture
+def many(home: Path) -> Path:
+    """A home with enough memories that a list of them does not fit into a pipe."""
+    with holdfast.open(home, settings={"embed.model": "none"}) as memory:
+        memory.hub().remember_many(
+            [
+                f"Note {number}: the quick brown fox jumps over dog {number}"
+                for number in range(1500)
+            ]
+        )
+    return home
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("stats",), 0),
+        (("recall", "x", "--limit", "0"), 2),
+        (("nonsense",), 2),
+        (("get", "9"), 3),
+        (("hub", "create", "default"), 4),
+        (("update", "indent", "x", "--expect-version", "9"), 5),
+    ],
+)
+def test_a_process_ends_with_the_code_of_its_error(stocked: Run, words, code) -> None:
+    done = subprocess.run([*_HOLDFAST, *words], capture_output=True, text=True)
+    assert done.returncode == code
+    assert "Traceback" not in done.stderr
+
+
+def test_a_slow_read_has_a_code_of_its_own(many: Path) -> None:
+    env = {**os.environ, "HOLDFAST_RECALL_DEADLINE_S": "0.01"}
+    words = " OR ".join(f"fox dog quick brown {number}" for number in range(400))
+    done = subprocess.run(
+        [*_HOLDFAST, "recall", "--words", words], capture_output=True, text=True, env=env
+    )
+    # A fast machine may answer in time; it never answers wrongly.
+    assert done.returncode in (0, 7)
+    if done.returncode == 7:
+        assert "not an empty answer" in done.stderr
+
+
+def test_text_goes_through_pipes(home: Path) -> None:
+    subprocess.run([*_HOLDFAST, "remember", "-"], input="Grüße aus Köln 👋\n".encode(), check=True)
+    out = subprocess.run([*_HOLDFAST, "get", "1", "--content"], capture_output=True, check=True)
+    assert out.stdout.decode() == "Grüße aus Köln 👋\n"
+    env = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    out = subprocess.run([*_HOLDFAST, "list"], capture_output=True, env=env)
+    assert out.returncode == 0
+    assert b"Gr\\xfc\\xdfe" in out.stdout
+    out = subprocess.run([*_HOLDFAST, "get", "1", "--json"], capture_output=True, env=env)
+    assert json.loads(out.stdout.decode())["content"] == "Grüße aus Köln 👋"
+
+
+def test_a_reader_that_has_seen_enough_is_no_error(many: Path, monkeypatch) -> None:
+    # Python itself passes over a short write where its output is unbuffered.
+    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
+    for words in (("list",), ("export", "-"), ("list", "--json")):
+        process = subprocess.Popen(
+            [*_HOLDFAST, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.read(10)
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        process.stderr.close()
+        assert process.wait() == 141
+
+
+def test_an_import_that_is_interrupted_leaves_nothing(many: Path) -> None:
+    exported = subprocess.run([*_HOLDFAST, "export", "-"], capture_output=True, check=True).stdout
+    lines = exported.splitlines(keepends=True)
+    importing = subprocess.Popen(
+        [*_HOLDFAST, "import", "-", "--as", "copy"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert importing.stdin is not None
+    # A pipe holds 64 KB: once all but the end is written, most of it has been taken in. The end
+    # never comes, so the import waits for it, in the middle.
+    importing.stdin.write(b"".join(lines[:-1]))
+    importing.stdin.flush()
+    importing.send_signal(signal.SIGINT)
+    assert importing.wait() == 130
+    assert importing.stderr is not None
+    assert importing.stderr.read() == b"holdfast: Interrupted; nothing was left half done.\n"
+    for stream in (importing.stdin, importing.stdout, importing.stderr):
+        assert stream is not None
+        stream.close()
+    with holdfast.open(many, settings={"embed.model": "none"}) as memory:
+        assert [hub.name for hub in memory.hubs()] == ["default"]
+        with memory.core.store.read() as reader:
+            assert len(reader.hubs()) == 1
+        assert memory.core.store.check() == []
+
+
+def _modules(*words: str) -> set[str]:
+    script = (
+        "import sys, json; from holdfast.edges.cli import main; code = main(sys.argv[1:]);"
+        "sys.stderr.write(json.dumps([code, sorted(sys.modules)]))"
+    )
+    done = subprocess.run([sys.executable, "-c", script, *words], capture_output=True, text=True)
+    code, modules = json.loads(done.stderr)
+    assert code == 0
+    assert done.stdout
+    return set(modules)
+
+
+# Each of these costs milliseconds that an agent would wait for on every turn.
+_HEAVY = {
+    *("rich", "numpy", "onnxruntime", "dataclasses", "asyncio", "tomllib", "tomlkit"),
+    *("importlib.metadata", "hashlib", "argparse", "gettext", "locale", "shutil", "pathlib"),
+    *("inspect", "difflib", "logging", "unittest", "zoneinfo", "platform", "tempfile"),
+    *("holdfast.text.classify", "holdfast.text.chunk", "holdfast.engine.remember"),
+    *("holdfast.engine.edit", "holdfast.engine.lifecycle", "holdfast.engine.transfer"),
+    *("holdfast.domain.draft", "holdfast.domain.results", "holdfast.text.dates_atoms"),
+    *("holdfast.edges.cli.write", "holdfast.edges.cli.care", "holdfast.edges.cli.describe"),
+}
+
+
+def test_a_recall_by_words_imports_only_what_it_uses(stocked: Run, monkeypatch) -> None:
+    monkeypatch.delenv("HOLDFAST_TIME_ZONE")
+    assert _modules("recall", "--words", "tabs") & _HEAVY == set()
+
+
+def test_the_version_imports_next_to_nothing(home: Path) -> None:
+    modules = _modules("--version")
+    assert [name for name in modules if name.startswith("holdfast.")] == [
+        name
+        for name in modules
+        if name in ("holdfast.edges", "holdfast.edges.cli", "holdfast.errors")
+    ]
+    assert not modules & _HEAVY
+
+
+def test_the_module_can_be_run_too(home: Path) -> None:
+    for module in ("holdfast", "holdfast.edges.cli"):
+        done = subprocess.run([sys.executable, "-m", module, "--version"], capture_output=True)
+        assert done.stdout.startswith(b"holdfast ")

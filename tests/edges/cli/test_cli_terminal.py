@@ -1,0 +1,207 @@
+"""What a person at a terminal sees: tables, colours, questions; and never a stray escape."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conftest import Run
+from holdfast.edges.cli.output import one_line, short, visible
+
+# What could steer a terminal, hidden in what somebody wanted remembered.
+_HOSTILE = (
+    "title \x1b]0;pwned\x07 colour \x1b[31m red \x9b31m c1 \u202egnirts\u202c bell \x07 back\r over"
+)
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+
+
+@pytest.fixture
+def at_terminal(home: Path):
+    """Runs `holdfast WORDS…` with a terminal on all three streams; types `typed` into it."""
+
+    def call(*words: str, typed: str = "", **environ: str) -> tuple[int, str]:
+        ours, theirs = pty.openpty()
+        env = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "100", **environ}
+        process = subprocess.Popen(
+            [sys.executable, "-m", "holdfast", *words],
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            env=env,
+            start_new_session=True,
+        )
+        os.close(theirs)
+        os.write(ours, typed.encode())
+        seen = b""
+        while True:
+            try:
+                data = os.read(ours, 65_536)
+            except OSError:  # The other side is gone: this is how a terminal ends.
+                break
+            if not data:
+                break
+            seen += data
+        os.close(ours)
+        return process.wait(), seen.decode()
+
+    return call
+
+
+def test_a_list_is_a_table_with_colours(stocked: Run, at_terminal) -> None:
+    code, seen = at_terminal("list")
+    assert code == 0
+    assert _COLOUR.search(seen)
+    plain = _COLOUR.sub("", seen)
+    lines = [line.rstrip() for line in plain.splitlines()]
+    assert lines[0].split() == ["#", "when", "category", "state", "key", "title"]
+    assert lines[3].startswith("#1")
+    assert lines[3].endswith("Prefers tabs over spaces")
+    # The columns stand under each other.
+    assert lines[0].index("title") == lines[3].index("Prefers")
+
+
+@pytest.mark.parametrize("how", [("--no-color", {}), ("", {"NO_COLOR": "1"})])
+def test_colours_can_be_turned_off(stocked: Run, at_terminal, how) -> None:
+    option, environ = how
+    for words in (("list",), ("recall", "tabs"), ("diff", "1"), ("remember", "New"), ("doctor",)):
+        _, seen = at_terminal(*words, *([option] if option else []), **environ)
+        codes = set(_COLOUR.findall(seen))
+        # Bold and dim are no colours; 3x, 4x, 9x are.
+        assert not [code for code in codes if re.search(r"[\[;](3|4|9|10)\d", code)], words
+
+
+def test_json_on_a_terminal_has_no_colours(stocked: Run, at_terminal) -> None:
+    _, seen = at_terminal("list", "--json")
+    assert "\x1b" not in seen
+
+
+def test_a_long_list_stops_at_a_page_and_says_how_to_go_on(
+    stocked: Run, at_terminal, tmp_path: Path
+) -> None:
+    files = []
+    for number in range(30):
+        path = tmp_path / f"{number}.txt"
+        path.write_text(f"Note number {number}")
+        files.append(str(path))
+    stocked("remember", "--file", *files)
+    _, seen = at_terminal("list")
+    assert "Note number 29" in seen
+    assert "Note number 9" not in seen
+    cursor = re.search(r"--cursor (\S+)", seen)
+    assert cursor
+    _, rest = at_terminal("list", "--cursor", cursor[1])
+    assert "Note number 9" in rest
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("list",),
+        ("get", "1"),
+        ("get", "1", "--content"),
+        ("recall", "colour", "--words"),
+        ("recall", "colour", "--words", "--explain", "--json"),
+        ("list", "--json"),
+        ("related", "2", "--explain"),
+        ("timeline", "today"),
+        ("history", "1"),
+        ("diff", "1"),
+        ("context",),
+        ("lifecycle", "--dry-run"),
+        ("recall", _HOSTILE.replace("\r", " "), "--words"),
+        ("get", "\x1b]0;pwned\x07"),
+        ("pin", "1"),
+        ("remember", "Another " + _HOSTILE),
+        ("export", "/tmp/\x1b]0;pwned\x07/nowhere"),
+    ],
+    ids=lambda words: words[0] + "-" + str(len(words)),
+)
+def test_a_memory_cannot_steer_the_terminal(run: Run, at_terminal, words) -> None:
+    run("remember", "-", "--title", _HOSTILE, stdin=_HOSTILE)
+    run("remember", "-", "--title", "colour", stdin="Another colour that is red")
+    run("update", "1", "-", stdin=_HOSTILE + "\nsecond line")
+    _, seen = at_terminal(*words)
+    printed = _COLOUR.sub("", seen) if "--json" not in words else seen
+    assert "\x1b" not in printed
+    assert "\x9b" not in printed
+    assert "\x07" not in printed
+    assert "\u202e" not in printed
+    assert "\r" not in printed.replace("\r\n", "")
+    # A colour of ours is fine; one that the memory asked for is text.
+    assert "\x1b[31m red" not in seen
+
+
+def test_a_question_is_asked_and_no_means_no(stocked: Run, at_terminal) -> None:
+    code, seen = at_terminal("purge", "1", typed="n\n")
+    assert code == 1
+    assert "for good? [y/N]" in seen
+    assert "Nothing was changed" in seen
+    assert stocked("get", "1").code == 0
+    code, seen = at_terminal("purge", "1", typed="y\n")
+    assert code == 0
+    assert "Purged #1" in seen
+    assert stocked("get", "1").code == 3
+
+
+def test_markup_in_a_memory_is_text(run: Run, at_terminal) -> None:
+    run("remember", "Use [bold]brackets[/bold] and :smile: freely")
+    for words in (("list",), ("recall", "brackets", "--words"), ("get", "1")):
+        _, seen = at_terminal(*words)
+        assert "[bold]brackets[/bold] and :smile:" in _COLOUR.sub("", seen)
+
+
+def test_a_person_gets_sentences_for_each_outcome(run: Run, at_terminal) -> None:
+    def say(*words: str) -> str:
+        return _COLOUR.sub("", at_terminal(*words)[1])
+
+    assert "Stored #1  Blue" in say("remember", "Blue", "--key", "color")
+    assert "Known already #1" in say("remember", "Blue", "--key", "color")
+    assert "Updated #1  Green" in say("remember", "Green", "--key", "color")
+    assert "takes the place of #1" in say("remember", "Red", "--supersedes", "1")
+    assert "Forgotten #2" in say("forget", "2")
+    assert "Took back forget" in say("undo")
+    assert "Hub work created." in say("hub", "create", "work")
+    assert "healthy: all is as it should be" in say("doctor")
+    assert "Imported" not in say("import", "/nonexistent")
+
+
+def test_progress_is_shown_on_a_terminal(stocked: Run, at_terminal, tmp_path: Path) -> None:
+    file = tmp_path / "hub.jsonl"
+    stocked("export", str(file))
+    _, seen = at_terminal("import", str(file), "--as", "copy")
+    assert "import" in seen
+    assert "Imported hub copy with 3 memories." in _COLOUR.sub("", seen)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain", "plain"),
+        ("a\tb\nc", "a\tb\nc"),
+        ("a\r\nb", "a\nb"),
+        ("a\rb", "a\\x0db"),
+        ("\x1b[0m", "\\x1b[0m"),
+        ("\x7f\x85\x9b", "\\x7f\\x85\\x9b"),
+        ("\u202e\u2066", "\\u202e\\u2066"),
+        ("\u200fעברית\u200e 👩\u200d💻", "\u200fעברית\u200e 👩\u200d💻"),
+    ],
+)
+def test_what_steers_is_made_visible_and_the_rest_is_left_alone(text: str, shown: str) -> None:
+    assert visible(text) == shown
+
+
+def test_a_line_of_a_pipe_can_be_read_back() -> None:
+    text = "a\tb\nc\\d\re\x1b"
+    assert one_line(text) == "a\\tb\\nc\\\\d\\re\\x1b"
+    assert one_line(text).encode().decode("unicode_escape") == text
+
+
+def test_long_text_is_cut_for_the_eye() -> None:
+    assert short("a  b\n c") == "a b c"
+    assert short("x" * 300, 10) == "x" * 9 + "…"
