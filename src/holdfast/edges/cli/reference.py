@@ -1,0 +1,102 @@
+"""The page docs/reference/cli.md, from the commands' own rows.
+
+`python -m holdfast.edges.cli.reference > docs/reference/cli.md` writes it; a test holds it to that.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from holdfast.edges.cli.command import Command, Option, Parser, add_globals, parser_of
+from holdfast.edges.cli.table import GROUPS, commands_in
+
+_OPENING = """\
+# The command line
+
+Type `holdfast`, a command and its options; `--help` after a command prints what stands here.
+Options and words may stand in any order; what follows `--` is never an option. REF names a memory:
+its number (`12` or `#12`), its id (`mem_…`) or its key. WHEN is a date (`2026-05-27`), a time
+(`2026-05-27T14:30`), a length of time for that long ago (`7d`, `12h`) or words such as `yesterday`,
+`last Tuesday`, `in May 2024`, in your zone (the setting `time_zone`, else this machine's). A day
+given to `--until` or `--as-of` counts to its end.
+
+This page is made from the commands themselves:
+`python -m holdfast.edges.cli.reference > docs/reference/cli.md`.
+
+## What comes out
+
+| where | what |
+| --- | --- |
+| on a terminal | sentences, tables and colours (`--no-color` or `NO_COLOR` turns colours off) |
+| in a pipe | lines of fields between tabs, always the same; each command below names its fields |
+| with `--json` | one JSON value; times in UTC; memories with all fields and the name of their hub |
+
+In a line of a pipe, a tab is written `\\t`, a line end `\\n`, a backslash `\\\\`, and any other
+control character like `\\x1b`; times are ISO 8601 in your zone. Only `holdfast get --content` and
+`holdfast export` give text to the letter. On a terminal, whatever could steer it is made visible.
+
+Notes (hints, a degraded answer, `Nothing found for “…”.`) and progress go to standard error, so a
+pipe holds only the answer; `--quiet` leaves them out. An error is a sentence and what to do next
+on standard error; with `--json` it is `{"error": {"code": …, "message": …, "hint": …}}`. With
+`HOLDFAST_DEBUG=1` it is a traceback.
+
+## Exit codes
+
+| code | meaning |
+| --- | --- |
+| 0 | done; also a recall that found nothing |
+| 1 | failed, or a question was answered with no |
+| 2 | bad input: content, names, dates, options, settings |
+| 3 | no such hub, memory, change set or file |
+| 4 | exists already |
+| 5 | conflict: the state has moved on |
+| 6 | the store: damaged, busy, full, read-only, too new; also a doctor with a problem left |
+| 7 | a read took longer than `recall.deadline_s` |
+| 8 | the embedding model |
+| 130 | interrupted with Ctrl-C; nothing is left half done |
+| 141 | the reader of the pipe has seen enough |
+"""
+
+
+def page() -> str:
+    """The whole page."""
+    everywhere = Parser("holdfast")
+    add_globals(everywhere)
+    parts = [_OPENING, "## Everywhere\n", _table(list(everywhere.options.values()))]
+    for group in GROUPS:
+        rows = commands_in(group)
+        if rows:
+            parts.append(f"## {group.title[:1].upper()}{group.title[1:]}\n")
+        parts += [_section(command) for command in rows]
+    return "\n".join(parts)
+
+
+def _section(command: Command) -> str:
+    parser = parser_of(command)
+    options = [*parser.words, *parser.options.values()]
+    own = [option for option in options if not option.everywhere]
+    lines = [f"### holdfast {command.name}", "", command.help, ""]
+    if command.more:
+        lines += [command.more, ""]
+    lines += ["```text", command.example, "```", ""]
+    if own:
+        lines.append(_table(own))
+    return "\n".join(lines)
+
+
+def _table(options: list[Option]) -> str:
+    rows = [f"| {_named(option)} | {option.help} |" for option in dict.fromkeys(options)]
+    return "\n".join(["| option | what it is |", "| --- | --- |", *rows, ""])
+
+
+def _named(option: Option) -> str:
+    if option.positional:
+        more = {"*": " …", "+": " …", "?": "?"}.get(option.nargs or "", "")
+        return f"`{option.shown}{more}`"
+    value = f" {option.metavar}" if option.metavar else ""
+    more = " …" if option.nargs == "+" else ""
+    return ", ".join(f"`{name}{value}{more}`" for name in option.names)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(page())
