@@ -168,11 +168,13 @@ class SqliteStore:
         from holdfast.store.sqlite.check import problems
 
         self._ready()
-        connection = self._take_reader()
+        # A connection of its own: SQLite's check of a full-text index trusts what an older
+        # connection remembers of it, and would call what others wrote since then damage.
+        connection = connect(self.path)
         try:
             return problems(connection)
         finally:
-            self._give_back(connection)
+            connection.close()
 
     def backup(self, path: str, progress: Progress | None = None) -> None:
         from holdfast.store.sqlite.files import copy_out

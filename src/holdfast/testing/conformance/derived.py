@@ -95,3 +95,18 @@ class Derived(StoreCase):
             writer.unindex(HUB, "mem_1")
         with store.read() as reader:
             assert reader.lexicon(HUB, []).passages == 0
+
+    def test_a_check_finds_nothing_wrong_in_what_others_have_written(self, store: Store) -> None:
+        """What a reader knew before must not make a later check cry wolf."""
+        for number in range(1, 25):
+            with store.read() as reader:
+                reader.search_terms(HUB, TermQuery(("share",)), EVERYTHING, limit=5)
+                reader.search_substring(HUB, "red wor", EVERYTHING, limit=5)
+                reader.lexicon(HUB, ["share"])
+            with store.write() as writer:
+                put(writer, make_memory(number, f"shared words {number}"))
+                if number % 3 == 0:
+                    writer.purge(HUB, f"mem_{number - 1}")
+            if number % 6 == 0:
+                store.settle()
+                assert store.check() == []
