@@ -19,7 +19,16 @@ def field_to_plain(name: str, value: Any) -> Any:
     if name == "tags":
         return list(value)
     if name == "metadata":
-        return dict(value)
+        return _in_order(value)
+    return value
+
+
+def _in_order(value: Any) -> Any:
+    """The same with every dictionary sorted by key: what is equal is written alike."""
+    if isinstance(value, Mapping):
+        return {key: _in_order(value[key]) for key in sorted(value)}
+    if isinstance(value, list):
+        return [_in_order(item) for item in value]
     return value
 
 
@@ -48,7 +57,7 @@ def fields_to_plain(fields: Mapping[str, tuple[Any, Any]]) -> dict[str, list[Any
     """A revision's fields, each as [old, new]."""
     return {
         name: [field_to_plain(name, old), field_to_plain(name, new)]
-        for name, (old, new) in fields.items()
+        for name, (old, new) in sorted(fields.items())
     }
 
 

@@ -42,3 +42,5 @@ class Statistics(NamedTuple):
     receipts: int
     oldest: datetime | None
     newest: datetime | None
+    turns: int = 0
+    conflicts: int = 0

@@ -23,6 +23,7 @@ from holdfast.domain.results import (
 )
 from holdfast.engine.core import Core, require_hub
 from holdfast.engine.drafts import clean_draft, compose, derived_title
+from holdfast.engine.edit import refuse_taken
 from holdfast.engine.find import find_memory
 from holdfast.engine.passages import Indexed, indexed_all
 from holdfast.engine.recorder import Recorder
@@ -177,7 +178,7 @@ def _take_in(
             return _supersede(writer, recorder, core, item, previous)
     if twin is None:
         return _store(writer, recorder, core, item)
-    return _renew(recorder, item, twin)
+    return _renew(writer, recorder, item, twin)
 
 
 def _placed(writer: Writer, recorder: Recorder, core: Core, memory: Memory) -> Memory:
@@ -211,7 +212,7 @@ def _supersede(
     return Superseded(memory, recorder.change.id, previous)
 
 
-def _renew(recorder: Recorder, item: _Prepared, twin: Memory) -> Remembered:
+def _renew(writer: Writer, recorder: Recorder, item: _Prepared, twin: Memory) -> Remembered:
     new = item.memory
     changes: dict[str, Any] = {}
     if new.content_hash != twin.content_hash:
@@ -226,6 +227,8 @@ def _renew(recorder: Recorder, item: _Prepared, twin: Memory) -> Remembered:
         changes["pinned"] = True
     if twin.state in ("archived", "cooling"):
         changes |= {"state": "active", "state_reason": ""}
+    # Found by its path, it may be given a key that is another's.
+    refuse_taken(writer, twin._replace(**changes))
     memory = recorder.revise(twin, item.indexed, **changes)
     if memory is twin:
         return Duplicate(twin)

@@ -22,6 +22,7 @@ from holdfast.domain.codec import (
 from holdfast.domain.hub import Hub
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import EVERYTHING
+from holdfast.domain.turn import Turn
 from holdfast.engine.core import Core, require_hub
 from holdfast.engine.passages import indexed_all
 from holdfast.errors import AlreadyExists, HoldfastError, InvalidInput
@@ -77,6 +78,10 @@ def _lines(reader: Reader, hub: Hub) -> Iterator[dict[str, Any]]:
             "at": to_text(revision.at),
             "fields": fields_to_plain(revision.fields),
         }
+    for turn in reader.scan_turns(hub.id):
+        plain = {**turn._asdict(), "at": to_text(turn.at)}
+        del plain["hub_id"]
+        yield {"type": "turn", **plain}
     for receipt in reader.receipts(hub.id):
         yield {"type": "receipt", **receipt._asdict(), "at": to_text(receipt.at)}
 
@@ -212,6 +217,8 @@ def _write(core: Core, writer: Writer, hub: Hub, batch: list[_Line]) -> None:
             memories.append(value)
         elif isinstance(value, Change):
             writer.add_change(value)
+        elif isinstance(value, Turn):
+            writer.add_turn(value)
         elif isinstance(value, Receipt):
             writer.add_receipt(hub.id, value)
         else:
@@ -222,7 +229,7 @@ def _write(core: Core, writer: Writer, hub: Hub, batch: list[_Line]) -> None:
         writer.index(hub.id, memory.id, index.text, index.entries, index.model)
 
 
-def _value(line: dict[str, Any], hub: Hub) -> Memory | Change | Revision | Receipt:
+def _value(line: dict[str, Any], hub: Hub) -> Memory | Change | Revision | Turn | Receipt:
     fields = {name: value for name, value in line.items() if name != "type"}
     match line["type"]:
         case "memory":
@@ -232,6 +239,8 @@ def _value(line: dict[str, Any], hub: Hub) -> Memory | Change | Revision | Recei
         case "revision":
             at, changed = from_text(fields.pop("at")), fields_from_plain(fields.pop("fields"))
             return Revision(sequence=0, at=at, fields=changed, **fields)
+        case "turn":
+            return Turn(**{**fields, "hub_id": hub.id, "at": from_text(fields["at"])})
         case "receipt":
             return Receipt(**{**fields, "at": from_text(fields["at"])})
         case other:

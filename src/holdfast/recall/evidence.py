@@ -7,7 +7,12 @@ from typing import NamedTuple
 
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Passage
-from holdfast.recall.weights import LEXICAL_HALF_PER_LOG, LEXICAL_WEIGHT, WINDOWS_PENALTY
+from holdfast.recall.weights import (
+    LEXICAL_HALF_PER_LOG,
+    LEXICAL_WEIGHT,
+    WINDOWS_COUNTED,
+    WINDOWS_PENALTY,
+)
 from holdfast.store.base import Candidate
 
 
@@ -66,4 +71,6 @@ def saturated(score: float, passages: int) -> float:
 
 def corrected(cosine: float, windows: int) -> float:
     """The best cosine of a memory's windows, less what the best of so many has by chance."""
-    return cosine - WINDOWS_PENALTY * math.log2(windows) if cosine else 0.0
+    if not cosine:
+        return 0.0
+    return cosine - WINDOWS_PENALTY * math.log2(min(windows, WINDOWS_COUNTED))

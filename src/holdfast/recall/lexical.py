@@ -63,6 +63,15 @@ def _worth_asking(terms: Sequence[str], lexicon: Lexicon) -> list[str]:
     return rare or there
 
 
+def rarity(lexicon: Lexicon, term: str) -> float:
+    """How much a term tells: the inverse document frequency in this hub.
+
+    One is added inside, so that a word every passage holds still counts for a little.
+    """
+    held = lexicon.frequency[term]
+    return math.log(1 + (max(lexicon.passages, held, 1) - held + 0.5) / (held + 0.5))
+
+
 def bm25(
     candidates: Sequence[Candidate],
     terms: Sequence[str],
@@ -72,12 +81,7 @@ def bm25(
     """Each candidate's score for the terms."""
     passages = max(lexicon.passages, 1)
     average = max(lexicon.terms / passages, 1.0)
-    weights = [
-        # One is added inside, so that a word every passage holds still counts for a little.
-        (term, math.log(1 + (passages - n + 0.5) / (n + 0.5)))
-        for term in terms
-        if (n := lexicon.frequency[term])
-    ]
+    weights = [(term, rarity(lexicon, term)) for term in terms if lexicon.frequency[term]]
     out = []
     for candidate in candidates:
         words = candidate.body.split(" ") + (candidate.head.split(" ") if candidate.head else [])

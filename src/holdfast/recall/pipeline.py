@@ -19,6 +19,7 @@ from holdfast.errors import EmbedderError
 from holdfast.recall import lexical, rank, weights
 from holdfast.recall.analyse import Analysis
 from holdfast.recall.conditions import read_conditions
+from holdfast.recall.cut import cut
 from holdfast.recall.evidence import Evidence, Found, corrected, saturated
 from holdfast.recall.vector import VectorCache, VectorHit
 from holdfast.recall.voice import SPEAKERS_MAX, Voice, find_voice, first_person
@@ -64,9 +65,10 @@ def recall(
     if ask.analysis.cut:
         degraded.append("the query was too long; only its beginning was used")
     near: list[VectorHit] = []
+    model = "" if embedder is None or not meaning else embedder.identity
     if meaning:
         near = _by_meaning(reader, hub_id, ask.analysis, voice, embedder, cache, degraded)
-    query = _term_query(ask.analysis, voice, names=not near)
+    query = _term_query(ask.analysis)
     words = _by_words(reader, hub_id, ask, query, wanted)
     items = _gathered(reader, hub_id, ask, wanted, words, near)
     _add_substrings(reader, hub_id, ask, wanted, items, found_words=bool(words))
@@ -78,9 +80,11 @@ def recall(
         _bring_successors(reader, hub_id, kept, wanted)
         rank.add_surroundings(kept, voice, lambda pairs: reader.adjacent(hub_id, pairs))
         rank.add_priors(kept, ask.analysis, ask.now)
-    is_answer = rank.answer_test(kept)
-    kept = left.unless(kept, lambda item: "" if is_answer(item) else FAR)
-    shown, echoes = rank.collapsed(rank.ordered(kept), keep=ask.limit)
+    answers, far = cut(
+        rank.ordered(kept), _coverage(reader, hub_id, query, ask.analysis, voice), model
+    )
+    left.add(far, FAR)
+    shown, echoes = rank.collapsed(answers, keep=ask.limit)
     left.add(echoes, ECHO)
     return Recalled(
         [_hit(item, ask.analysis) for item in shown],
@@ -135,6 +139,29 @@ def _hidden(
     return [(m, reason) for m in memories.values() if (reason := wanted.refusal(m))]
 
 
+def _coverage(
+    reader: Reader, hub_id: str, query: TermQuery, analysis: Analysis, voice: Voice
+) -> Callable[[Evidence], float]:
+    """Tells how much of the question's words a memory holds, the rare ones counting for more.
+
+    A word the hub has never seen counts too: that it is missing says the most. Speakers' names and
+    dates do not: whose words these are, and of when, has been looked at already.
+    """
+    understood = {*voice.names, *terms(analysis.window.words if analysis.window else "")}
+    asked = [term for term in query.terms if term not in understood] or list(query.terms)
+    lexicon = reader.lexicon(hub_id, asked)
+    # In a hub of three notes every word is common; rarity needs a little more to go by.
+    lexicon = lexicon._replace(passages=max(lexicon.passages, weights.CUT_PASSAGES_LEAST))
+    weight = {term: lexical.rarity(lexicon, term) for term in asked}
+    whole = sum(weight.values()) or 1.0
+
+    def covered(item: Evidence) -> float:
+        held = {*item.best.candidate.body.split(), *item.best.candidate.head.split()}
+        return sum(weight[term] for term in asked if term in held) / whole
+
+    return covered
+
+
 def _met(memory: Memory, conditions: Sequence[Filter]) -> str:
     met = any(condition.admits(memory) for condition in conditions)
     return "the question excludes it" if met else ""
@@ -143,12 +170,9 @@ def _met(memory: Memory, conditions: Sequence[Filter]) -> str:
 # Gathering
 
 
-def _term_query(analysis: Analysis, voice: Voice, *, names: bool) -> TermQuery:
-    # Beside vectors a speaker's name is matched as such; among the words it would only favour
-    # whoever says it. Where words are all there is, a name is better than nothing.
-    asked = tuple(t for t in analysis.terms if names or t not in voice.names) or analysis.terms
-    parts = tuple(t for t in symbols(analysis.words) if not is_stop(t) and t not in asked)
-    return TermQuery(asked + parts, analysis.phrases, analysis.excluded)
+def _term_query(analysis: Analysis) -> TermQuery:
+    parts = (t for t in symbols(analysis.words) if not is_stop(t) and t not in analysis.terms)
+    return TermQuery((*analysis.terms, *parts), analysis.phrases, analysis.excluded)
 
 
 def _fits(one: Candidate, analysis: Analysis) -> bool:

@@ -127,19 +127,3 @@ def _alike(one: frozenset[str], two: frozenset[str]) -> bool:
     if not one or not two:
         return False
     return len(one & two) >= weights.NEAR_IDENTICAL * len(one | two)
-
-
-def answer_test(items: Sequence[Evidence]) -> Callable[[Evidence], bool]:
-    """Tells whether a memory can be an answer at all; where nothing can, nothing is."""
-    best = max((item.score for item in items), default=0.0)
-
-    def is_answer(item: Evidence) -> bool:
-        said = (
-            item.parts["vector"] >= weights.CUT_COSINE
-            or item.parts["words"] >= weights.CUT_LEXICAL
-            or "substring" in item.parts
-            or "successor" in item.parts
-        )
-        return said and item.score >= best - weights.CUT_BELOW_BEST
-
-    return is_answer

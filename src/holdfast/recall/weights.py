@@ -26,8 +26,10 @@ BM25_B = 0.75
 LEXICAL_WEIGHT = 0.4
 # A word score reaches half its weight at this times ln(passages + 1): scores grow with the hub.
 LEXICAL_HALF_PER_LOG = 4.0
-# The best of many windows is high by chance; each doubling of their number costs this much.
+# The best of many windows is high by chance; each doubling of their number costs this much, up to
+# a limit: a book is not a worse source than a page. -2.4 without it.
 WINDOWS_PENALTY = 0.03
+WINDOWS_COUNTED = 16
 
 # Conversation. What the turn before or after says counts where both are short: chat is spread over
 # turns, long answers stand alone.
@@ -36,12 +38,12 @@ NEIGHBOUR_CHARS_MAX = 400
 # Only evidence above that of the vector hit of this rank counts as such for a neighbour.
 FLOOR_RANK = 100
 SESSION_WEIGHT = 0.1
-# Said by the one whom the question is about.
-VOICE_WEIGHT = 0.12
+# Said by the one whom the question is about: -4.0 without it.
+VOICE_WEIGHT = 0.10
 
 # Priors: small on purpose. They decide between hits of about the same evidence (two answers to
 # the same question differ by about 0.05), and never lift an unrelated memory over an answer.
-WINDOW_WEIGHT = 0.08
+WINDOW_WEIGHT = 0.10
 # People tell of a thing after it happened, and 'last weekend' is vague: days before and after.
 WINDOW_DAYS_BEFORE = 1
 WINDOW_DAYS_AFTER = 3
@@ -61,10 +63,19 @@ SUCCESSOR_SHARE = 0.98
 # Two hits whose terms overlap this much say the same thing.
 NEAR_IDENTICAL = 0.9
 
-# The cut: a hit must have one of these, or it is not an answer.
-CUT_COSINE = 0.0
-CUT_LEXICAL = 0.0
-CUT_BELOW_BEST = 1.0
+# The cut. How sure an answer is: cosine, and this times the share of the question's words it holds,
+# rare ones counting more; the best of the first ten decides. Below the first limit there is no
+# answer, below the second at most a couple of rows are shown. Asked in a hub that is not theirs,
+# 65 % of 1,164 questions end with at most two rows; answerable ones lose 0.5 of R@10. The limits
+# belong to the model; where none were measured only the distance from the best hit cuts.
+CUT_LOOKS_AT = 10
+CUT_COVERAGE_WEIGHT = 0.4
+CUT_CONFIDENCE = {"arctic-embed-s-int8/1": (0.50, 0.67)}
+CUT_LITTLE = 2
+CUT_BELOW_BEST = 0.35
+CUT_PASSAGES_LEAST = 100
+# Without vectors: the least share of the question's words that makes an answer.
+CUT_COVERAGE = 0.2
 
 # The text stands there to the letter: as good as a rare word.
 SUBSTRING_WEIGHT = 0.25

@@ -1,6 +1,7 @@
 """The contract of a store: rows in, rows out, all or nothing.
 
-A store keeps canonical state (hubs, memories, changes, revisions, receipts) and derived state
+A store keeps canonical state (hubs, memories, changes, revisions, receipts, turns of the
+conversation log, what mirrored files last agreed on and where they clash) and derived state
 (passages with their index terms, substring index, vectors). It knows nothing of ranking, dedup,
 lifecycle or undo: the engine decides, inside one `write()`, what the rows should be. Every method
 but those on hubs themselves takes the hub first, and no method can reach across hubs.
@@ -19,7 +20,9 @@ from typing import Any, NamedTuple, Protocol
 from holdfast.domain.change import Change, Receipt, Revision
 from holdfast.domain.hub import Hub, HubState, Statistics
 from holdfast.domain.memory import Memory
+from holdfast.domain.mirror import Agreed, Clash
 from holdfast.domain.query import Filter, Order
+from holdfast.domain.turn import Turn
 
 
 class Capability(StrEnum):
@@ -183,6 +186,28 @@ class Reader(Protocol):
 
     def receipts(self, hub_id: str) -> list[Receipt]: ...
 
+    def turns(
+        self, hub_id: str, *, limit: int, session: str | None = None, before: str | None = None
+    ) -> list[Turn]:
+        """Turns of the conversation log, newest first; `before` is a turn's id."""
+        ...
+
+    def search_turns(self, hub_id: str, terms: Sequence[str], *, limit: int) -> list[Turn]:
+        """Turns that hold at least one of the terms, best first, then newest."""
+        ...
+
+    def scan_turns(self, hub_id: str) -> Iterable[Turn]:
+        """All turns, oldest first."""
+        ...
+
+    def agreed(self, hub_id: str, path: str) -> Agreed | None:
+        """What store and file last agreed on; the path is relative to the hub's folder."""
+        ...
+
+    def clashes(self, hub_id: str, *, settled: bool = False) -> list[Clash]:
+        """Where they disagree, oldest first; with `settled`, also what has been settled."""
+        ...
+
     def lexicon(self, hub_id: str, terms: Sequence[str]) -> Lexicon: ...
     def search_terms(
         self, hub_id: str, query: TermQuery, wanted: Filter, *, limit: int
@@ -243,6 +268,15 @@ class Writer(Reader, Protocol):
         at: datetime,
         fields: Mapping[str, tuple[Any, Any]],
     ) -> None: ...
+    def add_turn(self, turn: Turn) -> None: ...
+    def prune_turns(self, hub_id: str, *, keep: int) -> int:
+        """Removes all but the newest `keep` turns; returns how many went."""
+        ...
+
+    def set_agreed(self, hub_id: str, agreed: Agreed) -> None: ...
+    def drop_agreed(self, hub_id: str, path: str) -> None: ...
+    def add_clash(self, hub_id: str, clash: Clash) -> None: ...
+    def settle_clash(self, hub_id: str, clash_id: str, at: datetime) -> None: ...
     def add_receipt(self, hub_id: str, receipt: Receipt) -> None: ...
     def purge(self, hub_id: str, memory_id: str) -> int:
         """Removes row, revisions and derived state for good, and change sets that this leaves

@@ -19,7 +19,9 @@ from holdfast.domain.change import Change, Receipt, Revision
 from holdfast.domain.clock import EPOCH, to_micros
 from holdfast.domain.hub import Hub, HubState, Statistics
 from holdfast.domain.memory import Memory
+from holdfast.domain.mirror import Agreed, Clash
 from holdfast.domain.query import Filter, Order
+from holdfast.domain.turn import Turn
 from holdfast.errors import DeadlineExceeded, NotFound, StoreClosed, StoreError
 from holdfast.store.base import (
     Candidate,
@@ -33,6 +35,7 @@ from holdfast.store.base import (
     VectorRow,
     VectorState,
 )
+from holdfast.text.terms import terms as terms_of
 
 
 def open_store(url: str) -> Store:
@@ -64,6 +67,9 @@ class _HubState:
         self.changes: dict[str, Change] = {}
         self.revisions: list[Revision] = []
         self.receipts: list[Receipt] = []
+        self.turns: dict[str, Turn] = {}
+        self.agreed: dict[str, Agreed] = {}
+        self.clashes: dict[str, Clash] = {}
         self.passages: dict[int, _Passage] = {}
         self.texts: dict[str, str] = {}
         self.removals = 0
@@ -74,6 +80,9 @@ class _HubState:
         twin.changes = dict(self.changes)
         twin.revisions = list(self.revisions)
         twin.receipts = list(self.receipts)
+        twin.turns = dict(self.turns)
+        twin.agreed = dict(self.agreed)
+        twin.clashes = dict(self.clashes)
         twin.passages = {pk: passage.copy() for pk, passage in self.passages.items()}
         twin.texts = dict(self.texts)
         twin.removals = self.removals
@@ -285,6 +294,8 @@ class InMemoryReader:
             receipts=len(state.receipts),
             oldest=min(created, default=None),
             newest=max(created, default=None),
+            turns=len(state.turns),
+            conflicts=len(self.clashes(hub_id)),
         )
 
     def changes(self, hub_id: str, *, limit: int, before: str | None = None) -> list[Change]:
@@ -322,6 +333,34 @@ class InMemoryReader:
 
     def receipts(self, hub_id: str) -> list[Receipt]:
         return list(self._hub(hub_id).receipts)
+
+    def turns(
+        self, hub_id: str, *, limit: int, session: str | None = None, before: str | None = None
+    ) -> list[Turn]:
+        newest_first = list(self._hub(hub_id).turns.values())[::-1]
+        if before is not None:
+            ids = [turn.id for turn in newest_first]
+            newest_first = newest_first[ids.index(before) + 1 :] if before in ids else []
+        return [t for t in newest_first if session is None or t.session == session][:limit]
+
+    def search_turns(self, hub_id: str, terms: Sequence[str], *, limit: int) -> list[Turn]:
+        wanted = set(terms)
+        found = [
+            (-len(wanted & set(terms_of(turn.content))), turn)
+            for turn in self.turns(hub_id, limit=len(self._hub(hub_id).turns))
+        ]
+        found.sort(key=lambda pair: pair[0])
+        return [turn for merit, turn in found if merit][:limit]
+
+    def scan_turns(self, hub_id: str) -> Iterable[Turn]:
+        return list(self._hub(hub_id).turns.values())
+
+    def agreed(self, hub_id: str, path: str) -> Agreed | None:
+        return self._hub(hub_id).agreed.get(path)
+
+    def clashes(self, hub_id: str, *, settled: bool = False) -> list[Clash]:
+        found = self._hub(hub_id).clashes.values()
+        return [clash for clash in found if settled or clash.settled_at is None]
 
     def lexicon(self, hub_id: str, terms: Sequence[str]) -> Lexicon:
         passages = list(self._hub(hub_id).passages.values())
@@ -486,6 +525,29 @@ class InMemoryWriter(InMemoryReader):
             Revision(self._next(), change_id, memory_id, version, at, dict(fields))
         )
 
+    def add_turn(self, turn: Turn) -> None:
+        self._own(turn.hub_id).turns[turn.id] = turn
+
+    def prune_turns(self, hub_id: str, *, keep: int) -> int:
+        own = self._own(hub_id)
+        gone = max(0, len(own.turns) - keep)
+        own.turns = dict(list(own.turns.items())[gone:])
+        return gone
+
+    def set_agreed(self, hub_id: str, agreed: Agreed) -> None:
+        self._own(hub_id).agreed[agreed.path] = agreed
+
+    def drop_agreed(self, hub_id: str, path: str) -> None:
+        self._own(hub_id).agreed.pop(path, None)
+
+    def add_clash(self, hub_id: str, clash: Clash) -> None:
+        self._own(hub_id).clashes[clash.id] = clash
+
+    def settle_clash(self, hub_id: str, clash_id: str, at: datetime) -> None:
+        clashes = self._own(hub_id).clashes
+        if clash_id in clashes:
+            clashes[clash_id] = clashes[clash_id]._replace(settled_at=at)
+
     def add_receipt(self, hub_id: str, receipt: Receipt) -> None:
         self._own(hub_id).receipts.append(receipt)
 
@@ -498,6 +560,7 @@ class InMemoryWriter(InMemoryReader):
         emptied = touched - {r.change_id for r in kept}
         own.changes = {key: c for key, c in own.changes.items() if key not in emptied}
         own.revisions = kept
+        own.clashes = {key: c for key, c in own.clashes.items() if c.memory_id != memory_id}
         own.memories.pop(memory_id, None)
         return gone
 

@@ -84,6 +84,12 @@ _PROMISES: tuple[tuple[str, bool, str], ...] = (
         " OR t.terms IS NOT (SELECT coalesce(sum(p.length), 0) FROM passages p WHERE p.hub = h.pk)",
     ),
     (
+        "the index of the conversation log has {} entries too many or too few",
+        True,
+        "SELECT abs((SELECT count(*) FROM turn_words_docsize) - (SELECT count(*) FROM turns))"
+        " AS off, '', '' WHERE off",
+    ),
+    (
         "hub {} has wrong vector totals",
         True,
         "SELECT h.name, '', h.id FROM hubs h JOIN vector_totals t ON t.hub = h.pk WHERE"
@@ -110,7 +116,7 @@ def problems(connection: apsw.Connection) -> list[Problem]:
         # A table without row numbers, such as that of the vectors, gives None.
         which = f"a row of {table}" if row is None else f"row {row} of {table}"
         out.append(Problem(f"{which} points to a missing row of {parent}", _derived(table)))
-    for table in ("words", "trigrams"):
+    for table in ("words", "trigrams", "turn_words"):
         _rows(connection, f"INSERT INTO {table} ({table}) VALUES ('integrity-check')", out, True)
     for sentence, derived, query in _PROMISES:
         found = _rows(connection, query, out, derived)
@@ -132,5 +138,5 @@ def _rows(
 
 
 def _derived(message: str) -> bool:
-    derived = ("words", "word_", "trigrams", "passages", "vectors", "vector_")
+    derived = ("words", "word_", "turn_words", "trigrams", "passages", "vectors", "vector_")
     return any(name in message for name in derived)

@@ -18,7 +18,7 @@ from holdfast.store.sqlite.connection import connect, migrate, prepare_file, tra
 
 # Pages copied between two reports: about 4 MB.
 _PAGES_PER_STEP = 1_000
-CANONICAL = ("hubs", "memories", "changes", "revisions", "receipts")
+CANONICAL = ("hubs", "memories", "changes", "revisions", "receipts", "turns", "agreed", "clashes")
 
 
 def copy_out(source: apsw.Connection, path: str, progress: Progress | None) -> None:

@@ -13,7 +13,9 @@ from holdfast.domain.change import Change, Receipt, Revision
 from holdfast.domain.clock import from_micros, to_micros
 from holdfast.domain.hub import Hub, Statistics
 from holdfast.domain.memory import Memory
+from holdfast.domain.mirror import Agreed, Clash
 from holdfast.domain.query import Filter, Order
+from holdfast.domain.turn import Turn
 from holdfast.store.base import Candidate, Lexicon, TermQuery, VectorRow, VectorState
 from holdfast.store.sqlite import filters, rows, search
 from holdfast.text.searchable import searchable
@@ -92,7 +94,7 @@ class SqliteReader:
         found = self._all(
             f"SELECT {rows.MEMORY_COLUMNS} FROM json_each(?) j CROSS JOIN memories m"
             " ON m.hub = ? AND m.id = j.value",
-            (rows.dumps(memory_ids), self._pk(hub_id)),
+            (rows.dumps(list(memory_ids)), self._pk(hub_id)),
         )
         return {row[0]: rows.memory_from_row(row, hub_id) for row in found}
 
@@ -123,7 +125,7 @@ class SqliteReader:
             "SELECT NOT EXISTS (SELECT 1 FROM memories WHERE hub = ? AND session = p.value ->> 0"
             " AND number > p.value ->> 1 AND number < p.value ->> 2"
             " AND forgotten_at IS NULL AND quarantine = '') FROM json_each(?) p ORDER BY p.key",
-            (self._pk(hub_id), rows.dumps(pairs)),
+            (self._pk(hub_id), rows.dumps(list(pairs))),
         )
         return [bool(row[0]) for row in found]
 
@@ -179,6 +181,8 @@ class SqliteReader:
             receipts=count("receipts"),
             oldest=None if totals[5] is None else from_micros(totals[5]),
             newest=None if totals[6] is None else from_micros(totals[6]),
+            turns=count("turns"),
+            conflicts=len(self.clashes(hub_id)),
         )
 
     # History
@@ -252,6 +256,61 @@ class SqliteReader:
             (self._pk(hub_id),),
         )
         return [rows.receipt_from_row(row) for row in found]
+
+    # The conversation log and mirrored files
+
+    def turns(
+        self, hub_id: str, *, limit: int, session: str | None = None, before: str | None = None
+    ) -> list[Turn]:
+        hub = self._pk(hub_id)
+        conditions = ""
+        values: list[Any] = []
+        if session is not None:
+            conditions = " AND session = ?"
+            values.append(session)
+        if before is not None:
+            conditions += " AND pk < (SELECT pk FROM turns WHERE hub = ? AND id = ?)"
+            values += [hub, before]
+        found = self._all(
+            f"SELECT {rows.TURN_COLUMNS} FROM turns WHERE hub = ?{conditions}"
+            " ORDER BY pk DESC LIMIT ?",
+            (hub, *values, limit),
+        )
+        return [rows.turn_from_row(row, hub_id) for row in found]
+
+    def search_turns(self, hub_id: str, terms: Sequence[str], *, limit: int) -> list[Turn]:
+        if not terms:
+            return []
+        hub = self._pk(hub_id)
+        columns = ", ".join(f"t.{name}" for name in rows.TURN_COLUMNS.split(", "))
+        found = self._all(
+            f"SELECT {columns} FROM (SELECT rowid AS pk, rank AS merit FROM turn_words"
+            "  WHERE turn_words MATCH ? ORDER BY rank LIMIT ?) AS w"
+            " CROSS JOIN turns t ON t.pk = w.pk WHERE t.hub = ? ORDER BY w.merit, t.pk DESC",
+            (search.match_expression(hub, TermQuery(tuple(terms))), limit, hub),
+        )
+        return [rows.turn_from_row(row, hub_id) for row in found]
+
+    def scan_turns(self, hub_id: str) -> Iterator[Turn]:
+        for row in self._connection.execute(
+            f"SELECT {rows.TURN_COLUMNS} FROM turns WHERE hub = ? ORDER BY pk", (self._pk(hub_id),)
+        ):
+            yield rows.turn_from_row(row, hub_id)
+
+    def agreed(self, hub_id: str, path: str) -> Agreed | None:
+        row = self._one(
+            "SELECT path, text, at FROM agreed WHERE hub = ? AND path = ?",
+            (self._pk(hub_id), path),
+        )
+        return None if row is None else Agreed(row[0], row[1], from_micros(row[2]))
+
+    def clashes(self, hub_id: str, *, settled: bool = False) -> list[Clash]:
+        open_only = "" if settled else " AND settled_at IS NULL"
+        found = self._all(
+            f"SELECT {rows.CLASH_COLUMNS} FROM clashes WHERE hub = ?{open_only} ORDER BY pk",
+            (self._pk(hub_id),),
+        )
+        return [rows.clash_from_row(row) for row in found]
 
     # Search
 
@@ -333,7 +392,7 @@ class SqliteReader:
             f"SELECT {_PASSAGE_COLUMNS} FROM json_each(?) j CROSS JOIN memories m"
             " ON m.hub = ? AND m.id = j.value CROSS JOIN passages p ON p.memory = m.pk"
             " ORDER BY +m.number, p.ordinal",
-            (rows.dumps(memory_ids), self._pk(hub_id)),
+            (rows.dumps(list(memory_ids)), self._pk(hub_id)),
         )
         return [_candidate(row) for row in found]
 
@@ -345,7 +404,7 @@ class SqliteReader:
             f"SELECT {_PASSAGE_COLUMNS} FROM json_each(?) j CROSS JOIN passages p"
             " ON p.pk = j.value CROSS JOIN memories m ON m.pk = p.memory"
             f" WHERE m.hub = ?{conditions} ORDER BY p.pk",
-            (rows.dumps(passage_ids), self._pk(hub_id), *values),
+            (rows.dumps(list(passage_ids)), self._pk(hub_id), *values),
         )
         return [_candidate(row) for row in found]
 

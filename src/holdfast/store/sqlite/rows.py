@@ -11,6 +11,8 @@ from holdfast.domain.clock import from_micros, to_micros
 from holdfast.domain.codec import fields_from_plain, fields_to_plain
 from holdfast.domain.hub import Hub
 from holdfast.domain.memory import TIMES, Memory, Origin
+from holdfast.domain.mirror import Clash
+from holdfast.domain.turn import Turn
 
 Row = tuple[Any, ...]
 
@@ -96,3 +98,19 @@ def fields_to_row(fields: Mapping[str, tuple[Any, Any]]) -> str:
 
 def receipt_from_row(row: Row) -> Receipt:
     return Receipt(row[0], row[1], from_micros(row[2]), *row[3:])
+
+
+TURN_COLUMNS = "id, role, content, at, source, session"
+
+
+def turn_from_row(row: Row, hub_id: str) -> Turn:
+    return Turn(row[0], hub_id, row[1], row[2], from_micros(row[3]), row[4], row[5])
+
+
+CLASH_COLUMNS = "id, memory_id, path, in_store, in_file, at, settled_at"
+
+
+def clash_from_row(row: Row) -> Clash:
+    settled = None if row[6] is None else from_micros(row[6])
+    clash_id, memory_id, path, in_store, in_file = row[:5]
+    return Clash(clash_id, memory_id, path, in_store, in_file, from_micros(row[5]), settled)

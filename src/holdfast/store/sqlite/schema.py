@@ -77,6 +77,13 @@ DROP TABLE IF EXISTS vectors;
 DROP TABLE IF EXISTS passages;
 DROP TABLE IF EXISTS word_totals;
 DROP TABLE IF EXISTS vector_totals;
+DROP TABLE IF EXISTS turn_words;
+"""
+
+TURN_WORDS = """
+CREATE VIRTUAL TABLE turn_words USING fts5 (
+    content, content = '', contentless_delete = 1, tokenize = 'ascii'
+);
 """
 
 MIGRATIONS: tuple[Migration, ...] = (
@@ -187,6 +194,46 @@ CREATE TABLE receipts (
 CREATE INDEX receipts_hub ON receipts (hub, pk);
 """
         + DERIVED,
+    ),
+    Migration(
+        2,
+        "the conversation log; what mirrored files agreed on, and where they clash",
+        """
+CREATE TABLE turns (
+    pk INTEGER PRIMARY KEY AUTOINCREMENT,
+    hub INTEGER NOT NULL REFERENCES hubs (pk) ON DELETE CASCADE,
+    id TEXT NOT NULL,
+    role TEXT NOT NULL CHECK (role IN ('user', 'assistant', 'system')),
+    content TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    source TEXT NOT NULL,
+    session TEXT,
+    UNIQUE (hub, id)
+) STRICT;
+CREATE INDEX turns_hub ON turns (hub, pk);
+CREATE INDEX turns_session ON turns (hub, session, pk) WHERE session IS NOT NULL;
+CREATE TABLE agreed (
+    hub INTEGER NOT NULL REFERENCES hubs (pk) ON DELETE CASCADE,
+    path TEXT NOT NULL,
+    text TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    PRIMARY KEY (hub, path)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE clashes (
+    pk INTEGER PRIMARY KEY AUTOINCREMENT,
+    hub INTEGER NOT NULL REFERENCES hubs (pk) ON DELETE CASCADE,
+    id TEXT NOT NULL,
+    memory_id TEXT NOT NULL,
+    path TEXT NOT NULL,
+    in_store TEXT NOT NULL,
+    in_file TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    settled_at INTEGER,
+    UNIQUE (hub, id)
+) STRICT;
+CREATE INDEX clashes_memory ON clashes (hub, memory_id);
+"""
+        + TURN_WORDS,
     ),
 )
 

@@ -10,11 +10,14 @@ from holdfast.domain.change import Change, Receipt
 from holdfast.domain.clock import to_micros
 from holdfast.domain.hub import Hub, HubState
 from holdfast.domain.memory import Memory
+from holdfast.domain.mirror import Agreed, Clash
+from holdfast.domain.turn import Turn
 from holdfast.errors import NotFound
 from holdfast.store.base import IndexEntry, VectorRow
 from holdfast.store.sqlite import rows, search
 from holdfast.store.sqlite.reader import SqliteReader
-from holdfast.store.sqlite.schema import DERIVED, DROP_DERIVED
+from holdfast.store.sqlite.schema import DERIVED, DROP_DERIVED, TURN_WORDS
+from holdfast.text.terms import terms
 
 
 class SqliteWriter(SqliteReader):
@@ -44,6 +47,9 @@ class SqliteWriter(SqliteReader):
         self._do("DELETE FROM words WHERE rowid IN (SELECT pk FROM passages WHERE hub = ?)", (hub,))
         self._do(
             "DELETE FROM trigrams WHERE rowid IN (SELECT pk FROM memories WHERE hub = ?)", (hub,)
+        )
+        self._do(
+            "DELETE FROM turn_words WHERE rowid IN (SELECT pk FROM turns WHERE hub = ?)", (hub,)
         )
         self._do("DELETE FROM hubs WHERE pk = ?", (hub,))
         self._pks.pop(hub_id, None)
@@ -127,6 +133,66 @@ class SqliteWriter(SqliteReader):
             ),
         )
 
+    def add_turn(self, turn: Turn) -> None:
+        hub = self._pk(turn.hub_id)
+        self._do(
+            f"INSERT INTO turns (hub, {rows.TURN_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (
+                hub,
+                turn.id,
+                turn.role,
+                turn.content,
+                to_micros(turn.at),
+                turn.source,
+                turn.session,
+            ),
+        )
+        self._index_turn(hub, self._connection.last_insert_rowid(), turn.content)
+
+    def _index_turn(self, hub: int, pk: int, content: str) -> None:
+        self._do(
+            "INSERT INTO turn_words (rowid, content) VALUES (?, ?)",
+            (pk, search.prefixed(hub, terms(content))),
+        )
+
+    def prune_turns(self, hub_id: str, *, keep: int) -> int:
+        hub = self._pk(hub_id)
+        oldest = self._one(
+            "SELECT pk FROM turns WHERE hub = ? ORDER BY pk DESC LIMIT 1 OFFSET ?", (hub, keep)
+        )
+        if oldest is None:
+            return 0
+        gone = "SELECT pk FROM turns WHERE hub = ? AND pk <= ?"
+        self._do(f"DELETE FROM turn_words WHERE rowid IN ({gone})", (hub, oldest))
+        self._do("DELETE FROM turns WHERE hub = ? AND pk <= ?", (hub, oldest))
+        return int(self._connection.changes())
+
+    def set_agreed(self, hub_id: str, agreed: Agreed) -> None:
+        self._do(
+            "INSERT OR REPLACE INTO agreed (hub, path, text, at) VALUES (?, ?, ?, ?)",
+            (self._pk(hub_id), agreed.path, agreed.text, to_micros(agreed.at)),
+        )
+
+    def drop_agreed(self, hub_id: str, path: str) -> None:
+        self._do("DELETE FROM agreed WHERE hub = ? AND path = ?", (self._pk(hub_id), path))
+
+    def add_clash(self, hub_id: str, clash: Clash) -> None:
+        self._do(
+            f"INSERT INTO clashes (hub, {rows.CLASH_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                self._pk(hub_id),
+                *clash[:5],
+                to_micros(clash.at),
+                None if clash.settled_at is None else to_micros(clash.settled_at),
+            ),
+        )
+
+    def settle_clash(self, hub_id: str, clash_id: str, at: datetime) -> None:
+        self._do(
+            "UPDATE clashes SET settled_at = ? WHERE hub = ? AND id = ?",
+            (to_micros(at), self._pk(hub_id), clash_id),
+        )
+
     def purge(self, hub_id: str, memory_id: str) -> int:
         hub = self._pk(hub_id)
         memory = self._memory_pk(hub, memory_id)
@@ -136,6 +202,7 @@ class SqliteWriter(SqliteReader):
         changes = [
             row[0] for row in self._all("SELECT change FROM revisions WHERE memory = ?", (memory,))
         ]
+        self._do("DELETE FROM clashes WHERE hub = ? AND memory_id = ?", (hub, memory_id))
         self._do("DELETE FROM memories WHERE pk = ?", (memory,))
         for change in changes:
             self._do(
@@ -265,11 +332,13 @@ class SqliteWriter(SqliteReader):
 
     def drop_derived(self) -> None:
         last = self._one("SELECT seq FROM sqlite_sequence WHERE name = 'passages'") or 0
-        self._do(DROP_DERIVED + DERIVED)
+        self._do(DROP_DERIVED + DERIVED + TURN_WORDS)
         # Ids of passages are never used again: another process may be making a vector for one, and
         # must not bring it to a passage that it was not made from.
         self._do("INSERT INTO sqlite_sequence (name, seq) VALUES ('passages', ?)", (last,))
         self._do("INSERT INTO word_totals (hub) SELECT pk FROM hubs")
+        for pk, hub, content in self._all("SELECT pk, hub, content FROM turns"):
+            self._index_turn(hub, pk, content)
 
     # Counters
 

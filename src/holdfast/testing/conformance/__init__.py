@@ -20,6 +20,7 @@ from holdfast.testing.conformance.edges import Edges
 from holdfast.testing.conformance.history import HistoryKept
 from holdfast.testing.conformance.isolation import Isolation
 from holdfast.testing.conformance.lists import Lists
+from holdfast.testing.conformance.log import Log
 from holdfast.testing.conformance.purging import Purging
 from holdfast.testing.conformance.round_trip import RoundTrip
 from holdfast.testing.conformance.search import Search
@@ -38,6 +39,7 @@ class StoreConformance(
     Vectors,
     Derived,
     Edges,
+    Log,
     Together,
 ):
     """Every promise of `holdfast.store.base`; a subclass says how to open the store."""

@@ -157,6 +157,7 @@ def observe(
         **_observe_history(reader, hub_id, memories, changes),
         **_observe_search(reader, hub_id, memories),
         **_observe_vectors(reader, hub_id, memories, model),
+        **_observe_log(reader, hub_id, memories),
     }
 
 
@@ -179,7 +180,7 @@ def _observe_rows(reader: Reader, hub_id: str, memories: Sequence[Memory]) -> di
             reader.memories(hub_id, EVERYTHING, order=order, after=None, limit=_ALL)
             for order in ORDERS
         ],
-        "adjacent": [reader.adjacent(hub_id, session, 0, _ALL) for session in sessions],
+        "adjacent": reader.adjacent(hub_id, [(session, 0, _ALL) for session in sessions]),
         "speakers": reader.speakers(hub_id, limit=_ALL),
         "statistics": reader.statistics(hub_id),
     }
@@ -215,6 +216,17 @@ def _observe_search(reader: Reader, hub_id: str, memories: Sequence[Memory]) -> 
         ],
         "passages": reader.passages(hub_id, [memory.id for memory in memories]),
         "candidates": reader.candidates(hub_id, range(1, 500), EVERYTHING),
+    }
+
+
+def _observe_log(reader: Reader, hub_id: str, memories: Sequence[Memory]) -> dict[str, Any]:
+    words = sorted({term for memory in memories for term in terms(memory.content)})
+    return {
+        "turns": reader.turns(hub_id, limit=_ALL),
+        "search_turns": reader.search_turns(hub_id, words, limit=_ALL),
+        "scan_turns": list(reader.scan_turns(hub_id)),
+        "agreed": reader.agreed(hub_id, "MEMORY.md"),
+        "clashes": reader.clashes(hub_id, settled=True),
     }
 
 

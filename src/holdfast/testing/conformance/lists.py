@@ -255,14 +255,14 @@ class Lists(StoreCase):
             four = writer.memory(HUB, "mem_4")
             assert four is not None
         with store.read() as reader:
-            assert reader.adjacent(HUB, "s", 1, 2)
-            assert reader.adjacent(HUB, "s", 2, 4)
-            assert not reader.adjacent(HUB, "s", 1, 4)
-            assert not reader.adjacent(HUB, "s", 2, 5)
+            assert reader.adjacent(HUB, [("s", 1, 2)]) == [True]
+            assert reader.adjacent(HUB, [("s", 2, 4)]) == [True]
+            assert reader.adjacent(HUB, [("s", 1, 4)]) == [False]
+            assert reader.adjacent(HUB, [("s", 2, 5)]) == [False]
         with store.write() as writer:
             revise(writer, four, "chg_forget", at(9), forgotten_at=at(9))
         with store.read() as reader:
-            assert reader.adjacent(HUB, "s", 2, 5)
+            assert reader.adjacent(HUB, [("s", 2, 5)]) == [True]
 
     def test_speakers_are_named_once_in_alphabetical_order(self, store: Store) -> None:
         names = ["Zoe", "ana", "Ana", "Émile", "Ana", None, "李"]
