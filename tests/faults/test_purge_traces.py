@@ -23,15 +23,13 @@ def _fill(memory: Holdfast, name: str = "default") -> None:
 
 
 def _traces(folder: Path) -> list[tuple[str, str]]:
-    found = []
+    found: list[tuple[str, str]] = []
     for path in sorted(folder.rglob("*")):
         data = path.read_bytes().lower() if path.is_file() else b""
         # Trigrams stand by themselves in their index, under the number of their hub.
         grams = {text[at : at + 3] for text in SECRETS for at in range(len(text) - 2)}
         rare = [gram for gram in grams if gram in ("zib", "arq", "uux", "xyl", "rwo", "rdz")]
-        for text in (*TRACES, *rare):
-            if text.encode() in data:
-                found.append((path.name, text))
+        found += [(path.name, text) for text in (*TRACES, *rare) if text.encode() in data]
     return found
 
 

@@ -136,11 +136,23 @@ def undo(
             touched[memory.id] = recorder.revise(memory, **new)
         if recorder.written:
             writer.mark_undone(hub_id, target.id, recorder.change.id)
-            if target.undoes is not None:
-                writer.mark_undone(hub_id, target.undoes, None)
+            _mark_what_it_undid(writer, hub_id, target)
         else:
             raise Conflict(f"There is nothing left to take back in {target.id}.")
         return Undone(recorder.change, target, list(touched.values()))
+
+
+def _mark_what_it_undid(writer: Writer, hub_id: str, target: Change) -> None:
+    """An undo that is undone puts back in force what it undid; that, if it was an undo itself,
+    takes back again what it had undone; and so on down the chain."""
+    in_force = False
+    while target.undoes is not None:
+        below = writer.change(hub_id, target.undoes)
+        if below is None:
+            return  # All that it changed was purged.
+        in_force = not in_force
+        writer.mark_undone(hub_id, below.id, None if in_force else target.id)
+        target = below
 
 
 def _target(writer: Writer, hub_id: str, hub: str, change_id: str | None) -> Change:
