@@ -10,11 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import EVERYTHING, Filter, Hit, LeftOut, Recalled
-from holdfast.embed.base import Embedder
 from holdfast.errors import EmbedderError
 from holdfast.recall import lexical, rank, weights
 from holdfast.recall.analyse import Analysis
@@ -25,6 +24,9 @@ from holdfast.recall.vector import VectorCache, VectorHit
 from holdfast.recall.voice import SPEAKERS_MAX, Voice, find_voice, first_person
 from holdfast.store.base import Candidate, Reader, TermQuery
 from holdfast.text.terms import fold, is_stop, symbols, terms, trigram_text
+
+if TYPE_CHECKING:
+    from holdfast.embed.base import Embedder
 
 NO_MODEL = (
     "no embedding model is installed, so only words were matched; "

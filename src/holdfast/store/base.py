@@ -15,14 +15,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from holdfast.domain.change import Change, Receipt, Revision
-from holdfast.domain.hub import Hub, HubState, Statistics
-from holdfast.domain.memory import Memory
-from holdfast.domain.mirror import Agreed, Clash
-from holdfast.domain.query import Filter, Order
-from holdfast.domain.turn import Turn
+if TYPE_CHECKING:
+    from holdfast.domain.change import Change, Receipt, Revision
+    from holdfast.domain.hub import Hub, HubState, Statistics
+    from holdfast.domain.memory import Memory
+    from holdfast.domain.mirror import Agreed, Clash
+    from holdfast.domain.query import Filter, Order
+    from holdfast.domain.turn import Turn
 
 
 class Capability(StrEnum):

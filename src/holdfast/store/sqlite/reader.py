@@ -5,20 +5,22 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from holdfast.domain.change import Change, Receipt, Revision
 from holdfast.domain.clock import from_micros, to_micros
 from holdfast.domain.hub import Hub, Statistics
 from holdfast.domain.memory import Memory
-from holdfast.domain.mirror import Agreed, Clash
 from holdfast.domain.query import Filter, Order
-from holdfast.domain.turn import Turn
 from holdfast.store.base import Candidate, Lexicon, TermQuery, VectorRow, VectorState
 from holdfast.store.sqlite import filters, rows, search
 from holdfast.text.searchable import searchable
+
+if TYPE_CHECKING:
+    from holdfast.domain.change import Change, Receipt, Revision
+    from holdfast.domain.mirror import Agreed, Clash
+    from holdfast.domain.turn import Turn
 
 # Lists of ids go in as one JSON array, so that the statement is the same, and prepared once,
 # however long the list is.
@@ -298,6 +300,8 @@ class SqliteReader:
             yield rows.turn_from_row(row, hub_id)
 
     def agreed(self, hub_id: str, path: str) -> Agreed | None:
+        from holdfast.domain.mirror import Agreed
+
         row = self._one(
             "SELECT path, text, at FROM agreed WHERE hub = ? AND path = ?",
             (self._pk(hub_id), path),

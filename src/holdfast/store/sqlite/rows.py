@@ -1,18 +1,23 @@
-"""Rows of the tables to values and back; the only place that knows the column order."""
+"""Rows of the tables to values and back; the only place that knows the column order.
+
+Values that a recall never meets are imported where they are made: their classes cost it time.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from holdfast.domain.change import Change, Receipt, Revision
 from holdfast.domain.clock import from_micros, to_micros
 from holdfast.domain.codec import fields_from_plain, fields_to_plain
 from holdfast.domain.hub import Hub
 from holdfast.domain.memory import TIMES, Memory, Origin
-from holdfast.domain.mirror import Clash
-from holdfast.domain.turn import Turn
+
+if TYPE_CHECKING:
+    from holdfast.domain.change import Change, Receipt, Revision
+    from holdfast.domain.mirror import Clash
+    from holdfast.domain.turn import Turn
 
 Row = tuple[Any, ...]
 
@@ -78,6 +83,8 @@ CHANGE_COLUMNS = "id, at, actor, action, reason, undoes, undone_by"
 
 
 def change_from_row(row: Row, hub_id: str) -> Change:
+    from holdfast.domain.change import Change
+
     return Change(row[0], hub_id, from_micros(row[1]), *row[2:])
 
 
@@ -88,6 +95,8 @@ REVISIONS = (
 
 
 def revision_from_row(row: Row) -> Revision:
+    from holdfast.domain.change import Revision
+
     fields = {} if row[5] == "{}" else fields_from_plain(json.loads(row[5]))
     return Revision(row[0], row[1], row[2], row[3], from_micros(row[4]), fields)
 
@@ -97,6 +106,8 @@ def fields_to_row(fields: Mapping[str, tuple[Any, Any]]) -> str:
 
 
 def receipt_from_row(row: Row) -> Receipt:
+    from holdfast.domain.change import Receipt
+
     return Receipt(row[0], row[1], from_micros(row[2]), *row[3:])
 
 
@@ -104,6 +115,8 @@ TURN_COLUMNS = "id, role, content, at, source, session"
 
 
 def turn_from_row(row: Row, hub_id: str) -> Turn:
+    from holdfast.domain.turn import Turn
+
     return Turn(row[0], hub_id, row[1], row[2], from_micros(row[3]), row[4], row[5])
 
 
@@ -111,6 +124,8 @@ CLASH_COLUMNS = "id, memory_id, path, in_store, in_file, at, settled_at"
 
 
 def clash_from_row(row: Row) -> Clash:
+    from holdfast.domain.mirror import Clash
+
     settled = None if row[6] is None else from_micros(row[6])
     clash_id, memory_id, path, in_store, in_file = row[:5]
     return Clash(clash_id, memory_id, path, in_store, in_file, from_micros(row[5]), settled)

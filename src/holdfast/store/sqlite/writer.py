@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from holdfast.domain.change import Change, Receipt
 from holdfast.domain.clock import to_micros
-from holdfast.domain.hub import Hub, HubState
-from holdfast.domain.memory import Memory
-from holdfast.domain.mirror import Agreed, Clash
-from holdfast.domain.turn import Turn
 from holdfast.errors import NotFound
-from holdfast.store.base import IndexEntry, VectorRow
+from holdfast.store.base import VectorRow
 from holdfast.store.sqlite import rows, search
 from holdfast.store.sqlite.reader import SqliteReader
 from holdfast.store.sqlite.schema import DERIVED, DROP_DERIVED, TURN_WORDS
 from holdfast.text.terms import terms
+
+if TYPE_CHECKING:
+    from holdfast.domain.change import Change, Receipt
+    from holdfast.domain.hub import Hub, HubState
+    from holdfast.domain.memory import Memory
+    from holdfast.domain.mirror import Agreed, Clash
+    from holdfast.domain.turn import Turn
+    from holdfast.store.base import IndexEntry
 
 
 class SqliteWriter(SqliteReader):
