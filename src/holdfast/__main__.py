@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
+from holdfast.edges.cli import run
 
-from holdfast.edges.cli import main
-
-sys.exit(main())
+run()

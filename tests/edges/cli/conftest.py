@@ -3,34 +3,13 @@
 from __future__ import annotations
 
 import io
-import json
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import pytest
+from cli_calls import Ran, Run
 
 from holdfast.edges.cli import main
-
-
-class Ran(NamedTuple):
-    """What a call answered."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.out)
-
-    @property
-    def rows(self) -> list[list[str]]:
-        return [line.split("\t") for line in self.out.splitlines()]
-
-
-Run = Callable[..., Ran]
 
 
 @pytest.fixture

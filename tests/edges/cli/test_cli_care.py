@@ -7,8 +7,8 @@ from pathlib import Path
 
 import apsw
 import pytest
+from cli_calls import Run
 
-from conftest import Run
 from holdfast.testing.embedder import HashEmbedder
 
 

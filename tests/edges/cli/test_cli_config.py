@@ -8,8 +8,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from cli_calls import Run
 
-from conftest import Run
 from holdfast.settings import SETTINGS
 
 

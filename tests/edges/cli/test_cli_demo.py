@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from conftest import Run
+from cli_calls import Run
+
 from holdfast.testing.embedder import HashEmbedder
 
 

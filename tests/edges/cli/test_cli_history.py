@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-
-from conftest import Run
+from cli_calls import Run
 
 
 def test_history_lists_the_change_sets_of_the_hub(stocked: Run) -> None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-
-from conftest import Run
+from cli_calls import Run
 
 
 def test_hubs_are_made_listed_and_kept_apart(run: Run) -> None:

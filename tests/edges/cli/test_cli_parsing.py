@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from cli_calls import Run
 
-from conftest import Run
 from holdfast.edges.cli.command import Command, Parser, parser_of, whole
 from holdfast.edges.cli.describe import tree
 from holdfast.edges.cli.table import GROUPS, all_commands, commands_in

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-
-from conftest import Run
+from cli_calls import Run
 
 
 def test_recall_prints_a_line_per_hit(stocked: Run) -> None:

@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from cli_calls import Run
 
-from conftest import Run
 from holdfast.edges.cli.output import one_line, short, visible
 
 # What could steer a terminal, hidden in what somebody wanted remembered.

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
-from conftest import Run
+from cli_calls import Run
 
 
 def test_remembering_answers_with_number_id_and_title(run: Run) -> None:

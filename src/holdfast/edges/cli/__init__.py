@@ -4,15 +4,27 @@ code. What the commands do stands in the modules beside this one, a group of the
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
 from holdfast.errors import HoldfastError, InvalidInput
 
 # What a shell reports for a program that SIGINT or SIGPIPE ended.
 INTERRUPTED = 130
 PIPE_CLOSED = 141
+
+
+def run() -> NoReturn:
+    """The program: `main` as a process of its own, which pays for neither tidying up after itself
+    (4 ms: the system does it faster) nor for looking for garbage while it starts (4 ms)."""
+    # High enough that a start finds none, low enough that a long import does not grow.
+    gc.set_threshold(100_000, 20, 20)
+    code = main()
+    sys.stderr.flush()
+    os._exit(code)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
