@@ -39,6 +39,36 @@ def timed_ms(act: Callable[[], object]) -> float:
     return (time.perf_counter() - started) * 1_000
 
 
+class Times:
+    """Many measurements of one thing: on the clock, and of the processor."""
+
+    def __init__(self) -> None:
+        self.wall_ms: list[float] = []
+        self.cpu_ms: list[float] = []
+
+    def add(self, act: Callable[[], object]) -> None:
+        wall, cpu = time.perf_counter(), time.process_time()
+        act()
+        self.cpu_ms.append((time.process_time() - cpu) * 1_000)
+        self.wall_ms.append((time.perf_counter() - wall) * 1_000)
+
+    def sum_of(self, *others: Times) -> None:
+        """One measurement more: the sum of the others' last ones."""
+        self.wall_ms.append(sum(other.wall_ms[-1] for other in others))
+        self.cpu_ms.append(sum(other.cpu_ms[-1] for other in others))
+
+    @property
+    def p50_ms(self) -> float:
+        return percentile(self.wall_ms, 0.5)
+
+    @property
+    def cpu_p50_ms(self) -> float:
+        return percentile(self.cpu_ms, 0.5)
+
+    def __str__(self) -> str:
+        return f"{spread(self.wall_ms)}   cpu p50 {self.cpu_p50_ms:8.2f} ms"
+
+
 def spread(times_ms: Sequence[float]) -> str:
     return f"p50 {percentile(times_ms, 0.5):8.2f} ms   p95 {percentile(times_ms, 0.95):8.2f} ms"
 

@@ -20,7 +20,7 @@ from typing import Any
 import apsw
 
 import holdfast
-from bench.measure import drained, folder_bytes, rss_mb, spread, timed_ms, verdict
+from bench.measure import Times, drained, folder_bytes, rss_mb, spread, timed_ms, verdict
 from bench.texts import Texts
 from holdfast.evaluation.metrics import percentile
 from holdfast.store.sqlite.connection import connect, migrate, prepare_file
@@ -81,18 +81,18 @@ def bench_write(folder: str) -> None:
     migrate(bare, path)
     for sql, values in transactions.pop(0):
         bare.execute(sql, values)
-    ours_ms, bare_ms = [], []
+    ours_ms, bare_ms = Times(), Times()
     with holdfast.open(os.path.join(folder, "ours"), settings=WORDS_ONLY) as memory:
         hub = memory.create_hub("bench")
         for draft, statements in zip(drafts, transactions, strict=True):
-            ours_ms.append(timed_ms(lambda d=draft: hub.remember(**d)))
-            bare_ms.append(timed_ms(lambda s=statements: write_bare(bare, s)))
+            ours_ms.add(lambda d=draft: hub.remember(**d))
+            bare_ms.add(lambda s=statements: write_bare(bare, s))
         same = counts(bare) == counts(memory.core.store._writer)
     bare.close()
-    ours, alone = 1_000 * WRITES / sum(ours_ms), 1_000 * WRITES / sum(bare_ms)
+    ours, alone = 1_000 * WRITES / sum(ours_ms.wall_ms), 1_000 * WRITES / sum(bare_ms.wall_ms)
     print(f"durable single writes, {WRITES} of each in turns")
-    print(f"  remember        {ours:8.0f} a second   {spread(ours_ms)}")
-    print(f"  bare apsw loop  {alone:8.0f} a second   {spread(bare_ms)}")
+    print(f"  remember        {ours:8.0f} a second   {ours_ms}")
+    print(f"  bare apsw loop  {alone:8.0f} a second   {bare_ms}")
     print(f"  the same rows in both: {'yes' if same else 'NO'}")
     print(f"  remember / bare {ours / alone:8.2f} {verdict(ours / alone, 0.5, at_most=False)}\n")
 
@@ -220,10 +220,13 @@ def bench_start(folder: str) -> None:
     ours = [script] if os.path.exists(script) else [sys.executable, "-m", "holdfast"]
     recall = [*ours, "recall", "--words", "--home", home, "kitchen garden"]
     bare = [sys.executable, "-c", "pass"]
+    environment = with_bytecode(folder)
     recall_ms, bare_ms = [], []
+    started(recall, environment)
+    started(bare, environment)
     for _ in range(STARTS):
-        recall_ms.append(timed_ms(lambda: started(recall)))
-        bare_ms.append(timed_ms(lambda: started(bare)))
+        recall_ms.append(timed_ms(lambda: started(recall, environment)))
+        bare_ms.append(timed_ms(lambda: started(bare, environment)))
     ratio = percentile(recall_ms, 0.5) / percentile(bare_ms, 0.5)
     print(f"start-up, {STARTS} of each in turns, 1,000 memories, {' '.join(ours)}")
     print(f"  holdfast recall --words  {spread(recall_ms)}")
@@ -231,8 +234,15 @@ def bench_start(folder: str) -> None:
     print(f"  recall / bare            {ratio:8.2f} {verdict(ratio, 3, at_most=True)}")
 
 
-def started(command: Sequence[str]) -> None:
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+def with_bytecode(folder: str) -> dict[str, str]:
+    """The environment with compiled modules at hand, as an installed package has them."""
+    environment = {**os.environ, "PYTHONPYCACHEPREFIX": os.path.join(folder, "bytecode")}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    return environment
+
+
+def started(command: Sequence[str], environment: dict[str, str]) -> None:
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=environment)
 
 
 if __name__ == "__main__":
