@@ -77,8 +77,7 @@ class SqliteStore:
                 f"The store {self.path} is closed.", hint="Open it again with holdfast.open()."
             )
         if os.getpid() != self._process:
-            # A forked child must not touch its parent's connections, not even to close them.
-            self._parents = (self._writer, self._idle, self._busy)
+            _let_go([self._writer, *self._idle, *self._busy])
             self._start()
             self._writer = connect(self.path)
 
@@ -197,6 +196,27 @@ class SqliteStore:
             for connection in idle:
                 connection.close()
             self._writer.close()
+
+
+def _let_go(inherited: list[apsw.Connection]) -> None:
+    """Closes what a forked child has of its parent's connections.
+
+    SQLite keeps one account of locks for each file and process. A child inherits the account but
+    not the locks, and whatever it opens beside an inherited connection would believe in locks that
+    nobody holds. Closing gives up no lock of the parent's, and writes nothing while the parent or
+    anyone else has the file open. Only a connection in the middle of a write must be left alone:
+    closing it would take back the parent's write in the memory they share.
+    """
+    for connection in inherited:
+        with suppress(apsw.Error):
+            if connection.txn_state() != apsw.SQLITE_TXN_WRITE:
+                connection.close()
+            else:
+                _LEFT_ALONE.append(connection)
+
+
+# Kept from being closed when they would be collected.
+_LEFT_ALONE: list[apsw.Connection] = []
 
 
 @contextmanager
