@@ -107,19 +107,24 @@ def ordered(items: Sequence[Evidence]) -> list[Evidence]:
 
 
 def collapsed(items: Sequence[Evidence], *, keep: int) -> tuple[list[Evidence], list[Evidence]]:
-    """The first `keep` items that say something of their own, and the echoes between them."""
+    """The first `keep` items that say something of their own, and the echoes between them.
+
+    The same words in another session, or of another day, are no echo: that was another event.
+    """
     out: list[Evidence] = []
-    seen: list[frozenset[str]] = []
+    seen: dict[tuple[object, ...], list[frozenset[str]]] = {}
     echoes: list[Evidence] = []
     for item in items:
         if len(out) == keep:
             break
         said = frozenset(item.best.candidate.body.split())
-        if any(_alike(said, other) for other in seen):
+        event = (item.memory.session, item.memory.speaker, item.memory.occurred_at)
+        others = seen.setdefault(event, [])
+        if any(_alike(said, other) for other in others):
             echoes.append(item)
             continue
         out.append(item)
-        seen.append(said)
+        others.append(said)
     return out, echoes
 
 

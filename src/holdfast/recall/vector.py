@@ -11,7 +11,8 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, NamedTuple
 
-from holdfast.store.base import Reader, VectorState
+from holdfast.recall.weights import WINDOWS_COUNTED, WINDOWS_PENALTY
+from holdfast.store.base import Reader, VectorRow, VectorState
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,13 +31,44 @@ class VectorHit(NamedTuple):
 
 
 class _Matrix:
-    """The vectors of one hub and model."""
+    """The vectors of one hub and model, in the order of their passages. Never changed once made."""
 
-    def __init__(self) -> None:
-        self.state = VectorState(0, 0, 0, 0)
-        self.ids: npt.NDArray[np.int64] | None = None
-        self.values: npt.NDArray[np.int8] | None = None
-        self.scales: npt.NDArray[np.float32] | None = None
+    def __init__(self, state: VectorState, rows: list[VectorRow], before: _Matrix | None) -> None:
+        import numpy as np
+
+        self.state = state
+        self.ids: npt.NDArray[np.int64]
+        self.values: npt.NDArray[np.int8]
+        self.scales: npt.NDArray[np.float32]
+        ids = np.fromiter((row.passage_id for row in rows), np.int64, len(rows))
+        width = len(rows[0].vector) if rows else _SCALE_BYTES
+        raw = np.frombuffer(b"".join(row.vector for row in rows), np.uint8).reshape(-1, width)
+        scales = raw[:, :_SCALE_BYTES].copy().view("<f4").reshape(-1)
+        values = raw[:, _SCALE_BYTES:].copy().view(np.int8)
+        if before is not None:
+            ids = np.concatenate([before.ids, ids])
+            values = np.concatenate([before.values, values])
+            scales = np.concatenate([before.scales, scales])
+        self.ids, self.values, self.scales = ids, values, scales
+        # Where each passage begins, and what the best of its windows has by chance.
+        self.starts = np.flatnonzero(np.diff(ids, prepend=-1))
+        counts = np.minimum(np.diff(self.starts, append=len(ids)), WINDOWS_COUNTED)
+        self.penalties = (WINDOWS_PENALTY * np.log2(counts)).astype(np.float32)
+
+    def cosines(self, question: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+        """The cosine of every window."""
+        import numpy as np
+
+        rows, width = self.values.shape
+        out = np.empty(rows, np.float32)
+        block = np.empty((min(rows, _BLOCK_ROWS), width), np.float32)
+        for start in range(0, rows, _BLOCK_ROWS):
+            some = self.values[start : start + _BLOCK_ROWS]
+            wide = block[: len(some)]
+            np.copyto(wide, some)
+            np.dot(wide, question, out=out[start : start + len(some)])
+        out *= self.scales
+        return out
 
 
 class VectorCache:
@@ -56,39 +88,37 @@ class VectorCache:
         *,
         limit: int,
     ) -> list[VectorHit]:
-        """The passages of the `limit` nearest windows, best first; ties in the order they came."""
+        """The `limit` passages nearest to the question, best first; ties in the order they came.
+
+        A passage is as near as its best window, less what the best of so many has by chance.
+        """
         import numpy as np
 
-        ids, values, scales = self._current(reader, hub_id, model)
-        if ids is None or values is None or scales is None or not len(ids):
+        matrix = self._current(reader, hub_id, model)
+        if not len(matrix.ids):
             return []
-        cosines = _cosines(values, scales, question)
-        if limit < len(cosines):
+        cosines = np.maximum.reduceat(matrix.cosines(question), matrix.starts)
+        merits = cosines - matrix.penalties
+        places = np.arange(len(merits))
+        if limit < len(merits):
             # All ties of the last place come along, so that the order does not depend on chance.
-            edge = np.partition(cosines, len(cosines) - limit)[len(cosines) - limit]
-            places = np.flatnonzero(cosines >= edge)
-        else:
-            places = np.arange(len(cosines))
-        order = places[np.lexsort((ids[places], -cosines[places]))][:limit]
-        best: dict[int, float] = {}
-        for at in order:
-            best.setdefault(int(ids[at]), float(cosines[at]))
-        return [VectorHit(passage, cosine) for passage, cosine in best.items()]
+            edge = np.partition(merits, len(merits) - limit)[len(merits) - limit]
+            places = np.flatnonzero(merits >= edge)
+        order = places[np.lexsort((places, -merits[places]))][:limit]
+        passages = matrix.ids[matrix.starts[order]].tolist()
+        return [VectorHit(*pair) for pair in zip(passages, cosines[order].tolist(), strict=True)]
 
-    def _current(
-        self, reader: Reader, hub_id: str, model: str
-    ) -> tuple[
-        npt.NDArray[np.int64] | None, npt.NDArray[np.int8] | None, npt.NDArray[np.float32] | None
-    ]:
+    def _current(self, reader: Reader, hub_id: str, model: str) -> _Matrix:
         state = reader.vector_state(hub_id, model)
         with self._lock:
-            matrix = self._matrices.pop((hub_id, model), None) or _Matrix()
+            matrix = self._matrices.pop((hub_id, model), None)
+            if matrix is None or matrix.state != state:
+                # A new object, because another thread may be searching the old one.
+                matrix = _refreshed(matrix, reader, hub_id, model, state)
             self._matrices[hub_id, model] = matrix
             while len(self._matrices) > self._matrices_max:
                 del self._matrices[next(iter(self._matrices))]
-            if matrix.state != state:
-                _refresh(matrix, reader, hub_id, model, state)
-            return matrix.ids, matrix.values, matrix.scales
+            return matrix
 
     def forget(self) -> None:
         """Drops everything; the next search reads anew."""
@@ -96,49 +126,17 @@ class VectorCache:
             self._matrices.clear()
 
 
-def _refresh(matrix: _Matrix, reader: Reader, hub_id: str, model: str, state: VectorState) -> None:
-    import numpy as np
-
-    grown = state.size - matrix.state.size
-    appended = (
-        matrix.ids is not None
-        and state.removals == matrix.state.removals
-        and state.newest > matrix.state.newest
-        and grown > 0
-    )
-    after = matrix.state.newest if appended else 0
-    rows = list(reader.vectors(hub_id, model, after=after))
-    if appended and len(rows) != grown:
-        # Older passages got vectors as well: only reading anew finds them.
-        appended, rows = False, list(reader.vectors(hub_id, model, after=0))
-    ids = np.fromiter((row.passage_id for row in rows), np.int64, len(rows))
-    width = len(rows[0].vector) if rows else _SCALE_BYTES
-    raw = np.frombuffer(b"".join(row.vector for row in rows), np.uint8).reshape(-1, width)
-    scales = raw[:, :_SCALE_BYTES].copy().view("<f4").reshape(-1)
-    values = raw[:, _SCALE_BYTES:].copy().view(np.int8)
-    if appended and matrix.ids is not None and matrix.values is not None:
-        ids = np.concatenate([matrix.ids, ids])
-        values = np.concatenate([matrix.values, values])
-        assert matrix.scales is not None
-        scales = np.concatenate([matrix.scales, scales])
-    matrix.ids, matrix.values, matrix.scales = ids, values, scales
-    matrix.state = state
-
-
-def _cosines(
-    values: npt.NDArray[np.int8],
-    scales: npt.NDArray[np.float32],
-    question: npt.NDArray[np.float32],
-) -> npt.NDArray[np.float32]:
-    import numpy as np
-
-    rows, width = values.shape
-    out = np.empty(rows, np.float32)
-    block = np.empty((min(rows, _BLOCK_ROWS), width), np.float32)
-    for start in range(0, rows, _BLOCK_ROWS):
-        some = values[start : start + _BLOCK_ROWS]
-        wide = block[: len(some)]
-        np.copyto(wide, some)
-        np.dot(wide, question, out=out[start : start + len(some)])
-    out *= scales
-    return out
+def _refreshed(
+    old: _Matrix | None, reader: Reader, hub_id: str, model: str, state: VectorState
+) -> _Matrix:
+    if (
+        old is not None
+        and state.removals == old.state.removals
+        and state.newest > old.state.newest
+        and (grown := state.size - old.state.size) > 0
+    ):
+        rows = list(reader.vectors(hub_id, model, after=old.state.newest))
+        # Where older passages got vectors as well, only reading anew finds them.
+        if len(rows) == grown:
+            return _Matrix(state, rows, old)
+    return _Matrix(state, list(reader.vectors(hub_id, model, after=0)), None)

@@ -167,7 +167,7 @@ def test_a_limit_out_of_bounds_is_an_error(notes: HubMemory, limit: Any) -> None
 
 def test_near_identical_hits_collapse(hub: HubMemory) -> None:
     hub.remember("Standup is at 9:30 in the morning")
-    hub.remember("Standup is at 9:30 in the morning.", session="s2")
+    hub.remember("In the morning, standup is at 9:30!")
     hub.remember("Standup moved to the big room")
     found = hub.recall("standup")
     assert len(found) == 2
