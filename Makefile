@@ -30,8 +30,9 @@ types: $(VENV)/.model ## strict type check of src
 bench-store: $(VENV)/.model ## durable writes, import, start-up, as ratios
 	$(BIN)/python -m bench.store
 
+# FILES names stores of questions to measure on; without any, the small set that ships is used.
 bench-recall: $(VENV)/.model ## recall quality beside its baselines
-	$(BIN)/python -m bench.recall
+	$(BIN)/python -m bench.recall --baselines $(or $(FILES),$(wildcard ../shared/data/recall/*.jsonl))
 
 bench-recall-speed: $(VENV)/.model ## recall latency beside its bare cost
 	$(BIN)/python -m bench.recall_speed
@@ -57,7 +58,7 @@ $(VENV)/.model-tried: $(VENV)/.ready
 
 constraints: ## pin the dependencies anew (needs uv)
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
-		--no-annotate --extra vectors --group dev pyproject.toml --output-file constraints.txt
+		--no-annotate --extra vectors --extra files --group dev pyproject.toml --output-file constraints.txt
 
 clean: ## remove what was built
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
