@@ -117,9 +117,12 @@ def _prepare(core: Core, hub_id: str, hub: str, drafts: Sequence[Draft]) -> Iter
     bytes_max = core.settings["content.bytes_max"]
     clean = [clean_draft(draft, bytes_max=bytes_max) for draft in drafts]
     memories = [compose(draft, core, hub_id) for draft in clean]
-    with core.store.read() as reader:
-        require_hub(reader, hub_id, hub)
-        known = [_unchanged(reader, memory) for memory in memories]
+    # Only the model is worth the look; without one, the look inside the write is enough.
+    known = [False] * len(memories)
+    if core.embedder is not None:
+        with core.store.read() as reader:
+            require_hub(reader, hub_id, hub)
+            known = [_unchanged(reader, memory) for memory in memories]
     fresh = [memory for memory, there in zip(memories, known, strict=True) if not there]
     indexes = iter(indexed_all(fresh, core))
     for draft, memory, there in zip(clean, memories, known, strict=True):

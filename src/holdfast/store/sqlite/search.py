@@ -7,7 +7,7 @@ and hold no ASCII punctuation; the `ascii` tokenizer splits them at spaces and n
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection
 
 from holdfast.store.base import TermQuery
 
@@ -19,10 +19,10 @@ _TRIGRAMS_MAX = 24
 _PUNCTUATION = {code: 0xE000 + code for code in range(128) if not chr(code).isalnum()}
 
 
-def prefixed(hub: int, terms: Sequence[str]) -> str:
+def prefixed(hub: int, terms: Collection[str]) -> str:
     """The terms as FTS5 indexes them."""
     front = f"{hub}{_MARK}"
-    return " ".join([front + term for term in terms])
+    return front + f" {front}".join(terms) if terms else ""
 
 
 def prefixed_term(hub: int, term: str) -> str:

@@ -257,7 +257,7 @@ class SqliteWriter(SqliteReader):
         grams = search.trigrams(text)
         self._do(
             "INSERT INTO trigrams (rowid, text) VALUES (?, ?)",
-            (memory, search.prefixed(hub, sorted(grams))),
+            (memory, search.prefixed(hub, grams)),
         )
         self._do(
             "UPDATE word_totals SET passages = passages + ?, terms = terms + ? WHERE hub = ?",
