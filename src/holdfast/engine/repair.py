@@ -32,7 +32,9 @@ class Diagnosis(NamedTuple):
 def examine(core: Core) -> Diagnosis:
     """Looks, and changes nothing."""
     found = core.store.check() + _broken_imports(core)
-    return Diagnosis(found, [], found, unembedded(core))
+    # Where derived tables are broken, what they count cannot be known.
+    broken = any(problem.derived for problem in found if not _is_import(problem))
+    return Diagnosis(found, [], found, 0 if broken else unembedded(core))
 
 
 def mend(core: Core, progress: Callable[[int, int], None] | None = None) -> Diagnosis:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import apsw
@@ -97,6 +98,15 @@ _PROMISES: tuple[tuple[str, bool, str], ...] = (
         " WHERE v.hub = t.hub AND v.model = t.model)",
     ),
     (
+        "hub {} has vectors that are not counted",
+        True,
+        "SELECT DISTINCT h.name, '', h.id FROM vectors v JOIN hubs h ON h.pk = v.hub"
+        " WHERE NOT EXISTS (SELECT 1 FROM vector_totals t WHERE t.hub = v.hub"
+        " AND t.model = v.model)",
+    ),
+    # Finds nothing, but fails where the table is missing.
+    ("the word counts are missing", True, "SELECT 1, '', '' FROM word_counts LIMIT 0"),
+    (
         "there are {} vectors without a passage",
         True,
         "SELECT count(*), '', '' FROM vectors WHERE passage NOT IN (SELECT pk FROM passages)"
@@ -108,14 +118,22 @@ _PROMISES: tuple[tuple[str, bool, str], ...] = (
 def problems(connection: apsw.Connection) -> list[Problem]:
     """Everything that is wrong; derived state is told apart because it can be rebuilt."""
     out: list[Problem] = []
+    tables = dict(
+        _rows(connection, "SELECT rootpage, tbl_name FROM sqlite_schema WHERE rootpage", out, False)
+    )
     lines = _rows(connection, "PRAGMA integrity_check(20)", out, derived=True)
     out += [
-        Problem(f"the file is damaged: {line}", _derived(line)) for (line,) in lines if line != "ok"
+        Problem(f"the file is damaged: {line}", _damage_is_derived(line, tables))
+        for (line,) in lines
+        if line != "ok"
     ]
-    for table, row, parent, _ in _rows(connection, "PRAGMA foreign_key_check", out, derived=False):
-        # A table without row numbers, such as that of the vectors, gives None.
-        which = f"a row of {table}" if row is None else f"row {row} of {table}"
-        out.append(Problem(f"{which} points to a missing row of {parent}", _derived(table)))
+    # One by one, so that a table that cannot be read does not speak for the others.
+    for name in sorted(set(tables.values())):
+        check = f"PRAGMA foreign_key_check({name})"
+        for table, row, parent, _ in _rows(connection, check, out, _derived(name)):
+            # A table without row numbers, such as that of the vectors, gives None.
+            which = f"a row of {table}" if row is None else f"row {row} of {table}"
+            out.append(Problem(f"{which} points to a missing row of {parent}", _derived(table)))
     for table in ("words", "trigrams", "turn_words"):
         _rows(connection, f"INSERT INTO {table} ({table}) VALUES ('integrity-check')", out, True)
     for sentence, derived, query in _PROMISES:
@@ -135,6 +153,16 @@ def _rows(
     except apsw.Error as error:
         out.append(Problem(f"a check could not run: {error}", derived or _derived(str(error))))
         return []
+
+
+def _damage_is_derived(line: str, tables: dict[int, str]) -> bool:
+    """Whether a line of SQLite's own check is about something that can be rebuilt."""
+    # A tree is named by its first page. Pages that nothing uses are what a broken tree has lost;
+    # where that was a canonical one, a line about the tree itself says so.
+    tree = re.match(r"(?:\*\*\* in database main \*\*\*\s*)?Tree (\d+)", line)
+    if tree:
+        return _derived(tables.get(int(tree[1]), ""))
+    return _derived(line) or "never used" in line
 
 
 def _derived(message: str) -> bool:

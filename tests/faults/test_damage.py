@@ -1,0 +1,307 @@
+"""Files that are damaged, foreign, too new or cut short: a clear error, and nothing is lost that
+can be derived again."""
+
+from __future__ import annotations
+
+import os
+import random
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import apsw
+import pytest
+
+from holdfast.domain.clock import SystemClock
+from holdfast.domain.ids import TimeIds
+from holdfast.engine.repair import examine, mend
+from holdfast.errors import HoldfastError, StoreDamaged, StoreTooNew
+from holdfast.library import Holdfast
+from holdfast.store.sqlite.schema import NEWEST
+from holdfast.testing import FixedClock, HashEmbedder, open_for_tests
+
+pytestmark = pytest.mark.faults
+
+
+def _open(folder: Path) -> Holdfast:
+    # Ids as in real life: counted ones would come again after each opening.
+    ids = TimeIds(SystemClock())
+    return open_for_tests(folder, clock=FixedClock(), ids=ids, embedder=HashEmbedder())
+
+
+def _filled(folder: Path, count: int = 120) -> list[str]:
+    """A store with history in it; returns its export, which is all that is canonical."""
+    with _open(folder) as memory:
+        hub = memory.create_hub("work")
+        hub.remember_many(
+            [f"Note {n} about apples, pears and word{n}. " + "More. " * 20 for n in range(count)]
+        )
+        hub.update(1, content="The first note says something else now: plums.")
+        hub.forget(2)
+        hub.pin(3)
+        hub.purge(4)
+        return list(hub.export())
+
+
+def _database(folder: Path) -> Path:
+    return folder / "memory.db"
+
+
+def _whole_again(folder: Path, before: list[str]) -> None:
+    """Nothing canonical is lost, and search works."""
+    with _open(folder) as memory:
+        assert examine(memory.core).found == []
+        hub = memory.hub("work")
+        assert list(hub.export()) == before
+        assert [hit.memory.number for hit in hub.recall("plums", limit=1)] == [1]
+        assert [hit.memory.number for hit in hub.recall("word77", limit=1)] == [78]
+        assert [hit.memory.number for hit in hub.recall("ord77.", limit=1)] == [78]
+        assert hub.recall("word77").degraded == ()
+
+
+# What is wrong with a file as a whole
+
+
+def _text(path: Path) -> None:
+    path.write_text("Dear diary, this is no database.\n" * 100)
+
+
+def _noise_in_header(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[:100] = random.Random(1).randbytes(100)
+    path.write_bytes(data)
+
+
+def _header_alone(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:50])
+
+
+def _foreign(path: Path) -> None:
+    path.unlink()
+    other = sqlite3.connect(path)
+    other.execute("CREATE TABLE bookmarks (url TEXT)")
+    other.execute("INSERT INTO bookmarks VALUES ('x')")
+    other.commit()
+    other.close()
+
+
+def _foreign_with_our_tables(path: Path) -> None:
+    path.unlink()
+    other = sqlite3.connect(path)
+    other.execute("CREATE TABLE memories (content TEXT)")
+    other.execute("PRAGMA user_version = 1")
+    other.commit()
+    other.close()
+
+
+@pytest.mark.parametrize(
+    "spoil", [_text, _noise_in_header, _header_alone, _foreign, _foreign_with_our_tables]
+)
+def test_a_file_that_is_no_store_is_refused_and_left_as_it_is(
+    tmp_path: Path, spoil: Callable[[Path], None]
+) -> None:
+    _filled(tmp_path, 5)
+    path = _database(tmp_path)
+    spoil(path)
+    before = path.read_bytes()
+    with pytest.raises(StoreDamaged) as caught, _open(tmp_path):
+        pass
+    assert str(path) in str(caught.value)
+    assert caught.value.hint
+    assert path.read_bytes() == before
+
+
+def test_a_folder_in_place_of_the_file_is_refused(tmp_path: Path) -> None:
+    _database(tmp_path).mkdir()
+    with pytest.raises(StoreDamaged, match="folder"), _open(tmp_path):
+        pass
+
+
+def test_a_store_from_a_newer_version_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
+    _filled(tmp_path, 5)
+    connection = apsw.Connection(str(_database(tmp_path)))
+    connection.execute(f"PRAGMA user_version = {NEWEST + 1}")
+    connection.close()
+    before = _database(tmp_path).read_bytes()
+    with pytest.raises(StoreTooNew, match=f"schema {NEWEST + 1}") as caught, _open(tmp_path):
+        pass
+    assert "Upgrade" in caught.value.hint
+    assert _database(tmp_path).read_bytes() == before
+
+
+def test_an_empty_file_is_a_new_store(tmp_path: Path) -> None:
+    _database(tmp_path).write_bytes(b"")
+    with _open(tmp_path) as memory:
+        memory.hub().remember("The first thing.")
+        assert examine(memory.core).found == []
+
+
+@pytest.mark.parametrize("part", [0.3, 0.6, 0.9])
+def test_a_file_that_was_cut_short_is_noticed(tmp_path: Path, part: float) -> None:
+    _filled(tmp_path)
+    path = _database(tmp_path)
+    data = path.read_bytes()
+    path.write_bytes(data[: int(len(data) * part) // 4096 * 4096])
+    try:
+        with _open(tmp_path) as memory:
+            found = examine(memory.core).found
+            assert any("damaged" in problem.what for problem in found)
+    except StoreDamaged as error:
+        assert str(path) in str(error)
+
+
+# What is wrong with the derived part of it
+
+
+def _tables(folder: Path) -> dict[str, list[int]]:
+    """The pages of every table, without those of the roots' parents."""
+    connection = apsw.Connection(str(_database(folder)))
+    pages: dict[str, list[int]] = {}
+    for name, page in connection.execute("SELECT name, pageno FROM dbstat ORDER BY pageno"):
+        pages.setdefault(name, []).append(page)
+    connection.close()
+    return pages
+
+
+def _execute(folder: Path, sql: str) -> None:
+    connection = apsw.Connection(str(_database(folder)))
+    connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 0)
+    connection.execute(sql)
+    connection.close()
+
+
+DROPPED = (
+    "words", "trigrams", "word_counts", "passages", "vectors", "word_totals", "vector_totals",
+)  # fmt: skip
+EMPTIED = ("passages", "vectors", "word_totals", "vector_totals")
+# What is kept behind a word index. SQLite does not look at all of it: sizes that are wrong, and an
+# index of its pages that is empty, are found by no check.
+SHADOWS = (
+    *(("emptied", name) for name in ("words_data", "words_docsize", "trigrams_data")),
+    *(("dropped", name) for name in ("words_data", "words_idx", "words_docsize", "trigrams_idx")),
+    *(("garbled", name) for name in ("words_data", "trigrams_data")),
+)
+
+
+@pytest.mark.parametrize("table", DROPPED)
+def test_a_missing_derived_table_is_found_and_built_again(tmp_path: Path, table: str) -> None:
+    before = _filled(tmp_path)
+    _execute(tmp_path, f"DROP TABLE {table}")
+    _found_and_mended(tmp_path, before)
+
+
+@pytest.mark.parametrize("table", EMPTIED)
+def test_an_emptied_derived_table_is_found_and_filled_again(tmp_path: Path, table: str) -> None:
+    before = _filled(tmp_path)
+    _execute(tmp_path, f"PRAGMA foreign_keys = OFF; DELETE FROM {table}")
+    _found_and_mended(tmp_path, before)
+
+
+@pytest.mark.parametrize(("how", "table"), SHADOWS)
+def test_a_broken_word_index_is_found_and_built_again(tmp_path: Path, how: str, table: str) -> None:
+    before = _filled(tmp_path)
+    _execute(
+        tmp_path,
+        {
+            "emptied": f"DELETE FROM {table}",
+            "dropped": f"DROP TABLE {table}",
+            "garbled": f"UPDATE {table} SET block = x'00ff00ff00ff'",
+        }[how],
+    )
+    _found_and_mended(tmp_path, before)
+
+
+def _found_and_mended(folder: Path, before: list[str]) -> None:
+    with _open(folder) as memory:
+        found = examine(memory.core).found
+        assert found != []
+        assert all(problem.derived for problem in found), found
+        told = mend(memory.core)
+        assert told.left == []
+        assert told.mended != []
+    _whole_again(folder, before)
+
+
+@pytest.mark.parametrize(
+    "table",
+    ["words_data", "trigrams_data", "passages", "vectors", "passages_memory", "words_docsize"],
+)
+def test_pages_of_noise_in_the_index_are_found_and_the_rest_is_saved(
+    tmp_path: Path, table: str
+) -> None:
+    before = _filled(tmp_path)
+    page = _tables(tmp_path)[table][-1]
+    path = _database(tmp_path)
+    data = bytearray(path.read_bytes())
+    data[(page - 1) * 4096 : page * 4096] = random.Random(page).randbytes(4096)
+    path.write_bytes(data)
+    _found_and_mended(tmp_path, before)
+
+
+def test_noise_in_the_root_of_an_index_is_rescued_into_a_new_file(tmp_path: Path) -> None:
+    before = _filled(tmp_path)
+    path = _database(tmp_path)
+    data = bytearray(path.read_bytes())
+    for table in ("passages", "passages_hub", "vectors"):
+        page = _tables(tmp_path)[table][0]
+        data[(page - 1) * 4096 : page * 4096] = random.Random(page).randbytes(4096)
+    path.write_bytes(data)
+    with _open(tmp_path) as memory:
+        told = mend(memory.core)
+        assert told.left == []
+    _whole_again(tmp_path, before)
+
+
+def test_a_rescue_keeps_the_damaged_file_and_loses_nothing(tmp_path: Path) -> None:
+    before = _filled(tmp_path)
+    with _open(tmp_path) as memory:
+        kept = memory.core.store.rescue()
+        assert os.path.exists(kept)
+        # What is derived is empty afterwards, and said to be missing.
+        assert len([p for p in examine(memory.core).found if p.memory_id]) > 0
+        # Numbers and passages that were given out are not given out again.
+        assert mend(memory.core).left == []
+        assert memory.hub("work").remember("After the rescue.").memory.number == 121
+        memory.hub("work").purge(121)
+    with _open(tmp_path) as memory:
+        lines = [line for line in memory.hub("work").export() if '"number":121' not in line]
+        numbers = (f'"numbers":{n}' for n in (120, 121))
+        old, new = numbers
+        assert [line.replace(new, old) for line in lines][:-1] == before[:-1]
+
+
+def test_noise_in_the_memories_themselves_is_said_to_need_a_backup(tmp_path: Path) -> None:
+    _filled(tmp_path)
+    page = _tables(tmp_path)["memories"][-1]
+    path = _database(tmp_path)
+    data = bytearray(path.read_bytes())
+    data[(page - 1) * 4096 : page * 4096] = random.Random(page).randbytes(4096)
+    path.write_bytes(data)
+    with _open(tmp_path) as memory:
+        found = examine(memory.core).found
+        assert any(not problem.derived for problem in found)
+        with pytest.raises(StoreDamaged) as caught:
+            list(memory.hub("work").export())
+        assert "restore-backup" in caught.value.hint
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_random_damage_never_raises_anything_but_our_own_errors(tmp_path: Path, seed: int) -> None:
+    _filled(tmp_path, 40)
+    chance = random.Random(seed)
+    path = _database(tmp_path)
+    data = bytearray(path.read_bytes())
+    for _ in range(chance.choice((1, 3, 30))):
+        start = chance.randrange(100, len(data))
+        data[start : start + chance.choice((1, 16, 300))] = chance.randbytes(16)
+    path.write_bytes(data)
+    try:
+        with _open(tmp_path) as memory:
+            examine(memory.core)
+            hub = memory.hub("work")
+            hub.recall("apples word7")
+            list(hub.export())
+            hub.remember("Something new.")
+            mend(memory.core)
+    except HoldfastError as error:
+        assert str(error)
