@@ -1,0 +1,221 @@
+"""Files that are never half written: whole or not at all, one writer at a time, for their owner's
+eyes only. It knows folders, permissions and locks; it does not know what the files mean.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+
+from holdfast.errors import (
+    HoldfastError,
+    InvalidInput,
+    StoreBusy,
+    StoreError,
+    StoreFull,
+    StoreReadOnly,
+)
+
+HUBS = "hubs"
+FILE_MODE = 0o600
+FOLDER_MODE = 0o700
+# Longer than any honest sync takes, shorter than the patience of a person at a prompt.
+WAIT_S = 10.0
+# The first look again comes after a millisecond, as most writes are short; later ones come less
+# often, so that many waiting processes do not eat the processor.
+_PAUSE_FIRST_S = 0.001
+_PAUSE_MAX_S = 0.05
+_PARTIAL = ".partial-"
+
+
+def hub_folder(home: str, hub_name: str) -> str:
+    """Where a hub's files live. A hub's name is checked to be safe as a folder's name."""
+    return os.path.join(home, HUBS, hub_name)
+
+
+def make_folder(path: str) -> None:
+    """The folder and those above it, each new one for its owner only."""
+    missing = []
+    while path and not os.path.isdir(path):
+        missing.append(path)
+        path = os.path.dirname(path)
+    for folder in reversed(missing):
+        with _told(folder):
+            # Another process may make it between the look and the making.
+            with suppress(FileExistsError):
+                os.mkdir(folder, FOLDER_MODE)
+            if not os.path.isdir(folder):
+                raise StoreError(
+                    f"{folder} is a file where a folder is needed.", hint="Move it away."
+                )
+
+
+def real_path(path: str, *, within: str) -> str:
+    """Where a path really leads; an error where that is outside of a folder.
+
+    The folder itself may be a link: that is its owner's choice. What is inside may not lead out,
+    or a file brought in from elsewhere could make Holdfast write over anything.
+    """
+    real = os.path.realpath(path)
+    inside = os.path.realpath(within)
+    if os.path.commonpath([real, inside]) != inside:
+        raise InvalidInput(
+            f"{path} is a link that leads out of {within}.",
+            hint="Put the file itself there, or make the whole folder a link.",
+        )
+    return real
+
+
+def write_atomic(path: str, text: str | bytes, *, within: str | None = None) -> None:
+    """Replaces a file's content: other processes see the old text or the new one, and after a
+    crash one of them is there. `within` is the folder that no link may lead out of; by default
+    the one the file is in."""
+    folder = os.path.dirname(path)
+    make_folder(folder)
+    target = real_path(path, within=within or folder)
+    data = text.encode() if isinstance(text, str) else text
+    partial = _partial(target)
+    with _told(path):
+        try:
+            _write_new(partial, data)
+            os.replace(partial, target)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(partial)
+            raise
+        sync_folder(os.path.dirname(target))
+
+
+def append_line(path: str, line: str, *, within: str | None = None) -> None:
+    """Adds a line at the end, on disk when this returns; the caller holds the file's lock.
+
+    A last line without its end, as an editor or a crash may leave it, is ended first.
+    """
+    folder = os.path.dirname(path)
+    make_folder(folder)
+    target = real_path(path, within=within or folder)
+    with _told(path):
+        new = not os.path.exists(target)
+        handle = os.open(target, os.O_RDWR | os.O_CREAT | os.O_APPEND, FILE_MODE)
+        with os.fdopen(handle, "rb+", buffering=0) as file:
+            size = file.seek(0, os.SEEK_END)
+            ended = True
+            if size:
+                file.seek(size - 1)
+                ended = file.read(1) == b"\n"
+            file.write(("" if ended else "\n").encode() + line.encode() + b"\n")
+            os.fsync(file.fileno())
+        if new:
+            sync_folder(os.path.dirname(target))
+
+
+def remove_partials(path: str) -> None:
+    """Removes what writers of this file left when they were killed; the caller holds its lock."""
+    folder, name = os.path.split(path)
+    front = f".{name}{_PARTIAL}"
+    with suppress(OSError):
+        for found in os.listdir(folder):
+            if found.startswith(front):
+                os.unlink(os.path.join(folder, found))
+
+
+def _partial(path: str) -> str:
+    folder, name = os.path.split(path)
+    # Two threads of one process may write the same file, so the process id is not enough.
+    return os.path.join(folder, f".{name}{_PARTIAL}{os.getpid()}-{os.urandom(4).hex()}")
+
+
+def _write_new(path: str, data: bytes) -> None:
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE_MODE)
+    with os.fdopen(handle, "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def sync_folder(folder: str) -> None:
+    """Makes a rename in the folder last; some systems cannot open folders, and need not."""
+    if sys.platform == "win32":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def locked(path: str, *, wait_s: float = WAIT_S) -> Iterator[None]:
+    """Holds the lock of a file, across processes and threads, until the block ends.
+
+    The lock is on a file of its own beside it, as a file that is replaced by renaming is another
+    file afterwards. It cannot be taken twice by the same thread.
+    """
+    folder, name = os.path.split(path)
+    make_folder(folder)
+    with _told(path):
+        # Opened anew each time: threads that share a handle would share the lock.
+        handle = os.open(os.path.join(folder, f".{name}.lock"), os.O_RDWR | os.O_CREAT, FILE_MODE)
+    try:
+        _wait_for(lambda: _take(handle), path, wait_s)
+        yield
+    finally:
+        # Closing lets the lock go.
+        os.close(handle)
+
+
+def _wait_for(take: Callable[[], bool], path: str, wait_s: float) -> None:
+    until = time.monotonic() + wait_s
+    pause_s = _PAUSE_FIRST_S
+    while not take():
+        if time.monotonic() >= until:
+            raise StoreBusy(
+                f"Another process has been writing {path} for {wait_s:g} seconds.",
+                hint="Try again; if it stays so, see which process holds it.",
+            )
+        time.sleep(pause_s)
+        pause_s = min(pause_s * 2, _PAUSE_MAX_S)
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _take(handle: int) -> bool:
+        try:
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+
+else:
+    import fcntl
+
+    def _take(handle: int) -> bool:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+
+@contextmanager
+def _told(path: str) -> Iterator[None]:
+    """Turns what the system refuses into a sentence."""
+    try:
+        yield
+    except OSError as error:
+        raise _sentence(path, error) from error
+
+
+def _sentence(path: str, error: OSError) -> HoldfastError:
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return StoreReadOnly(
+            f"{path} cannot be written: {error.strerror}.", hint="Check who owns the folder."
+        )
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return StoreFull(f"There is no room left for {path}.", hint="Make room and try again.")
+    return StoreError(f"{path} cannot be written: {error.strerror}.", hint="Nothing was changed.")
