@@ -131,6 +131,9 @@ def test_a_damaged_store_is_moved_aside_by_a_restore(
     ran = stocked("list")
     assert ran.code == 6
     assert "holdfast doctor" in ran.err
+    ran = stocked("doctor")
+    assert ran.code == 6
+    assert "restore-backup" in ran.err
     ran = stocked("restore-backup", str(backup), "--yes")
     assert ran.code == 0
     assert Path(ran.rows[0][2]).read_bytes() == damaged

@@ -78,6 +78,11 @@ def test_recall_is_narrowed_by_filters(stocked: Run, options, found) -> None:
     assert [row[0] for row in ran.rows] == found
 
 
+def test_a_future_moment_means_now(stocked: Run) -> None:
+    stocked("remember", "The guest code is 4711", "--ttl", "1h")
+    assert stocked("recall", "guest code", "--words", "--as-of", "tomorrow").rows[0][0] == "#4"
+
+
 def test_archived_memories_are_for_those_who_ask(stocked: Run) -> None:
     stocked("archive", "1")
     assert stocked("recall", "tabs", "--words").out == ""

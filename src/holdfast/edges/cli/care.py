@@ -88,7 +88,15 @@ def _doctor_options(parser: Parser) -> None:
 def _doctor(call: Call, args: Namespace) -> int:
     from holdfast.engine.repair import examine, mend
 
-    core = call.memory.core
+    try:
+        core = call.memory.core
+    except StoreDamaged as error:
+        # The usual hint is to call the doctor.
+        raise StoreDamaged(
+            error.message,
+            hint="The file was left as it is. `holdfast restore-backup FILE` brings back a backup"
+            " and keeps this one beside it.",
+        ) from None
     facts = _facts(call)
     if args.fix:
         with call.out.progress("mend") as step:

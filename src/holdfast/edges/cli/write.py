@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from holdfast.domain.memory import BOUNDARIES, KINDS, LAYERS, STABILITIES
+from holdfast.domain.memory import BOUNDARIES, CONTENT_TYPES, KINDS, LAYERS, STABILITIES, TRUSTS
 from holdfast.edges.cli import options
 from holdfast.edges.cli.command import Command, Namespace, Parser, whole
 from holdfast.edges.cli.plain import named, plain_memory, plain_receipt
@@ -32,37 +32,28 @@ def _field_options(parser: Parser) -> None:
     parser.add_argument("--session", metavar="NAME", help="the conversation it is from")
     parser.add_argument("--speaker", metavar="NAME", help="who said it")
     parser.add_argument("--occurred-at", metavar="WHEN", help=f"when it happened: {options.WHEN}")
+    parser.add_argument("--occurred-until", metavar="WHEN", help="when it was over")
     parser.add_argument("--valid-from", metavar="WHEN", help="when it begins to hold")
     parser.add_argument("--valid-until", metavar="WHEN", help="when it ceases to hold")
     parser.add_argument("--ttl", metavar="SPAN", help="archive it after this long: 12h, 7d, 2w")
+    parser.add_argument("--summary", metavar="TEXT", help="instead of one taken from the content")
+    parser.offer("--content-type", CONTENT_TYPES, metavar="TYPE", help=", ".join(CONTENT_TYPES))
+    parser.offer("--trust", TRUSTS, metavar="WHO", help="who said it: " + ", ".join(TRUSTS))
+    parser.add_argument("--metadata", metavar="JSON", help="an object with whatever you need")
+    parser.add_argument("--pin", action="store_true", help="keep it from ageing")
 
 
 def _remember_options(parser: Parser) -> None:
     parser.add_argument("content", nargs="*", metavar="WORD", help="the content; - reads it")
     parser.add_argument("--file", nargs="+", metavar="FILE", help="the content of these files")
     _field_options(parser)
-    parser.add_argument("--pin", action="store_true", help="keep it from ageing")
     parser.add_argument("--supersedes", metavar="REF", help="the memory whose place it takes")
     parser.add_argument("--source-path", metavar="PATH", help="where it comes from")
 
 
 def _remember(call: Call, args: Namespace) -> None:
     shared: dict[str, Any] = {
-        "category": args.category,
-        "key": args.key,
-        "title": args.title,
-        "tags": args.tag,
-        "kind": args.kind,
-        "stability": args.stability,
-        "layer": args.layer,
-        "boundary": args.boundary,
-        "session": args.session,
-        "speaker": args.speaker,
-        "occurred_at": call.when(args.occurred_at),
-        "valid_from": call.when(args.valid_from),
-        "valid_until": call.when(args.valid_until, end=True),
-        "expires_at": _expiry(call, args),
-        "pinned": args.pin,
+        **_fields(call, args),
         "supersedes": args.supersedes,
         "source_path": args.source_path,
         "source": "cli",
@@ -80,12 +71,50 @@ def _remember(call: Call, args: Namespace) -> None:
         _show_result(call, result)
 
 
+_PLAIN_FIELDS = (
+    *("category", "key", "title", "summary", "kind", "stability", "layer", "boundary"),
+    *("session", "speaker", "content_type", "trust"),
+)
+
+
+def _fields(call: Call, args: Namespace) -> dict[str, Any]:
+    """The fields that were given, as the library takes them."""
+    fields: dict[str, Any] = {
+        **{name: getattr(args, name) for name in _PLAIN_FIELDS},
+        "tags": args.tag,
+        "occurred_at": call.when(args.occurred_at),
+        "occurred_until": call.when(args.occurred_until, end=True),
+        "valid_from": call.when(args.valid_from),
+        "valid_until": call.when(args.valid_until, end=True),
+        "expires_at": _expiry(call, args),
+        "metadata": _metadata(args.metadata),
+        "pinned": True if args.pin else None,
+    }
+    return {name: value for name, value in fields.items() if value is not None}
+
+
 def _expiry(call: Call, args: Namespace) -> Any:
     if args.ttl is None:
         return None
     from holdfast.edges.cli.spans import span
 
     return call.now + span(args.ttl)
+
+
+def _metadata(text: str | None) -> Any:
+    if text is None:
+        return None
+    import json
+
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, dict):
+        raise InvalidInput(
+            "The metadata is not a JSON object.", hint="For example: --metadata '{\"ticket\": 12}'"
+        )
+    return value
 
 
 def _content(call: Call, words: Sequence[str]) -> str:
@@ -100,7 +129,7 @@ def _of_files(call: Call, args: Namespace, shared: dict[str, Any]) -> list[dict[
     if args.content:
         raise InvalidInput("Give the content as words or as --file, not both.")
     single = ("key", "title", "source_path", "supersedes")
-    if len(args.file) > 1 and any(shared[name] for name in single):
+    if len(args.file) > 1 and any(shared.get(name) for name in single):
         raise InvalidInput(
             "A key, a title, a source path and --supersedes belong to one memory.",
             hint="Remember the files one at a time.",
@@ -168,29 +197,19 @@ def _update_options(parser: Parser) -> None:
     options.add_reference(parser)
     parser.add_argument("content", nargs="*", metavar="WORD", help="new content; - reads it")
     _field_options(parser)
-    parser.add_argument("--summary", metavar="TEXT", help="instead of the present summary")
+    parser.add_argument("--unpin", action="store_true", help="let it age again")
     parser.add_argument("--clear", action="append", metavar="FIELD", help=_CLEAR)
     parser.add_argument("--expect-version", type=whole, metavar="N", help="refuse if it moved on")
     parser.add_argument("--reason", default="", metavar="TEXT", help="why; kept in the history")
 
 
 _CLEAR = "empty this field: key, session, speaker, occurred-at, valid-from, …; repeatable"
-_PLAIN_FIELDS = (
-    *("category", "key", "title", "kind", "stability", "layer", "boundary"),
-    *("session", "speaker", "summary"),
-)
 
 
 def _update(call: Call, args: Namespace) -> None:
-    changes: dict[str, Any] = {
-        "tags": args.tag,
-        "occurred_at": call.when(args.occurred_at),
-        "valid_from": call.when(args.valid_from),
-        "valid_until": call.when(args.valid_until, end=True),
-        "expires_at": _expiry(call, args),
-        **{name: getattr(args, name) for name in _PLAIN_FIELDS},
-    }
-    changes = {name: value for name, value in changes.items() if value is not None}
+    changes = _fields(call, args)
+    if args.unpin:
+        changes["pinned"] = False
     if args.content:
         changes["content"] = _content(call, args.content)
     for name in args.clear or ():
