@@ -285,6 +285,30 @@ def test_noise_in_the_memories_themselves_is_said_to_need_a_backup(tmp_path: Pat
         assert "restore-backup" in caught.value.hint
 
 
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "content = CAST(x'4e6fff' AS TEXT)",
+        "title = CAST(x'80' AS TEXT)",
+        "tags = '[\"a'",
+        "metadata = '{'",
+        "created_at = 9223372036854775807",
+    ],
+)
+def test_a_value_that_cannot_be_read_is_damage_and_spares_the_others(
+    tmp_path: Path, damage: str
+) -> None:
+    _filled(tmp_path, 10)
+    _execute(tmp_path, f"UPDATE memories SET {damage} WHERE number = 5")
+    with _open(tmp_path) as memory:
+        hub = memory.hub("work")
+        with pytest.raises(StoreDamaged) as caught:
+            hub.get(5)
+        assert "restore-backup" in caught.value.hint
+        assert hub.get(6).number == 6
+        hub.remember("Life goes on.")
+
+
 @pytest.mark.parametrize("seed", range(25))
 def test_random_damage_never_raises_anything_but_our_own_errors(tmp_path: Path, seed: int) -> None:
     _filled(tmp_path, 40)

@@ -9,6 +9,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from json import JSONDecodeError
 
 import apsw
 
@@ -201,6 +202,12 @@ def translated(path: str) -> Iterator[None]:
     except (apsw.CorruptError, apsw.NotADBError) as error:
         raise StoreDamaged(
             f"{path} is damaged, or not a Holdfast store ({error}).",
+            hint="Run `holdfast doctor`; `holdfast restore-backup` brings back a backup.",
+        ) from None
+    except (UnicodeDecodeError, JSONDecodeError, OverflowError) as error:
+        # SQLite does not look into texts; a flipped bit there shows when the text is read.
+        raise StoreDamaged(
+            f"{path} holds a value that cannot be read ({error.__class__.__name__}).",
             hint="Run `holdfast doctor`; `holdfast restore-backup` brings back a backup.",
         ) from None
     except apsw.CantOpenError as error:
