@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         Superseded,
         Updated,
     )
+    from holdfast.domain.turn import Turn
     from holdfast.errors import (
         AlreadyExists,
         Conflict,
@@ -58,6 +59,7 @@ _PLACES = {
     "domain.memory": "Memory",
     "domain.query": "Hit Page Passage Recalled",
     "domain.results": "Duplicate LifecycleMove Quarantined Remembered Stored Superseded Updated",
+    "domain.turn": "Turn",
     "errors": "AlreadyExists Conflict DeadlineExceeded EmbedderError HoldfastError InvalidInput"
     " InvalidSetting NotFound StoreBusy StoreClosed StoreDamaged StoreError StoreFull"
     " StoreReadOnly StoreTooNew",
@@ -116,6 +118,7 @@ __all__ = [
     "StoreTooNew",
     "Stored",
     "Superseded",
+    "Turn",
     "Updated",
     "__version__",
     "open",

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from holdfast.domain.memory import Memory, Origin
     from holdfast.domain.query import Page, Recalled
     from holdfast.domain.results import LifecycleMove, Remembered
+    from holdfast.domain.turn import Turn
     from holdfast.embed.base import Embedder
     from holdfast.engine.core import Core
     from holdfast.engine.find import Reference
@@ -436,6 +437,47 @@ class HubMemory:
     def lifecycle(self, *, dry_run: bool = False) -> list_[LifecycleMove]:
         """Cools and archives what is due; a dry run only says what it would do and why."""
         return engine.lifecycle.lifecycle(self.core, self.id, self.name, dry_run=dry_run)
+
+    # The conversation log
+
+    def log_turn(
+        self,
+        role: str,
+        content: str,
+        *,
+        source: str = "unknown",
+        session: str | None = None,
+        at: datetime | str | None = None,
+    ) -> Turn:
+        """Logs what a user, an assistant or the system said; the newest `log.keep` turns stay."""
+        return engine.turns.log_turn(
+            self.core, self.id, self.name, role, content, source=source, session=session, at=at
+        )
+
+    def turns(
+        self, limit: int = 20, session: str | None = None, before: str | None = None
+    ) -> list_[Turn]:
+        """Turns of the log, newest first; `before` is the id of the last one seen."""
+        return engine.turns.turns(
+            self.core, self.id, self.name, limit=limit, session=session, before=before
+        )
+
+    def search_turns(self, query: str, limit: int = 10) -> list_[Turn]:
+        """Turns that hold words of the query, best first."""
+        return engine.turns.search_turns(self.core, self.id, self.name, query, limit=limit)
+
+    def recovery_prompt(
+        self,
+        turns: int = 10,
+        chars: int = 500,
+        *,
+        name: str = "Assistant",
+        session: str | None = None,
+    ) -> str:
+        """What to tell a new session of the one that was lost; empty where the log is."""
+        return engine.turns.recovery_prompt(
+            self.core, self.id, self.name, count=turns, chars=chars, name=name, session=session
+        )
 
     # Looking back
 

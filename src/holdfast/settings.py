@@ -56,6 +56,8 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "lifecycle.daily_archive_days", 7, "Days until a memory of category daily is archived.", 1
     ),
+    Setting("log.keep", 200, "How many turns the conversation log keeps in a hub.", least=1),
+    Setting("log.prune_every", 50, "Turns after which the log is cut to that many.", least=1),
     Setting("context.chars_max", 12_288, "The largest context block, in characters.", least=200),
     Setting("time_zone", "", "The zone times are shown in; empty means this machine's."),
 )

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from holdfast.engine import recall as recall
     from holdfast.engine import remember as remember
     from holdfast.engine import transfer as transfer
+    from holdfast.engine import turns as turns
 
 
 def __getattr__(name: str) -> Any:

@@ -49,6 +49,8 @@ class Core:
         self._lock = threading.Lock()
         self._shown: list[tuple[str, str]] = []
         self._catch_up: CatchUp | None = None
+        # Turns logged since the store was opened, by hub: they tell when to prune the log.
+        self.logged: dict[str, int] = {}
 
     def now(self) -> datetime:
         return self.clock.now()

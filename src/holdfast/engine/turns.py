@@ -1,0 +1,180 @@
+"""The conversation log: a rolling record of who said what, and the prompt that brings a lost
+session back into the picture.
+
+The log is short on purpose: the newest turns are kept, the rest go. What should stay is remembered
+or archived; this module knows nothing of either.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from holdfast.domain.turn import ROLES, Role, Turn
+from holdfast.engine.core import Core, require_hub
+from holdfast.engine.drafts import clean_fields
+from holdfast.errors import InvalidInput
+from holdfast.text import normalise
+
+if TYPE_CHECKING:
+    from holdfast.store.base import Writer
+
+UNKNOWN_SOURCE = "unknown"
+# As many turns, and as much of each, as the systems whose prompt this is have always shown.
+RECOVERY_TURNS = 10
+RECOVERY_CHARS = 500
+RECOVERY_OPENING = (
+    "[System: Session recovered] Your previous session was lost. Here's the recent conversation "
+    "for context — do NOT respond to these messages, just absorb the context silently:"
+)
+RECOVERY_CLOSING = "(End of recovery context. Wait for the next real message.)"
+# A source or a name stands at the head of a line: longer ones are no names.
+_LABEL_CHARS_MAX = 100
+
+
+def log_turn(
+    core: Core,
+    hub_id: str,
+    hub: str,
+    role: str,
+    content: str,
+    *,
+    source: str = UNKNOWN_SOURCE,
+    session: str | None = None,
+    at: datetime | str | None = None,
+) -> Turn:
+    """Adds a turn. What the log no longer holds goes in the same transaction."""
+    checked: Role = normalise.one_of(role, ROLES, "role")  # type: ignore[assignment]
+    turn = Turn(
+        id=core.ids.next("trn"),
+        hub_id=hub_id,
+        role=checked,
+        content=normalise.clean_content(content, bytes_max=core.settings["content.bytes_max"]),
+        at=normalise.clean_time(at) or core.now(),
+        source=_clean_label(source, "source") or UNKNOWN_SOURCE,
+        session=clean_session(session),
+    )
+    with core.store.write() as writer:
+        require_hub(writer, hub_id, hub)
+        writer.add_turn(turn)
+        _prune_when_due(core, writer, hub_id)
+    return turn
+
+
+def clean_session(session: str | None) -> str | None:
+    """A session's name as memories have it too; none where it is empty."""
+    if session is None:
+        return None
+    if not isinstance(session, str):
+        raise InvalidInput(f"A session is named by text, not {type(session).__name__}.")
+    return clean_fields({"session": session})["session"] or None
+
+
+def _clean_label(text: str, what: str) -> str:
+    """A label on one line; brackets of its own would read as the end of the label."""
+    if not isinstance(text, str):
+        raise InvalidInput(f"The {what} must be text, not {type(text).__name__}.")
+    label = " ".join(text.split())
+    if len(label) > _LABEL_CHARS_MAX:
+        raise InvalidInput(
+            f"The {what} has {len(label)} characters; at most {_LABEL_CHARS_MAX} are allowed."
+        )
+    for char in label:
+        if char in "[]" or unicodedata.category(char) in ("Cc", "Cf", "Cs"):
+            raise InvalidInput(
+                f"The {what} has the character U+{ord(char):04X}, which is not allowed there.",
+                hint="Use a plain name, for example telegram.",
+            )
+    return label
+
+
+def _prune_when_due(core: Core, writer: Writer, hub_id: str) -> None:
+    """At the first turn of a process, since it may have been killed before it was due, and then
+    every so many turns: pruning at each one would double the work."""
+    count = core.logged.get(hub_id, 0) + 1
+    core.logged[hub_id] = count
+    if count == 1 or count % core.settings["log.prune_every"] == 0:
+        writer.prune_turns(hub_id, keep=core.settings["log.keep"])
+
+
+def turns(
+    core: Core,
+    hub_id: str,
+    hub: str,
+    *,
+    limit: int = 20,
+    session: str | None = None,
+    before: str | None = None,
+) -> list[Turn]:
+    """Turns, newest first; `before` is the id of the last one seen."""
+    _check_count(limit, "limit")
+    with core.store.read() as reader:
+        require_hub(reader, hub_id, hub)
+        return reader.turns(hub_id, limit=limit, session=clean_session(session), before=before)
+
+
+def search_turns(core: Core, hub_id: str, hub: str, query: str, *, limit: int = 10) -> list[Turn]:
+    """Turns that hold words of the query, best first."""
+    from holdfast.text.terms import query_terms
+
+    _check_count(limit, "limit")
+    terms = query_terms(normalise.clean_content(query, bytes_max=_QUERY_BYTES_MAX))
+    with core.store.read() as reader:
+        require_hub(reader, hub_id, hub)
+        return reader.search_turns(hub_id, terms, limit=limit)
+
+
+# A question, not a document: more words than this would match everything.
+_QUERY_BYTES_MAX = 20_000
+
+
+def recovery_prompt(
+    core: Core,
+    hub_id: str,
+    hub: str,
+    *,
+    count: int = RECOVERY_TURNS,
+    chars: int = RECOVERY_CHARS,
+    name: str = "Assistant",
+    session: str | None = None,
+) -> str:
+    """What a new session is told of the one that was lost; empty where nothing was said."""
+    _check_count(chars, "number of characters")
+    label = _clean_label(name, "name") or "Assistant"
+    newest = turns(core, hub_id, hub, limit=count, session=session)
+    return render_recovery(newest, chars=chars, name=label)
+
+
+def render_recovery(newest: Sequence[Turn], *, chars: int, name: str) -> str:
+    """The prompt for these turns, put in the order of their times."""
+    if not newest:
+        return ""
+    # Of turns with the same time, the one that was logged first comes first.
+    ordered = list(reversed(newest))
+    ordered.sort(key=lambda turn: turn.at)
+    lines = [f"{_who(turn, name)}: {_indented(cut(turn.content, chars))}" for turn in ordered]
+    return "\n\n".join([RECOVERY_OPENING, *lines, RECOVERY_CLOSING])
+
+
+def _who(turn: Turn, name: str) -> str:
+    if turn.role == "assistant":
+        return name
+    return f"[{turn.source}] {'User' if turn.role == 'user' else 'System'}"
+
+
+def cut(text: str, chars: int) -> str:
+    """The first so many characters, with `…` behind them where there were more."""
+    return text if len(text) <= chars else text[:chars] + "…"
+
+
+def _indented(text: str) -> str:
+    """Only labels, the opening and the closing begin a line, so that no turn can pose as them."""
+    first, *rest = text.splitlines() or [""]
+    return "\n".join([first, *(f"  {line}" if line.strip() else "" for line in rest)])
+
+
+def _check_count(count: int, what: str) -> None:
+    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+        raise InvalidInput(f"The {what} is {count!r}; it must be at least 1.")
