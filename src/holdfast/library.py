@@ -107,12 +107,12 @@ class Holdfast:
         self._refuse_closed()
         chosen = name or self.core.settings["hub"]
         found = engine.hubs.find_hub(self.core, chosen, create=name is None)
-        return HubMemory(self.core, found)
+        return HubMemory(self.core, found, self.home)
 
     def create_hub(self, name: str) -> HubMemory:
         """A new hub."""
         self._refuse_closed()
-        return HubMemory(self.core, engine.hubs.create_hub(self.core, name))
+        return HubMemory(self.core, engine.hubs.create_hub(self.core, name), self.home)
 
     def hubs(self) -> list[Hub]:
         """All hubs, by name."""
@@ -136,7 +136,8 @@ class Holdfast:
         """A hub from the lines of an export, under its own name or another."""
         from holdfast.engine.transfer import import_hub
 
-        return HubMemory(self.core, import_hub(self.core, lines, name=name, progress=progress))
+        made = import_hub(self.core, lines, name=name, progress=progress)
+        return HubMemory(self.core, made, self.home)
 
     def embed_missing(self, progress: Callable[[int, int], None] | None = None) -> int:
         """Makes the vectors that are missing for the present model, and returns how many passages
@@ -164,9 +165,10 @@ class Holdfast:
 class HubMemory:
     """One hub: remember, recall, change, look back."""
 
-    def __init__(self, core: Core, info: Hub) -> None:
+    def __init__(self, core: Core, info: Hub, home: str) -> None:
         self.core = core
         self.info = info
+        self._home = home
 
     @property
     def name(self) -> str:
@@ -175,6 +177,13 @@ class HubMemory:
     @property
     def id(self) -> str:
         return self.info.id
+
+    @property
+    def folder(self) -> str:
+        """Where the hub's files are; made when the first one is written."""
+        from holdfast.files.atomic import hub_folder
+
+        return hub_folder(self._home, self.name)
 
     def __repr__(self) -> str:
         return f"<hub {self.name}>"
