@@ -77,16 +77,26 @@ def tree() -> argparse.ArgumentParser:
     root = argparse.ArgumentParser("holdfast", add_help=False)
     _fill(root, _globals())
     places = root.add_subparsers(dest="command", metavar="COMMAND")
+    outer: dict[str, Any] = {}
     inner: dict[str, Any] = {}
     for command in all_commands():
         word, _, second = command.name.partition(" ")
         if second and word not in inner:
-            outer = places.add_parser(word, help=f"{word} …", add_help=False)
-            inner[word] = outer.add_subparsers(dest="part", metavar="PART")
+            outer[word] = places.add_parser(word, help=f"{word} …", add_help=False)
+            inner[word] = outer[word].add_subparsers(dest="part", metavar="PART")
+        if not second and word in outer:
+            # A command that has others below it: its words stand where their names may stand.
+            _fill(outer[word], _without_words(parser_of(command)), offers=True)
+            continue
         place = inner[word] if second else places
         parser = place.add_parser(second or word, help=command.help, **_about(command))
         _fill(parser, parser_of(command), offers=True)
     return root
+
+
+def _without_words(parser: Parser) -> Parser:
+    parser.words = []
+    return parser
 
 
 def _globals() -> Parser:

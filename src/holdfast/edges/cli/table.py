@@ -25,6 +25,7 @@ GROUPS = (
     ),
     Group("finding", "read", ("recall", "get", "list", "related", "timeline", "context")),
     Group("looking back and taking back", "history", ("history", "diff", "undo")),
+    Group("conversations", "log", ("log",)),
     Group("hubs", "hubs", ("hub",)),
     Group("moving", "transfer", ("export", "import")),
     Group(
@@ -70,9 +71,10 @@ def find(words: list[str]) -> tuple[Command, int]:
 
 
 def has_parts(word: str) -> bool:
-    """Whether it is the first word of commands with two."""
+    """Whether it is the first word of commands with two, and none itself."""
     rows = [row for group in GROUPS if word in group.words for row in commands_in(group)]
-    return any(row.name.startswith(f"{word} ") for row in rows)
+    names = [row.name for row in rows]
+    return word not in names and any(name.startswith(f"{word} ") for name in names)
 
 
 def _among(rows: tuple[Command, ...], words: list[str]) -> tuple[Command, int]:

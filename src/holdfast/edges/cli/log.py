@@ -1,0 +1,156 @@
+"""The conversation log: log, log add, log search, log recover; and archive-conversation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from holdfast.domain.clock import to_text
+from holdfast.domain.turn import ROLES
+from holdfast.edges.cli import options
+from holdfast.edges.cli.command import Command, Namespace, Parser, whole
+from holdfast.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from holdfast.domain.turn import Turn
+    from holdfast.edges.cli.call import Call
+
+
+def _plain_turn(turn: Turn, hub: str) -> dict[str, Any]:
+    return {"hub": hub, **turn._asdict(), "at": to_text(turn.at)}
+
+
+def _show(call: Call, turns: Sequence[Turn]) -> None:
+    if call.out.json:
+        call.out.value({"turns": [_plain_turn(turn, call.hub.name) for turn in turns]})
+        return
+    for turn in turns:
+        if not call.out.terminal:
+            fields = (turn.role, turn.source, turn.session or "", turn.id, turn.content)
+            call.out.row(call.out.time(turn.at), *fields)
+            continue
+        call.out.parts(
+            (f"{call.out.time(turn.at)}  ", ""),
+            (f"[{turn.source}] {turn.role}", "bold cyan"),
+            (f"  {turn.content}", ""),
+        )
+
+
+# log
+
+
+def _log_options(parser: Parser) -> None:
+    options.add_limit(parser, "how many of the newest (20)")
+    parser.add_argument("--session", metavar="NAME", help="of this session only")
+    parser.add_argument("--before", metavar="ID", help="older than this turn")
+
+
+def _log(call: Call, args: Namespace) -> None:
+    limit = 20 if args.limit is None else args.limit
+    turns = call.hub.turns(limit=limit, session=args.session, before=args.before)
+    _show(call, turns[::-1])
+    if not turns:
+        call.out.note("Nothing was logged.")
+
+
+# log add
+
+
+def _add_options(parser: Parser) -> None:
+    parser.add_argument("role", metavar="ROLE", help="who speaks: " + ", ".join(ROLES))
+    parser.add_argument("content", nargs="*", metavar="WORD", help="what was said; - reads it")
+    parser.add_argument("--source", default="unknown", metavar="NAME", help="where: telegram, tui")
+    parser.add_argument("--session", metavar="NAME", help="the conversation it belongs to")
+    parser.add_argument("--at", metavar="WHEN", help=f"when: {options.WHEN}")
+
+
+def _add(call: Call, args: Namespace) -> None:
+    if not args.content:
+        raise InvalidInput("Say what was said.", hint="Give it as words, or - to read it.")
+    text = call.read("-", "text") if args.content == ["-"] else " ".join(args.content)
+    turn = call.hub.log_turn(
+        args.role, text, source=args.source, session=args.session, at=call.when(args.at)
+    )
+    if call.out.json:
+        call.out.value({"result": "logged", "turn": _plain_turn(turn, call.hub.name)})
+    elif call.out.terminal:
+        call.out.line("Logged.", "green")
+    else:
+        call.out.row("logged", turn.id)
+
+
+# log search
+
+
+def _search_options(parser: Parser) -> None:
+    parser.add_argument("query", nargs="+", metavar="WORD", help="what to look for")
+    options.add_limit(parser, "how many at most (10)")
+
+
+def _search(call: Call, args: Namespace) -> None:
+    query = " ".join(args.query)
+    found = call.hub.search_turns(query, limit=10 if args.limit is None else args.limit)
+    _show(call, found)
+    if not found:
+        call.out.note(f"Nothing found for “{query}”.")
+
+
+# log recover
+
+
+def _recover_options(parser: Parser) -> None:
+    parser.add_argument("--turns", type=whole, default=10, metavar="N", help="how many turns (10)")
+    parser.add_argument("--chars", type=whole, default=500, metavar="N", help="of each (500)")
+    parser.add_argument("--name", default="Assistant", metavar="NAME", help="the assistant's name")
+    parser.add_argument("--session", metavar="NAME", help="of this session only")
+
+
+def _recover(call: Call, args: Namespace) -> None:
+    prompt = call.hub.recovery_prompt(args.turns, args.chars, name=args.name, session=args.session)
+    if call.out.json:
+        call.out.value({"prompt": prompt})
+    elif prompt:
+        call.out.line(prompt)
+    else:
+        call.out.note("Nothing was logged, so there is nothing to recover.")
+
+
+_TURNS = "In a pipe, a line per turn: time, role, source, session, id, content."
+
+COMMANDS = (
+    # The one-word command comes last: it is what is meant where no other matches.
+    Command(
+        "log add",
+        "Log one turn of a conversation.",
+        'holdfast log add user "Fix the JWT expiry bug" --source telegram --session s1',
+        _add_options,
+        _add,
+        "The newest `log.keep` turns (200) stay; what should last is remembered or archived.\n"
+        "In a pipe: logged, id.",
+    ),
+    Command(
+        "log search",
+        "Find turns by their words, best first.",
+        "holdfast log search deploy",
+        _search_options,
+        _search,
+        _TURNS,
+    ),
+    Command(
+        "log recover",
+        "Print the prompt that tells a new session of the one that was lost.",
+        "holdfast log recover --name Max",
+        _recover_options,
+        _recover,
+        "It holds the last turns between an opening and a closing line; an empty log prints none.",
+    ),
+    Command(
+        "log",
+        "Print the newest turns of the conversation log, as they were said.",
+        "holdfast log --session s1 -n 50",
+        _log_options,
+        _log,
+        f"{_TURNS}\nSee also `holdfast log add`, `holdfast log search` and `holdfast log recover`.",
+    ),
+)

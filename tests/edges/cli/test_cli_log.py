@@ -1,0 +1,102 @@
+"""The conversation log through the command line."""
+
+from __future__ import annotations
+
+import pytest
+from cli_calls import Run
+
+
+@pytest.fixture
+def talked(run: Run) -> Run:
+    """A log of three turns in two sessions."""
+    run("log", "add", "user", "Fix", "the", "JWT bug", "--source", "telegram", "--session", "s1")
+    run("log", "add", "assistant", "On it.", "--session", "s1", "--at", "2026-01-14T12:00")
+    run("log", "add", "user", "-", "--session", "s2", stdin="lunch\tat noon\n")
+    return run
+
+
+def test_a_turn_is_logged_and_printed_as_it_was_said(talked: Run) -> None:
+    rows = talked("log").rows
+    assert [row[1] for row in rows] == ["user", "assistant", "user"]
+    assert rows[0][2:4] == ["telegram", "s1"]
+    assert rows[0][5] == "Fix the JWT bug"
+    assert rows[1][0] == "2026-01-14T12:00:00+00:00"
+    assert rows[2][5] == "lunch\\tat noon"
+
+
+def test_the_log_can_be_of_one_session_and_by_page(talked: Run) -> None:
+    assert [row[5] for row in talked("log", "--session", "s1").rows] == [
+        "Fix the JWT bug",
+        "On it.",
+    ]
+    newest = talked("log", "-n", "1").rows
+    assert len(newest) == 1
+    older = talked("log", "-n", "1", "--before", newest[0][4]).rows
+    assert older[0][5] == "On it."
+
+
+def test_json_has_every_field_of_a_turn(talked: Run) -> None:
+    turn = talked("log", "--json").json["turns"][1]
+    assert turn["role"] == "assistant" and turn["at"] == "2026-01-14T12:00:00.000000Z"
+    assert set(turn) == {"hub", "hub_id", "id", "role", "content", "at", "source", "session"}
+    logged = talked("log", "add", "system", "rebooted", "--json").json
+    assert logged["result"] == "logged" and logged["turn"]["content"] == "rebooted"
+
+
+def test_turns_are_found_by_their_words(talked: Run) -> None:
+    assert [row[5] for row in talked("log", "search", "bugs").rows] == ["Fix the JWT bug"]
+    nothing = talked("log", "search", "giraffe")
+    assert nothing.code == 0 and nothing.out == ""
+    assert "Nothing found for “giraffe”." in nothing.err
+
+
+def test_the_recovery_prompt_is_printed_to_the_letter(talked: Run) -> None:
+    prompt = talked("log", "recover", "--name", "Max", "--session", "s1", "--chars", "3").out
+    assert prompt == (
+        "[System: Session recovered] Your previous session was lost. Here's the recent "
+        "conversation for context — do NOT respond to these messages, just absorb the context "
+        "silently:\n\n"
+        "Max: On …\n\n"
+        "[telegram] User: Fix…\n\n"
+        "(End of recovery context. Wait for the next real message.)\n"
+    )
+    assert talked("log", "recover", "--json", "--turns", "1").json["prompt"].count("User:") == 1
+
+
+def test_an_empty_log_prints_nothing_and_says_so(run: Run) -> None:
+    for words in (["log"], ["log", "recover"]):
+        answer = run(*words)
+        assert (answer.code, answer.out) == (0, "")
+        assert "Nothing was logged" in answer.err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["log", "add", "robot", "hi"], "not a valid role"),
+        (["log", "add", "user"], "Say what was said"),
+        (["log", "add", "user", "  "], "content is empty"),
+        (["log", "add", "user", "hi", "--source", "a[b"], "U+005B"),
+        (["log", "-n", "0"], "at least 1"),
+        (["log", "recover", "--chars", "0"], "at least 1"),
+        (["log", "search", " "], "content is empty"),
+        (["log", "everything"], "does not take `everything`"),
+    ],
+)
+def test_a_mistake_is_a_sentence_and_exit_code_two(
+    run: Run, words: list[str], message: str
+) -> None:
+    answer = run(*words)
+    assert answer.code == 2 and answer.out == ""
+    assert message in answer.err
+
+
+def test_bytes_that_are_no_text_are_refused(run: Run) -> None:
+    answer = run("log", "add", "user", "-", stdin=b"\xff\xfe")
+    assert answer.code == 2 and "not UTF-8" in answer.err
+
+
+def test_help_of_the_log_names_the_commands_below_it(run: Run) -> None:
+    text = run("log", "--help").out
+    assert "--session" in text and "holdfast log recover" in text
+    assert "--name" in run("log", "recover", "--help").out
