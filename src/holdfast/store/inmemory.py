@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.change import Change, Receipt, Revision
 from holdfast.domain.clock import EPOCH, to_micros
@@ -23,19 +23,21 @@ from holdfast.domain.mirror import Agreed, Clash
 from holdfast.domain.query import Filter, Order
 from holdfast.domain.turn import Turn
 from holdfast.errors import DeadlineExceeded, NotFound, StoreClosed, StoreError
-from holdfast.store.base import (
+from holdfast.store.values import (
     Candidate,
     Capability,
     IndexEntry,
     Lexicon,
     Problem,
     Progress,
-    Store,
     TermQuery,
     VectorRow,
     VectorState,
 )
 from holdfast.text.terms import terms as terms_of
+
+if TYPE_CHECKING:
+    from holdfast.store.base import Store
 
 
 def open_store(url: str) -> Store:
@@ -43,7 +45,9 @@ def open_store(url: str) -> Store:
     return InMemoryStore()
 
 
-class _Passage:
+class IndexedPassage:
+    """A passage with what search knows of it, and its vectors by model."""
+
     __slots__ = ("entry", "memory_id", "pk", "vectors")
 
     def __init__(self, pk: int, memory_id: str, entry: IndexEntry, model: str) -> None:
@@ -52,13 +56,13 @@ class _Passage:
         self.entry = entry
         self.vectors = {model: entry.vectors} if entry.vectors else {}
 
-    def copy(self) -> _Passage:
-        twin = _Passage(self.pk, self.memory_id, self.entry, "")
+    def copy(self) -> IndexedPassage:
+        twin = IndexedPassage(self.pk, self.memory_id, self.entry, "")
         twin.vectors = dict(self.vectors)
         return twin
 
 
-class _HubState:
+class HubContents:
     """Everything of one hub."""
 
     def __init__(self, hub: Hub) -> None:
@@ -70,12 +74,12 @@ class _HubState:
         self.turns: dict[str, Turn] = {}
         self.agreed: dict[str, Agreed] = {}
         self.clashes: dict[str, Clash] = {}
-        self.passages: dict[int, _Passage] = {}
+        self.passages: dict[int, IndexedPassage] = {}
         self.texts: dict[str, str] = {}
         self.removals = 0
 
-    def copy(self) -> _HubState:
-        twin = _HubState(self.hub)
+    def copy(self) -> HubContents:
+        twin = HubContents(self.hub)
         twin.memories = dict(self.memories)
         twin.changes = dict(self.changes)
         twin.revisions = list(self.revisions)
@@ -89,13 +93,15 @@ class _HubState:
         return twin
 
 
-class _State:
+class State:
+    """Everything of a store. A state that readers may have is never changed, only replaced."""
+
     def __init__(self) -> None:
-        self.hubs: dict[str, _HubState] = {}
+        self.hubs: dict[str, HubContents] = {}
         self.sequence = 0
 
-    def copy(self) -> _State:
-        twin = _State()
+    def copy(self) -> State:
+        twin = State()
         twin.hubs = {hub_id: hub.copy() for hub_id, hub in self.hubs.items()}
         twin.sequence = self.sequence
         return twin
@@ -107,7 +113,7 @@ class InMemoryStore:
     capabilities = frozenset({Capability.DEADLINES, Capability.VECTORS})
 
     def __init__(self) -> None:
-        self._state = _State()
+        self._state = State()
         self._lock = threading.RLock()
         self._writing = False
         self._closed = False
@@ -132,9 +138,14 @@ class InMemoryStore:
             try:
                 state = self._state.copy()
                 yield InMemoryWriter(state)
+                self.keep(state)
                 self._state = state
             finally:
                 self._writing = False
+
+    def keep(self, state: State) -> None:
+        """Called with the state that a write leaves, before anyone sees it. A store that builds on
+        this one saves it here; an error leaves everything as it was."""
 
     def check(self) -> list[Problem]:
         self._ready()
@@ -166,7 +177,7 @@ class InMemoryStore:
 class InMemoryReader:
     """The Reader of the contract, on one state."""
 
-    def __init__(self, state: _State, deadline_s: float | None = None) -> None:
+    def __init__(self, state: State, deadline_s: float | None = None) -> None:
         self._state = state
         self._seconds = deadline_s
         self._ends = None if deadline_s is None else time.monotonic() + deadline_s
@@ -178,10 +189,10 @@ class InMemoryReader:
                 hint="Narrow the query, or raise recall.deadline_s.",
             )
 
-    def _hub(self, hub_id: str) -> _HubState:
+    def _hub(self, hub_id: str) -> HubContents:
         self._in_time()
         hub = self._state.hubs.get(hub_id)
-        return _HubState(Hub(hub_id, "", "", EPOCH)) if hub is None else hub
+        return HubContents(Hub(hub_id, "", "", EPOCH)) if hub is None else hub
 
     def hubs(self) -> list[Hub]:
         return sorted((hub.hub for hub in self._state.hubs.values()), key=lambda hub: hub.name)
@@ -439,7 +450,7 @@ class InMemoryReader:
 class InMemoryWriter(InMemoryReader):
     """The Writer of the contract, on a state that nobody else sees yet."""
 
-    def _own(self, hub_id: str) -> _HubState:
+    def _own(self, hub_id: str) -> HubContents:
         if hub_id not in self._state.hubs:
             raise NotFound(f"There is no hub {hub_id}.")
         return self._state.hubs[hub_id]
@@ -451,7 +462,7 @@ class InMemoryWriter(InMemoryReader):
     def add_hub(self, hub: Hub) -> None:
         if self.hub(hub.name) is not None or hub.id in self._state.hubs:
             raise StoreError(f"There is a hub {hub.name} ({hub.id}) already.")
-        self._state.hubs[hub.id] = _HubState(hub)
+        self._state.hubs[hub.id] = HubContents(hub)
 
     def rename_hub(self, hub_id: str, name: str) -> None:
         own = self._own(hub_id)
@@ -575,7 +586,7 @@ class InMemoryWriter(InMemoryReader):
             own.texts[memory_id] = text
         for entry in entries:
             pk = self._next()
-            own.passages[pk] = _Passage(pk, memory_id, entry, model)
+            own.passages[pk] = IndexedPassage(pk, memory_id, entry, model)
 
     def unindex(self, hub_id: str, memory_id: str) -> None:
         own = self._own(hub_id)
@@ -623,7 +634,7 @@ def _sort_value(memory: Memory, order: Order) -> tuple[int, int]:
     return memory.number, memory.number
 
 
-def _candidate(passage: _Passage) -> Candidate:
+def _candidate(passage: IndexedPassage) -> Candidate:
     entry = passage.entry
     return Candidate(
         passage.memory_id,
