@@ -13,7 +13,8 @@ from holdfast.settings import Settings
 
 if TYPE_CHECKING:
     from holdfast.embed.base import Embedder
-    from holdfast.store.base import Progress, Store
+    from holdfast.store.base import Store
+    from holdfast.store.values import Progress
 
 DATABASE = "memory.db"
 STORES_GROUP = "holdfast.stores"

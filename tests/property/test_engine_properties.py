@@ -12,7 +12,7 @@ from typing import Any
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
-from strategies import CHANGES, CONTENTS, DETAILS, KEYS, PATHS, QUERIES
+from tests.property.strategies import CHANGES, CONTENTS, DETAILS, KEYS, PATHS, QUERIES
 
 from holdfast.domain.memory import COUNTERS, Memory
 from holdfast.domain.query import Hit

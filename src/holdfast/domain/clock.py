@@ -1,7 +1,5 @@
 """Where the time comes from. Inside Holdfast every time is aware and in UTC."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
 

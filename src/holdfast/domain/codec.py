@@ -1,7 +1,5 @@
 """Values as plain JSON and back, to the letter; used by revisions, export and import."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any

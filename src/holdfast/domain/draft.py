@@ -1,7 +1,5 @@
 """What a caller wants remembered, before anything is decided about it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, NamedTuple

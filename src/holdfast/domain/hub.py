@@ -1,7 +1,5 @@
 """A hub: an isolated space of memories. Nothing crosses hubs."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Literal, NamedTuple, TypeAlias
 

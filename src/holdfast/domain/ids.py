@@ -1,7 +1,5 @@
 """Names for things that sort by the time they were made: `mem_…`, `hub_…`, `chg_…`."""
 
-from __future__ import annotations
-
 import os
 import threading
 from typing import Protocol

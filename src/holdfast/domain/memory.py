@@ -1,7 +1,5 @@
 """One piece of knowledge, with everything that is known about it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args

@@ -1,8 +1,6 @@
 """What the store remembers of a file it mirrors: the text both sides last agreed on, and where they
 have disagreed since."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import NamedTuple
 

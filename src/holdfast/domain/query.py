@@ -1,7 +1,5 @@
 """What a caller asks for: which memories (Filter), in what order, and what comes back."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from datetime import datetime
 from typing import Literal, NamedTuple, TypeAlias

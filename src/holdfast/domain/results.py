@@ -1,7 +1,5 @@
 """What `remember` answers: five outcomes that a caller tells apart by type."""
 
-from __future__ import annotations
-
 from typing import NamedTuple, TypeAlias
 
 from holdfast.domain.memory import Memory

@@ -1,7 +1,5 @@
 """One line of the conversation log: who said what, where and when."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Literal, NamedTuple, TypeAlias, get_args
 

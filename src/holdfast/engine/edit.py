@@ -7,7 +7,7 @@ derived from them, and leaves a receipt that says nothing of the content.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.change import Action, Receipt
 from holdfast.domain.memory import Memory
@@ -17,9 +17,11 @@ from holdfast.engine.find import Reference, find_memory
 from holdfast.engine.passages import Indexed, indexed
 from holdfast.engine.recorder import Recorder
 from holdfast.errors import AlreadyExists, Conflict, InvalidInput
-from holdfast.store.base import Reader
 from holdfast.text import normalise
 from holdfast.text.titles import summary_of
+
+if TYPE_CHECKING:
+    from holdfast.store.base import Reader
 
 EDITABLE = frozenset(
     {

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from holdfast.embed.base import Embedder
 from holdfast.engine.passages import window_texts
 from holdfast.errors import HoldfastError
-from holdfast.store.base import VectorRow
+from holdfast.store.values import VectorRow
 
 if TYPE_CHECKING:
     from holdfast.engine.core import Core

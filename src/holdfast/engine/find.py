@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from holdfast.domain.clock import to_text
 from holdfast.domain.memory import Memory
 from holdfast.errors import InvalidInput, NotFound
-from holdfast.store.base import Reader
+
+if TYPE_CHECKING:
+    from holdfast.store.base import Reader
 
 Reference: TypeAlias = str | int
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.domain.change import Change, Entry, Revision, as_of, entries
 from holdfast.domain.codec import field_to_plain
@@ -13,7 +13,9 @@ from holdfast.engine.edit import refuse_taken
 from holdfast.engine.find import Reference, find_memory
 from holdfast.engine.recorder import Recorder
 from holdfast.errors import Conflict, InvalidInput, NotFound
-from holdfast.store.base import Reader, Writer
+
+if TYPE_CHECKING:
+    from holdfast.store.base import Reader, Writer
 
 
 class Undone(NamedTuple):

@@ -6,7 +6,7 @@ import binascii
 import json
 from collections.abc import Iterator
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.clock import to_micros
 from holdfast.domain.memory import Memory
@@ -14,8 +14,10 @@ from holdfast.domain.query import ORDERS, Filter, Order, Page
 from holdfast.engine.core import Core, require_hub
 from holdfast.engine.history import states_as_of
 from holdfast.errors import InvalidInput
-from holdfast.store.base import Reader
 from holdfast.text.normalise import one_of
+
+if TYPE_CHECKING:
+    from holdfast.store.base import Reader
 
 _BATCH = 500
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.domain.memory import Memory
-from holdfast.store.base import Candidate, IndexEntry
+from holdfast.store.values import Candidate, IndexEntry
 from holdfast.text.chunk import Chunk, chunk
 from holdfast.text.chunk_prose import split_lines
 from holdfast.text.chunk_tokens import count_tokens

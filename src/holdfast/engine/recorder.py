@@ -4,13 +4,15 @@ change set. Everything that writes memories goes through here, so nothing change
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.change import Action, Change, changed_fields
 from holdfast.domain.memory import Memory
 from holdfast.engine.core import Core
 from holdfast.engine.passages import Indexed, indexed
-from holdfast.store.base import Writer
+
+if TYPE_CHECKING:
+    from holdfast.store.base import Writer
 
 # A change of any of these changes what search sees.
 _SEARCHED = frozenset(

@@ -8,7 +8,7 @@ duplicate and writes nothing. What is archived comes back when it is remembered 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.domain.change import Change
 from holdfast.domain.draft import Draft
@@ -28,7 +28,9 @@ from holdfast.engine.find import find_memory
 from holdfast.engine.passages import Indexed, indexed_all
 from holdfast.engine.recorder import Recorder
 from holdfast.errors import InvalidInput
-from holdfast.store.base import Reader, Writer
+
+if TYPE_CHECKING:
+    from holdfast.store.base import Reader, Writer
 
 # One transaction takes at most this many: long enough to be fast, short enough that another
 # process waiting to write is not kept for long.

@@ -14,7 +14,7 @@ from holdfast.engine.core import Core
 from holdfast.engine.embedding import embed_missing, unembedded
 from holdfast.engine.recorder import reindex
 from holdfast.errors import StoreDamaged
-from holdfast.store.base import Problem
+from holdfast.store.values import Problem
 
 _BATCH = 200
 _VISIBLE_OR_HELD = Filter(states=(), forgotten=False, quarantined=None)

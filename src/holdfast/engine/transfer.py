@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.change import Change, Receipt, Revision
 from holdfast.domain.clock import from_text, to_text
@@ -26,8 +26,10 @@ from holdfast.domain.turn import Turn
 from holdfast.engine.core import Core, require_hub
 from holdfast.engine.passages import indexed_all
 from holdfast.errors import AlreadyExists, HoldfastError, InvalidInput
-from holdfast.store.base import Reader, Writer
 from holdfast.text.normalise import clean_hub_name
+
+if TYPE_CHECKING:
+    from holdfast.store.base import Reader, Writer
 
 FORMAT = "holdfast-hub"
 FORMAT_VERSION = 1

@@ -13,7 +13,7 @@ from holdfast.recall.weights import (
     WINDOWS_COUNTED,
     WINDOWS_PENALTY,
 )
-from holdfast.store.base import Candidate
+from holdfast.store.values import Candidate
 
 
 class Found(NamedTuple):

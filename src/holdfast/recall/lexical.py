@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.domain.query import Filter
 from holdfast.recall.evidence import saturated
@@ -19,8 +19,11 @@ from holdfast.recall.weights import (
     COMMON_SHARE,
     LEXICAL_CANDIDATES,
 )
-from holdfast.store.base import Candidate, Lexicon, Reader, TermQuery
+from holdfast.store.values import Candidate, Lexicon, TermQuery
 from holdfast.text.terms import is_unspaced
+
+if TYPE_CHECKING:
+    from holdfast.store.base import Reader
 
 
 class WordHit(NamedTuple):

@@ -22,11 +22,12 @@ from holdfast.recall.cut import cut
 from holdfast.recall.evidence import Evidence, Found, corrected, saturated
 from holdfast.recall.vector import VectorCache, VectorHit
 from holdfast.recall.voice import SPEAKERS_MAX, Voice, find_voice, first_person
-from holdfast.store.base import Candidate, Reader, TermQuery
+from holdfast.store.values import Candidate, TermQuery
 from holdfast.text.terms import fold, is_stop, symbols, terms, trigram_text
 
 if TYPE_CHECKING:
     from holdfast.embed.base import Embedder
+    from holdfast.store.base import Reader
 
 NO_MODEL = (
     "no embedding model is installed, so only words were matched; "

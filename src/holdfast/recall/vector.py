@@ -12,11 +12,13 @@ import threading
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.recall.weights import WINDOWS_COUNTED, WINDOWS_PENALTY
-from holdfast.store.base import Reader, VectorRow, VectorState
+from holdfast.store.values import VectorRow, VectorState
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+
+    from holdfast.store.base import Reader
 
 # Blocks of 1,024 to 4,096 rows are equally fast for 384 dimensions; smaller and larger are slower.
 _BLOCK_ROWS = 2_048

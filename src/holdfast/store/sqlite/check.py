@@ -7,7 +7,7 @@ from typing import Any
 
 import apsw
 
-from holdfast.store.base import Problem
+from holdfast.store.values import Problem
 
 _LISTED_MAX = 20
 

@@ -13,8 +13,8 @@ from contextlib import suppress
 import apsw
 
 from holdfast.errors import AlreadyExists, NotFound, StoreDamaged, StoreTooNew
-from holdfast.store.base import Progress
 from holdfast.store.sqlite.connection import connect, migrate, prepare_file, translated
+from holdfast.store.values import Progress
 
 # Pages copied between two reports: about 4 MB.
 _PAGES_PER_STEP = 1_000

@@ -13,8 +13,8 @@ from holdfast.domain.clock import from_micros, to_micros
 from holdfast.domain.hub import Hub, Statistics
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Filter, Order
-from holdfast.store.base import Candidate, Lexicon, TermQuery, VectorRow, VectorState
 from holdfast.store.sqlite import filters, rows, search
+from holdfast.store.values import Candidate, Lexicon, TermQuery, VectorRow, VectorState
 from holdfast.text.searchable import searchable
 
 if TYPE_CHECKING:

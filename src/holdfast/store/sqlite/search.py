@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from holdfast.store.base import TermQuery
+from holdfast.store.values import TermQuery
 
 _MARK = "·"
 # Substring search asks for at most this many of a long needle's trigrams; the text itself is

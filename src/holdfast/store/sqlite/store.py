@@ -10,11 +10,11 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
 
 import apsw
 
 from holdfast.errors import StoreClosed, StoreError
-from holdfast.store.base import Capability, Problem, Progress, Store
 from holdfast.store.sqlite.connection import (
     BUSY_WAIT_S,
     connect,
@@ -26,6 +26,10 @@ from holdfast.store.sqlite.connection import (
 )
 from holdfast.store.sqlite.reader import SqliteReader
 from holdfast.store.sqlite.writer import SqliteWriter
+from holdfast.store.values import Capability, Problem, Progress
+
+if TYPE_CHECKING:
+    from holdfast.store.base import Store
 
 # Idle read connections kept open; each holds a page cache of its own.
 _IDLE_READERS_MAX = 8
@@ -54,6 +58,7 @@ class SqliteStore:
     def __init__(self, path: str) -> None:
         self.path = path
         self._closed = False
+        self._wrote = False
         self._start()
         prepare_file(path)
         writer = connect(path)
@@ -100,6 +105,7 @@ class SqliteStore:
             connection = self._writer
             if not connection.get_autocommit():
                 raise StoreError("A write was begun inside another write of the same thread.")
+            self._wrote = self._wrote or durable
             with translated(self.path), _synchronous(connection, durable):
                 connection.execute("BEGIN IMMEDIATE")
                 try:
@@ -195,6 +201,10 @@ class SqliteStore:
         if os.getpid() == self._process:
             for connection in idle:
                 connection.close()
+            if not self._wrote:
+                # Folding the log into the file waits for the disk. A process that only read, and
+                # counted what it showed, leaves that to the next one that writes.
+                self._writer.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
             self._writer.close()
 
 

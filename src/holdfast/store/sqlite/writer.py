@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.clock import to_micros
 from holdfast.errors import NotFound
-from holdfast.store.base import VectorRow
 from holdfast.store.sqlite import rows, search
 from holdfast.store.sqlite.reader import SqliteReader
 from holdfast.store.sqlite.schema import DERIVED, DROP_DERIVED, TURN_WORDS
+from holdfast.store.values import VectorRow
 from holdfast.text.terms import terms
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from holdfast.domain.memory import Memory
     from holdfast.domain.mirror import Agreed, Clash
     from holdfast.domain.turn import Turn
-    from holdfast.store.base import IndexEntry
+    from holdfast.store.values import IndexEntry
 
 
 class SqliteWriter(SqliteReader):

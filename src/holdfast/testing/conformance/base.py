@@ -17,7 +17,8 @@ from holdfast.domain.change import Action, Change
 from holdfast.domain.hub import Hub
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import EVERYTHING, ORDERS
-from holdfast.store.base import IndexEntry, Reader, Store, TermQuery, Writer
+from holdfast.store.base import Reader, Store, Writer
+from holdfast.store.values import IndexEntry, TermQuery
 from holdfast.testing.fixtures import START
 from holdfast.text.normalise import content_hash
 from holdfast.text.searchable import searchable

@@ -9,7 +9,8 @@ import pytest
 from holdfast.domain.change import Change, Receipt
 from holdfast.domain.memory import Memory
 from holdfast.errors import HoldfastError, StoreError
-from holdfast.store.base import Store, VectorRow, Writer
+from holdfast.store.base import Store, Writer
+from holdfast.store.values import VectorRow
 from holdfast.testing.conformance.base import (
     HUB,
     StoreCase,

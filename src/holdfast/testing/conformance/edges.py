@@ -6,7 +6,8 @@ import pytest
 
 from holdfast.domain.query import EVERYTHING, Filter
 from holdfast.errors import StoreClosed
-from holdfast.store.base import Lexicon, Store, TermQuery, VectorState
+from holdfast.store.base import Store
+from holdfast.store.values import Lexicon, TermQuery, VectorState
 from holdfast.testing.conformance.base import HUB, MODEL, StoreCase, at, make_memory, observe, put
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from holdfast.domain.memory import Memory
-from holdfast.store.base import Store, VectorRow, Writer
+from holdfast.store.base import Store, Writer
+from holdfast.store.values import VectorRow
 from holdfast.testing.conformance.base import (
     HUB,
     StoreCase,

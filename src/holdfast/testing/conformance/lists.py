@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from holdfast.domain.clock import to_micros
 from holdfast.domain.memory import KINDS, LAYERS, SOURCES, STABILITIES, STATES, Memory
 from holdfast.domain.query import EVERYTHING, ORDERS, Filter, Order
-from holdfast.store.base import Reader, Store, TermQuery
+from holdfast.store.base import Reader, Store
+from holdfast.store.values import TermQuery
 from holdfast.testing.conformance.base import HUB, StoreCase, at, make_memory, put, revise
 
 _CATEGORIES = ("fact", "preference", "Ünïcode %_")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from holdfast.domain.query import EVERYTHING
-from holdfast.store.base import Store, TermQuery
+from holdfast.store.base import Store
+from holdfast.store.values import TermQuery
 from holdfast.testing.conformance.base import (
     HUB,
     MODEL,

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from holdfast.domain.change import Change, Receipt
 from holdfast.domain.memory import REVISED, Memory, Origin
 from holdfast.domain.query import EVERYTHING
-from holdfast.store.base import Capability, Store
+from holdfast.store.base import Store
+from holdfast.store.values import Capability
 from holdfast.testing.conformance.base import (
     HUB,
     StoreCase,

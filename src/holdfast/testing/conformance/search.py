@@ -9,7 +9,8 @@ from __future__ import annotations
 import pytest
 
 from holdfast.domain.query import EVERYTHING
-from holdfast.store.base import IndexEntry, Store, TermQuery
+from holdfast.store.base import Store
+from holdfast.store.values import IndexEntry, TermQuery
 from holdfast.testing.conformance.base import HUB, StoreCase, at, index, make_memory, put, revise
 from holdfast.text.terms import terms, trigram_text
 

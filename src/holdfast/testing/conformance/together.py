@@ -13,7 +13,8 @@ import pytest
 
 from holdfast.domain.query import EVERYTHING
 from holdfast.errors import DeadlineExceeded
-from holdfast.store.base import Capability, Store, TermQuery
+from holdfast.store.base import Store
+from holdfast.store.values import Capability, TermQuery
 from holdfast.testing.conformance.base import (
     HUB,
     StoreCase,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.store.base import Capability, Store, VectorRow
+from holdfast.store.base import Store
+from holdfast.store.values import Capability, VectorRow
 from holdfast.testing.conformance.base import HUB, MODEL, StoreCase, index, make_memory, put
 
 SECOND = "model-two"

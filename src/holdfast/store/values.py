@@ -1,0 +1,95 @@
+"""What passes between a store and those who use it, as plain values.
+
+Apart from the contract itself (base.py), which only type checkers need to load.
+"""
+
+from collections.abc import Callable, Mapping
+from enum import StrEnum
+from typing import NamedTuple
+
+
+class Capability(StrEnum):
+    """What a store can do beyond the contract; ask for the capability, never for the brand."""
+
+    DURABLE = "durable"  # an acknowledged write survives kill -9
+    MULTI_PROCESS = "multi_process"  # several processes may have it open at once
+    DEADLINES = "deadlines"  # a read can be stopped in the middle
+    BACKUP = "backup"  # an online, consistent copy
+    VECTORS = "vectors"  # keeps vectors beside the passages
+
+
+class IndexEntry(NamedTuple):
+    """What search knows of one passage. `body` and `head` are index terms in order; head terms
+    come from what surrounds the passage: title, headings, tags, key. `vectors` are those of its
+    windows, in order; `windows` is how many windows the whole memory has."""
+
+    ordinal: int
+    start: int
+    end: int
+    headings: tuple[str, ...]
+    body: tuple[str, ...]
+    head: tuple[str, ...]
+    windows: int = 1
+    vectors: tuple[bytes, ...] = ()
+
+
+class Lexicon(NamedTuple):
+    """The hub's own word statistics: how many passages, how long, and how many hold each term."""
+
+    passages: int
+    terms: int
+    frequency: Mapping[str, int]
+
+
+class TermQuery(NamedTuple):
+    """Passages that hold at least one of `terms` (all phrases of `phrases`, none of `excluded`)."""
+
+    terms: tuple[str, ...]
+    phrases: tuple[tuple[str, ...], ...] = ()
+    excluded: tuple[tuple[str, ...], ...] = ()
+    # Terms of a single character in a script without spaces: answered by the words they begin.
+    prefixes: tuple[str, ...] = ()
+
+
+class Candidate(NamedTuple):
+    """A passage that may be an answer, with the terms that ranking needs."""
+
+    memory_id: str
+    passage_id: int
+    ordinal: int
+    start: int
+    end: int
+    headings: tuple[str, ...]
+    body: str
+    head: str
+    windows: int
+
+
+class VectorRow(NamedTuple):
+    """The vector of one window of a passage, as stored."""
+
+    passage_id: int
+    window: int
+    vector: bytes
+
+
+class VectorState(NamedTuple):
+    """Tells a cache whether it is current: how many vectors there are and of how many passages,
+    the newest passage among them, and how many vectors were taken away so far."""
+
+    size: int
+    passages: int
+    newest: int
+    removals: int
+
+
+class Problem(NamedTuple):
+    """Something `check` found. Derived problems can be mended by rebuilding; others cannot."""
+
+    what: str
+    derived: bool
+    memory_id: str = ""
+    hub_id: str = ""
+
+
+Progress = Callable[[int, int], None]  # (done, total)
