@@ -35,7 +35,11 @@ def _rows(best: Sequence[Evidence], covered: Callable[[Evidence], float], model:
         if limits is None:
             return None  # Cosines of a model that was not measured say nothing by themselves.
         sure = max(
-            item.parts["vector"] + weights.CUT_COVERAGE_WEIGHT * covered(item) for item in best
+            item.parts["vector"]
+            + weights.CUT_COVERAGE_WEIGHT * covered(item)
+            # Being of the time that was asked about makes an answer likelier.
+            + item.parts.get("window", 0.0)
+            for item in best
         )
         nothing, little = limits
         return 0 if sure < nothing else weights.CUT_LITTLE if sure < little else None

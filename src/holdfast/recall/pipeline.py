@@ -20,6 +20,7 @@ from holdfast.recall.analyse import Analysis
 from holdfast.recall.conditions import read_conditions
 from holdfast.recall.cut import cut
 from holdfast.recall.evidence import Evidence, Found, corrected, saturated
+from holdfast.recall.successors import bring_successors
 from holdfast.recall.vector import VectorCache, VectorHit
 from holdfast.recall.voice import SPEAKERS_MAX, Voice, find_voice, first_person
 from holdfast.store.values import Candidate, TermQuery
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
     from holdfast.store.base import Reader
 
 NO_MODEL = (
-    "no embedding model is installed, so only words were matched; "
-    "`holdfast doctor` says how to get one"
+    "there is no embedding model, so only words were matched; "
+    "`holdfast doctor` says why and how to get one"
 )
 
 FAR = "it is too far from the question"
@@ -80,7 +81,17 @@ def recall(
         left.hidden(_hidden(reader, hub_id, query, wanted, near))
     kept = left.unless(list(items.values()), lambda item: _met(item.memory, unwanted))
     if kept:
-        _bring_successors(reader, hub_id, kept, wanted)
+        bring_successors(
+            reader,
+            hub_id,
+            kept,
+            ask.past or {},
+            lambda memory, passage: (
+                wanted.admits(memory)
+                and not _met(memory, unwanted)
+                and _fits(passage, ask.analysis)
+            ),
+        )
         rank.add_surroundings(kept, voice, lambda pairs: reader.adjacent(hub_id, pairs))
         rank.add_priors(kept, ask.analysis, ask.now)
     answers, far = cut(
@@ -347,43 +358,6 @@ def _add_substrings(
 
 def _is_symbol(needle: str) -> bool:
     return " " not in needle and (not needle.isalnum() or bool(symbols(needle)))
-
-
-def _bring_successors(reader: Reader, hub_id: str, items: list[Evidence], wanted: Filter) -> None:
-    """A fact that took another's place answers what the other answered."""
-    by_id = {item.memory.id: item for item in items}
-    for item in list(items):
-        newer = item.memory.superseded_by
-        steps = 0
-        while newer is not None and steps < weights.SUCCESSORS_MAX:
-            steps += 1
-            memory = by_id[newer].memory if newer in by_id else reader.memory(hub_id, newer)
-            if memory is None:
-                break
-            if memory.superseded_by is None:
-                _inherit(reader, hub_id, items, by_id, memory, item, wanted)
-            newer = memory.superseded_by
-
-
-def _inherit(
-    reader: Reader,
-    hub_id: str,
-    items: list[Evidence],
-    by_id: dict[str, Evidence],
-    memory: Memory,
-    older: Evidence,
-    wanted: Filter,
-) -> None:
-    heir = by_id.get(memory.id)
-    if heir is None:
-        passages = reader.passages(hub_id, [memory.id])
-        if not passages or not wanted.admits(memory):
-            return
-        heir = by_id[memory.id] = Evidence(memory, [Found(passages[0])])
-        items.append(heir)
-    gain = older.own * weights.SUCCESSOR_SHARE - heir.own
-    if gain > 0:
-        heir.add("successor", gain, f"took the place of #{older.memory.number}")
 
 
 def _hit(item: Evidence, analysis: Analysis) -> Hit:

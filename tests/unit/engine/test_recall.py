@@ -227,7 +227,7 @@ def test_a_model_that_dies_later_degrades_to_words_and_says_so(tmp_path: Path) -
 
 
 def test_without_a_model_words_answer_and_say_so(notes: HubMemory) -> None:
-    assert "no embedding model" in notes.recall("tabs").degraded[0]
+    assert "there is no embedding model" in notes.recall("tabs").degraded[0]
     assert notes.recall("tabs", meaning=False).degraded == ()
 
 
@@ -302,6 +302,14 @@ def test_related_memories_are_near_and_not_itself(tmp_path: Path) -> None:
 
 def test_related_works_on_words_without_a_model(notes: HubMemory) -> None:
     assert numbers(notes.related(3))[0] == 4
+
+
+def test_a_successor_is_held_to_what_the_question_excludes(hub: HubMemory) -> None:
+    hub.remember("Works at Initech as a programmer")
+    hub.remember("New job at Globex", supersedes=1, tags=["job"])
+    assert 2 in numbers(hub.recall("Initech programmer"))
+    assert 2 not in numbers(hub.recall("Initech programmer -globex"))
+    assert 2 not in numbers(hub.recall("Initech programmer -tag:job"))
 
 
 def test_a_long_document_is_found_by_a_passage_in_its_middle(hub: HubMemory) -> None:
