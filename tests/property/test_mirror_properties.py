@@ -1,0 +1,91 @@
+"""MEMORY.md: any text survives parsing, any content survives being an item."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from holdfast.files.memory_md import (
+    Item,
+    category_of,
+    escaped,
+    heading_of,
+    identified,
+    item_text,
+    parse,
+    render,
+    rewritten,
+    unescaped,
+)
+from holdfast.text.normalise import clean_category
+
+# Pieces that mean something to the format, so that chance finds the corners.
+PIECES = st.sampled_from(
+    [
+        "- ", "* ", "+ ", "  ", "    ", "\t", "\n", "\r\n", "\r", "\n\n", " ", "-", "---", "- - -",
+        "## Fact", "## ", "# ", "### x", "#", "<!--", "-->", "<!-- mem_1 -->", "<!-- mem_2 -->",
+        "<!-- updated 2026-05-27 -->", "mem_1", "```", "~~~", "````py", "| a | b |", "|", "> ",
+        "&", "&amp;", "&lt;!--", "&#13;", "&amp;#10;", "&#45;", "amp;", "lt;!--", "#32;", "\ufeff",
+        "\x0c", "\x0b", "\u2028", "\xa0", "word", "Ann likes tea.", "é", "1. ", "[ ] ", "***",
+    ]
+)  # fmt: skip
+LETTERS = st.characters(codec="utf-8", exclude_characters="\0")
+TEXT = st.lists(PIECES | st.text(LETTERS, max_size=4), max_size=24).map("".join)
+CONTENT = TEXT.filter(lambda text: bool(text) and not text.isspace())
+NEWLINE = st.sampled_from(["\n", "\r\n"])
+
+
+@settings(max_examples=600)
+@given(TEXT)
+def test_any_text_is_rendered_as_it_was_parsed(text: str) -> None:
+    assert render(parse(text)) == text
+
+
+@settings(max_examples=600)
+@given(CONTENT)
+def test_escaping_can_be_undone(content: str) -> None:
+    assert unescaped(escaped(content)) == content
+
+
+@settings(max_examples=600)
+@given(st.lists(CONTENT, min_size=1, max_size=4), NEWLINE)
+def test_any_contents_are_items_and_come_back(contents: list[str], newline: str) -> None:
+    raws = [item_text(content, f"mem_{n}", newline) for n, content in enumerate(contents)]
+    text = f"## Fact{newline}{newline}" + "".join(raws)
+    found = parse(text)
+    assert [(item.id, item.content) for item in found.items] == [
+        (f"mem_{n}", content) for n, content in enumerate(contents)
+    ]
+    assert [item.raw for item in found.items] == raws
+    assert render(found) == text
+
+
+@settings(max_examples=600)
+@given(TEXT, NEWLINE)
+def test_giving_an_id_to_what_a_person_typed_changes_nothing_else(text: str, newline: str) -> None:
+    for item in parse(f"## Fact\n{text}").items:
+        if not item.content or item.content.isspace():
+            continue
+        named = identified(item, "mem_new", newline)
+        again = parse(f"## Fact\n{named.raw}").items
+        assert [(one.id, one.content) for one in again] == [("mem_new", item.content)]
+
+
+@settings(max_examples=300)
+@given(TEXT, CONTENT)
+def test_a_rewritten_item_holds_the_new_content(text: str, content: str) -> None:
+    for item in parse(f"## Fact\n{text}").items:
+        new = rewritten(item, content, "mem_new")
+        assert isinstance(new, Item)
+        again = parse(f"## Fact\n{new.raw}").items
+        assert [(one.id, one.content) for one in again] == [("mem_new", content)]
+
+
+@settings(max_examples=600)
+@given(st.text(LETTERS, max_size=70) | TEXT)
+def test_a_heading_and_its_category_name_each_other(heading: str) -> None:
+    category = category_of(heading)
+    if category is not None:
+        assert clean_category(category) == category
+        assert category_of(heading_of(category)) == category
+        assert parse(f"## {heading_of(category)}\n").blocks[0].category == category  # type: ignore[union-attr]
