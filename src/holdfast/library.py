@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime, timedelta, tzinfo
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from holdfast import engine
 from holdfast.domain.memory import KINDS, LAYERS, SOURCES, STABILITIES, STATES
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from holdfast.domain.results import LifecycleMove, Remembered
     from holdfast.domain.turn import Turn
     from holdfast.embed.base import Embedder
+    from holdfast.engine.context import Context
     from holdfast.engine.core import Core
     from holdfast.engine.find import Reference
     from holdfast.engine.history import FieldDiff, Undone
@@ -374,11 +375,58 @@ class HubMemory:
             require_hub(reader, self.id, self.name)
             return reader.statistics(self.id)
 
-    def context(self, query: str | None = None, *, budget: int | None = None) -> str:
-        """The block to put into an agent's prompt, at most `budget` characters."""
-        from holdfast.engine.context import context
+    @overload
+    def context(
+        self,
+        query: str | None = None,
+        *,
+        budget: int | None = None,
+        unit: str = "chars",
+        style: str = "plain",
+        count_tokens: Callable[[str], int] | str | None = None,
+        explain: Literal[False] = False,
+    ) -> str: ...
 
-        return context(self.core, self.id, self.name, query, budget=budget).text
+    @overload
+    def context(
+        self,
+        query: str | None = None,
+        *,
+        budget: int | None = None,
+        unit: str = "chars",
+        style: str = "plain",
+        count_tokens: Callable[[str], int] | str | None = None,
+        explain: Literal[True],
+    ) -> Context: ...
+
+    def context(
+        self,
+        query: str | None = None,
+        *,
+        budget: int | None = None,
+        unit: str = "chars",
+        style: str = "plain",
+        count_tokens: Callable[[str], int] | str | None = None,
+        explain: bool = False,
+    ) -> str | Context:
+        """The block to put into an agent's prompt, never larger than `budget` characters or tokens.
+
+        `style` is plain, xml, max, maven or minion. Tokens are counted by a bound that holds for
+        any model, or by `count_tokens`: a function, or a name such as `tiktoken:o200k_base`. With
+        `explain`, a value that also says what is in, what is not, and why.
+        """
+        built = engine.context.context(
+            self.core,
+            self.id,
+            self.name,
+            query,
+            budget=budget,
+            unit=unit,
+            style=style,
+            count_tokens=count_tokens,
+            explain=explain,
+        )
+        return built if explain else built.text
 
     # Changing
 

@@ -1,0 +1,233 @@
+"""Fitting items into a block of limited size, and laying them out so that it changes little.
+
+It knows styles and budgets; it does not know where items come from or what they are worth: they
+come best first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+
+from holdfast.domain.memory import CATEGORIES
+from holdfast.engine.budget import Budget
+from holdfast.engine.styles import PARTS, Item, Style
+from holdfast.errors import InvalidInput
+
+# No single memory takes more than this share: a pasted page must not push out all the rest.
+_ITEM_SHARE = 4
+# What does not fit leaves in steps of about an eighth of what does: the first part then stays
+# the same for several additions, at the price of at most an eighth of the room.
+_STEP_SHARE = 8
+# Nobody reads a budget's worth of text in one memory; longer ones are cut before they are measured.
+_CHARS_PER_UNIT_MAX = 8
+_GAP = "\n\n"
+
+
+class Block:
+    """A block that is being filled. `room` is what is left of the budget."""
+
+    def __init__(self, look: Style, hub: str, budget: Budget, *, items_max: int) -> None:
+        self._look = look
+        self._hub = hub
+        self._budget = budget
+        self.chosen: list[Item] = []
+        self.left_out: list[tuple[Item, str]] = []
+        self._ids: set[str] = set()
+        self._headings: set[tuple[str, str]] = set()
+        self._text: str | None = None  # of a style that is cut as text
+        frame = look.opening(hub) + look.footer(items_max) + look.closing
+        self.room = budget.limit - budget.measure(frame)
+        if self.room < 0:
+            raise InvalidInput(
+                f"The budget is {budget.limit}; the empty block alone needs"
+                f" {budget.limit - self.room} {budget.unit}.",
+                hint="Allow more.",
+            )
+
+    # Filling
+
+    def add_best(self, items: Sequence[Item], room: int, reason: str) -> None:
+        """As many of the best as there is room for; the last ones leave first, in steps."""
+        new = [item for item in items if item.memory.id not in self._ids]
+        if self._look.cut_as_text and new and new[0].part == "long_term":
+            self._add_text(new, room, reason)
+            return
+        fitting = self._fitting(new, room)
+        keep = self._in_steps(new, len(fitting))
+        self._take(fitting[:keep])
+        self.left_out += [(item, reason) for item in new[keep:]]
+
+    def add_fitting(self, items: Sequence[Item], room: int, reason: str) -> None:
+        """Each that fits, in this order; one that does not fit keeps no other out."""
+        before = self.room
+        for item in items:
+            if item.memory.id in self._ids:
+                continue
+            fitting = self._fitting([item], room - (before - self.room))
+            self._take(fitting)
+            if not fitting:
+                self.left_out.append((item, reason))
+
+    def _fitting(self, items: Iterable[Item], room: int) -> list[Item]:
+        """The first ones that fit, each no longer than its share."""
+        out: list[Item] = []
+        used = 0
+        headings = set(self._headings)
+        for item in items:
+            heading = (item.part, item.section)
+            cost = 0 if heading in headings else self._heading_cost(item)
+            short = self._shortened(item)
+            cost += self._budget.measure(self._look.item(short))
+            if used + cost > room:
+                break
+            used += cost
+            headings.add(heading)
+            out.append(short)
+        return out
+
+    def _shortened(self, item: Item) -> Item:
+        share = self._budget.limit // _ITEM_SHARE
+        text = item.text[: self._budget.limit * _CHARS_PER_UNIT_MAX]
+        while (cost := self._budget.measure(self._look.item(item._replace(text=text)))) > share:
+            # A little less than in proportion, so that few rounds are needed.
+            text = text[: min(len(text) - 2, len(text) * share * 9 // (cost * 10))].rstrip() + "…"
+            if len(text) < 2:
+                break
+        return item._replace(text=text)
+
+    def _heading_cost(self, item: Item) -> int:
+        return self._budget.measure(self._look.heading(item.section) + self._look.ending)
+
+    def _in_steps(self, items: Sequence[Item], fits: int) -> int:
+        """How many to keep, so that the boundary moves seldom while more and more are added.
+
+        Counted from the end, where the next one to leave is: that end stays where it is when new
+        items come in at the front.
+        """
+        if fits == len(items):
+            return fits
+        step = 1 << max(0, (fits // _STEP_SHARE).bit_length() - 1)
+        leaving = -(-(len(items) - fits) // step) * step
+        pinned = sum(1 for item in items[:fits] if item.memory.pinned)
+        return max(len(items) - leaving, pinned, 0)
+
+    def _take(self, items: Iterable[Item]) -> None:
+        for item in items:
+            heading = (item.part, item.section)
+            if heading not in self._headings:
+                self._headings.add(heading)
+                self.room -= self._heading_cost(item)
+            self.room -= self._budget.measure(self._look.item(item))
+            self._ids.add(item.memory.id)
+            self.chosen.append(item)
+
+    # A style whose long-term part is a file's text
+
+    def _add_text(self, items: Sequence[Item], room: int, reason: str) -> None:
+        ordered = laid_out(items, self._look)
+        text, used, heading = "", 0, None
+        starts: list[int] = []
+        for item in ordered:
+            if used > room:
+                break
+            piece = self._look.item(item)
+            if heading != item.section:
+                piece = self._look.heading(item.section) + piece
+                if heading is not None:
+                    piece = self._look.ending + piece
+                heading = item.section
+            starts.append(len(text))
+            text += piece
+            used += self._budget.measure(piece)
+        self._text = self._cut(text, room)
+        self.room -= self._budget.measure(self._text + _GAP)
+        # The last ones may have been cut away whole.
+        count = sum(1 for start in starts if start < len(self._text))
+        self.chosen += ordered[:count]
+        self._ids.update(item.memory.id for item in ordered[:count])
+        self.left_out += [(item, reason) for item in ordered[count:]]
+
+    def _cut(self, text: str, room: int) -> str:
+        """The longest beginning that fits with a `…` after it; the whole text where that fits."""
+        if self._budget.measure(text) <= room:
+            return text
+        low, high = 0, min(len(text), room * _CHARS_PER_UNIT_MAX)
+        while low < high:
+            middle = (low + high + 1) // 2
+            if self._budget.measure(text[:middle] + "…") <= room:
+                low = middle
+            else:
+                high = middle - 1
+        return text[:low] + "…"
+
+    # Writing it down
+
+    def finish(self) -> tuple[str, int]:
+        """The text and its size. Where the whole is larger than its parts, as a tokenizer may
+        have it, the last ones taken go again."""
+        while True:
+            text = self._written()
+            size = self._budget.measure(text) if text else 0
+            if size <= self._budget.limit:
+                self.chosen = laid_out(self.chosen, self._look)
+                return text, size
+            if not self.chosen:
+                raise InvalidInput(
+                    f"The budget is {self._budget.limit}; the empty block alone needs {size}"
+                    f" {self._budget.unit}.",
+                    hint="Allow more.",
+                )
+            if self._text is not None and self.chosen[-1].part == "long_term":
+                self._text = self._cut(self._text, self._budget.measure(self._text) - 1)
+                if self._text == "…":
+                    self.chosen.clear()
+                continue
+            gone = self.chosen.pop()
+            self.left_out.append((gone, "there is no room for it"))
+
+    def _written(self) -> str:
+        look = self._look
+        if not self.chosen and not look.empty_frame and not self.left_out:
+            return ""
+        out = [look.opening(self._hub)]
+        items = self.chosen
+        if self._text is not None:
+            out.append(self._text)
+            items = [item for item in items if item.part != "long_term"]
+            if items:
+                out.append(_GAP)
+        for (_, section), group in groupby(
+            laid_out(items, look), key=lambda item: (item.part, item.section)
+        ):
+            out.append(look.heading(section))
+            out += [look.item(item) for item in group]
+            out.append(look.ending)
+        if self.left_out:
+            out.append(look.footer(len(self.left_out)))
+        out.append(look.closing)
+        return "".join(out)
+
+
+def laid_out(items: Iterable[Item], look: Style) -> list[Item]:
+    """The order in which items are written: parts, then sections in a fixed order, and in a
+    section what is new at the end; relevant ones as they came, best first."""
+    relevant = [item for item in items if item.part == "relevant"]
+    others = sorted(
+        (item for item in items if item.part != "relevant"), key=lambda item: _place(item, look)
+    )
+    before = [item for item in others if item.part != "recent"]
+    return [*before, *relevant, *others[len(before) :]]
+
+
+def _place(item: Item, look: Style) -> tuple[int, int, str, float, int]:
+    memory, part = item.memory, PARTS.index(item.part)
+    if item.part == "recent":
+        at = (memory.occurred_at or memory.created_at).timestamp()
+        return (part, 0, "", at, memory.number)
+    if look.order == "accessed":
+        # This style's own order, to the letter: by category, then by last access, newest first.
+        at = (memory.accessed_at or memory.created_at).timestamp()
+        return (part, 0, item.section, -at, -memory.number)
+    known = CATEGORIES.index(item.section) if item.section in CATEGORIES else len(CATEGORIES)
+    return (part, known, item.section, 0.0, memory.number)
