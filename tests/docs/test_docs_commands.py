@@ -7,11 +7,11 @@ import shlex
 from pathlib import Path
 
 import pytest
-from documentation import name_of, pages, prose_of
 
 from holdfast.edges.cli.command import parser_of
 from holdfast.edges.cli.table import GROUPS, find
 from holdfast.errors import HoldfastError
+from tests.docs.documentation import name_of, pages, prose_of
 
 _SPAN = re.compile(r"`(holdfast [^`]+)`")
 

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from documentation import ROOT
 
 import holdfast
 from holdfast import errors
 from holdfast.recall import weights
 from holdfast.settings import SETTINGS, Setting
 from holdfast.store.sqlite import schema
+from tests.docs.documentation import ROOT
 
 REFERENCE = ROOT / "docs" / "reference"
 

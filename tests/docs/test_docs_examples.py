@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from documentation import (
+
+from holdfast.embed.find import find_embedder
+from tests.docs.documentation import (
     SHELLS,
     Block,
     blocks_of,
@@ -18,8 +20,6 @@ from documentation import (
     run_python,
     run_shell,
 )
-
-from holdfast.embed.find import find_embedder
 
 # What a block for the shell may hold that is not run here: it sets up or builds, or is another
 # program's.

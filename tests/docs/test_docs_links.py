@@ -6,7 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
-from documentation import ROOT, blocks_of, name_of, pages, prose_of
+
+from tests.docs.documentation import ROOT, blocks_of, name_of, pages, prose_of
 
 _LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)|^\[[^\]]+\]: (\S+)$|(?:src|href)=\"([^\"]+)\"", re.M)
 _HEADING = re.compile(r"^#+ (.+)$", re.M)

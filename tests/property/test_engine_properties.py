@@ -12,7 +12,6 @@ from typing import Any
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
-from tests.property.strategies import CHANGES, CONTENTS, DETAILS, KEYS, PATHS, QUERIES
 
 from holdfast.domain.memory import COUNTERS, Memory
 from holdfast.domain.query import Hit
@@ -21,6 +20,7 @@ from holdfast.errors import Conflict, HoldfastError, NotFound
 from holdfast.library import Holdfast, HubMemory
 from holdfast.store.inmemory import InMemoryStore
 from holdfast.testing import START, CountedIds, FixedClock, HashEmbedder, open_for_tests
+from tests.property.strategies import CHANGES, CONTENTS, DETAILS, KEYS, PATHS, QUERIES
 
 HUBS = ("one", "two")
 PICKS = st.integers(0, 30)

@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from cli_calls import Ran, Run
 
 from holdfast.edges.cli import main
+from tests.edges.cli.cli_calls import Ran, Run
 
 
 @pytest.fixture

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import apsw
 import pytest
-from cli_calls import Run
 
 from holdfast.testing.embedder import HashEmbedder
+from tests.edges.cli.cli_calls import Run
 
 
 def test_a_dry_run_shows_what_would_move_and_why(run: Run) -> None:

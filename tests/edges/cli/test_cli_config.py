@@ -8,9 +8,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from cli_calls import Run
 
 from holdfast.settings import SETTINGS
+from tests.edges.cli.cli_calls import Run
 
 
 def test_a_setting_is_set_read_and_taken_out_again(run: Run, home: Path) -> None:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cli_calls import Run
-
 from holdfast.testing.embedder import HashEmbedder
+from tests.edges.cli.cli_calls import Run
 
 
 def _answers(ran) -> dict[str, object]:

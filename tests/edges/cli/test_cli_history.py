@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from cli_calls import Run
+
+from tests.edges.cli.cli_calls import Run
 
 
 def test_history_lists_the_change_sets_of_the_hub(stocked: Run) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from cli_calls import Run
+
+from tests.edges.cli.cli_calls import Run
 
 
 def test_hubs_are_made_listed_and_kept_apart(run: Run) -> None:

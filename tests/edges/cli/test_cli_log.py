@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from cli_calls import Run
+
+from tests.edges.cli.cli_calls import Run
 
 
 @pytest.fixture

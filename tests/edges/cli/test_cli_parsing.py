@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from cli_calls import Run
 
 from holdfast.edges.cli.command import Command, Parser, parser_of, whole
 from holdfast.edges.cli.describe import tree
 from holdfast.edges.cli.table import GROUPS, all_commands, commands_in
 from holdfast.errors import InvalidInput
+from tests.edges.cli.cli_calls import Run
 
 
 def _parser() -> Parser:

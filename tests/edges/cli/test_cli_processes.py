@@ -10,9 +10,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from cli_calls import Run
 
 import holdfast
+from tests.edges.cli.cli_calls import Run
 
 _HOLDFAST = [sys.executable, "-m", "holdfast"]
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 import pytest
-from cli_calls import Run
+
+from tests.edges.cli.cli_calls import Run
 
 
 def test_recall_prints_a_line_per_hit(stocked: Run) -> None:
@@ -47,7 +48,7 @@ def test_nothing_found_is_said_and_is_no_error(stocked: Run) -> None:
 
 
 def test_a_degraded_answer_says_so(stocked: Run) -> None:
-    assert "Degraded: no embedding model" in stocked("recall", "tabs").err
+    assert "Degraded: there is no embedding model" in stocked("recall", "tabs").err
     assert stocked("recall", "tabs", "--words").err == ""
 
 

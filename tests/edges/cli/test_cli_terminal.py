@@ -10,9 +10,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from cli_calls import Run
 
 from holdfast.edges.cli.output import one_line, short, visible
+from tests.edges.cli.cli_calls import Run
 
 # What could steer a terminal, hidden in what somebody wanted remembered.
 _HOSTILE = (

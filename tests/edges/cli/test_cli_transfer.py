@@ -6,7 +6,7 @@ import json
 import os
 from pathlib import Path
 
-from cli_calls import Run
+from tests.edges.cli.cli_calls import Run
 
 
 def test_what_goes_out_comes_in_again(stocked: Run, tmp_path: Path) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from cli_calls import Run
+
+from tests.edges.cli.cli_calls import Run
 
 
 def test_remembering_answers_with_number_id_and_title(run: Run) -> None:

@@ -1,6 +1,6 @@
 """Every lookup goes straight to its rows: no statement walks a hub to find one memory.
 
-SQLite says how it would run each statement; a plan that reads a whole table, or everything of a hub,
+SQLite says how it would run each statement; a plan that reads a whole table, or all of a hub,
 is right only for the few statements that are asked for everything.
 """
 

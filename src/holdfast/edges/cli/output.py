@@ -55,6 +55,10 @@ def short(text: str, chars_max: int = 200) -> str:
     return words if len(words) <= chars_max else words[: chars_max - 1].rstrip() + "…"
 
 
+# A column no wider than this is never cut: numbers, times, states, ids of change sets.
+_WHOLE_CHARS = 24
+
+
 class Out:
     """Where one call writes."""
 
@@ -119,9 +123,17 @@ class Out:
 
         # The last column takes what room is left; the others are short and stay whole.
         table = Table(box=None, pad_edge=False, header_style="bold", show_header=bool(headings))
-        for place, heading in enumerate(headings or rows[0] if rows else headings):
-            last = place == len(headings or rows[0]) - 1
-            table.add_column(heading, no_wrap=True, overflow="ellipsis", ratio=1 if last else None)
+        names = headings or rows[0] if rows else headings
+        for place, heading in enumerate(names):
+            last = place == len(names) - 1
+            widest = max([len(heading), *(len(short(row[place])) for row in rows)])
+            table.add_column(
+                heading,
+                no_wrap=True,
+                overflow="ellipsis",
+                ratio=1 if last else None,
+                min_width=None if last else min(widest, _WHOLE_CHARS),
+            )
         for row in rows:
             cells = [
                 self._text(short(cell), "cyan" if at == 0 else "") for at, cell in enumerate(row)

@@ -77,8 +77,9 @@ def _show_hit(call: Call, hit: Hit, *, explain: bool) -> None:
         (f"  {' '.join(memory.title.split())}", "bold"),
         (f"  {memory.category} · {at} · {hit.score:.2f}", "dim"),
     )
-    for line in hit.passage.text.strip().splitlines():
-        call.out.line(f"    {line}")
+    if hit.passage.text.strip() != memory.title:  # A short note is its own title.
+        for line in hit.passage.text.strip().splitlines():
+            call.out.line(f"    {line}")
     if explain:
         call.out.line(f"    why: {why}", "dim")
         parts = ", ".join(f"{name} {value:+.3f}" for name, value in hit.parts.items())
