@@ -85,7 +85,7 @@ def update(
             refuse_taken(writer, memory._replace(key=key))
         recorder = Recorder(core, writer, hub_id, "update", reason=reason)
         fresh = index if memory.version == seen.version else None
-        return recorder.revise(memory, fresh, **_completed(memory, new))
+        return recorder.revise(memory, fresh, **completed(memory, new))
 
 
 def _checked(core: Core, changes: dict[str, Any]) -> dict[str, Any]:
@@ -108,7 +108,7 @@ def _checked(core: Core, changes: dict[str, Any]) -> dict[str, Any]:
     return new
 
 
-def _completed(memory: Memory, new: dict[str, Any]) -> dict[str, Any]:
+def completed(memory: Memory, new: dict[str, Any]) -> dict[str, Any]:
     """What follows from new content: its hash, and title and summary where they were derived."""
     if "content" not in new or new["content"] == memory.content:
         return new
@@ -122,7 +122,7 @@ def _completed(memory: Memory, new: dict[str, Any]) -> dict[str, Any]:
 
 
 def _index_of(core: Core, memory: Memory, new: dict[str, Any]) -> Indexed | None:
-    after = memory._replace(**_completed(memory, new))
+    after = memory._replace(**completed(memory, new))
     return indexed(after, core) if after != memory else None
 
 

@@ -1,0 +1,191 @@
+"""Where memories stand in MEMORY.md: a document is changed as little as what it says allows.
+
+Lines that need no change keep their letters. What is new goes to the end of its section, what a
+person wrote around it stays where it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from datetime import date
+from typing import NamedTuple
+
+from holdfast.domain.memory import CATEGORIES, Memory
+from holdfast.files.memory_md import (
+    Block,
+    Document,
+    Item,
+    Section,
+    Verbatim,
+    dated,
+    ended,
+    identified,
+    item_text,
+    parse,
+    render,
+    rewritten,
+    section_text,
+)
+
+_PLACE = {category: place for place, category in enumerate(CATEGORIES)}
+
+
+class Wanted(NamedTuple):
+    """What the file should say: its memories; which item stands for which; which of them go
+    beside another; which items stay as they were typed, whatever the store says; and in which
+    categories something has changed."""
+
+    memories: Mapping[str, Memory]
+    links: Mapping[int, str]
+    beside: Mapping[str, str]
+    left_alone: Collection[int]
+    touched: Collection[str] = ()
+
+
+def lay_out(document: Document, wanted: Wanted, today: date) -> Document:
+    """The document with these memories in it."""
+    for spaced in (False, True):
+        made = _lay_out(document, wanted, today, spaced=spaced)
+        if _says(made, wanted):
+            break
+        # Lines that came to stand next to each other read as one; blank lines keep them apart.
+    return made
+
+
+def _says(document: Document, wanted: Wanted) -> bool:
+    meant = [(item.id, item.content) for item in document.items]
+    return meant == [(item.id, item.content) for item in parse(render(document)).items]
+
+
+def _lay_out(document: Document, wanted: Wanted, today: date, *, spaced: bool) -> Document:
+    layout = _Layout(document.newline, today, gap=document.newline if spaced else "")
+    layout.keep(document, wanted)
+    missing = [m for m in wanted.memories.values() if m.id not in layout.placed]
+    layout.place(sorted(missing, key=_order), wanted.beside)
+    return Document(tuple(layout.blocks), document.newline)
+
+
+def _order(memory: Memory) -> tuple[int, str, int]:
+    return _PLACE.get(memory.category, len(_PLACE)), memory.category, memory.number
+
+
+class _Layout:
+    def __init__(self, newline: str, today: date, *, gap: str) -> None:
+        self.newline = newline
+        self.today = today
+        self.gap = gap
+        self.blocks: list[Block] = []
+        self.placed: set[str] = set()
+
+    def keep(self, document: Document, wanted: Wanted) -> None:
+        """Takes over what stays, in its place."""
+        index = 0
+        section: int | None = None
+        for block in document.blocks:
+            if isinstance(block, Section):
+                section = len(self.blocks)
+                if block.category in wanted.touched:
+                    block = dated(block, self.today, self.newline)
+            if not isinstance(block, Item):
+                self.blocks.append(block)
+                continue
+            item = self._kept(block, index, wanted)
+            index += 1
+            if item is not block and block.category is not None:
+                self._touch(section)
+            if item is not None:
+                self.blocks.append(item)
+            elif self.gap:
+                self.blocks.append(Verbatim(self.gap))
+
+    def _kept(self, item: Item, index: int, wanted: Wanted) -> Item | None:
+        """The item as it should read; None where it leaves its place."""
+        if index in wanted.left_alone:
+            self.placed.add(wanted.links.get(index, ""))
+            return item
+        memory = wanted.memories.get(wanted.links.get(index, ""))
+        if memory is None:
+            return None
+        if item.category is not None and item.category != memory.category:
+            return None
+        self.placed.add(memory.id)
+        if item.content != memory.content:
+            return rewritten(item, memory.content, memory.id, self.newline)
+        return item if item.id == memory.id else identified(item, memory.id, self.newline)
+
+    def _touch(self, section: int | None) -> None:
+        if section is not None:
+            block = self.blocks[section]
+            if isinstance(block, Section):
+                self.blocks[section] = dated(block, self.today, self.newline)
+
+    def place(self, memories: Iterable[Memory], beside: Mapping[str, str]) -> None:
+        """Adds what is not there yet, a whole category at a time."""
+        together: dict[str, list[Memory]] = {}
+        for memory in memories:
+            neighbour = beside.get(memory.id)
+            if neighbour in self.placed:
+                at = self._find(
+                    lambda block, n=neighbour: isinstance(block, Item) and block.id == n
+                )
+                self._insert(at + 1, [memory])
+            else:
+                together.setdefault(memory.category, []).append(memory)
+        for category, members in together.items():
+            self._place_category(category, members)
+
+    def _place_category(self, category: str, members: list[Memory]) -> None:
+        heading = self._find(lambda b: isinstance(b, Section) and b.category == category)
+        if heading < 0:
+            self._new_section(category, members)
+            return
+        self._touch(heading)
+        at = heading + 1
+        for place in range(heading + 1, len(self.blocks)):
+            block = self.blocks[place]
+            if isinstance(block, Section) or (isinstance(block, Item) and block.category is None):
+                break
+            if isinstance(block, Item):
+                at = place + 1
+        self._insert(at, members)
+
+    def _new_section(self, category: str, members: list[Memory]) -> None:
+        self._end_last(len(self.blocks))
+        if self.blocks and not render(Document(tuple(self.blocks[-1:]))).endswith(
+            (self.newline * 2, "\n\n")
+        ):
+            self.blocks.append(Verbatim(self.newline))
+        updated = max(memory.updated_at.date() for memory in members)
+        self.blocks.append(Section(section_text(category, updated, self.newline), category))
+        self._insert(len(self.blocks), members)
+
+    def _insert(self, at: int, members: list[Memory]) -> None:
+        self._end_last(at)
+        before: list[Block] = []
+        if isinstance(self.blocks[at - 1], Section) or self.gap:
+            before = [Verbatim(self.newline)]
+        made: list[Block] = [
+            Item(item_text(m.content, m.id, self.newline), m.id, m.content, m.category)
+            for m in members
+        ]
+        after: list[Block] = []
+        if at < len(self.blocks) and not isinstance(self.blocks[at], Item):
+            following = self.blocks[at].raw
+            if isinstance(self.blocks[at], Section) or following[:1] not in "\r\n":
+                after = [Verbatim(self.newline)]
+        elif self.gap:
+            after = [Verbatim(self.newline)]
+        self.blocks[at:at] = [*before, *made, *after]
+        self.placed.update(memory.id for memory in members)
+
+    def _end_last(self, at: int) -> None:
+        """Ends the line before a place where something is put in."""
+        if at:
+            block = self.blocks[at - 1]
+            self.blocks[at - 1] = block._replace(raw=ended(block.raw, self.newline))
+
+    def _after(self, memory_id: str | None) -> int:
+        return 1 + self._find(lambda block: isinstance(block, Item) and block.id == memory_id)
+
+    def _find(self, wanted: Callable[[Block], bool]) -> int:
+        return next((at for at, block in enumerate(self.blocks) if wanted(block)), -1)

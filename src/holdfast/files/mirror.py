@@ -1,0 +1,370 @@
+"""MEMORY.md and the store, kept in step: edits in the file become revisions, writes to the store
+become lines. `merge` decides what follows, `layout` where it stands; here is the order of steps.
+
+A sync holds the file's lock and takes these steps. A crash between any two of them loses nothing,
+and the next sync ends what was begun:
+
+1. Read the file, then the store. Nothing has happened yet.
+2. Take the file's changes into the store, in one transaction and one change set. After a crash
+   here, file and store say the same and differ from what they last agreed on: not a conflict. A
+   new line that has no id yet is known again by its text.
+3. Write the file, whole or not at all, if it still is what was read. After a crash here the same
+   holds: both have moved, to the same place.
+4. Note what both agree on. It comes last: a note that ran ahead of the file would make the old
+   file look like an edit that takes the store's changes back.
+5. Note the file's stamp, to know next time without reading. It is a cache and may be lost.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from holdfast.domain.draft import Draft
+from holdfast.domain.memory import Memory
+from holdfast.domain.mirror import Agreed, Clash
+from holdfast.domain.query import Filter
+from holdfast.engine.core import Core, require_hub
+from holdfast.engine.drafts import clean_draft, compose
+from holdfast.engine.edit import completed
+from holdfast.engine.passages import Indexed, indexed_all
+from holdfast.engine.recorder import Recorder
+from holdfast.errors import Conflict, InvalidInput
+from holdfast.files.atomic import (
+    hub_folder,
+    locked,
+    make_folder,
+    remove_partials,
+    write_atomic,
+)
+from holdfast.files.layout import Wanted, lay_out
+from holdfast.files.memory_md import FILE_NAME, Document, Item, fresh, parse, render, rewritten
+from holdfast.files.merge import Edit, New, Plan, View, merge
+from holdfast.files.reading import FileRead, read_settled
+from holdfast.files.stamp import Stamp, Token, read_stamp, stamp_of, write_stamp
+from holdfast.store.base import Reader, Writer
+from holdfast.text import normalise
+
+EDITED = f"edited in {FILE_NAME}"
+REMOVED = f"removed from {FILE_NAME}"
+# Somebody may save or write while a sync runs, which then begins again; one who never stops is
+# told so instead of being waited for.
+_ATTEMPTS = 5
+_BATCH = 500
+# A sync that archives more than this share of the file is more likely a mistake than a wish; with
+# so few lines, taking out most of them is ordinary.
+_GUARD_SHARE = 3
+_GUARD_LEAST = 3
+
+
+class SyncReport(NamedTuple):
+    """What a sync did: memories that came from the file (new, changed, moved or brought back),
+    whether the file was written, what was archived, where both sides had changed, what could not
+    be taken in, and what else is worth knowing."""
+
+    taken_in: tuple[Memory, ...] = ()
+    written: bool = False
+    archived: tuple[Memory, ...] = ()
+    clashes: tuple[Clash, ...] = ()
+    refused: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class _Moved(Exception):
+    """The file or the store changed while they were compared."""
+
+
+class _Snapshot(NamedTuple):
+    token: Token
+    agreed: Agreed | None
+    ours: dict[str, Memory]
+    open_clashes: list[Clash]
+
+
+class _Taken(NamedTuple):
+    """What the store holds after step 2."""
+
+    token: Token
+    changed: dict[str, Memory]
+    links: dict[int, str]
+    beside: dict[str, str]
+    clashes: tuple[Clash, ...]
+    refused: dict[int, str]
+
+
+class Mirror:
+    """The MEMORY.md of one hub."""
+
+    def __init__(self, core: Core, home: str, hub_id: str, hub: str) -> None:
+        self._core = core
+        self._hub_id = hub_id
+        self._hub = hub
+        self.folder = hub_folder(home, hub)
+        self.path = os.path.join(self.folder, FILE_NAME)
+
+    def sync(self, *, confirm: bool = False) -> SyncReport:
+        """Brings both sides together. `confirm` says that a file which lacks many lines, or comes
+        from another hub, is meant."""
+        with self._core.store.read() as reader:
+            require_hub(reader, self._hub_id, self._hub)
+        make_folder(self.folder)
+        with locked(self.path):
+            remove_partials(self.path)
+            stamp = read_stamp(self.path)
+            if stamp.hub_id not in ("", self._hub_id) and not confirm:
+                raise Conflict(
+                    f"{self.folder} holds the files of another hub that was called `{self._hub}`.",
+                    hint="Move them away, or take them in with `holdfast sync --confirm`.",
+                )
+            for _ in range(_ATTEMPTS):
+                try:
+                    return self._sync(stamp, confirm)
+                except _Moved:
+                    continue
+        raise Conflict(
+            f"{self.path} or the hub changed {_ATTEMPTS} times while they were compared.",
+            hint="Try again when fewer write at the same time.",
+        )
+
+    def _sync(self, stamp: Stamp, confirm: bool) -> SyncReport:
+        with self._core.store.read() as reader:
+            agreed = reader.agreed(self._hub_id, FILE_NAME)
+            base_text = agreed.text if agreed else ""
+            file = read_settled(self.path, self.folder, base_text, self._core.now())
+            token = _token(reader, self._hub_id)
+            if file.text == base_text and agreed and stamp.is_for(self._hub_id, token):
+                self._remember_stamp(file, token)
+                return SyncReport()
+            snapshot = self._snapshot(reader, token, agreed)
+            base = parse(base_text) if agreed else None
+            document = base or fresh() if file.text is None else parse(file.text)
+            plan = merge(base, document, self._view(reader, snapshot, document))
+        self._guard(plan, snapshot, confirm)
+        taken = self._take_in(plan, snapshot)
+        return self._write_back(file, document, plan, snapshot, taken)
+
+    # Step 1
+
+    def _snapshot(self, reader: Reader, token: Token, agreed: Agreed | None) -> _Snapshot:
+        ours = {memory.id: memory for memory in self._ours(reader)}
+        return _Snapshot(token, agreed, ours, reader.clashes(self._hub_id))
+
+    def _ours(self, reader: Reader) -> list[Memory]:
+        now = self._core.now()
+        wanted = Filter(layers=("long_term",), states=("active", "cooling"), alive_at=now)
+        out: list[Memory] = []
+        after: tuple[int, int] | None = None
+        while True:
+            batch = reader.memories(self._hub_id, wanted, order="number", after=after, limit=_BATCH)
+            out += [memory for memory in batch if memory.current(now)]
+            if len(batch) < _BATCH:
+                return out
+            after = (batch[-1].number, batch[-1].number)
+
+    def _view(self, reader: Reader, snapshot: _Snapshot, document: Document) -> View:
+        ids = {item.id for item in document.items if item.id} - snapshot.ours.keys()
+        return View(
+            snapshot.ours,
+            reader.memories_by_id(self._hub_id, sorted(ids)),
+            lambda memory, text: _texts_since(reader, memory, text),
+            lambda content: _twins(reader, self._hub_id, content),
+        )
+
+    def _guard(self, plan: Plan, snapshot: _Snapshot, confirm: bool) -> None:
+        gone, all_ = len(plan.gone), len(snapshot.ours)
+        if gone > _GUARD_LEAST and gone * _GUARD_SHARE > all_ and not confirm:
+            raise Conflict(
+                f"{self.path} lacks {gone} of the {all_} memories it had, so nothing was synced.",
+                hint="If they should be archived, say so with `holdfast sync --confirm`; to have "
+                "them back, delete the file and run `holdfast sync`.",
+            )
+
+    # Step 2
+
+    def _take_in(self, plan: Plan, snapshot: _Snapshot) -> _Taken:
+        refused: dict[int, str] = {}
+        edits = [edit for edit in plan.edits if self._acceptable(edit, refused)]
+        new = [item for item in plan.new if self._acceptable(item, refused)]
+        links = dict(plan.links)
+        if not (edits or new or plan.gone):
+            return _Taken(snapshot.token, {}, links, {}, (), refused)
+        return self._write_store(edits, new, plan.gone, snapshot, links, refused)
+
+    def _write_store(
+        self,
+        edits: Sequence[Edit],
+        new: Sequence[New],
+        gone: Sequence[Memory],
+        snapshot: _Snapshot,
+        links: dict[int, str],
+        refused: dict[int, str],
+    ) -> _Taken:
+        fields = [_fields(edit) for edit in edits]
+        after = [edit.memory._replace(**values) for edit, values in zip(edits, fields, strict=True)]
+        made = [None if item.twin else self._composed(item) for item in new]
+        # The embedding model is asked before the write begins.
+        indexes = iter(indexed_all([*after, *(m for m in made if m)], self._core))
+        changed: dict[str, Memory] = {}
+        beside: dict[str, str] = {}
+        clashes: list[Clash] = []
+        noted = {(clash.memory_id, clash.in_file) for clash in snapshot.open_clashes}
+        with self._core.store.write() as writer:
+            if _token(writer, self._hub_id) != snapshot.token:
+                raise _Moved
+            recorder = Recorder(self._core, writer, self._hub_id, "update", reason=EDITED)
+            for edit, values in zip(edits, fields, strict=True):
+                changed[edit.memory.id] = recorder.revise(edit.memory, next(indexes), **values)
+            for item, memory in zip(new, made, strict=True):
+                if memory is not None:
+                    added = self._add(writer, recorder, memory, next(indexes))
+                    changed[added.id] = added
+                    if item.beside is None:
+                        links[item.place] = added.id
+                    else:
+                        beside[added.id] = item.beside.id
+                if item.beside and (item.beside.id, item.content) not in noted:
+                    clashes.append(self._clash(item, item.beside))
+                    writer.add_clash(self._hub_id, clashes[-1])
+            for memory in gone:
+                away = recorder.revise(memory, state="archived", state_reason=REMOVED)
+                changed[away.id] = away
+            token = _token(writer, self._hub_id)
+        return _Taken(token, changed, links, beside, tuple(clashes), refused)
+
+    def _acceptable(self, item: Edit | New, refused: dict[int, str]) -> bool:
+        try:
+            bytes_max = self._core.settings["content.bytes_max"]
+            normalise.clean_content(item.content, bytes_max=bytes_max)
+        except InvalidInput as error:
+            opening = " ".join(item.content[:60].split())
+            refused[item.place] = f"“{opening}” was not taken in: {error}"
+            return False
+        return True
+
+    def _composed(self, item: New) -> Memory:
+        draft = Draft(
+            item.content,
+            category=item.category or (item.beside.category if item.beside else None),
+            layer="long_term",
+            source="cli",
+            trust="user",
+        )
+        bytes_max = self._core.settings["content.bytes_max"]
+        clean = clean_draft(draft, bytes_max=bytes_max)
+        return compose(clean, self._core, self._hub_id)
+
+    def _add(self, writer: Writer, recorder: Recorder, memory: Memory, index: Indexed) -> Memory:
+        placed = memory._replace(
+            id=self._core.ids.next("mem"),
+            number=writer.take_numbers(self._hub_id, 1),
+            created_at=recorder.change.at,
+            updated_at=recorder.change.at,
+        )
+        return recorder.add(placed, index)
+
+    def _clash(self, item: New, memory: Memory) -> Clash:
+        return Clash(
+            self._core.ids.next("cls"),
+            memory.id,
+            FILE_NAME,
+            memory.content,
+            item.content,
+            self._core.now(),
+        )
+
+    # Steps 3, 4 and 5
+
+    def _write_back(
+        self,
+        file: FileRead,
+        document: Document,
+        plan: Plan,
+        snapshot: _Snapshot,
+        taken: _Taken,
+    ) -> SyncReport:
+        after = {**snapshot.ours, **taken.changed}
+        after = {key: m for key, m in after.items() if m.state in ("active", "cooling")}
+        wanted = Wanted(after, taken.links, taken.beside, taken.refused, _touched(plan, taken))
+        made = lay_out(document, wanted, self._core.now().date())
+        text = render(made)
+        written = text != file.text
+        if written:
+            if file.moved():
+                raise _Moved
+            write_atomic(self.path, file.encoded(text), within=self.folder)
+        agreed = _agreed_text(made, after) if taken.refused else text
+        if snapshot.agreed is None or snapshot.agreed.text != agreed:
+            with self._core.store.write() as writer:
+                require_hub(writer, self._hub_id, self._hub)
+                note = Agreed(FILE_NAME, agreed, self._core.now())
+                writer.set_agreed(self._hub_id, note)
+        self._remember_stamp(file, taken.token)
+        came = [m for m in taken.changed.values() if m.state != "archived"]
+        return SyncReport(
+            tuple(came),
+            written,
+            tuple(taken.changed[memory.id] for memory in plan.gone),
+            taken.clashes,
+            tuple(taken.refused.values()),
+            file.notes,
+        )
+
+    def _remember_stamp(self, file: FileRead, token: Token) -> None:
+        write_stamp(self.path, Stamp(self._hub_id, stamp_of(self.path), token))
+
+
+def _token(reader: Reader, hub_id: str) -> Token:
+    """Changes whenever a memory of the hub does: the newest change set and the purges."""
+    newest = reader.changes(hub_id, limit=1)
+    return Token(newest[0].id if newest else "", len(reader.receipts(hub_id)))
+
+
+def _texts_since(reader: Reader, memory: Memory, text: str | None) -> Sequence[str]:
+    texts = [memory.content]
+    for revision in reversed(reader.revisions(memory.hub_id, memory.id)):
+        pair = revision.fields.get("content")
+        if pair is not None:
+            texts.append(pair[0])
+    if text in texts:
+        # Newest first: what stands before it came after it.
+        texts = texts[: texts.index(text)]
+    return texts
+
+
+def _twins(reader: Reader, hub_id: str, content: str) -> Sequence[Memory]:
+    found = reader.memories_by_hash(hub_id, normalise.content_hash(content))
+    return [m for m in found if m.content == content and m.layer == "long_term"]
+
+
+def _fields(edit: Edit) -> dict[str, Any]:
+    new: dict[str, Any] = {"content": edit.content}
+    if edit.category is not None:
+        new["category"] = edit.category
+    if edit.memory.state == "archived":
+        new |= {"state": "active", "state_reason": ""}
+    return completed(edit.memory, new)
+
+
+def _touched(plan: Plan, taken: _Taken) -> set[str]:
+    """The categories in which something came from the file."""
+    before = [edit.memory for edit in plan.edits] + list(plan.gone)
+    return {memory.category for memory in [*before, *taken.changed.values()]}
+
+
+def _agreed_text(made: Document, after: dict[str, Memory]) -> str:
+    """The text both agree on where some lines were refused: those lines as the store has them.
+
+    Were they noted as they stand in the file, the next sync would see no edit in them, and write
+    the store's text over it.
+    """
+    blocks = []
+    for block in made.blocks:
+        if isinstance(block, Item):
+            memory = after.get(block.id or "")
+            if memory is None:
+                continue
+            if memory.content != block.content:
+                block = rewritten(block, memory.content, memory.id, made.newline)
+        blocks.append(block)
+    return render(made._replace(blocks=tuple(blocks)))

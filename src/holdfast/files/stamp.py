@@ -1,0 +1,83 @@
+"""How to know without reading that a file and the store are still in step: the file's stamp and
+the store's, as they were when they last agreed. A cache beside the file; losing it costs a read.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from contextlib import suppress
+from typing import NamedTuple
+
+from holdfast.files.atomic import FILE_MODE
+
+# The clock that stamps files may tick this slowly: two saves within a tick look alike, so a stamp
+# taken this soon after a save proves nothing.
+_TICK_NS = 20_000_000
+
+
+class Token(NamedTuple):
+    """The state of a hub's memories: its newest change set, and how many were purged."""
+
+    change: str
+    purged: int
+
+
+class Stamp(NamedTuple):
+    """Whose file it is, its (time, size, inode) and the hub's state when they agreed."""
+
+    hub_id: str
+    file: tuple[int, int, int] | None
+    token: Token | None
+
+    def is_for(self, hub_id: str, token: Token) -> bool:
+        return self.hub_id == hub_id and self.token == token
+
+
+_NONE = Stamp("", None, None)
+
+
+def stamp_of(path: str) -> tuple[int, int, int] | None:
+    """The file's stamp; None where there is no file, or where it is too new to prove anything."""
+    found = quick_stamp_of(path)
+    if found is None or abs(time.time_ns() - found[0]) < _TICK_NS:
+        return None
+    return found
+
+
+def quick_stamp_of(path: str) -> tuple[int, int, int] | None:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+def read_stamp(path: str) -> Stamp:
+    try:
+        with open(_beside(path), encoding="utf-8") as file:
+            hub_id, stamp, token = json.load(file)
+        return Stamp(
+            str(hub_id),
+            (int(stamp[0]), int(stamp[1]), int(stamp[2])) if stamp else None,
+            Token(str(token[0]), int(token[1])) if token else None,
+        )
+    except (OSError, ValueError, TypeError, IndexError):
+        return _NONE
+
+
+def write_stamp(path: str, stamp: Stamp) -> None:
+    """Writes it where that can be done; whoever cannot read it looks at the file itself."""
+    beside = _beside(path)
+    partial = f"{beside}.partial-{os.getpid()}-{os.urandom(4).hex()}"
+    with suppress(OSError):
+        handle = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE_MODE)
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            json.dump(stamp, file)
+        os.replace(partial, beside)
+
+
+def _beside(path: str) -> str:
+    folder, name = os.path.split(path)
+    return os.path.join(folder, f".{name}.stamp")
