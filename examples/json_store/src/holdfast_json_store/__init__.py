@@ -11,8 +11,8 @@ import os
 
 from holdfast.errors import StoreDamaged, StoreError, StoreFull, StoreReadOnly, StoreTooNew
 from holdfast.store.base import Store
-from holdfast.store.values import (Capability)
 from holdfast.store.inmemory import InMemoryStore, State
+from holdfast.store.values import Capability
 from holdfast_json_store.codec import decode, encode
 
 FORMAT = "holdfast-json-store"

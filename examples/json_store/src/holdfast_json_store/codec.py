@@ -17,8 +17,8 @@ from holdfast.domain.hub import Hub
 from holdfast.domain.memory import Memory, Origin
 from holdfast.domain.mirror import Agreed, Clash
 from holdfast.domain.turn import Turn
-from holdfast.store.values import (IndexEntry)
 from holdfast.store.inmemory import HubContents, IndexedPassage, State
+from holdfast.store.values import IndexEntry
 
 VALUES = {
     one.__name__: one
