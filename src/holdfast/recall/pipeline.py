@@ -249,12 +249,12 @@ def _by_meaning(
         return []
     try:
         question = embedder.embed_query(first_person(analysis.words, voice))
+        return cache.search(
+            reader, hub_id, embedder.identity, question, limit=weights.VECTOR_CANDIDATES
+        )
     except EmbedderError as error:
         degraded.append(f"the embedding model failed, so only words were matched ({error.message})")
         return []
-    return cache.search(
-        reader, hub_id, embedder.identity, question, limit=weights.VECTOR_CANDIDATES
-    )
 
 
 def _gathered(

@@ -9,8 +9,11 @@ where rows went away it is read anew.
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterable
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
+from holdfast.errors import EmbedderError
 from holdfast.recall.weights import WINDOWS_COUNTED, WINDOWS_PENALTY
 from holdfast.store.values import VectorRow, VectorState
 
@@ -23,6 +26,9 @@ if TYPE_CHECKING:
 # Blocks of 1,024 to 4,096 rows are equally fast for 384 dimensions; smaller and larger are slower.
 _BLOCK_ROWS = 2_048
 _SCALE_BYTES = 4
+# Rows read between two copies into the matrix: as one list, the rows of a large hub would take three
+# times the room of the matrix itself while it is read.
+_ROWS_PER_PART = 4_096
 
 
 class VectorHit(NamedTuple):
@@ -35,27 +41,50 @@ class VectorHit(NamedTuple):
 class _Matrix:
     """The vectors of one hub and model, in the order of their passages. Never changed once made."""
 
-    def __init__(self, state: VectorState, rows: list[VectorRow], before: _Matrix | None) -> None:
+    def __init__(
+        self, state: VectorState, rows: Iterable[VectorRow], before: _Matrix | None
+    ) -> None:
         import numpy as np
 
         self.state = state
-        self.ids: npt.NDArray[np.int64]
-        self.values: npt.NDArray[np.int8]
-        self.scales: npt.NDArray[np.float32]
-        ids = np.fromiter((row.passage_id for row in rows), np.int64, len(rows))
-        width = len(rows[0].vector) if rows else _SCALE_BYTES
-        raw = np.frombuffer(b"".join(row.vector for row in rows), np.uint8).reshape(-1, width)
-        scales = raw[:, :_SCALE_BYTES].copy().view("<f4").reshape(-1)
-        values = raw[:, _SCALE_BYTES:].copy().view(np.int8)
+        self.ids: npt.NDArray[np.int64] = np.empty(state.size, np.int64)
+        self.values: npt.NDArray[np.int8] = np.empty((0, 0), np.int8)
+        self.scales: npt.NDArray[np.float32] = np.empty(state.size, np.float32)
+        done = 0
         if before is not None:
-            ids = np.concatenate([before.ids, ids])
-            values = np.concatenate([before.values, values])
-            scales = np.concatenate([before.scales, scales])
-        self.ids, self.values, self.scales = ids, values, scales
+            done = len(before.ids)
+            self._room_for(before.values.shape[1])
+            self.ids[:done], self.values[:done] = before.ids, before.values
+            self.scales[:done] = before.scales
+        # No more than the store counts, should its count be off: `doctor` finds that.
+        waiting = islice(rows, state.size - done)
+        while some := list(islice(waiting, _ROWS_PER_PART)):
+            # A model that was swapped behind its name leaves vectors of two lengths; those that do
+            # not fit the first cannot be compared.
+            width = self.values.shape[1] or len(some[0].vector) - _SCALE_BYTES
+            some = [row for row in some if len(row.vector) - _SCALE_BYTES == width]
+            raw = np.frombuffer(b"".join(row.vector for row in some), np.uint8)
+            raw = raw.reshape(len(some), -1)
+            self._room_for(raw.shape[1] - _SCALE_BYTES)
+            part = slice(done, done + len(some))
+            self.ids[part] = [row.passage_id for row in some]
+            self.scales[part] = raw[:, :_SCALE_BYTES].copy().view("<f4").reshape(-1)
+            self.values[part] = raw[:, _SCALE_BYTES:].view(np.int8)
+            done += len(some)
+        if done < state.size:
+            self.ids, self.values = self.ids[:done], self.values[:done]
+            self.scales = self.scales[:done]
+        ids = self.ids
         # Where each passage begins, and what the best of its windows has by chance.
         self.starts = np.flatnonzero(np.diff(ids, prepend=-1))
         counts = np.minimum(np.diff(self.starts, append=len(ids)), WINDOWS_COUNTED)
         self.penalties = (WINDOWS_PENALTY * np.log2(counts)).astype(np.float32)
+
+    def _room_for(self, width: int) -> None:
+        import numpy as np
+
+        if not self.values.size:
+            self.values = np.empty((self.state.size, width), np.int8)
 
     def cosines(self, question: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
         """The cosine of every window."""
@@ -99,6 +128,12 @@ class VectorCache:
         matrix = self._current(reader, hub_id, model)
         if not len(matrix.ids):
             return []
+        width = matrix.values.shape[1]
+        if len(question) != width:
+            raise EmbedderError(
+                f"The model's vectors have length {len(question)}, those in the store {width}.",
+                hint="Name the new model in embed.model, so that its vectors are made anew.",
+            )
         cosines = np.maximum.reduceat(matrix.cosines(question), matrix.starts)
         merits = cosines - matrix.penalties
         places = np.arange(len(merits))
@@ -141,4 +176,4 @@ def _refreshed(
         # Where older passages got vectors as well, only reading anew finds them.
         if len(rows) == grown:
             return _Matrix(state, rows, old)
-    return _Matrix(state, list(reader.vectors(hub_id, model, after=0)), None)
+    return _Matrix(state, reader.vectors(hub_id, model, after=0), None)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from holdfast import EmbedderError, HubMemory, InvalidInput
+from holdfast.domain.ids import TimeIds
 from holdfast.testing import FixedClock, HashEmbedder, open_for_tests
 
 
@@ -224,6 +225,28 @@ def test_a_model_that_dies_later_degrades_to_words_and_says_so(tmp_path: Path) -
         found = hub.recall("tabs")
         assert numbers(found) == [1]
         assert any("did not answer" in note for note in found.degraded)
+
+
+class ShorterEmbedder(HashEmbedder):
+    """Another model behind the same name."""
+
+    dimensions = 32
+
+    def embed_passages(self, texts: Sequence[str]) -> Any:
+        return super().embed_passages(texts)[:, :32] + 0.01
+
+
+def test_vectors_of_another_length_degrade_to_words_and_say_so(tmp_path: Path) -> None:
+    with open_for_tests(tmp_path, embedder=HashEmbedder()) as memory:
+        memory.hub().remember("Prefers tabs")
+    clock = FixedClock()
+    with open_for_tests(
+        tmp_path, embedder=ShorterEmbedder(), clock=clock, ids=TimeIds(clock)
+    ) as memory:
+        memory.hub().remember("Prefers spaces")
+        found = memory.hub().recall("tabs or spaces")
+        assert set(numbers(found)) == {1, 2}
+        assert "length 32" in found.degraded[0]
 
 
 def test_without_a_model_words_answer_and_say_so(notes: HubMemory) -> None:
