@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 # Blocks of 1,024 to 4,096 rows are equally fast for 384 dimensions; smaller and larger are slower.
 _BLOCK_ROWS = 2_048
 _SCALE_BYTES = 4
-# Rows read between two copies into the matrix: as one list, the rows of a large hub would take three
-# times the room of the matrix itself while it is read.
+# Rows read between two copies into the matrix: as one list, the rows of a large hub would take
+# three times the room of the matrix itself while it is read.
 _ROWS_PER_PART = 4_096
 
 
