@@ -6,7 +6,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime, timedelta, tzinfo
+from functools import wraps
+from threading import get_ident
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
     from holdfast.domain.hub import Hub, Statistics
     from holdfast.domain.ids import Ids
     from holdfast.domain.memory import Memory, Origin
+    from holdfast.domain.mirror import Clash
     from holdfast.domain.query import Page, Recalled
     from holdfast.domain.results import LifecycleMove, Remembered
     from holdfast.domain.turn import Turn
@@ -34,6 +38,8 @@ if TYPE_CHECKING:
     from holdfast.engine.core import Core
     from holdfast.engine.find import Reference
     from holdfast.engine.history import FieldDiff, Undone
+    from holdfast.files.mirror import SyncReport
+    from holdfast.files.step import Step
     from holdfast.store.base import Store
 
 
@@ -121,11 +127,21 @@ class Holdfast:
         return engine.hubs.list_hubs(self.core)
 
     def rename_hub(self, name: str, new: str) -> Hub:
-        return engine.hubs.rename_hub(self.core, name, new)
+        hub = engine.hubs.rename_hub(self.core, name, new)
+        if os.path.isdir(os.path.join(self.home, "hubs")):
+            from holdfast.files.atomic import rename_hub_folder
+
+            rename_hub_folder(self.home, normalise.clean_hub_name(name), hub.name)
+        return hub
 
     def delete_hub(self, name: str) -> Hub:
         """Removes a hub and everything in it, for good."""
-        return engine.hubs.delete_hub(self.core, name)
+        hub = engine.hubs.delete_hub(self.core, name)
+        if os.path.isdir(os.path.join(self.home, "hubs", hub.name)):
+            from holdfast.files.stamp import remove_mirrored
+
+            remove_mirrored(os.path.join(self.home, "hubs", hub.name, "MEMORY.md"))
+        return hub
 
     def import_hub(
         self,
@@ -170,6 +186,8 @@ class HubMemory:
         self.core = core
         self.info = info
         self._home = home
+        self._step: Step | None = None
+        self._stepping: set[int] = set()
 
     @property
     def name(self) -> str:
@@ -188,6 +206,36 @@ class HubMemory:
 
     def __repr__(self) -> str:
         return f"<hub {self.name}>"
+
+    # In step with MEMORY.md
+
+    def sync(self, *, confirm: bool = False) -> SyncReport:
+        """Brings MEMORY.md and the store together, and keeps them so from now on: afterwards each
+        operation takes in what was edited. `confirm` says that many missing lines are meant."""
+        from holdfast.files.mirror import Mirror
+
+        return Mirror(self.core, self._memory_md, self.id, self.name).sync(confirm=confirm)
+
+    def conflicts(self) -> list_[Clash]:
+        """Where the file and the store both changed one memory; both texts are kept."""
+        from holdfast.files.clashes import open_clashes
+
+        return open_clashes(self.core, self.id, self.name)
+
+    def settle(self, conflict: str, *, keep: str) -> Clash:
+        """Ends a conflict: `keep` the "store" text, the "file" text, or "both"."""
+        from holdfast.files.clashes import settle
+
+        return settle(self.core, self.id, self.name, conflict, keep)
+
+    @property
+    def notes(self) -> list_[str]:
+        """What there is to know about the hub's files: restored, refused, in conflict."""
+        return self._step.notes if self._step is not None else []
+
+    @property
+    def _memory_md(self) -> str:
+        return os.path.join(self._home, "hubs", self.name, "MEMORY.md")
 
     # Taking in
 
@@ -571,6 +619,69 @@ class HubMemory:
 
 # Inside HubMemory the word `list` is the method; outside it is the type.
 list_ = list
+
+
+# Operations before which edits in MEMORY.md are taken in, and those after which it follows too.
+READING = (
+    *("recall", "get", "list", "related", "statistics", "context", "pin", "unpin", "access"),
+    *("history", "diff", "changes", "receipts", "export", "scan", "conflicts"),
+)
+WRITING = (
+    *("remember", "remember_draft", "remember_many", "update", "archive", "forget"),
+    *("forget_many", "restore", "purge", "purge_forgotten", "lifecycle", "undo", "settle"),
+)
+WRITING_SLOWLY = ("remember_stream",)
+
+
+@contextmanager
+def _in_step(hub: HubMemory, name: str, *, writes: bool) -> Iterator[None]:
+    """The hub's file before and after an operation; a hub without a folder costs one look."""
+    me = get_ident()
+    # Operations call each other: only the outermost one looks.
+    if me in hub._stepping or not os.path.isdir(os.path.dirname(hub._memory_md)):
+        yield
+        return
+    from holdfast.files.step import Step
+
+    if hub._step is None:
+        hub._step = Step(hub.core, hub._memory_md, hub.id, hub.name)
+    step = hub._step
+    hub._stepping.add(me)
+    try:
+        step.before()
+        yield
+        if writes:
+            step.after(purged=name.startswith("purge"))
+    finally:
+        hub._stepping.discard(me)
+
+
+def _stepped(name: str, *, writes: bool) -> Any:
+    method = getattr(HubMemory, name)
+
+    @wraps(method)
+    def with_file(self: HubMemory, *args: Any, **values: Any) -> Any:
+        with _in_step(self, name, writes=writes):
+            return method(self, *args, **values)
+
+    return with_file
+
+
+def _stepped_slowly(name: str) -> Any:
+    method = getattr(HubMemory, name)
+
+    @wraps(method)
+    def with_file(self: HubMemory, *args: Any, **values: Any) -> Any:
+        with _in_step(self, name, writes=True):
+            yield from method(self, *args, **values)
+
+    return with_file
+
+
+for _name in READING + WRITING:
+    setattr(HubMemory, _name, _stepped(_name, writes=_name in WRITING))
+for _name in WRITING_SLOWLY:
+    setattr(HubMemory, _name, _stepped_slowly(_name))
 
 
 def to_draft(item: str | Draft | Mapping[str, Any]) -> Draft:

@@ -37,6 +37,14 @@ def hub_folder(home: str, hub_name: str) -> str:
     return os.path.join(home, HUBS, hub_name)
 
 
+def rename_hub_folder(home: str, old: str, new: str) -> None:
+    """A renamed hub takes its files along; files that have the new name already stay."""
+    source, target = hub_folder(home, old), hub_folder(home, new)
+    if os.path.isdir(source) and not os.path.lexists(target):
+        with _told(target):
+            os.rename(source, target)
+
+
 def make_folder(path: str) -> None:
     """The folder and those above it, each new one for its owner only."""
     missing = []

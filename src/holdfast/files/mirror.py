@@ -32,7 +32,6 @@ from holdfast.engine.passages import Indexed, indexed_all
 from holdfast.engine.recorder import Recorder
 from holdfast.errors import Conflict, InvalidInput
 from holdfast.files.atomic import (
-    hub_folder,
     locked,
     make_folder,
     remove_partials,
@@ -42,7 +41,7 @@ from holdfast.files.layout import Wanted, lay_out
 from holdfast.files.memory_md import FILE_NAME, Document, Item, fresh, parse, render, rewritten
 from holdfast.files.merge import Edit, New, Plan, View, merge
 from holdfast.files.reading import FileRead, read_settled
-from holdfast.files.stamp import Stamp, Token, read_stamp, stamp_of, write_stamp
+from holdfast.files.stamp import Stamp, Token, read_stamp, stamp_of, token_of, write_stamp
 from holdfast.store.base import Reader, Writer
 from holdfast.text import normalise
 
@@ -96,12 +95,12 @@ class _Taken(NamedTuple):
 class Mirror:
     """The MEMORY.md of one hub."""
 
-    def __init__(self, core: Core, home: str, hub_id: str, hub: str) -> None:
+    def __init__(self, core: Core, path: str, hub_id: str, hub: str) -> None:
         self._core = core
         self._hub_id = hub_id
         self._hub = hub
-        self.folder = hub_folder(home, hub)
-        self.path = os.path.join(self.folder, FILE_NAME)
+        self.folder = os.path.dirname(path)
+        self.path = path
 
     def sync(self, *, confirm: bool = False) -> SyncReport:
         """Brings both sides together. `confirm` says that a file which lacks many lines, or comes
@@ -132,7 +131,7 @@ class Mirror:
             agreed = reader.agreed(self._hub_id, FILE_NAME)
             base_text = agreed.text if agreed else ""
             file = read_settled(self.path, self.folder, base_text, self._core.now())
-            token = _token(reader, self._hub_id)
+            token = token_of(reader, self._hub_id)
             if file.text == base_text and agreed and stamp.is_for(self._hub_id, token):
                 self._remember_stamp(file, token)
                 return SyncReport()
@@ -210,7 +209,7 @@ class Mirror:
         clashes: list[Clash] = []
         noted = {(clash.memory_id, clash.in_file) for clash in snapshot.open_clashes}
         with self._core.store.write() as writer:
-            if _token(writer, self._hub_id) != snapshot.token:
+            if token_of(writer, self._hub_id) != snapshot.token:
                 raise _Moved
             recorder = Recorder(self._core, writer, self._hub_id, "update", reason=EDITED)
             for edit, values in zip(edits, fields, strict=True):
@@ -229,7 +228,7 @@ class Mirror:
             for memory in gone:
                 away = recorder.revise(memory, state="archived", state_reason=REMOVED)
                 changed[away.id] = away
-            token = _token(writer, self._hub_id)
+            token = token_of(writer, self._hub_id)
         return _Taken(token, changed, links, beside, tuple(clashes), refused)
 
     def _acceptable(self, item: Edit | New, refused: dict[int, str]) -> bool:
@@ -312,12 +311,6 @@ class Mirror:
 
     def _remember_stamp(self, file: FileRead, token: Token) -> None:
         write_stamp(self.path, Stamp(self._hub_id, stamp_of(self.path), token))
-
-
-def _token(reader: Reader, hub_id: str) -> Token:
-    """Changes whenever a memory of the hub does: the newest change set and the purges."""
-    newest = reader.changes(hub_id, limit=1)
-    return Token(newest[0].id if newest else "", len(reader.receipts(hub_id)))
 
 
 def _texts_since(reader: Reader, memory: Memory, text: str | None) -> Sequence[str]:

@@ -8,9 +8,12 @@ import json
 import os
 import time
 from contextlib import suppress
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.files.atomic import FILE_MODE
+
+if TYPE_CHECKING:
+    from holdfast.store.base import Reader
 
 # The clock that stamps files may tick this slowly: two saves within a tick look alike, so a stamp
 # taken this soon after a save proves nothing.
@@ -36,6 +39,12 @@ class Stamp(NamedTuple):
 
 
 _NONE = Stamp("", None, None)
+
+
+def token_of(reader: Reader, hub_id: str) -> Token:
+    """The state of a hub as it is read."""
+    newest = reader.changes(hub_id, limit=1)
+    return Token(newest[0].id if newest else "", len(reader.receipts(hub_id)))
 
 
 def stamp_of(path: str) -> tuple[int, int, int] | None:
@@ -76,6 +85,13 @@ def write_stamp(path: str, stamp: Stamp) -> None:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             json.dump(stamp, file)
         os.replace(partial, beside)
+
+
+def remove_mirrored(path: str) -> None:
+    """The file and what is kept beside it go, with the hub they belong to."""
+    for gone in (path, _beside(path)):
+        with suppress(FileNotFoundError):
+            os.unlink(gone)
 
 
 def _beside(path: str) -> str:

@@ -1,0 +1,88 @@
+"""Around each operation on a hub whose folder exists: before it, what was edited in MEMORY.md is
+taken in; after a write, the file follows. A file that cannot be kept in step is a note and never
+an error of the operation itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from holdfast.errors import HoldfastError
+from holdfast.files.stamp import quick_stamp_of, read_stamp, stamp_of, token_of
+
+if TYPE_CHECKING:
+    from holdfast.engine.core import Core
+    from holdfast.files.mirror import Mirror, SyncReport
+
+
+class Step:
+    """Keeps one hub's file in step for one process. It reads the file only when its stamp says
+    that somebody has written it."""
+
+    def __init__(self, core: Core, path: str, hub_id: str, hub: str) -> None:
+        self._core = core
+        self._path = path
+        self._hub_id = hub_id
+        self._hub = hub
+        self._seen: tuple[int, int, int] | None = None
+        self._failed: tuple[int, int, int] | None = None
+        self.notes: list[str] = []
+
+    def before(self) -> None:
+        """Takes in what was edited since the last look."""
+        stamp = quick_stamp_of(self._path)
+        if stamp is None or stamp not in (self._seen, self._failed):
+            self._try(stamp, self._look)
+
+    def after(self, *, purged: bool = False) -> None:
+        """Lets the file follow what was written."""
+        self._try(quick_stamp_of(self._path), self._sync)
+        if purged:
+            # The text both sides agreed on held the purged line, and its old pages still do.
+            self._core.store.settle()
+
+    def _look(self) -> None:
+        stamp = quick_stamp_of(self._path)
+        noted = read_stamp(self._path)
+        if stamp is not None and (noted.hub_id, noted.file) == (self._hub_id, stamp):
+            with self._core.store.read() as reader:
+                token = token_of(reader, self._hub_id)
+            if noted.token == token:
+                self._seen = stamp
+                return
+        self._sync()
+
+    def _sync(self) -> None:
+        report = self._mirror().sync()
+        self._seen = stamp_of(self._path)
+        for note in notes_of(report):
+            self._note(note)
+
+    def _try(self, stamp: tuple[int, int, int] | None, what: Callable[[], None]) -> None:
+        try:
+            what()
+            self._failed = None
+        except (HoldfastError, OSError) as error:
+            self._note(str(error))
+            # Until somebody changes the file, trying again would only repeat the note.
+            self._failed = stamp
+
+    def _mirror(self) -> Mirror:
+        from holdfast.files.mirror import Mirror
+
+        return Mirror(self._core, self._path, self._hub_id, self._hub)
+
+    def _note(self, text: str) -> None:
+        if text not in self.notes:
+            self.notes.append(text)
+
+
+def notes_of(report: SyncReport) -> list[str]:
+    """What a person should know of a sync."""
+    clashes = [
+        f"Memory {clash.memory_id} was changed in the file and in the store; both texts are kept. "
+        "`holdfast conflicts` lists them."
+        for clash in report.clashes
+    ]
+    return [*report.notes, *report.refused, *clashes]
