@@ -6,6 +6,7 @@ come best first.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
@@ -206,7 +207,9 @@ class Block:
         if self.left_out:
             out.append(look.footer(len(self.left_out)))
         out.append(look.closing)
-        return "".join(out)
+        # Empty lines between sections are not needed after the last one.
+        text = "".join(out)
+        return re.sub(r"\n+\Z", "\n", text)
 
 
 def laid_out(items: Iterable[Item], look: Style) -> list[Item]:
