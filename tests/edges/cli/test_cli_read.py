@@ -1,4 +1,4 @@
-"""recall, get, list, related, timeline, context, as a shell sees them."""
+"""recall, get, list, related, timeline, as a shell sees them."""
 
 from __future__ import annotations
 
@@ -111,7 +111,6 @@ def test_archived_memories_are_for_those_who_ask(stocked: Run) -> None:
         (("timeline", "last", "week", "--since", "7d"), 2, "not both"),
         (("timeline", "once", "upon"), 2, "not a date"),
         (("timeline", "--limit", "0"), 2, "limit"),
-        (("context", "--budget", "10"), 2, "at least 200"),
     ],
 )
 def test_bad_input_is_a_sentence_and_an_exit_code(stocked: Run, words, code, message) -> None:
@@ -239,11 +238,3 @@ def test_a_zone_that_does_not_exist_is_a_clear_error(stocked: Run, monkeypatch) 
     ran = stocked("list")
     assert ran.code == 2
     assert "Europe/Berlin" in ran.err
-
-
-def test_the_context_block_is_printed(stocked: Run) -> None:
-    ran = stocked("context", "--query", "tabs")
-    assert ran.out.startswith('<memory hub="default">')
-    assert "Prefers tabs over spaces" in ran.out
-    assert stocked("context", "--json").json["hub"] == "default"
-    assert len(stocked("context", "--budget", "200").out) <= 201

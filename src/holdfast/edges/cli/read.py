@@ -1,11 +1,11 @@
-"""Finding: recall, get, list, related, timeline, context."""
+"""Finding: recall, get, list, related, timeline."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from holdfast.edges.cli import options
-from holdfast.edges.cli.command import Command, Namespace, Parser, whole
+from holdfast.edges.cli.command import Command, Namespace, Parser
 from holdfast.edges.cli.output import short, visible
 from holdfast.errors import InvalidInput
 
@@ -325,26 +325,6 @@ def _show_days(call: Call, memories: list[Memory]) -> None:
         )
 
 
-# context
-
-
-def _context_options(parser: Parser) -> None:
-    parser.add_argument("--query", metavar="TEXT", help="what the agent is about to answer")
-    parser.add_argument(
-        "--budget", type=whole, metavar="CHARS", help="at most this many characters"
-    )
-
-
-def _context(call: Call, args: Namespace) -> None:
-    if args.budget is not None and args.budget < 200:
-        raise InvalidInput(f"The budget is {args.budget}; it must be at least 200 characters.")
-    text = call.hub.context(args.query, budget=args.budget)
-    if call.out.json:
-        call.out.value({"hub": call.hub.name, "context": text})
-    else:
-        call.out.line(text.removesuffix("\n"))
-
-
 COMMANDS = (
     Command(
         "recall",
@@ -387,12 +367,5 @@ COMMANDS = (
         _timeline,
         "Without a window, the last seven days.\n"
         "In a pipe, a line per memory: time, happened or learnt, number, category, title.",
-    ),
-    Command(
-        "context",
-        "Print the block that goes into an agent's prompt.",
-        'holdfast context --query "set up the editor" --budget 4000',
-        _context_options,
-        _context,
     ),
 )

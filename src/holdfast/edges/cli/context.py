@@ -1,0 +1,105 @@
+"""The block for an agent's prompt."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from holdfast.edges.cli.command import Command, Namespace, Parser, whole
+from holdfast.edges.cli.output import short
+
+if TYPE_CHECKING:
+    from holdfast.edges.cli.call import Call
+    from holdfast.engine.context import Context
+
+
+def _options(parser: Parser) -> None:
+    # A copy of engine.styles.STYLES' names: they are only offered here, and this module should
+    # not load the engine to print its help.
+    styles = ("plain", "xml", "max", "maven", "minion")
+    parser.add_argument("--query", metavar="TEXT", help="what the agent is about to answer")
+    parser.add_argument(
+        "--budget", type=whole, metavar="N", help="at most this many characters, or tokens"
+    )
+    parser.add_argument("--tokens", action="store_true", help="the budget is in tokens")
+    parser.add_argument(
+        "--tokenizer",
+        metavar="NAME",
+        help="count tokens with this one, for example tiktoken:o200k_base",
+    )
+    parser.offer("--style", styles, default="plain", metavar="STYLE", help=", ".join(styles))
+    parser.add_argument(
+        "--explain", action="store_true", help="say what is left out of the block, and why"
+    )
+
+
+def _context(call: Call, args: Namespace) -> None:
+    from holdfast.engine.context import context
+
+    # The engine's own value, not the library's text: it also says where the answer is degraded.
+    built = context(
+        call.hub.core,
+        call.hub.id,
+        call.hub.name,
+        args.query,
+        budget=args.budget,
+        unit="tokens" if args.tokens else "chars",
+        style=args.style,
+        count_tokens=args.tokenizer,
+        explain=args.explain,
+    )
+    for reason in built.degraded:
+        call.out.note(f"Degraded: {reason}.")
+    if call.out.json:
+        call.out.value(_plain(call.hub.name, built, explain=args.explain))
+        return
+    if built.text:
+        # To the letter: what an agent gets is what is printed.
+        call.out.line(built.text.removesuffix("\n"))
+    if args.explain:
+        _explain(call, built)
+
+
+def _explain(call: Call, built: Context) -> None:
+    unit = "characters" if built.unit == "chars" else "tokens"
+    call.out.note(f"{len(built.included)} in, {built.used} of {built.budget} {unit}.")
+    for absent in built.left_out:
+        memory = absent.memory
+        call.out.note(f"Left out #{memory.number} {short(memory.title)}: {absent.reason}.")
+
+
+def _plain(hub: str, built: Context, *, explain: bool) -> dict[str, Any]:
+    plain: dict[str, Any] = {
+        "hub": hub,
+        "context": built.text,
+        "used": built.used,
+        "budget": built.budget,
+        "unit": built.unit,
+        "degraded": list(built.degraded),
+    }
+    if explain:
+        plain["included"] = [memory.number for memory in built.included]
+        plain["left_out"] = [
+            {
+                "number": absent.memory.number,
+                "id": absent.memory.id,
+                "title": absent.memory.title,
+                "section": absent.section,
+                "reason": absent.reason,
+            }
+            for absent in built.left_out
+        ]
+    return plain
+
+
+COMMANDS = (
+    Command(
+        "context",
+        "Print the block that goes into an agent's prompt.",
+        'holdfast context --query "set up the editor" --budget 4000',
+        _options,
+        _context,
+        "Long-term memory, then what the question makes relevant, then the journal of today and\n"
+        "yesterday; never more than the budget (setting context.chars_max).\n"
+        "Without a tokenizer, tokens are counted by a bound that holds for any model.",
+    ),
+)
