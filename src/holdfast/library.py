@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from datetime import datetime, timedelta, tzinfo
+from datetime import date, datetime, timedelta, tzinfo
 from functools import wraps
 from threading import get_ident
 from types import TracebackType
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from holdfast.engine.core import Core
     from holdfast.engine.find import Reference
     from holdfast.engine.history import FieldDiff, Undone
+    from holdfast.files.journal import Days
+    from holdfast.files.journal_sync import Place
     from holdfast.files.mirror import SyncReport
     from holdfast.files.step import Step
     from holdfast.store.base import Store
@@ -542,6 +544,43 @@ class HubMemory:
     def lifecycle(self, *, dry_run: bool = False) -> list_[LifecycleMove]:
         """Cools and archives what is due; a dry run only says what it would do and why."""
         return engine.lifecycle.lifecycle(self.core, self.id, self.name, dry_run=dry_run)
+
+    # Journals
+
+    def journal_add(
+        self,
+        text: str,
+        *,
+        at: datetime | str | None = None,
+        trust: str = "user",
+        source: str = "sdk",
+        source_agent: str | None = None,
+    ) -> Memory:
+        """Adds an entry to the journal of its UTC day, in the file and as a memory."""
+        from holdfast.files import journal
+
+        return journal.add(
+            self._journals, text, at=at, trust=trust, source=source, source_agent=source_agent
+        )
+
+    def journal(self, when: str | date | tuple[date, date] = "today") -> Days:
+        """The journal of today, yesterday, a date, or a range such as `2026-05-01..2026-05-27`;
+        newest day first. What was changed in the files is taken in before."""
+        from holdfast.files import journal
+
+        return journal.days(self._journals, when)
+
+    def sync_journals(self) -> list_[str]:
+        """Takes in what was changed in the journal files; returns notes on what could not be."""
+        from holdfast.files import journal
+
+        return journal.sync(self._journals)
+
+    @property
+    def _journals(self) -> Place:
+        from holdfast.files.journal_sync import Place
+
+        return Place(self.core, self.id, self.name, self.folder)
 
     # The conversation log
 

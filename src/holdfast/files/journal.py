@@ -1,0 +1,242 @@
+"""Journals: one file of entries for each UTC day, and a memory for each entry, so that it is found.
+
+A journal is named exactly `YYYY-MM-DD.md`, after a day that exists; any other file is none. What
+people change in the files is taken in at every operation here (see journal_sync).
+
+An entry that is added goes to disk in this order: the line, the memory, what both sides agree on.
+Nothing is lost wherever that is cut off: the next operation remembers a line that has no memory.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from datetime import date, datetime, timedelta
+from typing import Any, NamedTuple
+
+from holdfast import engine
+from holdfast.domain.memory import SOURCES, TRUSTS, Memory
+from holdfast.engine.core import require_hub
+from holdfast.errors import HoldfastError, InvalidInput, StoreReadOnly
+from holdfast.files import journal_sync, journal_text
+from holdfast.files.atomic import append_line, locked
+from holdfast.files.journal_sync import Line, Place, Synced
+from holdfast.text import normalise
+
+_NAME = re.compile(r"(\d{4}-\d{2}-\d{2})\.md", re.ASCII)
+# Names that somebody probably meant as a journal: worth a word.
+_NEARLY = re.compile(r"\d{4}.\d\d?.\d\d?.*\.(?:md|markdown|txt)", re.ASCII | re.IGNORECASE)
+
+
+class Entry(NamedTuple):
+    """One entry: what it says, its time of day as the file has it, and its memory."""
+
+    text: str
+    time: str
+    memory: Memory | None
+
+
+class Day(NamedTuple):
+    """The journal of one UTC day: the file's text as it is, and its entries in order."""
+
+    date: date
+    text: str
+    entries: tuple[Entry, ...]
+
+
+class Days(list[Day]):
+    """Days, newest first; `notes` are sentences on what could not be read or was ignored."""
+
+    def __init__(self, days: Sequence[Day] = (), notes: Sequence[str] = ()) -> None:
+        super().__init__(days)
+        self.notes = list(notes)
+
+
+def add(
+    place: Place,
+    text: str,
+    *,
+    at: datetime | str | None = None,
+    trust: str = "user",
+    source: str = "sdk",
+    source_agent: str | None = None,
+) -> Memory:
+    """Adds an entry to the journal of its UTC day."""
+    core = place.core
+    text = normalise.clean_content(text, bytes_max=core.settings["content.bytes_max"]).strip()
+    moment = normalise.clean_time(at) or core.now()
+    day = moment.date()
+    with core.store.read() as reader:
+        require_hub(reader, place.hub_id, place.hub)
+    line = journal_text.render(text, f"{moment:%H:%M}")
+    block = journal_text.parse(line + "\n")[0]
+    with _lock(place):
+        lines = journal_sync.sync_day(place, day).lines
+        key = journal_text.keys_of([*(one.block for one in lines), block])[-1]
+        used = {one.memory_id for one in lines}
+        draft = journal_sync.draft_of(day, block)._replace(
+            content=text,
+            occurred_at=moment,
+            trust=normalise.one_of(trust, TRUSTS, "trust"),  # type: ignore[arg-type]
+            source=normalise.one_of(source, SOURCES, "source"),  # type: ignore[arg-type]
+            source_agent=source_agent,
+        )
+        draft = journal_sync.settled(place, day, draft, key, used)
+        append_line(journal_sync.path_of(place, day), line, within=place.folder)
+        memory = engine.remember.remember(core, place.hub_id, place.hub, draft).memory
+        journal_sync.agree(place, day, [*lines, Line(block, memory.id)])
+    return memory
+
+
+def days(place: Place, when: Any = "today") -> Days:
+    """The journals of a day or a range of days, newest first, after taking in what changed."""
+    first, last = span(when, place.core.now().date())
+    out = Days(notes=sync(place))
+    for day in sorted(_days_with_something(place, first, last), reverse=True):
+        try:
+            found = _day(place, day)
+        except HoldfastError as error:
+            if str(error) not in out.notes:
+                out.notes.append(str(error))
+            continue
+        if found.entries or found.text.strip():
+            out.append(found)
+    return out
+
+
+def sync(place: Place) -> list[str]:
+    """Takes in every journal that was written since the last look; returns notes on what could
+    not be read or was ignored, which keeps it from none of the others."""
+    found, notes = journal_files(place.folder)
+    for day in found:
+        try:
+            if journal_sync.changed(place, day):
+                with _lock(place):
+                    notes += journal_sync.sync_day(place, day).notes
+        except HoldfastError as error:
+            notes.append(str(error))
+    return notes
+
+
+def sync_day(place: Place, day: date) -> list[str]:
+    """Brings one day's file and memories in step, whichever of them changed."""
+    with _lock(place):
+        return journal_sync.sync_day(place, day).notes
+
+
+def day_of(memory: Memory) -> date | None:
+    """The day in whose journal a memory stands."""
+    name, hash_, _ = (memory.source_path or "").partition("#")
+    found = _NAME.fullmatch(name) if hash_ and memory.layer == "journal" else None
+    return _real_date(found[1]) if found else None
+
+
+def _lock(place: Place) -> AbstractContextManager[None]:
+    # One lock for all days: a lock file beside each of them would double the folder.
+    return locked(os.path.join(place.folder, "journal"))
+
+
+def _day(place: Place, day: date) -> Day:
+    try:
+        if not os.path.isdir(place.folder) and not journal_sync.live_memories(place, day, day):
+            return Day(day, "", ())
+        with _lock(place):
+            synced = journal_sync.sync_day(place, day)
+    except StoreReadOnly:
+        # Who may not write may still read.
+        file = journal_sync.read_file(place, day)
+        blocks = journal_text.parse(file.text if file else "")
+        synced = Synced([Line(block) for block in blocks], [])
+    with place.core.store.read() as reader:
+        ids = [line.memory_id for line in synced.lines if line.memory_id]
+        memories = reader.memories_by_id(place.hub_id, ids)
+    entries = [
+        Entry(line.block.text, line.block.time, memories.get(line.memory_id))
+        for line in synced.lines
+        if line.block.text
+    ]
+    raw = "".join(line.block.raw for line in synced.lines)
+    # Bytes that are no text are kept in the file, and shown as what they are: unreadable.
+    text = raw.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return Day(day, text, tuple(entries))
+
+
+# Days and names
+
+
+def journal_files(folder: str) -> tuple[list[date], list[str]]:
+    """The days that have a file, oldest first, and a note on each name that only looks like one."""
+    found, notes = [], []
+    try:
+        names = sorted(os.listdir(folder))
+    except FileNotFoundError:
+        return [], []
+    except OSError as error:
+        return [], [f"{folder} cannot be read: {error.strerror}."]
+    for name in names:
+        match = _NAME.fullmatch(name)
+        day = _real_date(match[1]) if match else None
+        if day is not None:
+            found.append(day)
+        elif _NEARLY.fullmatch(name):
+            notes.append(f"{name} is ignored: a journal is named YYYY-MM-DD.md, after a real day.")
+    return found, notes
+
+
+def span(when: Any, today: date) -> tuple[date, date]:
+    """The first and the last day that are meant: today, yesterday, a date, or two with `..`."""
+    if isinstance(when, str) and ".." in when:
+        start, _, end = when.partition("..")
+        first = _one_day(start, today) if start.strip() else date.min
+        last = _one_day(end, today) if end.strip() else today
+    elif isinstance(when, (tuple, list)) and len(when) == 2:
+        first, last = (_one_day(part, today) for part in when)
+    else:
+        first = last = _one_day(when, today)
+    if first > last:
+        raise InvalidInput(
+            f"The range ends before it begins: {first} is after {last}.", hint="Swap them."
+        )
+    return first, last
+
+
+def _one_day(when: Any, today: date) -> date:
+    if isinstance(when, datetime):
+        moment = normalise.clean_time(when)
+        assert moment is not None, "a time that is given is checked or refused"
+        return moment.date()
+    if isinstance(when, date):
+        return when
+    word = when.strip().lower() if isinstance(when, str) else ""
+    if word == "today":
+        return today
+    if word == "yesterday":
+        return today - timedelta(days=1)
+    found = _real_date(word)
+    if found is None:
+        raise InvalidInput(
+            f"{when!r} is not a day.",
+            hint="Write today, yesterday, a date such as 2026-05-27, or two of them: "
+            "2026-05-01..2026-05-27.",
+        )
+    return found
+
+
+def _real_date(text: str) -> date | None:
+    if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", text, re.ASCII):
+        return None
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+def _days_with_something(place: Place, first: date, last: date) -> set[date]:
+    if first == last:
+        return {first}
+    found = {day for day in journal_files(place.folder)[0] if first <= day <= last}
+    for memory in journal_sync.live_memories(place, first, last):
+        found.add((memory.occurred_at or memory.created_at).date())
+    return found

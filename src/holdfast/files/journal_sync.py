@@ -1,0 +1,454 @@
+"""Keeps the file of one day's journal and its memories in step, whoever changed what.
+
+What both sides last agreed on (the base: each entry's key and its memory) tells who it was:
+
+- in the file but not in the base: a person wrote it, or a process was killed before it could be
+  remembered; it is remembered now
+- in the base but not in the file: it was edited (the memory gets a new version) or removed (the
+  memory is archived)
+- forgotten, purged or edited in the store: the line goes, or changes
+- in the store but in neither: the line is added
+
+The order is: memories, then the file, then the base. Wherever that is cut off, the next time finds
+the memory by its path, which is the day and the entry's key, and goes on. The caller holds the lock
+of the hub's journals. This module does not know which days people ask for.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections.abc import Sequence
+from datetime import UTC, date, datetime, time, timedelta
+from typing import NamedTuple
+
+from holdfast import engine
+from holdfast.domain.draft import Draft
+from holdfast.domain.memory import Memory
+from holdfast.domain.mirror import Agreed
+from holdfast.domain.query import Filter
+from holdfast.engine.core import Core, require_hub
+from holdfast.errors import InvalidInput, StoreError, StoreReadOnly
+from holdfast.files import journal_text
+from holdfast.files.atomic import real_path, write_atomic
+from holdfast.files.journal_text import Block
+from holdfast.text import normalise
+
+REMOVED = "removed from the journal"
+EDITED = "edited in the journal"
+ENTERED = "entered in the journal"
+# A year of a busy agent is less; a larger file is a log that was put in the wrong place.
+FILE_BYTES_MAX = 16_000_000
+# An edited line shares at least half of its letters with what it was; else it is another entry.
+_ALIKE = 0.5
+# Comparing letter by letter is quadratic, and the opening tells.
+_COMPARED_CHARS = 400
+# More pairs take longer than a person waits: such a file was written anew, not edited.
+_PAIRS_MAX = 10_000
+# As often as one line can be typed, edited away and typed again in a day.
+_ATTEMPTS_AT_A_PATH = 1_000
+# An editor that saves while we write goes first; one that never stops saving is not waited for.
+_ATTEMPTS = 3
+
+
+class Place(NamedTuple):
+    """Whose journals: the hub, and the folder its files are in."""
+
+    core: Core
+    hub_id: str
+    hub: str
+    folder: str
+
+
+class File(NamedTuple):
+    """A journal as it was read: its text, and what tells whether it was written since."""
+
+    text: str
+    signature: tuple[int, ...]
+
+
+class Line(NamedTuple):
+    """A block of the file and the id of its memory; '' for what is no entry."""
+
+    block: Block
+    memory_id: str = ""
+
+
+class Synced(NamedTuple):
+    """A day's file after both sides were brought in step."""
+
+    lines: list[Line]
+    notes: list[str]
+
+
+class _Base(NamedTuple):
+    """For each block its key and its memory's id, or its raw text and nothing."""
+
+    signature: tuple[int, ...] = ()
+    items: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def ids(self) -> dict[str, str]:
+        return {key: memory_id for key, memory_id in self.items if memory_id}
+
+
+# Names
+
+
+def name_of(day: date) -> str:
+    return f"{day.isoformat()}.md"
+
+
+def path_of(place: Place, day: date) -> str:
+    return os.path.join(place.folder, name_of(day))
+
+
+def source_path(day: date, key: str) -> str:
+    """Where a memory comes from: the day's file and the entry's key in it."""
+    return f"{name_of(day)}#{key}"
+
+
+# Reading
+
+
+def read_file(place: Place, day: date) -> File | None:
+    """The day's file; None where there is none.
+
+    Bytes that are not UTF-8 stay what they are when the text is written again.
+    """
+    path = path_of(place, day)
+    target = real_path(path, within=place.folder)
+    try:
+        # Not waiting for the other end of a pipe that somebody put there.
+        handle = os.open(target, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    except FileNotFoundError:
+        return None
+    except PermissionError:
+        raise StoreReadOnly(f"{path} cannot be read.", hint="Check who owns it.") from None
+    except OSError as error:
+        raise StoreError(f"{path} cannot be read: {error.strerror}.") from None
+    about = os.fstat(handle)
+    if not stat.S_ISREG(about.st_mode):
+        os.close(handle)
+        raise StoreError(f"{path} is not a file.", hint="Move it away.")
+    with os.fdopen(handle, "rb") as file:
+        if about.st_size > FILE_BYTES_MAX:
+            raise InvalidInput(
+                f"{path} has {about.st_size:,} bytes; a journal has at most {FILE_BYTES_MAX:,}.",
+                hint="Give it another name, or move it into the files of the hub.",
+            )
+        text = file.read().decode("utf-8", "surrogateescape")
+    return File(text, _signature(about))
+
+
+def _signature(about: os.stat_result) -> tuple[int, ...]:
+    return (about.st_mtime_ns, about.st_ctime_ns, about.st_size, about.st_ino)
+
+
+def changed(place: Place, day: date) -> bool:
+    """Whether the file was written since both sides agreed."""
+    try:
+        now = _signature(os.stat(path_of(place, day)))
+    except OSError:
+        return True
+    with place.core.store.read() as reader:
+        require_hub(reader, place.hub_id, place.hub)
+        return _base(reader.agreed(place.hub_id, name_of(day))).signature != now
+
+
+def live_memories(place: Place, first: date, last: date) -> list[Memory]:
+    """The memories of the journal layer from these days, by number."""
+    start = datetime.combine(first, time.min, UTC)
+    # The day after the last day there is does not exist.
+    end = None if last == date.max else datetime.combine(last + timedelta(days=1), time.min, UTC)
+    wanted = Filter(layers=("journal",), since=start, until=end)
+    return list(engine.listing.scan_memories(place.core, place.hub_id, place.hub, wanted))
+
+
+# The base
+
+
+def _base(agreed: Agreed | None) -> _Base:
+    if agreed is None:
+        return _Base()
+    value = json.loads(agreed.text)
+    return _Base(tuple(value["signature"]), tuple((item[0], item[1]) for item in value["items"]))
+
+
+def agree(place: Place, day: date, lines: Sequence[Line], signature: tuple[int, ...] = ()) -> None:
+    """Notes what both sides agree on. Of entries only the key is kept: what is purged must leave
+    no trace here. The signature is empty after a write of our own, as somebody else may have
+    written right after it."""
+    keys = journal_text.keys_of(line.block for line in lines)
+    items = [
+        (key, line.memory_id) if line.memory_id else (line.block.raw, "")
+        for key, line in zip(keys, lines, strict=True)
+    ]
+    text = json.dumps({"signature": signature, "items": items})
+    with place.core.store.write() as writer:
+        require_hub(writer, place.hub_id, place.hub)
+        known = writer.agreed(place.hub_id, name_of(day))
+        if known is None or known.text != text:
+            writer.set_agreed(place.hub_id, Agreed(name_of(day), text, place.core.now()))
+
+
+# Both sides
+
+
+def sync_day(place: Place, day: date) -> Synced:
+    """Brings both sides of one day in step; the caller holds the lock."""
+    for _ in range(_ATTEMPTS):
+        file = read_file(place, day)
+        with place.core.store.read() as reader:
+            require_hub(reader, place.hub_id, place.hub)
+            base = _base(reader.agreed(place.hub_id, name_of(day)))
+            rows = reader.memories_by_id(place.hub_id, list(base.ids.values()))
+        text = file.text if file else ""
+        # An empty file is what a crash or a slip leaves: it is restored, not taken as 'forget all'.
+        emptied = not text.strip() and any(_live(rows.get(one)) for one in base.ids.values())
+        blocks = _restored(base, rows) if emptied else journal_text.parse(text)
+        blocks, notes = _storable(place, day, blocks)
+        lines = _take_in(place, day, blocks, base, rows)
+        lines = _follow_store(place, day, lines, base)
+        _set_paths(place, day, lines)
+        wanted = "".join(line.block.raw for line in lines)
+        if wanted != text and not _write(place, day, file, wanted):
+            continue
+        if file or lines:
+            agree(place, day, lines, file.signature if file and wanted == text else ())
+        return Synced(lines, notes)
+    raise StoreError(
+        f"{path_of(place, day)} is being written by another program all the time.",
+        hint="Try again when it is done; nothing was lost.",
+    )
+
+
+def _live(memory: Memory | None) -> bool:
+    return memory is not None and memory.forgotten_at is None and memory.state != "archived"
+
+
+def _restored(base: _Base, rows: dict[str, Memory]) -> list[Block]:
+    out = []
+    for item, memory_id in base.items:
+        memory = rows.get(memory_id)
+        if not memory_id:
+            out.append(Block(item))
+        elif memory is not None and _live(memory):
+            out.append(block_of(memory))
+    return out
+
+
+def _storable(place: Place, day: date, blocks: Sequence[Block]) -> tuple[list[Block], list[str]]:
+    """The blocks, those entries taken for plain text that no memory can hold; and notes on them."""
+    bytes_max = place.core.settings["content.bytes_max"]
+    out, notes = [], []
+    for block in blocks:
+        if block.text:
+            try:
+                normalise.clean_content(block.text, bytes_max=bytes_max)
+            except InvalidInput as error:
+                notes.append(f"An entry of {name_of(day)} cannot be remembered: {error.message}")
+                block = Block(block.raw)
+        out.append(block)
+    return out, notes
+
+
+# From the file to the store
+
+
+def _take_in(
+    place: Place, day: date, blocks: Sequence[Block], base: _Base, rows: dict[str, Memory]
+) -> list[Line]:
+    """What the file says and the base does not: new, edited, removed."""
+    keys = journal_text.keys_of(blocks)
+    by_key = {key: block for key, block in zip(keys, blocks, strict=True) if key}
+    ids = {key: one for key, one in base.ids.items() if key in by_key}
+    fresh = {key: block for key, block in by_key.items() if key not in ids}
+    gone = {
+        key: rows[one]
+        for key, one in base.ids.items()
+        if key not in by_key and _live(rows.get(one))
+    }
+    for old, new in _edited(gone, fresh).items():
+        ids[new] = _renew(place, day, gone.pop(old), fresh.pop(new))
+    used = {*base.ids.values(), *ids.values()}
+    drafts = [settled(place, day, draft_of(day, fresh[key]), key, used) for key in fresh]
+    if drafts:
+        results = engine.remember.remember_many(place.core, place.hub_id, place.hub, drafts)
+        ids |= {key: result.memory.id for key, result in zip(fresh, results, strict=True)}
+    if gone:
+        left = [memory.id for memory in gone.values()]
+        engine.edit.archive(place.core, place.hub_id, place.hub, left, REMOVED)
+    return [Line(block, ids.get(key, "")) for key, block in zip(keys, blocks, strict=True)]
+
+
+def _edited(gone: dict[str, Memory], fresh: dict[str, Block]) -> dict[str, str]:
+    """Which entry that is gone became which new one: the most alike, each of them once."""
+    if not 0 < len(gone) * len(fresh) <= _PAIRS_MAX:
+        return {}
+    from difflib import SequenceMatcher
+
+    pairs: list[tuple[float, int, str, str]] = []
+    for old, memory in gone.items():
+        matcher = SequenceMatcher(None, b=journal_text.plain(memory.content)[:_COMPARED_CHARS])
+        for new, block in fresh.items():
+            matcher.set_seq1(journal_text.plain(block.text)[:_COMPARED_CHARS])
+            if matcher.quick_ratio() >= _ALIKE and (ratio := matcher.ratio()) >= _ALIKE:
+                pairs.append((-ratio, len(pairs), old, new))
+    out: dict[str, str] = {}
+    taken: set[str] = set()
+    for _, _, old, new in sorted(pairs):
+        if old not in out and new not in taken:
+            out[old] = new
+            taken.add(new)
+    return out
+
+
+def _moment(day: date, block: Block) -> datetime:
+    """When an entry of the file happened: at its time, or at the beginning of its day."""
+    hour, _, minute = (block.time or "00:00").partition(":")
+    return datetime(day.year, day.month, day.day, int(hour), int(minute), tzinfo=UTC)
+
+
+def settled(place: Place, day: date, draft: Draft, key: str, used: set[str]) -> Draft:
+    """The draft with a path of its own and a moment of its own: entries that are alike are no
+    duplicates of each other, so microseconds tell them apart."""
+    moment = draft.occurred_at
+    assert moment is not None, "an entry has a day at least"
+    moment += timedelta(microseconds=int(key.partition("-")[2] or 1) - 1)
+    with place.core.store.read() as reader:
+        alike = reader.memories_by_hash(place.hub_id, normalise.content_hash(draft.content))
+    taken = {memory.occurred_at for memory in alike if memory.id in used}
+    while moment in taken:
+        # As far as no other entry that is new at this moment comes.
+        moment += timedelta(milliseconds=1)
+    path = free_path(place, day, key, draft.content, used)
+    return draft._replace(occurred_at=moment, source_path=path)
+
+
+def free_path(place: Place, day: date, key: str, text: str, used: set[str]) -> str:
+    """The path of a new entry's memory: named after its key, unless that is the path of a memory
+    that belongs to another line. One that belongs to none, and says the same, is this entry's:
+    what a crash left, or what was removed and is back."""
+    path = wanted = source_path(day, key)
+    with place.core.store.read() as reader:
+        for number in range(2, _ATTEMPTS_AT_A_PATH):
+            memory = reader.memory_by_path(place.hub_id, path)
+            if memory is None or (
+                memory.id not in used
+                and journal_text.plain(memory.content) == journal_text.plain(text)
+            ):
+                break
+            path = f"{wanted}~{number}"
+    return path
+
+
+def draft_of(day: date, block: Block) -> Draft:
+    """What is remembered of an entry that a person wrote."""
+    from holdfast.text.classify import classify
+
+    category = classify(block.text).category
+    return Draft(
+        content=block.text,
+        # A note of category daily would be archived within the week; a journal is kept.
+        category="fact" if category == "daily" else category,
+        layer="journal",
+        source="import",
+        occurred_at=_moment(day, block),
+    )
+
+
+def _renew(place: Place, day: date, memory: Memory, block: Block) -> str:
+    """A new version of a memory, from the edited line; its id."""
+    changes: dict[str, object] = {}
+    if journal_text.plain(block.text) != journal_text.plain(memory.content):
+        changes["content"] = block.text
+    if block.time and block.time != _time_of(memory):
+        changes["occurred_at"] = _moment(day, block)
+    if changes:
+        engine.edit.update(place.core, place.hub_id, place.hub, memory.id, changes, reason=EDITED)
+    return memory.id
+
+
+# From the store to the file
+
+
+def _time_of(memory: Memory) -> str:
+    return f"{memory.occurred_at or memory.created_at:%H:%M}"
+
+
+def block_of(memory: Memory, time_of_day: str | None = None) -> Block:
+    """The lines of a memory, with its time; without where the file's line had none and can do
+    without: words such as `---` or `14:30` would not be read as what they are."""
+    if time_of_day == "":
+        bare = journal_text.parse(journal_text.render(memory.content) + "\n")
+        if len(bare) == 1 and journal_text.plain(bare[0].text) == journal_text.plain(
+            memory.content
+        ):
+            return bare[0]
+    return journal_text.parse(
+        journal_text.render(memory.content, time_of_day or _time_of(memory)) + "\n"
+    )[0]
+
+
+def _follow_store(place: Place, day: date, lines: Sequence[Line], base: _Base) -> list[Line]:
+    """The lines as the store would have them."""
+    with place.core.store.read() as reader:
+        rows = reader.memories_by_id(
+            place.hub_id, [one.memory_id for one in lines if one.memory_id]
+        )
+    out: list[Line] = []
+    for line in lines:
+        memory = rows.get(line.memory_id)
+        if not line.memory_id:
+            out.append(line)
+        elif memory is not None and memory.forgotten_at is None:
+            same = journal_text.plain(memory.content) == journal_text.plain(line.block.text)
+            out.append(line if same else Line(block_of(memory, line.block.time), memory.id))
+    known = {*base.ids.values(), *(line.memory_id for line in lines)}
+    front = source_path(day, "")
+    for memory in live_memories(place, day, day):
+        from_here = (memory.source_path or front).startswith(front)
+        # The file is for everyone who may read the hub.
+        if memory.id not in known and from_here and memory.boundary != "private":
+            if out and not out[-1].block.raw.endswith("\n"):
+                last = out[-1].block
+                out[-1] = out[-1]._replace(block=last._replace(raw=last.raw + "\n"))
+            out.append(Line(block_of(memory), memory.id))
+    return out
+
+
+def _set_paths(place: Place, day: date, lines: Sequence[Line]) -> None:
+    """Gives a path to memories that are new to the file, before it is written: a crash right
+    after that must not remember their lines a second time."""
+    with place.core.store.read() as reader:
+        ids = [line.memory_id for line in lines if line.memory_id]
+        rows = reader.memories_by_id(place.hub_id, ids)
+    homeless = {memory.id for memory in rows.values() if memory.source_path is None}
+    if not homeless:
+        return
+    from holdfast.engine.recorder import Recorder
+
+    keys = journal_text.keys_of(line.block for line in lines)
+    paths = {
+        line.memory_id: free_path(place, day, key, rows[line.memory_id].content, set(ids))
+        for key, line in zip(keys, lines, strict=True)
+        if line.memory_id in homeless
+    }
+    with place.core.store.write() as writer:
+        recorder = Recorder(place.core, writer, place.hub_id, "update", reason=ENTERED)
+        for memory_id, path in paths.items():
+            memory = writer.memory(place.hub_id, memory_id)
+            if memory is not None and writer.memory_by_path(place.hub_id, path) is None:
+                recorder.revise(memory, source_path=path)
+
+
+def _write(place: Place, day: date, file: File | None, text: str) -> bool:
+    """Writes the file, unless somebody else wrote it since it was read."""
+    now = read_file(place, day)
+    if (now and now.signature) != (file and file.signature):
+        return False
+    data = text.encode("utf-8", "surrogateescape")
+    write_atomic(path_of(place, day), data, within=place.folder)
+    return True

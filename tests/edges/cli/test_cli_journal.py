@@ -1,0 +1,93 @@
+"""Journals through the command line."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from tests.edges.cli.cli_calls import Run
+
+
+def file_of(home: Path, day: str) -> Path:
+    return home / "hubs" / "default" / f"{day}.md"
+
+
+def test_an_entry_is_noted_printed_and_found(run: Run, home: Path) -> None:
+    answer = run("journal", "add", "Moved", "the standup", "--at", "2026-05-27T09:30")
+    assert answer.code == 0
+    assert answer.rows[0][0::3] == ["noted", "2026-05-27.md"]
+    assert file_of(home, "2026-05-27").read_text() == "- 09:30 Moved the standup\n"
+    assert run("journal", "2026-05-27").rows == [["2026-05-27", "09:30", "#1", "Moved the standup"]]
+    assert "Moved the standup" in run("recall", "standup").out
+
+
+def test_without_a_day_it_is_today_in_utc(run: Run, home: Path) -> None:
+    before = datetime.now(UTC).date()
+    run("journal", "add", "-", stdin="tea\nwith milk\n")
+    days = {before, datetime.now(UTC).date()}
+    assert any(file_of(home, str(day)).exists() for day in days)
+    assert [row[3] for row in run("journal").rows] == ["tea\\nwith milk"]
+    assert [row[3] for row in run("journal", "today").rows] == ["tea\\nwith milk"]
+    yesterday = run("journal", "yesterday")
+    assert (yesterday.code, yesterday.out) == (0, "")
+    assert "No journal entry for yesterday." in yesterday.err
+
+
+def test_a_range_is_printed_newest_day_first(run: Run) -> None:
+    for day in ("01", "03", "02"):
+        run("journal", "add", f"day {day}", "--at", f"2026-05-{day}T10:00")
+    rows = run("journal", "2026-05-01..2026-05-02").rows
+    assert [row[0] for row in rows] == ["2026-05-02", "2026-05-01"]
+
+
+def test_json_has_days_entries_memories_and_notes(run: Run, home: Path) -> None:
+    noted = run("journal", "add", "tea", "--at", "2026-05-27T10:00", "--json").json
+    assert noted["result"] == "noted" and noted["memory"]["layer"] == "journal"
+    file_of(home, "2026-02-31").write_text("never\n")
+    value = run("journal", "2026-05-27", "--json").json
+    assert value["days"][0]["date"] == "2026-05-27"
+    assert value["days"][0]["text"] == "- 10:00 tea\n"
+    entry = value["days"][0]["entries"][0]
+    assert (entry["text"], entry["time"]) == ("tea", "10:00")
+    assert entry["memory"]["id"] == noted["memory"]["id"]
+    assert value["notes"][0].startswith("2026-02-31.md is ignored")
+
+
+def test_what_is_ignored_is_said_on_standard_error(run: Run, home: Path) -> None:
+    run("journal", "add", "tea", "--at", "2026-05-27T10:00")
+    file_of(home, "2026-02-31").write_text("never\n")
+    answer = run("journal", "2026-05-27")
+    assert answer.code == 0 and "2026-02-31.md is ignored" in answer.err
+    assert "ignored" not in run("journal", "2026-05-27", "--quiet").err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["journal", "add"], "Say what to note"),
+        (["journal", "add", " "], "content is empty"),
+        (["journal", "2026-02-31"], "'2026-02-31' is not a day"),
+        (["journal", "someday"], "is not a day"),
+        (["journal", "2026-05-02..2026-05-01"], "ends before it begins"),
+        (["journal", "today", "yesterday"], "does not take"),
+    ],
+)
+def test_a_mistake_is_a_sentence_and_exit_code_two(
+    run: Run, words: list[str], message: str
+) -> None:
+    answer = run(*words)
+    assert answer.code == 2 and answer.out == ""
+    assert message in answer.err
+
+
+def test_help_of_the_journal_names_the_command_below_it(run: Run) -> None:
+    assert "holdfast journal add" in run("journal", "--help").out
+    assert "--at" in run("journal", "add", "--help").out
+
+
+def test_a_journal_of_the_future_can_be_written_and_read(run: Run) -> None:
+    day = datetime.now(UTC).date() + timedelta(days=400)
+    run("journal", "add", "see you", "--at", f"{day}T10:00")
+    assert run("journal", str(day)).rows[0][3] == "see you"
