@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from holdfast.engine.core import Core
     from holdfast.engine.find import Reference
     from holdfast.engine.history import FieldDiff, Undone
+    from holdfast.files.documents import Report
     from holdfast.files.journal import Days
     from holdfast.files.journal_sync import Place
     from holdfast.files.mirror import SyncReport
@@ -477,6 +478,36 @@ class HubMemory:
             explain=explain,
         )
         return built if explain else built.text
+
+    def index_files(
+        self,
+        folder: str | os.PathLike[str] | None = None,
+        *,
+        remove_many: bool = False,
+        dry_run: bool = False,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Report:
+        """Brings documents up to date with a folder: the hub's own `files`, or another one.
+
+        New and changed files are read, what is gone is archived, what is unchanged is not opened.
+        Where very many files are gone at once, `remove_many` says that this is meant. A dry run
+        only says what it would do.
+        """
+        from holdfast.files import documents
+
+        if folder is None:
+            place = documents.own_place(self.folder)
+        else:
+            place = documents.other_place(os.fspath(folder))
+        return documents.index_files(
+            self.core,
+            self.id,
+            self.name,
+            place,
+            remove_many=remove_many,
+            dry_run=dry_run,
+            progress=progress,
+        )
 
     # Changing
 

@@ -25,6 +25,7 @@ GROUPS = (
     ),
     Group("finding", "read", ("recall", "get", "list", "related", "timeline")),
     Group("for an agent's prompt", "context", ("context",)),
+    Group("a hub's files", "documents", ("index-files",)),
     Group("looking back and taking back", "history", ("history", "diff", "undo")),
     Group("journals", "journal", ("journal",)),
     Group("conversations", "log", ("log",)),

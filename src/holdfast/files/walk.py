@@ -1,0 +1,229 @@
+"""Which files of a folder are to be read: by kind, by name, by .gitignore, and none through a link.
+
+It looks at names and never opens a file other than `.gitignore`. It knows nothing of memories.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from holdfast.errors import InvalidInput, NotFound
+
+if TYPE_CHECKING:
+    from os import DirEntry
+
+# Text that people and agents write, and nothing that is only data or only for machines.
+_KINDS = (
+    "md mdx txt ts tsx js jsx go py rs yaml yml json toml sh bash zsh css html sql graphql proto"
+    " dockerfile"
+)
+SUFFIXES = frozenset(f".{kind}" for kind in _KINDS.split())
+# Folders of what was fetched or built; besides these, every folder that begins with a dot.
+_FOLDERS = frozenset(("node_modules", "dist", "__pycache__"))
+_IGNORE_FILE = ".gitignore"
+# A .gitignore longer than this is not one.
+_IGNORE_BYTES_MAX = 1_000_000
+
+
+class Found(NamedTuple):
+    """A file to read. The path is relative to the folder and has forward slashes."""
+
+    path: str
+    stamp: tuple[int, int, int]  # modified and changed in ns, size in bytes
+
+
+class Note(NamedTuple):
+    """A file or folder that is not read, and why."""
+
+    path: str
+    reason: str
+
+
+class Walked(NamedTuple):
+    """What is in a folder. `unread` are folders that could not be looked into."""
+
+    files: list[Found]
+    skipped: list[Note]
+    refused: list[Note]
+    unread: list[str]
+
+
+def stamp_of(status: os.stat_result) -> tuple[int, int, int]:
+    """What differs when a file was written to, unless clocks or people play tricks: the time of
+    the last change cannot be set by hand."""
+    return (status.st_mtime_ns, status.st_ctime_ns, status.st_size)
+
+
+def walk(folder: str) -> Walked:
+    """Everything in the folder, in the order of names, whatever its depth."""
+    if not os.path.isdir(folder):
+        raise NotFound(f"There is no folder {folder}.", hint="Check the name.")
+    out = Walked([], [], [], [])
+    root = os.path.realpath(folder)
+    waiting: list[tuple[str, tuple[_Rules, ...]]] = [("", ())]
+    while waiting:
+        inside, rules = waiting.pop()
+        below = _look_into(root, inside, rules, out)
+        waiting.extend(reversed(below))
+    return out
+
+
+def _look_into(
+    root: str, inside: str, rules: tuple[_Rules, ...], out: Walked
+) -> list[tuple[str, tuple[_Rules, ...]]]:
+    """Notes the files of one folder, and returns its folders."""
+    try:
+        with os.scandir(os.path.join(root, inside)) as found:
+            entries = sorted(found, key=lambda entry: entry.name)
+    except OSError as error:
+        out.refused.append(Note(f"{_shown(inside)}", f"it cannot be read: {error.strerror}"))
+        out.unread.append(inside)
+        return []
+    if any(entry.name == _IGNORE_FILE for entry in entries):
+        rules = (*rules, _read_rules(root, inside, out))
+    below = []
+    for entry in entries:
+        if entry.name == _IGNORE_FILE:
+            continue
+        path = inside + entry.name
+        try:
+            folder = _note(root, path, entry, rules, out)
+        except OSError as error:
+            out.refused.append(Note(_shown(path), f"it cannot be read: {error.strerror}"))
+            out.unread.append(path)
+            continue
+        if folder:
+            below.append((path + "/", rules))
+    return below
+
+
+def _note(
+    root: str, path: str, entry: DirEntry[str], rules: tuple[_Rules, ...], out: Walked
+) -> bool:
+    """Puts one entry where it belongs; True for a folder that is to be looked into."""
+    if not _is_text(path):
+        out.skipped.append(Note(_shown(path), "its name is not UTF-8"))
+        return False
+    if entry.is_symlink():
+        _note_link(root, path, out)
+        return False
+    folder = entry.is_dir(follow_symlinks=False)
+    reason = _unwanted_folder(entry.name) if folder else _unwanted_file(entry.name)
+    if not reason and _ignored(path + "/" if folder else path, rules):
+        reason = "it is ignored by .gitignore"
+    if reason:
+        out.skipped.append(Note(path + "/" if folder else path, reason))
+        return False
+    if folder:
+        return True
+    status = entry.stat(follow_symlinks=False)
+    if stat.S_ISREG(status.st_mode):
+        out.files.append(Found(path, stamp_of(status)))
+    else:
+        out.skipped.append(Note(path, "it is not a plain file"))
+    return False
+
+
+def _note_link(root: str, path: str, out: Walked) -> None:
+    """No link is followed: one that leads out is refused, and where one inside leads is indexed
+    at its own place. So there are no loops."""
+    target = os.path.realpath(os.path.join(root, path))
+    if not is_inside(target, root):
+        out.refused.append(Note(path, "it is a link that leads out of the folder"))
+    elif not os.path.exists(target):
+        out.skipped.append(Note(path, "it is a link that leads nowhere"))
+    else:
+        out.skipped.append(Note(path, "it is a link; what it leads to is read at its own place"))
+
+
+def is_inside(real: str, root: str) -> bool:
+    """Whether a real path is the root or below it."""
+    return real == root or real.startswith(root.rstrip(os.sep) + os.sep)
+
+
+def _unwanted_folder(name: str) -> str:
+    if name.startswith(".") or name in _FOLDERS:
+        return "folders of this name are not indexed"
+    return ""
+
+
+def _unwanted_file(name: str) -> str:
+    if name.startswith(".env"):
+        return "such files hold secrets"
+    if name == ".DS_Store":
+        return "files of this name are not indexed"
+    lower = name.lower()
+    if lower != "dockerfile" and os.path.splitext(lower)[1] not in SUFFIXES:
+        return "files of this kind are not indexed"
+    return ""
+
+
+def _is_text(path: str) -> bool:
+    return not any("\ud800" <= letter <= "\udfff" for letter in path)
+
+
+def _shown(path: str) -> str:
+    """A path that can be printed, also where its name is no text."""
+    return path.encode("utf-8", "backslashreplace").decode() or "."
+
+
+# .gitignore
+
+
+class _Rules(NamedTuple):
+    """The rules of one .gitignore, for what is below its folder."""
+
+    inside: str
+    spec: Any
+
+
+def _ignored(path: str, rules: Iterable[_Rules]) -> bool:
+    """What the nearest .gitignore that speaks of the path says."""
+    for one in reversed(tuple(rules)):
+        said: bool | None = one.spec.check_file(path[len(one.inside) :]).include
+        if said is not None:
+            return said
+    return False
+
+
+def _read_rules(root: str, inside: str, out: Walked) -> _Rules:
+    spec = _need_pathspec().GitIgnoreSpec
+    path = inside + _IGNORE_FILE
+    full = os.path.join(root, path)
+    lines: list[str] = []
+    if os.path.islink(full) or not os.path.isfile(full):
+        out.refused.append(Note(path, "it is not a plain file, so its rules are not used"))
+        return _Rules(inside, spec.from_lines([]))
+    with open(full, encoding="utf-8", errors="replace") as file:
+        lines = file.read(_IGNORE_BYTES_MAX).splitlines()
+    try:
+        return _Rules(inside, spec.from_lines(lines))
+    except ValueError:
+        good = [line for line in lines if _is_rule(spec, line)]
+        bad = len(lines) - len(good)
+        out.refused.append(Note(path, f"{bad} of its rules cannot be understood"))
+        return _Rules(inside, spec.from_lines(good))
+
+
+def _is_rule(spec: Any, line: str) -> bool:
+    try:
+        spec.from_lines([line])
+    except ValueError:
+        return False
+    return True
+
+
+def _need_pathspec() -> Any:
+    """The package that knows the rules of .gitignore: only folders that have one need it."""
+    from importlib import import_module
+
+    try:
+        return import_module("pathspec")
+    except ImportError:
+        raise InvalidInput(
+            "The folder has a .gitignore, and the package pathspec, which reads it, is missing.",
+            hint='Install it with: pip install "holdfast[files]"',
+        ) from None
