@@ -37,7 +37,7 @@ _FENCE = re.compile(
     r"^ {0,3}(```+|~~~+)[^\n]*\n.*?(?:^ {0,3}\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL
 )
 # A single letter before the stop is an initial or an abbreviation: J. Doe, e.g. this.
-_END = re.compile(r"(?<!\b[^\W\d_])[.!?…]+[\"')\]”’]*(?=\s|\Z)|[。！？।۔]+[」』”]*|\n")
+_END = re.compile(r"(?<!\b[^\W\d_])[.!?…]+[\"')\]”’]*(?=\s|\Z)|[。！？।۔]+[」』”]*")
 _MARKS = re.compile(r"^\s*(?:[-*+•>]\s+|#{1,6}\s+|\d+[.)]\s+)+")
 
 
@@ -55,12 +55,15 @@ def sentences(text: str) -> list[str]:
 
 
 def _split(text: str) -> list[str]:
-    out, start = [], 0
-    for end in [*(match.end() for match in _END.finditer(text)), len(text)]:
-        sentence = " ".join(_MARKS.sub("", text[start:end]).split())
-        start = end
-        if sentence and any(map(str.isalnum, sentence)):
-            out.append(_shortened(sentence))
+    out = []
+    for line in text.splitlines():
+        # The marks go first: the stop of `1.` ends no sentence.
+        bare, start = _MARKS.sub("", line), 0
+        for end in [*(match.end() for match in _END.finditer(bare)), len(bare)]:
+            sentence = " ".join(bare[start:end].split())
+            start = end
+            if any(map(str.isalnum, sentence)):
+                out.append(_shortened(sentence))
     # A text of nothing but signs is its own summary.
     return out or ([_shortened(bare)] if (bare := " ".join(text.split())) else [])
 
