@@ -107,11 +107,11 @@ def _read_until(pipe: int, count: int, more_s: float) -> str:
     """What is told until that many lines came, and for a moment after."""
     told = b""
     while told.count(b"\n") < count:
-        told += os.read(pipe, 65_536)
-    while select.select([pipe], [], [], more_s)[0]:
         more = os.read(pipe, 65_536)
+        assert more, "the writer ended by itself"
         told += more
-        more_s = 0.0
+    if select.select([pipe], [], [], more_s)[0]:
+        told += os.read(pipe, 65_536)
     return told.decode()
 
 

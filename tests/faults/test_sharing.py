@@ -177,7 +177,7 @@ def test_patience_naps_longer_each_time_and_ends(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("holdfast.store.sqlite.connection.time.sleep", nap)
     wait = patience(2.0)
     tries = 0
-    while wait(tries):
+    while tries < 1_000 and wait(tries):
         tries += 1
     assert 2.0 < now < 2.2
     assert naps[0] < 0.001
