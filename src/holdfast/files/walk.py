@@ -20,7 +20,7 @@ _KINDS = (
     "md mdx txt ts tsx js jsx go py rs yaml yml json toml sh bash zsh css html sql graphql proto"
     " dockerfile"
 )
-SUFFIXES = frozenset(f".{kind}" for kind in _KINDS.split())
+KINDS = frozenset(_KINDS.split())
 # Folders of what was fetched or built; besides these, every folder that begins with a dot.
 _FOLDERS = frozenset(("node_modules", "dist", "__pycache__"))
 _IGNORE_FILE = ".gitignore"
@@ -104,7 +104,8 @@ def _note(
     root: str, path: str, entry: DirEntry[str], rules: tuple[_Rules, ...], out: Walked
 ) -> bool:
     """Puts one entry where it belongs; True for a folder that is to be looked into."""
-    if not _is_text(path):
+    # The folders above it have been looked at already.
+    if not entry.name.isascii() and not _is_text(entry.name):
         out.skipped.append(Note(_shown(path), "its name is not UTF-8"))
         return False
     if entry.is_symlink():
@@ -112,7 +113,7 @@ def _note(
         return False
     folder = entry.is_dir(follow_symlinks=False)
     reason = _unwanted_folder(entry.name) if folder else _unwanted_file(entry.name)
-    if not reason and _ignored(path + "/" if folder else path, rules):
+    if not reason and rules and _ignored(path + "/" if folder else path, rules):
         reason = "it is ignored by .gitignore"
     if reason:
         out.skipped.append(Note(path + "/" if folder else path, reason))
@@ -155,14 +156,14 @@ def _unwanted_file(name: str) -> str:
         return "such files hold secrets"
     if name == ".DS_Store":
         return "files of this name are not indexed"
-    lower = name.lower()
-    if lower != "dockerfile" and os.path.splitext(lower)[1] not in SUFFIXES:
+    front, _, kind = name.lower().rpartition(".")
+    if not (front and kind in KINDS) and (front or kind != "dockerfile"):
         return "files of this kind are not indexed"
     return ""
 
 
-def _is_text(path: str) -> bool:
-    return not any("\ud800" <= letter <= "\udfff" for letter in path)
+def _is_text(name: str) -> bool:
+    return not any("\ud800" <= letter <= "\udfff" for letter in name)
 
 
 def _shown(path: str) -> str:

@@ -13,7 +13,7 @@ import pytest
 from holdfast import Holdfast, HubMemory
 from holdfast.errors import InvalidInput, NotFound
 from holdfast.files import documents
-from holdfast.files.walk import SUFFIXES, walk
+from holdfast.files.walk import KINDS, walk
 from holdfast.testing import FixedClock, open_for_tests
 
 # Long after every file of a test was written: a file that was written to just now is read again.
@@ -260,9 +260,9 @@ def test_more_files_than_a_batch_holds(hub: HubMemory, files: Path) -> None:
 # What is not read
 
 
-@pytest.mark.parametrize("suffix", sorted(SUFFIXES))
-def test_files_of_these_kinds_are_read(files: Path, suffix: str) -> None:
-    (files / f"file{suffix.upper()}").write_text("x", encoding="utf-8")
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_files_of_these_kinds_are_read(files: Path, kind: str) -> None:
+    (files / f"file.{kind.upper()}").write_text("x", encoding="utf-8")
     assert len(walk(str(files)).files) == 1
 
 
@@ -272,6 +272,8 @@ def test_files_of_these_kinds_are_read(files: Path, suffix: str) -> None:
         "photo.png",
         "data.sqlite",
         "noextension",
+        ".md",
+        "md",
         ".env",
         ".env.json",
         ".env.local.md",
