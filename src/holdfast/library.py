@@ -217,7 +217,7 @@ class HubMemory:
         operation takes in what was edited. `confirm` says that many missing lines are meant."""
         from holdfast.files.mirror import Mirror
 
-        return Mirror(self.core, self._memory_md, self.id, self.name).sync(confirm=confirm)
+        return Mirror(self.core, self.memory_md, self.id, self.name).sync(confirm=confirm)
 
     def conflicts(self) -> list_[Clash]:
         """Where the file and the store both changed one memory; both texts are kept."""
@@ -237,7 +237,8 @@ class HubMemory:
         return self._step.notes if self._step is not None else []
 
     @property
-    def _memory_md(self) -> str:
+    def memory_md(self) -> str:
+        """Where the hub's MEMORY.md is, once `sync` has made it."""
         return os.path.join(self._home, "hubs", self.name, "MEMORY.md")
 
     # Taking in
@@ -708,13 +709,13 @@ def _in_step(hub: HubMemory, name: str, *, writes: bool) -> Iterator[None]:
     """The hub's file before and after an operation; a hub without a folder costs one look."""
     me = get_ident()
     # Operations call each other: only the outermost one looks.
-    if me in hub._stepping or not os.path.isdir(os.path.dirname(hub._memory_md)):
+    if me in hub._stepping or not os.path.isdir(os.path.dirname(hub.memory_md)):
         yield
         return
     from holdfast.files.step import Step
 
     if hub._step is None:
-        hub._step = Step(hub.core, hub._memory_md, hub.id, hub.name)
+        hub._step = Step(hub.core, hub.memory_md, hub.id, hub.name)
     step = hub._step
     hub._stepping.add(me)
     try:

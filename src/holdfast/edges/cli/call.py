@@ -42,6 +42,9 @@ class Call:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        if (hub := self.__dict__.get("hub")) is not None:
+            for note in hub.notes:
+                self.out.note(note)
         if self._memory is not None and not self._lent:
             if kind is None:
                 # The answer first: closing writes counters.

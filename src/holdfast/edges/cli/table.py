@@ -25,10 +25,11 @@ GROUPS = (
     ),
     Group("finding", "read", ("recall", "get", "list", "related", "timeline")),
     Group("for an agent's prompt", "context", ("context",)),
+    Group("memory as a file", "files", ("sync", "watch", "conflicts")),
     Group("a hub's files", "documents", ("index-files",)),
     Group("looking back and taking back", "history", ("history", "diff", "undo")),
     Group("journals", "journal", ("journal",)),
-    Group("conversations", "log", ("log",)),
+    Group("conversations", "log", ("log", "archive-conversation")),
     Group("hubs", "hubs", ("hub",)),
     Group("moving", "transfer", ("export", "import")),
     Group(

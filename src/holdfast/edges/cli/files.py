@@ -1,0 +1,183 @@
+"""MEMORY.md: sync, watch, conflicts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from holdfast.edges.cli.command import Command, Namespace, Parser
+from holdfast.edges.cli.output import short
+from holdfast.edges.cli.plain import plain_memory
+
+if TYPE_CHECKING:
+    from holdfast.domain.mirror import Clash
+    from holdfast.edges.cli.call import Call
+    from holdfast.files.mirror import SyncReport
+    from holdfast.library import HubMemory
+
+
+# sync
+
+
+def _sync_options(parser: Parser) -> None:
+    help_ = "archive what is missing in the file, even if it is much"
+    parser.add_argument("--confirm", action="store_true", help=help_)
+
+
+def _sync(call: Call, args: Namespace) -> None:
+    report = call.hub.sync(confirm=args.confirm)
+    if call.out.json:
+        call.out.value({"file": call.hub.memory_md, **_plain_report(report, call.hub.name)})
+        return
+    _show(call, call.hub, report)
+
+
+def _plain_report(report: SyncReport, hub: str) -> dict[str, Any]:
+    return {
+        "taken_in": [plain_memory(memory, hub) for memory in report.taken_in],
+        "written": report.written,
+        "archived": [plain_memory(memory, hub) for memory in report.archived],
+        "conflicts": [clash._asdict() for clash in report.clashes],
+        "refused": list(report.refused),
+        "notes": list(report.notes),
+    }
+
+
+def _show(call: Call, hub: HubMemory, report: SyncReport) -> None:
+    from holdfast.files.step import notes_of
+
+    for memory in report.taken_in:
+        _line(call, "taken in", memory.number, memory.title)
+    for memory in report.archived:
+        _line(call, "archived", memory.number, memory.title)
+    if call.out.terminal and not (report.taken_in or report.archived):
+        call.out.line(f"{hub.memory_md} {'was written' if report.written else 'is up to date'}.")
+    for note in notes_of(report):
+        call.out.note(note)
+
+
+def _line(call: Call, what: str, number: int, title: str) -> None:
+    if call.out.terminal:
+        call.out.line(f"{what.capitalize()} #{number}  {title}")
+    else:
+        call.out.row(what, str(number), title)
+
+
+# watch
+
+
+def _watch_options(parser: Parser) -> None:
+    """None of its own."""
+
+
+def _watch(call: Call, args: Namespace) -> None:
+    from holdfast.files.watch import watch_hubs
+
+    names = [args.hub] if args.hub else [hub.name for hub in call.memory.hubs()]
+    call.hub.sync()
+    call.out.note(f"Watching {', '.join(names)}. Ctrl-C ends it.")
+    for changed in watch_hubs(call.memory.home):
+        for name in sorted(changed):
+            if not args.hub or name == args.hub:
+                _take_in(call, name)
+        call.out.stdout.flush()
+
+
+def _take_in(call: Call, name: str) -> None:
+    """Syncs one hub; what cannot be synced is said, and the watch goes on."""
+    from holdfast.errors import HoldfastError
+
+    try:
+        hub = call.memory.hub(name)
+        report = hub.sync()
+        journals = hub.sync_journals()
+    except HoldfastError as error:
+        call.out.note(f"{name}: {error}")
+        return
+    if report.taken_in or report.archived or report.refused or report.clashes or report.notes:
+        _show(call, hub, report)
+    for note in journals:
+        call.out.note(note)
+
+
+# conflicts
+
+
+def _conflicts_options(parser: Parser) -> None:
+    """None of its own."""
+
+
+def _conflicts(call: Call, args: Namespace) -> None:
+    found = call.hub.conflicts()
+    if call.out.json:
+        call.out.value({"conflicts": [clash._asdict() for clash in found]})
+    elif found:
+        call.out.table(
+            ("conflict", "memory", "since", "in the store", "in the file"),
+            [_row(call, clash) for clash in found],
+        )
+        call.out.note("`holdfast conflicts settle ID --keep store|file|both` ends one.")
+    else:
+        call.out.note("There is no conflict.")
+
+
+def _row(call: Call, clash: Clash) -> tuple[str, ...]:
+    # On a terminal two texts share a line; in a pipe they are whole.
+    shown = (lambda text: short(text, 40)) if call.out.terminal else str
+    since = call.out.time(clash.at)
+    return clash.id, clash.memory_id, since, shown(clash.in_store), shown(clash.in_file)
+
+
+def _settle_options(parser: Parser) -> None:
+    from holdfast.files.clashes import KEEPS
+
+    parser.add_argument("conflict", metavar="ID", help="the conflict (cls_…)")
+    parser.offer("--keep", KEEPS, metavar="TEXT", help="store, file or both", default="both")
+
+
+def _settle(call: Call, args: Namespace) -> None:
+    clash = call.hub.settle(args.conflict, keep=args.keep)
+    if call.out.json:
+        call.out.value({"settled": clash._asdict(), "keep": args.keep})
+    elif call.out.terminal:
+        call.out.line(f"Settled {clash.id}; kept: {args.keep}.", "green")
+    else:
+        call.out.row("settled", clash.id, args.keep)
+
+
+COMMANDS = (
+    Command(
+        "sync",
+        "Bring MEMORY.md and the store together, and keep them so.",
+        "holdfast sync",
+        _sync_options,
+        _sync,
+        "The first sync makes the hub's folder; from then on every command takes in what was"
+        " edited in MEMORY.md, and what is remembered appears there. In a pipe, a line per memory:"
+        " taken in or archived, number, title.",
+    ),
+    Command(
+        "watch",
+        "Take in edits of MEMORY.md and journals the moment they are saved.",
+        "holdfast watch",
+        _watch_options,
+        _watch,
+        'It runs until Ctrl-C and needs the package watchfiles: pip install "holdfast[files]".',
+    ),
+    Command(
+        "conflicts settle",
+        "End a conflict: keep one text, or both.",
+        "holdfast conflicts settle cls_1k09t --keep file",
+        _settle_options,
+        _settle,
+        "The text that is not kept is archived or stays in the history.",
+    ),
+    Command(
+        "conflicts",
+        "List where MEMORY.md and the store both changed one memory.",
+        "holdfast conflicts",
+        _conflicts_options,
+        _conflicts,
+        "In a pipe, a line per conflict: its id, the memory, since when, the store's text, the"
+        " file's text.",
+    ),
+)

@@ -1,0 +1,50 @@
+"""Watching the folders of hubs: who changed a file, said the moment it happens. What to do about it
+is the caller's business.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from holdfast.errors import StoreError
+from holdfast.files.atomic import HUBS, make_folder
+
+# An editor's save is several events within a few milliseconds; this gathers them into one and is
+# still at once to a person.
+DEBOUNCE_MS = 200
+# MEMORY.md and the journals; not the hidden files beside them, nor those that editors keep.
+_MIRRORED = re.compile(r"MEMORY\.md|\d{4}-\d\d-\d\d\.md")
+
+
+def watch_hubs(home: str, *, stop: Any = None) -> Iterator[set[str]]:
+    """The names of the hubs whose mirrored files changed, each time some did; until `stop` (an
+    event) is set or the process is interrupted."""
+    try:
+        from watchfiles import watch
+    except ImportError as error:
+        raise StoreError(
+            f"Watching files needs the package watchfiles, which cannot be imported ({error}).",
+            hint='Install it with: pip install "holdfast[files]"',
+        ) from error
+    root = os.path.realpath(os.path.join(home, HUBS))
+    make_folder(root)
+    found = watch(
+        root,
+        watch_filter=lambda _, path: hub_of(root, path) is not None,
+        debounce=DEBOUNCE_MS,
+        stop_event=stop,
+        raise_interrupt=False,
+    )
+    for changes in found:
+        yield {name for _, path in changes if (name := hub_of(root, path)) is not None}
+
+
+def hub_of(root: str, path: str) -> str | None:
+    """The hub that a mirrored file belongs to; None for any other file."""
+    parts = os.path.relpath(path, root).split(os.sep)
+    if len(parts) == 2 and _MIRRORED.fullmatch(parts[1]):
+        return parts[0]
+    return None
