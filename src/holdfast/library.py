@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from holdfast.engine.core import Core
     from holdfast.engine.find import Reference
     from holdfast.engine.history import FieldDiff, Undone
+    from holdfast.files.archive import Archived
     from holdfast.files.documents import Report
     from holdfast.files.journal import Days
     from holdfast.files.journal_sync import Place
@@ -654,6 +655,20 @@ class HubMemory:
         return engine.turns.recovery_prompt(
             self.core, self.id, self.name, count=turns, chars=chars, name=name, session=session
         )
+
+    def archive_conversation(
+        self,
+        session: str,
+        *,
+        messages: Iterable[Any] | None = None,
+        name: str | None = None,
+        at: datetime | str | None = None,
+    ) -> Archived:
+        """Keeps a conversation as a file to read and a memory to find: the messages given, else
+        what the log has of the session. Raises nothing: what went wrong is in the notes."""
+        from holdfast.files.archive import archive_conversation
+
+        return archive_conversation(self._journals, session, messages=messages, name=name, at=at)
 
     # Looking back
 

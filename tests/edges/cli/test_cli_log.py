@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.edges.cli.cli_calls import Run
@@ -101,3 +103,34 @@ def test_help_of_the_log_names_the_commands_below_it(run: Run) -> None:
     text = run("log", "--help").out
     assert "--session" in text and "holdfast log recover" in text
     assert "--name" in run("log", "recover", "--help").out
+
+
+def test_a_session_is_archived_as_a_file_and_a_memory(talked: Run, home: Path) -> None:
+    answer = talked("archive-conversation", "s1", "--name", "Auth fix", "--at", "2026-05-27")
+    assert answer.code == 0 and answer.err == ""
+    path = home / "hubs" / "default" / "conversations" / "2026-05-27-auth-fix.md"
+    assert answer.rows[0][0::3] == ["archived", str(path)]
+    assert "> Fix the JWT bug" in path.read_text()
+    again = talked("archive-conversation", "s1", "--json").json
+    assert again["result"] == "archived" and again["path"] == str(path)
+    assert again["memory"]["key"] == "conversation-2026-05-27-auth-fix"
+    assert again["notes"] == []
+
+
+def test_messages_to_archive_can_be_read(run: Run) -> None:
+    said = '[{"role": "user", "content": "Hello there"}, 5]'
+    value = run("archive-conversation", "s9", "--file", "-", "--json", stdin=said).json
+    assert value["memory"]["content"] == "User: Hello there"
+    assert value["notes"] == [
+        "1 message was left out: no role and text, or characters that are none."
+    ]
+    for wrong in ("{}", "[", "text"):
+        answer = run("archive-conversation", "s9", "--file", "-", stdin=wrong)
+        assert answer.code == 2 and "not a JSON list" in answer.err
+
+
+def test_what_cannot_be_archived_is_a_note_and_exit_code_one(run: Run) -> None:
+    answer = run("archive-conversation", "nobody")
+    assert answer.code == 1 and answer.out == ""
+    assert "nothing to archive" in answer.err
+    assert run("archive-conversation", "nobody", "--json").json["result"] == "failed"

@@ -8,6 +8,7 @@ from holdfast.domain.clock import to_text
 from holdfast.domain.turn import ROLES
 from holdfast.edges.cli import options
 from holdfast.edges.cli.command import Command, Namespace, Parser, whole
+from holdfast.edges.cli.plain import plain_memory
 from holdfast.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -116,6 +117,55 @@ def _recover(call: Call, args: Namespace) -> None:
         call.out.note("Nothing was logged, so there is nothing to recover.")
 
 
+# archive-conversation
+
+
+def _archive_options(parser: Parser) -> None:
+    parser.add_argument("session", metavar="SESSION", help="the session, as it was logged")
+    parser.add_argument("--name", metavar="TEXT", help="instead of the opening words")
+    parser.add_argument("--at", metavar="WHEN", help=f"the day to file it under: {options.WHEN}")
+    help_ = "messages instead of the log's: a JSON list of {role, content}; - reads it"
+    parser.add_argument("--file", metavar="FILE", help=help_)
+
+
+def _archive(call: Call, args: Namespace) -> int:
+    messages = _messages(call, args.file) if args.file else None
+    done = call.hub.archive_conversation(
+        args.session, messages=messages, name=args.name, at=call.when(args.at)
+    )
+    memory = done.memory
+    if call.out.json:
+        plain = plain_memory(memory, call.hub.name) if memory else None
+        word = "archived" if memory else "failed"
+        call.out.value(
+            {"result": word, "memory": plain, "path": done.path, "notes": list(done.notes)}
+        )
+    elif memory and call.out.terminal:
+        call.out.parts(("Archived", "green"), (f" #{memory.number}", "bold cyan"))
+        if done.path:
+            call.out.line(f"  {done.path}")
+    elif memory:
+        call.out.row("archived", f"#{memory.number}", memory.id, done.path or "")
+    for note in done.notes:
+        call.out.note(note)
+    return 0 if memory else 1
+
+
+def _messages(call: Call, path: str) -> list[Any]:
+    import json
+
+    try:
+        value = json.loads(call.read(path, "a file of messages"))
+    except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, list):
+        raise InvalidInput(
+            "The messages are not a JSON list.",
+            hint='For example: [{"role": "user", "content": "Hello"}]',
+        )
+    return value
+
+
 _TURNS = "In a pipe, a line per turn: time, role, source, session, id, content."
 
 COMMANDS = (
@@ -152,5 +202,15 @@ COMMANDS = (
         _log_options,
         _log,
         f"{_TURNS}\nSee also `holdfast log add`, `holdfast log search` and `holdfast log recover`.",
+    ),
+    Command(
+        "archive-conversation",
+        "Keep a conversation: a markdown file to read, and a memory with its summary to find.",
+        "holdfast archive-conversation s1",
+        _archive_options,
+        _archive,
+        "Archiving a session again adds what is new to the same file and memory.\n"
+        "What goes wrong is a note and exit code 1, which blocks no hook.\n"
+        "In a pipe: archived, number, id, file.",
     ),
 )

@@ -1,0 +1,288 @@
+"""Archives of conversations: a markdown file that people read, and a memory that search finds.
+
+Archiving happens while an agent makes room, and must not keep it from that: whatever goes wrong is
+a note in the answer, never an error. One session has one archive, which later messages are added
+to; nothing that was archived is taken out.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from holdfast import engine
+from holdfast.domain.draft import Draft
+from holdfast.domain.memory import Memory
+from holdfast.domain.query import Filter
+from holdfast.domain.turn import Turn
+from holdfast.engine.core import require_hub
+from holdfast.engine.turns import clean_session
+from holdfast.errors import AlreadyExists, HoldfastError, InvalidInput
+from holdfast.files import archive_text
+from holdfast.files.archive_text import Message
+from holdfast.files.atomic import locked, real_path, write_atomic
+from holdfast.files.journal_sync import Place
+from holdfast.text import normalise
+
+FOLDER = "conversations"
+# More than any context window holds; of more, the newest are kept.
+MESSAGES_MAX = 10_000
+_TITLE_CHARS_MAX = 200
+# An archive of that many messages of 2,000 characters is smaller.
+_FILE_BYTES_MAX = 100_000_000
+# As many conversations of one name on one day as anyone has.
+_NAMES_MAX = 1_000
+
+
+class Archived(NamedTuple):
+    """What became of it: the memory and the file's path. Where one of them is missing, the notes
+    say why."""
+
+    memory: Memory | None
+    path: str | None
+    notes: tuple[str, ...] = ()
+
+
+def archive_conversation(
+    place: Place,
+    session: str,
+    *,
+    messages: Iterable[Any] | None = None,
+    name: str | None = None,
+    at: datetime | str | None = None,
+) -> Archived:
+    """Archives the messages, or else what the log has of the session. Raises nothing."""
+    notes: list[str] = []
+    memory = path = None
+    try:
+        job = _job(place, session, messages, name, at, notes)
+        if job is not None:
+            with locked(os.path.join(place.folder, FOLDER)):
+                path, every = _write_file(place, job, notes)
+                memory = _remember(place, job, path, every)
+    except (HoldfastError, OSError) as error:
+        notes.append(str(error))
+    return Archived(memory, os.path.join(place.folder, path) if path else None, tuple(notes))
+
+
+class _Job(NamedTuple):
+    session: str
+    messages: list[Message]
+    times: list[datetime]
+    title: str
+    name: str
+    day: str
+    before: Memory | None
+
+
+def _job(
+    place: Place,
+    session: str,
+    given: Iterable[Any] | None,
+    name: str | None,
+    at: datetime | str | None,
+    notes: list[str],
+) -> _Job | None:
+    checked = clean_session(session)
+    if checked is None:
+        raise InvalidInput("Name the session that is to be archived.")
+    if not isinstance(name, (str, type(None))):
+        raise InvalidInput(f"The name must be text, not {type(name).__name__}.")
+    if given is not None and not isinstance(given, Iterable):
+        raise InvalidInput(f"The messages must be a list, not {type(given).__name__}.")
+    moment = normalise.clean_time(at) or place.core.now()
+    with place.core.store.read() as reader:
+        require_hub(reader, place.hub_id, place.hub)
+    turns = _from_log(place, checked) if given is None else _from_caller(given, notes)
+    if len(turns) > MESSAGES_MAX:
+        notes.append(f"Of {len(turns):,} messages the newest {MESSAGES_MAX:,} were archived.")
+        turns = turns[-MESSAGES_MAX:]
+    if not turns:
+        notes.append(f"There is nothing to archive: the session {checked!r} has no messages.")
+        return None
+    title = archive_text.bare(name or "") or _title(turns)
+    return _Job(
+        checked,
+        [
+            archive_text.message_of(
+                turn.id, turn.role.capitalize(), turn.content, source=turn.source, at=turn.at
+            )
+            for turn in turns
+        ],
+        [turn.at for turn in turns if turn.at is not None],
+        title,
+        archive_text.slug_of(title) or f"conversation-{moment:%H%M}",
+        moment.date().isoformat(),
+        _memory_of(place, checked),
+    )
+
+
+# What was said
+
+
+class _Said(NamedTuple):
+    id: str
+    role: str
+    content: str
+    source: str = ""
+    at: datetime | None = None
+
+
+def _from_log(place: Place, session: str) -> list[_Said]:
+    with place.core.store.read() as reader:
+        found = reader.turns(place.hub_id, limit=MESSAGES_MAX, session=session)
+    return [_said(turn) for turn in reversed(found)]
+
+
+def _said(turn: Turn) -> _Said:
+    source = "" if turn.source == "unknown" else turn.source
+    return _Said(turn.id, turn.role, turn.content, source, turn.at)
+
+
+def _from_caller(given: Iterable[Any], notes: list[str]) -> list[_Said]:
+    """The messages that can be read; a note counts the others."""
+    out: list[_Said] = []
+    unreadable = 0
+    for item in given:
+        said = _said(item) if isinstance(item, Turn) else _message(item)
+        if said is None:
+            unreadable += 1
+        else:
+            out.append(said)
+    if unreadable:
+        noun = "message was" if unreadable == 1 else "messages were"
+        notes.append(
+            f"{unreadable} {noun} left out: no role and text, or characters that are none."
+        )
+    ids = archive_text.ids_of((said.role, said.content) for said in out)
+    return [said if said.id else said._replace(id=id_) for said, id_ in zip(out, ids, strict=True)]
+
+
+def _message(item: Any) -> _Said | None:
+    if isinstance(item, Mapping):
+        role, content = item.get("role"), _text(item.get("content"))
+        source, at = item.get("source"), item.get("at")
+    elif isinstance(item, (tuple, list)) and len(item) == 2:
+        role, content, source, at = item[0], _text(item[1]), None, None
+    else:
+        return None
+    if not isinstance(role, str) or not role.strip():
+        return None
+    try:
+        normalise.clean_content(content)
+        moment = normalise.clean_time(at)
+    except InvalidInput:
+        return None
+    return _Said("", role.strip(), content, source if isinstance(source, str) else "", moment)
+
+
+def _text(content: Any) -> str:
+    """The text of a message: a string, or a list of parts of which some are text."""
+    if isinstance(content, (list, tuple)):
+        parts = [part.get("text") if isinstance(part, Mapping) else part for part in content]
+        return "\n\n".join(part for part in parts if isinstance(part, str))
+    return content if isinstance(content, str) else ""
+
+
+def _title(turns: list[_Said]) -> str:
+    from holdfast.text.titles import title_of
+
+    opening = next((turn for turn in turns if turn.role.lower() == "user"), turns[0])
+    return title_of(opening.content)
+
+
+# The file
+
+
+def _write_file(place: Place, job: _Job, notes: list[str]) -> tuple[str | None, list[Message]]:
+    """The archive's path, relative to the hub's folder, and all its messages."""
+    try:
+        relative, old = _file_of(place, job)
+        if old is None:
+            new = archive_text.make(job.title, job.session, job.day, job.messages)
+        else:
+            new = archive_text.add(old, job.messages)
+        if new != old:
+            write_atomic(os.path.join(place.folder, relative), new, within=place.folder)
+        return relative, archive_text.read(new)
+    except (HoldfastError, OSError) as error:
+        notes.append(f"There is no file of it: {error}")
+        return None, job.messages
+
+
+def _file_of(place: Place, job: _Job) -> tuple[str, str | None]:
+    """Where the session's archive is or is to be, and its text."""
+    known = job.before.source_path if job.before else None
+    if known and known.startswith(f"{FOLDER}/"):
+        return known, _read(place, known)
+    for number in range(1, _NAMES_MAX):
+        ending = "" if number == 1 else f"-{number}"
+        relative = f"{FOLDER}/{job.day}-{job.name}{ending}.md"
+        text = _read(place, relative)
+        if text is None or archive_text.session_of(text) == job.session:
+            return relative, text
+    raise AlreadyExists(f"There are too many archives named {job.name} of {job.day}.")
+
+
+def _read(place: Place, relative: str) -> str | None:
+    path = real_path(os.path.join(place.folder, relative), within=place.folder)
+    try:
+        with open(path, "rb") as file:
+            data = file.read(_FILE_BYTES_MAX + 1)
+    except FileNotFoundError:
+        return None
+    if len(data) > _FILE_BYTES_MAX:
+        raise InvalidInput(f"{path} is larger than an archive can be.", hint="Move it away.")
+    try:
+        return data.decode().replace("\r\n", "\n")
+    except UnicodeDecodeError:
+        raise InvalidInput(f"{path} is not UTF-8 text.", hint="Mend it or move it away.") from None
+
+
+# The memory
+
+
+def _memory_of(place: Place, session: str) -> Memory | None:
+    wanted = Filter(states=(), categories=("conversation",), session=session)
+    for memory in engine.listing.scan_memories(place.core, place.hub_id, place.hub, wanted):
+        if (memory.key or "").startswith("conversation-"):
+            return memory
+    return None
+
+
+def _remember(place: Place, job: _Job, path: str | None, every: list[Message]) -> Memory:
+    before = job.before
+    draft = Draft(
+        content=archive_text.summary_of(every) or job.title,
+        title=before.title if before else job.title[:_TITLE_CHARS_MAX],
+        key=before.key if before else _free_key(place, job),
+        category="conversation",
+        content_type="text",
+        layer="library",
+        # It holds what tools and pages said as well, so it is not the user's own word.
+        trust="agent",
+        session=job.session,
+        source_path=path,
+        occurred_at=_earliest(before, job),
+        occurred_until=max(job.times, default=None),
+    )
+    result = engine.remember.remember(place.core, place.hub_id, place.hub, draft)
+    return result.memory
+
+
+def _earliest(before: Memory | None, job: _Job) -> datetime | None:
+    known = [before.occurred_at] if before and before.occurred_at else []
+    return min([*known, *job.times], default=None)
+
+
+def _free_key(place: Place, job: _Job) -> str:
+    wanted = f"conversation-{job.day}-{job.name}"
+    with place.core.store.read() as reader:
+        for number in range(1, _NAMES_MAX):
+            key = wanted if number == 1 else f"{wanted}-{number}"
+            other = reader.memory_by_key(place.hub_id, key)
+            if other is None:
+                return key
+    raise AlreadyExists(f"There are too many memories with the key {wanted}.")
