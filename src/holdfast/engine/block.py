@@ -50,7 +50,9 @@ class Block:
 
     def add_best(self, items: Sequence[Item], room: int, reason: str) -> None:
         """As many of the best as there is room for; the last ones leave first, in steps."""
-        new = [item for item in items if item.memory.id not in self._ids]
+        new = items
+        if self._ids:
+            new = [item for item in items if item.memory.id not in self._ids]
         if self._look.cut_as_text and new and new[0].part == "long_term":
             self._add_text(new, room, reason)
             return

@@ -68,14 +68,14 @@ def context(
     count_tokens: Tokenizer | None = None,
     explain: bool = False,
 ) -> Context:
-    """Builds the block. With `explain`, what never was a candidate is named as well."""
+    """Builds the block. Only with `explain` is there a list of what is not in it."""
     look = STYLES[one_of(style, tuple(STYLES), "style")]
     allowed = budget_of(budget, unit, count_tokens, chars_max=core.settings["context.chars_max"])
     if look.cut_as_text and budget is None and allowed.unit == "chars":
         # The cap of this style is on the file's text; its heading comes on top.
         allowed = allowed._replace(limit=allowed.limit + len(look.opening(hub)))
     now = core.now()
-    candidates = _long_term(core, hub_id, hub, now)
+    candidates, unfit = _long_term(core, hub_id, hub, now, everything=explain)
     journal = _journal(core, hub_id, hub, now) if look.journal else []
     asked = query if query is not None and query.strip() else None
     block = Block(look, hub, allowed, items_max=len(candidates) + len(journal) + _RELEVANT_MAX)
@@ -91,9 +91,10 @@ def context(
     newest_first = [Item(entry, entry.content, "recent") for entry in reversed(journal)]
     block.add_best(newest_first, block.room, _NO_ROOM_AGE)
     text, used = block.finish()
-    left_out = [Absent(item.memory, item.section, reason) for item, reason in block.left_out]
+    left_out: list[Absent] = []
     if explain:
-        left_out += _never_candidates(core, hub_id, hub, candidates, now)
+        left_out = [Absent(item.memory, item.section, reason) for item, reason in block.left_out]
+        left_out += unfit
     included = tuple(item.memory for item in block.chosen)
     return Context(text, included, tuple(left_out), used, allowed.limit, allowed.unit, degraded)
 
@@ -101,10 +102,23 @@ def context(
 # What may be in it
 
 
-def _long_term(core: Core, hub_id: str, hub: str, now: datetime) -> list[Memory]:
+def _long_term(
+    core: Core, hub_id: str, hub: str, now: datetime, *, everything: bool
+) -> tuple[list[Memory], list[Absent]]:
+    """The candidates, and where everything is asked for, the rest of the layer with reasons."""
     wanted = Filter(layers=("long_term",), states=("active",), alive_at=now)
-    found = list_memories(core, hub_id, hub, wanted, order="number")
-    return [memory for memory in found if not _unfit(core, memory, now)]
+    wide = Filter(layers=("long_term",), states=(), quarantined=None)
+    found = list_memories(core, hub_id, hub, wide if everything else wanted, order="number")
+    fit: list[Memory] = []
+    unfit: list[Absent] = []
+    for memory in found:
+        reason = (everything and wanted.refusal(memory)) or _unfit(core, memory, now)
+        if not reason:
+            fit.append(memory)
+        # Of what is private to somebody else, not even that it exists is said.
+        elif everything and not _private(core, memory):
+            unfit.append(Absent(memory, memory.category, reason))
+    return fit, unfit
 
 
 def _journal(core: Core, hub_id: str, hub: str, now: datetime) -> list[Memory]:
@@ -131,21 +145,6 @@ def _unfit(core: Core, memory: Memory, now: datetime) -> str:
 
 def _private(core: Core, memory: Memory) -> bool:
     return memory.boundary == "private" and memory.owner != core.actor
-
-
-def _never_candidates(
-    core: Core, hub_id: str, hub: str, candidates: Iterable[Memory], now: datetime
-) -> list[Absent]:
-    """The rest of the long-term layer, with the reason of each."""
-    known = {memory.id for memory in candidates}
-    everything = Filter(layers=("long_term",), states=(), quarantined=None)
-    admitted = Filter(states=("active",), alive_at=now)
-    return [
-        Absent(memory, memory.category, admitted.refusal(memory) or _unfit(core, memory, now))
-        for memory in list_memories(core, hub_id, hub, everything, order="number")
-        # Of what is private to somebody else, not even that it exists is said.
-        if memory.id not in known and not _private(core, memory)
-    ]
 
 
 # Which of it leaves first, and where it stands

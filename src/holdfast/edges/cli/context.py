@@ -33,19 +33,13 @@ def _options(parser: Parser) -> None:
 
 
 def _context(call: Call, args: Namespace) -> None:
-    from holdfast.engine.context import context
-
-    # The engine's own value, not the library's text: it also says where the answer is degraded.
-    built = context(
-        call.hub.core,
-        call.hub.id,
-        call.hub.name,
+    built = call.hub.context(
         args.query,
         budget=args.budget,
         unit="tokens" if args.tokens else "chars",
         style=args.style,
         count_tokens=args.tokenizer,
-        explain=args.explain,
+        explain=True,  # Also says where the answer is degraded.
     )
     for reason in built.degraded:
         call.out.note(f"Degraded: {reason}.")
