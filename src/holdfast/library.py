@@ -717,6 +717,10 @@ WRITING = (
     *("forget_many", "restore", "purge", "purge_forgotten", "lifecycle", "undo", "settle"),
 )
 WRITING_SLOWLY = ("remember_stream",)
+# Operations after which a line of a journal may have to go, change or come back.
+JOURNALS_FOLLOW = (
+    *("update", "forget", "forget_many", "restore", "purge", "purge_forgotten", "undo"),
+)
 
 
 @contextmanager
@@ -736,6 +740,12 @@ def _in_step(hub: HubMemory, name: str, *, writes: bool) -> Iterator[None]:
     try:
         step.before()
         yield
+        if name in JOURNALS_FOLLOW:
+            from holdfast.files import journal
+
+            for note in journal.follow(hub._journals, purged=name.startswith("purge")):
+                if note not in step.notes:
+                    step.notes.append(note)
         if writes:
             step.after(purged=name.startswith("purge"))
     finally:

@@ -126,6 +126,29 @@ def sync_day(place: Place, day: date) -> list[str]:
         return journal_sync.sync_day(place, day).notes
 
 
+def follow(place: Place, *, purged: bool = False) -> list[str]:
+    """Lets the journals follow the newest change set; after a purge, which leaves none, all of
+    them. Returns notes on what could not: the change itself is done already."""
+    found = set(journal_files(place.folder)[0])
+    if not purged:
+        with place.core.store.read() as reader:
+            newest = reader.changes(place.hub_id, limit=1)
+            touched = [
+                revision.memory_id
+                for change in newest
+                for revision in reader.revisions_of(place.hub_id, change.id)
+            ]
+            rows = reader.memories_by_id(place.hub_id, touched).values()
+        found = {day for memory in rows if (day := day_of(memory)) is not None}
+    notes = []
+    for day in sorted(found):
+        try:
+            notes += sync_day(place, day)
+        except HoldfastError as error:
+            notes.append(str(error))
+    return notes
+
+
 def day_of(memory: Memory) -> date | None:
     """The day in whose journal a memory stands."""
     name, hash_, _ = (memory.source_path or "").partition("#")

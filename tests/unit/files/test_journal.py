@@ -319,6 +319,31 @@ def test_a_purged_entry_leaves_the_file_and_does_not_come_back(hub: HubMemory) -
     assert said(hub) == ["milk"]
 
 
+def test_the_line_follows_at_once(hub: HubMemory) -> None:
+    first = hub.journal_add("tea")
+    second = hub.journal_add("old tea", at="2025-05-05T10:00:00Z")
+    hub.forget(first.id)
+    assert file_of(hub).read_text() == ""
+    hub.undo()
+    assert file_of(hub).read_text() == "- 12:00 tea\n"
+    hub.update(first.id, content="milk")
+    assert file_of(hub).read_text() == "- 12:00 milk\n"
+    hub.purge(second.id)
+    assert file_of(hub, "2025-05-05").read_text() == ""
+    hub.forget_many([first.id])
+    hub.restore(first.id)
+    assert file_of(hub).read_text() == "- 12:00 milk\n"
+
+
+def test_a_journal_that_cannot_follow_is_a_note_and_not_an_error(hub: HubMemory) -> None:
+    kept = hub.journal_add("tea")
+    file_of(hub).unlink()
+    file_of(hub).mkdir()
+    hub.forget(kept.id)
+    assert hub.get(hub.remember("milk").memory.id).content == "milk"
+    assert any("is not a file" in note for note in hub.notes)
+
+
 def test_of_two_that_are_alike_only_the_forgotten_one_goes(hub: HubMemory) -> None:
     first = hub.journal_add("tea")
     second = hub.journal_add("tea")
