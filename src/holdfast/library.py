@@ -543,6 +543,12 @@ class HubMemory:
         """Hides it from recall and lists, and keeps it."""
         return engine.edit.archive(self.core, self.id, self.name, [reference], reason)[0]
 
+    def archive_many(
+        self, references: Iterable[Reference], *, reason: str = "archived by hand"
+    ) -> list_[Memory]:
+        """Archives all of them or none, as one change set."""
+        return engine.edit.archive(self.core, self.id, self.name, [*references], reason)
+
     def forget(self, reference: Reference, *, reason: str = "") -> Memory:
         """Hides it everywhere; `restore` or `undo` brings it back."""
         return engine.edit.forget(self.core, self.id, self.name, [reference], reason)[0]
@@ -555,9 +561,17 @@ class HubMemory:
         """Brings back what was forgotten, archived or held for review."""
         return engine.edit.restore(self.core, self.id, self.name, [reference], reason)[0]
 
+    def restore_many(self, references: Iterable[Reference], *, reason: str = "") -> list_[Memory]:
+        """Brings all of them back or none, as one change set."""
+        return engine.edit.restore(self.core, self.id, self.name, [*references], reason)
+
     def purge(self, reference: Reference, *, reason: str = "") -> Receipt:
         """Removes it and its whole history, for good; only a receipt without content stays."""
         return engine.edit.purge(self.core, self.id, self.name, [reference], reason)[0]
+
+    def purge_many(self, references: Iterable[Reference], *, reason: str = "") -> list_[Receipt]:
+        """Purges all of them or none."""
+        return engine.edit.purge(self.core, self.id, self.name, [*references], reason)
 
     def purge_forgotten(self, *, reason: str = "") -> list_[Receipt]:
         """Purges what was forgotten more than `forget.keep_days` ago."""
@@ -713,13 +727,15 @@ READING = (
     *("history", "diff", "changes", "receipts", "export", "scan", "conflicts"),
 )
 WRITING = (
-    *("remember", "remember_draft", "remember_many", "update", "archive", "forget"),
-    *("forget_many", "restore", "purge", "purge_forgotten", "lifecycle", "undo", "settle"),
+    *("remember", "remember_draft", "remember_many", "update", "archive", "archive_many"),
+    *("forget", "forget_many", "restore", "restore_many", "purge", "purge_many"),
+    *("purge_forgotten", "lifecycle", "undo", "settle"),
 )
 WRITING_SLOWLY = ("remember_stream",)
 # Operations after which a line of a journal may have to go, change or come back.
 JOURNALS_FOLLOW = (
-    *("update", "forget", "forget_many", "restore", "purge", "purge_forgotten", "undo"),
+    *("update", "forget", "forget_many", "restore", "restore_many", "purge", "purge_many"),
+    *("purge_forgotten", "undo"),
 )
 
 

@@ -91,3 +91,15 @@ def test_a_journal_of_the_future_can_be_written_and_read(run: Run) -> None:
     day = datetime.now(UTC).date() + timedelta(days=400)
     run("journal", "add", "see you", "--at", f"{day}T10:00")
     assert run("journal", str(day)).rows[0][3] == "see you"
+
+
+def test_a_purged_entry_is_gone_from_the_file_at_once(run: Run, home: Path) -> None:
+    for text in ("tea", "milk", "rum"):
+        run("journal", "add", text, "--at", "2026-05-27T10:00")
+    path = file_of(home, "2026-05-27")
+    run("purge", "1", "2", "--yes")
+    assert path.read_text() == "- 10:00 rum\n"
+    run("forget", "3")
+    assert path.read_text() == ""
+    run("restore", "3")
+    assert path.read_text() == "- 10:00 rum\n"

@@ -246,11 +246,8 @@ def _unpin(call: Call, args: Namespace) -> None:
 
 
 def _archive(call: Call, args: Namespace) -> None:
-    from holdfast.engine import edit
-
-    hub = call.hub
     reason = args.reason or "archived by hand"
-    done = edit.archive(hub.core, hub.id, hub.name, args.references, reason)
+    done = call.hub.archive_many(args.references, reason=reason)
     _show_changed(call, "archived", done)
 
 
@@ -265,10 +262,7 @@ def _forget(call: Call, args: Namespace) -> None:
 
 
 def _restore(call: Call, args: Namespace) -> None:
-    from holdfast.engine import edit
-
-    hub = call.hub
-    done = edit.restore(hub.core, hub.id, hub.name, args.references, args.reason)
+    done = call.hub.restore_many(args.references, reason=args.reason)
     _show_changed(call, "restored", done)
 
 
@@ -304,8 +298,6 @@ def _purge_options(parser: Parser) -> None:
 
 
 def _purge(call: Call, args: Namespace) -> None:
-    from holdfast.engine import edit
-
     hub = call.hub
     if bool(args.references) == args.forgotten:
         raise InvalidInput("Name the memories to purge, or give --forgotten for those long gone.")
@@ -315,7 +307,7 @@ def _purge(call: Call, args: Namespace) -> None:
         receipts = hub.purge_forgotten(reason=args.reason)
     else:
         call.confirm(f"Remove {', '.join(args.references)} and the whole history, for good?")
-        receipts = edit.purge(hub.core, hub.id, hub.name, args.references, args.reason)
+        receipts = hub.purge_many(args.references, reason=args.reason)
     if call.out.json:
         call.out.value({"result": "purged", "receipts": [plain_receipt(one) for one in receipts]})
         return
