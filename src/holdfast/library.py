@@ -743,29 +743,30 @@ JOURNALS_FOLLOW = (
 def _in_step(hub: HubMemory, name: str, *, writes: bool) -> Iterator[None]:
     """The hub's file before and after an operation; a hub without a folder costs one look."""
     me = get_ident()
-    # Operations call each other: only the outermost one looks.
-    if me in hub._stepping or not os.path.isdir(os.path.dirname(hub.memory_md)):
+    if me in hub._stepping:
+        # Operations call each other: only the outermost one looks.
         yield
         return
-    from holdfast.files.step import Step
-
-    if hub._step is None:
-        hub._step = Step(hub.core, hub.memory_md, hub.id, hub.name)
-    step = hub._step
     hub._stepping.add(me)
     try:
-        step.before()
+        step = _step_of(hub)
+        if step is not None:
+            step.before()
         yield
-        if name in JOURNALS_FOLLOW:
-            from holdfast.files import journal
-
-            for note in journal.follow(hub._journals, purged=name.startswith("purge")):
-                if note not in step.notes:
-                    step.notes.append(note)
-        if writes:
+        if step is not None and writes:
             step.after(purged=name.startswith("purge"))
     finally:
         hub._stepping.discard(me)
+
+
+def _step_of(hub: HubMemory) -> Step | None:
+    if not os.path.isdir(os.path.dirname(hub.memory_md)):
+        return None
+    if hub._step is None:
+        from holdfast.files.step import Step
+
+        hub._step = Step(hub.core, hub.memory_md, hub.id, hub.name)
+    return hub._step
 
 
 def _stepped(name: str, *, writes: bool) -> Any:
