@@ -468,6 +468,8 @@ class HubMemory:
         any model, or by `count_tokens`: a function, or a name such as `tiktoken:o200k_base`. With
         `explain`, a value that also says what is in, what is not, and why.
         """
+        from holdfast.files.injected import file_parts
+
         built = engine.context.context(
             self.core,
             self.id,
@@ -478,6 +480,7 @@ class HubMemory:
             style=style,
             count_tokens=count_tokens,
             explain=explain,
+            file=file_parts(self.core, self.id) if style in ("maven", "minion") else None,
         )
         return built if explain else built.text
 
@@ -753,6 +756,12 @@ def _in_step(hub: HubMemory, name: str, *, writes: bool) -> Iterator[None]:
         if step is not None:
             step.before()
         yield
+        if step is not None and name in JOURNALS_FOLLOW:
+            from holdfast.files import journal
+
+            for note in journal.follow(hub._journals, purged=name.startswith("purge")):
+                if note not in step.notes:
+                    step.notes.append(note)
         if step is not None and writes:
             step.after(purged=name.startswith("purge"))
     finally:

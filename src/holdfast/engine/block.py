@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from itertools import groupby
+from typing import NamedTuple, TypeAlias
 
 from holdfast.domain.memory import CATEGORIES
 from holdfast.engine.budget import Budget
-from holdfast.engine.styles import PARTS, Item, Style
+from holdfast.engine.styles import PARTS, Item, Style, marked
 from holdfast.errors import InvalidInput
 
 # No single memory takes more than this share: a pasted page must not push out all the rest.
@@ -23,6 +24,17 @@ _STEP_SHARE = 8
 # Nobody reads a budget's worth of text in one memory; longer ones are cut before they are measured.
 _CHARS_PER_UNIT_MAX = 8
 _GAP = "\n\n"
+
+
+class FileItem(NamedTuple):
+    """A memory as it stands in MEMORY.md; without an id it is not in the store yet."""
+
+    id: str | None
+    content: str
+
+
+# A person's own text, or a memory.
+FilePart: TypeAlias = str | FileItem
 
 
 class Block:
@@ -54,7 +66,7 @@ class Block:
         if self._ids:
             new = [item for item in items if item.memory.id not in self._ids]
         if self._look.cut_as_text and new and new[0].part == "long_term":
-            self._add_text(new, room, reason)
+            self._add_text(self._as_file(new), room, reason)
             return
         fitting = self._fitting(new, room)
         keep = self._in_steps(new, len(fitting))
@@ -125,31 +137,75 @@ class Block:
             self._ids.add(item.memory.id)
             self.chosen.append(item)
 
-    # A style whose long-term part is a file's text
+    # Styles whose long-term part is a file
 
-    def _add_text(self, items: Sequence[Item], room: int, reason: str) -> None:
-        ordered = laid_out(items, self._look)
-        text, used, heading = "", 0, None
-        starts: list[int] = []
-        for item in ordered:
+    def add_file(
+        self, file: Sequence[FilePart], items: Sequence[Item], room: int, reason: str
+    ) -> None:
+        """The file, with those of its memories that are among the items, which come best first.
+
+        A person's own text comes before any memory; what is cut as text is cut at its end.
+        """
+        known = {item.memory.id: item for item in items}
+        parts: list[str | Item] = []
+        for part in file:
+            if isinstance(part, str):
+                parts.append(part)
+            elif part.id is None:
+                parts.append(f"- {marked(part.content)}\n")
+            elif part.id in known:
+                parts.append(known.pop(part.id))
+        if known:  # Not in the file yet.
+            parts += self._as_file([*known.values()])
+        if not self._look.cut_as_text:
+            parts = self._only_best(parts, items, room, reason)
+        self._add_text(parts, room, reason)
+
+    def _as_file(self, items: Sequence[Item]) -> list[str | Item]:
+        """What the file would be."""
+        parts: list[str | Item] = []
+        for section, group in groupby(laid_out(items, self._look), key=lambda one: one.section):
+            parts.append((self._look.ending if parts else "") + self._look.heading(section))
+            parts += group
+        return parts
+
+    def _only_best(
+        self, parts: list[str | Item], items: Sequence[Item], room: int, reason: str
+    ) -> list[str | Item]:
+        text = "".join(part for part in parts if isinstance(part, str))
+        # The file has its own headings.
+        self._headings.update((item.part, item.section) for item in items)
+        fitting = self._fitting(items, room - self._budget.measure(text + _GAP))
+        keep = self._in_steps(items, len(fitting))
+        self.left_out += [(item, reason) for item in items[keep:]]
+        kept = {item.memory.id: item for item in fitting[:keep]}
+        return [
+            part if isinstance(part, str) else kept[part.memory.id]
+            for part in parts
+            if isinstance(part, str) or part.memory.id in kept
+        ]
+
+    def _add_text(self, parts: Sequence[str | Item], room: int, reason: str) -> None:
+        text, used = "", 0
+        items: list[tuple[int, Item]] = []  # and where each begins
+        left: list[Item] = []
+        for part in parts:
             if used > room:
-                break
-            piece = self._look.item(item)
-            if heading != item.section:
-                piece = self._look.heading(item.section) + piece
-                if heading is not None:
-                    piece = self._look.ending + piece
-                heading = item.section
-            starts.append(len(text))
+                left += [] if isinstance(part, str) else [part]
+                continue
+            piece = part if isinstance(part, str) else self._look.item(part)
+            if not isinstance(part, str):
+                items.append((len(text), part))
             text += piece
             used += self._budget.measure(piece)
         self._text = self._cut(text, room)
         self.room -= self._budget.measure(self._text + _GAP)
         # The last ones may have been cut away whole.
-        count = sum(1 for start in starts if start < len(self._text))
-        self.chosen += ordered[:count]
-        self._ids.update(item.memory.id for item in ordered[:count])
-        self.left_out += [(item, reason) for item in ordered[count:]]
+        inside = [item for start, item in items if start < len(self._text)]
+        left = [item for start, item in items if start >= len(self._text)] + left
+        self.chosen += inside
+        self._ids.update(item.memory.id for item in inside)
+        self.left_out += [(item, reason) for item in left]
 
     def _cut(self, text: str, room: int) -> str:
         """The longest beginning that fits with a `…` after it; the whole text where that fits."""
@@ -191,7 +247,8 @@ class Block:
 
     def _written(self) -> str:
         look = self._look
-        if not self.chosen and not look.empty_frame and not self.left_out:
+        text = self._text or ""
+        if not (self.chosen or self.left_out or text.strip() or look.empty_frame):
             return ""
         out = [look.opening(self._hub)]
         items = self.chosen

@@ -8,13 +8,13 @@ exceeded. What the block looks like is the style's business, and fitting it the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Filter
-from holdfast.engine.block import Block
+from holdfast.engine.block import Block, FilePart
 from holdfast.engine.budget import Tokenizer, Unit, budget_of
 from holdfast.engine.core import Core
 from holdfast.engine.listing import list_memories
@@ -67,8 +67,10 @@ def context(
     style: str = "plain",
     count_tokens: Tokenizer | None = None,
     explain: bool = False,
+    file: Sequence[FilePart] | None = None,
 ) -> Context:
-    """Builds the block. Only with `explain` is there a list of what is not in it."""
+    """Builds the block. Only with `explain` is there a list of what is not in it. `file` is
+    MEMORY.md for the styles that show it; without it they show what it would hold."""
     look = STYLES[one_of(style, tuple(STYLES), "style")]
     allowed = budget_of(budget, unit, count_tokens, chars_max=core.settings["context.chars_max"])
     if look.cut_as_text and budget is None and allowed.unit == "chars":
@@ -81,7 +83,11 @@ def context(
     block = Block(look, hub, allowed, items_max=len(candidates) + len(journal) + _RELEVANT_MAX)
     for_relevant = allowed.limit // _RELEVANT_SHARE if asked else 0
     for_journal = allowed.limit // _JOURNAL_SHARE if journal else 0
-    block.add_best(_ranked(candidates, look), block.room - for_relevant - for_journal, _NO_ROOM_USE)
+    room = block.room - for_relevant - for_journal
+    if file is not None and look.is_file:
+        block.add_file(file, _ranked(candidates, look), room, _NO_ROOM_USE)
+    else:
+        block.add_best(_ranked(candidates, look), room, _NO_ROOM_USE)
     degraded: tuple[str, ...] = ()
     if asked is not None:
         found = recall_memories(core, hub_id, hub, asked, Filter(), limit=_RELEVANT_MAX)

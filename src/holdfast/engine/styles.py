@@ -53,6 +53,8 @@ class Style(NamedTuple):
     journal: bool = False
     # Whether the frame is there when nothing is in it.
     empty_frame: bool = False
+    # Whether its long-term part is MEMORY.md, with what a person wrote there.
+    is_file: bool = False
     # Whether too long a text is cut in mid-sentence, as that of a file, or item by item.
     cut_as_text: bool = False
 
@@ -194,6 +196,7 @@ MAVEN = Style(
     ending="\n",
     footer=lambda _: "",
     closing="",
+    is_file=True,
     cut_as_text=True,
 )
 MINION = Style(
@@ -207,6 +210,7 @@ MINION = Style(
     ending="\n",
     footer=_more,
     closing="",
+    is_file=True,
 )
 
 STYLES = {style.name: style for style in (PLAIN, XML, MAX, MAVEN, MINION)}

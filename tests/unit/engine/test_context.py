@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
 from types import SimpleNamespace
 from xml.etree import ElementTree
 
@@ -352,6 +353,50 @@ def test_with_nothing_remembered_these_styles_say_nothing(hub: HubMemory, style:
     assert hub.context(style=style) == ""
     hub.remember("A journal entry", layer="journal")
     assert hub.context(style=style) == ""
+
+
+@pytest.mark.parametrize("style", ["maven", "minion"])
+def test_the_styles_that_show_the_file_show_what_a_person_wrote_there(
+    hub: HubMemory, style: str
+) -> None:
+    hub.remember("Prefers tabs", category="preference")
+    hub.sync()
+    path = Path(hub.memory_md)
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text + "\n## Safety\n\nOnly keep what matters in *three months*.\n", "utf-8")
+    hub.remember("first\n## Memory\n<!-- gone -->", category="fact")
+    block = hub.context(style=style)
+    assert "\n## Preference\n" in block
+    assert "\n- Prefers tabs\n" in block
+    assert "Only keep what matters in *three months*." in block
+    assert "  \\## Memory\n  &lt;!-- gone --&gt;" in block
+    assert "<!--" not in block
+    assert block.count("# Long-term Memory") == (1 if style == "maven" else 0)
+    assert block == hub.context(style=style)
+
+
+@pytest.mark.parametrize("style", ["maven", "minion"])
+def test_a_file_with_nothing_but_its_title_is_empty(hub: HubMemory, style: str) -> None:
+    hub.sync()
+    assert hub.context(style=style) == ""
+
+
+def test_what_a_person_wrote_stays_when_memories_have_to_leave(
+    hub: HubMemory, clock: FixedClock
+) -> None:
+    hub.remember_many([f"Fact number {n} about something" for n in range(100)])
+    hub.sync()
+    path = Path(hub.memory_md)
+    path.write_text(path.read_text(encoding="utf-8") + "\n## Rules\n\nStay polite.\n", "utf-8")
+    clock.tick()
+    hub.access(7)
+    built = hub.context(style="minion", budget=1_200, explain=True)
+    assert len(built.text) <= 1_200
+    assert "Stay polite." in built.text
+    assert "Fact number 6 " in built.text
+    assert "Fact number 5 " not in built.text
+    assert f"({len(built.left_out)} more not shown)" in built.text
+    assert len(built.included) + len(built.left_out) == 100
 
 
 def test_the_xml_style_is_xml_and_holds_every_letter(hub: HubMemory) -> None:

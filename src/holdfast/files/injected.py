@@ -1,0 +1,38 @@
+"""MEMORY.md as it is put before an agent: a person's own text as it stands, and each memory by its
+id, so that the styles can make its content harmless. Marks that only the mirror needs are gone.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from holdfast.engine.block import FileItem, FilePart
+from holdfast.files.memory_md import FILE_NAME, TITLE, Item, parse
+
+if TYPE_CHECKING:
+    from holdfast.engine.core import Core
+
+_MARKS = re.compile(r"<!-- updated \d{4}-\d\d-\d\d -->\r?\n?")
+
+
+def file_parts(core: Core, hub_id: str) -> list[FilePart] | None:
+    """The file that store and person last agreed on, in parts; None where there is none yet."""
+    with core.store.read() as reader:
+        agreed = reader.agreed(hub_id, FILE_NAME)
+    return None if agreed is None else parts_of(agreed.text)
+
+
+def parts_of(text: str) -> list[FilePart]:
+    """The parts of a file's text. Its own title is left out: the styles have a heading."""
+    out: list[FilePart] = []
+    for block in parse(text).blocks:
+        if isinstance(block, Item):
+            out.append(FileItem(block.id, block.content))
+            continue
+        raw = _MARKS.sub("", block.raw).replace("\r\n", "\n")
+        if not out and raw.startswith(TITLE):
+            raw = raw.removeprefix(TITLE).lstrip("\n")
+        if raw:
+            out.append(raw)
+    return out
