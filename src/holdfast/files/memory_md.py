@@ -23,7 +23,7 @@ _SPACE = " \t\r\n"
 _ID = re.compile(r"[ \t]*<!--[ \t]*(mem_[0-9A-Za-z_-]{1,64})[ \t]*-->[ \t]*$")
 _UPDATED = re.compile(r"<!-- updated (\d{4}-\d\d-\d\d) -->")
 _HEADING = re.compile(r"(#{1,6})[ \t]+(.*)")
-_BULLET = re.compile(r"([ \t]*)([-*+])([ \t]+)(?=[^ \t])")
+_BULLET = re.compile(r"([ \t]*)([-*+])([ \t]+)(?=[^ \t\r\n])")
 _BREAK = re.compile(r"[ \t]*([-*_])([ \t]*\1){2,}[ \t]*$")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _LINES = re.compile(r"[^\n]*\n|[^\n]+")
