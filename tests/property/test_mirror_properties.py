@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from unittest import mock
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from holdfast.files import memory_md
 from holdfast.files.memory_md import (
     Item,
     category_of,
@@ -39,6 +43,15 @@ NEWLINE = st.sampled_from(["\n", "\r\n"])
 @given(TEXT)
 def test_any_text_is_rendered_as_it_was_parsed(text: str) -> None:
     assert render(parse(text)) == text
+
+
+@settings(max_examples=600)
+@given(st.lists(CONTENT, max_size=3), TEXT)
+def test_the_short_way_finds_what_the_long_way_finds(contents: list[str], text: str) -> None:
+    whole = "## Fact\n" + "".join(item_text(one, "mem_1") for one in contents) + text
+    with mock.patch.object(memory_md, "_PLAIN", re.compile("(?!)")):
+        long = parse.__wrapped__(whole)
+    assert parse.__wrapped__(whole) == long
 
 
 @settings(max_examples=600)
