@@ -346,13 +346,8 @@ def free_path(place: Place, day: date, key: str, text: str, used: set[str]) -> s
 
 def draft_of(day: date, block: Block) -> Draft:
     """What is remembered of an entry that a person wrote."""
-    from holdfast.text.classify import classify
-
-    category = classify(block.text).category
     return Draft(
         content=block.text,
-        # A note of category daily would be archived within the week; a journal is kept.
-        category="fact" if category == "daily" else category,
         layer="journal",
         source="import",
         occurred_at=_moment(day, block),

@@ -133,8 +133,11 @@ def test_what_a_person_wrote_in_the_archive_stays(talked: HubMemory) -> None:
     assert first.path is not None
     path = Path(first.path)
     mine = path.read_text().replace("## Conversation", "## Conversation\n\nNote to self: tea.")
-    path.write_bytes(mine.replace("\n", "\r\n").encode())
+    mine = mine.replace("- User: Fix the JWT expiry bug.", "- My own summary.")
+    data = mine.replace("\n", "\r\n").encode()
+    path.write_bytes(data)
     assert talked.archive_conversation("s1").memory == first.memory
+    assert path.read_bytes() == data
     talked.log_turn("user", "More.", session="s1")
     text = text_of(talked.archive_conversation("s1"))
     assert "Note to self: tea." in text and "> More." in text

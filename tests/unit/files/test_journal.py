@@ -9,15 +9,25 @@ import stat
 import tempfile
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta, timezone
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from holdfast import Holdfast, HubMemory, InvalidInput, NotFound, StoreReadOnly, engine
+from holdfast import (
+    Holdfast,
+    HubMemory,
+    InvalidInput,
+    NotFound,
+    StoreBusy,
+    StoreReadOnly,
+    engine,
+)
 from holdfast.domain.clock import SystemClock
 from holdfast.domain.ids import TimeIds
 from holdfast.files import journal, journal_sync
+from holdfast.files.atomic import locked
 from holdfast.testing import FixedClock, open_for_tests
 
 TODAY = "2026-01-14"
@@ -490,6 +500,43 @@ def test_two_processes_append_and_everything_is_there_once(tmp_path: Path) -> No
         assert sorted(in_store(hub)) == expected
         assert sorted(said(hub)) == expected
         assert len(in_store(hub)) == 400
+
+
+def test_an_editor_that_saves_while_we_write_is_not_written_over(
+    hub: HubMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = hub.journal_add("tea")
+    hub.journal_add("milk")
+    real = journal_sync._set_paths
+    saves = iter(["- 12:00 tea\n- 12:00 milk\nsaved in between\n"])
+
+    def meanwhile(*args: Any) -> None:
+        real(*args)
+        for text in saves:
+            write(hub, text)
+
+    monkeypatch.setattr(journal_sync, "_set_paths", meanwhile)
+    hub.forget(kept.id)
+    assert file_of(hub).read_text() == "- 12:00 milk\nsaved in between\n"
+    assert in_store(hub) == ["milk", "saved in between"]
+
+
+def test_a_file_that_never_comes_to_rest_is_said_so(
+    hub: HubMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = hub.journal_add("tea")
+    monkeypatch.setattr(journal_sync, "_write", lambda *_: False)
+    hub.forget(kept.id)
+    assert any("all the time" in note for note in hub.notes)
+
+
+def test_while_another_process_writes_an_addition_waits_and_then_says_so(
+    hub: HubMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journal, "locked", partial(locked, wait_s=0.01))
+    with locked(f"{hub.folder}/journal"), pytest.raises(StoreBusy):
+        hub.journal_add("tea")
+    assert not file_of(hub).exists() and in_store(hub) == []
 
 
 # Bad input
