@@ -182,6 +182,28 @@ def test_over_the_budget_what_was_not_used_for_longest_leaves_first_and_pinned_o
     assert hub.get(2), "what is left out of the block is still in the store"
 
 
+def test_a_full_long_term_memory_leaves_room_for_the_question_and_the_journal(
+    hub: HubMemory,
+) -> None:
+    hub.remember_many([f"Fact number {n} about something" for n in range(300)])
+    hub.remember("How the greenhouse is heated", layer="library")
+    hub.remember("Went home early", layer="journal")
+    for budget in range(1_500, 2_500, 45):  # also where nothing is left over by chance
+        block = hub.context("greenhouse", budget=budget)
+        assert "heated" in block
+        assert "Went home" in block
+        assert "Went home" in hub.context(budget=budget)
+
+
+def test_pinned_memories_fill_the_room_to_the_last(hub: HubMemory) -> None:
+    for n in range(100):
+        hub.remember(f"Pinned memory number {n:03}", pinned=True)
+    item = len("- [#100, fact] Pinned memory number 099\n")
+    for budget in range(1_500, 2_500, 45):
+        built = hub.context(budget=budget, explain=True)
+        assert built.budget - built.used < item + len("(100 more not shown)")
+
+
 # Budgets
 
 ANY_TEXT = st.text(min_size=1, max_size=400).filter(

@@ -13,6 +13,7 @@ import pytest
 from holdfast import Holdfast, HubMemory
 from holdfast.errors import InvalidInput, NotFound
 from holdfast.files import documents
+from holdfast.files import walk as walking
 from holdfast.files.walk import KINDS, walk
 from holdfast.testing import FixedClock, open_for_tests
 
@@ -96,17 +97,23 @@ def test_a_second_run_opens_nothing_that_did_not_change(
     assert opened == ["note3.md"]
 
 
-def test_a_file_written_to_just_now_is_read_again_next_time(tmp_path: Path) -> None:
+def test_a_file_written_to_just_now_is_read_again_next_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     # Its clock may not have moved on between two writes of the same length.
-    now = datetime.now(UTC)
+    def coarse(status: os.stat_result) -> tuple[int, int, int]:
+        seconds = int(status.st_mtime) // 60 * 60
+        return (seconds * 1_000_000_000, seconds * 1_000_000_000, status.st_size)
+
+    monkeypatch.setattr(walking, "stamp_of", coarse)
+    monkeypatch.setattr(documents, "stamp_of", coarse)
+    files = tmp_path / "home" / "hubs" / "work" / "files"
+    write(files, a_md="one")
+    now = datetime.fromtimestamp(coarse((files / "a.md").stat())[0] / 1e9, UTC)
     with open_for_tests(tmp_path / "home", clock=FixedClock(now)) as memory:
         hub = memory.create_hub("work")
-        files = Path(hub.folder) / "files"
-        write(files, a_md="one")
         hub.index_files()
-        status = (files / "a.md").stat()
         write(files, a_md="two")
-        os.utime(files / "a.md", ns=(status.st_atime_ns, status.st_mtime_ns))
         assert hub.index_files().updated == ("a.md",)
 
 
@@ -168,6 +175,14 @@ def test_a_file_that_says_what_a_person_said_leaves_that_memory_as_it_is(
     (files / "a.md").unlink()
     hub.index_files()
     assert hub.get(1).state == "active"
+
+
+def test_an_archived_memory_does_not_keep_a_file_out(hub: HubMemory, files: Path) -> None:
+    hub.remember("How to brew tea")
+    hub.archive(1)
+    write(files, a_md="How to brew tea")
+    assert hub.index_files().added == ("a.md",)
+    assert hub.recall("brew")[0].memory.source_path == "a.md"
 
 
 def test_a_forgotten_document_stays_forgotten_until_its_file_changes(
