@@ -141,10 +141,14 @@ class Holdfast:
     def delete_hub(self, name: str) -> Hub:
         """Removes a hub and everything in it, for good."""
         hub = engine.hubs.delete_hub(self.core, name)
-        if os.path.isdir(os.path.join(self.home, "hubs", hub.name)):
+        folder = os.path.join(self.home, "hubs", hub.name)
+        if os.path.isdir(folder):
+            from holdfast.files import archive, journal
             from holdfast.files.stamp import remove_mirrored
 
-            remove_mirrored(os.path.join(self.home, "hubs", hub.name, "MEMORY.md"))
+            remove_mirrored(os.path.join(folder, "MEMORY.md"))
+            journal.remove_all(folder)
+            archive.remove_all(folder)
         return hub
 
     def import_hub(

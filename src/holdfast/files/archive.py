@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -32,6 +33,8 @@ MESSAGES_MAX = 10_000
 _TITLE_CHARS_MAX = 200
 # An archive of that many messages of 2,000 characters is smaller.
 _FILE_BYTES_MAX = 100_000_000
+# The title and the session stand at the beginning; both are bounded.
+_OPENING_CHARS = 20_000
 # As many conversations of one name on one day as anyone has.
 _NAMES_MAX = 1_000
 
@@ -65,6 +68,25 @@ def archive_conversation(
     except (HoldfastError, OSError) as error:
         notes.append(str(error))
     return Archived(memory, os.path.join(place.folder, path) if path else None, tuple(notes))
+
+
+def remove_all(folder: str) -> None:
+    """The archives go, with the hub they belong to; what else is in their folder stays."""
+    place = os.path.join(folder, FOLDER)
+    with suppress(OSError):
+        for name in os.listdir(place):
+            path = os.path.join(place, name)
+            if name.endswith(".md") and _is_archive(path):
+                os.unlink(path)
+        os.rmdir(place)
+    with suppress(OSError):
+        os.unlink(os.path.join(folder, f".{FOLDER}.lock"))
+
+
+def _is_archive(path: str) -> bool:
+    with suppress(OSError, ValueError), open(path, encoding="utf-8") as file:
+        return archive_text.session_of(file.read(_OPENING_CHARS)) is not None
+    return False
 
 
 class _Job(NamedTuple):

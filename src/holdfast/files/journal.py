@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from datetime import date, datetime, timedelta
 from typing import Any, NamedTuple
 
@@ -25,6 +25,7 @@ from holdfast.files.atomic import append_line, locked
 from holdfast.files.journal_sync import Line, Place, Synced
 from holdfast.text import normalise
 
+_LOCK = "journal"
 _NAME = re.compile(r"(\d{4}-\d{2}-\d{2})\.md", re.ASCII)
 # Names that somebody probably meant as a journal: worth a word.
 _NEARLY = re.compile(r"\d{4}.\d\d?.\d\d?.*\.(?:md|markdown|txt)", re.ASCII | re.IGNORECASE)
@@ -156,9 +157,19 @@ def day_of(memory: Memory) -> date | None:
     return _real_date(found[1]) if found else None
 
 
+def remove_all(folder: str) -> None:
+    """The journals go, with the hub they belong to: a hub that gets its name later must not take
+    them for its own."""
+    for day in journal_files(folder)[0]:
+        with suppress(OSError):
+            os.unlink(os.path.join(folder, journal_sync.name_of(day)))
+    with suppress(OSError):
+        os.unlink(os.path.join(folder, f".{_LOCK}.lock"))
+
+
 def _lock(place: Place) -> AbstractContextManager[None]:
     # One lock for all days: a lock file beside each of them would double the folder.
-    return locked(os.path.join(place.folder, "journal"))
+    return locked(os.path.join(place.folder, _LOCK))
 
 
 def _day(place: Place, day: date) -> Day:

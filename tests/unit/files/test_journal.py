@@ -622,6 +622,21 @@ def test_links_that_lead_out_and_things_that_are_no_files_are_refused(
     assert in_store(hub) == ["tea"]
 
 
+def test_a_deleted_hub_takes_its_journals_and_archives_along(
+    memory: Holdfast, hub: HubMemory
+) -> None:
+    hub.journal_add("tea")
+    hub.archive_conversation("s1", messages=[("user", "Hello there.")])
+    mine = Path(hub.folder, "conversations", "mine.md")
+    mine.write_text("my own notes")
+    write(hub, "not a journal", "2026-02-31")
+    memory.delete_hub("work")
+    left = [path.name for path in Path(hub.folder).rglob("*") if path.is_file()]
+    assert sorted(left) == ["2026-02-31.md", "mine.md"]
+    again = memory.create_hub("work")
+    assert again.journal("..") == [] and in_store(again) == []
+
+
 def test_a_hub_that_is_gone_is_said_so(memory: Holdfast, hub: HubMemory) -> None:
     memory.delete_hub("work")
     with pytest.raises(NotFound):
