@@ -9,7 +9,7 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 	&& { echo $$p; break; }; done)
 MODEL := packages/holdfast-model-arctic-s
 
-.PHONY: run test lint types bench-store bench-recall bench-recall-speed constraints clean help
+.PHONY: run test lint types bench-store bench-recall bench-recall-speed bench-context bench-documents constraints clean help
 
 help: ## what can be made
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 24
@@ -36,6 +36,12 @@ bench-recall: $(VENV)/.model ## recall quality beside its baselines
 
 bench-recall-speed: $(VENV)/.model ## recall latency beside its bare cost
 	$(BIN)/python -m bench.recall_speed
+
+bench-context: $(VENV)/.model ## the injected block of 10,000 memories
+	$(BIN)/python -m bench.context
+
+bench-documents: $(VENV)/.model ## a folder of 10,000 files after one change
+	$(BIN)/python -m bench.documents
 
 $(VENV)/.ready: constraints.txt pyproject.toml
 	@test -n "$(PYTHON)" || { echo "Holdfast needs Python 3.11, 3.12 or 3.13; none was found." >&2; exit 1; }
