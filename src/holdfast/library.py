@@ -574,11 +574,11 @@ class HubMemory:
 
     def purge(self, reference: Reference, *, reason: str = "") -> Receipt:
         """Removes it and its whole history, for good; only a receipt without content stays."""
-        return engine.edit.purge(self.core, self.id, self.name, [reference], reason)[0]
+        return self._purge([reference], reason)[0]
 
     def purge_many(self, references: Iterable[Reference], *, reason: str = "") -> list_[Receipt]:
         """Purges all of them or none."""
-        return engine.edit.purge(self.core, self.id, self.name, [*references], reason)
+        return self._purge([*references], reason)
 
     def purge_forgotten(self, *, reason: str = "") -> list_[Receipt]:
         """Purges what was forgotten more than `forget.keep_days` ago."""
@@ -589,7 +589,16 @@ class HubMemory:
             for memory in engine.listing.scan_memories(self.core, self.id, self.name, wanted)
             if memory.forgotten_at is not None and memory.forgotten_at <= oldest
         ]
-        return engine.edit.purge(self.core, self.id, self.name, gone, reason) if gone else []
+        return self._purge(gone, reason) if gone else []
+
+    def _purge(self, references: list_[Any], reason: str) -> list_[Receipt]:
+        from holdfast.files import archive
+
+        # Looked up before: afterwards nothing says which file was theirs.
+        files = archive.files_of(self._journals, references)
+        receipts = engine.edit.purge(self.core, self.id, self.name, references, reason)
+        archive.remove(self._journals, files)
+        return receipts
 
     def access(self, reference: Reference) -> Memory:
         """Notes that it was really used; being shown by recall does not count as that."""

@@ -8,7 +8,7 @@ to; nothing that was archived is taken out.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -19,8 +19,9 @@ from holdfast.domain.memory import Memory
 from holdfast.domain.query import Filter
 from holdfast.domain.turn import Turn
 from holdfast.engine.core import require_hub
+from holdfast.engine.find import Reference
 from holdfast.engine.turns import clean_session
-from holdfast.errors import AlreadyExists, HoldfastError, InvalidInput
+from holdfast.errors import AlreadyExists, HoldfastError, InvalidInput, StoreReadOnly
 from holdfast.files import archive_text
 from holdfast.files.archive_text import Message
 from holdfast.files.atomic import locked, real_path, write_atomic
@@ -68,6 +69,37 @@ def archive_conversation(
     except (HoldfastError, OSError) as error:
         notes.append(str(error))
     return Archived(memory, os.path.join(place.folder, path) if path else None, tuple(notes))
+
+
+def files_of(place: Place, references: Sequence[Reference]) -> list[str]:
+    """The archives of these memories, relative to the hub's folder."""
+    if not os.path.isdir(os.path.join(place.folder, FOLDER)):
+        return []
+    with place.core.store.read() as reader:
+        require_hub(reader, place.hub_id, place.hub)
+        found = [
+            engine.find.find_memory(reader, place.hub_id, place.hub, one, forgotten=True)
+            for one in references
+        ]
+    paths = (memory.source_path or "" for memory in found)
+    return [path for path in paths if path.startswith(f"{FOLDER}/")]
+
+
+def remove(place: Place, files: Sequence[str]) -> None:
+    """Removes archives whose memory was purged, unless they have become another's."""
+    for relative in files:
+        with place.core.store.read() as reader:
+            if reader.memory_by_path(place.hub_id, relative) is not None:
+                continue
+        path = real_path(os.path.join(place.folder, relative), within=place.folder)
+        if _is_archive(path):
+            try:
+                os.unlink(path)
+            except OSError as error:
+                raise StoreReadOnly(
+                    f"The memory is purged, but its file {path} stays: {error.strerror}.",
+                    hint="Remove it yourself.",
+                ) from None
 
 
 def remove_all(folder: str) -> None:

@@ -171,6 +171,25 @@ def test_a_forgotten_archive_can_be_made_again(talked: HubMemory) -> None:
     assert (second.path, second.memory.key) == (first.path, first.memory.key)
 
 
+def test_a_purged_archive_takes_its_file_along(talked: HubMemory) -> None:
+    first = talked.archive_conversation("s1")
+    other = talked.archive_conversation("s2")
+    assert first.memory and first.path and other.path
+    talked.forget(first.memory.id)
+    assert os.path.exists(first.path)
+    talked.purge(first.memory.id)
+    assert not os.path.exists(first.path) and os.path.exists(other.path)
+
+
+def test_a_purge_leaves_the_file_of_an_archive_that_was_made_again(talked: HubMemory) -> None:
+    first = talked.archive_conversation("s1")
+    assert first.memory and first.path
+    talked.forget(first.memory.id)
+    talked.archive_conversation("s1")
+    talked.purge(first.memory.id)
+    assert os.path.exists(first.path)
+
+
 def test_a_file_that_was_deleted_is_written_again(talked: HubMemory) -> None:
     first = talked.archive_conversation("s1")
     before = text_of(first)
