@@ -12,12 +12,20 @@ from contextlib import suppress
 
 import apsw
 
-from holdfast.errors import AlreadyExists, NotFound, StoreDamaged, StoreTooNew
-from holdfast.store.sqlite.connection import connect, migrate, prepare_file, translated
+from holdfast.errors import AlreadyExists, NotFound, StoreBusy, StoreDamaged, StoreTooNew
+from holdfast.store.sqlite.connection import (
+    connect,
+    migrate,
+    patience,
+    prepare_file,
+    translated,
+)
 from holdfast.store.values import Progress
 
 # Pages copied between two reports: about 4 MB.
 _PAGES_PER_STEP = 1_000
+# How long a rescue waits for others to close the store: one that is just ending is done by then.
+_ALONE_WAIT_S = 2.0
 CANONICAL = ("hubs", "memories", "changes", "revisions", "receipts", "turns", "agreed", "clashes")
 
 
@@ -103,42 +111,99 @@ def verify(path: str) -> None:
 
 
 def rescue(path: str) -> str:
-    """Copies the canonical tables into a fresh file that takes the place of a damaged one.
+    """Brings the canonical tables into a fresh database that takes the place of a damaged one.
 
-    For when derived tables are so damaged that they cannot even be dropped. Needs the store to
-    itself. The damaged file is kept; its new name is returned.
+    For when derived tables are so damaged that they cannot even be dropped. Nobody else may have
+    the store open: StoreBusy where somebody has. The damaged file is kept; its name is returned.
+
+    The fresh database is copied into the file, in one transaction, rather than put in its place:
+    a process that opens the store meanwhile waits for the lock of this very file, and would go on
+    with the one that was moved aside.
     """
     fresh = f"{path}.rescue-{os.getpid()}"
     _remove(fresh)
-    prepare_file(fresh)
-    connection = connect(fresh)
+    with translated(path):
+        damaged = _alone(path)
+        try:
+            kept = _kept(damaged, path)
+            prepare_file(fresh)
+            made = connect(fresh)
+            try:
+                migrate(made, fresh)
+            finally:
+                made.close()
+            _save_canonical(damaged, fresh)
+            source = apsw.Connection(fresh, flags=apsw.SQLITE_OPEN_READONLY)
+            try:
+                _copy(damaged, source, None)
+            finally:
+                source.close()
+        finally:
+            damaged.close()
+            _remove(fresh)
+    return kept
+
+
+def _alone(path: str) -> apsw.Connection:
+    """The only connection to the store: the lock stays until it is closed."""
+    connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
     try:
-        migrate(connection, fresh)
-        with translated(path):
-            connection.execute("ATTACH DATABASE ? AS damaged", (path,))
-            connection.execute("BEGIN IMMEDIATE")
-            for table in CANONICAL:
-                connection.execute(f"INSERT INTO main.{table} SELECT * FROM damaged.{table}")
-            connection.execute("INSERT INTO main.word_totals (hub) SELECT pk FROM main.hubs")
-            # What was given out once is not given out again, also where it is gone by now.
-            connection.execute(
-                "DELETE FROM main.sqlite_sequence;"
-                "INSERT INTO main.sqlite_sequence SELECT name, seq FROM damaged.sqlite_sequence"
-            )
-            connection.execute("COMMIT; DETACH DATABASE damaged")
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        connection.set_busy_handler(patience(_ALONE_WAIT_S))
+        # Before anything is read: only then is the lock on the file itself, which everyone who has
+        # the store open holds a share of.
+        connection.execute("PRAGMA locking_mode = EXCLUSIVE").fetchall()
+        connection.execute("BEGIN EXCLUSIVE; COMMIT")
+    except apsw.BusyError:
+        connection.close()
+        raise StoreBusy(
+            f"Other programs have {path} open, so it cannot be mended.",
+            hint="Nothing was changed; close the other programs that use the store, and try again.",
+        ) from None
     except BaseException:
         connection.close()
-        _remove(fresh)
         raise
-    connection.close()
+    return connection
+
+
+def _kept(damaged: apsw.Connection, path: str) -> str:
+    """A copy of the damaged file, page by page as it is; returns its name."""
     kept = _free_name(f"{path}.damaged")
-    for suffix in ("", "-wal", "-shm"):
-        with suppress(FileNotFoundError):
-            os.replace(path + suffix, kept + suffix)
-    os.replace(fresh, path)
-    _flush(os.path.dirname(os.path.abspath(path)))
+    partial = f"{kept}.partial-{os.getpid()}"
+    try:
+        prepare_file(partial)
+        copy = apsw.Connection(partial)
+        try:
+            _copy(copy, damaged, None)
+        finally:
+            copy.close()
+        _flush(partial)
+        os.replace(partial, kept)
+        _flush(os.path.dirname(os.path.abspath(path)))
+    except BaseException:
+        _remove(partial)
+        raise
     return kept
+
+
+def _save_canonical(damaged: apsw.Connection, fresh: str) -> None:
+    damaged.execute("ATTACH DATABASE ? AS fresh", (fresh,))
+    damaged.execute("BEGIN IMMEDIATE")
+    try:
+        for table in CANONICAL:
+            damaged.execute(f"INSERT INTO fresh.{table} SELECT * FROM main.{table}")
+        damaged.execute("INSERT INTO fresh.word_totals (hub) SELECT pk FROM fresh.hubs")
+        # What was given out once is not given out again, also where it is gone by now.
+        damaged.execute(
+            "DELETE FROM fresh.sqlite_sequence;"
+            "INSERT INTO fresh.sqlite_sequence SELECT name, seq FROM main.sqlite_sequence"
+        )
+        damaged.execute("COMMIT")
+    except BaseException:
+        if damaged.in_transaction:
+            damaged.execute("ROLLBACK")
+        raise
+    # Its lock goes with it, so that it can be read from as a source.
+    damaged.execute("DETACH DATABASE fresh")
 
 
 def _copy(destination: apsw.Connection, source: apsw.Connection, progress: Progress | None) -> None:

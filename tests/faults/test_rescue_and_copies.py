@@ -1,0 +1,64 @@
+"""Whole files that take another's place: nothing acknowledged is lost, and nothing is left over."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from holdfast import Holdfast
+from holdfast.domain.clock import SystemClock
+from holdfast.domain.ids import TimeIds
+from holdfast.errors import StoreBusy
+from holdfast.store.sqlite import files
+from holdfast.testing import FixedClock, open_for_tests
+
+pytestmark = pytest.mark.faults
+
+
+def _open(folder: Path) -> Holdfast:
+    return open_for_tests(folder, clock=FixedClock(), ids=TimeIds(SystemClock()))
+
+
+def test_a_rescue_is_refused_while_somebody_else_has_the_store_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "_ALONE_WAIT_S", 0.0)
+    with _open(tmp_path) as memory, _open(tmp_path) as other:
+        memory.hub().remember("Tea is kept in the green tin.")
+        other.hub().remember("Coffee is kept in the red tin.")
+        with pytest.raises(StoreBusy, match="close the other programs"):
+            memory.core.store.rescue()
+        other.hub().remember("Sugar is kept in the blue tin.")
+        assert len(memory.hub().list()) == 3
+    with _open(tmp_path) as memory:
+        assert len(memory.hub().list()) == 3
+    assert not [name for name in os.listdir(tmp_path) if "damaged" in name or "rescue" in name]
+
+
+def test_a_rescue_that_is_broken_off_leaves_the_store_where_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[bool] = []
+
+    def broken_off(*_: object) -> None:
+        seen.append((tmp_path / "memory.db").exists())
+        raise KeyboardInterrupt
+
+    with _open(tmp_path) as memory:
+        memory.hub().remember("Tea is kept in the green tin.")
+        with monkeypatch.context() as patched:
+            patched.setattr(files, "_save_canonical", broken_off)
+            with pytest.raises(KeyboardInterrupt):
+                memory.core.store.rescue()
+        assert seen == [True]
+        assert len(memory.hub().list()) == 1
+
+
+def test_whoever_opens_the_store_during_a_rescue_writes_to_the_right_file(tmp_path: Path) -> None:
+    with _open(tmp_path) as memory:
+        memory.hub().remember("Tea is kept in the green tin.")
+        before = os.stat(tmp_path / "memory.db").st_ino
+        memory.core.store.rescue()
+    assert os.stat(tmp_path / "memory.db").st_ino == before
