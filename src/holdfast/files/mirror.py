@@ -212,8 +212,12 @@ class Mirror:
             if token_of(writer, self._hub_id) != snapshot.token:
                 raise _Moved
             recorder = Recorder(self._core, writer, self._hub_id, "update", reason=EDITED)
+            # Counters move without a change set, so the rows are read again.
+            touched = [*(edit.memory.id for edit in edits), *(memory.id for memory in gone)]
+            rows = writer.memories_by_id(self._hub_id, touched)
             for edit, values in zip(edits, fields, strict=True):
-                changed[edit.memory.id] = recorder.revise(edit.memory, next(indexes), **values)
+                memory_id = edit.memory.id
+                changed[memory_id] = recorder.revise(rows[memory_id], next(indexes), **values)
             for item, memory in zip(new, made, strict=True):
                 if memory is not None:
                     added = self._add(writer, recorder, memory, next(indexes))
@@ -226,7 +230,7 @@ class Mirror:
                     clashes.append(self._clash(item, item.beside))
                     writer.add_clash(self._hub_id, clashes[-1])
             for memory in gone:
-                away = recorder.revise(memory, state="archived", state_reason=REMOVED)
+                away = recorder.revise(rows[memory.id], state="archived", state_reason=REMOVED)
                 changed[away.id] = away
             token = token_of(writer, self._hub_id)
         return _Taken(token, changed, links, beside, tuple(clashes), refused)

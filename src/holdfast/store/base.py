@@ -203,8 +203,8 @@ class Writer(Reader, Protocol):
     def settle_clash(self, hub_id: str, clash_id: str, at: datetime) -> None: ...
     def add_receipt(self, hub_id: str, receipt: Receipt) -> None: ...
     def purge(self, hub_id: str, memory_id: str) -> int:
-        """Removes row, revisions and derived state for good, and change sets that this leaves
-        empty; returns how many revisions went."""
+        """Removes row, revisions and derived state for good, clashes that hold its text, and
+        change sets that this leaves empty; returns how many revisions went."""
         ...
 
     def index(

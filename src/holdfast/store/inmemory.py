@@ -571,8 +571,13 @@ class InMemoryWriter(InMemoryReader):
         emptied = touched - {r.change_id for r in kept}
         own.changes = {key: c for key, c in own.changes.items() if key not in emptied}
         own.revisions = kept
-        own.clashes = {key: c for key, c in own.clashes.items() if c.memory_id != memory_id}
-        own.memories.pop(memory_id, None)
+        memory = own.memories.pop(memory_id, None)
+        said = None if memory is None else memory.content
+        own.clashes = {
+            key: clash
+            for key, clash in own.clashes.items()
+            if clash.memory_id != memory_id and said not in (clash.in_store, clash.in_file)
+        }
         return gone
 
     def index(

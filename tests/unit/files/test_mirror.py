@@ -146,6 +146,21 @@ def test_the_date_of_a_section_moves_with_its_lines(hub: HubMemory, file: Path) 
     assert "## Fact\n<!-- updated 2026-01-14 -->" in file.read_text()
 
 
+def test_an_edit_keeps_counters_that_moved_meanwhile(
+    hub: HubMemory, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    take_in = mirror.Mirror._take_in
+
+    def and_count(self: mirror.Mirror, *args: Any) -> Any:
+        engine.edit.access(hub.core, hub.id, hub.name, [1])
+        return take_in(self, *args)
+
+    monkeypatch.setattr(mirror.Mirror, "_take_in", and_count)
+    edit(file, "likes tea", "likes coffee")
+    hub.sync()
+    assert (hub.get(1).content, hub.get(1).access_count) == ("Ann likes coffee.", 1)
+
+
 # What the store does
 
 

@@ -205,7 +205,11 @@ class SqliteWriter(SqliteReader):
         changes = [
             row[0] for row in self._all("SELECT change FROM revisions WHERE memory = ?", (memory,))
         ]
-        self._do("DELETE FROM clashes WHERE hub = ? AND memory_id = ?", (hub, memory_id))
+        self._do(
+            "DELETE FROM clashes WHERE hub = ? AND (memory_id = ?"
+            " OR (SELECT content FROM memories WHERE pk = ?) IN (in_store, in_file))",
+            (hub, memory_id, memory),
+        )
         self._do("DELETE FROM memories WHERE pk = ?", (memory,))
         for change in changes:
             self._do(

@@ -88,3 +88,13 @@ class Log(StoreCase):
         with store.write() as writer:
             writer.purge(HUB, "mem_2")
             assert writer.clashes(HUB) == []
+
+    def test_a_purge_takes_clashes_along_that_hold_the_text(self, store: Store) -> None:
+        with store.write() as writer:
+            for number, content in enumerate(("ours", "theirs", "other"), 1):
+                put(writer, make_memory(number, content))
+            writer.add_clash(HUB, Clash("cla_1", "mem_1", "MEMORY.md", "ours", "theirs", at(1)))
+            writer.add_clash(HUB, Clash("cla_2", "mem_3", "MEMORY.md", "other", "else", at(2)))
+            writer.purge(HUB, "mem_2")
+        with store.read() as reader:
+            assert [clash.id for clash in reader.clashes(HUB, settled=True)] == ["cla_2"]
