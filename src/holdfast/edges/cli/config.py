@@ -97,8 +97,15 @@ def _list(call: Call, args: Namespace) -> None:
             ]
         )
         return
-    rows = [(one.name, _shown(value), origin, one.help) for one, value, origin in found]
+    rows = [
+        (one.name, _shown(value), _origin(call, origin), one.help) for one, value, origin in found
+    ]
     call.out.table(("setting", "value", "from", "what it does"), rows)
+
+
+def _origin(call: Call, origin: str) -> str:
+    """Where a value came from; on a screen the file's name is enough, `config path` has the rest."""
+    return os.path.basename(origin) if call.out.terminal else origin
 
 
 def _path(call: Call, args: Namespace) -> None:

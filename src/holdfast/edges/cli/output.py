@@ -55,10 +55,6 @@ def short(text: str, chars_max: int = 200) -> str:
     return words if len(words) <= chars_max else words[: chars_max - 1].rstrip() + "…"
 
 
-# A column no wider than this is never cut: numbers, times, states, ids of change sets.
-_WHOLE_CHARS = 24
-
-
 class Out:
     """Where one call writes."""
 
@@ -119,27 +115,26 @@ class Out:
             for row in rows:
                 self.row(*row)
             return
-        from rich.table import Table
+        from rich.cells import cell_len
+        from rich.text import Text
 
-        # The last column takes what room is left; the others are short and stay whole.
-        table = Table(box=None, pad_edge=False, header_style="bold", show_header=bool(headings))
-        names = headings or rows[0] if rows else headings
-        for place, heading in enumerate(names):
-            last = place == len(names) - 1
-            widest = max([len(heading), *(len(short(row[place])) for row in rows)])
-            table.add_column(
-                heading,
-                no_wrap=True,
-                overflow="ellipsis",
-                ratio=1 if last else None,
-                min_width=None if last else min(widest, _WHOLE_CHARS),
-            )
-        for row in rows:
-            cells = [
-                self._text(short(cell), "cyan" if at == 0 else "") for at, cell in enumerate(row)
-            ]
-            table.add_row(*cells)
-        self.console().print(table)
+        from holdfast.edges.cli.columns import GAP, fitted
+
+        console = self.console()
+        lines = [[short(cell) for cell in row] for row in rows]
+        heads = [list(headings)] if headings else []
+        natural = [max(map(cell_len, column)) for column in zip(*heads, *lines, strict=True)]
+        widths = fitted(natural, console.width)
+        for place, cells in enumerate([*heads, *lines]):
+            line = Text()
+            for at, (cell, width) in enumerate(zip(cells, widths, strict=True)):
+                style = "bold" if place < len(heads) else "cyan" if at == 0 else ""
+                field = Text(cell, style)
+                last = at == len(widths) - 1
+                field.truncate(width, overflow="ellipsis", pad=not last)
+                line.append_text(field).append("" if last else " " * GAP)
+            # A line that is still too long runs on: nothing of it is dropped.
+            console.print(line, soft_wrap=True)
 
     def note(self, text: str) -> None:
         """Something worth knowing that is not the answer: to stderr, unless quiet."""
