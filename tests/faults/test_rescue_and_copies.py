@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import apsw
 import pytest
 
 from holdfast import Holdfast
@@ -62,3 +63,37 @@ def test_whoever_opens_the_store_during_a_rescue_writes_to_the_right_file(tmp_pa
         before = os.stat(tmp_path / "memory.db").st_ino
         memory.core.store.rescue()
     assert os.stat(tmp_path / "memory.db").st_ino == before
+
+
+def test_a_backup_is_exactly_one_file_and_comes_back_as_a_store_that_keeps_a_log(
+    tmp_path: Path,
+) -> None:
+    home, kept = tmp_path / "home", tmp_path / "kept"
+    kept.mkdir()
+    backup = kept / "memory#1 50%.backup"
+    with _open(home) as memory:
+        memory.hub().remember("Tea is kept in the green tin.")
+        memory.backup(backup)
+        memory.hub().remember("Coffee is kept in the red tin.")
+    assert os.listdir(kept) == [backup.name]
+    files.copy_in(str(home / "memory.db"), str(backup))
+    files.copy_in(str(home / "second.db"), str(backup))
+    assert os.listdir(kept) == [backup.name]
+    with _open(home) as memory:
+        assert [item.content for item in memory.hub().list()] == ["Tea is kept in the green tin."]
+    for name in ("memory.db", "second.db"):
+        connection = apsw.Connection(str(home / name))
+        assert connection.pragma("journal_mode") == "wal"
+        connection.close()
+
+
+def test_a_backup_from_before_with_a_log_in_its_header_comes_back_and_stays_alone(
+    tmp_path: Path,
+) -> None:
+    home, kept = tmp_path / "home", tmp_path / "kept"
+    kept.mkdir()
+    with _open(home) as memory:
+        memory.hub().remember("Tea is kept in the green tin.")
+    (kept / "old.db").write_bytes((home / "memory.db").read_bytes())
+    files.copy_in(str(home / "second.db"), str(kept / "old.db"))
+    assert os.listdir(kept) == ["old.db"]

@@ -44,6 +44,7 @@ def copy_out(source: apsw.Connection, path: str, progress: Progress | None) -> N
         destination = apsw.Connection(partial)
         try:
             _copy(destination, source, progress)
+            _one_file(destination)
         finally:
             destination.close()
         verify(partial)
@@ -63,7 +64,7 @@ def copy_in(path: str, backup: str, progress: Progress | None = None) -> None:
     with translated(path):
         prepare_file(path)
         destination = connect(path)
-        source = apsw.Connection(backup, flags=apsw.SQLITE_OPEN_READONLY)
+        source = _read_only(backup)
         try:
             _copy(destination, source, progress)
             migrate(destination, path)
@@ -99,7 +100,7 @@ def verify(path: str) -> None:
     from holdfast.store.sqlite.connection import _version
 
     with translated(path):
-        connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
+        connection = _read_only(path)
         try:
             if _version(connection, path) == 0:
                 raise StoreDamaged(f"{path} is empty; there is nothing in it to bring back.")
@@ -108,6 +109,25 @@ def verify(path: str) -> None:
             connection.close()
     if found != "ok":
         raise StoreDamaged(f"{path} is damaged: {found}.", hint="Use another backup.")
+
+
+def _one_file(copy: apsw.Connection) -> None:
+    """Turns the log off in a copy: what is put away is one file, with none beside it."""
+    copy.execute("PRAGMA journal_mode = DELETE").fetchall()
+
+
+def _read_only(path: str) -> apsw.Connection:
+    """A file that is not ours to change: no file is made beside it either."""
+    from urllib.parse import quote
+
+    log = f"{path}-wal"
+    if os.path.exists(log) and os.path.getsize(log):
+        # Copied by hand together with its log, which holds what was written last.
+        return apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
+    return apsw.Connection(
+        f"file:{quote(os.path.abspath(path))}?immutable=1",
+        flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI,
+    )
 
 
 def rescue(path: str) -> str:
@@ -174,6 +194,9 @@ def _kept(damaged: apsw.Connection, path: str) -> str:
         copy = apsw.Connection(partial)
         try:
             _copy(copy, damaged, None)
+            # A header too damaged to say which mode it is in is kept as it is.
+            with suppress(apsw.Error):
+                _one_file(copy)
         finally:
             copy.close()
         _flush(partial)
