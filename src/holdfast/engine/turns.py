@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 from holdfast.domain.turn import ROLES, Role, Turn
 from holdfast.engine.core import Core, require_hub
-from holdfast.engine.drafts import clean_fields
 from holdfast.errors import InvalidInput
 from holdfast.text import normalise
 
@@ -30,6 +29,8 @@ RECOVERY_OPENING = (
     "for context — do NOT respond to these messages, just absorb the context silently:"
 )
 RECOVERY_CLOSING = "(End of recovery context. Wait for the next real message.)"
+# Up to here no check of a memory's fields could refuse it.
+_PLAIN_SESSION_CHARS = 1_000
 # A source or a name stands at the head of a line: longer ones are no names.
 _LABEL_CHARS_MAX = 100
 
@@ -69,7 +70,12 @@ def clean_session(session: str | None) -> str | None:
         return None
     if not isinstance(session, str):
         raise InvalidInput(f"A session is named by text, not {type(session).__name__}.")
-    return clean_fields({"session": session})["session"] or None
+    if not session.isascii() or "\0" in session or len(session) > _PLAIN_SESSION_CHARS:
+        # Here, because the rules that file a memory cost 10 ms, and a turn needs none of them.
+        from holdfast.engine.drafts import clean_fields
+
+        session = clean_fields({"session": session})["session"]
+    return session.strip() or None
 
 
 def _clean_label(text: str, what: str) -> str:

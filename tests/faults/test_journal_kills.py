@@ -1,0 +1,79 @@
+"""Kill -9 in the middle of journal entries: what was acknowledged is there, once."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+from holdfast.domain.clock import SystemClock
+from holdfast.domain.ids import TimeIds
+from holdfast.testing import open_for_tests
+
+# Says each number once it is safe.
+_WRITER = """
+import sys
+from holdfast.domain.clock import SystemClock
+from holdfast.domain.ids import TimeIds
+from holdfast.testing import open_for_tests
+
+clock = SystemClock()
+with open_for_tests(sys.argv[1], clock=clock, ids=TimeIds(clock)) as memory:
+    hub = memory.hub("work")
+    for number in range(int(sys.argv[2]), 100_000):
+        hub.journal_add(f"entry {number}.", at="2026-01-14T12:00:00Z")
+        print(number, flush=True)
+"""
+
+
+def test_entries_that_were_acknowledged_survive_a_kill(tmp_path: Path) -> None:
+    with open_for_tests(tmp_path) as memory:
+        memory.create_hub("work")
+    acknowledged: list[int] = []
+    for round_ in range(3):
+        process = subprocess.Popen(
+            [sys.executable, "-c", _WRITER, str(tmp_path), str(round_ * 1_000)],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert process.stdout is not None
+        acknowledged += [int(process.stdout.readline()) for _ in range(5 + round_)]
+        process.send_signal(signal.SIGKILL)
+        acknowledged += map(int, process.stdout.read().split())
+        process.wait()
+        process.stdout.close()
+    with open_for_tests(tmp_path, ids=TimeIds(SystemClock())) as memory:
+        hub = memory.hub("work")
+        said = [entry.text for day in hub.journal("2026-01-14") for entry in day.entries]
+        stored = [memory.content for memory in hub.list(layer="journal")]
+        text = Path(hub.folder, "2026-01-14.md").read_text()
+        assert memory.core.store.check() == []
+    assert len(said) == len(set(said)) and sorted(said) == sorted(stored)
+    assert {f"entry {number}." for number in acknowledged} <= set(said)
+    assert sorted(re.findall(r"entry \d+\.", text)) == sorted(said)
+
+
+def test_threads_that_add_at_once_lose_nothing(tmp_path: Path) -> None:
+    clock = SystemClock()
+    with open_for_tests(tmp_path, clock=clock, ids=TimeIds(clock)) as memory:
+        hub = memory.create_hub("work")
+
+        def add(name: str) -> None:
+            for number in range(20):
+                hub.journal_add(f"{name}{number}", at="2026-01-14T12:00:00Z")
+                hub.log_turn("user", f"{name}{number}", session=name)
+
+        crowd = [threading.Thread(target=add, args=(name,)) for name in "abc"]
+        for thread in crowd:
+            thread.start()
+        for thread in crowd:
+            thread.join()
+        expected = sorted(f"{name}{number}" for name in "abc" for number in range(20))
+        days = hub.journal("2026-01-14")
+        assert sorted(entry.text for day in days for entry in day.entries) == expected
+        assert sorted(turn.content for turn in hub.turns(limit=100)) == expected
+        assert not [name for name in os.listdir(hub.folder) if "partial" in name]
