@@ -16,7 +16,6 @@ from holdfast.edges.cli.columns import GAP, fitted
 from holdfast.settings import SETTINGS
 from tests.edges.cli.cli_calls import Run
 
-
 _STYLE = re.compile(r"\x1b\[[0-9;]*m")
 
 

@@ -12,10 +12,27 @@ def test_history_lists_the_change_sets_of_the_hub(stocked: Run) -> None:
     rows = stocked("history").rows
     assert [row[3] for row in rows] == ["forget", "remember", "remember", "remember"]
     assert rows[0][2] == "ada"
-    assert rows[0][4] == "gone"
+    assert rows[0][4:] == ["#2 The staging server is called…", "gone"]
     older = stocked("history", "--before", rows[1][0], "--limit", "1").rows
     assert older == [rows[2]]
-    assert stocked("history", "--json").json["changes"][0]["action"] == "forget"
+    newest = stocked("history", "--json").json["changes"][0]
+    assert (newest["action"], newest["memories"]) == ("forget", [2])
+
+
+def test_history_says_how_many_memories_a_change_touched_and_keeps_the_reason_when_undone(
+    stocked: Run,
+) -> None:
+    stocked("forget", "1", "3", "--reason", "spring cleaning")
+    stocked("undo")
+    undo, forget, *_ = stocked("history").rows
+    assert forget[4:] == ["2 memories", f"spring cleaning (undone by {undo[0]})"]
+    assert undo[4:] == ["2 memories", f"undoes {forget[0]}"]
+    assert stocked("history", "--json").json["changes"][1]["memories"] == [1, 3]
+
+
+def test_history_of_one_memory_gives_the_reason(stocked: Run) -> None:
+    stocked("update", "1", "Prefers spaces", "--reason", "changed her mind")
+    assert [row[6] for row in stocked("history", "1").rows] == ["", "changed her mind"]
 
 
 def test_history_of_one_memory_says_what_changed(stocked: Run) -> None:

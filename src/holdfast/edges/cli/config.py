@@ -104,7 +104,7 @@ def _list(call: Call, args: Namespace) -> None:
 
 
 def _origin(call: Call, origin: str) -> str:
-    """Where a value came from; on a screen the file's name is enough, `config path` has the rest."""
+    """Where a value came from; on a screen the file's name is enough, `config path` has more."""
     return os.path.basename(origin) if call.out.terminal else origin
 
 

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.edges.cli import options
 from holdfast.edges.cli.command import Command, Namespace, Parser, whole
+from holdfast.edges.cli.output import counted, short
 from holdfast.edges.cli.plain import plain_change, plain_entry, plain_memory
 
 if TYPE_CHECKING:
     from holdfast.domain.change import Change, Entry
+    from holdfast.domain.memory import Memory
     from holdfast.edges.cli.call import Call
 
 _CHANGES = 20
@@ -31,22 +33,55 @@ def _history(call: Call, args: Namespace) -> None:
         return
     limit = _CHANGES if args.limit is None else max(1, args.limit)
     found = call.hub.changes(limit=limit, before=args.before)
+    touched = _touched(call, found)
     if call.out.json:
-        call.out.value({"changes": [plain_change(change) for change in found]})
+        plain = [
+            {**plain_change(change), "memories": [memory.number for memory in touched[change.id]]}
+            for change in found
+        ]
+        call.out.value({"changes": plain})
         return
-    rows = [(c.id, call.out.time(c.at), c.actor, c.action, _told(c)) for c in found]
+    rows = [
+        (c.id, call.out.time(c.at), c.actor, c.action, _which(touched[c.id]), _told(c))
+        for c in found
+    ]
     if rows:
-        call.out.table(("change", "when", "who", "what", "why"), rows)
+        call.out.table(("change", "when", "who", "what", "memory", "why"), rows)
     else:
         call.out.note("Nothing has happened yet.")
 
 
+def _touched(call: Call, changes: list[Change]) -> dict[str, list[Memory]]:
+    """The memories that each change set touched, by number; those that were purged are gone."""
+    hub = call.hub
+    out = {}
+    with hub.core.store.read() as reader:
+        for change in changes:
+            revisions = reader.revisions_of(hub.id, change.id)
+            ids = list(dict.fromkeys(revision.memory_id for revision in revisions))
+            found = reader.memories_by_id(hub.id, ids)
+            out[change.id] = sorted(found.values(), key=lambda memory: memory.number)
+    return out
+
+
+# The memory's title in a table: what is enough to know it by.
+_TITLE_CHARS = 30
+
+
+def _which(memories: list[Memory]) -> str:
+    if len(memories) == 1:
+        return f"#{memories[0].number} {short(memories[0].title, _TITLE_CHARS)}"
+    return counted(len(memories), "memory") if memories else ""
+
+
 def _told(change: Change) -> str:
     if change.undoes is not None:
-        return f"undoes {change.undoes}"
-    if change.undone_by is not None:
-        return f"undone by {change.undone_by}"
-    return change.reason
+        said = f"undoes {change.undoes}"
+    elif change.undone_by is not None:
+        said = f"undone by {change.undone_by}"
+    else:
+        return change.reason
+    return f"{change.reason} ({said})" if change.reason else said
 
 
 def _history_of_one(call: Call, reference: str) -> None:
@@ -62,10 +97,11 @@ def _history_of_one(call: Call, reference: str) -> None:
             entry.change.action,
             entry.change.id,
             _changed(entry),
+            entry.change.reason,
         )
         for entry in found
     ]
-    call.out.table(("version", "when", "who", "what", "change", "fields"), rows)
+    call.out.table(("version", "when", "who", "what", "change", "fields", "why"), rows)
 
 
 def _changed(entry: Entry) -> str:
@@ -154,8 +190,8 @@ COMMANDS = (
         "holdfast history 12",
         _history_options,
         _history,
-        "In a pipe, a line per version: version, time, who, what, change set, fields;\n"
-        "or a line per change set: change set, time, who, what, why.",
+        "In a pipe, a line per version: version, time, who, what, change set, fields,\n"
+        "why; or a line per change set: change set, time, who, what, memory, why.",
     ),
     Command(
         "diff",

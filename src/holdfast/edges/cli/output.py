@@ -55,6 +55,13 @@ def short(text: str, chars_max: int = 200) -> str:
     return words if len(words) <= chars_max else words[: chars_max - 1].rstrip() + "…"
 
 
+def counted(count: int, word: str) -> str:
+    """`1 memory`, `2 memories`."""
+    if count != 1:
+        word = f"{word[:-1]}ies" if word.endswith("y") else f"{word}s"
+    return f"{count:,} {word}"
+
+
 class Out:
     """Where one call writes."""
 
@@ -133,6 +140,7 @@ class Out:
                 last = at == len(widths) - 1
                 field.truncate(width, overflow="ellipsis", pad=not last)
                 line.append_text(field).append("" if last else " " * GAP)
+            line.rstrip()
             # A line that is still too long runs on: nothing of it is dropped.
             console.print(line, soft_wrap=True)
 
