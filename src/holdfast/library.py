@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from holdfast import engine
+from holdfast.domain.hub import DEFAULT_HUB
 from holdfast.domain.memory import KINDS, LAYERS, SOURCES, STABILITIES, STATES
 from holdfast.domain.query import SHOWN_STATES, Filter
 from holdfast.engine.core import require_hub
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from holdfast.files.archive import Archived
     from holdfast.files.documents import Report
     from holdfast.files.journal import Days
-    from holdfast.files.journal_sync import Place
+    from holdfast.files.journal_base import Place
     from holdfast.files.mirror import SyncReport
     from holdfast.files.step import Step
     from holdfast.store.base import Store
@@ -113,11 +114,16 @@ class Holdfast:
             self.core.write_counters()
             self.core.store.close()
 
-    def hub(self, name: str | None = None) -> HubMemory:
-        """The hub of that name; without one, the default hub, made when first used."""
+    def hub(self, name: str | None = None, *, create: bool = False) -> HubMemory:
+        """The hub of that name; without one, the hub in use (the setting `hub`).
+
+        Only the hub `default` is made when it is first used; any other must be there, so that a
+        typing error does not look like lost memory. `create` makes it where it is missing.
+        """
         self._refuse_closed()
         chosen = name or self.core.settings["hub"]
-        found = engine.hubs.find_hub(self.core, chosen, create=name is None)
+        made = create or (name is None and chosen == DEFAULT_HUB)
+        found = engine.hubs.find_hub(self.core, chosen, create=made)
         return HubMemory(self.core, found, self.home)
 
     def create_hub(self, name: str) -> HubMemory:
@@ -641,7 +647,7 @@ class HubMemory:
 
     @property
     def _journals(self) -> Place:
-        from holdfast.files.journal_sync import Place
+        from holdfast.files.journal_base import Place
 
         return Place(self.core, self.id, self.name, self.folder)
 
@@ -860,6 +866,9 @@ def filter_from(
     def one(value: str | None, allowed: tuple[str, ...], field: str) -> Any:
         return () if value is None else (normalise.one_of(value, allowed, field),)
 
+    begins, ends = normalise.clean_time(since), normalise.clean_time(until)
+    if begins is not None and ends is not None and begins >= ends:
+        raise InvalidInput("The time window ends before it begins.", hint="Swap since and until.")
     return Filter(
         categories=() if category is None else (normalise.clean_category(category),),
         kinds=one(kind, KINDS, "kind"),
@@ -867,8 +876,8 @@ def filter_from(
         layers=one(layer, LAYERS, "layer"),
         sources=one(source, SOURCES, "source"),
         tags=() if tags is None else normalise.clean_tags(tags),
-        since=normalise.clean_time(since),
-        until=normalise.clean_time(until),
+        since=begins,
+        until=ends,
         **rest,
     )
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from holdfast import engine
-from holdfast.files import journal, journal_sync, journal_text
+from holdfast.files import journal, journal_base, journal_sync, journal_text
 from holdfast.testing import open_for_tests
 
 DAY = "2026-01-14"
@@ -37,7 +37,7 @@ TEXTS = st.sampled_from(WORDS) | st.text(
 PLACES = st.integers(0, 30)
 STEPS = [
     *((journal_sync, name) for name in ("_take_in", "_follow_store", "_set_paths", "_write")),
-    *((journal_sync, "agree"), (journal, "append_line"), (engine.remember, "remember")),
+    *((journal_base, "agree"), (journal, "append_line"), (engine.remember, "remember")),
     *((engine.remember, "remember_many"), (engine.edit, "archive"), (engine.edit, "update")),
 ]
 

@@ -25,7 +25,7 @@ from holdfast.errors import AlreadyExists, HoldfastError, InvalidInput, StoreRea
 from holdfast.files import archive_text
 from holdfast.files.archive_text import Message
 from holdfast.files.atomic import locked, real_path, write_atomic
-from holdfast.files.journal_sync import Place
+from holdfast.files.journal_base import Place
 from holdfast.text import normalise
 
 FOLDER = "conversations"

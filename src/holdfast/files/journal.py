@@ -20,9 +20,10 @@ from holdfast import engine
 from holdfast.domain.memory import SOURCES, TRUSTS, Memory
 from holdfast.engine.core import require_hub
 from holdfast.errors import HoldfastError, InvalidInput, StoreReadOnly
-from holdfast.files import journal_sync, journal_text
+from holdfast.files import journal_base, journal_sync, journal_text
 from holdfast.files.atomic import append_line, locked
-from holdfast.files.journal_sync import Line, Place, Synced
+from holdfast.files.journal_base import Line, Place
+from holdfast.files.journal_sync import Synced
 from holdfast.text import normalise
 
 _LOCK = "journal"
@@ -85,9 +86,9 @@ def add(
             source_agent=source_agent,
         )
         draft = journal_sync.settled(place, day, draft, key, used)
-        append_line(journal_sync.path_of(place, day), line, within=place.folder)
+        append_line(journal_base.path_of(place, day), line, within=place.folder)
         memory = engine.remember.remember(core, place.hub_id, place.hub, draft).memory
-        journal_sync.agree(place, day, [*lines, Line(block, memory.id)])
+        journal_base.agree(place, day, [*lines, Line(block, memory.id)])
     return memory
 
 
@@ -113,7 +114,7 @@ def sync(place: Place) -> list[str]:
     found, notes = journal_files(place.folder)
     for day in found:
         try:
-            if journal_sync.changed(place, day):
+            if journal_base.changed(place, day):
                 with _lock(place):
                     notes += journal_sync.sync_day(place, day).notes
         except HoldfastError as error:
@@ -162,7 +163,7 @@ def remove_all(folder: str) -> None:
     them for its own."""
     for day in journal_files(folder)[0]:
         with suppress(OSError):
-            os.unlink(os.path.join(folder, journal_sync.name_of(day)))
+            os.unlink(os.path.join(folder, journal_base.name_of(day)))
     with suppress(OSError):
         os.unlink(os.path.join(folder, f".{_LOCK}.lock"))
 
@@ -174,13 +175,13 @@ def _lock(place: Place) -> AbstractContextManager[None]:
 
 def _day(place: Place, day: date) -> Day:
     try:
-        if not os.path.isdir(place.folder) and not journal_sync.live_memories(place, day, day):
+        if not os.path.isdir(place.folder) and not journal_base.live_memories(place, day, day):
             return Day(day, "", ())
         with _lock(place):
             synced = journal_sync.sync_day(place, day)
     except StoreReadOnly:
         # Who may not write may still read.
-        file = journal_sync.read_file(place, day)
+        file = journal_base.read_file(place, day)
         blocks = journal_text.parse(file.text if file else "")
         synced = Synced([Line(block) for block in blocks], [])
     with place.core.store.read() as reader:
@@ -271,6 +272,6 @@ def _days_with_something(place: Place, first: date, last: date) -> set[date]:
     if first == last:
         return {first}
     found = {day for day in journal_files(place.folder)[0] if first <= day <= last}
-    for memory in journal_sync.live_memories(place, first, last):
+    for memory in journal_base.live_memories(place, first, last):
         found.add((memory.occurred_at or memory.created_at).date())
     return found

@@ -16,30 +16,35 @@ of the hub's journals. This module does not know which days people ask for.
 
 from __future__ import annotations
 
-import json
-import os
-import stat
 from collections.abc import Sequence
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import NamedTuple
 
 from holdfast import engine
 from holdfast.domain.draft import Draft
 from holdfast.domain.memory import Memory
-from holdfast.domain.mirror import Agreed
-from holdfast.domain.query import Filter
-from holdfast.engine.core import Core, require_hub
-from holdfast.errors import InvalidInput, StoreError, StoreReadOnly
-from holdfast.files import journal_text
-from holdfast.files.atomic import real_path, write_atomic
+from holdfast.engine.core import require_hub
+from holdfast.errors import InvalidInput, StoreError
+from holdfast.files import journal_base, journal_text
+from holdfast.files.atomic import write_atomic
+from holdfast.files.journal_base import (
+    Base,
+    File,
+    Line,
+    Place,
+    base_of,
+    live_memories,
+    name_of,
+    path_of,
+    read_file,
+    source_path,
+)
 from holdfast.files.journal_text import Block
 from holdfast.text import normalise
 
 REMOVED = "removed from the journal"
 EDITED = "edited in the journal"
 ENTERED = "entered in the journal"
-# A year of a busy agent is less; a larger file is a log that was put in the wrong place.
-FILE_BYTES_MAX = 16_000_000
 # An edited line shares at least half of its letters with what it was; else it is another entry.
 _ALIKE = 0.5
 # Comparing letter by letter is quadratic, and the opening tells.
@@ -52,145 +57,11 @@ _ATTEMPTS_AT_A_PATH = 1_000
 _ATTEMPTS = 3
 
 
-class Place(NamedTuple):
-    """Whose journals: the hub, and the folder its files are in."""
-
-    core: Core
-    hub_id: str
-    hub: str
-    folder: str
-
-
-class File(NamedTuple):
-    """A journal as it was read: its text, and what tells whether it was written since."""
-
-    text: str
-    signature: tuple[int, ...]
-
-
-class Line(NamedTuple):
-    """A block of the file and the id of its memory; '' for what is no entry."""
-
-    block: Block
-    memory_id: str = ""
-
-
 class Synced(NamedTuple):
     """A day's file after both sides were brought in step."""
 
     lines: list[Line]
     notes: list[str]
-
-
-class _Base(NamedTuple):
-    """For each block its key and its memory's id, or its raw text and nothing."""
-
-    signature: tuple[int, ...] = ()
-    items: tuple[tuple[str, str], ...] = ()
-
-    @property
-    def ids(self) -> dict[str, str]:
-        return {key: memory_id for key, memory_id in self.items if memory_id}
-
-
-# Names
-
-
-def name_of(day: date) -> str:
-    return f"{day.isoformat()}.md"
-
-
-def path_of(place: Place, day: date) -> str:
-    return os.path.join(place.folder, name_of(day))
-
-
-def source_path(day: date, key: str) -> str:
-    """Where a memory comes from: the day's file and the entry's key in it."""
-    return f"{name_of(day)}#{key}"
-
-
-# Reading
-
-
-def read_file(place: Place, day: date) -> File | None:
-    """The day's file; None where there is none.
-
-    Bytes that are not UTF-8 stay what they are when the text is written again.
-    """
-    path = path_of(place, day)
-    target = real_path(path, within=place.folder)
-    try:
-        # Not waiting for the other end of a pipe that somebody put there.
-        handle = os.open(target, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
-    except FileNotFoundError:
-        return None
-    except PermissionError:
-        raise StoreReadOnly(f"{path} cannot be read.", hint="Check who owns it.") from None
-    except OSError as error:
-        raise StoreError(f"{path} cannot be read: {error.strerror}.") from None
-    about = os.fstat(handle)
-    if not stat.S_ISREG(about.st_mode):
-        os.close(handle)
-        raise StoreError(f"{path} is not a file.", hint="Move it away.")
-    with os.fdopen(handle, "rb") as file:
-        if about.st_size > FILE_BYTES_MAX:
-            raise InvalidInput(
-                f"{path} has {about.st_size:,} bytes; a journal has at most {FILE_BYTES_MAX:,}.",
-                hint="Give it another name, or move it into the files of the hub.",
-            )
-        text = file.read().decode("utf-8", "surrogateescape")
-    return File(text, _signature(about))
-
-
-def _signature(about: os.stat_result) -> tuple[int, ...]:
-    return (about.st_mtime_ns, about.st_ctime_ns, about.st_size, about.st_ino)
-
-
-def changed(place: Place, day: date) -> bool:
-    """Whether the file was written since both sides agreed."""
-    try:
-        now = _signature(os.stat(path_of(place, day)))
-    except OSError:
-        return True
-    with place.core.store.read() as reader:
-        require_hub(reader, place.hub_id, place.hub)
-        return _base(reader.agreed(place.hub_id, name_of(day))).signature != now
-
-
-def live_memories(place: Place, first: date, last: date) -> list[Memory]:
-    """The memories of the journal layer from these days, by number."""
-    start = datetime.combine(first, time.min, UTC)
-    # The day after the last day there is does not exist.
-    end = None if last == date.max else datetime.combine(last + timedelta(days=1), time.min, UTC)
-    wanted = Filter(layers=("journal",), since=start, until=end)
-    return list(engine.listing.scan_memories(place.core, place.hub_id, place.hub, wanted))
-
-
-# The base
-
-
-def _base(agreed: Agreed | None) -> _Base:
-    if agreed is None:
-        return _Base()
-    value = json.loads(agreed.text)
-    return _Base(tuple(value["signature"]), tuple((item[0], item[1]) for item in value["items"]))
-
-
-def agree(place: Place, day: date, lines: Sequence[Line], signature: tuple[int, ...] = ()) -> None:
-    """Notes what both sides agree on. Of entries only the key is kept: what is purged must leave
-    no trace here. The signature is empty after a write of our own, as somebody else may have
-    written right after it."""
-    keys = journal_text.keys_of(line.block for line in lines)
-    items = [
-        (key, line.memory_id) if line.memory_id else (line.block.raw, "")
-        for key, line in zip(keys, lines, strict=True)
-    ]
-    text = json.dumps({"signature": signature, "items": items})
-    with place.core.store.write() as writer:
-        require_hub(writer, place.hub_id, place.hub)
-        known = writer.agreed(place.hub_id, name_of(day))
-        if known is None or known.text != text:
-            writer.set_agreed(place.hub_id, Agreed(name_of(day), text, place.core.now()))
 
 
 # Both sides
@@ -202,7 +73,7 @@ def sync_day(place: Place, day: date) -> Synced:
         file = read_file(place, day)
         with place.core.store.read() as reader:
             require_hub(reader, place.hub_id, place.hub)
-            base = _base(reader.agreed(place.hub_id, name_of(day)))
+            base = base_of(reader, place, day)
             rows = reader.memories_by_id(place.hub_id, list(base.ids.values()))
         text = file.text if file else ""
         # An empty file is what a crash or a slip leaves: it is restored, not taken as 'forget all'.
@@ -216,7 +87,7 @@ def sync_day(place: Place, day: date) -> Synced:
         if wanted != text and not _write(place, day, file, wanted):
             continue
         if file or lines:
-            agree(place, day, lines, file.signature if file and wanted == text else ())
+            journal_base.agree(place, day, lines, file.signature if file and wanted == text else ())
         return Synced(lines, notes)
     raise StoreError(
         f"{path_of(place, day)} is being written by another program all the time.",
@@ -228,7 +99,7 @@ def _live(memory: Memory | None) -> bool:
     return memory is not None and memory.forgotten_at is None and memory.state != "archived"
 
 
-def _restored(base: _Base, rows: dict[str, Memory]) -> list[Block]:
+def _restored(base: Base, rows: dict[str, Memory]) -> list[Block]:
     out = []
     for item, memory_id in base.items:
         memory = rows.get(memory_id)
@@ -258,7 +129,7 @@ def _storable(place: Place, day: date, blocks: Sequence[Block]) -> tuple[list[Bl
 
 
 def _take_in(
-    place: Place, day: date, blocks: Sequence[Block], base: _Base, rows: dict[str, Memory]
+    place: Place, day: date, blocks: Sequence[Block], base: Base, rows: dict[str, Memory]
 ) -> list[Line]:
     """What the file says and the base does not: new, edited, removed."""
     keys = journal_text.keys_of(blocks)
@@ -387,7 +258,7 @@ def block_of(memory: Memory, time_of_day: str | None = None) -> Block:
     )[0]
 
 
-def _follow_store(place: Place, day: date, lines: Sequence[Line], base: _Base) -> list[Line]:
+def _follow_store(place: Place, day: date, lines: Sequence[Line], base: Base) -> list[Line]:
     """The lines as the store would have them."""
     with place.core.store.read() as reader:
         rows = reader.memories_by_id(

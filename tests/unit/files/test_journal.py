@@ -26,7 +26,7 @@ from holdfast import (
 )
 from holdfast.domain.clock import SystemClock
 from holdfast.domain.ids import TimeIds
-from holdfast.files import journal, journal_sync
+from holdfast.files import journal, journal_base, journal_sync
 from holdfast.files.atomic import locked
 from holdfast.testing import FixedClock, open_for_tests
 
@@ -416,7 +416,7 @@ def killed(*_: Any, **__: Any) -> None:
 
 @pytest.mark.parametrize(
     ("module", "step"),
-    [(engine.remember, "remember"), (journal_sync, "agree"), (journal, "append_line")],
+    [(engine.remember, "remember"), (journal_base, "agree"), (journal, "append_line")],
 )
 def test_a_kill_between_the_steps_of_an_addition_loses_nothing(
     hub: HubMemory, monkeypatch: pytest.MonkeyPatch, module: Any, step: str
@@ -425,7 +425,7 @@ def test_a_kill_between_the_steps_of_an_addition_loses_nothing(
     with monkeypatch.context() as patched, pytest.raises(Killed):
         if step == "agree":
             # The sync before the addition agrees too; it is the addition's that is cut off.
-            patched.setattr(journal_sync, "agree", _second_time(journal_sync.agree))
+            patched.setattr(journal_base, "agree", _second_time(journal_base.agree))
         else:
             patched.setattr(module, step, killed)
         hub.journal_add("cut off")
@@ -460,7 +460,8 @@ def test_a_kill_during_a_sync_loses_nothing_and_doubles_nothing(
     write(hub, text.replace("- 12:00 removed in the file\n", "") + "typed\n")
     hub.forget(third.id)
     hub.remember("from a tool", layer="journal")
-    real = getattr(journal_sync, step)
+    module: Any = journal_base if step == "agree" else journal_sync
+    real = getattr(module, step)
 
     def after(*args: Any, **kwargs: Any) -> Any:
         real(*args, **kwargs)
@@ -468,7 +469,7 @@ def test_a_kill_during_a_sync_loses_nothing_and_doubles_nothing(
 
     for cut in (killed, after):
         with monkeypatch.context() as patched, pytest.raises(Killed):
-            patched.setattr(journal_sync, step, cut)
+            patched.setattr(module, step, cut)
             hub.journal()
     expected = ["The deploy failed because of a full disk", "typed", "from a tool"]
     assert said(hub) == expected
@@ -593,7 +594,7 @@ def test_bytes_that_are_no_text_stay_and_the_rest_is_taken_in(hub: HubMemory) ->
 def test_a_file_that_is_too_large_is_named_and_the_others_are_read(
     hub: HubMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(journal_sync, "FILE_BYTES_MAX", 20)
+    monkeypatch.setattr(journal_base, "FILE_BYTES_MAX", 20)
     write(hub, "- " + "x" * 30, "2026-01-13")
     write(hub, "- tea\n")
     found = hub.journal("..")
