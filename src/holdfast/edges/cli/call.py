@@ -22,6 +22,17 @@ class Cancelled(HoldfastError):
     """A person was asked and did not say yes."""
 
 
+class Interrupted(HoldfastError):
+    """Ctrl-C, after what was asked for was done."""
+
+    exit_code = 130  # What a shell reports for a program that SIGINT ended.
+
+
+# Above this many passages (minutes of work) they are a backlog, such as that of a new model: not
+# what one text has left, and not what `remember` should wait for.
+_BACKLOG = 10_000
+
+
 class Call:
     """What a command has to work with. A memory that is lent stays open afterwards."""
 
@@ -58,7 +69,9 @@ class Call:
         if self._memory is None:
             from holdfast import library
 
-            self._memory = library.open(self.args.home)
+            # One call is over before a thread could do much, and closing would wait for it.
+            settings = {"embed.background": False}
+            self._memory = library.open(self.args.home, settings=settings)
             self.out.zone = self._zone(self._memory.core.settings)
         return self._memory
 
@@ -79,6 +92,25 @@ class Call:
         from holdfast.settings import load
 
         return load(self.home, flags={"hub": self.args.hub})
+
+    def embed_left(self, *, backlog: bool = False) -> None:
+        """Makes the vectors that storing has left out, after the answer was printed: a long text
+        is kept at once, and found by its words until then. `backlog` makes any number of them."""
+        from holdfast.errors import EmbedderError, InvalidSetting
+
+        self.out.stdout.flush()
+        later = "everything is stored, and `holdfast embed` makes the vectors that are missing."
+        try:
+            missing = self.memory.unembedded()
+            if missing > _BACKLOG and not backlog:
+                self.out.note(f"{missing:,} passages have no vectors; {later}")
+            elif missing:
+                with self.out.progress("embed") as step:
+                    self.memory.embed_missing(step)
+        except (EmbedderError, InvalidSetting) as error:
+            self.out.note(f"{error.message} {later.capitalize()}")
+        except KeyboardInterrupt:
+            raise Interrupted(f"Interrupted; {later}") from None
 
     # Times
 

@@ -315,6 +315,7 @@ def _restore(call: Call, args: Namespace) -> None:
         call.out.row("restored", place, kept or "")
     if kept:
         call.out.note(f"What was there before is in {kept}.")
+    call.embed_left(backlog=True)
 
 
 COMMANDS = (

@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import IO, TYPE_CHECKING
 
 from holdfast.edges.cli.command import Command, Namespace, Parser
+from holdfast.edges.cli.output import counted
 from holdfast.edges.cli.plain import plain_hub
 from holdfast.errors import AlreadyExists, InvalidInput, NotFound
 
@@ -40,7 +41,9 @@ def _export(call: Call, args: Namespace) -> None:
     if call.out.json:
         call.out.value({"result": "exported", "file": args.file, "lines": lines})
     elif call.out.terminal:
-        call.out.line(f"Exported hub {call.hub.name}: {lines} lines in {args.file}.", "green")
+        call.out.line(
+            f"Exported hub {call.hub.name}: {counted(lines, 'line')} in {args.file}.", "green"
+        )
     else:
         call.out.row("exported", call.hub.name, args.file, str(lines))
 
@@ -85,9 +88,10 @@ def _import(call: Call, args: Namespace) -> None:
             {"result": "imported", "hub": plain_hub(hub.info, used=used), "memories": count}
         )
     elif call.out.terminal:
-        call.out.line(f"Imported hub {hub.name} with {count} memories.", "green")
+        call.out.line(f"Imported hub {hub.name} with {counted(count, 'memory')}.", "green")
     else:
         call.out.row("imported", hub.name, hub.id, str(count))
+    call.embed_left(backlog=True)
 
 
 def _opened(path: str) -> IO[bytes]:

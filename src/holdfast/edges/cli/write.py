@@ -66,9 +66,10 @@ def _remember(call: Call, args: Namespace) -> None:
     if call.out.json:
         values = [_plain_result(result, call.hub.name) for result in results]
         call.out.value(values if args.file else values[0])
-        return
-    for result in results:
-        _show_result(call, result)
+    else:
+        for result in results:
+            _show_result(call, result)
+    call.embed_left()
 
 
 _PLAIN_FIELDS = (
@@ -223,6 +224,7 @@ def _update(call: Call, args: Namespace) -> None:
         args.reference, expected_version=args.expect_version, reason=args.reason, **changes
     )
     _show_changed(call, "updated", [memory])
+    call.embed_left()
 
 
 # pin, unpin, archive, forget, restore
