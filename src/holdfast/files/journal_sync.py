@@ -77,10 +77,9 @@ def sync_day(place: Place, day: date) -> Synced:
             rows = reader.memories_by_id(place.hub_id, list(base.ids.values()))
         text = file.text if file else ""
         # An empty file is what a crash or a slip leaves: it is restored, not taken as 'forget all'.
-        emptied = not text.strip() and any(_live(rows.get(one)) for one in base.ids.values())
-        blocks = _restored(base, rows) if emptied else journal_text.parse(text)
-        blocks, notes = _storable(place, day, blocks)
-        lines = _take_in(place, day, blocks, base, rows)
+        emptied = not text.strip() and any(row.forgotten_at is None for row in rows.values())
+        blocks, notes = _storable(place, day, journal_text.parse(text))
+        lines = _restored(base, rows) if emptied else _take_in(place, day, blocks, base, rows)
         lines = _follow_store(place, day, lines, base)
         _set_paths(place, day, lines)
         wanted = "".join(line.block.raw for line in lines)
@@ -99,14 +98,16 @@ def _live(memory: Memory | None) -> bool:
     return memory is not None and memory.forgotten_at is None and memory.state != "archived"
 
 
-def _restored(base: Base, rows: dict[str, Memory]) -> list[Block]:
+def _restored(base: Base, rows: dict[str, Memory]) -> list[Line]:
+    """The file as it was, also with what was archived since: age alone may have done that."""
     out = []
     for item, memory_id in base.items:
         memory = rows.get(memory_id)
         if not memory_id:
-            out.append(Block(item))
-        elif memory is not None and _live(memory):
-            out.append(block_of(memory))
+            # The last line of a file may have had no end.
+            out.append(Line(Block(item if item.endswith("\n") else item + "\n")))
+        elif memory is not None and memory.forgotten_at is None:
+            out.append(Line(block_of(memory), memory.id))
     return out
 
 

@@ -304,6 +304,24 @@ def test_a_file_that_is_gone_or_emptied_is_restored(hub: HubMemory, left: str | 
     assert len(in_store(hub)) == 3
 
 
+def test_a_heading_without_a_line_end_is_restored_on_a_line_of_its_own(hub: HubMemory) -> None:
+    write(hub, "# Wednesday")
+    hub.journal_add("tea")
+    file_of(hub).unlink()
+    assert said(hub) == ["tea"]
+    assert file_of(hub).read_text() == "# Wednesday\n- 12:00 tea\n"
+
+
+def test_an_old_journal_is_restored_with_what_age_has_archived(hub: HubMemory) -> None:
+    write(hub, "tea\n- 10:00 milk\n")
+    hub.journal()
+    hub.archive_many([1, 2])
+    file_of(hub).unlink()
+    assert said(hub) == ["tea", "milk"]
+    assert hub.journal()[0].entries[0].memory == hub.get(1)
+    assert hub.statistics().memories == 2
+
+
 # What changes in the store
 
 
