@@ -17,7 +17,8 @@ class Filter(NamedTuple):
     """Which memories count. An empty tuple or None means: any.
 
     `since` and `until` speak of when it happened (or was learnt); `alive_at` leaves out what had
-    expired by then. `came_from` is a source (cli, mcp, …), an agent, a file or a folder.
+    expired by then, `known_by` what was not there yet. `came_from` is a source (cli, mcp, …), an
+    agent, a file or a folder.
     """
 
     states: tuple[State, ...] = SHOWN_STATES
@@ -36,6 +37,7 @@ class Filter(NamedTuple):
     since: datetime | None = None
     until: datetime | None = None
     alive_at: datetime | None = None
+    known_by: datetime | None = None
 
     def admits(self, memory: Memory) -> bool:
         """The same test that the stores make in their own language."""
@@ -79,6 +81,8 @@ class Filter(NamedTuple):
             return "it is from before the time asked for"
         if self.until is not None and happened >= self.until:
             return "it is from after the time asked for"
+        if self.known_by is not None and memory.created_at > self.known_by:
+            return "it was not there yet"
         if self.alive_at is not None and memory.expires_at and memory.expires_at <= self.alive_at:
             return "it has expired"
         return ""

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 # an average of all it says. Measured on three sets: 64 tokens 77.3, 512 tokens 74.0 (R@10). The
 # estimate of tokens is about a fifth too high, so this is about 64 of the model's.
 WINDOW_TOKENS = 76
+# More windows than this (about 15,000 characters, a second or two) are embedded after the write.
+WINDOWS_AT_ONCE = 64
 
 
 class Indexed(NamedTuple):
@@ -36,20 +38,27 @@ def indexed(memory: Memory, core: Core) -> Indexed:
 
 
 def indexed_all(memories: Sequence[Memory], core: Core) -> list[Indexed]:
-    """The same for many at once: the embedding model is asked in one go."""
+    """The same for many at once: the embedding model is asked in one go.
+
+    A long text is kept without vectors at first, so that keeping it does not take a minute: its
+    words find it at once, and its vectors are made in the background (engine/embedding.py).
+    """
     cut = [_passages(memory) for memory in memories]
     texts = [
         [window_texts(memory, piece) for piece in pieces]
         for memory, pieces in zip(memories, cut, strict=True)
     ]
-    model, vectors = core.embed([text for many in texts for some in many for text in some])
+    short = [sum(map(len, many)) <= WINDOWS_AT_ONCE for many in texts]
+    model, vectors = core.embed(
+        [t for many, now in zip(texts, short, strict=True) if now for some in many for t in some]
+    )
     remaining = iter(vectors)
     out = []
-    for memory, pieces, many in zip(memories, cut, texts, strict=True):
+    for memory, pieces, many, now in zip(memories, cut, texts, short, strict=True):
         windows = sum(map(len, many))
         entries = []
         for ordinal, (piece, some) in enumerate(zip(pieces, many, strict=True)):
-            made = tuple(next(remaining) for _ in some) if model else ()
+            made = tuple(next(remaining) for _ in some) if model and now else ()
             entries.append(_entry(memory, ordinal, piece, windows, made))
         out.append(Indexed(searchable(memory), entries, model))
     return out

@@ -39,10 +39,12 @@ def recall_memories(
         raise InvalidInput("The query must be text.")
     moment = now or as_of or core.now()
     analysis = analyse(query, now=moment, zone=zone)
-    wanted = wanted._replace(alive_at=moment)
-    if wanted.since and wanted.until and wanted.since >= wanted.until:
-        raise InvalidInput("The time window ends before it begins.", hint="Swap since and until.")
+    wanted = wanted._replace(alive_at=moment, known_by=as_of)
     embedder = core.embedder if meaning else None
+    if embedder is not None:
+        # The first look at a large hub reads all of its vectors: no part of the answer's deadline.
+        with core.store.read() as reader:
+            core.vectors.refresh(reader, hub_id, embedder.identity)
     with core.store.read(deadline_s=core.settings["recall.deadline_s"]) as reader:
         require_hub(reader, hub_id, hub)
         past = None if as_of is None else engine.history.states_as_of(reader, hub_id, as_of)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import cast
+from typing import Any, TypeVar, cast
 
 from holdfast.domain.memory import SOURCES, Kind
 from holdfast.domain.query import EVERYTHING, Filter
 from holdfast.recall.analyse import Filter as Condition
+
+Label = TypeVar("Label", bound=str)
 
 
 def read_conditions(wanted: Filter, conditions: Sequence[Condition]) -> tuple[Filter, list[Filter]]:
@@ -32,12 +34,21 @@ def _narrowed(wanted: Filter, condition: Condition) -> Filter:
         case "tag":
             return wanted._replace(tags=(*wanted.tags, value.lower()))
         case "category":
-            return wanted._replace(categories=(value.lower(),))
+            return wanted._replace(categories=_narrower(wanted.categories, value.lower()))
         case "kind":
-            return wanted._replace(kinds=(cast(Kind, value),))
+            return wanted._replace(kinds=_narrower(wanted.kinds, cast(Kind, value)))
         case "key":
-            return wanted._replace(key=value)
+            return wanted._replace(key=value if wanted.key in (None, value) else _NOTHING)
         case _ if value in SOURCES:
-            return wanted._replace(sources=(value,))
+            return wanted._replace(sources=_narrower(wanted.sources, value))
         case _:
-            return wanted._replace(came_from=value)
+            return wanted._replace(came_from=value if wanted.came_from is None else _NOTHING)
+
+
+# No memory has this key, category or source: a space is taken off every label.
+_NOTHING: Any = " "
+
+
+def _narrower(allowed: tuple[Label, ...], value: Label) -> tuple[Label, ...]:
+    """The question may narrow what the caller asked for, and never widen it."""
+    return (value,) if not allowed or value in allowed else (_NOTHING,)

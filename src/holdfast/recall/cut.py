@@ -10,18 +10,28 @@ from holdfast.recall.evidence import Evidence
 
 
 def cut(
-    ordered: Sequence[Evidence], covered: Callable[[Evidence], float], model: str
+    ordered: Sequence[Evidence],
+    covered: Callable[[Evidence], float],
+    model: str,
+    *,
+    past: bool = False,
 ) -> tuple[list[Evidence], list[Evidence]]:
     """The memories that may be answers, and those that are not, both best first.
 
     How sure the best few are decides how many may be shown at all: none, a couple, or everything
-    that is not far behind the best. What is found to the letter is always an answer.
+    that is not far behind the best. What is found to the letter is always an answer. Of the past
+    nothing is held back for being unsure: the words' rarity is known only for today.
     """
     if not ordered:
         return [], []
-    best = ordered[0].score
-    near = [item for item in ordered if item.score >= best - weights.CUT_BELOW_BEST]
-    keep = near[: _rows(ordered[: weights.CUT_LOOKS_AT], covered, model)]
+    best = ordered[0]
+    behind = weights.CUT_BELOW_BEST
+    if "keywords" in best.parts and covered(best) > 1 - weights.CUT_COVERAGE:
+        # The words that were looked up are there; what is merely near is not what was meant.
+        behind = weights.CUT_BELOW_KEYWORDS
+    near = [item for item in ordered if item.score >= best.score - behind]
+    rows = None if past else _rows(ordered[: weights.CUT_LOOKS_AT], covered, model)
+    keep = near[:rows]
     shown = {item.memory.id for item in keep}
     keep += [item for item in near if "substring" in item.parts and item.memory.id not in shown]
     shown.update(item.memory.id for item in keep)
@@ -30,12 +40,13 @@ def cut(
 
 def _rows(best: Sequence[Evidence], covered: Callable[[Evidence], float], model: str) -> int | None:
     """How many rows the best few are good for; None is: as many as there are."""
-    if any("vector" in item.parts and item.parts["vector"] for item in best):
+    if any(item.parts["vector"] for item in best):
         limits = weights.CUT_CONFIDENCE.get(model)
         if limits is None:
             return None  # Cosines of a model that was not measured say nothing by themselves.
         sure = max(
             item.parts["vector"]
+            + item.parts.get("guessed", 0.0)
             + weights.CUT_COVERAGE_WEIGHT * covered(item)
             # Being of the time that was asked about makes an answer likelier.
             + item.parts.get("window", 0.0)

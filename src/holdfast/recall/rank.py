@@ -18,6 +18,31 @@ from holdfast.recall.voice import Voice
 Adjacent = Callable[[Sequence[tuple[str, int, int]]], list[bool]]
 
 
+def add_missing_vectors(items: Sequence[Evidence], covered: Callable[[Evidence], float]) -> None:
+    """What has no vector yet, or is a past text, is held to be as near as its words say.
+
+    Otherwise it would stand behind everything that has one, however unrelated.
+    """
+    near = [item.parts["vector"] for item in items if item.parts["vector"]]
+    if not near:
+        return
+    least, best = min(near), max(near)
+    for item in items:
+        if not item.parts["vector"]:
+            guess = least + (best - least) * covered(item)
+            item.add("guessed", guess)
+            item.own += guess
+
+
+def add_keywords(
+    items: Sequence[Evidence], covered: Callable[[Evidence], float], terms: int
+) -> None:
+    """One or two words are a search for those words: who holds them comes first."""
+    if terms <= weights.KEYWORDS_MAX:
+        for item in items:
+            item.add("keywords", weights.KEYWORDS_WEIGHT * covered(item))
+
+
 def add_surroundings(items: Sequence[Evidence], voice: Voice, adjacent: Adjacent) -> None:
     """What the turns around it, its session and its speaker say for each memory."""
     sessions: dict[str, list[Evidence]] = {}
@@ -66,7 +91,7 @@ def add_priors(items: Sequence[Evidence], analysis: Analysis, now: datetime) -> 
         memory = item.memory
         window = analysis.window
         if window is not None and _in_window(memory, window.since, window.until):
-            item.add("window", weights.WINDOW_WEIGHT, f"from {window.words}")
+            item.add("window", weights.WINDOW_WEIGHT, f"of the time asked for ({window.words})")
         if analysis.kind is not None and memory.kind == analysis.kind:
             item.add("kind", weights.KIND_WEIGHT, memory.kind)
         if memory.pinned:

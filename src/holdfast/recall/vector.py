@@ -9,7 +9,7 @@ where rows went away it is read anew.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -63,6 +63,8 @@ class _Matrix:
             # not fit the first cannot be compared.
             width = self.values.shape[1] or len(some[0].vector) - _SCALE_BYTES
             some = [row for row in some if len(row.vector) - _SCALE_BYTES == width]
+            if not some:
+                continue
             raw = np.frombuffer(b"".join(row.vector for row in some), np.uint8)
             raw = raw.reshape(len(some), -1)
             self._room_for(raw.shape[1] - _SCALE_BYTES)
@@ -85,6 +87,16 @@ class _Matrix:
 
         if not self.values.size:
             self.values = np.empty((self.state.size, width), np.int8)
+
+    def places_of(self, passages: Sequence[int]) -> npt.NDArray[np.intp]:
+        """Where these passages stand; those without a vector are passed over."""
+        import numpy as np
+
+        known = self.ids[self.starts]
+        wanted = np.asarray(passages, np.int64)
+        places = np.searchsorted(known, wanted)
+        places = np.minimum(places, len(known) - 1)
+        return np.unique(places[known[places] == wanted])
 
     def cosines(self, question: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
         """The cosine of every window."""
@@ -118,22 +130,18 @@ class VectorCache:
         question: npt.NDArray[np.float32],
         *,
         limit: int,
+        also: Sequence[int] = (),
     ) -> list[VectorHit]:
         """The `limit` passages nearest to the question, best first; ties in the order they came.
 
         A passage is as near as its best window, less what the best of so many has by chance.
+        Passages named in `also` are measured too, wherever they stand.
         """
         import numpy as np
 
         matrix = self._current(reader, hub_id, model)
         if not len(matrix.ids):
             return []
-        width = matrix.values.shape[1]
-        if len(question) != width:
-            raise EmbedderError(
-                f"The model's vectors have length {len(question)}, those in the store {width}.",
-                hint="Name the new model in embed.model, so that its vectors are made anew.",
-            )
         cosines = np.maximum.reduceat(matrix.cosines(question), matrix.starts)
         merits = cosines - matrix.penalties
         places = np.arange(len(merits))
@@ -142,8 +150,31 @@ class VectorCache:
             edge = np.partition(merits, len(merits) - limit)[len(merits) - limit]
             places = np.flatnonzero(merits >= edge)
         order = places[np.lexsort((places, -merits[places]))][:limit]
+        if also:
+            order = np.concatenate([order, np.setdiff1d(matrix.places_of(also), order)])
         passages = matrix.ids[matrix.starts[order]].tolist()
         return [VectorHit(*pair) for pair in zip(passages, cosines[order].tolist(), strict=True)]
+
+    def checked(
+        self, reader: Reader, hub_id: str, model: str, question: npt.NDArray[np.float32]
+    ) -> npt.NDArray[np.float32]:
+        """The question, if it can be compared with what the store holds."""
+        import numpy as np
+
+        matrix = self._current(reader, hub_id, model)
+        width = matrix.values.shape[1]
+        if not np.isfinite(question).all():
+            raise EmbedderError("The model returned a vector that holds no numbers.")
+        if len(matrix.ids) and len(question) != width:
+            raise EmbedderError(
+                f"The model's vectors have length {len(question)}, those in the store {width}.",
+                hint="Name the new model in embed.model, so that its vectors are made anew.",
+            )
+        return question
+
+    def refresh(self, reader: Reader, hub_id: str, model: str) -> None:
+        """Brings a hub's vectors up to date; after that, a search need not wait for them."""
+        self._current(reader, hub_id, model)
 
     def _current(self, reader: Reader, hub_id: str, model: str) -> _Matrix:
         state = reader.vector_state(hub_id, model)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from holdfast import EmbedderError, HubMemory, InvalidInput
+from holdfast import EmbedderError, HubMemory, InvalidInput, NotFound
 from holdfast.domain.ids import TimeIds
 from holdfast.testing import FixedClock, HashEmbedder, open_for_tests
 
@@ -333,6 +333,91 @@ def test_a_successor_is_held_to_what_the_question_excludes(hub: HubMemory) -> No
     assert 2 in numbers(hub.recall("Initech programmer"))
     assert 2 not in numbers(hub.recall("Initech programmer -globex"))
     assert 2 not in numbers(hub.recall("Initech programmer -tag:job"))
+
+
+def test_a_memory_without_a_vector_is_found_by_its_words_among_those_that_have_one(
+    tmp_path: Path,
+) -> None:
+    clock = FixedClock()
+    with open_for_tests(tmp_path, clock=clock, ids=TimeIds(clock)) as memory:
+        memory.hub().remember("Zebulon repairs the coffee machine")
+    with open_for_tests(
+        tmp_path,
+        clock=clock,
+        ids=TimeIds(clock),
+        embedder=HashEmbedder(),
+        settings={"embed.background": False},
+    ) as memory:
+        hub = memory.hub()
+        hub.remember_many([f"Note {n} on the machine in room {n}" for n in range(30)])
+        assert numbers(hub.recall("who is Zebulon and what does he repair?"))[0] == 1
+        assert numbers(hub.recall("Zebulon")) == [1]
+
+
+def test_a_past_text_is_found_among_those_that_have_a_vector(
+    tmp_path: Path, clock: FixedClock
+) -> None:
+    with open_for_tests(tmp_path, clock=clock, embedder=HashEmbedder()) as memory:
+        hub = memory.hub()
+        hub.remember("The password manager is Bitwarden", key="pm")
+        hub.remember_many([f"The office of team {n} is in room {n}" for n in range(30)])
+        then = clock.now()
+        clock.tick(days=1)
+        hub.update("pm", content="The password manager is 1Password")
+        hub.remember_many([f"Bitwarden password manager tip {n}" for n in range(400)])
+        for query in ("what password manager do we use?", "bitwarden"):
+            hit = hub.recall(query, as_of=then)[0]
+            assert hit.memory.content == "The password manager is Bitwarden"
+
+
+def test_a_narrow_filter_reaches_past_the_nearest(tmp_path: Path) -> None:
+    with open_for_tests(tmp_path, embedder=HashEmbedder()) as memory:
+        hub = memory.hub()
+        hub.remember_many([f"kitten {n} sitting on the rug" for n in range(500)])
+        wanted = hub.remember("A feline in the house", tags=["pets"]).memory.number
+        assert numbers(hub.recall("kitten sitting on the rug", tags=["pets"])) == [wanted]
+
+
+def test_a_name_is_looked_up_rather_than_guessed(hub: HubMemory) -> None:
+    filler = "The team meets to talk about plans and releases. " * 20
+    hub.remember(f"{filler} Ask Rosa about budgets. {filler}")
+    hub.remember_many([f"The plan of team {n} is ready" for n in range(20)])
+    assert numbers(hub.recall("Rosa")) == [1]
+
+
+def test_conditions_alone_list_what_meets_them(notes: HubMemory) -> None:
+    assert numbers(notes.recall("tag:editor")) == [1]
+    assert set(numbers(notes.recall("category:preference"))) == {1}
+    assert 1 not in numbers(notes.recall("-tag:editor category:fact"))
+
+
+def test_a_question_cannot_widen_what_the_caller_asked_for(notes: HubMemory) -> None:
+    assert notes.recall("category:fact office", category="preference") == []
+    assert notes.recall("kind:rationale postgres", kind="procedural") == []
+
+
+def test_signs_alone_mean_nothing(tmp_path: Path) -> None:
+    with open_for_tests(tmp_path, embedder=HashEmbedder()) as memory:
+        memory.hub().remember("Prefers tabs")
+        assert memory.hub().recall("?!…") == []
+
+
+def test_a_long_text_is_kept_at_once_and_embedded_later(tmp_path: Path) -> None:
+    with open_for_tests(tmp_path, embedder=HashEmbedder()) as memory:
+        hub = memory.hub()
+        hub.remember("A sentence about many things of note. " * 900 + "The zebra is striped.")
+        assert memory.unembedded() > 0
+        assert numbers(hub.recall("zebra")) == [1]
+        memory.core.wait()
+        assert memory.unembedded() == 0
+
+
+def test_only_the_default_hub_is_made_by_itself(tmp_path: Path) -> None:
+    with open_for_tests(tmp_path, settings={"hub": "ghost"}) as memory:
+        with pytest.raises(NotFound, match="ghost"):
+            memory.hub()
+        assert memory.hub("ghost", create=True).name == "ghost"
+        assert memory.hub().name == "ghost"
 
 
 def test_a_long_document_is_found_by_a_passage_in_its_middle(hub: HubMemory) -> None:

@@ -64,6 +64,9 @@ def where(wanted: Filter) -> tuple[str, list[Any]]:
     if wanted.until is not None:
         parts.append(f"{HAPPENED} < ?")
         values.append(to_micros(wanted.until))
+    if wanted.known_by is not None:
+        parts.append("m.created_at <= ?")
+        values.append(to_micros(wanted.known_by))
     if wanted.alive_at is not None:
         parts.append("(m.expires_at IS NULL OR m.expires_at > ?)")
         values.append(to_micros(wanted.alive_at))

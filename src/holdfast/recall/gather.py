@@ -1,0 +1,272 @@
+"""Gathering: the memories that may be answers, by words, by meaning, and as they stand.
+
+What comes out is one Evidence a memory, with what was measured of the memory itself; ranking is not
+done here. Where the filter leaves too few of the nearest, the search reaches further, so that a
+narrow filter never turns into an empty answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from holdfast.domain.memory import Memory
+from holdfast.domain.query import Filter
+from holdfast.errors import EmbedderError
+from holdfast.recall import lexical, weights
+from holdfast.recall.analyse import Analysis
+from holdfast.recall.evidence import Evidence, Found, corrected, saturated
+from holdfast.recall.vector import VectorCache
+from holdfast.recall.voice import Voice, first_person
+from holdfast.store.values import Candidate, TermQuery
+from holdfast.text.terms import fold, is_stop, is_unspaced, symbols, terms, trigram_text
+
+if TYPE_CHECKING:
+    from holdfast.embed.base import Embedder, Vector
+    from holdfast.store.base import Reader
+
+NO_MODEL = (
+    "there is no embedding model, so only words were matched; "
+    "`holdfast doctor` says why and how to get one"
+)
+
+
+class Asked(NamedTuple):
+    """What is looked for, and where."""
+
+    reader: Reader
+    hub_id: str
+    analysis: Analysis
+    voice: Voice
+    wanted: Filter
+    limit: int
+    # How changed memories stood at the past time that is asked about; None where it is now.
+    past: Mapping[str, Memory | None] | None
+
+
+class Question(NamedTuple):
+    """The question as a vector, and the space it lives in."""
+
+    vector: Vector
+    model: str
+    cache: VectorCache
+
+
+_Rows = dict[str, dict[int, Found]]
+
+
+def embed_question(
+    asked: Asked, embedder: Embedder | None, cache: VectorCache, degraded: list[str]
+) -> Question | None:
+    """The question as a vector; None, and why, where meaning cannot be asked."""
+    if embedder is None:
+        degraded.append(NO_MODEL)
+        return None
+    missing = asked.reader.unembedded_count(asked.hub_id, embedder.identity)
+    if missing:
+        degraded.append(
+            f"{missing} {'passage has' if missing == 1 else 'passages have'} no vector of this"
+            " model yet; `holdfast embed` makes them"
+        )
+    state = asked.reader.vector_state(asked.hub_id, embedder.identity)
+    # Signs alone have no meaning that a model could know.
+    if not state.size or not asked.analysis.terms:
+        return None
+    try:
+        vector = embedder.embed_query(first_person(asked.analysis.words, asked.voice))
+        return Question(
+            cache.checked(asked.reader, asked.hub_id, embedder.identity, vector),
+            embedder.identity,
+            cache,
+        )
+    except EmbedderError as error:
+        degraded.append(f"the embedding model failed, so only words were matched ({error.message})")
+        return None
+
+
+def term_query(analysis: Analysis) -> TermQuery:
+    """The question in index terms; parts of identifiers count as well as the whole."""
+    parts = (t for t in symbols(analysis.words) if not is_stop(t) and t not in analysis.terms)
+    return TermQuery((*analysis.terms, *parts), analysis.phrases, analysis.excluded)
+
+
+def gather(asked: Asked, query: TermQuery, question: Question | None) -> dict[str, Evidence]:
+    """The memories that may be answers, by id."""
+    words = _by_words(asked, query)
+    found = _with_meaning(asked, words, question)
+    if asked.past is None:
+        kept = _best(found)
+        memories = asked.reader.memories_by_id(asked.hub_id, list(kept))
+        items = {key: Evidence(memories[key], list(rows.values())) for key, rows in kept.items()}
+    else:
+        items = _as_of(asked, asked.past, found)
+    _add_substrings(asked, items, found_words=bool(words))
+    return items
+
+
+def fits(one: Candidate, analysis: Analysis) -> bool:
+    """Whether a passage holds every quoted phrase and nothing that is excluded.
+
+    The store asks this of what it finds by words; here it is asked of what came by another way.
+    """
+    if not (analysis.phrases or analysis.excluded):
+        return True
+    fields = (f" {one.body} ", f" {one.head} ")
+
+    def holds(phrase: tuple[str, ...]) -> bool:
+        return any(f" {' '.join(phrase)} " in field for field in fields)
+
+    return all(map(holds, analysis.phrases)) and not any(map(holds, analysis.excluded))
+
+
+def coverage(asked: Asked, query: TermQuery) -> Callable[[Evidence], float]:
+    """Tells how much of the question's words a memory holds, the rare ones counting for more.
+
+    A word the hub has never seen counts too: that it is missing says the most. Speakers' names and
+    dates do not: whose words these are, and of when, has been looked at already.
+    """
+    window = asked.analysis.window
+    understood = {*asked.voice.names, *terms(window.words if window else "")}
+    wanted = [term for term in query.terms if term not in understood] or list(query.terms)
+    lexicon = asked.reader.lexicon(asked.hub_id, wanted)
+    # In a hub of three notes every word is common; rarity needs a little more to go by.
+    lexicon = lexicon._replace(passages=max(lexicon.passages, weights.CUT_PASSAGES_LEAST))
+    weight = {term: lexical.rarity(lexicon, term) for term in wanted}
+    whole = sum(weight.values()) or 1.0
+
+    def covered(item: Evidence) -> float:
+        held = {*item.best.candidate.body.split(), *item.best.candidate.head.split()}
+        return sum(weight[term] for term in wanted if _is_held(term, held)) / whole
+
+    return covered
+
+
+def _is_held(term: str, held: set[str]) -> bool:
+    if term in held:
+        return True
+    # One character of a script without spaces stands at the beginning of some pair.
+    return len(term) == 1 and is_unspaced(term) and any(word.startswith(term) for word in held)
+
+
+# By words
+
+
+def _by_words(asked: Asked, query: TermQuery) -> list[lexical.WordHit]:
+    hits = lexical.gather(asked.reader, asked.hub_id, query, asked.wanted)
+    if not asked.past:
+        return hits
+    lexicon = asked.reader.lexicon(asked.hub_id, query.terms)
+    then = [
+        Candidate(m.id, 0, 0, 0, len(m.content), (), " ".join(terms(m.content)), "", 1)
+        for m in asked.past.values()
+        if m is not None and asked.wanted.admits(m)
+    ]
+    then = [one for one in then if fits(one, asked.analysis)]
+    # Every term counts as known, or a word that is gone from today's index would not match.
+    known = {term: max(1, n) for term, n in lexicon.frequency.items()}
+    scores = lexical.bm25(then, query.terms, lexicon._replace(frequency=known))
+    return hits + [
+        lexical.WordHit(candidate, saturated(score, lexicon.passages))
+        for candidate, score in zip(then, scores, strict=True)
+        if score > 0
+    ]
+
+
+# By meaning
+
+
+def _with_meaning(
+    asked: Asked, words: Sequence[lexical.WordHit], question: Question | None
+) -> _Rows:
+    """What was found by words, with its cosines, and what is near besides."""
+    by_words = [hit.candidate.passage_id for hit in words]
+    cosines: dict[int, float] = {}
+    others: list[Candidate] = []
+    reach = weights.VECTOR_CANDIDATES
+    while question is not None:
+        near = question.cache.search(
+            asked.reader,
+            asked.hub_id,
+            question.model,
+            question.vector,
+            limit=reach,
+            also=by_words,
+        )
+        cosines = {hit.passage_id: hit.cosine for hit in near}
+        unknown = [passage for passage in cosines if passage not in set(by_words)]
+        others = asked.reader.candidates(asked.hub_id, unknown, asked.wanted)
+        others = [one for one in others if fits(one, asked.analysis)]
+        if len(others) + len(words) >= asked.limit or len(near) < reach:
+            break
+        reach *= 8
+    found: _Rows = {}
+    for hit in words:
+        cosine = cosines.get(hit.candidate.passage_id, 0.0)
+        one = Found(hit.candidate, corrected(cosine, hit.candidate.windows), hit.score)
+        found.setdefault(hit.candidate.memory_id, {})[hit.candidate.passage_id] = one
+    for candidate in others:
+        one = Found(candidate, corrected(cosines[candidate.passage_id], candidate.windows))
+        found.setdefault(candidate.memory_id, {})[candidate.passage_id] = one
+    return found
+
+
+def _best(found: _Rows) -> _Rows:
+    """Those with the most evidence of their own; the rest is not worth reading from the store."""
+    if len(found) <= weights.RANKED:
+        return found
+    own = {
+        key: max(one.cosine for one in rows.values()) + max(one.words for one in rows.values())
+        for key, rows in found.items()
+    }
+    order = sorted(own, key=lambda key: (-own[key], key))
+    return {key: found[key] for key in order[: weights.RANKED]}
+
+
+def _as_of(asked: Asked, past: Mapping[str, Memory | None], found: _Rows) -> dict[str, Evidence]:
+    memories = asked.reader.memories_by_id(asked.hub_id, list(found))
+    out = {}
+    for memory_id, passages in found.items():
+        memory = past.get(memory_id, memories[memory_id])
+        if memory is None or not asked.wanted.admits(memory):
+            continue
+        # Today's passages say nothing about a text that has changed since; the one passage that
+        # was made of the past text (0) says less than they do where it has not.
+        same = memory.content == memories[memory_id].content
+        rows = [one for one in passages.values() if same == bool(one.candidate.passage_id)]
+        if same and not rows:
+            rows = list(passages.values())
+        if rows:
+            out[memory_id] = Evidence(memory, rows)
+    return out
+
+
+# As they stand
+
+
+def _add_substrings(asked: Asked, items: dict[str, Evidence], *, found_words: bool) -> None:
+    """Part of a word, a symbol or an address: looked for as it stands."""
+    if asked.past is not None:
+        return
+    needle = trigram_text(asked.analysis.words).strip()
+    if not needle or (found_words and not _is_symbol(needle)):
+        return
+    ids = asked.reader.search_substring(
+        asked.hub_id, needle, asked.wanted, limit=weights.LEXICAL_CANDIDATES
+    )
+    missing = [memory_id for memory_id in ids if memory_id not in items]
+    memories = asked.reader.memories_by_id(asked.hub_id, missing)
+    for candidate in asked.reader.passages(asked.hub_id, missing):
+        if not fits(candidate, asked.analysis):
+            continue
+        memory = memories[candidate.memory_id]
+        said = fold(memory.content[candidate.start : candidate.end])
+        if candidate.memory_id not in items or needle in said:
+            items[candidate.memory_id] = Evidence(memory, [Found(candidate)])
+    for memory_id in ids:
+        if memory_id in items:
+            items[memory_id].add("substring", weights.SUBSTRING_WEIGHT, f"holds “{needle[:40]}”")
+            items[memory_id].own += weights.SUBSTRING_WEIGHT
+
+
+def _is_symbol(needle: str) -> bool:
+    return " " not in needle and (not needle.isalnum() or bool(symbols(needle)))
