@@ -131,7 +131,7 @@ class _Run:
             self.known = _read_record(reader, hub_id, place.record)
         self._now: dict[str, _Entry] = {}
         self._gone: list[str] = []
-        self._gone_paths: set[str] = set()  # as they stand in the store
+        self._known_paths = {place.name + path for path in self.known}
         # Which file stands for which text in this pass.
         self._standing: dict[str, str] = {}
         self.added: list[str] = []
@@ -151,7 +151,6 @@ class _Run:
             for path in self.known
             if path not in present and not path.startswith(tuple(walked.unread))
         ]
-        self._gone_paths = {self._place.name + path for path in self._gone}
         for path in self.known.keys() - present - set(self._gone):
             self._now[path] = self.known[path]  # In a folder that could not be read.
         changed = [found for found in walked.files if not self._is_unchanged(found)]
@@ -246,14 +245,14 @@ class _Run:
         self.skipped.append(Note(path, reason))
 
     def _said_already(self, path: str, text_hash: str) -> str:
-        """Where the same text is kept, unless it is the memory of a file that is gone: then this
-        is that file under a new name."""
+        """Where the same text is kept, unless that is the memory of a file which is gone or says
+        something else now: then this is that file under a new name."""
         if text_hash in self._standing:
             return f"it says the same as {self._standing[text_hash]}"
         with self._core.store.read() as reader:
             for memory in reader.memories_by_hash(self._hub_id, text_hash):
                 own = (
-                    memory.source_path in self._gone_paths
+                    memory.source_path in self._known_paths
                     or memory.source_path == self._place.name + path
                 )
                 hidden = memory.state == "archived" or bool(memory.quarantine)
