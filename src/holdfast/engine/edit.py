@@ -71,7 +71,7 @@ def update(
         require_hub(reader, hub_id, hub)
         seen = find_memory(reader, hub_id, hub, reference)
     # The embedding model is asked before the write begins; should the memory change in between,
-    # it is asked again.
+    # it is asked again after it.
     index = _index_of(core, seen, new)
     with core.store.write() as writer:
         memory = find_memory(writer, hub_id, hub, seen.id)
@@ -85,7 +85,9 @@ def update(
             refuse_taken(writer, memory._replace(key=key))
         recorder = Recorder(core, writer, hub_id, "update", reason=reason)
         fresh = index if memory.version == seen.version else None
-        return recorder.revise(memory, fresh, **completed(memory, new))
+        after = recorder.revise(memory, fresh, **completed(memory, new))
+    recorder.embed()
+    return after
 
 
 def _checked(core: Core, changes: dict[str, Any]) -> dict[str, Any]:
@@ -166,7 +168,8 @@ def _revise(
             if memory.forgotten_at is not None and new.get("forgotten_at", "") is None:
                 refuse_taken(writer, memory)
             out.append(recorder.revise(memory, **new))
-        return out
+    recorder.embed()
+    return out
 
 
 def pin(core: Core, hub_id: str, hub: str, reference: Reference, pinned: bool) -> Memory:

@@ -8,19 +8,25 @@ its own, words answer.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from holdfast.embed.base import Embedder
 from holdfast.engine.passages import window_texts
-from holdfast.errors import HoldfastError
+from holdfast.errors import EmbedderError, HoldfastError
 from holdfast.store.values import VectorRow
 
 if TYPE_CHECKING:
+    from holdfast.domain.memory import Memory
     from holdfast.engine.core import Core
+    from holdfast.store.values import Candidate
 
 # Small enough that stopping takes about a second with the bundled model.
 _BATCH = 64
+# An undo of a few memories ends with their vectors in place; one of many does not keep its caller
+# waiting: this many take seconds with the bundled model, the rest is made in the background.
+_AT_ONCE_MAX = 256
 
 
 def unembedded(core: Core) -> int:
@@ -36,33 +42,77 @@ def embed_missing(
     core: Core,
     progress: Callable[[int, int], None] | None = None,
     stop: threading.Event | None = None,
+    hub_id: str | None = None,
 ) -> int:
-    """Makes the missing vectors and returns of how many passages; EmbedderError where it fails."""
+    """Makes the missing vectors, of one hub or of all, and returns of how many passages;
+    EmbedderError where it fails."""
     embedder = core.embedder
     if embedder is None:
         return 0
     total, done = unembedded(core), 0
     with core.store.read() as reader:
-        hubs = reader.hubs()
-    for hub in hubs:
+        hub_ids = [hub.id for hub in reader.hubs() if hub_id in (None, hub.id)]
+    for each in hub_ids:
+        after = 0
         while not (stop is not None and stop.is_set()):
-            count = _embed_batch(core, hub.id, embedder)
-            if not count:
+            with core.store.read() as reader:
+                batch = reader.unembedded(each, embedder.identity, after=after, limit=_BATCH)
+                memories = reader.memories_by_id(each, [item.memory_id for item in batch])
+            if not batch:
                 break
-            done += count
+            _embed_batch(core, each, embedder, batch, memories)
+            # Passages before this one have their vectors, or are gone: none is looked at twice.
+            after = batch[-1].passage_id
+            done += len(batch)
             if progress is not None:
                 progress(min(done, total), total)
     return done
 
 
-def _embed_batch(core: Core, hub_id: str, embedder: Embedder) -> int:
+def embed_memories(core: Core, hub_id: str, memory_ids: Sequence[str]) -> None:
+    """Makes the vectors of these memories, after a write that could not ask the model.
+
+    Where the model fails, or they are very many, they are left for later: recall says that it is
+    degraded until then.
+    """
+    embedder = core.embedder
+    if embedder is None:
+        return
+    with core.store.read() as reader:
+        passages = reader.passages(hub_id, memory_ids)
+    try:
+        for start in range(0, min(len(passages), _AT_ONCE_MAX), _BATCH):
+            batch = passages[start : start + _BATCH]
+            with core.store.read() as reader:
+                memories = reader.memories_by_id(hub_id, [item.memory_id for item in batch])
+                # Changed meanwhile: whoever changed it makes the vectors of what is there now.
+                there = {p.passage_id for p in reader.passages(hub_id, list(memories))}
+            _embed_batch(
+                core, hub_id, embedder, [p for p in batch if p.passage_id in there], memories
+            )
+    except EmbedderError:
+        return
+    if len(passages) > _AT_ONCE_MAX:
+        core.catch_up()
+
+
+def embed_hub(core: Core, hub_id: str) -> None:
+    """Makes the missing vectors of one hub; where the model fails they are left for later."""
+    with suppress(EmbedderError):
+        embed_missing(core, hub_id=hub_id)
+
+
+def _embed_batch(
+    core: Core,
+    hub_id: str,
+    embedder: Embedder,
+    batch: Sequence[Candidate],
+    memories: Mapping[str, Memory],
+) -> None:
     from holdfast.embed.base import quantise
 
-    with core.store.read() as reader:
-        batch = reader.unembedded(hub_id, embedder.identity, limit=_BATCH)
-        memories = reader.memories_by_id(hub_id, [item.memory_id for item in batch])
     if not batch:
-        return 0
+        return
     texts = [window_texts(memories[item.memory_id], item) for item in batch]
     vectors = iter(quantise(embedder.embed_passages([text for some in texts for text in some])))
     rows = [
@@ -72,7 +122,6 @@ def _embed_batch(core: Core, hub_id: str, embedder: Embedder) -> int:
     ]
     with core.store.write() as writer:
         writer.set_vectors(hub_id, embedder.identity, rows)
-    return len(batch)
 
 
 class CatchUp:

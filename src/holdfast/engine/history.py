@@ -141,7 +141,8 @@ def undo(
             _mark_what_it_undid(writer, hub_id, target)
         else:
             raise Conflict(f"There is nothing left to take back in {target.id}.")
-        return Undone(recorder.change, target, list(touched.values()))
+    recorder.embed()
+    return Undone(recorder.change, target, list(touched.values()))
 
 
 def _mark_what_it_undid(writer: Writer, hub_id: str, target: Change) -> None:

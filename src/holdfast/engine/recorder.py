@@ -4,12 +4,13 @@ change set. Everything that writes memories goes through here, so nothing change
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from holdfast.domain.change import Action, Change, changed_fields
 from holdfast.domain.memory import Memory
 from holdfast.engine.core import Core
-from holdfast.engine.passages import Indexed, indexed
+from holdfast.engine.embedding import embed_memories
+from holdfast.engine.passages import Indexed, indexed_all
 
 if TYPE_CHECKING:
     from holdfast.store.base import Writer
@@ -18,6 +19,19 @@ if TYPE_CHECKING:
 _SEARCHED = frozenset(
     {"content", "title", "tags", "key", "speaker", "content_type", "source_path", "forgotten_at"}
 )
+
+
+class _NoModel:
+    """Stands where the core would, and makes no vectors."""
+
+    def embed(self, texts: Sequence[str]) -> tuple[str, list[bytes]]:
+        return "", []
+
+
+def without_vectors(memories: Sequence[Memory]) -> list[Indexed]:
+    """What search knows of memories, all but the vectors: for inside a write. The model may take
+    seconds, and everyone who wants to write would wait for it."""
+    return indexed_all(memories, cast("Core", _NoModel()))
 
 
 class Recorder:
@@ -37,6 +51,7 @@ class Recorder:
         self._core = core
         self._writer = writer
         self._hub_id = hub_id
+        self._without_vectors: list[str] = []
         self.written = change is not None
         self.change = change or Change(
             core.ids.next("chg"), hub_id, core.now(), core.actor, action, reason, undoes
@@ -70,6 +85,8 @@ class Recorder:
         self._writer.set_memory(after)
         self._record(after, fields)
         if not _SEARCHED.isdisjoint(fields):
+            if index is None and "content" not in fields:
+                index = self._with_kept_vectors(after)
             self._index(after, index)
         return after
 
@@ -82,12 +99,44 @@ class Recorder:
         if memory.forgotten_at is not None:
             self._writer.unindex(self._hub_id, memory.id)
             return
-        index = index or indexed(memory, self._core)
+        if index is None:
+            # The embedding model is never asked inside a write; `embed` asks it afterwards.
+            index = without_vectors([memory])[0]
+            self._without_vectors.append(memory.id)
         self._writer.index(self._hub_id, memory.id, index.text, index.entries, index.model)
 
+    def _with_kept_vectors(self, memory: Memory) -> Indexed | None:
+        """The index of a memory whose content stays: its vectors were made from that alone, so
+        they stay too, where it is cut into passages as before."""
+        embedder = self._core.embedder
+        if embedder is None or memory.forgotten_at is not None:
+            return None
+        index = without_vectors([memory])[0]
+        before = self._writer.passages(self._hub_id, [memory.id])
+        if [(old.start, old.end, old.headings) for old in before] != [
+            (new.start, new.end, new.headings) for new in index.entries
+        ]:
+            return None
+        vectors: dict[int, list[bytes]] = {}
+        for row in self._writer.vectors_of(self._hub_id, embedder.identity, memory.id):
+            vectors.setdefault(row.passage_id, []).append(row.vector)
+        if any(old.passage_id not in vectors for old in before):
+            return None
+        entries = [
+            new._replace(vectors=tuple(vectors[old.passage_id]))
+            for old, new in zip(before, index.entries, strict=True)
+        ]
+        return Indexed(index.text, entries, embedder.identity)
 
-def reindex(core: Core, writer: Writer, memories: Sequence[Memory]) -> None:
-    """Rebuilds the derived state of memories as they are; no change, so no revision."""
+    def embed(self) -> None:
+        """After the transaction: makes the vectors that could not be made inside it."""
+        if self._without_vectors:
+            embed_memories(self._core, self._hub_id, self._without_vectors)
+
+
+def reindex(writer: Writer, memories: Sequence[Memory]) -> None:
+    """Rebuilds the derived state of memories as they are, all but the vectors; no change, so no
+    revision."""
     for memory in memories:
-        index = indexed(memory, core)
+        index = without_vectors([memory])[0]
         writer.index(memory.hub_id, memory.id, index.text, index.entries, index.model)

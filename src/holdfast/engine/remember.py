@@ -79,7 +79,9 @@ def remember_many(
     with core.store.write() as writer:
         require_hub(writer, hub_id, hub)
         recorder = Recorder(core, writer, hub_id, "remember", reason=reason)
-        return [_take_in(writer, recorder, core, hub, item) for item in prepared]
+        results = [_take_in(writer, recorder, core, hub, item) for item in prepared]
+    recorder.embed()
+    return results
 
 
 def remember_stream(
@@ -100,6 +102,7 @@ def remember_stream(
             recorder = Recorder(core, writer, hub_id, "remember", reason=reason, change=change)
             results = [_take_in(writer, recorder, core, hub, item) for item in prepared]
             written = recorder.written
+        recorder.embed()
         if written:
             change = recorder.change
         batch.clear()

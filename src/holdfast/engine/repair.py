@@ -13,7 +13,7 @@ from holdfast.domain.query import Filter
 from holdfast.engine.core import Core
 from holdfast.engine.embedding import embed_missing, unembedded
 from holdfast.engine.recorder import reindex
-from holdfast.errors import StoreDamaged
+from holdfast.errors import EmbedderError, StoreDamaged
 from holdfast.store.values import Problem
 
 _BATCH = 200
@@ -55,9 +55,13 @@ def mend(core: Core, progress: Callable[[int, int], None] | None = None) -> Diag
             with core.store.write() as writer:
                 writer.drop_hub(problem.hub_id)
             mended.append("removed what a broken-off import had left")
-    embedded = embed_missing(core, progress)
-    if embedded:
-        mended.append(f"made {embedded} missing vectors")
+    try:
+        embedded = embed_missing(core, progress)
+    except EmbedderError as error:
+        mended.append(f"left the missing vectors for later: {error}")
+    else:
+        if embedded:
+            mended.append(f"made {embedded} missing vectors")
     return Diagnosis(found, mended, core.store.check(), unembedded(core))
 
 
@@ -78,7 +82,8 @@ def _broken_imports(core: Core) -> list[Problem]:
 
 
 def rebuild(core: Core, progress: Callable[[int, int], None] | None = None) -> int:
-    """Builds all derived state anew, in one transaction; returns how many memories it covers."""
+    """Builds all derived state but the vectors anew, in one transaction, so that nobody searches
+    half an index; returns how many memories it covers. Vectors follow: `embed_missing`."""
     done = 0
     with core.store.write() as writer:
         writer.drop_derived()
@@ -90,7 +95,7 @@ def rebuild(core: Core, progress: Callable[[int, int], None] | None = None) -> i
                 batch = writer.memories(
                     hub.id, _VISIBLE_OR_HELD, order="number", after=after, limit=_BATCH
                 )
-                reindex(core, writer, batch)
+                reindex(writer, batch)
                 done += len(batch)
                 if progress is not None:
                     progress(done, total)

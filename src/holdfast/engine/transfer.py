@@ -24,7 +24,8 @@ from holdfast.domain.memory import Memory
 from holdfast.domain.query import EVERYTHING
 from holdfast.domain.turn import Turn
 from holdfast.engine.core import Core, require_hub
-from holdfast.engine.passages import indexed_all
+from holdfast.engine.embedding import embed_hub
+from holdfast.engine.recorder import without_vectors
 from holdfast.errors import AlreadyExists, HoldfastError, InvalidInput
 from holdfast.text.normalise import clean_hub_name
 
@@ -111,7 +112,7 @@ def import_hub(
         for batch in _batches(incoming):
             with core.store.write() as writer:
                 require_hub(writer, hub.id, hub.name)
-                _write(core, writer, hub, batch)
+                _write(writer, hub, batch)
             done += len(batch)
             if progress is not None:
                 progress(done)
@@ -121,6 +122,7 @@ def import_hub(
         with core.store.write() as writer:
             writer.drop_hub(hub.id)
         raise
+    embed_hub(core, hub.id)
     return hub._replace(state="active", numbers=numbers)
 
 
@@ -207,7 +209,7 @@ def _batches(lines: Iterator[_Line]) -> Iterator[list[_Line]]:
         yield batch
 
 
-def _write(core: Core, writer: Writer, hub: Hub, batch: list[_Line]) -> None:
+def _write(writer: Writer, hub: Hub, batch: list[_Line]) -> None:
     memories: list[Memory] = []
     for number, line in batch:
         try:
@@ -227,7 +229,7 @@ def _write(core: Core, writer: Writer, hub: Hub, batch: list[_Line]) -> None:
             _, change_id, memory_id, version, at, fields = value
             writer.add_revision(hub.id, change_id, memory_id, version, at, fields)
     shown = [memory for memory in memories if memory.forgotten_at is None]
-    for memory, index in zip(shown, indexed_all(shown, core), strict=True):
+    for memory, index in zip(shown, without_vectors(shown), strict=True):
         writer.index(hub.id, memory.id, index.text, index.entries, index.model)
 
 

@@ -439,9 +439,9 @@ class InMemoryReader:
             if passages[row.passage_id].memory_id == memory_id
         ]
 
-    def unembedded(self, hub_id: str, model: str, *, limit: int) -> list[Candidate]:
+    def unembedded(self, hub_id: str, model: str, *, limit: int, after: int = 0) -> list[Candidate]:
         passages = self._hub(hub_id).passages.values()
-        return [_candidate(p) for p in passages if model not in p.vectors][:limit]
+        return [_candidate(p) for p in passages if p.pk > after and model not in p.vectors][:limit]
 
     def unembedded_count(self, hub_id: str, model: str) -> int:
         return len(self.unembedded(hub_id, model, limit=len(self._hub(hub_id).passages)))

@@ -442,12 +442,12 @@ class SqliteReader:
         )
         return [VectorRow(*row) for row in found]
 
-    def unembedded(self, hub_id: str, model: str, *, limit: int) -> list[Candidate]:
+    def unembedded(self, hub_id: str, model: str, *, limit: int, after: int = 0) -> list[Candidate]:
         found = self._all(
             f"SELECT {_PASSAGE_COLUMNS} FROM passages p JOIN memories m ON m.pk = p.memory"
-            " WHERE p.hub = ? AND NOT EXISTS (SELECT 1 FROM vectors v"
+            " WHERE p.hub = ? AND p.pk > ? AND NOT EXISTS (SELECT 1 FROM vectors v"
             " WHERE v.hub = p.hub AND v.model = ? AND v.passage = p.pk) ORDER BY p.pk LIMIT ?",
-            (self._pk(hub_id), model, limit),
+            (self._pk(hub_id), after, model, limit),
         )
         return [_candidate(row) for row in found]
 

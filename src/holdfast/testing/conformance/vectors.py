@@ -64,6 +64,8 @@ class Vectors(StoreCase):
             assert [one.memory_id for one in missing] == ["mem_1", "mem_2"]
             assert reader.unembedded_count(HUB, MODEL) == 2
             assert len(reader.unembedded(HUB, MODEL, limit=1)) == 1
+            first = missing[0].passage_id
+            assert reader.unembedded(HUB, MODEL, limit=9, after=first) == missing[1:]
             assert reader.unembedded_count(HUB, SECOND) == 3
         with store.write() as writer:
             writer.set_vectors(HUB, MODEL, [VectorRow(one.passage_id, 0, b"n") for one in missing])
