@@ -125,10 +125,7 @@ class _Layout:
         for memory in memories:
             neighbour = beside.get(memory.id)
             if neighbour in self.placed:
-                at = self._find(
-                    lambda block, n=neighbour: isinstance(block, Item) and block.id == n
-                )
-                self._insert(at + 1, [memory])
+                self._insert(self._find(_has_id(neighbour)) + 1, [memory])
             else:
                 together.setdefault(memory.category, []).append(memory)
         for category, members in together.items():
@@ -189,3 +186,7 @@ class _Layout:
 
     def _find(self, wanted: Callable[[Block], bool]) -> int:
         return next((at for at, block in enumerate(self.blocks) if wanted(block)), -1)
+
+
+def _has_id(memory_id: str | None) -> Callable[[Block], bool]:
+    return lambda block: isinstance(block, Item) and block.id == memory_id
