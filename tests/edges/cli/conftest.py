@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import sys
 from pathlib import Path
 
@@ -36,6 +37,30 @@ def run(home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Monk
         code = main(words)
         printed = capsys.readouterr()
         return Ran(code, printed.out, printed.err)
+
+    return call
+
+
+_STYLE = re.compile(r"\x1b\[[0-9;]*m")
+
+
+class _Screen(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def screen(run: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """The same with a terminal of `width` columns on stdout; its colours are taken off."""
+
+    def call(*words: str, width: int = 100, stdin: str = "") -> Ran:
+        shown = _Screen()
+        with monkeypatch.context() as patched:
+            patched.setenv("COLUMNS", str(width))
+            patched.setenv("TERM", "xterm")
+            patched.setattr(sys, "stdout", shown)
+            ran = run(*words, stdin=stdin)
+        return ran._replace(out=_STYLE.sub("", shown.getvalue()))
 
     return call
 

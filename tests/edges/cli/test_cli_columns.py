@@ -2,54 +2,24 @@
 
 from __future__ import annotations
 
-import io
-import re
-import sys
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.edges.cli import main
 from holdfast.edges.cli.columns import GAP, fitted
 from holdfast.settings import SETTINGS
 from tests.edges.cli.cli_calls import Run
-
-_STYLE = re.compile(r"\x1b\[[0-9;]*m")
-
-
-class _Screen(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
-@pytest.fixture
-def on_screen(home: Path, monkeypatch: pytest.MonkeyPatch):
-    """Runs `holdfast WORDS…` in this process on a terminal of that width; its lines."""
-
-    def call(width: int, *words: str) -> list[str]:
-        screen = _Screen()
-        with monkeypatch.context() as patched:
-            patched.setenv("COLUMNS", str(width))
-            patched.setenv("TERM", "xterm")
-            patched.setattr(sys, "stdout", screen)
-            assert main(words) == 0
-        return _STYLE.sub("", screen.getvalue()).splitlines()
-
-    return call
-
 
 LONG = "The staging server was moved from the cellar to the attic because of the water " * 2
 
 
 @pytest.mark.parametrize("width", [60, 80, 100])
 def test_a_list_with_long_titles_keeps_every_other_column_whole(
-    run: Run, width: int, on_screen
+    run: Run, screen: Run, width: int
 ) -> None:
     run("remember", LONG, "--category", "decision", "--key", "staging")
     run("remember", "日本語のとても長いタイトル" * 10)
-    lines = on_screen(width, "list")
+    lines = screen("list", width=width).out.splitlines()
     assert lines[0].split() == ["#", "when", "category", "state", "key", "title"]
     assert lines[2].startswith("#1  ")
     fields = lines[2].split()
@@ -61,9 +31,11 @@ def test_a_list_with_long_titles_keeps_every_other_column_whole(
 
 
 @pytest.mark.parametrize("width", [60, 80, 100])
-def test_the_settings_show_value_and_origin_at_every_width(run: Run, width: int, on_screen) -> None:
+def test_the_settings_show_value_and_origin_at_every_width(
+    run: Run, screen: Run, width: int
+) -> None:
     run("config", "set", "recall.limit", "7")
-    lines = on_screen(width, "config", "list")
+    lines = screen("config", "list", width=width).out.splitlines()
     assert lines[0].split()[:4] == ["setting", "value", "from", "what"]
     names = [line.split()[0] for line in lines[1:]]
     assert names == [setting.name for setting in SETTINGS]

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
+import holdfast
+from holdfast.domain.memory import Memory
+from holdfast.domain.query import Hit, LeftOut, Passage, Recalled
+from holdfast.library import HubMemory
 from tests.edges.cli.cli_calls import Run
 
 
@@ -16,6 +21,46 @@ def test_recall_prints_a_line_per_hit(stocked: Run) -> None:
     assert (number, category, passage) == ("#1", "preference", "Prefers tabs over spaces")
     assert float(score) > 0
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00", at)
+
+
+def _recalled(hits: list[Hit], left_out: int, memory: Memory) -> Recalled:
+    gone = [LeftOut(memory._replace(number=n), "it is archived", 0.25) for n in range(left_out)]
+    return Recalled(hits, left_out=gone)
+
+
+def test_of_what_was_left_out_five_are_named_with_their_scores(
+    stocked: Run, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with holdfast.open(home) as memory:
+        one = memory.hub().get(1)
+    monkeypatch.setattr(HubMemory, "recall", lambda self, query, **_: _recalled([], 7, one))
+    noted = stocked("recall", "tabs", "--explain").err.splitlines()
+    assert noted[1] == "Left out #0 (0.25) Prefers tabs over spaces: it is archived."
+    assert noted[5].startswith("Left out #4 ")
+    assert noted[6:] == ["Left out 2 more; --json names them all."]
+
+
+@pytest.mark.parametrize(
+    ("parts", "shown"),
+    [
+        ([{"words": 0.5, "voice": 0.1}, {"words": 0.5, "voice": 0.1}], ["words +0.500"] * 2),
+        (
+            [{"words": 0.5, "voice": 0.1}, {"words": 0.5}],
+            ["words +0.500, voice +0.100", "words +0.500"],
+        ),
+        ([{"words": 0.5, "session": 0.1}], ["words +0.500"]),
+    ],
+)
+def test_the_score_leaves_out_what_all_hits_have_alike(
+    stocked: Run, screen: Run, home: Path, monkeypatch: pytest.MonkeyPatch, parts, shown
+) -> None:
+    with holdfast.open(home) as memory:
+        one = memory.hub().get(1)
+    passage = Passage(one.content, 0, len(one.content))
+    hits = [Hit(one, passage, 0.5, ("words: tabs",), some) for some in parts]
+    monkeypatch.setattr(HubMemory, "recall", lambda self, query, **_: _recalled(hits, 0, one))
+    seen = screen("recall", "tabs", "--explain").out
+    assert [line.partition("score: ")[2] for line in seen.splitlines() if "score:" in line] == shown
 
 
 def test_explaining_adds_why(stocked: Run) -> None:

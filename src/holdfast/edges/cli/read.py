@@ -19,6 +19,11 @@ _PAGE = 20
 # Memories fetched at a time where there is no limit: a pipe of a million stays flat.
 _BATCH = 500
 _TIMELINE = 200
+# Of what was left out, as many as can be read at a glance, on a line each.
+_LEFT_OUT = 5
+_LEFT_OUT_CHARS = 60
+# Parts of a score that say nothing of a hit where all hits of the answer have the same.
+_SIDE_PARTS = ("voice", "session")
 
 
 # recall
@@ -53,10 +58,13 @@ def _recall(call: Call, args: Namespace) -> None:
     _notes(call, found)
     if not found:
         call.out.note(f"Nothing found for “{query}”.")
-    for hit in found:
-        _show_hit(call, hit, explain=args.explain)
-    for item in found.left_out:
-        call.out.note(f"Left out #{item.memory.number} {short(item.memory.title)}: {item.reason}.")
+    _show_hits(call, found, explain=args.explain)
+    for item in found.left_out[:_LEFT_OUT]:
+        memory = item.memory
+        title = short(memory.title, _LEFT_OUT_CHARS)
+        call.out.note(f"Left out #{memory.number} ({item.score:.2f}) {title}: {item.reason}.")
+    if more := found.left_out[_LEFT_OUT:]:
+        call.out.note(f"Left out {len(more)} more; --json names them all.")
 
 
 def _notes(call: Call, found: Recalled) -> None:
@@ -64,7 +72,13 @@ def _notes(call: Call, found: Recalled) -> None:
         call.out.note(f"Degraded: {reason}.")
 
 
-def _show_hit(call: Call, hit: Hit, *, explain: bool) -> None:
+def _show_hits(call: Call, found: Recalled, *, explain: bool) -> None:
+    alike = {name for name in _SIDE_PARTS if len({hit.parts.get(name) for hit in found}) == 1}
+    for hit in found:
+        _show_hit(call, hit, alike, explain=explain)
+
+
+def _show_hit(call: Call, hit: Hit, alike: set[str], *, explain: bool) -> None:
     memory = hit.memory
     at = call.out.time(memory.occurred_at or memory.created_at)
     why = "; ".join(hit.why)
@@ -82,7 +96,8 @@ def _show_hit(call: Call, hit: Hit, *, explain: bool) -> None:
             call.out.line(f"    {line}")
     if explain:
         call.out.line(f"    why: {why}", "dim")
-        parts = ", ".join(f"{name} {value:+.3f}" for name, value in hit.parts.items())
+        telling = [(name, value) for name, value in hit.parts.items() if name not in alike]
+        parts = ", ".join(f"{name} {value:+.3f}" for name, value in telling)
         call.out.line(f"    score: {parts}", "dim")
 
 
@@ -259,8 +274,7 @@ def _related(call: Call, args: Namespace) -> None:
     _notes(call, found)
     if not found:
         call.out.note("Nothing is near it.")
-    for hit in found:
-        _show_hit(call, hit, explain=args.explain)
+    _show_hits(call, found, explain=args.explain)
 
 
 # timeline
