@@ -106,7 +106,7 @@ class SqliteStore:
             if not connection.get_autocommit():
                 raise StoreError("A write was begun inside another write of the same thread.")
             self._wrote = self._wrote or durable
-            with translated(self.path), _synchronous(connection, durable):
+            with translated(self.path), _hurried(connection, durable):
                 connection.execute("BEGIN IMMEDIATE")
                 try:
                     yield SqliteWriter(connection)
@@ -230,13 +230,16 @@ _LEFT_ALONE: list[apsw.Connection] = []
 
 
 @contextmanager
-def _synchronous(connection: apsw.Connection, durable: bool) -> Iterator[None]:
-    """Counters need not wait for the disk; the next durable write flushes them with itself."""
+def _hurried(connection: apsw.Connection, durable: bool) -> Iterator[None]:
+    """Counters wait neither for the disk, where the next durable write takes them along, nor for
+    another process that is writing: an answer must not wait for having been counted."""
     if durable:
         yield
         return
     connection.execute("PRAGMA synchronous = NORMAL")
+    connection.set_busy_handler(None)
     try:
         yield
     finally:
+        connection.set_busy_handler(patience(BUSY_WAIT_S))
         connection.execute("PRAGMA synchronous = FULL")
