@@ -154,17 +154,22 @@ class _Run:
         for path in self.known.keys() - present - set(self._gone):
             self._now[path] = self.known[path]  # In a folder that could not be read.
         changed = [found for found in walked.files if not self._is_unchanged(found)]
+        # Those with a memory of their own come first: whether it still says what it said decides
+        # whether a new file is a copy of it.
+        changed.sort(key=lambda found: not self._has_memory(found.path))
         waiting: deque[tuple[str, _Entry]] = deque()
         drafts = self._drafts(changed, waiting, progress)
         if self._dry_run:
             for _ in drafts:
                 path, entry = waiting.popleft()
-                known = path in self.known and not self.known[path].copy
-                (self.updated if known else self.added).append(path)
+                (self.updated if self._has_memory(path) else self.added).append(path)
                 self._standing[entry.hash] = path
             return
         for result in remember_stream(self._core, self._hub_id, self._hub, drafts, reason="files"):
             self._note(*waiting.popleft(), result)
+
+    def _has_memory(self, path: str) -> bool:
+        return path in self.known and not self.known[path].copy
 
     def _is_unchanged(self, found: Found) -> bool:
         """Whether it need not be read again; so far nothing is opened."""
@@ -264,13 +269,12 @@ class _Run:
 
     def _note(self, path: str, entry: _Entry, result: Remembered) -> None:
         self._now[path] = entry
-        known = path in self.known and not self.known[path].copy
         if isinstance(result, Quarantined):
             number = result.memory.number
             self.refused.append(Note(path, f"held for review as #{number}: it {result.reason}"))
         elif isinstance(result, Duplicate):
             self.unchanged.append(path)
-        elif isinstance(result, Updated) and known:
+        elif isinstance(result, Updated) and self._has_memory(path):
             self.updated.append(path)
         else:
             self.added.append(path)

@@ -165,6 +165,29 @@ def test_of_two_files_with_one_text_one_stands_for_both_and_is_followed_by_the_o
     assert [memory.source_path for memory in hub.list(state="all")] == ["b.md"]
 
 
+def test_a_file_that_was_saved_again_keeps_its_memory_from_a_new_copy_of_it(
+    hub: HubMemory, files: Path
+) -> None:
+    write(files, z_md="The same words")
+    hub.index_files()
+    write(files, z_md="The same words", a_md="The same words")
+    report = hub.index_files()
+    assert (report.added, report.unchanged) == ((), ("z.md",))
+    assert hub.get(1).source_path == "z.md"
+
+
+def test_two_files_that_swap_their_names_are_both_there_at_once(
+    hub: HubMemory, files: Path
+) -> None:
+    write(files, b_md="One thing")
+    hub.index_files()
+    (files / "b.md").rename(files / "a.md")
+    write(files, b_md="Another thing")
+    hub.index_files()
+    shown = {memory.source_path: memory.content for memory in hub.list()}
+    assert shown == {"a.md": "One thing", "b.md": "Another thing"}
+
+
 def test_a_file_that_says_what_a_person_said_leaves_that_memory_as_it_is(
     hub: HubMemory, files: Path
 ) -> None:
