@@ -30,6 +30,7 @@ READS_EVERYTHING = (
     "ORDER BY coalesce",
     "max(created_at)",
     "FROM receipts",
+    "DELETE FROM clashes",  # a hub has a handful
     "NOT EXISTS (SELECT 1 FROM vectors v",
 )
 WALKS = ("SCAN", "(hub=?)")
