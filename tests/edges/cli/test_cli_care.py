@@ -8,6 +8,8 @@ from pathlib import Path
 import apsw
 import pytest
 
+from holdfast.engine.repair import Diagnosis
+from holdfast.store.values import Problem
 from holdfast.testing.embedder import HashEmbedder
 from tests.edges.cli.cli_calls import Run
 
@@ -67,6 +69,50 @@ def test_damage_to_derived_state_is_found_and_mended(stocked: Run, home: Path) -
     assert any(row[0] == "mended" for row in ran.rows)
     assert stocked("doctor").code == 0
     assert stocked("recall", "tabs", "--words").rows[0][0] == "#1"
+
+
+@pytest.mark.parametrize("model", ["no-such-model", "openai:nowhere", "path:/nowhere"])
+def test_the_doctor_works_with_a_model_that_is_none_and_says_so(
+    stocked: Run, monkeypatch, model: str
+) -> None:
+    monkeypatch.setenv("HOLDFAST_EMBED_MODEL", model)
+    ran = stocked("doctor")
+    assert ran.code == 6
+    found = [row[1] for row in ran.rows if row[0] == "problem"]
+    assert len(found) == 1
+    assert "--fix" not in ran.err
+    assert "Use auto" in found[0] or "holds no embedding model" in found[0]
+    assert stocked("doctor", "--fix").code == 6
+    assert stocked("doctor", "--json").json["model"]["problem"] == found[0]
+
+
+def test_the_doctor_says_a_sentence_once_and_names_the_hub_where_there_are_several(
+    stocked: Run, home: Path
+) -> None:
+    def lose_passages() -> None:
+        connection = apsw.Connection(str(home / "memory.db"))
+        connection.execute("DELETE FROM passages")
+        connection.close()
+
+    lose_passages()
+    found = [row[1] for row in stocked("doctor").rows if row[0] == "problem"]
+    assert len(found) == len(set(found))
+    assert not any(text.startswith("hub default: ") for text in found)
+    stocked("doctor", "--fix")
+    stocked("hub", "create", "work")
+    stocked("remember", "A thing at work", "--hub", "work")
+    lose_passages()
+    found = [row[1] for row in stocked("doctor").rows if row[0] == "problem"]
+    assert any(text.startswith("hub default: ") for text in found)
+    assert any(text.startswith("hub work: ") for text in found)
+
+
+def test_the_doctor_counts_what_it_would_say_again(stocked: Run, monkeypatch) -> None:
+    twice = Problem("a passage is gone", True)
+    monkeypatch.setattr(
+        "holdfast.engine.repair.examine", lambda core: Diagnosis([], [], [twice, twice], 0)
+    )
+    assert ["problem", "a passage is gone (2 times)"] in stocked("doctor").rows
 
 
 def test_files_that_others_can_open_are_found_and_closed(stocked: Run, home: Path) -> None:

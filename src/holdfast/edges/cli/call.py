@@ -7,7 +7,7 @@ import sys
 from datetime import datetime, tzinfo
 from functools import cached_property
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from holdfast.edges.cli.command import Namespace
 from holdfast.edges.cli.output import Out
@@ -41,6 +41,8 @@ class Call:
         self.out = Out(json=args.json, color=not args.no_color, quiet=args.quiet)
         self._memory = memory
         self._lent = memory is not None
+        # One call is over before a thread could do much, and closing would wait for it.
+        self._flags: dict[str, Any] = {"embed.background": False}
         if memory is not None:
             self.out.zone = self._zone(memory.core.settings)
 
@@ -69,11 +71,17 @@ class Call:
         if self._memory is None:
             from holdfast import library
 
-            # One call is over before a thread could do much, and closing would wait for it.
-            settings = {"embed.background": False}
-            self._memory = library.open(self.args.home, settings=settings)
+            self._memory = library.open(self.args.home, settings=self._flags)
             self.out.zone = self._zone(self._memory.core.settings)
         return self._memory
+
+    def do_without_model(self) -> None:
+        """Opens the memory again without an embedding model: the one in the settings is no good,
+        and what was asked for is possible without it."""
+        if self._memory is not None:
+            self._memory.close()
+        self._memory = None
+        self._flags["embed.model"] = "none"
 
     @cached_property
     def hub(self) -> HubMemory:

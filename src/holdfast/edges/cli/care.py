@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 from holdfast.domain.clock import to_text
 from holdfast.edges.cli import options
 from holdfast.edges.cli.command import Command, Namespace, Parser
+from holdfast.edges.cli.output import counted
 from holdfast.edges.cli.plain import plain_memory
-from holdfast.errors import EmbedderError, InvalidInput, StoreDamaged
+from holdfast.errors import EmbedderError, InvalidInput, InvalidSetting, StoreDamaged
 
 if TYPE_CHECKING:
     from holdfast.edges.cli.call import Call
     from holdfast.engine.repair import Diagnosis
+    from holdfast.store.values import Problem
 
 
 def _no_options(parser: Parser) -> None:
@@ -89,7 +91,8 @@ def _doctor(call: Call, args: Namespace) -> int:
     from holdfast.engine.repair import examine, mend
 
     try:
-        core = call.memory.core
+        # Opening it is the first examination.
+        call.memory.core.now()
     except StoreDamaged as error:
         # The usual hint is to call the doctor.
         raise StoreDamaged(
@@ -97,6 +100,10 @@ def _doctor(call: Call, args: Namespace) -> int:
             hint="The file was left as it is. `holdfast restore-backup FILE` brings back a backup"
             " and keeps this one beside it.",
         ) from None
+    model = _model(call)
+    if model["problem"]:
+        call.do_without_model()
+    core = call.memory.core
     facts = _facts(call)
     if args.fix:
         with call.out.progress("mend") as step:
@@ -104,9 +111,8 @@ def _doctor(call: Call, args: Namespace) -> int:
         mended = diagnosis.mended + _close_to_others(call)
     else:
         diagnosis, mended = examine(core), []
-    model = _model(call)
     open_to_others = _open_to_others(call)
-    healthy = not diagnosis.left and not open_to_others
+    healthy = not diagnosis.left and not open_to_others and not model["problem"]
     if call.out.json:
         call.out.value(
             {
@@ -122,7 +128,12 @@ def _doctor(call: Call, args: Namespace) -> int:
         )
         return 0 if healthy else StoreDamaged.exit_code
     _show_facts(call, facts, model, diagnosis)
-    _show_findings(call, diagnosis, mended, open_to_others)
+    left = _sentences(call, diagnosis.left)
+    left += [("problem", f"others can open {path}") for path in open_to_others]
+    if model["problem"]:
+        left.append(("problem", model["problem"]))
+    fixable = bool(diagnosis.left or open_to_others)
+    _show_findings(call, diagnosis, mended, left, fixable=fixable)
     return 0 if healthy else StoreDamaged.exit_code
 
 
@@ -191,13 +202,13 @@ def _model(call: Call) -> dict[str, str]:
 
     try:
         embedder = call.memory.core.embedder
-    except EmbedderError as error:
-        return {"name": "", "note": str(error)}
+    except (EmbedderError, InvalidSetting) as error:
+        return {"name": "", "note": "", "problem": str(error)}
     if embedder is None:
         chosen = call.memory.core.settings["embed.model"]
         note = "It is turned off (embed.model is none)." if chosen == "none" else MISSING_MODEL
-        return {"name": "", "note": note}
-    return {"name": embedder.identity, "note": ""}
+        return {"name": "", "note": note, "problem": ""}
+    return {"name": embedder.identity, "note": "", "problem": ""}
 
 
 def _show_facts(
@@ -212,10 +223,10 @@ def _show_facts(
         ("store", f"{facts['store']} ({facts['store_mode']})"),
         ("size", sizes),
         ("hubs", str(facts["hubs"])),
-        ("model", model["name"] or f"none. {model['note']}"),
+        ("model", model["name"] or f"none. {model['note'] or 'See below.'}"),
     ]
     if model["name"]:
-        rows.append(("without vectors", f"{diagnosis.unembedded} passages"))
+        rows.append(("without vectors", counted(diagnosis.unembedded, "passage")))
     for name, value in rows:
         if call.out.terminal:
             call.out.parts((f"{name}: ", "dim"), (value, ""))
@@ -223,8 +234,29 @@ def _show_facts(
             call.out.row(name, value)
 
 
+def _sentences(call: Call, problems: list[Problem]) -> list[tuple[str, str]]:
+    """What is wrong, each sentence once, with the hub where there are several."""
+    names = {hub.id: hub.name for hub in call.memory.hubs()}
+    counts: dict[tuple[str, str], int] = {}
+    for problem in problems:
+        hub = names.get(problem.hub_id, "") if len(names) > 1 else ""
+        unnamed = hub and f"hub {hub}" not in problem.what
+        said = f"hub {hub}: {problem.what}" if unnamed else problem.what
+        finding = ("problem" if problem.derived else "damage", said)
+        counts[finding] = counts.get(finding, 0) + 1
+    return [
+        (word, said if count == 1 else f"{said} ({count} times)")
+        for (word, said), count in counts.items()
+    ]
+
+
 def _show_findings(
-    call: Call, diagnosis: Diagnosis, mended: list[str], open_to_others: list[str]
+    call: Call,
+    diagnosis: Diagnosis,
+    mended: list[str],
+    left: list[tuple[str, str]],
+    *,
+    fixable: bool,
 ) -> None:
     def show(word: str, text: str, style: str) -> None:
         if call.out.terminal:
@@ -234,17 +266,15 @@ def _show_findings(
 
     for text in mended:
         show("mended", text, "green")
-    for problem in diagnosis.left:
-        show("problem" if problem.derived else "damage", problem.what, "red")
-    for path in open_to_others:
-        show("problem", f"others can open {path}", "red")
+    for word, text in left:
+        show(word, text, "red")
     if diagnosis.unembedded:
         call.out.note("`holdfast embed` makes the vectors that are missing.")
-    if not diagnosis.left and not open_to_others:
+    if not left:
         show("healthy", "all is as it should be", "bold green")
     elif any(not problem.derived for problem in diagnosis.left):
         call.out.note("What is damaged, only a backup brings back: `holdfast restore-backup`.")
-    elif not call.args.fix:
+    elif not call.args.fix and fixable:
         call.out.note("`holdfast doctor --fix` mends this and loses nothing.")
 
 
@@ -260,7 +290,9 @@ def _embed(call: Call, args: Namespace) -> None:
     if call.out.json:
         call.out.value({"model": embedder.identity, "passages": made})
     elif call.out.terminal:
-        call.out.line(f"Made the vectors of {made} passages with {embedder.identity}.", "green")
+        call.out.line(
+            f"Made the vectors of {counted(made, 'passage')} with {embedder.identity}.", "green"
+        )
     else:
         call.out.row("embedded", str(made), embedder.identity)
 
