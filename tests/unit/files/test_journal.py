@@ -29,6 +29,7 @@ from holdfast.domain.ids import TimeIds
 from holdfast.files import journal, journal_base, journal_sync
 from holdfast.files.atomic import locked
 from holdfast.testing import FixedClock, open_for_tests
+from holdfast.wiring import restore_backup
 
 TODAY = "2026-01-14"
 
@@ -419,6 +420,36 @@ def test_both_sides_changed_and_both_survive(hub: HubMemory) -> None:
     texts = [entry.after.content for entry in hub.history(kept.id)]
     assert "The deploy failed because of Bob" in texts
     assert "The deploy failed because of a full disk" in texts
+
+
+# Moving house
+
+
+def test_an_imported_hub_writes_its_journals_anew(hub: HubMemory, tmp_path: Path) -> None:
+    hub.journal_add("tea", at="2026-01-01T10:00:00Z")
+    hub.journal_add("milk")
+    lines = list(hub.export())
+    with open_for_tests(tmp_path / "elsewhere") as memory:
+        moved = memory.import_hub(lines)
+        assert said(moved, "..") == ["milk", "tea"]
+        assert file_of(moved, "2026-01-01").read_text() == "- 10:00 tea\n"
+        assert len(in_store(moved)) == 2
+        assert said(moved, "..") == ["milk", "tea"]
+
+
+def test_a_store_from_before_takes_in_what_the_files_have_since(tmp_path: Path) -> None:
+    ids = TimeIds(SystemClock())
+    with open_for_tests(tmp_path / "home", ids=ids) as memory:
+        hub = memory.create_hub("work")
+        hub.journal_add("in the backup")
+        memory.backup(tmp_path / "backup.db")
+        hub.journal_add("after the backup")
+    restore_backup(str(tmp_path / "home" / "memory.db"), str(tmp_path / "backup.db"))
+    with open_for_tests(tmp_path / "home", ids=ids) as memory:
+        hub = memory.hub("work")
+        assert in_store(hub) == ["in the backup"]
+        assert said(hub) == ["in the backup", "after the backup"]
+        assert in_store(hub) == ["in the backup", "after the backup"]
 
 
 # Crashes
