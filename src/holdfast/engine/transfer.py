@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from holdfast.domain.change import Change, Receipt, Revision
 from holdfast.domain.clock import from_text, to_text
@@ -20,14 +20,21 @@ from holdfast.domain.codec import (
     memory_to_plain,
 )
 from holdfast.domain.hub import Hub
-from holdfast.domain.memory import Memory
+from holdfast.domain.memory import STATES, TIMES, Memory
 from holdfast.domain.query import EVERYTHING
 from holdfast.domain.turn import Turn
 from holdfast.engine.core import Core, require_hub
+from holdfast.engine.drafts import clean_fields
 from holdfast.engine.embedding import embed_hub
 from holdfast.engine.recorder import without_vectors
 from holdfast.errors import AlreadyExists, HoldfastError, InvalidInput
-from holdfast.text.normalise import clean_hub_name
+from holdfast.text.normalise import (
+    clean_content,
+    clean_hub_name,
+    clean_time,
+    content_hash,
+    one_of,
+)
 
 if TYPE_CHECKING:
     from holdfast.store.base import Reader, Writer
@@ -106,16 +113,22 @@ def import_hub(
     if header is None:
         raise InvalidInput("The file is empty.", hint="Import what `holdfast export` has written.")
     hub = _begin(core, header, name)
-    numbers = header[1]["numbers"]
+    numbers = hub.numbers
+    bytes_max = core.settings["content.bytes_max"]
     try:
-        done = 0
+        done = highest = 0
         for batch in _batches(incoming):
             with core.store.write() as writer:
                 require_hub(writer, hub.id, hub.name)
-                _write(writer, hub, batch)
+                highest = max(highest, _write(writer, hub, batch, bytes_max))
             done += len(batch)
             if progress is not None:
                 progress(done)
+        if numbers < highest:
+            raise InvalidInput(
+                f"The file says that {numbers} numbers were given out, but it has a #{highest}.",
+                hint="It was changed or damaged; export it again.",
+            )
         with core.store.write() as writer:
             writer.set_hub_state(hub.id, "active", numbers)
     except BaseException:
@@ -139,6 +152,9 @@ def _parsed(lines: Iterable[str]) -> Iterator[_Line]:
             raise InvalidInput(f"Line {number} comes after the end of the export.")
         try:
             line = json.loads(text)
+            if "\\u" in text:
+                # Half a character can be written as an escape, but not be stored.
+                _dump(line).encode()
         except (ValueError, RecursionError):
             line = None
         if not isinstance(line, dict) or "type" not in line:
@@ -174,16 +190,18 @@ def _begin(core: Core, header: _Line, name: str | None) -> Hub:
             f"The export has version {line.get('version')}; this Holdfast reads {FORMAT_VERSION}.",
             hint="Upgrade Holdfast.",
         )
+    # Outside of what is said about the line: this name is the caller's.
+    chosen = None if name is None else clean_hub_name(name)
     try:
         hub = Hub(
-            str(line["id"]),
-            clean_hub_name(name or line["name"]),
-            str(line["owner"]),
+            _text(line, "id"),
+            chosen or clean_hub_name(line["name"]),
+            _text(line, "owner"),
             from_text(line["created_at"]),
-            int(line["numbers"]),
+            _count(line, "numbers", least=0),
             "importing",
         )
-    except (KeyError, ValueError, TypeError) as error:
+    except _UNREADABLE as error:
         raise _bad_line(number, error) from None
     with core.store.write() as writer:
         if writer.hub(hub.name) is not None:
@@ -209,35 +227,48 @@ def _batches(lines: Iterator[_Line]) -> Iterator[list[_Line]]:
         yield batch
 
 
-def _write(writer: Writer, hub: Hub, batch: list[_Line]) -> None:
+def _write(writer: Writer, hub: Hub, batch: list[_Line], bytes_max: int) -> int:
+    """Returns the highest number of a memory, also of one that was purged."""
     memories: list[Memory] = []
+    highest = 0
     for number, line in batch:
         try:
-            value = _value(line, hub)
-        except (KeyError, ValueError, TypeError) as error:
+            value = _value(line, hub, bytes_max)
+            _add(writer, hub, value)
+        except _UNREADABLE as error:
             raise _bad_line(number, error) from None
         if isinstance(value, Memory):
-            writer.add_memory(value)
             memories.append(value)
-        elif isinstance(value, Change):
-            writer.add_change(value)
-        elif isinstance(value, Turn):
-            writer.add_turn(value)
-        elif isinstance(value, Receipt):
-            writer.add_receipt(hub.id, value)
-        else:
-            _, change_id, memory_id, version, at, fields = value
-            writer.add_revision(hub.id, change_id, memory_id, version, at, fields)
+        if isinstance(value, Memory | Receipt):
+            highest = max(highest, value.number)
     shown = [memory for memory in memories if memory.forgotten_at is None]
     for memory, index in zip(shown, without_vectors(shown), strict=True):
         writer.index(hub.id, memory.id, index.text, index.entries, index.model)
+    return highest
 
 
-def _value(line: dict[str, Any], hub: Hub) -> Memory | Change | Revision | Turn | Receipt:
+_Value: TypeAlias = Memory | Change | Revision | Turn | Receipt
+
+
+def _add(writer: Writer, hub: Hub, value: _Value) -> None:
+    if isinstance(value, Memory):
+        writer.add_memory(value)
+    elif isinstance(value, Change):
+        writer.add_change(value)
+    elif isinstance(value, Turn):
+        writer.add_turn(value)
+    elif isinstance(value, Receipt):
+        writer.add_receipt(hub.id, value)
+    else:
+        _, change_id, memory_id, version, at, fields = value
+        writer.add_revision(hub.id, change_id, memory_id, version, at, fields)
+
+
+def _value(line: dict[str, Any], hub: Hub, bytes_max: int) -> _Value:
     fields = {name: value for name, value in line.items() if name != "type"}
     match line["type"]:
         case "memory":
-            return memory_from_plain({**fields, "hub_id": hub.id})
+            return memory_from_plain({**_checked(fields, bytes_max), "hub_id": hub.id})
         case "change":
             return Change(**{**fields, "hub_id": hub.id, "at": from_text(fields["at"])})
         case "revision":
@@ -246,12 +277,65 @@ def _value(line: dict[str, Any], hub: Hub) -> Memory | Change | Revision | Turn 
         case "turn":
             return Turn(**{**fields, "hub_id": hub.id, "at": from_text(fields["at"])})
         case "receipt":
+            _count(fields, "number")
             return Receipt(**{**fields, "at": from_text(fields["at"])})
         case other:
             raise ValueError(f"there is no line type {other!r}")
 
 
+# What an import checks as a caller's words would be; the rest was written by Holdfast itself.
+_CHECKED = frozenset(
+    {"content_type", "kind", "stability", "boundary", "layer", "trust", "source"}
+    | {"key", "category", "tags", "metadata"}
+)
+_COUNTS = {"number": 1, "version": 1, "access_count": 0, "shown_count": 0, "mention_count": 0}
+# SQLite's integers end here.
+_COUNT_MAX = 2**63 - 1
+_UNREADABLE = (KeyError, IndexError, ValueError, TypeError, AttributeError, OverflowError)
+
+
+def _checked(fields: dict[str, Any], bytes_max: int) -> dict[str, Any]:
+    """The fields of a memory, each as the door would have let it in."""
+    content = clean_content(fields["content"], bytes_max=bytes_max)
+    if fields.get("content_hash") != content_hash(content):
+        raise ValueError("the content does not match its hash")
+    for name in TIMES:
+        clean_time(fields.get(name))
+    for name, least in _COUNTS.items():
+        if name in fields or name == "number":
+            _count(fields, name, least=least)
+    for name in ("id", "title", "owner"):
+        _text(fields, name)
+    if not isinstance(fields.get("pinned", False), bool):
+        raise ValueError("pinned must be true or false")
+    out = {**fields, **clean_fields({n: fields[n] for n in _CHECKED if n in fields})}
+    if "state" in out:
+        out["state"] = one_of(out["state"], STATES, "state")
+    return out
+
+
+def _count(fields: dict[str, Any], name: str, *, least: int = 1) -> int:
+    value = fields[name]
+    if type(value) is not int or not least <= value <= _COUNT_MAX:
+        raise ValueError(f"{name} must be a whole number from {least}, not {value!r}")
+    return value
+
+
+def _text(fields: dict[str, Any], name: str) -> str:
+    value = fields[name]
+    if not isinstance(value, str) or not value:
+        raise ValueError(f"{name} must be text, not {value!r}")
+    return value
+
+
 def _bad_line(number: int, error: Exception) -> HoldfastError:
     return InvalidInput(
-        f"Line {number} cannot be read: {error}.", hint="Nothing was imported; export it again."
+        f"Line {number} cannot be read: {_reason(error)}.",
+        hint="Nothing was imported; export it again.",
     )
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, KeyError):
+        return f"{error} is missing"
+    return (error.message if isinstance(error, HoldfastError) else str(error)).rstrip(".")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import pytest
 
 from holdfast import Holdfast
 from holdfast.engine import repair
-from holdfast.errors import EmbedderError
+from holdfast.errors import EmbedderError, InvalidInput
 from holdfast.testing import HashEmbedder, open_for_tests
 
 # The model and the write lock
@@ -106,3 +107,68 @@ def test_a_model_that_fails_keeps_nothing_from_being_written(
     embedder.failing = False
     repair.mend(memory.core)
     assert memory.unembedded() == 0
+
+
+# What an import lets in
+
+
+def _spoilt(lines: list[str], kind: str, **new: Any) -> list[str]:
+    at = next(n for n, line in enumerate(lines) if json.loads(line)["type"] == kind)
+    return [*lines[:at], json.dumps({**json.loads(lines[at]), **new}), *lines[at + 1 :]]
+
+
+@pytest.mark.parametrize(
+    ("kind", "new", "words"),
+    [
+        ("memory", {"content": "   "}, "empty"),
+        ("memory", {"content": 5}, "must be text"),
+        ("memory", {"content": "Other words"}, "does not match its hash"),
+        ("memory", {"content": "half a \ud800"}, "Line 2"),
+        ("memory", {"trust": "god"}, "not a valid trust"),
+        ("memory", {"state": "asleep"}, "not a valid state"),
+        ("memory", {"tags": ["a,b"]}, "tag"),
+        ("memory", {"key": "a/b"}, "slash"),
+        ("memory", {"metadata": [1]}, "dictionary"),
+        ("memory", {"number": 0}, "number must be"),
+        ("memory", {"number": 2**70}, "number must be"),
+        ("memory", {"number": 9}, "9"),
+        ("memory", {"created_at": "2026-01-01T00:00:00"}, "no zone"),
+        ("memory", {"origin": 5}, "Line 2"),
+        ("memory", {"owner": None}, "owner must be text"),
+        ("memory", {"pinned": "yes"}, "pinned"),
+        ("revision", {"fields": {"content": 5}}, "cannot be read"),
+        ("revision", {"fields": [1]}, "cannot be read"),
+        ("revision", {"version": 2**70}, "cannot be read"),
+        ("holdfast-hub", {"numbers": -1}, "numbers must be"),
+        ("holdfast-hub", {"numbers": 2**70}, "numbers must be"),
+        ("holdfast-hub", {"numbers": "many"}, "numbers must be"),
+    ],
+)
+def test_an_import_refuses_what_the_door_would_refuse(
+    tmp_path: Path, kind: str, new: dict[str, Any], words: str
+) -> None:
+    with open_for_tests(tmp_path) as memory:
+        memory.hub().remember("Prefers tabs", key="indent", tags=["style"])
+        lines = list(memory.hub().export())
+        with pytest.raises(InvalidInput, match=words):
+            memory.import_hub(_spoilt(lines, kind, **new), name="copy")
+        assert [hub.name for hub in memory.hubs()] == ["default"]
+        assert memory.import_hub(lines, name="copy").get("indent").tags == ("style",)
+
+
+def test_an_import_minds_the_bound_of_this_store(tmp_path: Path) -> None:
+    with open_for_tests(tmp_path / "a") as memory:
+        memory.hub().remember("A text of many bytes")
+        lines = list(memory.hub().export())
+    with (
+        open_for_tests(tmp_path / "b", settings={"content.bytes_max": 5}) as memory,
+        pytest.raises(InvalidInput, match="at most 5"),
+    ):
+        memory.import_hub(lines)
+
+
+def test_a_bad_name_for_an_import_is_said_to_be_one(tmp_path: Path) -> None:
+    with open_for_tests(tmp_path) as memory:
+        lines = list(memory.hub().export())
+        with pytest.raises(InvalidInput, match="hub name 'bad name' has a space"):
+            memory.import_hub(lines, name="bad name")
