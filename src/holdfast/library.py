@@ -478,8 +478,11 @@ class HubMemory:
         any model, or by `count_tokens`: a function, or a name such as `tiktoken:o200k_base`. With
         `explain`, a value that also says what is in, what is not, and why.
         """
-        from holdfast.files.injected import file_parts
+        file = None
+        if style in ("maven", "minion"):
+            from holdfast.files.injected import file_parts
 
+            file = file_parts(self.core, self.id)
         built = engine.context.context(
             self.core,
             self.id,
@@ -490,7 +493,7 @@ class HubMemory:
             style=style,
             count_tokens=count_tokens,
             explain=explain,
-            file=file_parts(self.core, self.id) if style in ("maven", "minion") else None,
+            file=file,
         )
         return built if explain else built.text
 
