@@ -87,3 +87,8 @@ def test_an_error_as_json_goes_to_stderr_with_code_message_and_hint(run: Run) ->
     assert error["code"] == "not_found"
     assert error["message"] == "There is no hub `nowhere`."
     assert "hub create nowhere" in error["hint"]
+
+
+def test_a_rename_says_both_names(run: Run, screen: Run) -> None:
+    run("hub", "create", "job")
+    assert screen("hub", "rename", "job", "work").out == "Hub job renamed to work.\n"

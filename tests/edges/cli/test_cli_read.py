@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta, timezone
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 import holdfast
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Hit, LeftOut, Passage, Recalled
+from holdfast.edges.cli.output import Out
 from holdfast.library import HubMemory
 from tests.edges.cli.cli_calls import Run
 
@@ -283,3 +285,35 @@ def test_a_zone_that_does_not_exist_is_a_clear_error(stocked: Run, monkeypatch) 
     ran = stocked("list")
     assert ran.code == 2
     assert "Europe/Berlin" in ran.err
+
+
+def test_a_memory_names_its_successor_by_number(stocked: Run) -> None:
+    stocked("remember", "Prefers spaces", "--supersedes", "1")
+    assert "superseded by: #4\n" in stocked("get", "1").out
+    assert "supersedes: #1\n" in stocked("get", "4").out
+
+
+def test_uses_are_counted_in_words(stocked: Run) -> None:
+    assert "used: never, shown never\n" in stocked("get", "1", "--no-access").out
+    assert "used: once, shown never\n" in stocked("get", "1").out
+    assert "used: 2 times, shown never\n" in stocked("get", "1").out
+
+
+def test_when_it_was_forgotten_is_told_in_local_time_to_a_person(
+    stocked: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stocked("forget", "1")
+    assert re.search(r"was forgotten at \S+T\S+Z\.", stocked("get", "1").err)
+    monkeypatch.setattr(Out, "_person_reads_errors", True)
+    assert re.search(r"was forgotten at \d{4}-\d\d-\d\d \d\d:\d\d\.", stocked("get", "1").err)
+
+
+def test_moments_in_a_message_are_shown_in_the_persons_zone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    out = Out(json=False, color=False, quiet=False)
+    out.zone = timezone(timedelta(hours=9))
+    text = "Forgotten at 2026-01-01T20:15:00.5Z."
+    assert out.localised(text) == text
+    monkeypatch.setattr(Out, "_person_reads_errors", True)
+    assert out.localised(text) == "Forgotten at 2026-01-02 05:15."

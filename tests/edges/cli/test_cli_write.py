@@ -271,3 +271,37 @@ def test_quiet_says_nothing_but_the_answer(stocked: Run) -> None:
     ran = stocked("forget", "1", "--quiet")
     assert ran.err == ""
     assert len(ran.rows) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "already"),
+    [
+        (("pin", "1"), "#1 was pinned already."),
+        (("archive", "1"), "#1 was archived already."),
+        (("update", "1", "--category", "fact"), "#1 was like this already."),
+    ],
+)
+def test_what_changes_nothing_says_so(stocked: Run, screen: Run, words, already: str) -> None:
+    assert screen(*words).err == ""
+    again = screen(*words)
+    assert (again.code, again.out, again.err) == (0, "", already + "\n")
+    # A script reads how it is now, and may ask whether that is new.
+    assert stocked(*words).rows[0][1] == "#1"
+    assert stocked(*words, "--json").json["unchanged"] == [1]
+
+
+@pytest.mark.parametrize(
+    ("word", "already"),
+    [("unpin", "was not pinned"), ("restore", "was neither forgotten nor archived")],
+)
+def test_what_was_never_so_is_not_taken_back(stocked: Run, word: str, already: str) -> None:
+    assert already in stocked(word, "1").err
+
+
+def test_a_purge_asks_with_number_and_title_and_counts_in_words(stocked: Run, screen: Run) -> None:
+    ran = stocked("purge", "indent", "2")
+    assert ran.code == 2
+    assert "#1 “Prefers tabs over spaces”, #2 “The staging server is called Hilda”" in ran.err
+    assert screen("purge", "1", "--yes").out == "Purged #1, 1 revision.\n"
+    stocked("pin", "2")
+    assert screen("purge", "2", "--yes").out == "Purged #2, 2 revisions.\n"

@@ -55,6 +55,8 @@ class Call:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        if isinstance(error, HoldfastError):
+            error.message = self.out.localised(error.message)
         if (hub := self.__dict__.get("hub")) is not None:
             for note in hub.notes:
                 self.out.note(note)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.edges.cli import options
 from holdfast.edges.cli.command import Command, Namespace, Parser
+from holdfast.edges.cli.output import counted
 from holdfast.edges.cli.plain import plain_hub
 
 if TYPE_CHECKING:
@@ -22,11 +23,11 @@ def _used(call: Call) -> str:
     return name
 
 
-def _show(call: Call, word: str, hub: Hub) -> None:
+def _show(call: Call, word: str, hub: Hub, said: str = "") -> None:
     if call.out.json:
         call.out.value({"result": word, "hub": plain_hub(hub, used=_used(call))})
     elif call.out.terminal:
-        call.out.line(f"Hub {hub.name} {word}.", "green")
+        call.out.line(said or f"Hub {hub.name} {word}.", "green")
     else:
         call.out.row(word, hub.name, hub.id)
 
@@ -93,7 +94,7 @@ def _rename(call: Call, args: Namespace) -> None:
     hub = call.memory.rename_hub(args.name, args.new)
     if _in_file(call, args.name):
         _save(call, hub.name)
-    _show(call, "renamed", hub)
+    _show(call, "renamed", hub, f"Hub {args.name} renamed to {hub.name}.")
 
 
 def _delete_options(parser: Parser) -> None:
@@ -103,7 +104,7 @@ def _delete_options(parser: Parser) -> None:
 
 def _delete(call: Call, args: Namespace) -> None:
     count = call.memory.hub(args.name).statistics().memories
-    call.confirm(f"Delete hub {args.name} and its {count} memories, for good?")
+    call.confirm(f"Delete hub {args.name} and its {counted(count, 'memory')}, for good?")
     hub = call.memory.delete_hub(args.name)
     if _in_file(call, args.name):
         _save(call, None)

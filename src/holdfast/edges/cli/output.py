@@ -7,6 +7,7 @@ is imported only when a terminal is there to be pleased.
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -36,6 +37,8 @@ _LINE = _VISIBLE | {0x09: "\\t", 0x0A: "\\n", 0x0D: "\\r", 0x5C: "\\\\"}
 # JSON leaves DEL and C1 as they are; a terminal would obey them.
 _JSON = {code: f"\\u{code:04x}" for code in _STEERING if code >= 0x7F}
 
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
+
 Step = Callable[[int, int], None]  # (done, total); a total of 0 is one nobody knows
 
 
@@ -60,6 +63,11 @@ def counted(count: int, word: str) -> str:
     if count != 1:
         word = f"{word[:-1]}ies" if word.endswith("y") else f"{word}s"
     return f"{count:,} {word}"
+
+
+def times(count: int) -> str:
+    """`never`, `once`, `3 times`."""
+    return ("never", "once")[count] if count < 2 else f"{count:,} times"
 
 
 class Out:
@@ -157,6 +165,21 @@ class Out:
         if self.terminal:
             return local.strftime("%Y-%m-%d %H:%M")
         return local.isoformat(timespec="seconds")
+
+    @property
+    def _person_reads_errors(self) -> bool:
+        return not self.json and self.stderr.isatty()
+
+    def localised(self, text: str) -> str:
+        """A message for a person, with the moments in it in the person's zone."""
+        if not self._person_reads_errors:
+            return text
+
+        def local(found: re.Match[str]) -> str:
+            at = datetime.fromisoformat(found[0])
+            return at.astimezone(self.zone).strftime("%Y-%m-%d %H:%M")
+
+        return _MOMENT.sub(local, text)
 
     def console(self) -> Console:
         if self._console is None:

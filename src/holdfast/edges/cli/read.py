@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.edges.cli import options
 from holdfast.edges.cli.command import Command, Namespace, Parser
-from holdfast.edges.cli.output import short, visible
+from holdfast.edges.cli.output import short, times, visible
 from holdfast.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -161,12 +161,21 @@ def _facts(call: Call, memory: Memory) -> list[tuple[str, str]]:
         ("source", " ".join(filter(None, (memory.source, memory.source_path)))),
         *moments,
         ("valid", valid if memory.valid_from or memory.valid_until else ""),
-        ("supersedes", memory.supersedes or ""),
-        ("superseded by", memory.superseded_by or ""),
+        ("supersedes", _number(call, memory.supersedes)),
+        ("superseded by", _number(call, memory.superseded_by)),
         ("version", str(memory.version)),
-        ("used", f"{memory.access_count} times, shown {memory.shown_count} times"),
+        ("used", f"{times(memory.access_count)}, shown {times(memory.shown_count)}"),
     ]
     return [(name, value) for name, value in facts if value]
+
+
+def _number(call: Call, memory_id: str | None) -> str:
+    """What a person calls the memory of that id."""
+    if memory_id is None:
+        return ""
+    with call.hub.core.store.read() as reader:
+        found = reader.memory(call.hub.id, memory_id)
+    return memory_id if found is None else f"#{found.number}"
 
 
 # list

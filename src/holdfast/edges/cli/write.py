@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Any
 from holdfast.domain.memory import BOUNDARIES, CONTENT_TYPES, KINDS, LAYERS, STABILITIES, TRUSTS
 from holdfast.edges.cli import options
 from holdfast.edges.cli.command import Command, Namespace, Parser, whole
+from holdfast.edges.cli.output import counted, short
 from holdfast.edges.cli.plain import named, plain_memory, plain_receipt
 from holdfast.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from holdfast.domain.memory import Memory
     from holdfast.domain.results import Remembered
     from holdfast.edges.cli.call import Call
@@ -220,10 +223,11 @@ def _update(call: Call, args: Namespace) -> None:
         raise InvalidInput(
             "Say what to change.", hint="For example: holdfast update 12 --category fact"
         )
+    began = call.now
     memory = call.hub.update(
         args.reference, expected_version=args.expect_version, reason=args.reason, **changes
     )
-    _show_changed(call, "updated", [memory])
+    _show_changed(call, "updated", [memory], began)
     call.embed_left()
 
 
@@ -240,22 +244,26 @@ def _reasoned_options(parser: Parser) -> None:
 
 
 def _pin(call: Call, args: Namespace) -> None:
-    _show_changed(call, "pinned", [call.hub.pin(args.reference)])
+    began = call.now
+    _show_changed(call, "pinned", [call.hub.pin(args.reference)], began)
 
 
 def _unpin(call: Call, args: Namespace) -> None:
-    _show_changed(call, "unpinned", [call.hub.unpin(args.reference)])
+    began = call.now
+    _show_changed(call, "unpinned", [call.hub.unpin(args.reference)], began)
 
 
 def _archive(call: Call, args: Namespace) -> None:
     reason = args.reason or "archived by hand"
+    began = call.now
     done = call.hub.archive_many(args.references, reason=reason)
-    _show_changed(call, "archived", done)
+    _show_changed(call, "archived", done, began)
 
 
 def _forget(call: Call, args: Namespace) -> None:
+    began = call.now
     done = call.hub.forget_many(args.references, reason=args.reason)
-    _show_changed(call, "forgotten", done)
+    _show_changed(call, "forgotten", done, began)
     days = call.memory.core.settings["forget.keep_days"]
     call.out.note(
         f"To undo: `holdfast restore {named(done)}`, or `holdfast undo`. It is kept for"
@@ -264,24 +272,40 @@ def _forget(call: Call, args: Namespace) -> None:
 
 
 def _restore(call: Call, args: Namespace) -> None:
+    began = call.now
     done = call.hub.restore_many(args.references, reason=args.reason)
-    _show_changed(call, "restored", done)
+    _show_changed(call, "restored", done, began)
 
 
-def _show_changed(call: Call, word: str, memories: list[Memory]) -> None:
+# What is said of a memory that was so already.
+_ALREADY = {
+    "pinned": "was pinned already",
+    "unpinned": "was not pinned",
+    "archived": "was archived already",
+    "restored": "was neither forgotten nor archived nor held for review",
+    "updated": "was like this already",
+}
+
+
+def _show_changed(call: Call, word: str, memories: list[Memory], began: datetime) -> None:
+    """What was done since `began`; what is older was not changed by it."""
+    unchanged = [memory.number for memory in memories if memory.updated_at < began]
     if call.out.json:
         plain = [plain_memory(memory, call.hub.name) for memory in memories]
-        call.out.value({"result": word, "memories": plain})
+        call.out.value({"result": word, "memories": plain, "unchanged": unchanged})
         return
     for memory in memories:
         if not call.out.terminal:
+            # It is so now, whoever did it: what a script waits for.
             call.out.row(word, f"#{memory.number}", memory.id, memory.title)
-            continue
-        call.out.parts(
-            (word.capitalize(), "green"),
-            (f" #{memory.number}", "bold cyan"),
-            (f"  {' '.join(memory.title.split())}", ""),
-        )
+        if memory.number in unchanged:
+            call.out.note(f"#{memory.number} {_ALREADY[word]}.")
+        elif call.out.terminal:
+            call.out.parts(
+                (word.capitalize(), "green"),
+                (f" #{memory.number}", "bold cyan"),
+                (f"  {' '.join(memory.title.split())}", ""),
+            )
 
 
 # purge
@@ -308,19 +332,35 @@ def _purge(call: Call, args: Namespace) -> None:
         call.confirm(f"Remove what was forgotten more than {days} days ago, for good?")
         receipts = hub.purge_forgotten(reason=args.reason)
     else:
-        call.confirm(f"Remove {', '.join(args.references)} and the whole history, for good?")
+        if not args.yes:
+            which = _named(call, args.references)
+            call.confirm(f"Remove {which} and the whole history, for good?")
         receipts = hub.purge_many(args.references, reason=args.reason)
     if call.out.json:
         call.out.value({"result": "purged", "receipts": [plain_receipt(one) for one in receipts]})
         return
     for receipt in receipts:
         if call.out.terminal:
-            call.out.line(f"Purged #{receipt.number}, {receipt.revisions} revisions.")
+            revisions = counted(receipt.revisions, "revision")
+            call.out.line(f"Purged #{receipt.number}, {revisions}.")
         else:
             call.out.row("purged", f"#{receipt.number}", receipt.memory_id, str(receipt.revisions))
     if not receipts:
         call.out.note("There was nothing to purge.")
 
+
+def _named(call: Call, references: Sequence[str]) -> str:
+    """The memories as a person knows them, forgotten ones too."""
+    from holdfast.engine.find import find_memory
+
+    hub = call.hub
+    with hub.core.store.read() as reader:
+        found = [find_memory(reader, hub.id, hub.name, one, forgotten=True) for one in references]
+    return ", ".join(f"#{one.number} “{short(one.title, _TITLE_CHARS)}”" for one in found)
+
+
+# In a question: enough of the title to know what goes.
+_TITLE_CHARS = 60
 
 _CHANGED = "In a pipe, a line per memory: what was done, number, id, title."
 
