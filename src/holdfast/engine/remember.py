@@ -99,7 +99,14 @@ def remember_stream(
         prepared = list(_prepare(core, hub_id, hub, batch))
         with core.store.write() as writer:
             require_hub(writer, hub_id, hub)
-            recorder = Recorder(core, writer, hub_id, "remember", reason=reason, change=change)
+            recorder = Recorder(
+                core,
+                writer,
+                hub_id,
+                "remember",
+                reason=reason,
+                change=change and _in_force(writer, change),
+            )
             results = [_take_in(writer, recorder, core, hub, item) for item in prepared]
             written = recorder.written
         recorder.embed()
@@ -114,6 +121,13 @@ def remember_stream(
             yield from flush()
     if batch:
         yield from flush()
+
+
+def _in_force(writer: Writer, change: Change) -> Change | None:
+    """The change set as it stands; None where it was undone, or purged empty, since the last
+    batch: what comes now is then a change set of its own."""
+    current = writer.change(change.hub_id, change.id)
+    return None if current is None or current.undone_by is not None else current
 
 
 def _prepare(core: Core, hub_id: str, hub: str, drafts: Sequence[Draft]) -> Iterator[_Prepared]:

@@ -13,6 +13,7 @@ from holdfast.domain.query import Filter
 from holdfast.engine.core import Core
 from holdfast.engine.embedding import embed_missing, unembedded
 from holdfast.engine.recorder import reindex
+from holdfast.engine.transfer import seems_running
 from holdfast.errors import EmbedderError, StoreDamaged
 from holdfast.store.values import Problem
 
@@ -50,11 +51,7 @@ def mend(core: Core, progress: Callable[[int, int], None] | None = None) -> Diag
             count = rebuild(core, progress)
         core.vectors.forget()
         mended.append(f"rebuilt the search index of {count} memories")
-    for problem in found:
-        if _is_import(problem):
-            with core.store.write() as writer:
-                writer.drop_hub(problem.hub_id)
-            mended.append("removed what a broken-off import had left")
+    mended += ["removed what a broken-off import had left"] * _drop_broken_imports(core)
     try:
         embedded = embed_missing(core, progress)
     except EmbedderError as error:
@@ -62,7 +59,8 @@ def mend(core: Core, progress: Callable[[int, int], None] | None = None) -> Diag
     else:
         if embedded:
             mended.append(f"made {embedded} missing vectors")
-    return Diagnosis(found, mended, core.store.check(), unembedded(core))
+    left = core.store.check() + _broken_imports(core)
+    return Diagnosis(found, mended, left, unembedded(core))
 
 
 _IMPORT = "an import into hub "
@@ -76,9 +74,30 @@ def _broken_imports(core: Core) -> list[Problem]:
     with core.store.read() as reader:
         hubs = [hub for hub in reader.hubs() if hub.state == "importing"]
     return [
-        Problem(f"{_IMPORT}{hub.name} was broken off, or is still running", True, "", hub.id)
+        Problem(
+            f"{_IMPORT}{hub.name} is still running, or was broken off a few minutes ago"
+            if seems_running(core, hub)
+            else f"{_IMPORT}{hub.name} was broken off",
+            True,
+            "",
+            hub.id,
+        )
         for hub in hubs
     ]
+
+
+def _drop_broken_imports(core: Core) -> int:
+    """Removes what imports left that wrote nothing for a while; one that may still be running is
+    left alone. Judged inside the write: it cannot begin again in between."""
+    with core.store.write() as writer:
+        gone = [
+            hub
+            for hub in writer.hubs()
+            if hub.state == "importing" and not seems_running(core, hub)
+        ]
+        for hub in gone:
+            writer.drop_hub(hub.id)
+    return len(gone)
 
 
 def rebuild(core: Core, progress: Callable[[int, int], None] | None = None) -> int:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from holdfast.domain.change import Change, Receipt, Revision
-from holdfast.domain.clock import from_text, to_text
+from holdfast.domain.clock import from_text, to_micros, to_text
 from holdfast.domain.codec import (
     fields_from_plain,
     fields_to_plain,
@@ -120,6 +120,7 @@ def import_hub(
         for batch in _batches(incoming):
             with core.store.write() as writer:
                 require_hub(writer, hub.id, hub.name)
+                writer.set_hub_state(hub.id, "importing", _pulse(core))
                 highest = max(highest, _write(writer, hub, batch, bytes_max))
             done += len(batch)
             if progress is not None:
@@ -212,8 +213,24 @@ def _begin(core: Core, header: _Line, name: str | None) -> Hub:
         if writer.hub_by_id(hub.id) is not None:
             # The same hub under another name is a copy: it gets an id of its own.
             hub = hub._replace(id=core.ids.next("hub"))
-        writer.add_hub(hub)
+        writer.add_hub(hub._replace(numbers=_pulse(core)))
     return hub
+
+
+# An import that wrote nothing for this long is taken to be broken off. A batch takes seconds; a
+# file that comes through a pipe from elsewhere may take minutes.
+PULSE_S = 600
+
+
+def _pulse(core: Core) -> int:
+    """The time in seconds. No number is given out in a hub that is being imported, so until the
+    import is complete its count of numbers says when it last wrote."""
+    return to_micros(core.now()) // 1_000_000
+
+
+def seems_running(core: Core, hub: Hub) -> bool:
+    """Whether a hub that is being imported got something not long ago."""
+    return abs(_pulse(core) - hub.numbers) < PULSE_S
 
 
 def _batches(lines: Iterator[_Line]) -> Iterator[list[_Line]]:

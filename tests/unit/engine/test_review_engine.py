@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from holdfast import Holdfast
-from holdfast.engine import repair
+from holdfast.engine import repair, transfer
 from holdfast.errors import EmbedderError, InvalidInput
-from holdfast.testing import HashEmbedder, open_for_tests
+from holdfast.testing import FixedClock, HashEmbedder, open_for_tests
 
 # The model and the write lock
 
@@ -172,3 +172,63 @@ def test_a_bad_name_for_an_import_is_said_to_be_one(tmp_path: Path) -> None:
         lines = list(memory.hub().export())
         with pytest.raises(InvalidInput, match="hub name 'bad name' has a space"):
             memory.import_hub(lines, name="bad name")
+
+
+# Long writes, and what happens in between
+
+
+@pytest.mark.parametrize("between", ["undo", "purge"])
+def test_a_stream_whose_change_set_was_taken_back_goes_on_in_a_new_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, between: str
+) -> None:
+    monkeypatch.setattr("holdfast.engine.remember.BATCH_MAX", 2)
+    with open_for_tests(tmp_path) as memory:
+        hub = memory.hub()
+        stream = hub.remember_stream([f"Note {n}" for n in range(4)])
+        first = [next(stream), next(stream)]
+        if between == "undo":
+            hub.undo()
+        else:
+            hub.purge_many([1, 2])
+        second = list(stream)
+        assert first[0].change != second[0].change  # type: ignore[union-attr]
+        assert repair.examine(memory.core).found == []
+        assert [item.content for item in hub.list(order="number")] == ["Note 2", "Note 3"]
+        hub.undo()
+        assert list(hub.list()) == []
+
+
+def test_the_doctor_leaves_an_import_alone_that_is_still_running(tmp_path: Path) -> None:
+    clock = FixedClock()
+    with open_for_tests(tmp_path, clock=clock) as memory:
+        memory.hub().remember_many([f"Note {n}" for n in range(600)])
+        lines = list(memory.hub().export())
+        told: list[repair.Diagnosis] = []
+
+        def slow() -> Iterator[str]:
+            for number, line in enumerate(lines):
+                if number in (5, 700):
+                    clock.tick(minutes=9)
+                    told.append(repair.mend(memory.core))
+                yield line
+
+        copy = memory.import_hub(slow(), name="copy")
+        assert len(copy.list()) == 600
+        assert copy.remember("One more").memory.number == 601
+        assert [one.mended for one in told] == [[], []]
+        assert "still running" in told[0].left[0].what
+
+
+def test_the_doctor_removes_an_import_that_wrote_nothing_for_a_while(tmp_path: Path) -> None:
+    clock = FixedClock()
+    with open_for_tests(tmp_path, clock=clock) as memory:
+        memory.hub().remember("Prefers tabs")
+        header = json.loads(next(iter(memory.hub().export())))
+        # As after a kill: begun, and never ended.
+        transfer._begin(memory.core, (1, header), "copy")
+        assert "still running" in repair.examine(memory.core).found[0].what
+        clock.tick(minutes=11)
+        assert "was broken off" in repair.examine(memory.core).found[0].what
+        told = repair.mend(memory.core)
+        assert told.mended == ["removed what a broken-off import had left"]
+        assert told.left == []
