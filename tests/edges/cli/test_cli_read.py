@@ -317,3 +317,22 @@ def test_moments_in_a_message_are_shown_in_the_persons_zone(
     assert out.localised(text) == text
     monkeypatch.setattr(Out, "_person_reads_errors", True)
     assert out.localised(text) == "Forgotten at 2026-01-02 05:15."
+
+
+@pytest.mark.parametrize("command", [("recall", "tabs"), ("list",), ("timeline",)])
+def test_a_window_that_ends_before_it_begins_is_refused_everywhere(stocked: Run, command) -> None:
+    ran = stocked(*command, "--since", "2026-05-05", "--until", "2026-05-01")
+    assert (ran.code, ran.out) == (2, "")
+    assert "ends before it begins" in ran.err
+
+
+def test_a_timeline_with_only_an_end_has_no_beginning(stocked: Run) -> None:
+    assert [row[2] for row in stocked("timeline", "--until", "2024-12-31").rows] == ["#3"]
+
+
+@pytest.mark.parametrize("limit", [(), ("--limit", "5")])
+def test_an_empty_list_says_so_beside_the_pipe(run: Run, limit) -> None:
+    ran = run("list", *limit)
+    assert (ran.code, ran.out, ran.err) == (0, "", "Nothing here.\n")
+    run("remember", "Something")
+    assert run("list", *limit).err == ""

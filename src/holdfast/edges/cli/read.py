@@ -229,10 +229,14 @@ def _list(call: Call, args: Namespace) -> None:
 def _list_everything(call: Call, wanted: dict[str, Any], cursor: str | None) -> None:
     # A list of the past is made as a whole anyway, so it is not asked for in pieces.
     limit = None if wanted["as_of"] is not None else _BATCH
+    shown = 0
     while True:
         page = call.hub.list(**wanted, limit=limit, cursor=cursor)
         _show_list(call, page)
+        shown += len(page)
         cursor = page.cursor
+        if not shown:
+            call.out.note("Nothing here.")
         if cursor is None:
             return
 
@@ -300,7 +304,7 @@ def _timeline(call: Call, args: Namespace) -> None:
     words = " ".join(args.when)
     if words and (args.since or args.until):
         raise InvalidInput("Give the window in words or as --since and --until, not both.")
-    since = call.when(words or args.since or "7d")
+    since = call.when(words or args.since or (None if args.until else "7d"))
     until = call.when(words or args.until, end=True) if words or args.until else None
     if words and since == until:
         # `7d` and `an hour ago` are moments; from there on is what is meant.
