@@ -217,16 +217,25 @@ def _checked(setting: Setting, value: Any, where: str) -> Any:
         raise _wrong(setting, value, where)
     # `not >=` rather than `<`, so that nan is refused too.
     if setting.least is not None and not float(value) >= setting.least:
-        raise InvalidSetting(
-            f"`{setting.name}` is {value} in {where}; it must be at least {setting.least:g}."
-        )
+        raise _refused(setting, value, where, f"at least {setting.least:g}")
     return value
 
 
 def _wrong(setting: Setting, value: Any, where: str) -> InvalidSetting:
     kinds = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
     wanted = " or ".join(setting.choices) or kinds[type(setting.default)]
-    return InvalidSetting(
-        f"`{setting.name}` is {value!r} in {where}; it must be {wanted}.",
-        hint=f"For example: holdfast config set {setting.name} {_literal(setting.default)}",
-    )
+    return _refused(setting, value, where, wanted)
+
+
+def _refused(setting: Setting, value: Any, where: str, wanted: str) -> InvalidSetting:
+    """What is wrong with a value, and what to write in the place where it stands."""
+    example = _literal(setting.default)
+    if where in (setting.name, "flag"):
+        said = f"You gave {value!r} for `{setting.name}`"
+    else:
+        said = f"`{setting.name}` is {value!r} in {where}"
+    if where == setting.variable:
+        hint = f"Set that variable anew, for example {where}={example}, or unset it."
+    else:
+        hint = f"For example: holdfast config set {setting.name} {example}"
+    return InvalidSetting(f"{said}; it must be {wanted}.", hint=hint)

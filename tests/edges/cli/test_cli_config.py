@@ -116,3 +116,30 @@ def test_other_shells_are_refused(run: Run) -> None:
 def test_json_errors_of_settings_have_their_code(run: Run) -> None:
     ran = run("config", "get", "nothing", "--json")
     assert json.loads(ran.err)["error"]["code"] == "invalid_setting"
+
+
+@pytest.mark.parametrize(
+    ("value", "name", "must"),
+    [
+        ("ten", "recall.limit", "a whole number"),
+        ("0", "recall.limit", "at least 1"),
+        ("maybe", "embed.background", "true or false"),
+    ],
+)
+def test_a_bad_value_is_told_with_the_words_of_the_person(
+    run: Run, value: str, name: str, must: str
+) -> None:
+    ran = run("config", "set", name, value)
+    assert ran.code == 2
+    given = value if value == "0" else repr(value)
+    assert f"You gave {given} for `{name}`; it must be {must}." in ran.err
+    assert f"holdfast config set {name}" in ran.err
+
+
+def test_a_bad_variable_is_mended_where_it_stands(run: Run, monkeypatch) -> None:
+    monkeypatch.setenv("HOLDFAST_RECALL_LIMIT", "ten")
+    ran = run("recall", "x")
+    assert ran.code == 2
+    assert "`recall.limit` is 'ten' in HOLDFAST_RECALL_LIMIT" in ran.err
+    assert "HOLDFAST_RECALL_LIMIT=5" in ran.err
+    assert "config set" not in ran.err

@@ -62,12 +62,20 @@ def _set(call: Call, args: Namespace) -> None:
 
 
 def _unset(call: Call, args: Namespace) -> None:
-    from holdfast.settings import find, save
+    from holdfast.settings import SETTINGS, save
     from holdfast.wiring import make_home
 
     make_home(call.home)
-    save(call.home, find(args.name).name, None)
-    _saved(call, args.name)
+    # A name that is no setting, but stands in the file, can be taken out of it too.
+    save(call.home, args.name, None)
+    if any(setting.name == args.name for setting in SETTINGS):
+        _saved(call, args.name)
+    elif call.out.json:
+        call.out.value({"name": args.name, "value": None, "origin": ""})
+    elif call.out.terminal:
+        call.out.line(f"{args.name} is out of the file.", "green")
+    else:
+        call.out.row(args.name, "", "")
 
 
 def _saved(call: Call, name: str) -> None:
