@@ -6,18 +6,26 @@ rebuilt from it. What only a backup can bring back is said to be so.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
 
-from holdfast.domain.query import Filter
+from holdfast.domain.query import EVERYTHING, Filter
 from holdfast.engine.core import Core
 from holdfast.engine.embedding import embed_missing, unembedded
 from holdfast.engine.recorder import reindex
 from holdfast.engine.transfer import seems_running
 from holdfast.errors import EmbedderError, StoreDamaged
 from holdfast.store.values import Problem
+from holdfast.text.normalise import content_hash
+
+if TYPE_CHECKING:
+    from holdfast.domain.memory import Memory
+    from holdfast.store.base import Reader
 
 _BATCH = 200
+# As many of a kind as a person reads; the rest is counted.
+_LISTED_MAX = 20
+_CHANGED_OUTSIDE = "was changed outside Holdfast or is damaged; restore a backup"
 _VISIBLE_OR_HELD = Filter(states=(), forgotten=False, quarantined=None)
 
 
@@ -32,7 +40,7 @@ class Diagnosis(NamedTuple):
 
 def examine(core: Core) -> Diagnosis:
     """Looks, and changes nothing."""
-    found = core.store.check() + _broken_imports(core)
+    found = core.store.check() + changed_outside(core) + _broken_imports(core)
     # Where derived tables are broken, what they count cannot be known.
     broken = any(problem.derived for problem in found if not _is_import(problem))
     return Diagnosis(found, [], found, 0 if broken else unembedded(core))
@@ -40,7 +48,8 @@ def examine(core: Core) -> Diagnosis:
 
 def mend(core: Core, progress: Callable[[int, int], None] | None = None) -> Diagnosis:
     """Looks, rebuilds what can be derived, removes broken-off imports, and looks again."""
-    found = core.store.check() + _broken_imports(core)
+    changed = changed_outside(core)
+    found = core.store.check() + changed + _broken_imports(core)
     mended = []
     if any(problem.derived for problem in found if not _is_import(problem)):
         try:
@@ -59,8 +68,41 @@ def mend(core: Core, progress: Callable[[int, int], None] | None = None) -> Diag
     else:
         if embedded:
             mended.append(f"made {embedded} missing vectors")
-    left = core.store.check() + _broken_imports(core)
+    left = core.store.check() + changed + _broken_imports(core)
     return Diagnosis(found, mended, left, unembedded(core))
+
+
+def changed_outside(core: Core) -> list[Problem]:
+    """Memories whose content is not what was written: a hand in the file, or a failing disk."""
+    out: list[Problem] = []
+    more = 0
+    try:
+        with core.store.read() as reader:
+            for hub in reader.hubs():
+                for memory in _all_of(reader, hub.id):
+                    if content_hash(memory.content) == memory.content_hash:
+                        continue
+                    if len(out) == _LISTED_MAX:
+                        more += 1
+                        continue
+                    what = f"memory #{memory.number} of hub {hub.name} {_CHANGED_OUTSIDE}"
+                    out.append(Problem(what, False, memory.id, hub.id))
+    except StoreDamaged:
+        # What cannot even be read is said by the store's own check.
+        return out
+    if more:
+        out.append(Problem(f"and {more} more of that kind", False))
+    return out
+
+
+def _all_of(reader: Reader, hub_id: str) -> Iterator[Memory]:
+    after: tuple[int, int] | None = None
+    while True:
+        batch = reader.memories(hub_id, EVERYTHING, order="number", after=after, limit=_BATCH)
+        yield from batch
+        if len(batch) < _BATCH:
+            return
+        after = (batch[-1].number, batch[-1].number)
 
 
 _IMPORT = "an import into hub "

@@ -7,9 +7,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 
 from holdfast import Holdfast
+from holdfast.domain.clock import SystemClock
+from holdfast.domain.ids import TimeIds
 from holdfast.engine import repair, transfer
 from holdfast.errors import EmbedderError, InvalidInput
 from holdfast.testing import FixedClock, HashEmbedder, open_for_tests
@@ -232,3 +235,24 @@ def test_the_doctor_removes_an_import_that_wrote_nothing_for_a_while(tmp_path: P
         told = repair.mend(memory.core)
         assert told.mended == ["removed what a broken-off import had left"]
         assert told.left == []
+
+
+# The doctor
+
+
+def test_the_doctor_finds_content_that_was_changed_outside(tmp_path: Path) -> None:
+    with open_for_tests(tmp_path) as memory:
+        memory.hub().remember_many([f"Note {n}" for n in range(300)])
+        memory.hub().forget(7)
+    connection = apsw.Connection(str(tmp_path / "memory.db"))
+    connection.execute("UPDATE memories SET content = 'Note x' WHERE number IN (7, 250)")
+    connection.close()
+    with open_for_tests(tmp_path, ids=TimeIds(SystemClock())) as memory:
+        for told in (repair.examine(memory.core), repair.mend(memory.core)):
+            changed = [problem for problem in told.left if "outside Holdfast" in problem.what]
+            assert [problem.what.split(" of ")[0] for problem in changed] == [
+                "memory #7",
+                "memory #250",
+            ]
+            assert not any(problem.derived for problem in changed)
+            assert "restore a backup" in changed[0].what
