@@ -4,6 +4,11 @@ The rows in the store are the truth. A hub's vectors are kept as one int8 matrix
 a quarter of the room of float32 and, taken in blocks that fit the processor's cache, twice as
 fast. The matrix is brought up to date from the store before each use: new rows are appended, and
 where rows went away it is read anew.
+
+Beyond INDEX_FROM vectors, and where `turbovec` is installed (extra `index`), an index of 4-bit
+codes names the windows worth measuring; their cosines are still computed from the rows, so the
+answer differs from the exact one only where the index misses a window altogether. The index lives
+beside the matrix: it is derived, never stored, and made anew whenever the matrix is.
 """
 
 from __future__ import annotations
@@ -11,7 +16,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.errors import EmbedderError
 from holdfast.recall.weights import WINDOWS_COUNTED, WINDOWS_PENALTY
@@ -29,6 +34,11 @@ _SCALE_BYTES = 4
 # Rows read between two copies into the matrix: as one list, the rows of a large hub would take
 # three times the room of the matrix itself while it is read.
 _ROWS_PER_PART = 4_096
+# An exact scan takes about 8 ms a 100,000 vectors of 384 dimensions.
+INDEX_FROM = 100_000
+# Windows that the index names for each passage that is wanted. On 41,816 windows of conversations
+# it finds all of the 10 nearest and 99.6 % of the 300 nearest among 600; four times is safe.
+_NAMED_PER_WANTED = 4
 
 
 class VectorHit(NamedTuple):
@@ -81,6 +91,73 @@ class _Matrix:
         self.starts = np.flatnonzero(np.diff(ids, prepend=-1))
         counts = np.minimum(np.diff(self.starts, append=len(ids)), WINDOWS_COUNTED)
         self.penalties = (WINDOWS_PENALTY * np.log2(counts)).astype(np.float32)
+        # Matrices that grew from one another share an index, and it bears one caller at a time.
+        self.turn = threading.Lock() if before is None else before.turn
+        self.index = self._indexed(before)
+
+    def _indexed(self, before: _Matrix | None) -> Any:
+        """The index over these vectors; that of the matrix before, with what is new added."""
+        if len(self.ids) < INDEX_FROM:
+            return None
+        try:
+            from turbovec import TurboQuantIndex
+        except ImportError:
+            return None
+        index, done = None, 0
+        if before is not None and before.index is not None:
+            # Older matrices share it and pass over what they do not have.
+            index, done = before.index, len(before.ids)
+        index = index or TurboQuantIndex(dim=self.values.shape[1], bit_width=4)
+        for start in range(done, len(self.ids), _BLOCK_ROWS):
+            some = slice(start, start + _BLOCK_ROWS)
+            with self.turn:
+                index.add(self.values[some] * self.scales[some, None])
+        with self.turn:
+            index.prepare()
+        return index
+
+    def nearest(
+        self, question: npt.NDArray[np.float32], limit: int, also: Sequence[int]
+    ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float32]]:
+        """The places of the nearest passages and of those named, best first, and their cosines."""
+        import numpy as np
+
+        named = self.places_of(also)
+        if self.index is None or limit * _NAMED_PER_WANTED >= len(self.ids):
+            places = np.arange(len(self.starts))
+            cosines = np.maximum.reduceat(self.cosines(question), self.starts)
+        else:
+            places, cosines = self._measured(question, limit, named)
+        merits = cosines - self.penalties[places]
+        wanted = np.isin(places, named)
+        if limit < len(merits):
+            # All ties of the last place come along, so that the order does not depend on chance.
+            edge = np.partition(merits, len(merits) - limit)[len(merits) - limit]
+            kept = np.flatnonzero(merits >= edge)
+            kept = kept[np.lexsort((places[kept], -merits[kept]))][:limit]
+            rest = np.setdiff1d(np.flatnonzero(wanted), kept)
+            order = np.concatenate([kept, rest])
+        else:
+            order = np.lexsort((places, -merits))
+        return places[order], cosines[order]
+
+    def _measured(
+        self, question: npt.NDArray[np.float32], limit: int, named: npt.NDArray[np.intp]
+    ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float32]]:
+        """The passages that the index, or the caller, names, measured window by window."""
+        import numpy as np
+
+        with self.turn:
+            _, slots = self.index.search(question[None, :], limit * _NAMED_PER_WANTED)
+        slots = slots[0][(slots[0] >= 0) & (slots[0] < len(self.ids))]
+        found = np.searchsorted(self.starts, slots, side="right") - 1
+        places = np.union1d(found, named)
+        ends = np.append(self.starts[1:], len(self.ids))
+        windows = np.concatenate([np.arange(self.starts[at], ends[at]) for at in places])
+        counts = ends[places] - self.starts[places]
+        exact = (self.values[windows].astype(np.float32) @ question) * self.scales[windows]
+        firsts = np.concatenate([[0], np.cumsum(counts)[:-1]])
+        return places, np.maximum.reduceat(exact, firsts).astype(np.float32)
 
     def _room_for(self, width: int) -> None:
         import numpy as np
@@ -137,23 +214,12 @@ class VectorCache:
         A passage is as near as its best window, less what the best of so many has by chance.
         Passages named in `also` are measured too, wherever they stand.
         """
-        import numpy as np
-
         matrix = self._current(reader, hub_id, model)
         if not len(matrix.ids):
             return []
-        cosines = np.maximum.reduceat(matrix.cosines(question), matrix.starts)
-        merits = cosines - matrix.penalties
-        places = np.arange(len(merits))
-        if limit < len(merits):
-            # All ties of the last place come along, so that the order does not depend on chance.
-            edge = np.partition(merits, len(merits) - limit)[len(merits) - limit]
-            places = np.flatnonzero(merits >= edge)
-        order = places[np.lexsort((places, -merits[places]))][:limit]
-        if also:
-            order = np.concatenate([order, np.setdiff1d(matrix.places_of(also), order)])
-        passages = matrix.ids[matrix.starts[order]].tolist()
-        return [VectorHit(*pair) for pair in zip(passages, cosines[order].tolist(), strict=True)]
+        places, cosines = matrix.nearest(question, limit, also)
+        passages = matrix.ids[matrix.starts[places]].tolist()
+        return [VectorHit(*pair) for pair in zip(passages, cosines.tolist(), strict=True)]
 
     def checked(
         self, reader: Reader, hub_id: str, model: str, question: npt.NDArray[np.float32]
