@@ -92,7 +92,8 @@ class _Matrix:
         counts = np.minimum(np.diff(self.starts, append=len(ids)), WINDOWS_COUNTED)
         self.penalties = (WINDOWS_PENALTY * np.log2(counts)).astype(np.float32)
         # Matrices that grew from one another share an index, and it bears one caller at a time.
-        self.turn = threading.Lock() if before is None else before.turn
+        self.turn: threading.Lock = threading.Lock() if before is None else before.turn
+        self.index: Any
         self.index = self._indexed(before)
 
     def _indexed(self, before: _Matrix | None) -> Any:
