@@ -234,7 +234,8 @@ class Store(Protocol):
     def capabilities(self) -> frozenset[Capability]: ...
     def read(self, *, deadline_s: float | None = None) -> AbstractContextManager[Reader]: ...
     def write(self, *, durable: bool = True) -> AbstractContextManager[Writer]:
-        """One transaction. Only what need not survive a crash (counters) may be not durable."""
+        """One transaction. Only counters may be not durable: they need not survive a crash, and
+        are not waited for; where another process is writing, that is StoreBusy at once."""
         ...
 
     def check(self) -> list[Problem]:
