@@ -235,3 +235,21 @@ def test_a_home_that_is_a_file_is_a_clear_error(run: Run, tmp_path: Path) -> Non
     ran = run("remember", "x", "--home", str(tmp_path / "file"))
     assert ran.code == 6
     assert "Traceback" not in ran.err
+
+
+@pytest.mark.parametrize("foreign", ["text", "empty", "database"])
+def test_a_foreign_file_is_refused_with_what_to_name_instead(
+    stocked: Run, tmp_path: Path, foreign: str
+) -> None:
+    path = tmp_path / "foreign"
+    path.write_text("" if foreign == "empty" else "no database at all\n" * 100)
+    if foreign == "database":
+        path.unlink()
+        connection = apsw.Connection(str(path))
+        connection.execute("CREATE TABLE t (a)")
+        connection.close()
+    ran = stocked("restore-backup", str(path), "--yes")
+    assert ran.code == 6
+    assert "Name a file that `holdfast backup` has written" in ran.err
+    assert "restore-backup" not in ran.err
+    assert len(stocked("list").rows) == 3

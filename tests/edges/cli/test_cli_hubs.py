@@ -92,3 +92,26 @@ def test_an_error_as_json_goes_to_stderr_with_code_message_and_hint(run: Run) ->
 def test_a_rename_says_both_names(run: Run, screen: Run) -> None:
     run("hub", "create", "job")
     assert screen("hub", "rename", "job", "work").out == "Hub job renamed to work.\n"
+
+
+def test_a_hub_that_is_there_can_be_used_instead(run: Run) -> None:
+    run("hub", "create", "work")
+    ran = run("hub", "create", "work")
+    assert ran.code == 4
+    assert "Use it: `holdfast hub use work`." in ran.err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("hub", "use", "wrok"),
+        ("hub", "rename", "wrok", "job"),
+        ("hub", "delete", "wrok", "--yes"),
+        ("list", "--hub", "wrok"),
+    ],
+)
+def test_a_mistyped_hub_is_answered_with_the_nearest(run: Run, words) -> None:
+    run("hub", "create", "work")
+    ran = run(*words)
+    assert ran.code == 3
+    assert "Did you mean `work`?" in ran.err

@@ -156,3 +156,11 @@ def test_a_fault_is_a_sentence_and_not_a_traceback(run: Run, monkeypatch) -> Non
     monkeypatch.setenv("HOLDFAST_DEBUG", "1")
     with pytest.raises(RuntimeError):
         run("stats")
+
+
+@pytest.mark.parametrize("word", ["search", "show", "quit", "zzz"])
+def test_a_word_that_is_like_no_command_gets_no_guess(run: Run, word: str) -> None:
+    ran = run(word)
+    assert ran.code == 2
+    assert "Did you mean" not in ran.err
+    assert "lists them all" in ran.err

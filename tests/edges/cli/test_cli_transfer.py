@@ -79,3 +79,10 @@ def test_a_taken_name_and_a_missing_file_have_their_own_codes(stocked: Run, tmp_
     assert stocked("import", str(tmp_path / "nothing")).code == 3
     assert stocked("import", str(tmp_path)).code == 2
     assert stocked("export", str(tmp_path)).code == 2
+
+
+def test_a_folder_that_is_not_there_is_named(stocked: Run, tmp_path: Path) -> None:
+    ran = stocked("export", str(tmp_path / "nowhere" / "hub.jsonl"))
+    assert ran.code == 3
+    assert f"There is no folder {tmp_path / 'nowhere'}." in ran.err
+    assert "partial" not in ran.err

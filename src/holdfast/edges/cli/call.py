@@ -88,7 +88,20 @@ class Call:
     @cached_property
     def hub(self) -> HubMemory:
         """The hub that --hub names; without it the one of the settings."""
-        return self.memory.hub(self.args.hub)
+        return self.hub_named(self.args.hub)
+
+    def hub_named(self, name: str | None) -> HubMemory:
+        """The hub of that name, or NotFound with the name that was probably meant."""
+        try:
+            return self.memory.hub(name)
+        except NotFound as error:
+            from holdfast.edges.cli.command import nearest
+
+            near = nearest(name or "", [hub.name for hub in self.memory.hubs()])
+            if not near or near == name:
+                raise
+            hint = f"Did you mean `{near}`? `holdfast hub list` shows them all."
+            raise NotFound(error.message, hint=hint) from None
 
     @property
     def home(self) -> str:

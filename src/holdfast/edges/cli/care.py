@@ -334,7 +334,12 @@ def _restore(call: Call, args: Namespace) -> None:
             "Only the embedded store is restored from a file.",
             hint="Use the tools of your database server.",
         )
-    check_backup(args.path)
+    try:
+        check_backup(args.path)
+    except StoreDamaged as error:
+        # The usual hint is to bring back a backup.
+        hint = "Name a file that `holdfast backup` has written; nothing was changed."
+        raise StoreDamaged(error.message, hint=hint) from None
     call.confirm(f"Replace everything in {place} with the backup {args.path}?")
     make_home(call.home)
     with call.out.progress("restore") as step:

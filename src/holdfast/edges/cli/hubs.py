@@ -8,6 +8,7 @@ from holdfast.edges.cli import options
 from holdfast.edges.cli.command import Command, Namespace, Parser
 from holdfast.edges.cli.output import counted
 from holdfast.edges.cli.plain import plain_hub
+from holdfast.errors import AlreadyExists
 
 if TYPE_CHECKING:
     from holdfast.domain.hub import Hub
@@ -38,7 +39,11 @@ def _create_options(parser: Parser) -> None:
 
 
 def _create(call: Call, args: Namespace) -> None:
-    hub = call.memory.create_hub(args.name)
+    try:
+        hub = call.memory.create_hub(args.name)
+    except AlreadyExists as error:
+        hint = f"Use it: `holdfast hub use {args.name}`."
+        raise AlreadyExists(error.message, hint=hint) from None
     if args.use:
         _save(call, hub.name)
     _show(call, "created", hub.info)
@@ -67,7 +72,7 @@ def _list(call: Call, args: Namespace) -> None:
 
 
 def _use(call: Call, args: Namespace) -> None:
-    hub = call.memory.hub(args.name)
+    hub = call.hub_named(args.name)
     _save(call, hub.name)
     _show(call, "used from now on", hub.info)
     if (variable := _overriding(call)) and not call.args.hub:
@@ -91,6 +96,7 @@ def _rename_options(parser: Parser) -> None:
 
 
 def _rename(call: Call, args: Namespace) -> None:
+    call.hub_named(args.name)
     hub = call.memory.rename_hub(args.name, args.new)
     if _in_file(call, args.name):
         _save(call, hub.name)
@@ -103,7 +109,7 @@ def _delete_options(parser: Parser) -> None:
 
 
 def _delete(call: Call, args: Namespace) -> None:
-    count = call.memory.hub(args.name).statistics().memories
+    count = call.hub_named(args.name).statistics().memories
     call.confirm(f"Delete hub {args.name} and its {counted(count, 'memory')}, for good?")
     hub = call.memory.delete_hub(args.name)
     if _in_file(call, args.name):

@@ -37,6 +37,9 @@ def _export(call: Call, args: Namespace) -> None:
         raise InvalidInput(f"{args.file} is a folder.", hint="Name a file in it.")
     if os.path.exists(args.file) and not args.force:
         raise AlreadyExists(f"{args.file} exists already.", hint="Replace it with --force.")
+    folder = os.path.dirname(os.path.abspath(args.file))
+    if not os.path.isdir(folder):
+        raise NotFound(f"There is no folder {folder}.", hint="Make it, or choose another.")
     lines = _write_whole(call, args.file)
     if call.out.json:
         call.out.value({"result": "exported", "file": args.file, "lines": lines})
