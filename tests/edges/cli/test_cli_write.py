@@ -305,3 +305,17 @@ def test_a_purge_asks_with_number_and_title_and_counts_in_words(stocked: Run, sc
     assert screen("purge", "1", "--yes").out == "Purged #1, 1 revision.\n"
     stocked("pin", "2")
     assert screen("purge", "2", "--yes").out == "Purged #2, 2 revisions.\n"
+
+
+def test_what_is_in_a_pipe_is_remembered_without_a_dash(run: Run) -> None:
+    assert run("remember", "--category", "fact", stdin="From a pipe\n").rows[0][3] == "From a pipe"
+    assert run("get", "1", "--content").out == "From a pipe\n"
+    # Words that are given count; the pipe is somebody else's.
+    assert run("remember", "Words", stdin="not this").rows[0][3] == "Words"
+
+
+@pytest.mark.parametrize("nothing", ["", "\n", "  \n"])
+def test_an_empty_pipe_is_nothing_to_remember(run: Run, nothing: str) -> None:
+    ran = run("remember", stdin=nothing)
+    assert ran.code == 2
+    assert "Say what to remember" in ran.err

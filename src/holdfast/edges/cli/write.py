@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -47,7 +48,9 @@ def _field_options(parser: Parser) -> None:
 
 
 def _remember_options(parser: Parser) -> None:
-    parser.add_argument("content", nargs="*", metavar="WORD", help="the content; - reads it")
+    parser.add_argument(
+        "content", nargs="*", metavar="WORD", help="the content; - or a pipe reads it"
+    )
     parser.add_argument("--file", nargs="+", metavar="FILE", help="the content of these files")
     _field_options(parser)
     parser.add_argument("--supersedes", metavar="REF", help="the memory whose place it takes")
@@ -122,11 +125,15 @@ def _metadata(text: str | None) -> Any:
 
 
 def _content(call: Call, words: Sequence[str]) -> str:
-    if not words:
-        raise InvalidInput(
-            "Say what to remember.", hint="Give it as words, as - for standard input, or --file."
-        )
-    return call.read("-", "text") if list(words) == ["-"] else " ".join(words)
+    if words:
+        return call.read("-", "text") if list(words) == ["-"] else " ".join(words)
+    # `echo text | holdfast remember` means what is in the pipe.
+    piped = sys.stdin is not None and not sys.stdin.isatty()
+    if piped and (text := call.read("-", "text")).strip():
+        return text
+    raise InvalidInput(
+        "Say what to remember.", hint="Give it as words, as - for standard input, or --file."
+    )
 
 
 def _of_files(call: Call, args: Namespace, shared: dict[str, Any]) -> list[dict[str, Any]]:
