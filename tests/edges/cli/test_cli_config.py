@@ -86,7 +86,7 @@ def test_a_broken_file_is_named_and_left_alone(run: Run, home: Path) -> None:
     assert (home / "holdfast.toml").read_text() == "recall = ["
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "tcsh"])
 def test_completions_know_the_commands(run: Run, shell: str) -> None:
     script = run("completion", shell).out
     for word in ("remember", "restore-backup", "rename"):
@@ -110,7 +110,14 @@ def test_the_completion_for_bash_is_valid_and_completes(run: Run, tmp_path: Path
 def test_other_shells_are_refused(run: Run) -> None:
     ran = run("completion", "cobol")
     assert ran.code == 2
-    assert "bash, zsh, tcsh" in ran.err
+    assert "bash, zsh, fish, tcsh" in ran.err
+
+
+def test_a_shell_that_an_old_shtab_does_not_know_is_a_sentence(run: Run, monkeypatch) -> None:
+    monkeypatch.setattr("shtab.SUPPORTED_SHELLS", ["bash"])
+    ran = run("completion", "fish")
+    assert ran.code == 2
+    assert "pip install --upgrade shtab" in ran.err
 
 
 def test_json_errors_of_settings_have_their_code(run: Run) -> None:

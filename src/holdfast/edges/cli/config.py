@@ -11,7 +11,7 @@ from holdfast.errors import InvalidInput
 if TYPE_CHECKING:
     from holdfast.edges.cli.call import Call
 
-SHELLS = ("bash", "zsh", "tcsh")
+SHELLS = ("bash", "zsh", "fish", "tcsh")
 
 
 def _no_options(parser: Parser) -> None:
@@ -136,6 +136,12 @@ def _completion(call: Call, args: Namespace) -> None:
     import shtab
 
     from holdfast.edges.cli.describe import tree
+
+    if args.shell not in shtab.SUPPORTED_SHELLS:
+        raise InvalidInput(
+            f"The installed shtab {shtab.__version__} does not know {args.shell}.",
+            hint="Install a newer one: `pip install --upgrade shtab`.",
+        )
 
     text = shtab.complete(tree(), args.shell)
     if call.out.json:
