@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
+
+import pytest
 
 from holdfast.testing.embedder import HashEmbedder
 from tests.edges.cli.cli_calls import Run
@@ -46,3 +49,21 @@ def test_the_tour_can_be_kept(run: Run, tmp_path: Path) -> None:
     assert run("demo", "--keep", str(kept)).code == 0
     assert len(run("list", "--home", str(kept), "--state", "all").rows) == 4
     assert run("demo", "--keep", str(kept)).code == 4
+
+
+@pytest.mark.parametrize(
+    ("found", "script", "called"),
+    [
+        ("/usr/bin/holdfast", "/opt/venv/bin/holdfast", "holdfast"),
+        (None, "/opt/my venv/bin/holdfast", "'/opt/my venv/bin/holdfast'"),
+        (None, "/opt/lib/holdfast/__main__.py", "/opt/python -m holdfast"),
+    ],
+)
+def test_the_tour_ends_with_a_command_that_can_be_called(
+    run: Run, monkeypatch, found: str | None, script: str, called: str
+) -> None:
+    monkeypatch.setattr("shutil.which", lambda name: found)
+    monkeypatch.setattr(sys, "argv", [script])
+    monkeypatch.setattr(sys, "executable", "/opt/python")
+    last = run("demo").out.splitlines()[-1]
+    assert f"`{called} remember …`" in last

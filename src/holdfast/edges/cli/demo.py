@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import sys
 import tempfile
 from typing import TYPE_CHECKING, Any
 
@@ -94,8 +95,21 @@ def _tour(call: Call, home: str) -> int:
     if call.out.json:
         call.out.value({"steps": taken})
     say()
-    say("That was it. Your own memory begins with `holdfast remember …`.", "bold")
+    say(f"That was it. Your own memory begins with `{_called()} remember …`.", "bold")
     return 0
+
+
+def _called() -> str:
+    """How this program can be called from here: by its name, or where that is not on the PATH, as
+    it was called now."""
+    import shutil
+
+    if shutil.which("holdfast"):
+        return "holdfast"
+    script = sys.argv[0]
+    if os.path.basename(script) == "__main__.py":
+        return f"{shlex.quote(sys.executable)} -m holdfast"
+    return shlex.quote(os.path.abspath(script))
 
 
 def _step(call: Call, memory: Holdfast, words: list[str], *, quiet: bool) -> Any:
