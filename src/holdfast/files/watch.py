@@ -36,10 +36,13 @@ def watch_hubs(home: str, *, stop: Any = None) -> Iterator[set[str]]:
         watch_filter=lambda _, path: hub_of(root, path) is not None,
         debounce=DEBOUNCE_MS,
         stop_event=stop,
-        raise_interrupt=False,
     )
-    for changes in found:
-        yield {name for _, path in changes if (name := hub_of(root, path)) is not None}
+    try:
+        for changes in found:
+            yield {name for _, path in changes if (name := hub_of(root, path)) is not None}
+    except KeyboardInterrupt:
+        # That is how a person ends it.
+        return
 
 
 def hub_of(root: str, path: str) -> str | None:

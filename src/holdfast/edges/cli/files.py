@@ -72,8 +72,8 @@ def _watch_options(parser: Parser) -> None:
 def _watch(call: Call, args: Namespace) -> None:
     from holdfast.files.watch import watch_hubs
 
-    names = [args.hub] if args.hub else [hub.name for hub in call.memory.hubs()]
     call.hub.sync()
+    names = [args.hub] if args.hub else [hub.name for hub in call.memory.hubs()]
     call.out.note(f"Watching {', '.join(names)}. Ctrl-C ends it.")
     for changed in watch_hubs(call.memory.home):
         for name in sorted(changed):
