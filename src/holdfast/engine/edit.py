@@ -16,7 +16,7 @@ from holdfast.engine.drafts import clean_fields, derived_title
 from holdfast.engine.find import Reference, find_memory
 from holdfast.engine.passages import Indexed, indexed
 from holdfast.engine.recorder import Recorder
-from holdfast.errors import AlreadyExists, Conflict, InvalidInput
+from holdfast.errors import AlreadyExists, Conflict, InvalidInput, StoreError
 from holdfast.text import normalise
 from holdfast.text.titles import summary_of
 
@@ -224,13 +224,25 @@ def purge(
             receipt = Receipt(memory.id, memory.number, core.now(), core.actor, reason, revisions)
             writer.add_receipt(hub_id, receipt)
             out.append(receipt)
-    core.store.settle()
+    settle(core, "What was purged is gone")
     return out
+
+
+def settle(core: Core, done: str) -> None:
+    """Clears what is left in logs and free space after a removal that is on disk already."""
+    try:
+        core.store.settle()
+    except StoreError as error:
+        # The store's own words would say that nothing was written.
+        raise StoreError(
+            f"{done}, but words of it may still be in the file: {error.message}",
+            hint="It need not be done again; the next purge clears them.",
+        ) from error
 
 
 def access(core: Core, hub_id: str, hub: str, references: Sequence[Reference]) -> list[Memory]:
     """Notes that these were really used: ranking and the lifecycle take that into account."""
-    with core.store.write(durable=False) as writer:
+    with core.store.write() as writer:
         require_hub(writer, hub_id, hub)
         found = [find_memory(writer, hub_id, hub, reference) for reference in references]
         writer.count_access(hub_id, [memory.id for memory in found], core.now())

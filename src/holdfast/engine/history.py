@@ -163,6 +163,12 @@ def _target(writer: Writer, hub_id: str, hub: str, change_id: str | None) -> Cha
         last = writer.last_undoable(hub_id)
         if last is None:
             raise NotFound(f"There is nothing to undo in hub `{hub}`.")
+        if any(receipt.at > last.at for receipt in writer.receipts(hub_id)):
+            # Who says just `undo` means the last thing done, not the one before it.
+            raise Conflict(
+                "The last thing done was a purge, which cannot be undone.",
+                hint=f"To take back the change before it: `holdfast undo {last.id}`",
+            )
         return last
     if not isinstance(change_id, str):
         raise InvalidInput("Name a change set by its id, such as chg_….")
@@ -193,7 +199,8 @@ def _taken_back(
             raise Conflict(
                 f"The {name} of memory #{memory.number} was changed again after"
                 f" {revision.change_id}.",
-                hint="Undo the later change first, or force it: `holdfast undo --force`.",
+                hint="Undo the later change first, or force it:"
+                f" `holdfast undo {revision.change_id} --force`.",
             )
         new[name] = old
     return new
@@ -207,7 +214,8 @@ def _refuse_changed_since(writer: Writer, memory: Memory, first: Revision) -> No
         raise Conflict(
             f"Memory #{memory.number} was changed ({', '.join(differing)}) after it was made by"
             f" {first.change_id}.",
-            hint="Undo the later change first, or force it: `holdfast undo --force`.",
+            hint="Undo the later change first, or force it:"
+            f" `holdfast undo {first.change_id} --force`.",
         )
 
 

@@ -13,8 +13,9 @@ import pytest
 from holdfast import Holdfast
 from holdfast.domain.clock import SystemClock
 from holdfast.domain.ids import TimeIds
+from holdfast.domain.results import Stored
 from holdfast.engine import repair, transfer
-from holdfast.errors import EmbedderError, InvalidInput
+from holdfast.errors import Conflict, EmbedderError, InvalidInput, StoreBusy, StoreError
 from holdfast.testing import FixedClock, HashEmbedder, open_for_tests
 
 # The model and the write lock
@@ -256,3 +257,55 @@ def test_the_doctor_finds_content_that_was_changed_outside(tmp_path: Path) -> No
             ]
             assert not any(problem.derived for problem in changed)
             assert "restore a backup" in changed[0].what
+
+
+# Undo and purge
+
+
+def test_a_conflict_names_the_change_set_to_force(tmp_path: Path) -> None:
+    with open_for_tests(tmp_path) as memory:
+        hub = memory.hub()
+        made = hub.remember("Prefers tabs")
+        assert isinstance(made, Stored)
+        hub.update(1, title="One")
+        second = hub.changes()[0].id
+        hub.update(1, title="Two")
+        for change in (made.change, second):
+            with pytest.raises(Conflict, match=f"`holdfast undo {change} --force`"):
+                hub.undo(change)
+
+
+def test_a_bare_undo_after_a_purge_does_not_take_back_something_older(tmp_path: Path) -> None:
+    clock = FixedClock()
+    with open_for_tests(tmp_path, clock=clock) as memory:
+        hub = memory.hub()
+        kept = hub.remember("Prefers tabs")
+        hub.remember("Prefers spaces")
+        clock.tick()
+        hub.purge(2)
+        assert isinstance(kept, Stored)
+        with pytest.raises(Conflict, match=f"a purge.*`holdfast undo {kept.change}`"):
+            hub.undo()
+        assert hub.get(1).forgotten_at is None
+        clock.tick()
+        hub.pin(1)
+        hub.undo()
+        assert not hub.get(1).pinned
+        hub.undo(kept.change)
+        assert list(hub.list()) == []
+
+
+def test_a_purge_that_cannot_clear_up_does_not_say_that_nothing_was_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def busy(*_: object) -> None:
+        raise StoreBusy("Others write.", hint="Nothing was written; try again.")
+
+    with open_for_tests(tmp_path) as memory:
+        memory.hub().remember("Prefers tabs")
+        monkeypatch.setattr(memory.core.store, "settle", busy)
+        with pytest.raises(StoreError) as told:
+            memory.hub().purge(1)
+        assert "Nothing was written" not in str(told.value)
+        assert "is gone" in str(told.value)
+        assert list(memory.hub().list()) == []
