@@ -46,7 +46,8 @@ if TYPE_CHECKING:
         StoreReadOnly,
         StoreTooNew,
     )
-    from holdfast.library import Holdfast, HubMemory, open
+    from holdfast.hub_memory import HubMemory
+    from holdfast.library import Holdfast, open
 
 __version__ = "0.1.0"
 
@@ -63,7 +64,8 @@ _PLACES = {
     "errors": "AlreadyExists Conflict DeadlineExceeded EmbedderError HoldfastError InvalidInput"
     " InvalidSetting NotFound StoreBusy StoreClosed StoreDamaged StoreError StoreFull"
     " StoreReadOnly StoreTooNew",
-    "library": "Holdfast HubMemory open",
+    "hub_memory": "HubMemory",
+    "library": "Holdfast open",
 }
 
 

@@ -20,7 +20,8 @@ from typing import Any
 
 from holdfast.engine.repair import examine
 from holdfast.errors import HoldfastError
-from holdfast.library import Holdfast, HubMemory
+from holdfast.hub_memory import HubMemory
+from holdfast.library import Holdfast
 from holdfast.library import open as open_memory
 
 KILLS = 200

@@ -14,7 +14,8 @@ import pytest
 
 from holdfast.engine.repair import examine
 from holdfast.errors import AlreadyExists, HoldfastError, NotFound, StoreBusy, StoreDamaged
-from holdfast.library import Holdfast, HubMemory
+from holdfast.hub_memory import HubMemory
+from holdfast.library import Holdfast
 from holdfast.store.sqlite import SqliteStore
 from holdfast.store.sqlite.connection import patience
 from holdfast.store.sqlite.files import copy_in

@@ -7,6 +7,7 @@ import shutil
 import tempfile
 from collections.abc import Callable
 from datetime import datetime
+from operator import methodcaller
 from typing import Any
 
 from hypothesis import settings
@@ -17,7 +18,8 @@ from holdfast.domain.memory import COUNTERS, Memory
 from holdfast.domain.query import Hit
 from holdfast.engine.repair import examine
 from holdfast.errors import Conflict, HoldfastError, NotFound
-from holdfast.library import Holdfast, HubMemory
+from holdfast.hub_memory import HubMemory
+from holdfast.library import Holdfast
 from holdfast.store.inmemory import InMemoryStore
 from holdfast.testing import START, CountedIds, FixedClock, HashEmbedder, open_for_tests
 from tests.property.strategies import CHANGES, CONTENTS, DETAILS, KEYS, PATHS, QUERIES

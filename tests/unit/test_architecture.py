@@ -23,7 +23,7 @@ LAYERS = (
     ("engine",),
     ("files", "agents", "imports"),
     ("wiring",),
-    ("library",),
+    ("library", "hub_memory", "in_step", "arguments"),
     ("evaluation", "testing", "adapters"),
     ("edges",),
 )

@@ -12,7 +12,7 @@ import holdfast
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Hit, LeftOut, Passage, Recalled
 from holdfast.edges.cli.output import Out
-from holdfast.library import HubMemory
+from holdfast.hub_memory import HubMemory
 from tests.edges.cli.cli_calls import Run
 
 

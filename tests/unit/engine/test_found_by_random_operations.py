@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.errors import AlreadyExists, NotFound
-from holdfast.library import HubMemory
+from holdfast.hub_memory import HubMemory
 from holdfast.store.inmemory import InMemoryStore
 from holdfast.testing import open_for_tests
 

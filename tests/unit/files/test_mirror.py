@@ -14,7 +14,8 @@ from holdfast import Conflict, HubMemory, InvalidInput, engine
 from holdfast.errors import StoreReadOnly
 from holdfast.files import mirror, reading
 from holdfast.files.memory_md import parse
-from holdfast.library import READING, WRITING, WRITING_SLOWLY, Holdfast
+from holdfast.in_step import READING, WRITING, WRITING_SLOWLY
+from holdfast.library import Holdfast
 from holdfast.testing import open_for_tests
 from tests.property.test_mirror_stateful import CRASHES, Crash, crash_at
 

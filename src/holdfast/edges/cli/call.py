@@ -14,7 +14,8 @@ from holdfast.edges.cli.output import Out
 from holdfast.errors import HoldfastError, InvalidInput, NotFound
 
 if TYPE_CHECKING:
-    from holdfast.library import Holdfast, HubMemory
+    from holdfast.hub_memory import HubMemory
+    from holdfast.library import Holdfast
     from holdfast.settings import Settings
 
 

@@ -1,0 +1,81 @@
+"""From plain arguments to values: drafts and filters, each field checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from holdfast.domain.memory import KINDS, LAYERS, SOURCES, STABILITIES, STATES
+from holdfast.domain.query import SHOWN_STATES, Filter
+from holdfast.errors import InvalidInput
+from holdfast.text import normalise
+
+if TYPE_CHECKING:
+    from holdfast.domain.draft import Draft
+
+
+def to_draft(item: str | Draft | Mapping[str, Any]) -> Draft:
+    """Text, a draft or a dictionary as a draft."""
+    from holdfast.domain.draft import Draft
+
+    if isinstance(item, Draft):
+        return item
+    return draft_from({"content": item} if isinstance(item, str) else item)
+
+
+def draft_from(values: Mapping[str, Any]) -> Draft:
+    """A draft from named values; a name that is no field is an error with the nearest one."""
+    from holdfast.domain.draft import Draft
+
+    for name in values:
+        if name not in Draft._fields:
+            normalise.one_of(name, Draft._fields, "field")
+    checked = dict(values)
+    if checked.get("tags") is not None:
+        checked["tags"] = normalise.clean_tags(checked["tags"])
+    if "content" not in checked:
+        raise InvalidInput("A memory needs content.")
+    return Draft(**checked)
+
+
+def filter_from(
+    *,
+    category: str | None = None,
+    kind: str | None = None,
+    stability: str | None = None,
+    layer: str | None = None,
+    source: str | None = None,
+    tags: Iterable[str] | None = None,
+    since: datetime | str | None = None,
+    until: datetime | str | None = None,
+    **rest: Any,
+) -> Filter:
+    """A filter from plain arguments, each of them checked."""
+
+    def one(value: str | None, allowed: tuple[str, ...], field: str) -> Any:
+        return () if value is None else (normalise.one_of(value, allowed, field),)
+
+    begins, ends = normalise.clean_time(since), normalise.clean_time(until)
+    if begins is not None and ends is not None and begins >= ends:
+        raise InvalidInput("The time window ends before it begins.", hint="Swap since and until.")
+    return Filter(
+        categories=() if category is None else (normalise.clean_category(category),),
+        kinds=one(kind, KINDS, "kind"),
+        stabilities=one(stability, STABILITIES, "stability"),
+        layers=one(layer, LAYERS, "layer"),
+        sources=one(source, SOURCES, "source"),
+        tags=() if tags is None else normalise.clean_tags(tags),
+        since=begins,
+        until=ends,
+        **rest,
+    )
+
+
+def states_from(state: str | None, *, hidden: bool) -> tuple[Any, ...]:
+    """The states that a list shows; those that are hidden for another reason come in any state."""
+    if state == "all" or (state is None and hidden):
+        return ()
+    if state is None:
+        return SHOWN_STATES
+    return (normalise.one_of(state, STATES, "state"),)

@@ -1,0 +1,592 @@
+"""One hub as a person's program sees it: remember, recall, change, look back. Thin: each method
+parses its arguments into values and calls the engine."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import date, datetime, timedelta, tzinfo
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+from holdfast import engine
+from holdfast.arguments import draft_from, filter_from, states_from, to_draft
+from holdfast.domain.memory import STATES
+from holdfast.domain.query import SHOWN_STATES, Filter
+from holdfast.engine.core import require_hub
+from holdfast.errors import InvalidInput
+from holdfast.in_step import keep_in_step
+from holdfast.text import normalise
+
+if TYPE_CHECKING:
+    from holdfast.domain.change import Change, Entry, Receipt
+    from holdfast.domain.draft import Draft
+    from holdfast.domain.hub import Hub, Statistics
+    from holdfast.domain.memory import Memory, Origin
+    from holdfast.domain.mirror import Clash
+    from holdfast.domain.query import Page, Recalled
+    from holdfast.domain.results import LifecycleMove, Remembered
+    from holdfast.domain.turn import Turn
+    from holdfast.engine.context import Context
+    from holdfast.engine.core import Core
+    from holdfast.engine.find import Reference
+    from holdfast.engine.history import FieldDiff, Undone
+    from holdfast.files.archive import Archived
+    from holdfast.files.documents import Report
+    from holdfast.files.journal import Days
+    from holdfast.files.journal_base import Place
+    from holdfast.files.mirror import SyncReport
+    from holdfast.files.step import Step
+
+
+# Inside HubMemory the word `list` is the method; here it is the type.
+list_ = list
+
+
+@keep_in_step
+class HubMemory:
+    """One hub: remember, recall, change, look back."""
+
+    def __init__(self, core: Core, info: Hub, home: str) -> None:
+        self.core = core
+        self.info = info
+        self._home = home
+        self._step: Step | None = None
+        self._stepping: set[int] = set()
+
+    @property
+    def name(self) -> str:
+        return self.info.name
+
+    @property
+    def id(self) -> str:
+        return self.info.id
+
+    @property
+    def folder(self) -> str:
+        """Where the hub's files are; made when the first one is written."""
+        from holdfast.files.atomic import hub_folder
+
+        return hub_folder(self._home, self.name)
+
+    def __repr__(self) -> str:
+        return f"<hub {self.name}>"
+
+    # In step with MEMORY.md
+
+    def sync(self, *, confirm: bool = False) -> SyncReport:
+        """Brings MEMORY.md and the store together, and keeps them so from now on: afterwards each
+        operation takes in what was edited. `confirm` says that many missing lines are meant."""
+        from holdfast.files.mirror import Mirror
+
+        return Mirror(self.core, self.memory_md, self.id, self.name).sync(confirm=confirm)
+
+    def conflicts(self) -> list_[Clash]:
+        """Where the file and the store both changed one memory; both texts are kept."""
+        from holdfast.files.clashes import open_clashes
+
+        return open_clashes(self.core, self.id, self.name)
+
+    def settle(self, conflict: str, *, keep: str) -> Clash:
+        """Ends a conflict: `keep` the "store" text, the "file" text, or "both"."""
+        from holdfast.files.clashes import settle
+
+        return settle(self.core, self.id, self.name, conflict, keep)
+
+    @property
+    def notes(self) -> list_[str]:
+        """What there is to know about the hub's files: restored, refused, in conflict."""
+        return self._step.notes if self._step is not None else []
+
+    @property
+    def memory_md(self) -> str:
+        """Where the hub's MEMORY.md is, once `sync` has made it."""
+        return os.path.join(self._home, "hubs", self.name, "MEMORY.md")
+
+    # Taking in
+
+    def remember(
+        self,
+        content: str,
+        *,
+        category: str | None = None,
+        key: str | None = None,
+        session: str | None = None,
+        occurred_at: datetime | str | None = None,
+        title: str | None = None,
+        summary: str | None = None,
+        tags: Iterable[str] | None = None,
+        kind: str | None = None,
+        stability: str | None = None,
+        boundary: str | None = None,
+        layer: str | None = None,
+        content_type: str | None = None,
+        pinned: bool = False,
+        trust: str = "user",
+        source: str = "sdk",
+        source_agent: str | None = None,
+        assisted_by_agent: str | None = None,
+        source_path: str | None = None,
+        speaker: str | None = None,
+        occurred_until: datetime | str | None = None,
+        valid_from: datetime | str | None = None,
+        valid_until: datetime | str | None = None,
+        expires_at: datetime | str | None = None,
+        ttl: timedelta | None = None,
+        supersedes: Reference | None = None,
+        parent: str | None = None,
+        origin: Origin | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> Remembered:
+        """Keeps a piece of knowledge.
+
+        Returns Stored, Updated (same key or source path), Duplicate (same content), Superseded or
+        Quarantined. What is not given is picked by the rules in the classification reference.
+        """
+        values = dict(locals())
+        del values["self"], values["ttl"]
+        if ttl is not None:
+            if expires_at is not None:
+                raise InvalidInput("Give ttl or expires_at, not both.")
+            values["expires_at"] = self.core.now() + ttl
+        return self.remember_draft(draft_from(values))
+
+    def remember_draft(self, draft: Draft) -> Remembered:
+        return engine.remember.remember(self.core, self.id, self.name, draft)
+
+    def remember_many(self, items: Iterable[str | Draft | Mapping[str, Any]]) -> list[Remembered]:
+        """Keeps all of them or none, as one change set; each is text, a Draft or a dictionary."""
+        drafts = [to_draft(item) for item in items]
+        return engine.remember.remember_many(self.core, self.id, self.name, drafts)
+
+    def remember_stream(
+        self, items: Iterable[str | Draft | Mapping[str, Any]]
+    ) -> Iterator[Remembered]:
+        """Keeps any number, a batch at a time, as one change set; memory stays flat."""
+        drafts = (to_draft(item) for item in items)
+        return engine.remember.remember_stream(self.core, self.id, self.name, drafts)
+
+    # Finding
+
+    def recall(
+        self,
+        query: str,
+        *,
+        limit: int | None = None,
+        as_of: datetime | str | None = None,
+        category: str | None = None,
+        kind: str | None = None,
+        layer: str | None = None,
+        tags: Iterable[str] | None = None,
+        since: datetime | str | None = None,
+        until: datetime | str | None = None,
+        session: str | None = None,
+        include_archived: bool = False,
+        now: datetime | None = None,
+        zone: tzinfo | None = None,
+        meaning: bool = True,
+        explain: bool = False,
+    ) -> Recalled:
+        """Finds what answers a question, best first; each hit says why.
+
+        The query may hold "quoted phrases", -exclusions and field:value filters. `as_of` reads the
+        past. `meaning=False` matches words only, without the embedding model. `explain` also names
+        what matched and was left out, and why.
+        """
+        wanted = filter_from(
+            category=category,
+            kind=kind,
+            layer=layer,
+            tags=tags,
+            since=since,
+            until=until,
+            session=session,
+            states=STATES if include_archived else SHOWN_STATES,
+        )
+        return engine.recall.recall_memories(
+            self.core,
+            self.id,
+            self.name,
+            query,
+            wanted,
+            limit=limit,
+            as_of=normalise.clean_time(as_of),
+            now=now,
+            zone=zone,
+            meaning=meaning,
+            explain=explain,
+        )
+
+    def get(self, reference: Reference, *, as_of: datetime | str | None = None) -> Memory:
+        """One memory by its id, number (12 or '#12') or key."""
+        at = normalise.clean_time(as_of)
+        if at is not None:
+            return engine.history.memory_as_of(self.core, self.id, self.name, reference, at)
+        with self.core.store.read() as reader:
+            require_hub(reader, self.id, self.name)
+            return engine.find.find_memory(reader, self.id, self.name, reference)
+
+    def list(
+        self,
+        *,
+        category: str | None = None,
+        kind: str | None = None,
+        state: str | None = None,
+        stability: str | None = None,
+        layer: str | None = None,
+        source: str | None = None,
+        tags: Iterable[str] | None = None,
+        session: str | None = None,
+        pinned: bool | None = None,
+        since: datetime | str | None = None,
+        until: datetime | str | None = None,
+        forgotten: bool = False,
+        quarantined: bool = False,
+        order: str = "newest",
+        limit: int | None = None,
+        cursor: str | None = None,
+        as_of: datetime | str | None = None,
+    ) -> Page:
+        """Memories in an order; with a limit, a page whose `cursor` fetches the next one."""
+        at = normalise.clean_time(as_of)
+        wanted = filter_from(
+            category=category,
+            kind=kind,
+            stability=stability,
+            layer=layer,
+            source=source,
+            tags=tags,
+            session=session,
+            pinned=pinned,
+            since=since,
+            until=until,
+            forgotten=forgotten,
+            quarantined=quarantined,
+            states=states_from(state, hidden=forgotten or quarantined),
+            alive_at=at or self.core.now(),
+        )
+        return engine.listing.list_memories(
+            self.core,
+            self.id,
+            self.name,
+            wanted,
+            order=order,
+            limit=limit,
+            cursor=cursor,
+            as_of=at,
+        )
+
+    def scan(self) -> Iterator[Memory]:
+        """Every visible memory by number, without holding all of them at once."""
+        return engine.listing.scan_memories(self.core, self.id, self.name, Filter(states=()))
+
+    def related(self, reference: Reference, *, limit: int = 5) -> Recalled:
+        """Memories near a memory."""
+        return engine.recall.related(self.core, self.id, self.name, reference, limit=limit)
+
+    def statistics(self) -> Statistics:
+        with self.core.store.read() as reader:
+            require_hub(reader, self.id, self.name)
+            return reader.statistics(self.id)
+
+    @overload
+    def context(
+        self,
+        query: str | None = None,
+        *,
+        budget: int | None = None,
+        unit: str = "chars",
+        style: str = "plain",
+        count_tokens: Callable[[str], int] | str | None = None,
+        explain: Literal[False] = False,
+    ) -> str: ...
+
+    @overload
+    def context(
+        self,
+        query: str | None = None,
+        *,
+        budget: int | None = None,
+        unit: str = "chars",
+        style: str = "plain",
+        count_tokens: Callable[[str], int] | str | None = None,
+        explain: Literal[True],
+    ) -> Context: ...
+
+    def context(
+        self,
+        query: str | None = None,
+        *,
+        budget: int | None = None,
+        unit: str = "chars",
+        style: str = "plain",
+        count_tokens: Callable[[str], int] | str | None = None,
+        explain: bool = False,
+    ) -> str | Context:
+        """The block to put into an agent's prompt, never larger than `budget` characters or tokens.
+
+        `style` is plain, xml, max, maven or minion. Tokens are counted by a bound that holds for
+        any model, or by `count_tokens`: a function, or a name such as `tiktoken:o200k_base`. With
+        `explain`, a value that also says what is in, what is not, and why.
+        """
+        file = None
+        if style in ("maven", "minion"):
+            from holdfast.files.injected import file_parts
+
+            file = file_parts(self.core, self.id)
+        built = engine.context.context(
+            self.core,
+            self.id,
+            self.name,
+            query,
+            budget=budget,
+            unit=unit,
+            style=style,
+            count_tokens=count_tokens,
+            explain=explain,
+            file=file,
+        )
+        return built if explain else built.text
+
+    def index_files(
+        self,
+        folder: str | os.PathLike[str] | None = None,
+        *,
+        remove_many: bool = False,
+        dry_run: bool = False,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Report:
+        """Brings documents up to date with a folder: the hub's own `files`, or another one.
+
+        New and changed files are read, what is gone is archived, what is unchanged is not opened.
+        Where very many files are gone at once, `remove_many` says that this is meant. A dry run
+        only says what it would do.
+        """
+        from holdfast.files import documents
+
+        if folder is None:
+            place = documents.own_place(self.folder)
+        else:
+            place = documents.other_place(os.fspath(folder))
+        return documents.index_files(
+            self.core,
+            self.id,
+            self.name,
+            place,
+            remove_many=remove_many,
+            dry_run=dry_run,
+            progress=progress,
+        )
+
+    # Changing
+
+    def update(
+        self,
+        reference: Reference,
+        *,
+        expected_version: int | None = None,
+        reason: str = "",
+        **changes: Any,
+    ) -> Memory:
+        """Sets fields of a memory, for example content, title, category, tags or key."""
+        return engine.edit.update(
+            self.core,
+            self.id,
+            self.name,
+            reference,
+            changes,
+            expected_version=expected_version,
+            reason=reason,
+        )
+
+    def pin(self, reference: Reference) -> Memory:
+        """Keeps it from ageing, and lets it rank a little higher."""
+        return engine.edit.pin(self.core, self.id, self.name, reference, True)
+
+    def unpin(self, reference: Reference) -> Memory:
+        return engine.edit.pin(self.core, self.id, self.name, reference, False)
+
+    def archive(self, reference: Reference, *, reason: str = "archived by hand") -> Memory:
+        """Hides it from recall and lists, and keeps it."""
+        return engine.edit.archive(self.core, self.id, self.name, [reference], reason)[0]
+
+    def archive_many(
+        self, references: Iterable[Reference], *, reason: str = "archived by hand"
+    ) -> list_[Memory]:
+        """Archives all of them or none, as one change set."""
+        return engine.edit.archive(self.core, self.id, self.name, [*references], reason)
+
+    def forget(self, reference: Reference, *, reason: str = "") -> Memory:
+        """Hides it everywhere; `restore` or `undo` brings it back."""
+        return engine.edit.forget(self.core, self.id, self.name, [reference], reason)[0]
+
+    def forget_many(self, references: Iterable[Reference], *, reason: str = "") -> list_[Memory]:
+        """Forgets all of them or none, as one change set."""
+        return engine.edit.forget(self.core, self.id, self.name, [*references], reason)
+
+    def restore(self, reference: Reference, *, reason: str = "") -> Memory:
+        """Brings back what was forgotten, archived or held for review."""
+        return engine.edit.restore(self.core, self.id, self.name, [reference], reason)[0]
+
+    def restore_many(self, references: Iterable[Reference], *, reason: str = "") -> list_[Memory]:
+        """Brings all of them back or none, as one change set."""
+        return engine.edit.restore(self.core, self.id, self.name, [*references], reason)
+
+    def purge(self, reference: Reference, *, reason: str = "") -> Receipt:
+        """Removes it and its whole history, for good; only a receipt without content stays."""
+        return self._purge([reference], reason)[0]
+
+    def purge_many(self, references: Iterable[Reference], *, reason: str = "") -> list_[Receipt]:
+        """Purges all of them or none."""
+        return self._purge([*references], reason)
+
+    def purge_forgotten(self, *, reason: str = "") -> list_[Receipt]:
+        """Purges what was forgotten more than `forget.keep_days` ago."""
+        oldest = self.core.now() - timedelta(days=self.core.settings["forget.keep_days"])
+        wanted = Filter(states=(), forgotten=True, quarantined=None)
+        gone = [
+            memory.id
+            for memory in engine.listing.scan_memories(self.core, self.id, self.name, wanted)
+            if memory.forgotten_at is not None and memory.forgotten_at <= oldest
+        ]
+        return self._purge(gone, reason) if gone else []
+
+    def _purge(self, references: list_[Any], reason: str) -> list_[Receipt]:
+        from holdfast.files import archive
+
+        # Looked up before: afterwards nothing says which file was theirs.
+        files = archive.files_of(self._journals, references)
+        receipts = engine.edit.purge(self.core, self.id, self.name, references, reason)
+        archive.remove(self._journals, files)
+        return receipts
+
+    def access(self, reference: Reference) -> Memory:
+        """Notes that it was really used; being shown by recall does not count as that."""
+        return engine.edit.access(self.core, self.id, self.name, [reference])[0]
+
+    def lifecycle(self, *, dry_run: bool = False) -> list_[LifecycleMove]:
+        """Cools and archives what is due; a dry run only says what it would do and why."""
+        return engine.lifecycle.lifecycle(self.core, self.id, self.name, dry_run=dry_run)
+
+    # Journals
+
+    def journal_add(
+        self,
+        text: str,
+        *,
+        at: datetime | str | None = None,
+        trust: str = "user",
+        source: str = "sdk",
+        source_agent: str | None = None,
+    ) -> Memory:
+        """Adds an entry to the journal of its UTC day, in the file and as a memory."""
+        from holdfast.files import journal
+
+        return journal.add(
+            self._journals, text, at=at, trust=trust, source=source, source_agent=source_agent
+        )
+
+    def journal(self, when: str | date | tuple[date, date] = "today") -> Days:
+        """The journal of today, yesterday, a date, or a range such as `2026-05-01..2026-05-27`;
+        newest day first. What was changed in the files is taken in before."""
+        from holdfast.files import journal
+
+        return journal.days(self._journals, when)
+
+    def sync_journals(self) -> list_[str]:
+        """Takes in what was changed in the journal files; returns notes on what could not be."""
+        from holdfast.files import journal
+
+        return journal.sync(self._journals)
+
+    @property
+    def _journals(self) -> Place:
+        from holdfast.files.journal_base import Place
+
+        return Place(self.core, self.id, self.name, self.folder)
+
+    # The conversation log
+
+    def log_turn(
+        self,
+        role: str,
+        content: str,
+        *,
+        source: str = "unknown",
+        session: str | None = None,
+        at: datetime | str | None = None,
+    ) -> Turn:
+        """Logs what a user, an assistant or the system said; the newest `log.keep` turns stay."""
+        return engine.turns.log_turn(
+            self.core, self.id, self.name, role, content, source=source, session=session, at=at
+        )
+
+    def turns(
+        self, limit: int = 20, session: str | None = None, before: str | None = None
+    ) -> list_[Turn]:
+        """Turns of the log, newest first; `before` is the id of the last one seen."""
+        return engine.turns.turns(
+            self.core, self.id, self.name, limit=limit, session=session, before=before
+        )
+
+    def search_turns(self, query: str, limit: int = 10) -> list_[Turn]:
+        """Turns that hold words of the query, best first."""
+        return engine.turns.search_turns(self.core, self.id, self.name, query, limit=limit)
+
+    def recovery_prompt(
+        self,
+        turns: int = 10,
+        chars: int = 500,
+        *,
+        name: str = "Assistant",
+        session: str | None = None,
+    ) -> str:
+        """What to tell a new session of the one that was lost; empty where the log is."""
+        return engine.turns.recovery_prompt(
+            self.core, self.id, self.name, count=turns, chars=chars, name=name, session=session
+        )
+
+    def archive_conversation(
+        self,
+        session: str,
+        *,
+        messages: Iterable[Any] | None = None,
+        name: str | None = None,
+        at: datetime | str | None = None,
+    ) -> Archived:
+        """Keeps a conversation as a file to read and a memory to find: the messages given, else
+        what the log has of the session. Raises nothing: what went wrong is in the notes."""
+        from holdfast.files.archive import archive_conversation
+
+        return archive_conversation(self._journals, session, messages=messages, name=name, at=at)
+
+    # Looking back
+
+    def history(self, reference: Reference) -> list_[Entry]:
+        """Everything that happened to a memory, oldest first."""
+        return engine.history.history(self.core, self.id, self.name, reference)
+
+    def diff(
+        self, reference: Reference, *, old: int | None = None, new: int | None = None
+    ) -> list_[FieldDiff]:
+        """What differs between two versions; by default the last change."""
+        return engine.history.diff(self.core, self.id, self.name, reference, old=old, new=new)
+
+    def changes(self, *, limit: int = 50, before: str | None = None) -> list_[Change]:
+        """Change sets, newest first."""
+        return engine.history.changes(self.core, self.id, self.name, limit=limit, before=before)
+
+    def undo(self, change: str | None = None, *, force: bool = False) -> Undone:
+        """Takes back the last change set, or the one named; undoing an undo brings it back."""
+        return engine.history.undo(self.core, self.id, self.name, change, force=force)
+
+    def receipts(self) -> list_[Receipt]:
+        """What was purged."""
+        with self.core.store.read() as reader:
+            require_hub(reader, self.id, self.name)
+            return reader.receipts(self.id)
+
+    def export(self) -> Iterator[str]:
+        """The whole hub as lines of JSON, revisions included."""
+        from holdfast.engine.transfer import export_hub
+
+        return export_hub(self.core, self.id, self.name)

@@ -1,0 +1,100 @@
+"""Keeps a hub's files in step around its operations: what was edited in MEMORY.md is taken in
+before one, and the files follow after it. A hub without a folder pays for one look."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import wraps
+from threading import get_ident
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from holdfast.files.step import Step
+    from holdfast.hub_memory import HubMemory
+
+# Operations before which edits in MEMORY.md are taken in, and those after which it follows too.
+READING = (
+    *("recall", "get", "list", "related", "statistics", "context", "pin", "unpin", "access"),
+    *("history", "diff", "changes", "receipts", "export", "scan", "conflicts"),
+)
+WRITING = (
+    *("remember", "remember_draft", "remember_many", "update", "archive", "archive_many"),
+    *("forget", "forget_many", "restore", "restore_many", "purge", "purge_many"),
+    *("purge_forgotten", "lifecycle", "undo", "settle"),
+)
+WRITING_SLOWLY = ("remember_stream",)
+# Operations after which a line of a journal may have to go, change or come back.
+JOURNALS_FOLLOW = (
+    *("update", "forget", "forget_many", "restore", "restore_many", "purge", "purge_many"),
+    *("purge_forgotten", "undo"),
+)
+
+
+@contextmanager
+def _in_step(hub: HubMemory, name: str, *, writes: bool) -> Iterator[None]:
+    """The hub's file before and after an operation; a hub without a folder costs one look."""
+    me = get_ident()
+    if me in hub._stepping:
+        # Operations call each other: only the outermost one looks.
+        yield
+        return
+    hub._stepping.add(me)
+    try:
+        step = _step_of(hub)
+        if step is not None:
+            step.before()
+        yield
+        if step is not None and name in JOURNALS_FOLLOW:
+            from holdfast.files import journal
+
+            for note in journal.follow(hub._journals, purged=name.startswith("purge")):
+                if note not in step.notes:
+                    step.notes.append(note)
+        if step is not None and writes:
+            step.after(purged=name.startswith("purge"))
+    finally:
+        hub._stepping.discard(me)
+
+
+def _step_of(hub: HubMemory) -> Step | None:
+    if not os.path.isdir(os.path.dirname(hub.memory_md)):
+        return None
+    if hub._step is None:
+        from holdfast.files.step import Step
+
+        hub._step = Step(hub.core, hub.memory_md, hub.id, hub.name)
+    return hub._step
+
+
+def _stepped(method: Any, name: str, *, writes: bool) -> Any:
+
+    @wraps(method)
+    def with_file(self: HubMemory, *args: Any, **values: Any) -> Any:
+        with _in_step(self, name, writes=writes):
+            return method(self, *args, **values)
+
+    return with_file
+
+
+def _stepped_slowly(method: Any, name: str) -> Any:
+
+    @wraps(method)
+    def with_file(self: HubMemory, *args: Any, **values: Any) -> Any:
+        with _in_step(self, name, writes=True):
+            yield from method(self, *args, **values)
+
+    return with_file
+
+
+Hub = TypeVar("Hub")
+
+
+def keep_in_step(hub: type[Hub]) -> type[Hub]:
+    """Wraps the operations of a hub that read or write, and leaves the rest."""
+    for name in READING + WRITING:
+        setattr(hub, name, _stepped(getattr(hub, name), name, writes=name in WRITING))
+    for name in WRITING_SLOWLY:
+        setattr(hub, name, _stepped_slowly(getattr(hub, name), name))
+    return hub
