@@ -27,6 +27,9 @@ from holdfast.text.titles import summary_of, title_of
 UNTRUSTED = frozenset({"tool", "import"})
 _METADATA_BYTES_MAX = 65_536
 _LABEL_CHARS_MAX = 1_000
+_SWITCHES = ("pinned", "processing")
+# A memory is named by a number too, and an origin is a place in a turn.
+_NO_TEXT = ("supersedes", "origin")
 _CLOSED = {
     "content_type": CONTENT_TYPES,
     "kind": KINDS,
@@ -45,11 +48,16 @@ def clean_draft(draft: Draft, *, bytes_max: int) -> Draft:
         **clean_fields(draft._asdict()),
     }
     out = draft._replace(**checked)
+    refuse_backwards(out)
+    return out
+
+
+def refuse_backwards(out: Draft | Memory) -> None:
+    """Refuses what ends before it begins."""
     if out.occurred_until and out.occurred_at and out.occurred_until < out.occurred_at:
         raise InvalidInput("It ends before it begins: occurred_until is earlier than occurred_at.")
     if out.valid_until and out.valid_from and out.valid_until < out.valid_from:
         raise InvalidInput("It ends before it begins: valid_until is earlier than valid_from.")
-    return out
 
 
 def clean_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -70,12 +78,19 @@ def clean_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
             out[name] = normalise.clean_time(value)
         elif name == "metadata":
             out[name] = _clean_metadata(value)
-        elif isinstance(value, str):
-            out[name] = _clean_label(name, value)
+        elif name in _SWITCHES:
+            if not isinstance(value, bool):
+                raise InvalidInput(f"The field {name} is true or false, not {value!r}.")
+            out[name] = value
+        elif isinstance(value, str) or name not in _NO_TEXT:
+            out[name] = clean_label(name, value)
     return out
 
 
-def _clean_label(name: str, value: str) -> str:
+def clean_label(name: str, value: str) -> str:
+    """A text of a line or a few, such as a title, a session or a reason."""
+    if not isinstance(value, str):
+        raise InvalidInput(f"The {name} must be text, not {type(value).__name__}.")
     if "\0" in value or any("\ud800" <= char <= "\udfff" for char in value):
         raise InvalidInput(f"The {name} holds characters that are not text.", hint="Remove them.")
     if len(value) > _LABEL_CHARS_MAX:

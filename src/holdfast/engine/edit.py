@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast.domain.change import Action, Receipt
 from holdfast.domain.memory import Memory
 from holdfast.engine.core import Core, require_hub
-from holdfast.engine.drafts import clean_fields, derived_title
+from holdfast.engine.drafts import clean_fields, clean_label, derived_title, refuse_backwards
 from holdfast.engine.find import Reference, find_memory
 from holdfast.engine.passages import Indexed, indexed
 from holdfast.engine.recorder import Recorder
@@ -53,6 +53,7 @@ _CLEARABLE = frozenset(
     {"key", "session", "speaker", "occurred_at", "occurred_until"}
     | {"valid_from", "valid_until", "expires_at"}
 )
+_SPANS = frozenset({"occurred_at", "occurred_until", "valid_from", "valid_until"})
 
 
 def update(
@@ -67,6 +68,7 @@ def update(
 ) -> Memory:
     """Sets fields; a field set to None is cleared where that makes sense."""
     new = _checked(core, changes)
+    reason = clean_label("reason", reason)
     with core.store.read() as reader:
         require_hub(reader, hub_id, hub)
         seen = find_memory(reader, hub_id, hub, reference)
@@ -83,6 +85,8 @@ def update(
         key = new.get("key")
         if key is not None:
             refuse_taken(writer, memory._replace(key=key))
+        if not _SPANS.isdisjoint(new):
+            refuse_backwards(memory._replace(**new))
         recorder = Recorder(core, writer, hub_id, "update", reason=reason)
         fresh = index if memory.version == seen.version else None
         after = recorder.revise(memory, fresh, **completed(memory, new))
@@ -97,8 +101,8 @@ def _checked(core: Core, changes: dict[str, Any]) -> dict[str, Any]:
     if not changes:
         raise InvalidInput("Say what to change, for example content=….")
     new = clean_fields({name: value for name, value in changes.items() if value is not None})
-    if isinstance(changes.get("pinned"), bool):
-        new["pinned"] = changes["pinned"]
+    if new.get("title") == "":
+        raise InvalidInput("The title cannot be empty.", hint="Leave it out to keep what is there.")
     if changes.get("content") is not None:
         bytes_max = core.settings["content.bytes_max"]
         new["content"] = normalise.clean_content(changes["content"], bytes_max=bytes_max)
@@ -157,6 +161,7 @@ def _revise(
     forgotten: bool = False,
     **new: Any,
 ) -> list[Memory]:
+    reason = clean_label("reason", reason)
     with core.store.write() as writer:
         require_hub(writer, hub_id, hub)
         recorder = Recorder(core, writer, hub_id, action, reason=reason)
@@ -216,6 +221,7 @@ def purge(
 ) -> list[Receipt]:
     """Removes them for good."""
     out = []
+    reason = clean_label("reason", reason)
     with core.store.write() as writer:
         require_hub(writer, hub_id, hub)
         for reference in references:

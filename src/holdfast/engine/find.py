@@ -41,8 +41,15 @@ def _look_up(reader: Reader, hub_id: str, reference: Reference) -> Memory | None
             f"{reference!r} does not name a memory.", hint="Use its id, its number or its key."
         )
     if isinstance(reference, int):
-        return reader.memory_by_number(hub_id, reference)
+        # No store counts further; asking one would be an error of its own.
+        within = 0 < reference < 2**63
+        return reader.memory_by_number(hub_id, reference) if within else None
     text = reference.strip()
+    if "\0" in text or any("\ud800" <= char <= "\udfff" for char in text):
+        raise InvalidInput(
+            f"{reference!r} does not name a memory: it holds characters that are not text.",
+            hint="Use its id, its number or its key.",
+        )
     if not text:
         raise InvalidInput("Say which memory: its id, its number (#12) or its key.")
     if text.startswith("mem_"):

@@ -9,6 +9,7 @@ from holdfast.domain.change import Change, Entry, Revision, as_of, entries
 from holdfast.domain.codec import field_to_plain
 from holdfast.domain.memory import REVISED, Memory
 from holdfast.engine.core import Core, require_hub
+from holdfast.engine.drafts import clean_label
 from holdfast.engine.edit import refuse_taken
 from holdfast.engine.find import Reference, find_memory
 from holdfast.engine.recorder import Recorder
@@ -172,7 +173,8 @@ def _target(writer: Writer, hub_id: str, hub: str, change_id: str | None) -> Cha
         return last
     if not isinstance(change_id, str):
         raise InvalidInput("Name a change set by its id, such as chg_….")
-    change = writer.change(hub_id, change_id.strip())
+    change_id = clean_label("change set", change_id)
+    change = writer.change(hub_id, change_id)
     if change is None:
         raise NotFound(
             f"There is no change set {change_id} in hub `{hub}`.",

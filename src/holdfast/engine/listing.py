@@ -35,6 +35,8 @@ def list_memories(
 ) -> Page:
     """One page; without a limit, everything."""
     checked: Order = one_of(order, ORDERS, "order")  # type: ignore[assignment]
+    if limit is not None and type(limit) is not int:
+        raise InvalidInput(f"The limit must be a whole number, not {limit!r}.")
     if limit is not None and limit < 1:
         raise InvalidInput(f"The limit is {limit}; it must be at least 1.")
     after = None if cursor is None else _read_cursor(cursor, checked)
@@ -137,7 +139,7 @@ def _read_cursor(cursor: str, order: Order) -> tuple[int, int]:
     try:
         text = binascii.a2b_base64(cursor.translate(_FROM_URL) + "===", strict_mode=False)
         made_for, value, number = json.loads(text)
-        if not (isinstance(value, int) and isinstance(number, int)):
+        if not all(isinstance(part, int) and abs(part) < 2**63 for part in (value, number)):
             raise ValueError
     except (ValueError, TypeError, AttributeError):
         raise InvalidInput(

@@ -45,7 +45,7 @@ def clean_content(text: str, *, bytes_max: int = CONTENT_BYTES_MAX) -> str:
     has them, and what was remembered should come back as it was.
     """
     _require_text(text, "Content")
-    if not text or text.isspace():
+    if not _visible(text):
         raise InvalidInput(
             "The content is empty.", hint="Give at least one word that is worth remembering."
         )
@@ -59,6 +59,14 @@ def clean_content(text: str, *, bytes_max: int = CONTENT_BYTES_MAX) -> str:
             hint="Split it into several memories, or keep a summary and the path to the file.",
         )
     return text
+
+
+def _visible(text: str) -> bool:
+    """Whether anything in it can be seen; ends at the first character that can."""
+    return any(
+        not char.isspace() and unicodedata.category(char) not in ("Cf", "Cc", "Zs", "Zl", "Zp")
+        for char in text
+    )
 
 
 def content_hash(text: str) -> str:
@@ -114,6 +122,12 @@ def clean_key(text: str) -> str:
         raise InvalidInput(
             f"The key {text!r} has two dots in a row.",
             hint=_suggestion(_suggest(text, _ILLEGAL_IN_KEY)),
+        )
+    # Where a memory is asked for, these would be read as its number or its id.
+    if text.isdecimal() or text.startswith("mem_"):
+        raise InvalidInput(
+            f"The key {text!r} reads like a memory's number or id.",
+            hint=_suggestion(f"key-{text.removeprefix('mem_')}"),
         )
     return text
 

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import base64
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import apsw
 import pytest
 
-from holdfast import Holdfast
+from holdfast import Holdfast, HubMemory
 from holdfast.domain.clock import SystemClock
 from holdfast.domain.ids import TimeIds
 from holdfast.domain.results import Stored
 from holdfast.engine import repair, transfer
-from holdfast.errors import Conflict, EmbedderError, InvalidInput, StoreBusy, StoreError
+from holdfast.errors import Conflict, EmbedderError, InvalidInput, NotFound, StoreBusy, StoreError
 from holdfast.testing import FixedClock, HashEmbedder, open_for_tests
 
 # The model and the write lock
@@ -309,3 +310,52 @@ def test_a_purge_that_cannot_clear_up_does_not_say_that_nothing_was_written(
         assert "Nothing was written" not in str(told.value)
         assert "is gone" in str(told.value)
         assert list(memory.hub().list()) == []
+
+
+# What a caller may get wrong
+
+
+@pytest.mark.parametrize(
+    ("act", "words"),
+    [
+        (lambda hub: hub.get("half \ud800"), "not text"),
+        (lambda hub: hub.get("nul \0"), "not text"),
+        (lambda hub: hub.forget(1, reason="half \ud800"), "reason"),
+        (lambda hub: hub.archive(1, reason="nul \0"), "reason"),
+        (lambda hub: hub.purge(1, reason="half \ud800"), "reason"),
+        (lambda hub: hub.update(1, title="New", reason=5), "reason must be text"),
+        (lambda hub: hub.undo("half \ud800"), "change set"),
+        (lambda hub: hub.update(1, pinned="yes"), "true or false"),
+        (lambda hub: hub.remember("New", pinned="yes"), "true or false"),
+        (lambda hub: hub.remember("New", session=5), "session must be text"),
+        (lambda hub: hub.remember("New", title=["a"]), "title must be text"),
+        (lambda hub: hub.remember("New", source_path=b"/a"), "source_path must be text"),
+        (lambda hub: hub.update(1, title="  "), "title cannot be empty"),
+        (lambda hub: hub.update(1, valid_from="2027-01-01T00:00:00Z"), "ends before it begins"),
+        (lambda hub: hub.remember("\u200b\u2060 \x07"), "empty"),
+        (lambda hub: hub.remember("New", key="123"), "number or id"),
+        (lambda hub: hub.remember("New", key="mem_x"), "number or id"),
+        (lambda hub: hub.remember("New", key="#12"), "'#'"),
+        (lambda hub: hub.list(limit="a"), "whole number"),
+        (lambda hub: hub.list(cursor=_cursor(2**70)), "not made by a list"),
+    ],
+)
+def test_what_cannot_be_used_is_refused_with_a_sentence(
+    tmp_path: Path, act: Callable[[HubMemory], object], words: str
+) -> None:
+    with open_for_tests(tmp_path) as memory:
+        hub = memory.hub()
+        hub.remember("Prefers tabs", valid_until="2026-12-01T00:00:00Z")
+        with pytest.raises(InvalidInput, match=words):
+            act(hub)
+        assert len(hub.changes()) == 1
+
+
+def _cursor(number: int) -> str:
+    return base64.urlsafe_b64encode(json.dumps(["newest", number, number]).encode()).decode()
+
+
+@pytest.mark.parametrize("number", [2**70, -(2**70), 0, 2**63])
+def test_a_number_that_no_memory_can_have_is_not_found(tmp_path: Path, number: int) -> None:
+    with open_for_tests(tmp_path) as memory, pytest.raises(NotFound):
+        memory.hub().get(number)
