@@ -189,6 +189,10 @@ def _take_in(
     writer: Writer, recorder: Recorder, core: Core, hub: str, item: _Prepared
 ) -> Remembered:
     twin = _twin(writer, item.memory)
+    if item.memory.quarantine and (item.draft.supersedes or (twin and not twin.quarantine)):
+        # What waits for review neither changes nor replaces what a trusted voice said.
+        item = _apart(item)
+        twin = _twin(writer, item.memory)
     if item.draft.supersedes is not None:
         previous = find_memory(writer, item.memory.hub_id, hub, item.draft.supersedes)
         if twin is not None and twin.id != previous.id:
@@ -201,6 +205,11 @@ def _take_in(
     if twin is None:
         return _store(writer, recorder, core, item)
     return _renew(writer, recorder, item, twin)
+
+
+def _apart(item: _Prepared) -> _Prepared:
+    nowhere: dict[str, Any] = {"key": None, "source_path": None, "supersedes": None}
+    return _Prepared(item.draft._replace(**nowhere), item.memory._replace(**nowhere), None)
 
 
 def _placed(writer: Writer, recorder: Recorder, core: Core, memory: Memory) -> Memory:
@@ -245,6 +254,11 @@ def _renew(writer: Writer, recorder: Recorder, item: _Prepared, twin: Memory) ->
     for name in _TAKEN_OVER_IF_GIVEN:
         if getattr(item.draft, name) is not None:
             changes[name] = getattr(new, name)
+    by_key = new.key is not None and new.key == twin.key
+    if twin.source_path is not None and not by_key and new.source != "import":
+        # The same words in a second file: the memory stays where it is known. Whoever walks a
+        # folder and brings them in knows better: there it is a file that was moved.
+        changes.pop("source_path", None)
     if item.draft.pinned:
         changes["pinned"] = True
     if twin.state in ("archived", "cooling"):
