@@ -288,8 +288,9 @@ def test_a_write_that_fails_at_any_statement_leaves_the_old_state(
                 assert number > 5
                 return
             if after != before:
-                # Only what comes after the write itself may fail without taking it back.
-                assert name == "purge"
+                # Only what comes after the write itself may fail without taking it back: the
+                # clean-up of a purge, and vectors, which are made later then.
+                assert name in ("purge", "restore", "undo")
                 return
         pytest.fail("a write without end")
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.embed.base import Embedder
 from holdfast.engine.passages import window_texts
-from holdfast.errors import EmbedderError, HoldfastError
+from holdfast.errors import HoldfastError
 from holdfast.store.values import VectorRow
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def embed_memories(core: Core, hub_id: str, memory_ids: Sequence[str]) -> None:
             _embed_batch(
                 core, hub_id, embedder, [p for p in batch if p.passage_id in there], memories
             )
-    except EmbedderError:
+    except HoldfastError:
         return
     if len(passages) > _AT_ONCE_MAX:
         core.catch_up()
@@ -98,7 +98,8 @@ def embed_memories(core: Core, hub_id: str, memory_ids: Sequence[str]) -> None:
 
 def embed_hub(core: Core, hub_id: str) -> None:
     """Makes the missing vectors of one hub; where the model fails they are left for later."""
-    with suppress(EmbedderError):
+    # The write itself is done and acknowledged; vectors that could not be made are made later.
+    with suppress(HoldfastError):
         embed_missing(core, hub_id=hub_id)
 
 

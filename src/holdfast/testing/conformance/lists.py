@@ -46,6 +46,7 @@ _CONDITIONS: dict[str, st.SearchStrategy[Any]] = {
     "since": st.sampled_from(_MOMENTS),
     "until": st.sampled_from(_MOMENTS),
     "alive_at": st.sampled_from(_MOMENTS),
+    "known_by": st.sampled_from(_MOMENTS),
 }
 
 
@@ -182,6 +183,7 @@ class Lists(StoreCase):
             "since": at(3),
             "until": at(3),
             "alive_at": at(3),
+            "known_by": at(3),
         }
         wanted = EVERYTHING._replace(**{field: values[field]})
         with varied.read() as reader:
