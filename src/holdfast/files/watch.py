@@ -11,6 +11,7 @@ from typing import Any
 
 from holdfast.errors import StoreError
 from holdfast.files.atomic import HUBS, make_folder
+from holdfast.files.documents import FOLDER
 
 # An editor's save is several events within a few milliseconds; this gathers them into one and is
 # still at once to a person.
@@ -46,8 +47,10 @@ def watch_hubs(home: str, *, stop: Any = None) -> Iterator[set[str]]:
 
 
 def hub_of(root: str, path: str) -> str | None:
-    """The hub that a mirrored file belongs to; None for any other file."""
+    """The hub that a mirrored file or a document belongs to; None for any other file."""
     parts = os.path.relpath(path, root).split(os.sep)
     if len(parts) == 2 and _MIRRORED.fullmatch(parts[1]):
+        return parts[0]
+    if len(parts) > 2 and parts[0] != os.pardir and parts[1] == FOLDER:
         return parts[0]
     return None

@@ -20,7 +20,9 @@ from holdfast.files.watch import hub_of, watch_hubs
         ("/h/work/MEMORY.md~", None),
         ("/h/work/MEMORY.md.kept-20260527T120000Z", None),
         ("/h/work/notes.md", None),
-        ("/h/work/files/MEMORY.md", None),
+        ("/h/work/files/MEMORY.md", "work"),
+        ("/h/work/files/deep/notes.txt", "work"),
+        ("/h/work/conversations/2026-05-27-x.md", None),
         ("/h/MEMORY.md", None),
     ],
 )

@@ -90,6 +90,7 @@ def _take_in(call: Call, name: str) -> None:
         hub = call.memory.hub(name)
         report = hub.sync()
         journals = hub.sync_journals()
+        documents = hub.index_files()
     except HoldfastError as error:
         call.out.note(f"{name}: {error}")
         return
@@ -97,6 +98,9 @@ def _take_in(call: Call, name: str) -> None:
         _show(call, hub, report)
     for note in journals:
         call.out.note(note)
+    changed = len(documents.added) + len(documents.updated) + len(documents.removed)
+    if changed:
+        call.out.line(f"{name}: {changed} of its documents taken in")
 
 
 # conflicts
