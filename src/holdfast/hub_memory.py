@@ -185,12 +185,14 @@ class HubMemory:
         zone: tzinfo | None = None,
         meaning: bool = True,
         explain: bool = False,
+        project: str | None = None,
     ) -> Recalled:
         """Finds what answers a question, best first; each hit says why.
 
         The query may hold "quoted phrases", -exclusions and field:value filters. `as_of` reads the
         past. `meaning=False` matches words only, without the embedding model. `explain` also names
-        what matched and was left out, and why.
+        what matched and was left out, and why. `project` is a folder or a name: what belongs to it,
+        by source path, tag or metadata, ranks a little higher.
         """
         wanted = filter_from(
             category=category,
@@ -214,6 +216,7 @@ class HubMemory:
             zone=zone,
             meaning=meaning,
             explain=explain,
+            project=project or "",
         )
 
     def get(self, reference: Reference, *, as_of: datetime | str | None = None) -> Memory:

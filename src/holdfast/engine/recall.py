@@ -32,6 +32,7 @@ def recall_memories(
     zone: tzinfo | None = None,
     meaning: bool = True,
     explain: bool = False,
+    project: str = "",
 ) -> Recalled:
     """The hits for a question. What was shown is counted, off the path of the answer."""
     count = checked_limit(core.settings["recall.limit"] if limit is None else limit)
@@ -48,7 +49,7 @@ def recall_memories(
     with core.store.read(deadline_s=core.settings["recall.deadline_s"]) as reader:
         require_hub(reader, hub_id, hub)
         past = None if as_of is None else engine.history.states_as_of(reader, hub_id, as_of)
-        ask = Ask(analysis, wanted, count, moment, past)
+        ask = Ask(analysis, wanted, count, moment, past, project)
         recalled = recall(
             reader, hub_id, ask, embedder, core.vectors, meaning=meaning, explain=explain
         )

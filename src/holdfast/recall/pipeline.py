@@ -44,6 +44,8 @@ class Ask(NamedTuple):
     now: datetime
     # How changed memories stood at the past time that is asked about; None where it is now.
     past: Mapping[str, Memory | None] | None = None
+    # A folder, or a name: what belongs to it ranks a little higher.
+    project: str = ""
 
 
 def recall(
@@ -87,7 +89,7 @@ def recall(
     rank.add_missing_vectors(kept, covered)
     rank.add_keywords(kept, covered, len(query.terms))
     rank.add_surroundings(kept, voice, lambda pairs: reader.adjacent(hub_id, pairs))
-    rank.add_priors(kept, ask.analysis, ask.now)
+    rank.add_priors(kept, ask.analysis, ask.now, ask.project)
     model = question.model if question else ""
     answers, far = cut(rank.ordered(kept), covered, model, past=ask.past is not None)
     left.add(far, FAR)

@@ -85,8 +85,10 @@ def _add_neighbours(sessions: dict[str, list[Evidence]], floor: float, adjacent:
             turn.add("neighbour", weights.NEIGHBOUR_WEIGHT * excess, why)
 
 
-def add_priors(items: Sequence[Evidence], analysis: Analysis, now: datetime) -> None:
-    """What is known of a memory whatever the question; and the question's time and kind."""
+def add_priors(
+    items: Sequence[Evidence], analysis: Analysis, now: datetime, project: str = ""
+) -> None:
+    """What is known of a memory whatever the question; and the question's time, kind, project."""
     for item in items:
         memory = item.memory
         window = analysis.window
@@ -94,6 +96,8 @@ def add_priors(items: Sequence[Evidence], analysis: Analysis, now: datetime) -> 
             item.add("window", weights.WINDOW_WEIGHT, f"of the time asked for ({window.words})")
         if analysis.kind is not None and memory.kind == analysis.kind:
             item.add("kind", weights.KIND_WEIGHT, memory.kind)
+        if project and _of_project(memory, project):
+            item.add("project", weights.PROJECT_WEIGHT, "of this project")
         if memory.pinned:
             item.add("pinned", weights.PINNED_WEIGHT, "pinned")
         item.add("stability", weights.STABILITY_WEIGHT[memory.stability])
@@ -106,6 +110,18 @@ def add_priors(items: Sequence[Evidence], analysis: Analysis, now: datetime) -> 
         if not memory.current(now):
             why = "superseded" if memory.superseded_by else "no longer valid"
             item.add("not_current", weights.NOT_CURRENT_WEIGHT, why)
+
+
+def _of_project(memory: Memory, project: str) -> bool:
+    """Whether it belongs to a project: by its path, a tag, or what its metadata says."""
+    folder = project.rstrip("/")
+    path = memory.source_path or ""
+    return (
+        path == folder
+        or path.startswith(folder + "/")
+        or project.casefold() in memory.tags
+        or memory.metadata.get("project") == project
+    )
 
 
 def _in_window(memory: Memory, since: datetime, until: datetime) -> bool:

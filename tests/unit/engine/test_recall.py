@@ -396,6 +396,16 @@ def test_a_question_cannot_widen_what_the_caller_asked_for(notes: HubMemory) -> 
     assert notes.recall("kind:rationale postgres", kind="procedural") == []
 
 
+def test_what_belongs_to_the_project_at_hand_comes_first(hub: HubMemory) -> None:
+    hub.remember("Deploys with make ship", source_path="/home/ada/site/README.md")
+    hub.remember("Deploys with make push", source_path="/home/ada/siteB/README.md")
+    hub.remember("Deploys with make send", tags=["api"])
+    query = "how are deploys made?"
+    assert numbers(hub.recall(query, project="/home/ada/site"))[0] == 1
+    assert numbers(hub.recall(query, project="/home/ada/siteB/"))[0] == 2
+    assert numbers(hub.recall(query, project="api"))[0] == 3
+
+
 def test_signs_alone_mean_nothing(tmp_path: Path) -> None:
     with open_for_tests(tmp_path, embedder=HashEmbedder()) as memory:
         memory.hub().remember("Prefers tabs")
