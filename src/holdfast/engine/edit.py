@@ -21,7 +21,9 @@ from holdfast.text import normalise
 from holdfast.text.titles import summary_of
 
 if TYPE_CHECKING:
-    from holdfast.store.base import Reader
+    from datetime import datetime
+
+    from holdfast.store.base import Reader, Writer
 
 EDITABLE = frozenset(
     {
@@ -172,7 +174,12 @@ def _revise(
             memory = find_memory(writer, hub_id, hub, reference, forgotten=forgotten)
             if memory.forgotten_at is not None and new.get("forgotten_at", "") is None:
                 refuse_taken(writer, memory)
-            out.append(recorder.revise(memory, **new))
+            after = recorder.revise(memory, **new)
+            out.append(after)
+            if memory.forgotten_at is None and after.forgotten_at is not None:
+                reinstate_previous(writer, recorder, after)
+            elif memory.forgotten_at is not None and after.forgotten_at is None:
+                replace_previous(writer, recorder, after)
     recorder.embed()
     return out
 
@@ -226,12 +233,51 @@ def purge(
         require_hub(writer, hub_id, hub)
         for reference in references:
             memory = find_memory(writer, hub_id, hub, reference, forgotten=True)
+            recorder = Recorder(core, writer, hub_id, "update", reason="its successor was purged")
+            reinstate_previous(writer, recorder, memory)
             revisions = writer.purge(hub_id, memory.id)
             receipt = Receipt(memory.id, memory.number, core.now(), core.actor, reason, revisions)
             writer.add_receipt(hub_id, receipt)
             out.append(receipt)
     settle(core, "What was purged is gone")
     return out
+
+
+def reinstate_previous(writer: Writer, recorder: Recorder, gone: Memory) -> None:
+    """What a memory had superseded holds again once that memory is gone.
+
+    Where it has a successor itself, that one stands, and nothing changes. Where the one before is
+    gone too, the one before that holds again.
+    """
+    while gone.superseded_by is None and gone.supersedes is not None:
+        previous = writer.memory(gone.hub_id, gone.supersedes)
+        if previous is None or previous.superseded_by != gone.id:
+            return
+        previous = recorder.revise(
+            previous, superseded_by=None, valid_until=_ended_before(writer, previous, gone.id)
+        )
+        if previous.forgotten_at is None:
+            return
+        gone = previous
+
+
+def _ended_before(reader: Reader, memory: Memory, successor: str) -> datetime | None:
+    """The end it had before the supersession set one; what was set by hand since then stays."""
+    for revision in reversed(reader.revisions(memory.hub_id, memory.id)):
+        if revision.fields.get("superseded_by", (None, None))[1] == successor:
+            old, new = revision.fields.get("valid_until", (memory.valid_until, None))
+            return old if memory.valid_until == new else memory.valid_until
+    return memory.valid_until
+
+
+def replace_previous(writer: Writer, recorder: Recorder, back: Memory) -> None:
+    """A memory that comes back takes the place again of what it had superseded."""
+    if back.supersedes is None or back.superseded_by is not None:
+        return
+    previous = writer.memory(back.hub_id, back.supersedes)
+    if previous is not None and previous.superseded_by is None:
+        ended = previous.valid_until or back.valid_from or recorder.change.at
+        recorder.revise(previous, superseded_by=back.id, valid_until=ended)
 
 
 def settle(core: Core, done: str) -> None:

@@ -394,3 +394,56 @@ def test_the_same_words_in_two_files_are_one_memory_that_stays_where_it_is(
         for path in ("/b", "/a", "/b"):
             assert isinstance(hub.remember("Prefers tabs", source_path=path), Duplicate)
         assert hub.get(1).source_path == "/a"
+
+
+# Successors that go
+
+
+def test_what_a_forgotten_memory_had_superseded_holds_again(tmp_path: Path) -> None:
+    clock = FixedClock()
+    with open_for_tests(tmp_path, clock=clock) as memory:
+        hub = memory.hub()
+        hub.remember("Prefers tabs")
+        clock.tick()
+        hub.remember("Prefers spaces", supersedes=1)
+        superseded = hub.get(1)
+        clock.tick()
+        hub.forget(2)
+        first = hub.get(1)
+        assert (first.superseded_by, first.valid_until) == (None, None)
+        assert first.current(clock.now())
+        hub.undo()
+        assert hub.get(1)._replace(version=0, updated_at=clock.now()) == superseded._replace(
+            version=0, updated_at=clock.now()
+        )
+        assert hub.get(2).forgotten_at is None
+        hub.forget(2)
+        hub.restore(2)
+        assert hub.get(1).superseded_by == hub.get(2).id
+        assert not hub.get(1).current(clock.tick())
+        assert repair.examine(memory.core).found == []
+
+
+def test_what_a_purged_memory_had_superseded_holds_again(tmp_path: Path) -> None:
+    clock = FixedClock()
+    with open_for_tests(tmp_path, clock=clock) as memory:
+        hub = memory.hub()
+        hub.remember("Prefers tabs", valid_until="2030-01-01T00:00:00Z")
+        ends = hub.get(1).valid_until
+        hub.remember("Prefers spaces", supersedes=1)
+        hub.purge(2)
+        first = hub.get(1)
+        assert (first.superseded_by, first.valid_until) == (None, ends)
+        assert repair.examine(memory.core).found == []
+
+
+def test_a_successor_in_the_middle_goes_and_the_newest_stands(tmp_path: Path) -> None:
+    with open_for_tests(tmp_path) as memory:
+        hub = memory.hub()
+        hub.remember("Prefers tabs")
+        hub.remember("Prefers spaces", supersedes=1)
+        hub.remember("Prefers two spaces", supersedes=2)
+        hub.forget(2)
+        assert hub.get(1).superseded_by is not None
+        hub.forget(3)
+        assert hub.get(1).superseded_by is None
