@@ -24,6 +24,7 @@ class Setting(NamedTuple):
     help: str
     least: float | None = None
     choices: tuple[str, ...] = ()
+    most: float | None = None
 
     @property
     def variable(self) -> str:
@@ -34,7 +35,8 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("hub", "default", "The hub that is used when none is named."),
     Setting("actor", "", "Who acts; empty means the name you are logged in with."),
     Setting("store.url", "", "Where memories are kept; empty means memory.db in the home folder."),
-    Setting("recall.limit", 5, "How many hits recall returns.", least=1),
+    # More hits than this are a list, which has cursors for it.
+    Setting("recall.limit", 5, "How many hits recall returns.", least=1, most=1_000),
     Setting("recall.deadline_s", 5.0, "Seconds after which a recall is stopped.", least=0.01),
     Setting("recall.count_shown", True, "Whether recall counts what it has shown."),
     Setting(
@@ -99,6 +101,7 @@ def load(
     for name, value in _read_file(path).items():
         setting = find(name, where=f" in {path}")
         values[setting.name] = Value(_checked(setting, value, path), path)
+    _refuse_unknown(environ)
     for setting in SETTINGS:
         if (text := environ.get(setting.variable)) is not None:
             checked = _parsed(setting, text, setting.variable)
@@ -107,6 +110,28 @@ def load(
         if value is not None:
             values[name] = Value(_checked(find(name), value, "flag"), "flag")
     return Settings(values, path)
+
+
+# Variables that are no settings: where the home folder is, whether errors show where they come
+# from; and what tests and tools around Holdfast name for themselves.
+_NO_SETTINGS = ("HOLDFAST_HOME", "HOLDFAST_DEBUG")
+_FOR_TESTS = "HOLDFAST_TEST_"
+
+
+def _refuse_unknown(environ: Mapping[str, str]) -> None:
+    """A variable with a slip in its name would be passed over in silence."""
+    ours = [name for name in environ if name.startswith("HOLDFAST_")]
+    if not ours:
+        return
+    known = [setting.variable for setting in SETTINGS] + [*_NO_SETTINGS]
+    for name in sorted(ours):
+        if name in known or name.startswith(_FOR_TESTS):
+            continue
+        from difflib import get_close_matches
+
+        near = get_close_matches(name, known, n=1, cutoff=0.4)
+        hint = f"Did you mean `{near[0]}`?" if near else "`holdfast config list` shows them all."
+        raise InvalidSetting(f"The environment variable {name} is no setting.", hint=hint)
 
 
 def find(name: str, where: str = "") -> Setting:
@@ -123,12 +148,31 @@ def find(name: str, where: str = "") -> Setting:
 
 def save(home: str, name: str, text: str | None) -> Any:
     """Writes one setting to the file (None takes it out), keeping the rest of the file."""
-    setting = find(name)
-    value = None if text is None else _parsed(setting, text, name)
     path = os.path.join(home, FILE_NAME)
-    _read_file(path)  # A file that cannot be read must not be written over.
-    _write_file(path, _edited(path, setting.name, value))
+    there = _read_file(path)  # A file that cannot be read must not be written over.
+    # A name that is no setting may still be taken out, where the file has it.
+    known = name if text is None and name in there else find(name).name
+    value = None if text is None else _parsed(find(known), text, name)
+    edited = _edited(path, known, value)
+    if text is not None:
+        _refuse_unreadable(path, edited)
+    _write_file(path, edited)
     return value
+
+
+def _refuse_unreadable(path: str, text: str) -> None:
+    """A file that would not load is not written. Taking something out is let through, so that one
+    mistake after the other can go."""
+    import tomllib
+
+    try:
+        after = _flat(tomllib.loads(text))
+    except ValueError as error:
+        raise InvalidSetting(
+            f"{path} would not be readable any more: {error}.", hint="Mend the file by hand."
+        ) from None
+    for name, value in after.items():
+        _checked(find(name, where=f" in {path}"), value, path)
 
 
 def _edited(path: str, name: str, value: Any) -> str:
@@ -144,6 +188,10 @@ def _edited(path: str, name: str, value: Any) -> str:
     place: Any = document
     for table in tables:
         place = place.setdefault(table, tomlkit.table())
+        if not isinstance(place, dict):
+            raise InvalidSetting(
+                f"{path} has a value where the table `{table}` belongs.", hint="Mend the file."
+            )
     if value is not None:
         place[key] = value
     elif key in place:
@@ -218,6 +266,8 @@ def _checked(setting: Setting, value: Any, where: str) -> Any:
     # `not >=` rather than `<`, so that nan is refused too.
     if setting.least is not None and not float(value) >= setting.least:
         raise _refused(setting, value, where, f"at least {setting.least:g}")
+    if setting.most is not None and not float(value) <= setting.most:
+        raise _refused(setting, value, where, f"at most {setting.most:g}")
     return value
 
 

@@ -92,3 +92,50 @@ def test_every_setting_has_help_and_a_default_that_passes_its_own_check(tmp_path
         assert find(setting.name) is setting
         if setting.least is not None:
             assert float(setting.default) >= setting.least
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("HOLDFAST_RECAL_LIMIT", "HOLDFAST_RECALL_LIMIT"),
+        ("HOLDFAST_LIMIT", "is no setting"),
+        ("HOLDFAST_HOM", "HOLDFAST_HOME"),
+    ],
+)
+def test_a_variable_with_a_slip_in_its_name_is_an_error(
+    tmp_path: Path, name: str, said: str
+) -> None:
+    with pytest.raises(InvalidSetting, match=said):
+        load(str(tmp_path), environ={name: "1", "PATH": "/bin"})
+
+
+def test_variables_that_are_no_settings_are_let_be(tmp_path: Path) -> None:
+    environ = {"HOLDFAST_HOME": "/a", "HOLDFAST_DEBUG": "1", "HOLDFAST_TEST_SEED": "7"}
+    assert load(str(tmp_path), environ=environ)["recall.limit"] == 5
+
+
+def test_a_limit_has_an_upper_bound(tmp_path: Path) -> None:
+    assert load(str(tmp_path), environ={}, flags={"recall.limit": 1000})["recall.limit"] == 1000
+    with pytest.raises(InvalidSetting, match="at most 1000"):
+        load(str(tmp_path), environ={}, flags={"recall.limit": 1001})
+
+
+@pytest.mark.parametrize(
+    "text", ["recall = 5\n", "nonsense = 1\n", "[recall]\nlimit = 0\n", "[recal]\nlimit = 1\n"]
+)
+def test_nothing_is_saved_where_the_file_would_not_load(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "holdfast.toml"
+    file.write_text(text)
+    with pytest.raises(InvalidSetting):
+        save(str(tmp_path), "recall.deadline_s", "2")
+    assert file.read_text() == text
+
+
+def test_a_name_that_is_no_setting_can_be_taken_out(tmp_path: Path) -> None:
+    file = tmp_path / "holdfast.toml"
+    file.write_text("nonsense = 1\nhub = 'a'\n[recal]\nlimit = 1\n")
+    save(str(tmp_path), "nonsense", None)
+    save(str(tmp_path), "recal.limit", None)
+    assert load(str(tmp_path), environ={})["hub"] == "a"
+    with pytest.raises(InvalidSetting, match="no setting"):
+        save(str(tmp_path), "nonsense", None)
