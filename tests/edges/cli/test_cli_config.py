@@ -150,3 +150,16 @@ def test_a_bad_variable_is_mended_where_it_stands(run: Run, monkeypatch) -> None
     assert "`recall.limit` is 'ten' in HOLDFAST_RECALL_LIMIT" in ran.err
     assert "HOLDFAST_RECALL_LIMIT=5" in ran.err
     assert "config set" not in ran.err
+
+
+def test_a_name_that_is_no_setting_can_be_taken_out_of_the_file(
+    run: Run, screen: Run, home: Path
+) -> None:
+    home.mkdir()
+    (home / "holdfast.toml").write_text("colour = 'red'\nhub = 'work'\n[recall]\nlimt = 7\n")
+    assert run("recall", "x").code == 2
+    assert run("config", "unset", "recall.limt").rows == [["recall.limt", "", ""]]
+    assert screen("config", "unset", "colour").out == "colour is out of the file.\n"
+    assert run("config", "get", "hub").out == "work\n"
+    ran = run("config", "unset", "colour")
+    assert (ran.code, "no setting `colour`" in ran.err) == (2, True)
