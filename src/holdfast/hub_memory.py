@@ -147,7 +147,12 @@ class HubMemory:
         if ttl is not None:
             if expires_at is not None:
                 raise InvalidInput("Give ttl or expires_at, not both.")
-            values["expires_at"] = self.core.now() + ttl
+            try:
+                values["expires_at"] = self.core.now() + ttl
+            except (TypeError, OverflowError):
+                raise InvalidInput(
+                    "The ttl must be a timedelta that ends before the year 10000."
+                ) from None
         return self.remember_draft(draft_from(values))
 
     def remember_draft(self, draft: Draft) -> Remembered:

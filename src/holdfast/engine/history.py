@@ -192,7 +192,9 @@ def _taken_back(
     writer: Writer, recorder: Recorder, memory: Memory, revision: Revision, *, force: bool
 ) -> dict[str, Any]:
     if revision.creates:
-        if not force and memory.forgotten_at is None:
+        # Forgotten counts as changed: taking back the forgetting later would bring back what was
+        # never made.
+        if not force:
             _refuse_changed_since(writer, memory, revision)
         return {"forgotten_at": memory.forgotten_at or recorder.change.at}
     new = {}

@@ -153,3 +153,13 @@ def test_what_was_there_before_the_beginning_is_nothing(hub: HubMemory, clock: F
     hub.remember("Prefers tabs")
     assert hub.list(as_of=clock.now() - DAY) == []
     assert hub.recall("tabs", as_of=clock.now() - DAY) == []
+
+
+def test_making_is_not_undone_under_a_forgetting_that_could_be_taken_back(hub: HubMemory) -> None:
+    made = hub.remember_many(["One", "Two"])
+    hub.forget(2)
+    with pytest.raises(Conflict, match="forgotten_at"):
+        hub.undo(made[0].change)  # type: ignore[union-attr]
+    hub.undo()
+    hub.undo()
+    assert hub.list() == []

@@ -220,3 +220,9 @@ def test_an_update_expects_the_version_it_was_told(hub: HubMemory) -> None:
     with pytest.raises(Conflict, match="version 2"):
         hub.update(1, content="Prefers both", expected_version=1)
     assert hub.get(1).content == "Prefers spaces"
+
+
+@pytest.mark.parametrize("ttl", [timedelta.max, "7 days"])
+def test_a_time_to_live_that_cannot_be_is_refused(hub: HubMemory, ttl: object) -> None:
+    with pytest.raises(InvalidInput, match="ttl"):
+        hub.remember("A note", ttl=ttl)  # type: ignore[arg-type]
