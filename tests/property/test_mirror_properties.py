@@ -21,7 +21,7 @@ from holdfast.files.memory_md import (
     rewritten,
     unescaped,
 )
-from holdfast.text.normalise import clean_category
+from holdfast.text.normalise import clean_category, is_visible
 
 # Pieces that mean something to the format, so that chance finds the corners.
 PIECES = st.sampled_from(
@@ -35,7 +35,7 @@ PIECES = st.sampled_from(
 )  # fmt: skip
 LETTERS = st.characters(codec="utf-8", exclude_characters="\0")
 TEXT = st.lists(PIECES | st.text(LETTERS, max_size=4), max_size=24).map("".join)
-CONTENT = TEXT.filter(lambda text: bool(text) and not text.isspace())
+CONTENT = TEXT.filter(is_visible)
 NEWLINE = st.sampled_from(["\n", "\r\n"])
 
 

@@ -45,7 +45,7 @@ def clean_content(text: str, *, bytes_max: int = CONTENT_BYTES_MAX) -> str:
     has them, and what was remembered should come back as it was.
     """
     _require_text(text, "Content")
-    if not _visible(text):
+    if not is_visible(text):
         raise InvalidInput(
             "The content is empty.", hint="Give at least one word that is worth remembering."
         )
@@ -61,7 +61,7 @@ def clean_content(text: str, *, bytes_max: int = CONTENT_BYTES_MAX) -> str:
     return text
 
 
-def _visible(text: str) -> bool:
+def is_visible(text: str) -> bool:
     """Whether anything in it can be seen; ends at the first character that can."""
     return any(
         not char.isspace() and unicodedata.category(char) not in ("Cf", "Cc", "Zs", "Zl", "Zp")
