@@ -1,0 +1,79 @@
+"""What the store in memory holds: plain dictionaries, copied whole for each write."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from holdfast.domain.change import Change, Receipt, Revision
+from holdfast.domain.hub import Hub
+from holdfast.domain.memory import Memory
+from holdfast.domain.mirror import Agreed, Clash
+from holdfast.domain.turn import Turn
+from holdfast.store.values import (
+    IndexEntry,
+)
+
+if TYPE_CHECKING:
+    pass
+
+
+class IndexedPassage:
+    """A passage with what search knows of it, and its vectors by model."""
+
+    __slots__ = ("entry", "memory_id", "pk", "vectors")
+
+    def __init__(self, pk: int, memory_id: str, entry: IndexEntry, model: str) -> None:
+        self.pk = pk
+        self.memory_id = memory_id
+        self.entry = entry
+        self.vectors = {model: entry.vectors} if entry.vectors else {}
+
+    def copy(self) -> IndexedPassage:
+        twin = IndexedPassage(self.pk, self.memory_id, self.entry, "")
+        twin.vectors = dict(self.vectors)
+        return twin
+
+
+class HubContents:
+    """Everything of one hub."""
+
+    def __init__(self, hub: Hub) -> None:
+        self.hub = hub
+        self.memories: dict[str, Memory] = {}
+        self.changes: dict[str, Change] = {}
+        self.revisions: list[Revision] = []
+        self.receipts: list[Receipt] = []
+        self.turns: dict[str, Turn] = {}
+        self.agreed: dict[str, Agreed] = {}
+        self.clashes: dict[str, Clash] = {}
+        self.passages: dict[int, IndexedPassage] = {}
+        self.texts: dict[str, str] = {}
+        self.removals = 0
+
+    def copy(self) -> HubContents:
+        twin = HubContents(self.hub)
+        twin.memories = dict(self.memories)
+        twin.changes = dict(self.changes)
+        twin.revisions = list(self.revisions)
+        twin.receipts = list(self.receipts)
+        twin.turns = dict(self.turns)
+        twin.agreed = dict(self.agreed)
+        twin.clashes = dict(self.clashes)
+        twin.passages = {pk: passage.copy() for pk, passage in self.passages.items()}
+        twin.texts = dict(self.texts)
+        twin.removals = self.removals
+        return twin
+
+
+class State:
+    """Everything of a store. A state that readers may have is never changed, only replaced."""
+
+    def __init__(self) -> None:
+        self.hubs: dict[str, HubContents] = {}
+        self.sequence = 0
+
+    def copy(self) -> State:
+        twin = State()
+        twin.hubs = {hub_id: hub.copy() for hub_id, hub in self.hubs.items()}
+        twin.sequence = self.sequence
+        return twin

@@ -1,0 +1,206 @@
+"""Writing: changes to a state that nobody else sees yet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from holdfast.domain.change import Change, Receipt, Revision
+from holdfast.domain.hub import Hub, HubState
+from holdfast.domain.memory import Memory
+from holdfast.domain.mirror import Agreed, Clash
+from holdfast.domain.turn import Turn
+from holdfast.errors import NotFound, StoreError
+from holdfast.store.values import (
+    IndexEntry,
+    VectorRow,
+)
+
+if TYPE_CHECKING:
+    pass
+from holdfast.store.inmemory.reader import InMemoryReader
+from holdfast.store.inmemory.state import HubContents, IndexedPassage
+
+
+class InMemoryWriter(InMemoryReader):
+    """The Writer of the contract, on a state that nobody else sees yet."""
+
+    def _own(self, hub_id: str) -> HubContents:
+        if hub_id not in self._state.hubs:
+            raise NotFound(f"There is no hub {hub_id}.")
+        return self._state.hubs[hub_id]
+
+    def _next(self) -> int:
+        self._state.sequence += 1
+        return self._state.sequence
+
+    def add_hub(self, hub: Hub) -> None:
+        if self.hub(hub.name) is not None or hub.id in self._state.hubs:
+            raise StoreError(f"There is a hub {hub.name} ({hub.id}) already.")
+        self._state.hubs[hub.id] = HubContents(hub)
+
+    def rename_hub(self, hub_id: str, name: str) -> None:
+        own = self._own(hub_id)
+        taken = self.hub(name)
+        if taken is not None and taken.id != hub_id:
+            raise StoreError(f"There is a hub {name} already.")
+        own.hub = own.hub._replace(name=name)
+
+    def set_hub_state(self, hub_id: str, state: HubState, numbers: int) -> None:
+        own = self._own(hub_id)
+        own.hub = own.hub._replace(state=state, numbers=numbers)
+
+    def drop_hub(self, hub_id: str) -> None:
+        self._state.hubs.pop(hub_id, None)
+
+    def take_numbers(self, hub_id: str, count: int) -> int:
+        own = self._own(hub_id)
+        first = own.hub.numbers + 1
+        own.hub = own.hub._replace(numbers=own.hub.numbers + count)
+        return first
+
+    def add_memory(self, memory: Memory) -> None:
+        own = self._own(memory.hub_id)
+        if memory.id in own.memories or self.memory_by_number(memory.hub_id, memory.number):
+            raise StoreError(f"Memory {memory.id} (#{memory.number}) is there already.")
+        self._refuse_taken(memory)
+        own.memories[memory.id] = memory
+
+    def set_memory(self, memory: Memory) -> None:
+        own = self._own(memory.hub_id)
+        if memory.id not in own.memories:
+            raise NotFound(f"There is no memory {memory.id} to be changed.")
+        self._refuse_taken(memory)
+        own.memories[memory.id] = memory
+
+    def _refuse_taken(self, memory: Memory) -> None:
+        """A key and a source path belong to one memory that is not forgotten."""
+        if memory.forgotten_at is not None:
+            return
+        for other in self._own(memory.hub_id).memories.values():
+            if other.id != memory.id and other.forgotten_at is None:
+                if memory.key is not None and memory.key == other.key:
+                    raise StoreError(f"The key {memory.key} belongs to {other.id}.")
+                if memory.source_path is not None and memory.source_path == other.source_path:
+                    raise StoreError(f"The path {memory.source_path} belongs to {other.id}.")
+
+    def add_change(self, change: Change) -> None:
+        own = self._own(change.hub_id)
+        if change.id in own.changes:
+            raise StoreError(f"The change set {change.id} is there already.")
+        own.changes[change.id] = change
+
+    def mark_undone(self, hub_id: str, change_id: str, by: str | None) -> None:
+        changes = self._own(hub_id).changes
+        if change_id in changes:
+            changes[change_id] = changes[change_id]._replace(undone_by=by)
+
+    def add_revision(
+        self,
+        hub_id: str,
+        change_id: str,
+        memory_id: str,
+        version: int,
+        at: datetime,
+        fields: Mapping[str, tuple[Any, Any]],
+    ) -> None:
+        own = self._own(hub_id)
+        if change_id not in own.changes or memory_id not in own.memories:
+            raise NotFound(f"There is no {change_id} or no {memory_id} for this revision.")
+        own.revisions.append(
+            Revision(self._next(), change_id, memory_id, version, at, dict(fields))
+        )
+
+    def add_turn(self, turn: Turn) -> None:
+        self._own(turn.hub_id).turns[turn.id] = turn
+
+    def prune_turns(self, hub_id: str, *, keep: int) -> int:
+        own = self._own(hub_id)
+        gone = max(0, len(own.turns) - keep)
+        own.turns = dict(list(own.turns.items())[gone:])
+        return gone
+
+    def set_agreed(self, hub_id: str, agreed: Agreed) -> None:
+        self._own(hub_id).agreed[agreed.path] = agreed
+
+    def drop_agreed(self, hub_id: str, path: str) -> None:
+        self._own(hub_id).agreed.pop(path, None)
+
+    def add_clash(self, hub_id: str, clash: Clash) -> None:
+        self._own(hub_id).clashes[clash.id] = clash
+
+    def settle_clash(self, hub_id: str, clash_id: str, at: datetime) -> None:
+        clashes = self._own(hub_id).clashes
+        if clash_id in clashes:
+            clashes[clash_id] = clashes[clash_id]._replace(settled_at=at)
+
+    def add_receipt(self, hub_id: str, receipt: Receipt) -> None:
+        self._own(hub_id).receipts.append(receipt)
+
+    def purge(self, hub_id: str, memory_id: str) -> int:
+        own = self._own(hub_id)
+        self.unindex(hub_id, memory_id)
+        kept = [r for r in own.revisions if r.memory_id != memory_id]
+        gone = len(own.revisions) - len(kept)
+        touched = {r.change_id for r in own.revisions if r.memory_id == memory_id}
+        emptied = touched - {r.change_id for r in kept}
+        own.changes = {key: c for key, c in own.changes.items() if key not in emptied}
+        own.revisions = kept
+        memory = own.memories.pop(memory_id, None)
+        said = None if memory is None else memory.content
+        own.clashes = {
+            key: clash
+            for key, clash in own.clashes.items()
+            if clash.memory_id != memory_id and said not in (clash.in_store, clash.in_file)
+        }
+        return gone
+
+    def index(
+        self, hub_id: str, memory_id: str, text: str, entries: Sequence[IndexEntry], model: str
+    ) -> None:
+        self.unindex(hub_id, memory_id)
+        own = self._own(hub_id)
+        if memory_id not in own.memories:
+            raise NotFound(f"There is no memory {memory_id} to be indexed.")
+        if entries:
+            own.texts[memory_id] = text
+        for entry in entries:
+            pk = self._next()
+            own.passages[pk] = IndexedPassage(pk, memory_id, entry, model)
+
+    def unindex(self, hub_id: str, memory_id: str) -> None:
+        own = self._own(hub_id)
+        gone = [pk for pk, p in own.passages.items() if p.memory_id == memory_id]
+        own.texts.pop(memory_id, None)
+        for pk in gone:
+            own.removals += sum(map(len, own.passages.pop(pk).vectors.values()))
+
+    def set_vectors(self, hub_id: str, model: str, vectors: Sequence[VectorRow]) -> None:
+        passages = self._own(hub_id).passages
+        grouped: dict[int, list[VectorRow]] = {}
+        for row in vectors:
+            grouped.setdefault(row.passage_id, []).append(row)
+        for pk, rows in grouped.items():
+            if pk in passages and model not in passages[pk].vectors:
+                ordered = sorted(rows, key=lambda row: row.window)
+                passages[pk].vectors[model] = tuple(row.vector for row in ordered)
+
+    def drop_derived(self) -> None:
+        for hub in self._state.hubs.values():
+            hub.removals += len(hub.passages)
+            hub.passages.clear()
+            hub.texts.clear()
+
+    def count_access(self, hub_id: str, memory_ids: Sequence[str], at: datetime) -> None:
+        memories = self._own(hub_id).memories
+        for memory_id in memory_ids:
+            if (one := memories.get(memory_id)) is not None:
+                count = one.access_count + 1
+                memories[memory_id] = one._replace(access_count=count, accessed_at=at)
+
+    def count_shown(self, hub_id: str, memory_ids: Sequence[str]) -> None:
+        memories = self._own(hub_id).memories
+        for memory_id in memory_ids:
+            if (one := memories.get(memory_id)) is not None:
+                memories[memory_id] = one._replace(shown_count=one.shown_count + 1)
