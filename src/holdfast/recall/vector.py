@@ -75,9 +75,9 @@ class _Matrix:
             some = [row for row in some if len(row.vector) - _SCALE_BYTES == width]
             if not some:
                 continue
-            raw = np.frombuffer(b"".join(row.vector for row in some), np.uint8)
-            raw = raw.reshape(len(some), -1)
-            self._room_for(raw.shape[1] - _SCALE_BYTES)
+            joined = np.frombuffer(b"".join(row.vector for row in some), np.uint8)
+            raw = joined.reshape(len(some), width + _SCALE_BYTES)
+            self._room_for(width)
             part = slice(done, done + len(some))
             self.ids[part] = [row.passage_id for row in some]
             self.scales[part] = raw[:, :_SCALE_BYTES].copy().view("<f4").reshape(-1)
