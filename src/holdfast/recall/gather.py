@@ -18,7 +18,7 @@ from holdfast.recall.analyse import Analysis
 from holdfast.recall.evidence import Evidence, Found, corrected, saturated
 from holdfast.recall.vector import VectorCache
 from holdfast.recall.voice import Voice, first_person
-from holdfast.store.values import Candidate, TermQuery
+from holdfast.store.values import Candidate, Lexicon, TermQuery
 from holdfast.text.terms import fold, is_stop, is_unspaced, symbols, terms, trigram_text
 
 if TYPE_CHECKING:
@@ -90,9 +90,11 @@ def term_query(analysis: Analysis) -> TermQuery:
     return TermQuery((*analysis.terms, *parts), analysis.phrases, analysis.excluded)
 
 
-def gather(asked: Asked, query: TermQuery, question: Question | None) -> dict[str, Evidence]:
+def gather(
+    asked: Asked, query: TermQuery, lexicon: Lexicon, question: Question | None
+) -> dict[str, Evidence]:
     """The memories that may be answers, by id."""
-    words = _by_words(asked, query)
+    words = _by_words(asked, query, lexicon)
     found = _with_meaning(asked, words, question)
     if asked.past is None:
         kept = _best(found)
@@ -119,7 +121,7 @@ def fits(one: Candidate, analysis: Analysis) -> bool:
     return all(map(holds, analysis.phrases)) and not any(map(holds, analysis.excluded))
 
 
-def coverage(asked: Asked, query: TermQuery) -> Callable[[Evidence], float]:
+def coverage(asked: Asked, query: TermQuery, lexicon: Lexicon) -> Callable[[Evidence], float]:
     """Tells how much of the question's words a memory holds, the rare ones counting for more.
 
     A word the hub has never seen counts too: that it is missing says the most. Speakers' names and
@@ -128,7 +130,6 @@ def coverage(asked: Asked, query: TermQuery) -> Callable[[Evidence], float]:
     window = asked.analysis.window
     understood = {*asked.voice.names, *terms(window.words if window else "")}
     wanted = [term for term in query.terms if term not in understood] or list(query.terms)
-    lexicon = asked.reader.lexicon(asked.hub_id, wanted)
     # In a hub of three notes every word is common; rarity needs a little more to go by.
     lexicon = lexicon._replace(passages=max(lexicon.passages, weights.CUT_PASSAGES_LEAST))
     weight = {term: lexical.rarity(lexicon, term) for term in wanted}
@@ -151,11 +152,10 @@ def _is_held(term: str, held: set[str]) -> bool:
 # By words
 
 
-def _by_words(asked: Asked, query: TermQuery) -> list[lexical.WordHit]:
-    hits = lexical.gather(asked.reader, asked.hub_id, query, asked.wanted)
+def _by_words(asked: Asked, query: TermQuery, lexicon: Lexicon) -> list[lexical.WordHit]:
+    hits = lexical.gather(asked.reader, asked.hub_id, query, lexicon, asked.wanted)
     if not asked.past:
         return hits
-    lexicon = asked.reader.lexicon(asked.hub_id, query.terms)
     then = [
         Candidate(m.id, 0, 0, 0, len(m.content), (), " ".join(terms(m.content)), "", 1)
         for m in asked.past.values()

@@ -33,17 +33,22 @@ class WordHit(NamedTuple):
     score: float
 
 
+def terms_asked(query: TermQuery) -> tuple[str, ...]:
+    """Every term of a query, once: those whose statistics are needed."""
+    return tuple(dict.fromkeys([*query.terms, *(t for phrase in query.phrases for t in phrase)]))
+
+
 def gather(
     reader: Reader,
     hub_id: str,
     query: TermQuery,
+    lexicon: Lexicon,
     wanted: Filter,
     *,
     limit: int = LEXICAL_CANDIDATES,
 ) -> list[WordHit]:
     """The passages that hold the words, best first."""
-    asked = tuple(dict.fromkeys([*query.terms, *(t for phrase in query.phrases for t in phrase)]))
-    lexicon = reader.lexicon(hub_id, asked)
+    asked = terms_asked(query)
     prefixes = tuple(t for t in query.terms if len(t) == 1 and is_unspaced(t))
     terms = tuple(t for t in _worth_asking(query.terms, lexicon) if t not in prefixes)
     narrowed = query._replace(terms=terms, prefixes=prefixes)

@@ -23,7 +23,7 @@ from holdfast.recall.gather import Asked, coverage, embed_question, fits, gather
 from holdfast.recall.successors import bring_successors
 from holdfast.recall.vector import VectorCache
 from holdfast.recall.voice import SPEAKERS_MAX, find_voice
-from holdfast.store.values import TermQuery
+from holdfast.store.values import Lexicon, TermQuery
 
 if TYPE_CHECKING:
     from holdfast.embed.base import Embedder
@@ -69,10 +69,11 @@ def recall(
         degraded.append("the query was too long; only its beginning was used")
     question = embed_question(asked, embedder, cache, degraded) if meaning else None
     query = term_query(ask.analysis)
-    items = gather(asked, query, question)
+    lexicon = reader.lexicon(hub_id, lexical.terms_asked(query))
+    items = gather(asked, query, lexicon, question)
     left = _Left()
     if explain:
-        left.hidden(_hidden(reader, hub_id, query, wanted))
+        left.hidden(_hidden(reader, hub_id, query, lexicon, wanted))
     kept = left.unless(list(items.values()), lambda item: _met(item.memory, unwanted))
     if not kept:
         return Recalled([], degraded=tuple(degraded), filtered=left.counts, left_out=left.named)
@@ -85,7 +86,7 @@ def recall(
             wanted.admits(memory) and not _met(memory, unwanted) and fits(passage, ask.analysis)
         ),
     )
-    covered = coverage(asked, query)
+    covered = coverage(asked, query, lexicon)
     rank.add_missing_vectors(kept, covered)
     rank.add_keywords(kept, covered, len(query.terms))
     rank.add_surroundings(kept, voice, lambda pairs: reader.adjacent(hub_id, pairs))
@@ -150,10 +151,11 @@ class _Left:
 
 
 def _hidden(
-    reader: Reader, hub_id: str, query: TermQuery, wanted: Filter
+    reader: Reader, hub_id: str, query: TermQuery, lexicon: Lexicon, wanted: Filter
 ) -> list[tuple[Memory, str]]:
     """What fits the words, but not the filter."""
-    ids = [hit.candidate.memory_id for hit in lexical.gather(reader, hub_id, query, EVERYTHING)]
+    found = lexical.gather(reader, hub_id, query, lexicon, EVERYTHING)
+    ids = [hit.candidate.memory_id for hit in found]
     memories = reader.memories_by_id(hub_id, list(dict.fromkeys(ids)))
     return [(m, reason) for m in memories.values() if (reason := wanted.refusal(m))]
 
