@@ -37,11 +37,13 @@ def indexed(memory: Memory, core: Core) -> Indexed:
     return indexed_all([memory], core)[0]
 
 
-def indexed_all(memories: Sequence[Memory], core: Core) -> list[Indexed]:
+def indexed_all(memories: Sequence[Memory], core: Core | None) -> list[Indexed]:
     """The same for many at once: the embedding model is asked in one go.
 
     A long text is kept without vectors at first, so that keeping it does not take a minute: its
     words find it at once, and its vectors are made in the background (engine/embedding.py).
+    Without a core no model is asked at all: for inside a write, where everyone who wants to write
+    would wait for it.
     """
     cut = [_passages(memory) for memory in memories]
     texts = [
@@ -49,9 +51,10 @@ def indexed_all(memories: Sequence[Memory], core: Core) -> list[Indexed]:
         for memory, pieces in zip(memories, cut, strict=True)
     ]
     short = [sum(map(len, many)) <= WINDOWS_AT_ONCE for many in texts]
-    model, vectors = core.embed(
-        [t for many, now in zip(texts, short, strict=True) if now for some in many for t in some]
-    )
+    model, vectors = "", list[bytes]()
+    if core is not None:
+        asked = [many for many, now in zip(texts, short, strict=True) if now]
+        model, vectors = core.embed([text for many in asked for some in many for text in some])
     remaining = iter(vectors)
     out = []
     for memory, pieces, many, now in zip(memories, cut, texts, short, strict=True):

@@ -4,7 +4,7 @@ change set. Everything that writes memories goes through here, so nothing change
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.change import Action, Change, changed_fields
 from holdfast.domain.memory import Memory
@@ -19,19 +19,6 @@ if TYPE_CHECKING:
 _SEARCHED = frozenset(
     {"content", "title", "tags", "key", "speaker", "content_type", "source_path", "forgotten_at"}
 )
-
-
-class _NoModel:
-    """Stands where the core would, and makes no vectors."""
-
-    def embed(self, texts: Sequence[str]) -> tuple[str, list[bytes]]:
-        return "", []
-
-
-def without_vectors(memories: Sequence[Memory]) -> list[Indexed]:
-    """What search knows of memories, all but the vectors: for inside a write. The model may take
-    seconds, and everyone who wants to write would wait for it."""
-    return indexed_all(memories, cast("Core", _NoModel()))
 
 
 class Recorder:
@@ -101,7 +88,7 @@ class Recorder:
             return
         if index is None:
             # The embedding model is never asked inside a write; `embed` asks it afterwards.
-            index = without_vectors([memory])[0]
+            index = indexed_all([memory], None)[0]
             self._without_vectors.append(memory.id)
         self._writer.index(self._hub_id, memory.id, index.text, index.entries, index.model)
 
@@ -111,7 +98,7 @@ class Recorder:
         embedder = self._core.embedder
         if embedder is None or memory.forgotten_at is not None:
             return None
-        index = without_vectors([memory])[0]
+        index = indexed_all([memory], None)[0]
         before = self._writer.passages(self._hub_id, [memory.id])
         if [(old.start, old.end, old.headings) for old in before] != [
             (new.start, new.end, new.headings) for new in index.entries
@@ -138,5 +125,5 @@ def reindex(writer: Writer, memories: Sequence[Memory]) -> None:
     """Rebuilds the derived state of memories as they are, all but the vectors; no change, so no
     revision."""
     for memory in memories:
-        index = without_vectors([memory])[0]
+        index = indexed_all([memory], None)[0]
         writer.index(memory.hub_id, memory.id, index.text, index.entries, index.model)

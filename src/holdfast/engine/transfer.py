@@ -26,7 +26,7 @@ from holdfast.domain.turn import Turn
 from holdfast.engine.core import Core, require_hub
 from holdfast.engine.drafts import clean_fields
 from holdfast.engine.embedding import embed_hub
-from holdfast.engine.recorder import without_vectors
+from holdfast.engine.passages import indexed_all
 from holdfast.errors import AlreadyExists, HoldfastError, InvalidInput
 from holdfast.text.normalise import (
     clean_content,
@@ -259,7 +259,7 @@ def _write(writer: Writer, hub: Hub, batch: list[_Line], bytes_max: int) -> int:
         if isinstance(value, Memory | Receipt):
             highest = max(highest, value.number)
     shown = [memory for memory in memories if memory.forgotten_at is None]
-    for memory, index in zip(shown, without_vectors(shown), strict=True):
+    for memory, index in zip(shown, indexed_all(shown, None), strict=True):
         writer.index(hub.id, memory.id, index.text, index.entries, index.model)
     return highest
 
