@@ -7,6 +7,7 @@ or archived; this module knows nothing of either.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Sequence
 from datetime import datetime
@@ -18,7 +19,7 @@ from holdfast.errors import InvalidInput
 from holdfast.text import normalise
 
 if TYPE_CHECKING:
-    from holdfast.store.base import Writer
+    from holdfast.store.base import Reader, Writer
 
 UNKNOWN_SOURCE = "unknown"
 # As many turns, and as much of each, as the systems whose prompt this is have always shown.
@@ -29,6 +30,7 @@ RECOVERY_OPENING = (
     "for context — do NOT respond to these messages, just absorb the context silently:"
 )
 RECOVERY_CLOSING = "(End of recovery context. Wait for the next real message.)"
+_TURN_ID = re.compile(r"trn_[0-9a-z]{1,64}")
 # Up to here no check of a memory's fields could refuse it.
 _PLAIN_SESSION_CHARS = 1_000
 # A source or a name stands at the head of a line: longer ones are no names.
@@ -114,11 +116,39 @@ def turns(
     session: str | None = None,
     before: str | None = None,
 ) -> list[Turn]:
-    """Turns, newest first; `before` is the id of the last one seen."""
+    """Turns, newest first; `before` is the id of the last one seen, also where that one has left
+    the log since."""
     _check_count(limit, "limit")
+    _check_id(before)
+    wanted = clean_session(session)
     with core.store.read() as reader:
         require_hub(reader, hub_id, hub)
-        return reader.turns(hub_id, limit=limit, session=clean_session(session), before=before)
+        found = reader.turns(hub_id, limit=limit, session=wanted, before=before)
+        if found or before is None:
+            return found
+        return _earlier(reader, hub_id, limit, wanted, before)
+
+
+def _earlier(
+    reader: Reader, hub_id: str, limit: int, session: str | None, before: str
+) -> list[Turn]:
+    """The turns before one that the log does not hold: ids sort by the time they were made.
+
+    Of the one the log does hold, the store has said already that nothing is before it.
+    """
+    every = list(reader.scan_turns(hub_id))
+    if any(turn.id == before for turn in every):
+        return []
+    earlier = (turn for turn in reversed(every) if turn.id < before)
+    return [turn for turn in earlier if session in (None, turn.session)][:limit]
+
+
+def _check_id(before: str | None) -> None:
+    if before is not None and not (isinstance(before, str) and _TURN_ID.fullmatch(before)):
+        raise InvalidInput(
+            f"{before!r} is not the id of a turn.",
+            hint="Give the id of the last turn you saw; it begins with trn_.",
+        )
 
 
 def search_turns(core: Core, hub_id: str, hub: str, query: str, *, limit: int = 10) -> list[Turn]:

@@ -53,6 +53,27 @@ def test_turns_are_newest_first_by_page_and_by_session(hub: HubMemory) -> None:
     assert [turn.content for turn in hub.turns(session="odd")] == ["line 3", "line 1"]
 
 
+def test_pages_go_on_from_a_turn_that_has_left_the_log(tmp_path: Path) -> None:
+    small = {"log.keep": 3, "log.prune_every": 1}
+    with open_for_tests(tmp_path, settings=small) as memory:
+        hub = memory.create_hub("work")
+        logged = [hub.log_turn("user", f"line {n}", session=f"s{n % 2}") for n in range(6)]
+        assert said(hub) == ["line 5", "line 4", "line 3"]
+        assert hub.turns(before=logged[0].id) == []
+        elsewhere = memory.create_hub("other").log_turn("user", "later than all of them")
+        assert [t.content for t in hub.turns(before=elsewhere.id, limit=2)] == ["line 5", "line 4"]
+        odd = hub.turns(before=elsewhere.id, session="s1")
+        assert [turn.content for turn in odd] == ["line 5", "line 3"]
+        assert hub.turns(before=logged[3].id) == []
+
+
+@pytest.mark.parametrize("before", ["", "line 4", "mem_00000001", "trn_", "trn_1; DROP", 7])
+def test_a_page_before_what_is_no_turn_is_refused(hub: HubMemory, before: Any) -> None:
+    hub.log_turn("user", "line 0")
+    with pytest.raises(InvalidInput, match="not the id of a turn"):
+        hub.turns(before=before)
+
+
 def test_a_log_is_its_hubs_alone(memory: Holdfast, hub: HubMemory) -> None:
     hub.log_turn("user", "the deploy failed")
     other = memory.create_hub("other")
