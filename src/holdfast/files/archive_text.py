@@ -100,8 +100,7 @@ def add(text: str, messages: Sequence[Message]) -> str:
     What a person wrote between the messages stays.
     """
     known = read(text)
-    seen = {message.id for message in known}
-    fresh = [message for message in messages if message.id not in seen]
+    fresh = _missing(known, messages)
     if not fresh:
         return text
     every = [*known, *fresh]
@@ -109,6 +108,37 @@ def add(text: str, messages: Sequence[Message]) -> str:
     text = _SUMMARY.sub(lambda _: summary, text, count=1)
     text = _COUNT.sub(f"- Messages: {len(every)}", text, count=1)
     return text.rstrip("\n") + "\n" + "".join(map(_rendered, fresh))
+
+
+def _missing(known: Sequence[Message], messages: Sequence[Message]) -> list[Message]:
+    """Those messages that are not among the known ones.
+
+    A message has one id in the log and another when a caller hands it in, so between those two
+    kinds words decide: each known message stands for one that says the same. Two turns of the log
+    that say the same are two messages.
+    """
+    seen = {message.id for message in known}
+    given = {message.id for message in messages}
+    alike: dict[tuple[bool, str, str], int] = {}
+    for message in known:
+        if message.id not in given:
+            kind = (is_logged(message.id), message.who, message.text)
+            alike[kind] = alike.get(kind, 0) + 1
+    out = []
+    for message in messages:
+        other_kind = (not is_logged(message.id), message.who, message.text)
+        if message.id in seen:
+            continue
+        if alike.get(other_kind, 0):
+            alike[other_kind] -= 1
+        else:
+            out.append(message)
+    return out
+
+
+def is_logged(id_: str) -> bool:
+    """Whether the id is that of a turn of the log, and not one made from what was said."""
+    return id_.startswith("trn_")
 
 
 def read(text: str) -> list[Message]:

@@ -100,6 +100,50 @@ def test_archiving_again_with_the_same_turns_changes_nothing(
     assert len(talked.changes()) == 1
 
 
+SAID = [
+    {"role": "user", "content": "Fix the JWT expiry bug."},
+    {"role": "assistant", "content": "The token's expiry is compared in local time."},
+]
+
+
+@pytest.mark.parametrize("order", [("log", "given"), ("given", "log"), ("log", "given", "log")])
+def test_a_session_from_the_log_and_as_messages_is_archived_once(
+    talked: HubMemory, order: tuple[str, ...]
+) -> None:
+    done = [
+        talked.archive_conversation("s1", messages=None if way == "log" else SAID) for way in order
+    ]
+    assert text_of(done[-1]).count("<!-- message ") == 2
+    # When it was said, only the log knows.
+    last, second = done[-1], done[1]
+    assert last == second and last.path == done[0].path
+    assert [one.content for one in talked.list()] == [last.memory.content if last.memory else ""]
+
+
+def test_what_was_said_twice_is_archived_twice_whichever_way_it_comes(hub: HubMemory) -> None:
+    hub.log_turn("user", "ok", session="s1")
+    hub.archive_conversation("s1")
+    twice = [("user", "ok"), ("user", "ok")]
+    for _ in range(2):
+        done = hub.archive_conversation("s1", messages=twice)
+        assert text_of(done).count("\n> ok\n") == 2
+    hub.log_turn("user", "ok", session="s1")
+    assert text_of(hub.archive_conversation("s1")).count("\n> ok\n") == 2
+    hub.log_turn("user", "ok", session="s1")
+    assert text_of(hub.archive_conversation("s1")).count("\n> ok\n") == 3
+
+
+def test_a_turn_that_says_what_one_that_left_the_log_said_is_another_message(
+    tmp_path: Path,
+) -> None:
+    with open_for_tests(tmp_path, settings={"log.keep": 1, "log.prune_every": 1}) as memory:
+        hub = memory.create_hub("work")
+        for _ in range(3):
+            hub.log_turn("user", "ok", session="s1")
+            done = hub.archive_conversation("s1")
+        assert text_of(done).count("\n> ok\n") == 3
+
+
 def test_more_turns_are_added_to_the_same_file_and_memory(
     talked: HubMemory, clock: FixedClock
 ) -> None:
