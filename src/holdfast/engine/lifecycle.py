@@ -5,7 +5,7 @@ pin. The rules are pure; a dry run shows what they would do and why; a run is on
 | --- | --- | --- |
 | pinned, or processing | never | never |
 | past its time to live | | at once |
-| category daily | after `lifecycle.daily_days` | after `lifecycle.daily_archive_days` |
+| daily, since last written | `lifecycle.daily_days` | `lifecycle.daily_archive_days` |
 | stable | never | never |
 | volatile | `lifecycle.volatile_days` unused | `lifecycle.archive_days` of cooling |
 | evolving | `lifecycle.evolving_days` unused | `lifecycle.archive_days` of cooling |
@@ -48,13 +48,24 @@ def next_state(memory: Memory, now: datetime, settings: Settings) -> tuple[str, 
 
 
 def _next_daily(memory: Memory, now: datetime, settings: Settings) -> tuple[str, str] | None:
-    days = _days(now - (memory.occurred_at or memory.created_at))
     archive, cool = settings["lifecycle.daily_archive_days"], settings["lifecycle.daily_days"]
+    days = _days(now - _written(memory, cool))
     if days >= archive:
         return "archived", f"a daily note, {days} days old (limit {archive})"
     if days >= cool and memory.state == "active":
         return "cooling", f"a daily note, {days} days old (limit {cool})"
     return None
+
+
+def _written(memory: Memory, cool_days: int) -> datetime:
+    """When a daily note was last written: a key that is used every day is a note of today."""
+    first = memory.occurred_at or memory.created_at
+    if memory.version == 1 or (memory.version == 2 and memory.state == "cooling"):
+        return first
+    if memory.state == "cooling":
+        # The last change was the cooling itself, and it was due that many days after the writing.
+        return max(first, memory.updated_at - timedelta(days=cool_days))
+    return max(first, memory.updated_at)
 
 
 def _next_by_use(memory: Memory, now: datetime, settings: Settings) -> tuple[str, str] | None:
@@ -64,6 +75,9 @@ def _next_by_use(memory: Memory, now: datetime, settings: Settings) -> tuple[str
     used = memory.accessed_at or memory.created_at
     if memory.state == "active":
         used = max(used, memory.updated_at)
+    elif memory.version > 2:
+        # It was changed before it cooled, so it cooled that many days after being of use.
+        used = max(used, memory.updated_at - timedelta(days=limit))
     days = _days(now - used)
     archive = limit + settings["lifecycle.archive_days"]
     if memory.state == "active" and days >= limit:
@@ -79,9 +93,12 @@ def _days(span: timedelta) -> int:
     return max(0, span // timedelta(days=1))
 
 
-def lifecycle(core: Core, hub_id: str, hub: str, *, dry_run: bool = False) -> list[LifecycleMove]:
-    """Moves every memory that is due; with `dry_run`, only says what it would move."""
-    moves = list(_due(core, hub_id, hub))
+def lifecycle(
+    core: Core, hub_id: str, hub: str, *, dry_run: bool = False, category: str | None = None
+) -> list[LifecycleMove]:
+    """Moves every memory that is due, or those of one category; with `dry_run`, only says what it
+    would move."""
+    moves = list(_due(core, hub_id, hub, () if category is None else (category,)))
     if dry_run or not moves:
         return moves
     done: list[LifecycleMove] = []
@@ -104,9 +121,10 @@ def lifecycle(core: Core, hub_id: str, hub: str, *, dry_run: bool = False) -> li
     return sorted(done, key=lambda move: move.memory.number)
 
 
-def _due(core: Core, hub_id: str, hub: str) -> Iterator[LifecycleMove]:
+def _due(core: Core, hub_id: str, hub: str, categories: tuple[str, ...]) -> Iterator[LifecycleMove]:
     now = core.now()
-    for memory in scan_memories(core, hub_id, hub, Filter(states=("active", "cooling"))):
+    wanted = Filter(states=("active", "cooling"), categories=categories)
+    for memory in scan_memories(core, hub_id, hub, wanted):
         step = next_state(memory, now, core.settings)
         if step is not None:
             yield LifecycleMove(memory, *step)

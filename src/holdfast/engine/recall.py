@@ -33,13 +33,14 @@ def recall_memories(
     meaning: bool = True,
     explain: bool = False,
     project: str = "",
+    plain: bool = False,
 ) -> Recalled:
     """The hits for a question. What was shown is counted, off the path of the answer."""
     count = checked_limit(core.settings["recall.limit"] if limit is None else limit)
     if not isinstance(query, str):
         raise InvalidInput("The query must be text.")
     moment = now or as_of or core.now()
-    analysis = analyse(query, now=moment, zone=zone)
+    analysis = analyse(query, now=moment, zone=zone, plain=plain)
     wanted = wanted._replace(alive_at=moment, known_by=as_of)
     embedder = core.embedder if meaning else None
     if embedder is not None:

@@ -173,7 +173,7 @@ def _twin(reader: Reader, memory: Memory) -> Memory | None:
 def _says_the_same(memory: Memory, other: Memory) -> bool:
     return (
         other.superseded_by is None
-        and (memory.key is None or other.key is None)
+        and (memory.key is None or _may_have_key(other, memory))
         # An event that happened twice is two events.
         and (memory.session, memory.speaker, memory.occurred_at)
         == (other.session, other.speaker, other.occurred_at)
@@ -183,6 +183,12 @@ def _says_the_same(memory: Memory, other: Memory) -> bool:
         # Nobody learns from a 'duplicate' what somebody else keeps private.
         and (other.boundary != "private" or other.owner == memory.owner)
     )
+
+
+def _may_have_key(other: Memory, memory: Memory) -> bool:
+    """Whether a memory without a key may be given this one's. A key is a name for good: what
+    follows a file, or lives elsewhere, would change or go for reasons of its own."""
+    return other.key is None and other.source_path is None and other.layer == memory.layer
 
 
 def _take_in(

@@ -60,10 +60,14 @@ class Analysis(NamedTuple):
     cut: bool = False
 
 
-def analyse(text: str, *, now: datetime, zone: tzinfo | None = None) -> Analysis:
+def analyse(
+    text: str, *, now: datetime, zone: tzinfo | None = None, plain: bool = False
+) -> Analysis:
     """Take a question apart; InvalidInput when it is empty or a filter makes no sense.
 
-    `now` and `zone` settle what 'last Tuesday' means; without a zone days are those of UTC.
+    `now` and `zone` settle what 'last Tuesday' means; without a zone days are those of UTC. In a
+    `plain` question quotes, dashes and colons are characters like any other: whoever wrote it
+    does not know this query language.
     """
     if not text.strip():
         raise InvalidInput("Say what to look for, in a few words: the query is empty.")
@@ -72,12 +76,17 @@ def analyse(text: str, *, now: datetime, zone: tzinfo | None = None) -> Analysis
     if cut:
         # At a space, so that no half a filter is left at the end.
         asked = asked[:CHARS_MAX].rsplit(None, 1)[0]
-    filters, rest = _take_filters(asked, now=now, zone=zone)
-    excluded, words = _take_exclusions(rest)
-    if excluded and not filters and not _WORD.search(words):
-        # Everything but these would be the whole store; whoever types only '-i' means '-i'.
-        excluded, words = (), rest
-    phrases, words = _take_phrases(words)
+    filters: tuple[Filter, ...] = ()
+    excluded: tuple[tuple[str, ...], ...] = ()
+    phrases: tuple[tuple[str, ...], ...] = ()
+    words = asked
+    if not plain:
+        filters, rest = _take_filters(asked, now=now, zone=zone)
+        excluded, words = _take_exclusions(rest)
+        if excluded and not filters and not _WORD.search(words):
+            # Everything but these would be the whole store; whoever types only '-i' means '-i'.
+            excluded, words = (), rest
+        phrases, words = _take_phrases(words)
     words = " ".join(words.split())
     terms = query_terms(words)
     return Analysis(

@@ -151,9 +151,10 @@ def collapsed(items: Sequence[Evidence], *, keep: int) -> tuple[list[Evidence], 
     """The first `keep` items that say something of their own, and the echoes between them.
 
     The same words in another session, or of another day, are no echo: that was another event.
+    Nor are they under another key: whoever gave two keys wants to find both.
     """
     out: list[Evidence] = []
-    seen: dict[tuple[object, ...], list[frozenset[str]]] = {}
+    seen: dict[tuple[object, ...], list[tuple[frozenset[str], str | None]]] = {}
     echoes: list[Evidence] = []
     for item in items:
         if len(out) == keep:
@@ -161,11 +162,15 @@ def collapsed(items: Sequence[Evidence], *, keep: int) -> tuple[list[Evidence], 
         said = frozenset(item.best.candidate.body.split())
         event = (item.memory.session, item.memory.speaker, item.memory.occurred_at)
         others = seen.setdefault(event, [])
-        if any(_alike(said, other) for other in others):
+        key = item.memory.key
+        if any(
+            _alike(said, other) and (key == known or None in (key, known))
+            for other, known in others
+        ):
             echoes.append(item)
             continue
         out.append(item)
-        others.append(said)
+        others.append((said, key))
     return out, echoes
 
 

@@ -28,7 +28,6 @@ LABEL_CHARS_MAX = 64
 # Windows opens a device under these names, with or without an extension.
 _RESERVED_NAME = r"(?i)(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?"
 _SURROGATE = "[\ud800-\udfff]"
-_ILLEGAL_IN_KEY = r"[^\w.: -]"
 _ILLEGAL_IN_NAME = r"[^\w.-]"
 # A comma or semicolon would read as two tags in a list; a slash is a nested tag, as in Obsidian.
 _ILLEGAL_IN_TAG = r"\s*[,;\\]\s*"
@@ -107,27 +106,16 @@ def _require_encodable(text: str, what: str) -> None:
 
 
 def clean_key(text: str) -> str:
-    """A key: letters, digits, `-`, `_`, `.`, `:` and spaces, in composed form, trimmed.
+    """A key: one line of any characters that can be seen, in composed form, trimmed.
 
-    Slashes are refused, because keys turn into file names in some dialects.
+    Agents choose keys like `user/name` or `what?`. No key is ever a path or a file's name.
     """
     text = _one_line(text, "key", KEY_CHARS_MAX)
-    if found := re.search(_ILLEGAL_IN_KEY, _without_marks(text)):
-        raise InvalidInput(
-            f"The key {text!r} has {_named(found.group())}; keys have letters, digits, "
-            "'-', '_', '.', ':' and spaces.",
-            hint=_suggestion(_suggest(text, _ILLEGAL_IN_KEY)),
-        )
-    if ".." in text:
-        raise InvalidInput(
-            f"The key {text!r} has two dots in a row.",
-            hint=_suggestion(_suggest(text, _ILLEGAL_IN_KEY)),
-        )
     # Where a memory is asked for, these would be read as its number or its id.
-    if text.isdecimal() or text.startswith("mem_"):
+    if text.removeprefix("#").isdecimal() or text.startswith("mem_"):
         raise InvalidInput(
             f"The key {text!r} reads like a memory's number or id.",
-            hint=_suggestion(f"key-{text.removeprefix('mem_')}"),
+            hint=_suggestion(f"key-{text.removeprefix('#').removeprefix('mem_')}"),
         )
     return text
 

@@ -94,6 +94,37 @@ def test_memories_cool_and_are_archived_by_their_stability(
     }
 
 
+def test_a_daily_note_counts_from_when_it_was_last_written(
+    hub: HubMemory, clock: FixedClock
+) -> None:
+    hub.remember("Standup at ten", key="today", category="daily")
+    clock.tick(days=6)
+    hub.remember("Standup at noon", key="today", category="daily")
+    clock.tick(days=1)
+    assert hub.lifecycle() == []
+    clock.tick(days=1)
+    assert [move.to for move in hub.lifecycle()] == ["cooling"]
+    clock.tick(days=4)
+    assert hub.lifecycle() == []
+    clock.tick(days=1)
+    assert [move.to for move in hub.lifecycle()] == ["archived"]
+    # Written again, it is a note of today.
+    assert hub.remember("Standup at nine", key="today", category="daily").memory.state == "active"
+    assert hub.lifecycle() == []
+
+
+def test_what_was_changed_cools_as_long_as_anything_else(hub: HubMemory, clock: FixedClock) -> None:
+    hub.remember("Port is 8080", key="port", stability="volatile")
+    clock.tick(days=100)
+    hub.remember("Port is 9090", key="port")
+    clock.tick(days=14)
+    assert [move.to for move in hub.lifecycle()] == ["cooling"]
+    clock.tick(days=59)
+    assert hub.lifecycle() == []
+    clock.tick(days=1)
+    assert [move.to for move in hub.lifecycle()] == ["archived"]
+
+
 def test_use_keeps_a_memory_warm(hub: HubMemory, clock: FixedClock) -> None:
     hub.remember_many([{"content": f"Note {n}", "stability": "volatile"} for n in (1, 2)])
     clock.tick(days=10)

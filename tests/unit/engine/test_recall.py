@@ -166,6 +166,12 @@ def test_a_limit_out_of_bounds_is_an_error(notes: HubMemory, limit: Any) -> None
         notes.recall("tabs", limit=limit)
 
 
+def test_the_same_words_under_two_keys_are_both_found(hub: HubMemory) -> None:
+    hub.remember("The favourite colour is blue", key="ana")
+    hub.remember("The favourite colour is blue", key="ben")
+    assert {hit.memory.key for hit in hub.recall("favourite colour")} == {"ana", "ben"}
+
+
 def test_near_identical_hits_collapse(hub: HubMemory) -> None:
     hub.remember("Standup is at 9:30 in the morning")
     hub.remember("In the morning, standup is at 9:30!")

@@ -345,3 +345,25 @@ def test_any_text_is_analysed_or_refused_in_a_sentence(text: str) -> None:
         assert all(c.isalnum() if c.isascii() else True for c in term)
     assert len(found.terms) == len(set(found.terms))
     assert found == ask(text)
+
+
+# ── plain text ───────────────────────────────────────────────────────────────────────────────
+
+PLAIN = ['"red boats"', "-red boats", "kind:nonsense", "tag:x before:never", "100%_", "rm -rf", "*"]
+
+
+@pytest.mark.parametrize("text", PLAIN)
+def test_in_a_plain_question_every_sign_is_a_character_like_any_other(text: str) -> None:
+    asked = analyse(text, now=NOW, plain=True)
+    assert (asked.filters, asked.excluded, asked.phrases) == ((), (), ())
+    assert asked.words == text
+
+
+def test_a_plain_question_has_the_terms_of_all_its_words() -> None:
+    assert analyse('-boats tag:"red"', now=NOW, plain=True).terms == ("boat", "tag", "red")
+
+
+@given(st.text(max_size=80))
+def test_no_text_is_an_error_as_a_plain_question(text: str) -> None:
+    if text.strip():
+        assert analyse(text, now=NOW, plain=True).filters == ()
