@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from holdfast.agents.toolset import Reply, Toolset, tools
     from holdfast.domain.change import Change, Entry, Receipt, Revision
     from holdfast.domain.draft import Draft
     from holdfast.domain.hub import Hub, Statistics
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from holdfast.domain.turn import Turn
     from holdfast.errors import (
         AlreadyExists,
+        CallCancelled,
         Conflict,
         DeadlineExceeded,
         EmbedderError,
@@ -54,6 +56,7 @@ __version__ = "0.1.0"
 # Where each public name lives. It is imported when it is first asked for: a hook that starts on
 # every turn of an agent must not pay for what it does not use.
 _PLACES = {
+    "agents.toolset": "Reply Toolset tools",
     "domain.change": "Change Entry Receipt Revision",
     "domain.draft": "Draft",
     "domain.hub": "Hub Statistics",
@@ -61,8 +64,8 @@ _PLACES = {
     "domain.query": "Hit Page Passage Recalled",
     "domain.results": "Duplicate LifecycleMove Quarantined Remembered Stored Superseded Updated",
     "domain.turn": "Turn",
-    "errors": "AlreadyExists Conflict DeadlineExceeded EmbedderError HoldfastError InvalidInput"
-    " InvalidSetting NotFound StoreBusy StoreClosed StoreDamaged StoreError StoreFull"
+    "errors": "AlreadyExists CallCancelled Conflict DeadlineExceeded EmbedderError HoldfastError"
+    " InvalidInput InvalidSetting NotFound StoreBusy StoreClosed StoreDamaged StoreError StoreFull"
     " StoreReadOnly StoreTooNew",
     "hub_memory": "HubMemory",
     "library": "Holdfast open",
@@ -86,6 +89,7 @@ def __dir__() -> list[str]:
 
 __all__ = [
     "AlreadyExists",
+    "CallCancelled",
     "Change",
     "Conflict",
     "DeadlineExceeded",
@@ -109,6 +113,7 @@ __all__ = [
     "Recalled",
     "Receipt",
     "Remembered",
+    "Reply",
     "Revision",
     "Statistics",
     "StoreBusy",
@@ -120,8 +125,10 @@ __all__ = [
     "StoreTooNew",
     "Stored",
     "Superseded",
+    "Toolset",
     "Turn",
     "Updated",
     "__version__",
     "open",
+    "tools",
 ]

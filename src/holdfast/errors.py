@@ -15,7 +15,8 @@ HoldfastError
 │   ├── StoreTooNew         written by a newer version of Holdfast
 │   ├── StoreClosed         used after close
 │   └── DeadlineExceeded    a read took longer than it was allowed
-└── EmbedderError           an embedding model is missing, unreachable or misbehaves
+├── EmbedderError           an embedding model is missing, unreachable or misbehaves
+└── CallCancelled           whoever asked for long work has given up
 
 Each class has the exit code the command line ends with.
 """
@@ -105,3 +106,9 @@ class EmbedderError(HoldfastError):
     """An embedding model is missing, cannot be reached, or returned something unusable."""
 
     exit_code = 8
+
+
+class CallCancelled(HoldfastError):
+    """Whoever asked has given up; what was being done stopped between two steps."""
+
+    exit_code = 130  # What a shell reports for a program that was interrupted.

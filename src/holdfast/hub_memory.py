@@ -49,7 +49,7 @@ class HubMemory:
     def __init__(self, core: Core, info: Hub, home: str) -> None:
         self.core = core
         self.info = info
-        self._home = home
+        self.home = home
         self._step: Step | None = None
         self._stepping: set[int] = set()
 
@@ -66,7 +66,7 @@ class HubMemory:
         """Where the hub's files are; made when the first one is written."""
         from holdfast.files.atomic import hub_folder
 
-        return hub_folder(self._home, self.name)
+        return hub_folder(self.home, self.name)
 
     def __repr__(self) -> str:
         return f"<hub {self.name}>"
@@ -100,7 +100,7 @@ class HubMemory:
     @property
     def memory_md(self) -> str:
         """Where the hub's MEMORY.md is, once `sync` has made it."""
-        return os.path.join(self._home, "hubs", self.name, "MEMORY.md")
+        return os.path.join(self.home, "hubs", self.name, "MEMORY.md")
 
     # Taking in
 

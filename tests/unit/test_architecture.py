@@ -12,8 +12,8 @@ import holdfast
 
 SRC = Path(holdfast.__file__).parent
 
-# Each layer may import itself and those below it. `edges → agents, files → engine → recall →
-# store, embed, text → domain`; errors and settings belong to everyone.
+# Each layer may import itself and those below it. `edges → agents → library → files → engine →
+# recall → store, embed, text → domain`; errors and settings belong to everyone.
 LAYERS = (
     ("domain",),
     ("text",),
@@ -21,9 +21,10 @@ LAYERS = (
     ("store",),
     ("recall",),
     ("engine",),
-    ("files", "agents", "imports"),
+    ("files", "imports"),
     ("wiring",),
     ("library", "hub_memory", "in_step", "arguments"),
+    ("agents",),
     ("evaluation", "testing", "adapters"),
     ("edges",),
 )

@@ -30,6 +30,7 @@ GROUPS = (
     Group("looking back and taking back", "history", ("history", "diff", "undo")),
     Group("journals", "journal", ("journal",)),
     Group("conversations", "log", ("log", "archive-conversation")),
+    Group("tools for agents", "tools", ("tools", "call")),
     Group("hubs", "hubs", ("hub",)),
     Group("moving", "transfer", ("export", "import")),
     Group(

@@ -1,0 +1,63 @@
+"""What a tool's handler works with: the hub, who calls, and how to say how far it is. One value for
+each call; it knows no dialect and no edge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, tzinfo
+from typing import NamedTuple, TypeAlias
+
+from holdfast import engine
+from holdfast.domain.hub import Hub
+from holdfast.domain.memory import Source, Trust
+from holdfast.errors import NotFound
+from holdfast.hub_memory import HubMemory
+
+# (done, total, note); it may raise CallCancelled when the caller has given up.
+Report: TypeAlias = Callable[[int, int | None, str], None]
+
+
+class Desk(NamedTuple):
+    """A hub and the caller. Only with `every_hub` may a tool reach hubs other than its own."""
+
+    hub: HubMemory
+    agent: str | None = None
+    source: Source = "sdk"
+    trust: Trust = "agent"
+    zone: tzinfo = UTC
+    every_hub: bool = False
+    report: Report | None = None
+
+    def progress(self, done: int, total: int | None = None, note: str = "") -> None:
+        """To be called now and then in long work; raises CallCancelled where nobody waits."""
+        if self.report is not None:
+            self.report(done, total, note)
+
+    def hub_named(self, name: str | None) -> HubMemory:
+        """The hub of that name, or its own. A hub out of reach reads like one that is not there."""
+        if not name or name in (self.hub.name, self.hub.id):
+            return self.hub
+        if self.every_hub:
+            core = self.hub.core
+            return HubMemory(core, engine.hubs.find_hub(core, name), self.hub.home)
+        raise NotFound(
+            f"There is no hub {name!r} here.",
+            hint=f"This memory is the hub {self.hub.name!r}; leave the hub out to use it.",
+        )
+
+    def hubs(self) -> list[Hub]:
+        """The hubs in reach, by name."""
+        return engine.hubs.list_hubs(self.hub.core) if self.every_hub else [self.hub.info]
+
+    def when(self, text: str | None, *, end: bool = False) -> datetime | None:
+        """A moment from a date or words such as `yesterday`, in the caller's time zone."""
+        if text is None:
+            return None
+        from holdfast.text.dates import parse_when
+
+        return parse_when(text, now=self.hub.core.now(), zone=self.zone, end=end)
+
+    def past(self, text: str | None) -> datetime | None:
+        """A moment to look back to: `yesterday` means how things stood when it ended."""
+        at = self.when(text, end=True)
+        return at if at is None else min(at, self.hub.core.now())

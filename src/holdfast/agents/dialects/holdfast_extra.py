@@ -1,0 +1,248 @@
+"""The tools of our dialect that are offered only when asked for: changing, listing, looking back,
+taking back, the conversation log, archives, the review of what is held, and the hub's files."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from holdfast.agents.desk import Desk
+from holdfast.agents.reference import REFERENCE, one_of
+from holdfast.agents.tool import Parameter, Tool
+from holdfast.agents.wording import head, in_brief, quoted
+from holdfast.domain.memory import KINDS, LAYERS, STATES
+from holdfast.domain.query import ORDERS
+from holdfast.domain.turn import ROLES
+from holdfast.errors import InvalidInput
+
+_CHANGED = ("content", "title", "category", "tags", "kind", "pinned")
+
+
+def _update(desk: Desk, given: dict[str, Any]) -> str:
+    changes = {name: given[name] for name in _CHANGED if given[name] is not None}
+    if given["new_key"] is not None:
+        changes["key"] = given["new_key"]
+    if not changes:
+        raise InvalidInput("Say what to change: content, title, category, tags, kind or pinned.")
+    memory = desk.hub.update(
+        one_of(given),
+        expected_version=given["expected_version"],
+        reason=given["reason"] or "",
+        **changes,
+    )
+    return f"Updated to version {memory.version}.\n{head(memory)}\n{quoted(memory.content)}"
+
+
+def _list(desk: Desk, given: dict[str, Any]) -> str:
+    page = desk.hub.list(
+        category=given["category"],
+        kind=given["kind"],
+        layer=given["layer"],
+        state=given["state"],
+        tags=given["tags"],
+        order=given["order"],
+        limit=given["limit"],
+        cursor=given["cursor"],
+    )
+    if not page:
+        return "There are no memories to list."
+    lines = [f"{head(memory)}\n{quoted(in_brief(memory.content))}" for memory in page]
+    more = [f"There are more; go on with cursor {page.cursor}."] if page.cursor else []
+    return "\n\n".join([*lines, *more])
+
+
+def _history(desk: Desk, given: dict[str, Any]) -> str:
+    entries = desk.hub.history(one_of(given))
+    lines = []
+    for entry in entries:
+        change = entry.change
+        why = f": {change.reason}" if change.reason else ""
+        act = f"{change.action} (change {change.id})"
+        lines.append(
+            f"version {entry.after.version} · {entry.after.updated_at.isoformat()} · {act}{why}\n"
+            f"{quoted(in_brief(entry.after.content))}"
+        )
+    return "\n\n".join(lines)
+
+
+def _undo(desk: Desk, given: dict[str, Any]) -> str:
+    undone = desk.hub.undo(given["change"])
+    numbers = ", ".join(f"#{memory.number}" for memory in undone.memories) or "none"
+    return (
+        f"Took back change {undone.undone.id} ({undone.undone.action}); memories touched: "
+        f"{numbers}. To bring it back, undo change {undone.change.id}."
+    )
+
+
+def _log_turn(desk: Desk, given: dict[str, Any]) -> str:
+    turn = desk.hub.log_turn(
+        given["role"],
+        given["content"],
+        session=given["session"],
+        source=given["source"] or desk.agent or "unknown",
+    )
+    return f"Logged as {turn.id}."
+
+
+def _archive(desk: Desk, given: dict[str, Any]) -> str:
+    done = desk.hub.archive_conversation(
+        given["session"], messages=given["messages"], name=given["name"]
+    )
+    said = [f"Archived as {done.path}."] if done.path else ["Nothing was archived."]
+    if done.memory is not None:
+        said.append(f"Its summary is #{done.memory.number}.")
+    return " ".join([*said, *done.notes])
+
+
+def _review(desk: Desk, given: dict[str, Any]) -> str:
+    if given["action"] == "list":
+        held = desk.hub.list(quarantined=True, limit=given["limit"])
+        if not held:
+            return "Nothing waits for review."
+        return "\n\n".join(
+            f"{head(memory)}\nheld because: {memory.quarantine}\n{quoted(memory.content)}"
+            for memory in held
+        )
+    reference = one_of(given)
+    if given["action"] == "approve":
+        memory = desk.hub.restore(reference, reason="approved in review")
+        return f"Approved: #{memory.number} can be recalled from now on."
+    memory = desk.hub.forget(reference, reason="rejected in review")
+    return f"Rejected: #{memory.number} is forgotten; `holdfast restore` brings it back."
+
+
+def _index_files(desk: Desk, given: dict[str, Any]) -> str:
+    report = desk.hub.index_files(
+        progress=lambda done, total: desk.progress(done, total, "files read")
+    )
+    said = (
+        f"{len(report.added)} added, {len(report.updated)} updated, {len(report.removed)} "
+        f"removed, {len(report.unchanged)} unchanged, {len(report.skipped)} skipped."
+    )
+    refused = [f"Not read: {note.path}: {note.reason}" for note in report.refused[:20]]
+    withheld = [
+        f"{len(report.withheld)} files are gone at once; their memories stay until a person "
+        "confirms with `holdfast index-files --remove-many`."
+    ]
+    return "\n".join([said, *refused, *(withheld if report.withheld else [])])
+
+
+TOOLS = (
+    Tool(
+        "memory_update",
+        "Change a memory",
+        "Changes fields of one memory; the old version stays in its history. Use it to correct "
+        "wording, filing or tags. Answers with the new version.",
+        (
+            *REFERENCE,
+            Parameter("content", "text", "The new text, whole."),
+            Parameter("title", "text", "A new title."),
+            Parameter("category", "text", "A new category."),
+            Parameter("tags", "texts", "The tags, all of them."),
+            Parameter("kind", "text", "A new kind.", choices=KINDS),
+            Parameter("pinned", "flag", "Whether it is kept from ageing."),
+            Parameter("new_key", "text", "A new key."),
+            Parameter("expected_version", "whole", "Refuse if it has moved on.", least=1),
+            Parameter("reason", "text", "Why, for the history."),
+        ),
+        _update,
+        repeats=True,
+        extra=True,
+    ),
+    Tool(
+        "memory_list",
+        "List memories",
+        "Memories in an order, a line each. Use it to look through what is there; to find "
+        "something, use recall.",
+        (
+            Parameter("category", "text", "Only this category."),
+            Parameter("kind", "text", "Only this kind.", choices=KINDS),
+            Parameter("layer", "text", "Only this layer.", choices=LAYERS),
+            Parameter("state", "text", "Only this state.", choices=STATES),
+            Parameter("tags", "texts", "Only those with all of these tags."),
+            Parameter("order", "text", "The order.", default="newest", choices=ORDERS),
+            Parameter("limit", "whole", "How many at most.", default=20, least=1, most=100),
+            Parameter("cursor", "text", "Where the list before ended."),
+        ),
+        _list,
+        reads=True,
+        extra=True,
+    ),
+    Tool(
+        "memory_history",
+        "History of a memory",
+        "Every version of one memory, oldest first, with when and why it changed.",
+        REFERENCE,
+        _history,
+        reads=True,
+        extra=True,
+    ),
+    Tool(
+        "memory_undo",
+        "Undo a change",
+        "Takes back the last change, or the one named. Undoing an undo brings it back.",
+        (Parameter("change", "text", "The id of a change, from memory_history."),),
+        _undo,
+        destroys=True,
+        extra=True,
+    ),
+    Tool(
+        "log_turn",
+        "Log a turn",
+        "Adds one message to the conversation log, from which a lost session is recovered.",
+        (
+            Parameter("role", "text", "Who said it.", required=True, choices=ROLES),
+            Parameter("content", "text", "What was said.", required=True),
+            Parameter("session", "text", "The conversation it belongs to."),
+            Parameter("source", "text", "Where it was said, such as tui."),
+        ),
+        _log_turn,
+        extra=True,
+    ),
+    Tool(
+        "archive_conversation",
+        "Archive a conversation",
+        "Keeps a conversation as a file to read and a summary to recall. Use it before the "
+        "context is compacted. Doing it again for the same session updates the archive.",
+        (
+            Parameter("session", "text", "The conversation's id.", required=True),
+            Parameter(
+                "messages",
+                "value",
+                "The messages, each with role and content; left out: those of the log.",
+            ),
+            Parameter("name", "text", "A name for it."),
+        ),
+        _archive,
+        repeats=True,
+        extra=True,
+    ),
+    Tool(
+        "review",
+        "Review what is held",
+        "What was kept but is hidden until a person approves it: list, approve or reject. "
+        "Approve only when the person says so.",
+        (
+            Parameter(
+                "action",
+                "text",
+                "What to do.",
+                default="list",
+                choices=("list", "approve", "reject"),
+            ),
+            *REFERENCE,
+            Parameter("limit", "whole", "How many to list.", default=20, least=1, most=100),
+        ),
+        _review,
+        extra=True,
+    ),
+    Tool(
+        "index_files",
+        "Take in the hub's files",
+        "Brings the documents of this memory up to date with its folder of files. Answers with "
+        "how many were added, updated and removed.",
+        (),
+        _index_files,
+        repeats=True,
+        extra=True,
+    ),
+)

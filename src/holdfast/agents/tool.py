@@ -1,0 +1,64 @@
+"""A tool as a row: its name, what a model is told of it, its parameters and what it does. Rows know
+nothing of MCP, HTTP or a model's API; `schemas` turns them into each of those forms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+
+from holdfast.errors import HoldfastError
+
+if TYPE_CHECKING:
+    from holdfast.agents.desk import Desk
+
+# reference: an id, a number or a key, as text or as a number. value: any JSON.
+ParameterKind: TypeAlias = Literal["text", "whole", "number", "flag", "texts", "reference", "value"]
+
+
+class Parameter(NamedTuple):
+    """One argument. `least` and `most` bound a number, a text's characters or a list's items."""
+
+    name: str
+    kind: ParameterKind
+    help: str
+    required: bool = False
+    default: Any = None
+    choices: tuple[str, ...] = ()
+    least: int | None = None
+    most: int | None = None
+
+
+class Tool(NamedTuple):
+    """One tool. `run` gets every parameter, defaults filled in, and answers with text or data.
+
+    `reads`, `destroys` and `repeats` are the hints of MCP: it changes nothing, it may take
+    something away, calling it twice is calling it once. `extra` tools are listed when asked for.
+    `wire` replaces the schema in a format that knows the tool by its type.
+    """
+
+    name: str
+    title: str
+    description: str
+    parameters: tuple[Parameter, ...]
+    run: Callable[[Desk, dict[str, Any]], str | dict[str, Any]]
+    reads: bool = False
+    destroys: bool = False
+    repeats: bool = False
+    extra: bool = False
+    wire: Mapping[str, Mapping[str, Any]] = {}
+
+
+def plain_failure(error: HoldfastError) -> str:
+    """An error as most dialects say it: what is wrong and what to do."""
+    return str(error)
+
+
+class Dialect(NamedTuple):
+    """A named set of tools, and how it speaks."""
+
+    name: str
+    summary: str
+    tools: tuple[Tool, ...]
+    instructions: str
+    failure: Callable[[HoldfastError], str] = plain_failure
+    missing: Callable[[Sequence[str]], str] | None = None

@@ -1,0 +1,111 @@
+"""The tools of one dialect at work on one hub: `holdfast.tools("maven", hub).call(name, args)`.
+
+A call never raises for what a model did wrong or for what the memory could not do: the answer says
+so in a sentence. Only a defect of ours raises.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from holdfast.agents.desk import Desk, Report
+from holdfast.agents.dialects import find_dialect
+from holdfast.agents.given import MissingArguments, checked
+from holdfast.agents.schemas import render
+from holdfast.agents.tool import Dialect, Tool
+from holdfast.errors import CallCancelled, HoldfastError, InvalidInput, NotFound
+from holdfast.hub_memory import HubMemory
+
+
+class Reply(NamedTuple):
+    """What a tool answered. `text` is for the model; `data` is there where the answer is JSON."""
+
+    text: str
+    data: dict[str, Any] | None = None
+    failed: bool = False
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class Toolset:
+    """A dialect's tools, bound to a hub and a caller."""
+
+    def __init__(
+        self,
+        dialect: Dialect,
+        desk: Desk,
+        *,
+        all_tools: bool = False,
+        read_only: bool = False,
+    ) -> None:
+        self.dialect = dialect
+        self.desk = desk
+        self.read_only = read_only
+        self.tools: tuple[Tool, ...] = tuple(
+            tool
+            for tool in dialect.tools
+            if (all_tools or not tool.extra) and (tool.reads or not read_only)
+        )
+
+    def __repr__(self) -> str:
+        return f"<{self.dialect.name} tools of {self.desk.hub!r}>"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(tool.name for tool in self.tools)
+
+    def schemas(self, format: str = "mcp") -> list[dict[str, Any]]:  # noqa: A002  the public word
+        """The tools as mcp, openai, openai-responses, anthropic or json."""
+        return render(self.tools, format)
+
+    def call(
+        self, name: str, args: Mapping[str, Any] | None = None, *, report: Report | None = None
+    ) -> Reply:
+        """Runs one tool. `report` hears how far long work is, and may raise CallCancelled."""
+        try:
+            tool = self._find(name)
+            given = checked(tool, args)
+            answer = tool.run(self.desk._replace(report=report), given)
+        except CallCancelled:
+            raise
+        except MissingArguments as error:
+            words = self.dialect.missing
+            text = self.dialect.failure(error) if words is None else words(error.names)
+            return Reply(text, failed=True)
+        except HoldfastError as error:
+            return Reply(self.dialect.failure(error), failed=True)
+        if isinstance(answer, str):
+            return Reply(answer)
+        return Reply(json.dumps(answer, ensure_ascii=False), answer)
+
+    def _find(self, name: str) -> Tool:
+        for tool in self.tools:
+            if tool.name == name:
+                return tool
+        if any(tool.name == name for tool in self.dialect.tools):
+            why = "this memory is read-only" if self.read_only else "it is not one of those offered"
+            raise InvalidInput(f"The tool {name} cannot be used: {why}.", hint=self._offered)
+        raise NotFound(f"There is no tool {str(name)[:80]!r}.", hint=self._offered)
+
+    @property
+    def _offered(self) -> str:
+        return f"The tools are {', '.join(self.names)}."
+
+
+def tools(
+    dialect: str,
+    hub: HubMemory,
+    *,
+    all_tools: bool = False,
+    read_only: bool = False,
+    agent: str | None = None,
+    every_hub: bool = False,
+) -> Toolset:
+    """The tools of a dialect (holdfast, max, maven, memax, minion, pynchy, anthropic, chatgpt) on a
+    hub. `agent` is noted as the source of what it stores; `every_hub` lets tools that take a hub's
+    name reach the other hubs too."""
+    desk = Desk(hub, agent=agent, every_hub=every_hub)
+    return Toolset(find_dialect(dialect), desk, all_tools=all_tools, read_only=read_only)

@@ -1,0 +1,88 @@
+"""Memories in words for a model: a line, a passage with its head, a whole memory. Text from the
+store is quoted line by line, so that it cannot pose as words of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from holdfast.domain.memory import Memory
+    from holdfast.domain.query import Hit, Recalled
+
+# A line of a list: enough to know a memory by.
+_LINE_CHARS = 100
+
+
+def day(at: datetime) -> str:
+    """The day, in UTC."""
+    return at.date().isoformat()
+
+
+def quoted(text: str) -> str:
+    """Text as a quotation; no line of it can begin like one of ours."""
+    return "\n".join(f"> {line}".rstrip() for line in text.strip().splitlines()) or ">"
+
+
+def in_brief(text: str, chars: int = _LINE_CHARS) -> str:
+    """Text on one line, cut where it is long."""
+    line = " ".join(text.split())
+    return line if len(line) <= chars else line[: chars - 1].rstrip() + "…"
+
+
+def origin(memory: Memory) -> str:
+    """Where a memory came from: a file, an agent, or the door it came in by."""
+    if memory.source_path:
+        return f"from {memory.source_path}"
+    if memory.source_agent:
+        return f"from {memory.source_agent}"
+    return f"from {memory.source}"
+
+
+def head(memory: Memory) -> str:
+    """`#12 · 2026-05-27 · preference · from cli`, and the key where it has one."""
+    parts = [
+        f"#{memory.number}",
+        day(memory.occurred_at or memory.created_at),
+        memory.category,
+        origin(memory),
+    ]
+    if memory.key:
+        parts.append(f"key {memory.key}")
+    return " · ".join(parts)
+
+
+def hit_text(hit: Hit) -> str:
+    """A passage with its head and the reasons it was found."""
+    return f"{head(hit.memory)}\n{quoted(hit.passage.text)}\nwhy: {'; '.join(hit.why)}"
+
+
+def notes_of(found: Recalled) -> Iterable[str]:
+    """What a reader should know about an answer: what was not asked, what was left out."""
+    for reason in found.degraded:
+        yield f"Note: this answer may miss something: {reason}."
+    if found.filtered and not found:
+        left = ", ".join(f"{count} {reason}" for reason, count in found.filtered.items())
+        yield f"Note: found but not shown: {left}."
+
+
+def whole(memory: Memory) -> str:
+    """One memory with all that a model may need of it."""
+    facts = [head(memory), f"id: {memory.id}", f"title: {in_brief(memory.title)}"]
+    facts.append(f"kind: {memory.kind}, {memory.stability}, {memory.state}, {memory.layer}")
+    if memory.tags:
+        facts.append(f"tags: {', '.join(memory.tags)}")
+    if memory.pinned:
+        facts.append("pinned: yes")
+    if memory.superseded_by:
+        facts.append(f"superseded by: {memory.superseded_by}")
+    if memory.supersedes:
+        facts.append(f"supersedes: {memory.supersedes}")
+    if memory.valid_until:
+        facts.append(f"held until: {day(memory.valid_until)}")
+    facts.append(
+        f"version {memory.version}, created {day(memory.created_at)}, "
+        f"changed {day(memory.updated_at)}"
+    )
+    return "\n".join([*facts, "", quoted(memory.content)])

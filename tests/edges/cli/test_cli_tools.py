@@ -1,0 +1,65 @@
+"""`holdfast tools` prints what an agent gets, `holdfast call` runs one tool as an agent would."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from holdfast.agents.schemas import FORMATS
+from holdfast.edges.cli.tools_reference import page
+from tests.edges.cli.cli_calls import Run
+
+_PAGE = Path(__file__).parents[3] / "docs" / "reference" / "tools.md"
+
+
+def test_the_page_of_tools_is_what_the_tables_say() -> None:
+    made = "python -m holdfast.edges.cli.tools_reference > docs/reference/tools.md"
+    assert _PAGE.read_text(encoding="utf-8") == page(), f"make it anew: {made}"
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_schemas_are_printed_as_json(run: Run, form: str) -> None:
+    printed = json.loads(run("tools", "--format", form).out)
+    names = [spec.get("function", spec)["name"] for spec in printed]
+    assert names == ["remember", "recall", "forget", "memory_get", "memory_context"]
+
+
+def test_printing_schemas_makes_no_store(run: Run, home: Path) -> None:
+    assert run("tools", "--format", "mcp").code == 0
+    assert not home.exists()
+
+
+def test_for_people_it_lists_names_and_parameters(run: Run) -> None:
+    answer = run("tools", "--read-only")
+    assert "recall(query, limit?, category?, kind?, since?, until?, as_of?)" in answer.out
+    assert "remember(" not in answer.out
+    assert "memory_list(" in run("tools", "--all-tools").out
+
+
+def test_an_unknown_dialect_or_format_is_refused(run: Run) -> None:
+    assert run("tools", "--dialect", "mavn").code == 2
+    assert "openai-responses" in run("tools", "--format", "yaml").err
+
+
+def test_a_call_prints_what_the_agent_reads(run: Run) -> None:
+    given = json.dumps({"content": "Prefers tabs", "category": "preference"})
+    answer = run("call", "remember", "--args", given, "--agent", "claude-code")
+    assert answer.code == 0
+    assert answer.out.startswith("Remembered #1 (preference")
+    assert json.loads(run("get", "1", "--json").out)["source_agent"] == "claude-code"
+    assert "> Prefers tabs" in run("call", "recall", "--args", "-", stdin='{"query": "tabs"}').out
+
+
+def test_a_call_that_fails_ends_with_1_and_says_why(run: Run) -> None:
+    answer = run("call", "recall")
+    assert (answer.code, answer.out) == (1, "recall: query must be given.\n")
+    told = json.loads(run("call", "recall", "--json").out)
+    assert told == {"text": "recall: query must be given.", "data": None, "failed": True}
+
+
+def test_arguments_that_are_not_json_are_refused(run: Run) -> None:
+    answer = run("call", "recall", "--args", "{query: tabs}")
+    assert answer.code == 2
+    assert "--args is not JSON" in answer.err

@@ -1,0 +1,128 @@
+"""The schemas of every tool in every form, checked by the library that clients check them with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jsonschema
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.agents.dialects import NAMES, find_dialect
+from holdfast.agents.given import checked
+from holdfast.agents.schemas import FORMATS, render, schema_of
+from holdfast.agents.tool import Parameter, Tool
+from holdfast.errors import InvalidInput
+
+TOOLS = [tool for name in NAMES for tool in find_dialect(name).tools]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_dialect_has_a_name_a_summary_instructions_and_tools(name: str) -> None:
+    dialect = find_dialect(name)
+    assert dialect.name == name
+    assert dialect.summary.endswith(".")
+    assert len(dialect.instructions) > 100
+    names = [tool.name for tool in dialect.tools]
+    assert len(set(names)) == len(names) > 0
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_a_tool_and_its_parameters_are_described(tool: Tool) -> None:
+    assert tool.title
+    assert len(tool.description) >= 40
+    assert not (tool.reads and tool.destroys)
+    for parameter in tool.parameters:
+        assert parameter.help.endswith("."), parameter.name
+        assert not (parameter.required and parameter.default is not None), parameter.name
+        if parameter.default is not None:
+            assert checked_one(parameter, parameter.default) == parameter.default
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_every_schema_is_one(tool: Tool) -> None:
+    for form in FORMATS:
+        (spec,) = render([tool], form)
+        assert spec["function"]["name"] == tool.name if form == "openai" else spec["name"]
+        for schema in schemas_in(spec):
+            jsonschema.Draft202012Validator.check_schema(schema)
+
+
+def schemas_in(spec: dict[str, Any]) -> list[dict[str, Any]]:
+    inner = spec.get("function", spec)
+    keys = ("inputSchema", "input_schema", "parameters")
+    return [inner[key] for key in keys if key in inner]
+
+
+@pytest.mark.parametrize("form", ["openai", "openai-responses"])
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_strict_schemas_require_every_key(tool: Tool, form: str) -> None:
+    (spec,) = render([tool], form)
+    function = spec.get("function", spec)
+    schema = function["parameters"]
+    if not function["strict"]:
+        assert any(parameter.kind == "value" for parameter in tool.parameters)
+        return
+    assert schema["additionalProperties"] is False
+    assert schema["required"] == list(schema["properties"])
+    nulls = {parameter.name: None for parameter in tool.parameters if not parameter.required}
+    full = {p.name: example(p) for p in tool.parameters if p.required}
+    jsonschema.validate({**full, **nulls}, schema)
+
+
+def example(parameter: Parameter) -> Any:
+    if parameter.choices:
+        return parameter.choices[0]
+    size = parameter.least or 1
+    return {
+        "text": "x" * size,
+        "whole": size,
+        "number": size,
+        "flag": True,
+        "texts": [f"x{number}" for number in range(size)],
+        "reference": "x",
+        "value": [],
+    }[parameter.kind]
+
+
+def checked_one(parameter: Parameter, value: Any) -> Any:
+    tool = Tool("t", "T", "", (parameter,), lambda desk, given: "")
+    return checked(tool, {parameter.name: value})[parameter.name]
+
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-5, 60)
+    | st.floats(allow_nan=False, allow_infinity=False, width=32)
+    | st.sampled_from(["", "a", "user", "x" * 9]),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=2), inner),
+    max_leaves=4,
+)
+KINDS = ("text", "whole", "number", "flag", "texts", "reference")
+BOUNDED = ("text", "whole", "number", "texts")
+
+
+@st.composite
+def parameters(draw: st.DrawFn) -> Parameter:
+    kind = draw(st.sampled_from(KINDS))
+    least = draw(st.none() | st.integers(0, 5)) if kind in BOUNDED else None
+    most = draw(st.none() | st.integers(least or 0, 9)) if kind in BOUNDED else None
+    return Parameter("p", kind, "Help.", draw(st.booleans()), least=least, most=most)
+
+
+@given(parameters(), JSON)
+def test_what_the_schema_accepts_is_what_a_call_accepts(parameter: Parameter, value: Any) -> None:
+    tool = Tool("t", "T", "", (parameter,), lambda desk, given: "")
+    arguments = {"p": value}
+    try:
+        checked(tool, arguments)
+        accepted = True
+    except InvalidInput:
+        accepted = False
+    if value is None:
+        # Null means left out; the plain schema does not know that, the strict one does.
+        assert accepted == (not parameter.required)
+        return
+    assert accepted == jsonschema.Draft202012Validator(schema_of(tool)).is_valid(arguments)
