@@ -122,7 +122,7 @@ def test_one_bad_file_keeps_all_of_them_out(run: Run, tmp_path: Path) -> None:
         (("remember", "x", "--kind", "semantical"), "", 2, "Did you mean 'semantic'"),
         (("remember", "x", "--stability", "rock"), "", 2, "stability"),
         (("remember", "x", "--key", "#12"), "", 2, "key"),
-        (("remember", "x", "--key", "a/b"), "", 2, "slash"),
+        (("remember", "x", "--key", "mem_x"), "", 2, "number or id"),
         (("remember", "x", "--occurred-at", "2026-02-30"), "", 2, "does not exist"),
         (("remember", "x", "--occurred-at", "whenever"), "", 2, "not a date"),
         (("remember", "x", "--ttl", "soon"), "", 2, "length of time"),
