@@ -224,6 +224,24 @@ class HubMemory:
             project=project or "",
         )
 
+    def search_text(
+        self,
+        text: str,
+        *,
+        words: bool = False,
+        category: str | None = None,
+        layer: str | None = None,
+        order: str = "newest",
+        limit: int = 20,
+    ) -> list_[Memory]:
+        """Memories whose content holds the text as it stands, whatever its case and accents; with
+        `words`, also those that hold all its words in any form. Nothing in it is an operator, and
+        nothing is ranked: they come in the `order` of `list`."""
+        wanted = filter_from(category=category, layer=layer)
+        return engine.search_text.search_text(
+            self.core, self.id, self.name, text, wanted, words=words, order=order, limit=limit
+        )
+
     def get(self, reference: Reference, *, as_of: datetime | str | None = None) -> Memory:
         """One memory by its id, number (12 or '#12') or key."""
         at = normalise.clean_time(as_of)
@@ -471,6 +489,10 @@ class HubMemory:
         """Notes that it was really used; being shown by recall does not count as that."""
         return engine.edit.access(self.core, self.id, self.name, [reference])[0]
 
+    def access_many(self, references: Iterable[Reference]) -> list_[Memory]:
+        """Notes that all of them were used, at the same moment."""
+        return engine.edit.access(self.core, self.id, self.name, [*references])
+
     def lifecycle(self, *, dry_run: bool = False) -> list_[LifecycleMove]:
         """Cools and archives what is due; a dry run only says what it would do and why."""
         return engine.lifecycle.lifecycle(self.core, self.id, self.name, dry_run=dry_run)
@@ -485,12 +507,20 @@ class HubMemory:
         trust: str = "user",
         source: str = "sdk",
         source_agent: str | None = None,
+        once: bool = False,
     ) -> Memory:
-        """Adds an entry to the journal of its UTC day, in the file and as a memory."""
+        """Adds an entry to the journal of its UTC day, in the file and as a memory. What the day
+        says already is not written again where it is to be there `once`."""
         from holdfast.files import journal
 
         return journal.add(
-            self._journals, text, at=at, trust=trust, source=source, source_agent=source_agent
+            self._journals,
+            text,
+            at=at,
+            trust=trust,
+            source=source,
+            source_agent=source_agent,
+            once=once,
         )
 
     def journal(self, when: str | date | tuple[date, date] = "today") -> Days:

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 # Operations before which edits in MEMORY.md are taken in, and those after which it follows too.
 READING = (
-    *("recall", "get", "list", "related", "statistics", "context", "pin", "unpin", "access"),
+    *("recall", "search_text", "get", "list", "related", "statistics", "context"),
+    *("pin", "unpin", "access", "access_many"),
     *("history", "diff", "changes", "receipts", "export", "scan", "conflicts"),
 )
 WRITING = (

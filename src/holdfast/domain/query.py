@@ -6,8 +6,10 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from holdfast.domain.memory import Kind, Layer, Memory, Source, Stability, State
 
-Order: TypeAlias = Literal["newest", "oldest", "updated", "accessed", "number"]
-ORDERS: tuple[Order, ...] = ("newest", "oldest", "updated", "accessed", "number")
+Order: TypeAlias = Literal["newest", "oldest", "updated", "accessed", "happened", "number"]
+ORDERS: tuple[Order, ...] = ("newest", "oldest", "updated", "accessed", "happened", "number")
+# These run from the latest to the earliest; the others upwards.
+DOWNWARDS: tuple[Order, ...] = ("newest", "updated", "accessed", "happened")
 
 # Recall and lists show these unless asked otherwise; archived is for those who ask.
 SHOWN_STATES: tuple[State, ...] = ("processing", "active", "cooling")
@@ -91,7 +93,7 @@ class Filter(NamedTuple):
         path = memory.source_path or ""
         wanted = self.came_from or ""
         return (
-            wanted in (memory.source, memory.source_agent, path)
+            wanted in (memory.source, memory.source_agent, memory.source_path)
             or path.startswith(wanted.rstrip("/") + "/")
             or path.endswith("/" + wanted)
         )

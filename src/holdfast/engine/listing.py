@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.clock import to_micros
 from holdfast.domain.memory import Memory
-from holdfast.domain.query import ORDERS, Filter, Order, Page
+from holdfast.domain.query import DOWNWARDS, ORDERS, Filter, Order, Page
 from holdfast.engine.core import Core, require_hub
 from holdfast.engine.history import states_as_of
 from holdfast.errors import InvalidInput
@@ -92,7 +92,7 @@ def _scan_past(
     with core.store.read() as reader:
         require_hub(reader, hub_id, hub)
         then = list(memories_as_of(reader, hub_id, wanted, at))
-    down = order in ("newest", "updated", "accessed")
+    down = order in DOWNWARDS
     then.sort(key=lambda memory: _place(memory, order), reverse=down)
     for memory in then:
         place = _place(memory, order)
@@ -123,6 +123,8 @@ def _place(memory: Memory, order: Order) -> tuple[Any, int]:
     if order == "accessed":
         at = memory.accessed_at
         return 0 if at is None else to_micros(at), memory.number
+    if order == "happened":
+        return to_micros(memory.occurred_at or memory.created_at), memory.number
     return memory.number, memory.number
 
 

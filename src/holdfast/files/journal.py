@@ -24,6 +24,7 @@ from holdfast.files import journal_base, journal_sync, journal_text
 from holdfast.files.atomic import append_line, locked
 from holdfast.files.journal_base import Line, Place
 from holdfast.files.journal_sync import Synced
+from holdfast.files.journal_text import Block
 from holdfast.text import normalise
 
 _LOCK = "journal"
@@ -64,8 +65,9 @@ def add(
     trust: str = "user",
     source: str = "sdk",
     source_agent: str | None = None,
+    once: bool = False,
 ) -> Memory:
-    """Adds an entry to the journal of its UTC day."""
+    """Adds an entry to the journal of its UTC day; with `once`, unless the day says so already."""
     core = place.core
     text = normalise.clean_content(text, bytes_max=core.settings["content.bytes_max"]).strip()
     moment = normalise.clean_time(at) or core.now()
@@ -76,6 +78,8 @@ def add(
     block = journal_text.parse(line + "\n")[0]
     with _lock(place):
         lines = journal_sync.sync_day(place, day).lines
+        if once and (there := _said(place, lines, block)):
+            return there
         key = journal_text.keys_of([*(one.block for one in lines), block])[-1]
         used = {one.memory_id for one in lines}
         draft = journal_sync.draft_of(day, block)._replace(
@@ -90,6 +94,15 @@ def add(
         memory = engine.remember.remember(core, place.hub_id, place.hub, draft).memory
         journal_base.agree(place, day, [*lines, Line(block, memory.id)])
     return memory
+
+
+def _said(place: Place, lines: Sequence[Line], block: Block) -> Memory | None:
+    """The memory of a line that says what this block does, where it has one that is shown."""
+    said = journal_text.plain(block.text)
+    ids = [one.memory_id for one in lines if journal_text.plain(one.block.text) == said]
+    with place.core.store.read() as reader:
+        found = reader.memories_by_id(place.hub_id, [one for one in ids if one])
+    return next((found[one] for one in ids if one in found and found[one].visible), None)
 
 
 def days(place: Place, when: Any = "today") -> Days:

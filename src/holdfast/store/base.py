@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         Problem,
         Progress,
         TermQuery,
+        TextQuery,
         VectorRow,
         VectorState,
     )
@@ -143,6 +144,12 @@ class Reader(Protocol):
         self, hub_id: str, needle: str, wanted: Filter, *, limit: int
     ) -> list[str]:
         """Memories whose folded text holds the folded needle, newest first."""
+        ...
+
+    def matching(
+        self, hub_id: str, query: TextQuery, wanted: Filter, *, order: Order
+    ) -> Iterable[Memory]:
+        """Every memory whose content matches, in an order, read as far as it is asked for."""
         ...
 
     def passages(self, hub_id: str, memory_ids: Sequence[str]) -> list[Candidate]: ...

@@ -51,6 +51,14 @@ class TermQuery(NamedTuple):
     prefixes: tuple[str, ...] = ()
 
 
+class TextQuery(NamedTuple):
+    """Memories whose content holds the folded `needle`, or has a passage that holds every one of
+    `terms`. No terms: the needle alone."""
+
+    needle: str
+    terms: tuple[str, ...] = ()
+
+
 class Candidate(NamedTuple):
     """A passage that may be an answer, with the terms that ranking needs."""
 

@@ -97,6 +97,21 @@ def test_lines_of_an_entry_are_indented_below_the_first(hub: HubMemory) -> None:
     assert hub.get(kept.id).version == 1
 
 
+def test_what_is_to_be_there_once_is_not_written_again_that_day(
+    hub: HubMemory, clock: FixedClock
+) -> None:
+    first = hub.journal_add("Prefers tabs\nand says so", once=True)
+    clock.tick(hours=1)
+    assert hub.journal_add("Prefers  tabs\nand says so ", once=True).id == first.id
+    assert hub.journal_add("Prefers tabs", once=True).id != first.id
+    assert len(hub.journal()[0].entries) == 2
+    hub.forget(first.id)
+    again = hub.journal_add("Prefers tabs\nand says so", once=True)
+    assert again.id != first.id
+    clock.tick(days=1)
+    assert hub.journal_add("Prefers tabs", once=True).id not in (first.id, again.id)
+
+
 def test_the_same_words_twice_are_two_entries(hub: HubMemory, clock: FixedClock) -> None:
     for _ in range(2):
         hub.journal_add("Ate lunch")

@@ -13,7 +13,7 @@ from holdfast.domain.clock import EPOCH, to_micros
 from holdfast.domain.hub import Hub, Statistics
 from holdfast.domain.memory import Memory
 from holdfast.domain.mirror import Agreed, Clash
-from holdfast.domain.query import Filter, Order
+from holdfast.domain.query import DOWNWARDS, Filter, Order
 from holdfast.domain.turn import Turn
 from holdfast.errors import DeadlineExceeded
 from holdfast.store.values import (
@@ -21,10 +21,12 @@ from holdfast.store.values import (
     IndexEntry,
     Lexicon,
     TermQuery,
+    TextQuery,
     VectorRow,
     VectorState,
 )
 from holdfast.text.terms import terms as terms_of
+from holdfast.text.terms import trigram_text
 
 if TYPE_CHECKING:
     pass
@@ -102,7 +104,7 @@ class InMemoryReader:
         after: tuple[Any, int] | None,
         limit: int,
     ) -> list[Memory]:
-        down = order in ("newest", "updated", "accessed")
+        down = order in DOWNWARDS
         keyed = [(_sort_value(memory, order), memory) for memory in self._ordered(hub_id)]
         keyed.sort(key=lambda pair: pair[0], reverse=down)
         out = []
@@ -264,6 +266,22 @@ class InMemoryReader:
                     break
         return out
 
+    def matching(
+        self, hub_id: str, query: TextQuery, wanted: Filter, *, order: Order
+    ) -> Iterable[Memory]:
+        hub = self._hub(hub_id)
+        held = {
+            passage.memory_id
+            for passage in hub.passages.values()
+            if query.terms and all(term in passage.entry.body for term in query.terms)
+        }
+        found = [m for m in hub.memories.values() if m.id in hub.texts and wanted.admits(m)]
+        found.sort(key=lambda memory: _sort_value(memory, order), reverse=order in DOWNWARDS)
+        for memory in found:
+            self._in_time()
+            if memory.id in held or query.needle in trigram_text(memory.content):
+                yield memory
+
     def passages(self, hub_id: str, memory_ids: Sequence[str]) -> list[Candidate]:
         hub = self._hub(hub_id)
         found = [p for p in hub.passages.values() if p.memory_id in set(memory_ids)]
@@ -310,6 +328,8 @@ def _sort_value(memory: Memory, order: Order) -> tuple[int, int]:
     if order == "accessed":
         at = memory.accessed_at
         return 0 if at is None else to_micros(at), memory.number
+    if order == "happened":
+        return to_micros(memory.occurred_at or memory.created_at), memory.number
     return memory.number, memory.number
 
 

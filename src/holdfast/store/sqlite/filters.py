@@ -16,6 +16,7 @@ ORDERINGS: dict[Order, tuple[str, bool]] = {
     "number": ("m.number", False),
     "updated": ("m.updated_at", True),
     "accessed": ("coalesce(m.accessed_at, 0)", True),
+    "happened": (HAPPENED, True),
 }
 
 

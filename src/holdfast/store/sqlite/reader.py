@@ -14,8 +14,9 @@ from holdfast.domain.hub import Hub, Statistics
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Filter, Order
 from holdfast.store.sqlite import filters, rows, search
-from holdfast.store.values import Candidate, Lexicon, TermQuery, VectorRow, VectorState
+from holdfast.store.values import Candidate, Lexicon, TermQuery, TextQuery, VectorRow, VectorState
 from holdfast.text.searchable import searchable
+from holdfast.text.terms import trigram_text
 
 if TYPE_CHECKING:
     from holdfast.domain.change import Change, Receipt, Revision
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 # Lists of ids go in as one JSON array, so that the statement is the same, and prepared once,
 # however long the list is.
+# Rows are read so many at a time where it is not known how many are wanted: a page, mostly.
+_BATCH = 32
 _PASSAGE_COLUMNS = 'm.id, p.pk, p.ordinal, p.start, p."end", p.headings, p.body, p.head, p.windows'
 
 
@@ -392,6 +395,56 @@ class SqliteReader:
                 if len(out) == limit:
                     break
         return out
+
+    def matching(
+        self, hub_id: str, query: TextQuery, wanted: Filter, *, order: Order
+    ) -> Iterator[Memory]:
+        # Which rows, in order, before any content is read: sorting would carry it all along.
+        keys = self._matching_keys(hub_id, query, wanted, order)
+        for start in range(0, len(keys), _BATCH):
+            batch = dict(keys[start : start + _BATCH])
+            found = self._all(
+                f"SELECT {rows.MEMORY_COLUMNS} FROM json_each(?) j CROSS JOIN memories m"
+                " ON m.pk = j.value ORDER BY j.key",
+                (rows.dumps(list(batch)),),
+            )
+            for row, by_words in zip(found, batch.values(), strict=True):
+                memory = rows.memory_from_row(row, hub_id)
+                # Trigrams only say that the text may hold it, and not where.
+                if by_words or query.needle in trigram_text(memory.content):
+                    yield memory
+
+    def _matching_keys(
+        self, hub_id: str, query: TextQuery, wanted: Filter, order: Order
+    ) -> list[tuple[int, int]]:
+        """The rows that may match, in order, each with whether its words do."""
+        hub = self._pk(hub_id)
+        conditions, values = filters.where(wanted)
+        column, down = filters.ORDERINGS[order]
+        way = "DESC" if down else "ASC"
+        words = search.body_expression(hub, query.terms)
+        substring = search.trigram_expression(hub, query.needle)
+        parts, given = [], []
+        if substring:
+            parts.append("SELECT rowid AS pk, 0 AS by_words FROM trigrams WHERE trigrams MATCH ?")
+            given.append(substring)
+        else:
+            # Too short for a trigram: every text that is in the index may hold it.
+            parts.append("SELECT memory AS pk, 0 AS by_words FROM passages WHERE hub = ?")
+            given.append(hub)
+        if words:
+            parts.append(
+                "SELECT p.memory, 1 FROM (SELECT rowid AS pk FROM words WHERE words MATCH ?) AS w"
+                " CROSS JOIN passages p ON p.pk = w.pk"
+            )
+            given.append(words)
+        return self._all(
+            f"SELECT m.pk, t.by_words FROM (SELECT pk, max(by_words) AS by_words"
+            f" FROM ({' UNION ALL '.join(parts)}) GROUP BY pk) AS t"
+            f" CROSS JOIN memories m ON m.pk = t.pk WHERE m.hub = ?{conditions}"
+            f" ORDER BY {column} {way}, m.number {way}",
+            (*given, hub, *values),
+        )
 
     def passages(self, hub_id: str, memory_ids: Sequence[str]) -> list[Candidate]:
         found = self._all(

@@ -47,6 +47,12 @@ def match_expression(hub: int, query: TermQuery) -> str:
     return expression
 
 
+def body_expression(hub: int, terms: Collection[str]) -> str:
+    """A MATCH expression for every one of these terms in one passage's own text."""
+    every = " AND ".join(f'"{prefixed_term(hub, term)}"' for term in terms)
+    return f"body : ({every})" if every else ""
+
+
 def trigrams(text: str) -> set[str]:
     """Every run of three characters, with punctuation made harmless."""
     safe = text.translate(_PUNCTUATION)

@@ -18,7 +18,7 @@ from holdfast.domain.hub import Hub
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import EVERYTHING, ORDERS
 from holdfast.store.base import Reader, Store, Writer
-from holdfast.store.values import IndexEntry, TermQuery
+from holdfast.store.values import IndexEntry, TermQuery, TextQuery
 from holdfast.testing.fixtures import START
 from holdfast.text.normalise import content_hash
 from holdfast.text.searchable import searchable
@@ -214,6 +214,11 @@ def _observe_search(reader: Reader, hub_id: str, memories: Sequence[Memory]) -> 
         "search_terms": sorted(found, key=lambda one: one.passage_id),
         "search_substring": [
             reader.search_substring(hub_id, needle, EVERYTHING, limit=_ALL) for needle in needles
+        ],
+        "matching": [
+            list(reader.matching(hub_id, TextQuery(needle, tuple(words[:1])), EVERYTHING, order=o))
+            for needle in needles
+            for o in ORDERS
         ],
         "passages": reader.passages(hub_id, [memory.id for memory in memories]),
         "candidates": reader.candidates(hub_id, range(1, 500), EVERYTHING),

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from holdfast.domain.clock import to_micros
 from holdfast.domain.memory import KINDS, LAYERS, SOURCES, STABILITIES, STATES, Memory
-from holdfast.domain.query import EVERYTHING, ORDERS, Filter, Order
+from holdfast.domain.query import DOWNWARDS, EVERYTHING, ORDERS, Filter, Order
 from holdfast.store.base import Reader, Store
-from holdfast.store.values import TermQuery
+from holdfast.store.values import TermQuery, TextQuery
 from holdfast.testing.conformance.base import HUB, StoreCase, at, make_memory, put, revise
 
 _CATEGORIES = ("fact", "preference", "Ünïcode %_")
@@ -96,7 +96,7 @@ def _sorted(memories: list[Memory], order: Order) -> list[Memory]:
     return sorted(
         memories,
         key=lambda memory: place(memory, order),
-        reverse=order in ("newest", "updated", "accessed"),
+        reverse=order in DOWNWARDS,
     )
 
 
@@ -107,6 +107,8 @@ def place(memory: Memory, order: Order) -> tuple[int, int]:
     if order == "accessed":
         moment: datetime | None = memory.accessed_at
         return 0 if moment is None else to_micros(moment), memory.number
+    if order == "happened":
+        return to_micros(memory.occurred_at or memory.created_at), memory.number
     return memory.number, memory.number
 
 
@@ -152,6 +154,9 @@ class Lists(StoreCase):
             by_word = reader.search_terms(HUB, TermQuery(("common",)), wanted, limit=100)
             by_part = reader.search_substring(HUB, "mmon num", wanted, limit=100)
             by_short = reader.search_substring(HUB, "mm", wanted, limit=100)
+            texts = [TextQuery(needle, ()) for needle in ("mmon num", "mm")]
+            texts.append(TextQuery("common or not", ("common",)))
+            by_text = [list(reader.matching(HUB, one, wanted, order=order)) for one in texts]
             every = [one.passage_id for one in reader.passages(HUB, [m.id for m in VARIED])]
             by_id = reader.candidates(HUB, every, wanted)
         assert found == _sorted(admitted, order)
@@ -159,6 +164,7 @@ class Lists(StoreCase):
         indexed = {memory.id for memory in admitted if memory.forgotten_at is None}
         assert {one.memory_id for one in by_word} == indexed
         assert set(by_part) == set(by_short) == indexed
+        assert by_text == [[m for m in found if m.id in indexed]] * 3
         assert {one.memory_id for one in by_id} == indexed
 
     @pytest.mark.parametrize(

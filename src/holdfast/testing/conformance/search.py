@@ -10,7 +10,7 @@ import pytest
 
 from holdfast.domain.query import EVERYTHING
 from holdfast.store.base import Store
-from holdfast.store.values import IndexEntry, TermQuery
+from holdfast.store.values import IndexEntry, TermQuery, TextQuery
 from holdfast.testing.conformance.base import HUB, StoreCase, at, index, make_memory, put, revise
 from holdfast.text.terms import terms, trigram_text
 
@@ -155,6 +155,47 @@ class Search(StoreCase):
             assert len(reader.search_terms(HUB, TermQuery(("common",)), wanted, limit=9)) == 5
             assert len(reader.search_substring(HUB, "ommo", wanted, limit=3)) == 3
             assert reader.search_substring(HUB, "ommo", EVERYTHING, limit=2) == ["mem_60", "mem_59"]
+
+    def test_a_text_is_found_as_it_stands_in_the_content_alone(self, store: Store) -> None:
+        with store.write() as writer:
+            put(writer, make_memory(1, "Prefers TABS,  not spaces", title="about indentation"))
+            put(writer, make_memory(2, "100% of it: 'quoted' and a_b", tags=("tabs",)))
+            put(writer, make_memory(3, "100 of it, quoted, and a b"))
+
+        def found(needle: str, *words: str) -> list[int]:
+            query = TextQuery(needle, words)
+            with store.read() as reader:
+                memories = reader.matching(HUB, query, EVERYTHING, order="number")
+                return [memory.number for memory in memories]
+
+        assert found("tabs, not") == [1]
+        assert found("indent") == []  # in the title
+        assert found("tabs") == [1]  # of the second, only a tag
+        assert found("0% of") == found("'quoted'") == found("a_b") == [2]
+        assert found("%") == found("_") == [2]
+        assert found("nothing of the kind", "prefer", "space") == [1]
+        assert found("nothing of the kind", "prefer", "quot") == []
+        assert found("nothing of the kind", "indent") == []
+        assert found("a_b", "quot", "100") == [2, 3]
+
+    def test_words_of_one_text_stand_in_one_passage(self, store: Store) -> None:
+        with store.write() as writer:
+            put(writer, make_memory(1, "first line\nsecond line"))
+            put(writer, make_memory(2, "second and first"))
+        with store.read() as reader:
+            query = TextQuery("nowhere", ("first", "second"))
+            found = list(reader.matching(HUB, query, EVERYTHING, order="number"))
+        assert [memory.number for memory in found] == [2]
+
+    def test_as_many_texts_are_read_as_are_asked_for(self, store: Store) -> None:
+        with store.write() as writer:
+            for number in range(1, 101):
+                put(writer, make_memory(number, f"common words {number}"))
+        with store.read() as reader:
+            some = reader.matching(HUB, TextQuery("on wor"), EVERYTHING, order="newest")
+            assert [m.number for m, _ in zip(some, range(3), strict=False)] == [100, 99, 98]
+            every = reader.matching(HUB, TextQuery("on wor"), EVERYTHING, order="oldest")
+            assert [memory.number for memory in every] == list(range(1, 101))
 
     def test_the_lexicon_counts_passages_that_hold_a_term(self, store: Store) -> None:
         memory = make_memory(1, "apple apple pear\napple", title="pear")
