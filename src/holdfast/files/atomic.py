@@ -78,10 +78,12 @@ def real_path(path: str, *, within: str) -> str:
     return real
 
 
-def write_atomic(path: str, text: str | bytes, *, within: str | None = None) -> None:
+def write_atomic(
+    path: str, text: str | bytes, *, within: str | None = None, mode: int = FILE_MODE
+) -> None:
     """Replaces a file's content: other processes see the old text or the new one, and after a
     crash one of them is there. `within` is the folder that no link may lead out of; by default
-    the one the file is in."""
+    the one the file is in. `mode` is for files that are not Holdfast's own."""
     folder = os.path.dirname(path)
     make_folder(folder)
     target = real_path(path, within=within or folder)
@@ -90,6 +92,8 @@ def write_atomic(path: str, text: str | bytes, *, within: str | None = None) -> 
     with _told(path):
         try:
             _write_new(partial, data)
+            if mode != FILE_MODE:
+                os.chmod(partial, mode)
             os.replace(partial, target)
         except BaseException:
             with suppress(OSError):

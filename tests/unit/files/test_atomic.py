@@ -154,3 +154,9 @@ def test_processes_that_append_lose_no_line(tmp_path: Path) -> None:
         worker.join()
     lines = Path(path).read_text().splitlines()
     assert sorted(lines) == sorted(f"{name}-{number}" for name in "ab" for number in range(25))
+
+
+def test_a_file_that_is_not_ours_keeps_its_mode(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    write_atomic(str(path), "x", mode=0o640)
+    assert mode(path) == 0o640
