@@ -4,7 +4,7 @@ parses its arguments into values and calls the engine."""
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -19,9 +19,10 @@ from holdfast.text import normalise
 
 if TYPE_CHECKING:
     from holdfast.domain.change import Change, Entry, Receipt
+    from holdfast.domain.decision import Decision
     from holdfast.domain.draft import Draft
     from holdfast.domain.hub import Hub, Statistics
-    from holdfast.domain.memory import Memory, Origin
+    from holdfast.domain.memory import Memory, Origin, Source, Trust
     from holdfast.domain.mirror import Clash
     from holdfast.domain.query import Page, Recalled
     from holdfast.domain.results import LifecycleMove, Remembered
@@ -158,10 +159,15 @@ class HubMemory:
     def remember_draft(self, draft: Draft) -> Remembered:
         return engine.remember.remember(self.core, self.id, self.name, draft)
 
-    def remember_many(self, items: Iterable[str | Draft | Mapping[str, Any]]) -> list[Remembered]:
-        """Keeps all of them or none, as one change set; each is text, a Draft or a dictionary."""
+    def remember_many(
+        self, items: Iterable[str | Draft | Mapping[str, Any]], *, first_is_parent: bool = False
+    ) -> list[Remembered]:
+        """Keeps all of them or none, as one change set; each is text, a Draft or a dictionary.
+        With `first_is_parent` the others point to the first, as parts of what it tells."""
         drafts = [to_draft(item) for item in items]
-        return engine.remember.remember_many(self.core, self.id, self.name, drafts)
+        return engine.remember.remember_many(
+            self.core, self.id, self.name, drafts, first_is_parent=first_is_parent
+        )
 
     def remember_stream(
         self, items: Iterable[str | Draft | Mapping[str, Any]]
@@ -194,8 +200,10 @@ class HubMemory:
     ) -> Recalled:
         """Finds what answers a question, best first; each hit says why.
 
-        The query may hold "quoted phrases", -exclusions and field:value filters. `as_of` reads the
-        past. `meaning=False` matches words only, without the embedding model. `explain` also names
+        plain: bool = False,
+        The query may hold "quoted phrases", -exclusions and field:value filters; in a `plain` one
+        quotes, dashes and colons are characters like any other. `as_of` reads the past.
+        `meaning=False` matches words only, without the embedding model. `explain` also names
         what matched and was left out, and why. `project` is a folder or a name: what belongs to it,
         by source path, tag or metadata, ranks a little higher.
         """
@@ -225,6 +233,7 @@ class HubMemory:
         )
 
     def search_text(
+            plain=plain,
         self,
         text: str,
         *,
@@ -493,9 +502,58 @@ class HubMemory:
         """Notes that all of them were used, at the same moment."""
         return engine.edit.access(self.core, self.id, self.name, [*references])
 
-    def lifecycle(self, *, dry_run: bool = False) -> list_[LifecycleMove]:
-        """Cools and archives what is due; a dry run only says what it would do and why."""
-        return engine.lifecycle.lifecycle(self.core, self.id, self.name, dry_run=dry_run)
+    def lifecycle(
+        self, *, dry_run: bool = False, category: str | None = None
+    ) -> list_[LifecycleMove]:
+        """Cools and archives what is due, or only what is due of one category; a dry run only
+        says what it would do and why."""
+        return engine.lifecycle.lifecycle(
+            self.core, self.id, self.name, dry_run=dry_run, category=category
+        )
+
+    # Decisions
+
+    def request_decision(
+        self,
+        question: str,
+        options: Sequence[str],
+        context: str = "",
+        *,
+        trust: Trust = "agent",
+        source: Source = "sdk",
+        source_agent: str | None = None,
+    ) -> Decision:
+        """Asks a person to decide between 2 to 4 options. At most 3 questions are open at a time;
+        until it is answered, a question is neither recalled nor injected."""
+        return engine.decisions.request_decision(
+            self.core,
+            self.id,
+            self.name,
+            question,
+            options,
+            context,
+            trust=trust,
+            source=source,
+            source_agent=source_agent,
+        )
+
+    def decisions(self, *, every: bool = False) -> list_[Decision]:
+        """Open questions, oldest first; with `every`, also those decided or withdrawn."""
+        return engine.decisions.decisions(self.core, self.id, self.name, every=every)
+
+    def decide(
+        self, reference: Reference, option: str | int, *, note: str = "", source: Source = "sdk"
+    ) -> Decision:
+        """A person's answer: an option by its words or its number. It becomes a memory."""
+        return engine.decisions.decide(
+            self.core, self.id, self.name, reference, option, note=note, source=source
+        )
+
+    def withdraw_decision(self, reference: Reference, *, note: str = "") -> Decision:
+        """Takes a question back without an answer."""
+        return engine.decisions.withdraw_decision(
+            self.core, self.id, self.name, reference, note=note
+        )
 
     # Journals
 

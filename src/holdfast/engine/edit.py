@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.change import Action, Receipt
+from holdfast.domain.decision import AWAITS
 from holdfast.domain.memory import Memory
 from holdfast.engine.core import Core, require_hub
 from holdfast.engine.drafts import clean_fields, clean_label, derived_title, refuse_backwards
@@ -172,9 +173,13 @@ def _revise(
         out = []
         for reference in references:
             memory = find_memory(writer, hub_id, hub, reference, forgotten=forgotten)
+            fields = new
+            if memory.quarantine == AWAITS and "quarantine" in new:
+                _refuse_undecided(memory)
+                fields = {**new, "quarantine": AWAITS}
             if memory.forgotten_at is not None and new.get("forgotten_at", "") is None:
                 refuse_taken(writer, memory)
-            after = recorder.revise(memory, **new)
+            after = recorder.revise(memory, **fields)
             out.append(after)
             if memory.forgotten_at is None and after.forgotten_at is not None:
                 reinstate_previous(writer, recorder, after)
@@ -182,6 +187,16 @@ def _revise(
                 replace_previous(writer, recorder, after)
     recorder.embed()
     return out
+
+
+def _refuse_undecided(memory: Memory) -> None:
+    """A question that waits for a person's decision comes back as such, and is not let through
+    without one."""
+    if memory.forgotten_at is None and memory.state != "archived":
+        raise Conflict(
+            f"Memory #{memory.number} {AWAITS}.",
+            hint=f"`holdfast decide {memory.number} OPTION` answers it.",
+        )
 
 
 def pin(core: Core, hub_id: str, hub: str, reference: Reference, pinned: bool) -> Memory:

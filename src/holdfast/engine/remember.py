@@ -60,7 +60,9 @@ _TAKEN_OVER_IF_GIVEN = (
 )
 
 
-class _Prepared(NamedTuple):
+class Prepared(NamedTuple):
+    """A draft that was checked, classified and indexed, before the write begins."""
+
     draft: Draft
     memory: Memory
     indexed: Indexed | None
@@ -72,14 +74,28 @@ def remember(core: Core, hub_id: str, hub: str, draft: Draft) -> Remembered:
 
 
 def remember_many(
-    core: Core, hub_id: str, hub: str, drafts: Sequence[Draft], *, reason: str = ""
+    core: Core,
+    hub_id: str,
+    hub: str,
+    drafts: Sequence[Draft],
+    *,
+    reason: str = "",
+    first_is_parent: bool = False,
 ) -> list[Remembered]:
-    """Takes all of them in, or none: one transaction, one change set."""
-    prepared = list(_prepare(core, hub_id, hub, drafts))
+    """Takes all of them in, or none: one transaction, one change set.
+
+    With `first_is_parent` those that are new point to the first.
+    """
+    prepared = list(prepare(core, hub_id, hub, drafts))
     with core.store.write() as writer:
         require_hub(writer, hub_id, hub)
         recorder = Recorder(core, writer, hub_id, "remember", reason=reason)
-        results = [_take_in(writer, recorder, core, hub, item) for item in prepared]
+        results: list[Remembered] = []
+        for item in prepared:
+            if first_is_parent and results:
+                parent = results[0].memory.id
+                item = item._replace(memory=item.memory._replace(parent=parent))
+            results.append(take_in(writer, recorder, core, hub, item))
     recorder.embed()
     return results
 
@@ -96,7 +112,7 @@ def remember_stream(
 
     def flush() -> list[Remembered]:
         nonlocal change
-        prepared = list(_prepare(core, hub_id, hub, batch))
+        prepared = list(prepare(core, hub_id, hub, batch))
         with core.store.write() as writer:
             require_hub(writer, hub_id, hub)
             recorder = Recorder(
@@ -107,7 +123,7 @@ def remember_stream(
                 reason=reason,
                 change=change and _in_force(writer, change),
             )
-            results = [_take_in(writer, recorder, core, hub, item) for item in prepared]
+            results = [take_in(writer, recorder, core, hub, item) for item in prepared]
             written = recorder.written
         recorder.embed()
         if written:
@@ -130,7 +146,7 @@ def _in_force(writer: Writer, change: Change) -> Change | None:
     return None if current is None or current.undone_by is not None else current
 
 
-def _prepare(core: Core, hub_id: str, hub: str, drafts: Sequence[Draft]) -> Iterator[_Prepared]:
+def prepare(core: Core, hub_id: str, hub: str, drafts: Sequence[Draft]) -> Iterator[Prepared]:
     """The slow part, before the write begins: checks, rules, and the embedding model, which is
     not asked about what is there already."""
     bytes_max = core.settings["content.bytes_max"]
@@ -145,7 +161,7 @@ def _prepare(core: Core, hub_id: str, hub: str, drafts: Sequence[Draft]) -> Iter
     fresh = [memory for memory, there in zip(memories, known, strict=True) if not there]
     indexes = iter(indexed_all(fresh, core))
     for draft, memory, there in zip(clean, memories, known, strict=True):
-        yield _Prepared(draft, memory, None if there else next(indexes))
+        yield Prepared(draft, memory, None if there else next(indexes))
 
 
 def _unchanged(reader: Reader, memory: Memory) -> bool:
@@ -191,9 +207,8 @@ def _may_have_key(other: Memory, memory: Memory) -> bool:
     return other.key is None and other.source_path is None and other.layer == memory.layer
 
 
-def _take_in(
-    writer: Writer, recorder: Recorder, core: Core, hub: str, item: _Prepared
-) -> Remembered:
+def take_in(writer: Writer, recorder: Recorder, core: Core, hub: str, item: Prepared) -> Remembered:
+    """Decides what one draft is, and writes it."""
     twin = _twin(writer, item.memory)
     if item.memory.quarantine and (item.draft.supersedes or (twin and not twin.quarantine)):
         # What waits for review neither changes nor replaces what a trusted voice said.
@@ -213,12 +228,13 @@ def _take_in(
     return _renew(writer, recorder, item, twin)
 
 
-def _apart(item: _Prepared) -> _Prepared:
+def _apart(item: Prepared) -> Prepared:
     nowhere: dict[str, Any] = {"key": None, "source_path": None, "supersedes": None}
-    return _Prepared(item.draft._replace(**nowhere), item.memory._replace(**nowhere), None)
+    return Prepared(item.draft._replace(**nowhere), item.memory._replace(**nowhere), None)
 
 
-def _placed(writer: Writer, recorder: Recorder, core: Core, memory: Memory) -> Memory:
+def placed(writer: Writer, recorder: Recorder, core: Core, memory: Memory) -> Memory:
+    """A new memory with the id, number and times that it gets in this change set."""
     return memory._replace(
         id=core.ids.next("mem"),
         number=writer.take_numbers(memory.hub_id, 1),
@@ -227,29 +243,29 @@ def _placed(writer: Writer, recorder: Recorder, core: Core, memory: Memory) -> M
     )
 
 
-def _store(writer: Writer, recorder: Recorder, core: Core, item: _Prepared) -> Remembered:
-    memory = recorder.add(_placed(writer, recorder, core, item.memory), item.indexed)
+def _store(writer: Writer, recorder: Recorder, core: Core, item: Prepared) -> Remembered:
+    memory = recorder.add(placed(writer, recorder, core, item.memory), item.indexed)
     if memory.quarantine:
         return Quarantined(memory, recorder.change.id, memory.quarantine)
     return Stored(memory, recorder.change.id)
 
 
 def _supersede(
-    writer: Writer, recorder: Recorder, core: Core, item: _Prepared, previous: Memory
+    writer: Writer, recorder: Recorder, core: Core, item: Prepared, previous: Memory
 ) -> Superseded:
     if previous.superseded_by is not None:
         raise InvalidInput(
             f"#{previous.number} has been superseded already, by {previous.superseded_by}.",
             hint="Supersede the newest one.",
         )
-    placed = _placed(writer, recorder, core, item.memory)._replace(supersedes=previous.id)
-    memory = recorder.add(placed, item.indexed)
+    new = placed(writer, recorder, core, item.memory)._replace(supersedes=previous.id)
+    memory = recorder.add(new, item.indexed)
     ended = previous.valid_until or memory.valid_from or recorder.change.at
     recorder.revise(previous, superseded_by=memory.id, valid_until=ended)
     return Superseded(memory, recorder.change.id, previous)
 
 
-def _renew(writer: Writer, recorder: Recorder, item: _Prepared, twin: Memory) -> Remembered:
+def _renew(writer: Writer, recorder: Recorder, item: Prepared, twin: Memory) -> Remembered:
     new = item.memory
     changes: dict[str, Any] = {}
     if new.content_hash != twin.content_hash:
@@ -265,6 +281,10 @@ def _renew(writer: Writer, recorder: Recorder, item: _Prepared, twin: Memory) ->
         # The same words in a second file: the memory stays where it is known. Whoever walks a
         # folder and brings them in knows better: there it is a file that was moved.
         changes.pop("source_path", None)
+    by_path = new.source_path is not None and new.source_path == twin.source_path
+    if not (by_key or by_path) and twin.layer == "long_term":
+        # Whoever says it once more does not mean to take it out of what is always shown.
+        changes.pop("layer", None)
     if item.draft.pinned:
         changes["pinned"] = True
     if twin.state in ("archived", "cooling"):

@@ -242,3 +242,20 @@ def test_an_update_expects_the_version_it_was_told(hub: HubMemory) -> None:
 def test_a_time_to_live_that_cannot_be_is_refused(hub: HubMemory, ttl: object) -> None:
     with pytest.raises(InvalidInput, match="ttl"):
         hub.remember("A note", ttl=ttl)  # type: ignore[arg-type]
+
+
+def test_the_parts_of_a_whole_point_to_it_and_go_with_one_undo(hub: HubMemory) -> None:
+    hub.remember("Uses SQLite")
+    whole, new, known = hub.remember_many(
+        ["Talked about databases", "Backs up every night", "Uses SQLite"], first_is_parent=True
+    )
+    assert (whole.memory.parent, new.memory.parent) == (None, whole.memory.id)
+    assert isinstance(known, Duplicate)
+    hub.undo()
+    assert [memory.content for memory in hub.list()] == ["Uses SQLite"]
+
+
+def test_saying_again_what_is_always_shown_does_not_put_it_elsewhere(hub: HubMemory) -> None:
+    hub.remember("Prefers tabs")
+    assert isinstance(hub.remember("Prefers tabs", layer="library"), Duplicate)
+    assert hub.get(1).layer == "long_term"
