@@ -30,12 +30,7 @@ WRITING_SLOWLY = ("remember_stream",)
 # Operations after which a line of a journal may have to go, change or come back.
 JOURNALS_FOLLOW = (
     *("update", "forget", "forget_many", "restore", "restore_many", "purge", "purge_many"),
-    *("purge_forgotten", "undo", "settle"),
-)
-# Operations after which a file that was written through the memory tool may have to follow.
-FILES_FOLLOW = (
-    *("remember", "remember_draft", "remember_many", "update", "undo", "settle"),
-    *("forget", "forget_many", "restore", "restore_many"),
+    *("purge_forgotten", "undo"),
 )
 
 
@@ -52,10 +47,6 @@ def _in_step(hub: HubMemory, name: str, *, writes: bool) -> Iterator[None]:
         step = _step_of(hub)
         if step is not None:
             step.before()
-            if hub._look.changed(hub.core, hub.id, hub.folder):
-                from holdfast.files import journal
-
-                journal.take_in(hub._journals)
         yield
         if step is not None and name in JOURNALS_FOLLOW:
             from holdfast.files import journal
