@@ -33,8 +33,11 @@ if TYPE_CHECKING:
     from holdfast.engine.history import FieldDiff, Undone
     from holdfast.files.archive import Archived
     from holdfast.files.documents import Report
+    from holdfast.files.filing import Files
     from holdfast.files.journal import Days
     from holdfast.files.journal_base import Place
+    from holdfast.files.journal_look import Look
+    from holdfast.files.kept_files import KeptFiles
     from holdfast.files.mirror import SyncReport
     from holdfast.files.step import Step
 
@@ -197,10 +200,10 @@ class HubMemory:
         meaning: bool = True,
         explain: bool = False,
         project: str | None = None,
+        plain: bool = False,
     ) -> Recalled:
         """Finds what answers a question, best first; each hit says why.
 
-        plain: bool = False,
         The query may hold "quoted phrases", -exclusions and field:value filters; in a `plain` one
         quotes, dashes and colons are characters like any other. `as_of` reads the past.
         `meaning=False` matches words only, without the embedding model. `explain` also names
@@ -230,10 +233,10 @@ class HubMemory:
             meaning=meaning,
             explain=explain,
             project=project or "",
+            plain=plain,
         )
 
     def search_text(
-            plain=plain,
         self,
         text: str,
         *,
@@ -412,6 +415,23 @@ class HubMemory:
             progress=progress,
         )
 
+    def files(
+        self, *, trust: Trust = "user", source: Source = "sdk", source_agent: str | None = None
+    ) -> Files:
+        """The hub's own folder as an agent edits it, with paths below `/memories`: look, create,
+        replace, insert, delete, rename, clear. Each file is a memory, and each text it ever had a
+        version; undo brings files back."""
+        from holdfast.files.filing import Files
+        from holdfast.files.kept_files import Author
+
+        return Files(self._kept_files, Author(trust, source, source_agent))
+
+    @property
+    def _kept_files(self) -> KeptFiles:
+        from holdfast.files.kept_files import KeptFiles
+
+        return KeptFiles(self.core, self.id, self.name, self.folder)
+
     # Changing
 
     def update(
@@ -486,12 +506,19 @@ class HubMemory:
         return self._purge(gone, reason) if gone else []
 
     def _purge(self, references: list_[Any], reason: str) -> list_[Receipt]:
-        from holdfast.files import archive
+        from holdfast.files.as_read import forget_seen
+
+        forget_seen(self.core, self.id)
+        from holdfast.files import archive, follow
 
         # Looked up before: afterwards nothing says which file was theirs.
         files = archive.files_of(self._journals, references)
+        kept = follow.doomed(self._kept_files, references)
         receipts = engine.edit.purge(self.core, self.id, self.name, references, reason)
         archive.remove(self._journals, files)
+        notes = follow.remove_doomed(self._kept_files, kept)
+        if self._step is not None:
+            self._step.note(notes)
         return receipts
 
     def access(self, reference: Reference) -> Memory:

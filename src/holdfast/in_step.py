@@ -30,7 +30,12 @@ WRITING_SLOWLY = ("remember_stream",)
 # Operations after which a line of a journal may have to go, change or come back.
 JOURNALS_FOLLOW = (
     *("update", "forget", "forget_many", "restore", "restore_many", "purge", "purge_many"),
-    *("purge_forgotten", "undo"),
+    *("purge_forgotten", "undo", "settle"),
+)
+# Operations after which a file that was written through the memory tool may have to follow.
+FILES_FOLLOW = (
+    *("remember", "remember_draft", "remember_many", "update", "undo", "settle"),
+    *("forget", "forget_many", "restore", "restore_many"),
 )
 
 
@@ -48,16 +53,22 @@ def _in_step(hub: HubMemory, name: str, *, writes: bool) -> Iterator[None]:
         if step is not None:
             step.before()
         yield
+        if step is not None and name in FILES_FOLLOW and _has_files(hub):
+            from holdfast.files.follow import follow_newest
+
+            step.note(follow_newest(hub._kept_files))
         if step is not None and name in JOURNALS_FOLLOW:
             from holdfast.files import journal
 
-            for note in journal.follow(hub._journals, purged=name.startswith("purge")):
-                if note not in step.notes:
-                    step.notes.append(note)
+            step.note(journal.follow(hub._journals, purged=name.startswith("purge")))
         if step is not None and writes:
             step.after(purged=name.startswith("purge"))
     finally:
         hub._stepping.discard(me)
+
+
+def _has_files(hub: HubMemory) -> bool:
+    return os.path.isdir(os.path.join(hub.folder, "files"))
 
 
 def _step_of(hub: HubMemory) -> Step | None:

@@ -15,7 +15,7 @@ from holdfast.engine.find import find_memory
 from holdfast.errors import HoldfastError
 from holdfast.files.documents import FOLDER
 from holdfast.files.kept_files import KeptFiles, digest, wanted
-from holdfast.files.kept_folder import Folder
+from holdfast.files.kept_folder import Folder, reach
 
 
 class _Moved(NamedTuple):
@@ -93,7 +93,10 @@ def _follow(files: KeptFiles, root: Folder, one: _Moved) -> None:
         return
     mine = there._replace(memory=one.after)
     if one.new is None or one.new == one.old:
-        files.place(root, one.old, None if one.new is None else wanted(one.after), mine)
+        text = None if one.new is None else wanted(one.after)
+        files.place(root, one.old, text, mine)
+        if text is None:
+            _remove_empty(root, one.old)
         return
     target = files.sides(root, one.new)
     if target.file is not None:
@@ -101,6 +104,20 @@ def _follow(files: KeptFiles, root: Folder, one: _Moved) -> None:
         return
     files.place(root, one.new, wanted(one.after), mine._replace(file=None))
     files.place(root, one.old, None, there._replace(memory=None))
+    _remove_empty(root, one.old)
+
+
+def _remove_empty(root: Folder, path: str) -> None:
+    """Folders that were made for a file go with it, as far as they hold nothing else."""
+    names = path.split("/")[:-1]
+    while names:
+        inside, above = reach(root, names), reach(root, names[:-1])
+        if inside is None or above is None:
+            return
+        with inside, above:
+            if inside.items():
+                return
+            above.remove_folder(names.pop())
 
 
 # Purge

@@ -5,7 +5,7 @@ an error of the operation itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from holdfast.errors import HoldfastError
@@ -56,15 +56,14 @@ class Step:
     def _sync(self) -> None:
         report = self._mirror().sync()
         self._seen = stamp_of(self._path)
-        for note in notes_of(report):
-            self._note(note)
+        self.note(notes_of(report))
 
     def _try(self, stamp: tuple[int, int, int] | None, what: Callable[[], None]) -> None:
         try:
             what()
             self._failed = None
         except (HoldfastError, OSError) as error:
-            self._note(str(error))
+            self.note([str(error)])
             # Until somebody changes the file, trying again would only repeat the note.
             self._failed = stamp
 
@@ -73,9 +72,9 @@ class Step:
 
         return Mirror(self._core, self._path, self._hub_id, self._hub)
 
-    def _note(self, text: str) -> None:
-        if text not in self.notes:
-            self.notes.append(text)
+    def note(self, texts: Iterable[str]) -> None:
+        """Adds what a person should know, each sentence once."""
+        self.notes += [text for text in texts if text not in self.notes]
 
 
 def notes_of(report: SyncReport) -> list[str]:

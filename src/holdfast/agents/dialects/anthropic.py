@@ -1,0 +1,181 @@
+"""Anthropic's client-side memory tool `memory_20250818` over a hub's files: one tool, six commands,
+replies to the letter. The commands themselves are `files.filing`'s; here are only their words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from holdfast.agents.desk import Desk
+from holdfast.agents.tool import Dialect, Parameter, Tool
+from holdfast.errors import InvalidInput
+from holdfast.files.filing import Files, Listing, Page
+
+# The tool's own bound: line numbers are six wide.
+LINES_MAX = 999_999
+_NUMBER_WIDTH = 6
+# Lines shown before and after the one on which an edit begins.
+_AROUND = 2
+_UNITS = ("B", "K", "M", "G")
+
+
+def _memory(desk: Desk, given: dict[str, Any]) -> str:
+    run, needed = _COMMANDS[given["command"]]
+    missing = [name for name in needed if given[name] is None]
+    if missing:
+        raise InvalidInput(
+            f"The command {given['command']} needs {' and '.join(missing)}.",
+            hint=f"It takes {', '.join(needed)}.",
+        )
+    files = desk.hub.files(trust=desk.trust, source=desk.source, source_agent=desk.agent)
+    return run(files, given)
+
+
+def _view(files: Files, given: dict[str, Any]) -> str:
+    found = files.look(given["path"])
+    if isinstance(found, Listing):
+        return _listing(found)
+    return _page(found, given["view_range"])
+
+
+def _listing(found: Listing) -> str:
+    lines = [
+        f"Here're the files and directories up to 2 levels deep in {found.path},"
+        " excluding hidden items:",
+        f"{_size(found.size_bytes)}\t{found.path}",
+    ]
+    for item in found.items:
+        end = "/" if item.folder else ""
+        lines.append(f"{_size(item.size_bytes)}\t{found.path}/{item.path}{end}")
+    return "\n".join(lines)
+
+
+def _page(found: Page, view_range: Any) -> str:
+    lines = found.text.split("\n")
+    if len(lines) > LINES_MAX:
+        raise InvalidInput(f"File {found.path} exceeds maximum line limit of {LINES_MAX:,} lines.")
+    first, last = _range(view_range, len(lines))
+    numbered = _numbered(lines, first, last)
+    return f"Here's the content of {found.path} with line numbers:\n{numbered}"
+
+
+def _range(given: Any, count: int) -> tuple[int, int]:
+    """The first and the last line meant, counted from 1; all of them where nothing is given."""
+    if given is None:
+        return 1, count
+    whole = isinstance(given, Sequence) and all(type(part) is int for part in given)
+    if whole and not isinstance(given, str) and len(given) == 2:
+        first, last = given
+        if last == -1:
+            last = count
+        if 1 <= first <= count and first <= last:
+            return first, min(last, count)
+    raise InvalidInput(
+        "Invalid `view_range` parameter. It should be two whole numbers, the first and the last "
+        f"line, within the range [1, {count}]; -1 as the last means the end of the file."
+    )
+
+
+def _numbered(lines: Sequence[str], first: int, last: int) -> str:
+    shown = enumerate(lines[first - 1 : last], first)
+    return "\n".join(f"{number:>{_NUMBER_WIDTH}}\t{line}" for number, line in shown)
+
+
+def _size(count: int) -> str:
+    """`0B`, `512B`, `1.5K`, `4K`: a point only where it is needed."""
+    unit = min(max(count.bit_length() - 1, 0) // 10, len(_UNITS) - 1)
+    size = count / 1024**unit
+    return f"{int(size)}{_UNITS[unit]}" if size == int(size) else f"{size:.1f}{_UNITS[unit]}"
+
+
+def _create(files: Files, given: dict[str, Any]) -> str:
+    files.create(given["path"], given["file_text"])
+    return f"File created successfully at: {given['path']}"
+
+
+def _str_replace(files: Files, given: dict[str, Any]) -> str:
+    edited = files.replace(given["path"], given["old_str"], given["new_str"])
+    lines = edited.text.split("\n")
+    first = max(0, edited.line - _AROUND) + 1
+    snippet = _numbered(lines, first, min(len(lines), edited.line + _AROUND + 1))
+    return (
+        "The memory file has been edited. Here is the snippet showing the change (with line "
+        f"numbers):\n{snippet}"
+    )
+
+
+def _insert(files: Files, given: dict[str, Any]) -> str:
+    files.insert(given["path"], given["insert_line"], given["insert_text"])
+    return f"The file {given['path']} has been edited."
+
+
+def _delete(files: Files, given: dict[str, Any]) -> str:
+    files.delete(given["path"])
+    return f"Successfully deleted {given['path']}"
+
+
+def _rename(files: Files, given: dict[str, Any]) -> str:
+    files.rename(given["old_path"], given["new_path"])
+    return f"Successfully renamed {given['old_path']} to {given['new_path']}"
+
+
+_COMMANDS: dict[str, tuple[Callable[[Files, dict[str, Any]], str], tuple[str, ...]]] = {
+    "view": (_view, ("path",)),
+    "create": (_create, ("path", "file_text")),
+    "str_replace": (_str_replace, ("path", "old_str", "new_str")),
+    "insert": (_insert, ("path", "insert_line", "insert_text")),
+    "delete": (_delete, ("path",)),
+    "rename": (_rename, ("old_path", "new_path")),
+}
+
+DIALECT = Dialect(
+    "anthropic",
+    "The client-side memory tool of Anthropic's API, over the hub's files.",
+    (
+        Tool(
+            "memory",
+            "Memory",
+            "Keeps notes in files below /memories that last from one conversation to the next. "
+            "Commands: view a folder or a file (path, view_range), create a new file (path, "
+            "file_text), str_replace the one place where a text stands (path, old_str, new_str), "
+            "insert lines after a line (path, insert_line, insert_text), delete a file or folder "
+            "(path), rename (old_path, new_path). View /memories before you start a task, and "
+            "write down what later conversations need. Every version is kept, and a person can "
+            "bring it back.",
+            (
+                Parameter(
+                    "command",
+                    "text",
+                    "What to do.",
+                    required=True,
+                    choices=tuple(_COMMANDS),
+                ),
+                Parameter("path", "text", "A file or folder, such as /memories/notes.md."),
+                Parameter(
+                    "view_range",
+                    "value",
+                    "For view: the first and the last line, such as [1, 20]; -1 is the end.",
+                ),
+                Parameter("file_text", "text", "For create: the text of the new file."),
+                Parameter(
+                    "old_str", "text", "For str_replace: the text to replace, to the letter, once."
+                ),
+                Parameter("new_str", "text", "For str_replace: what takes its place."),
+                Parameter(
+                    "insert_line",
+                    "whole",
+                    "For insert: the line after which it goes; 0 is before the first.",
+                ),
+                Parameter("insert_text", "text", "For insert: the lines to put in."),
+                Parameter("old_path", "text", "For rename: the file or folder."),
+                Parameter("new_path", "text", "For rename: its new path, which must be free."),
+            ),
+            _memory,
+            destroys=True,
+            wire={"anthropic": {"type": "memory_20250818", "name": "memory"}},
+        ),
+    ),
+    "View /memories with the memory tool before you start: earlier conversations may have left "
+    "notes there. Write down what later ones will need, as you learn it, in files named for what "
+    "is in them. Keep them short and true: edit what has changed, delete what no longer holds.",
+)
