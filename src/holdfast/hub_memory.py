@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from holdfast.files.journal import Days
     from holdfast.files.journal_base import Place
     from holdfast.files.journal_look import Look
+    from holdfast.files.journal_look import Look
     from holdfast.files.kept_files import KeptFiles
     from holdfast.files.mirror import SyncReport
     from holdfast.files.step import Step
@@ -55,6 +56,7 @@ class HubMemory:
         self.info = info
         self.home = home
         self._step: Step | None = None
+        self._looked: Look | None = None
         self._stepping: set[int] = set()
 
     @property
@@ -99,7 +101,8 @@ class HubMemory:
     @property
     def notes(self) -> list_[str]:
         """What there is to know about the hub's files: restored, refused, in conflict."""
-        return self._step.notes if self._step is not None else []
+        notes = list(self._step.notes) if self._step is not None else []
+        return notes + (self._looked.notes if self._looked is not None else [])
 
     @property
     def memory_md(self) -> str:
@@ -615,17 +618,26 @@ class HubMemory:
 
         return journal.days(self._journals, when)
 
-    def sync_journals(self) -> list_[str]:
-        """Takes in what was changed in the journal files; returns notes on what could not be."""
+    def sync_journals(self, *, confirm: bool = False) -> list_[str]:
+        """Takes in what was changed in the journal files; returns notes on what could not be.
+        `confirm` says that many missing entries are meant."""
         from holdfast.files import journal
 
-        return journal.sync(self._journals)
+        return journal.sync(self._journals, confirm=confirm)
 
     @property
     def _journals(self) -> Place:
         from holdfast.files.journal_base import Place
 
-        return Place(self.core, self.id, self.name, self.folder)
+        return Place(self.core, self.id, self.name, self.folder, self._look)
+
+    @property
+    def _look(self) -> Look:
+        from holdfast.files.journal_look import Look
+
+        if self._looked is None:
+            self._looked = Look()
+        return self._looked
 
     # The conversation log
 

@@ -1,5 +1,5 @@
-"""Keeps a hub's files in step around its operations: what was edited in MEMORY.md is taken in
-before one, and the files follow after it. A hub without a folder pays for one look."""
+"""Keeps a hub's files in step around its operations: what was edited in MEMORY.md or a journal is
+taken in before one, and the files follow after it. A hub without a folder pays for one look."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from holdfast.files.step import Step
     from holdfast.hub_memory import HubMemory
 
-# Operations before which edits in MEMORY.md are taken in, and those after which it follows too.
+# Operations before which edits in the files are taken in, and those after which MEMORY.md follows.
 READING = (
     *("recall", "search_text", "get", "list", "related", "statistics", "context"),
     *("pin", "unpin", "access", "access_many"),
@@ -52,6 +52,10 @@ def _in_step(hub: HubMemory, name: str, *, writes: bool) -> Iterator[None]:
         step = _step_of(hub)
         if step is not None:
             step.before()
+            if names := hub._look.changed(hub.core, hub.id, hub.folder):
+                from holdfast.files import journal
+
+                journal.take_in(hub._journals, names)
         yield
         if step is not None and name in FILES_FOLLOW and _has_files(hub):
             from holdfast.files.follow import follow_newest

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from holdfast import engine
+from holdfast.domain.query import Filter
 from holdfast.files import journal, journal_base, journal_sync, journal_text
 from holdfast.testing import open_for_tests
 from holdfast.text.normalise import is_visible
@@ -37,7 +38,8 @@ TEXTS = st.sampled_from(WORDS) | st.text(
 ).filter(is_visible)
 PLACES = st.integers(0, 30)
 STEPS = [
-    *((journal_sync, name) for name in ("_take_in", "_follow_store", "_set_paths", "_write")),
+    *((journal_sync, name) for name in ("_take_in", "_note_clashes", "_follow_store")),
+    *((journal_sync, name) for name in ("_set_paths", "_write")),
     *((journal_base, "agree"), (journal, "append_line"), (engine.remember, "remember")),
     *((engine.remember, "remember_many"), (engine.edit, "archive"), (engine.edit, "update")),
 ]
@@ -79,10 +81,14 @@ class Journals(RuleBasedStateMachine):
         self.memory = open_for_tests(self.folder, settings={"store.url": "memory:"})
         self.hub = self.memory.create_hub("work")
         self.acknowledged: set[str] = set()
+        # Nobody saves while this one looks.
+        self.pause = mock.patch.object(journal_sync, "PAUSE_S", 0.0)
+        self.pause.start()
         self.kill: tuple[tuple[Any, str], int, bool] | None = None
         self.dirty = False
 
     def teardown(self) -> None:
+        self.pause.stop()
         self.memory.close()
         shutil.rmtree(self.folder)
 
@@ -160,6 +166,23 @@ class Journals(RuleBasedStateMachine):
                 self.hub.update(chosen, content=text)
                 self.acknowledged.add(journal_text.plain(text))
 
+    @rule(place=PLACES, text=TEXTS)
+    def a_memory_is_updated_where_the_file_is_not_at_hand(self, place: int, text: str) -> None:
+        with self.hub.core.store.read() as reader:
+            wanted = Filter(layers=("journal",))
+            found = reader.memories(self.hub.id, wanted, order="number", after=None, limit=100)
+        if found:
+            self.dirty = True
+            chosen = found[place % len(found)].id
+            engine.edit.update(self.hub.core, self.hub.id, self.hub.name, chosen, {"content": text})
+            self.acknowledged.add(journal_text.plain(text))
+
+    @rule(place=PLACES, keep=st.sampled_from(["store", "file", "both"]))
+    def a_conflict_is_settled(self, place: int, keep: str) -> None:
+        with self.maybe_killed():
+            if found := self.hub.conflicts():
+                self.hub.settle(found[place % len(found)].id, keep=keep)
+
     @rule(place=PLACES)
     def a_memory_is_forgotten(self, place: int) -> None:
         if chosen := self._any(place):
@@ -197,6 +220,7 @@ class Journals(RuleBasedStateMachine):
 
     @rule()
     def both_sides_end_up_in_step(self) -> None:
+        assert self.hub.sync_journals(confirm=True) == [] or self.hub.conflicts()
         days = self.hub.journal()
         entries = [entry for day in days for entry in day.entries]
         for entry in entries:

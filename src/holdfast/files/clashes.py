@@ -1,4 +1,5 @@
-"""Settling where MEMORY.md and the store both changed one memory: which of the two texts stays.
+"""Settling where a file (MEMORY.md or a journal) and the store both changed one memory: which of
+the two texts stays.
 
 The other one is archived or becomes history; neither is destroyed.
 """
@@ -12,11 +13,13 @@ from holdfast.engine.edit import completed
 from holdfast.engine.passages import indexed
 from holdfast.engine.recorder import Recorder
 from holdfast.errors import NotFound
+from holdfast.files.memory_md import FILE_NAME
 from holdfast.store.base import Reader
 from holdfast.text import normalise
 
 KEEPS = ("store", "file", "both")
-SETTLED = "conflict settled: the {} text was kept"
+_SETTLED = "conflict settled: the "
+SETTLED = _SETTLED + "{} text was kept"
 
 
 def open_clashes(core: Core, hub_id: str, hub: str) -> list[Clash]:
@@ -55,6 +58,12 @@ def settle(core: Core, hub_id: str, hub: str, clash_id: str, keep: str) -> Clash
         return clash._replace(settled_at=at)
 
 
+def settled_away(memory: Memory) -> bool:
+    """Whether a memory was archived because the other text of a conflict was kept: other than what
+    only grew old, it leaves its file."""
+    return memory.state == "archived" and memory.state_reason.startswith(_SETTLED)
+
+
 def _find(reader: Reader, hub_id: str, hub: str, clash_id: str) -> Clash:
     require_hub(reader, hub_id, hub)
     for clash in reader.clashes(hub_id):
@@ -68,11 +77,12 @@ def _find(reader: Reader, hub_id: str, hub: str, clash_id: str) -> Clash:
 
 def _other(reader: Reader, hub_id: str, clash: Clash) -> Memory | None:
     """The memory that holds the file's text, unless somebody has changed it since."""
+    layer = "long_term" if clash.path == FILE_NAME else "journal"
     for memory in reader.memories_by_hash(hub_id, normalise.content_hash(clash.in_file)):
         if (
             memory.id != clash.memory_id
             and memory.content == clash.in_file
-            and memory.layer == "long_term"
+            and memory.layer == layer
             and memory.visible
             and memory.state != "archived"
         ):

@@ -1,18 +1,19 @@
 """Journals: one file of entries for each UTC day, and a memory for each entry, so that it is found.
 
 A journal is named exactly `YYYY-MM-DD.md`, after a day that exists; any other file is none. What
-people change in the files is taken in at every operation here (see journal_sync).
+people change in the files is taken in at every operation (see journal_look and journal_sync).
 
-An entry that is added goes to disk in this order: the line, the memory, what both sides agree on.
-Nothing is lost wherever that is cut off: the next operation remembers a line that has no memory.
+An entry that is added goes to disk in this order: the memory, the line, what both sides agree on.
+Up to the memory nothing has happened, so an addition that fails can be tried again; from then on it
+has succeeded, and where it is cut off, the next sync of the day adds the line or knows it again.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import date, datetime, timedelta
 from typing import Any, NamedTuple
 
@@ -23,12 +24,13 @@ from holdfast.errors import HoldfastError, InvalidInput, StoreReadOnly
 from holdfast.files import journal_base, journal_sync, journal_text
 from holdfast.files.atomic import append_line, locked
 from holdfast.files.journal_base import Line, Place
+from holdfast.files.journal_guard import Guard
+from holdfast.files.journal_look import STAMPS, day_of_name, real_date, signature_at
 from holdfast.files.journal_sync import Synced
 from holdfast.files.journal_text import Block
 from holdfast.text import normalise
 
 _LOCK = "journal"
-_NAME = re.compile(r"(\d{4}-\d{2}-\d{2})\.md", re.ASCII)
 # Names that somebody probably meant as a journal: worth a word.
 _NEARLY = re.compile(r"\d{4}.\d\d?.\d\d?.*\.(?:md|markdown|txt)", re.ASCII | re.IGNORECASE)
 
@@ -76,8 +78,10 @@ def add(
         require_hub(reader, place.hub_id, place.hub)
     line = journal_text.render(text, f"{moment:%H:%M}")
     block = journal_text.parse(line + "\n")[0]
+    take_in(place, place.look.changed(core, place.hub_id, place.folder))
     with _lock(place):
-        lines = journal_sync.sync_day(place, day).lines
+        synced = journal_sync.sync_day(place, day, Guard(place))
+        lines = synced.lines
         if once and (there := _said(place, lines, block)):
             return there
         key = journal_text.keys_of([*(one.block for one in lines), block])[-1]
@@ -90,9 +94,17 @@ def add(
             source_agent=source_agent,
         )
         draft = journal_sync.settled(place, day, draft, key, used)
-        append_line(journal_base.path_of(place, day), line, within=place.folder)
+        path = journal_base.path_of(place, day)
+        _require_writable(path)
         memory = engine.remember.remember(core, place.hub_id, place.hub, draft).memory
-        journal_base.agree(place, day, [*lines, Line(block, memory.id)])
+        place.look.forget(journal_base.name_of(day))
+        try:
+            append_line(path, line, within=place.folder)
+        except HoldfastError as error:
+            # It is kept; an error here would have it added a second time.
+            place.look.note(f"#{memory.number} has no line in {path} yet. {error}")
+            return memory
+        journal_base.agree(place, day, [*synced.items, (key, memory.id)])
     return memory
 
 
@@ -103,6 +115,12 @@ def _said(place: Place, lines: Sequence[Line], block: Block) -> Memory | None:
     with place.core.store.read() as reader:
         found = reader.memories_by_id(place.hub_id, [one for one in ids if one])
     return next((found[one] for one in ids if one in found and found[one].visible), None)
+
+
+def _require_writable(path: str) -> None:
+    there = path if os.path.exists(path) else os.path.dirname(path)
+    if not os.access(there, os.W_OK):
+        raise StoreReadOnly(f"{there} cannot be written.", hint="Check who owns it.")
 
 
 def days(place: Place, when: Any = "today") -> Days:
@@ -121,24 +139,61 @@ def days(place: Place, when: Any = "today") -> Days:
     return out
 
 
-def sync(place: Place) -> list[str]:
+def sync(place: Place, *, confirm: bool = False) -> list[str]:
     """Takes in every journal that was written since the last look; returns notes on what could
-    not be read or was ignored, which keeps it from none of the others."""
-    found, notes = journal_files(place.folder)
-    for day in found:
-        try:
-            if journal_base.changed(place, day):
-                with _lock(place):
-                    notes += journal_sync.sync_day(place, day).notes
-        except HoldfastError as error:
-            notes.append(str(error))
+    not be read or was ignored, which keeps it from none of the others. `confirm` says that many
+    missing entries are meant."""
+    notes = journal_files(place.folder)[1]
+    names = place.look.changed(place.core, place.hub_id, place.folder, afresh=True)
+    return notes + _take_in(place, names, confirm=confirm)
+
+
+def take_in(place: Place, names: Sequence[str]) -> None:
+    """Takes in journals that were written, before an operation that is about something else; what
+    there is to say of them is noted on the side."""
+    for note in _take_in(place, names):
+        place.look.note(note)
+
+
+def _take_in(place: Place, names: Sequence[str], *, confirm: bool = False) -> list[str]:
+    look = place.look
+    notes: list[str] = []
+    changed = []
+    for name in names:
+        day = day_of_name(name)
+        if day is None:
+            continue
+        with _noted(place, day, notes):
+            gone = journal_sync.survey(place, day)
+            if gone is not None:
+                changed.append(day)
+                # What is gone from one day counts for the others.
+                look.hold(name, None, gone)
+    guard = Guard(place, confirm=confirm)
+    for day in changed:
+        with _noted(place, day, notes), _lock(place):
+            notes += journal_sync.sync_day(place, day, guard).notes
+    if names:
+        look.save(place.core, place.hub_id, place.folder)
     return notes
+
+
+@contextmanager
+def _noted(place: Place, day: date, notes: list[str]) -> Iterator[None]:
+    """What goes wrong with one day is a note. Until somebody changes the file, trying again would
+    only repeat it."""
+    signature = signature_at(journal_base.path_of(place, day))
+    try:
+        yield
+    except HoldfastError as error:
+        place.look.hold(journal_base.name_of(day), signature)
+        notes.append(str(error))
 
 
 def sync_day(place: Place, day: date) -> list[str]:
     """Brings one day's file and memories in step, whichever of them changed."""
     with _lock(place):
-        return journal_sync.sync_day(place, day).notes
+        return journal_sync.sync_day(place, day, Guard(place)).notes
 
 
 def follow(place: Place, *, purged: bool = False) -> list[str]:
@@ -167,8 +222,7 @@ def follow(place: Place, *, purged: bool = False) -> list[str]:
 def day_of(memory: Memory) -> date | None:
     """The day in whose journal a memory stands."""
     name, hash_, _ = (memory.source_path or "").partition("#")
-    found = _NAME.fullmatch(name) if hash_ and memory.layer == "journal" else None
-    return _real_date(found[1]) if found else None
+    return day_of_name(name) if hash_ and memory.layer == "journal" else None
 
 
 def remove_all(folder: str) -> None:
@@ -177,8 +231,9 @@ def remove_all(folder: str) -> None:
     for day in journal_files(folder)[0]:
         with suppress(OSError):
             os.unlink(os.path.join(folder, journal_base.name_of(day)))
-    with suppress(OSError):
-        os.unlink(os.path.join(folder, f".{_LOCK}.lock"))
+    for beside in (f".{_LOCK}.lock", STAMPS):
+        with suppress(OSError):
+            os.unlink(os.path.join(folder, beside))
 
 
 def _lock(place: Place) -> AbstractContextManager[None]:
@@ -191,12 +246,12 @@ def _day(place: Place, day: date) -> Day:
         if not os.path.isdir(place.folder) and not journal_base.live_memories(place, day, day):
             return Day(day, "", ())
         with _lock(place):
-            synced = journal_sync.sync_day(place, day)
+            synced = journal_sync.sync_day(place, day, Guard(place))
     except StoreReadOnly:
         # Who may not write may still read.
         file = journal_base.read_file(place, day)
         blocks = journal_text.parse(file.text if file else "")
-        synced = Synced([Line(block) for block in blocks], [])
+        synced = Synced([Line(block) for block in blocks], [], [])
     with place.core.store.read() as reader:
         ids = [line.memory_id for line in synced.lines if line.memory_id]
         memories = reader.memories_by_id(place.hub_id, ids)
@@ -224,8 +279,7 @@ def journal_files(folder: str) -> tuple[list[date], list[str]]:
     except OSError as error:
         return [], [f"{folder} cannot be read: {error.strerror}."]
     for name in names:
-        match = _NAME.fullmatch(name)
-        day = _real_date(match[1]) if match else None
+        day = day_of_name(name)
         if day is not None:
             found.append(day)
         elif _NEARLY.fullmatch(name):
@@ -262,7 +316,7 @@ def _one_day(when: Any, today: date) -> date:
         return today
     if word == "yesterday":
         return today - timedelta(days=1)
-    found = _real_date(word)
+    found = real_date(word)
     if found is None:
         raise InvalidInput(
             f"{when!r} is not a day.",
@@ -270,15 +324,6 @@ def _one_day(when: Any, today: date) -> date:
             "2026-05-01..2026-05-27.",
         )
     return found
-
-
-def _real_date(text: str) -> date | None:
-    if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", text, re.ASCII):
-        return None
-    try:
-        return date.fromisoformat(text)
-    except ValueError:
-        return None
 
 
 def _days_with_something(place: Place, first: date, last: date) -> set[date]:

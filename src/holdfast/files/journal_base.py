@@ -20,6 +20,7 @@ from holdfast.engine.core import Core, require_hub
 from holdfast.errors import InvalidInput, StoreError, StoreReadOnly
 from holdfast.files import journal_text
 from holdfast.files.atomic import real_path
+from holdfast.files.journal_look import Look, Signature, signature_of
 from holdfast.files.journal_text import Block
 from holdfast.store.base import Reader
 
@@ -28,19 +29,20 @@ FILE_BYTES_MAX = 16_000_000
 
 
 class Place(NamedTuple):
-    """Whose journals: the hub, and the folder its files are in."""
+    """Whose journals: the hub, the folder its files are in, and what was seen there last."""
 
     core: Core
     hub_id: str
     hub: str
     folder: str
+    look: Look
 
 
 class File(NamedTuple):
     """A journal as it was read: its text, and what tells whether it was written since."""
 
     text: str
-    signature: tuple[int, ...]
+    signature: Signature
 
 
 class Line(NamedTuple):
@@ -53,7 +55,6 @@ class Line(NamedTuple):
 class Base(NamedTuple):
     """For each block its key and its memory's id, or its raw text and nothing."""
 
-    signature: tuple[int, ...] = ()
     items: tuple[tuple[str, str], ...] = ()
 
     @property
@@ -107,22 +108,7 @@ def read_file(place: Place, day: date) -> File | None:
                 hint="Give it another name, or move it into the files of the hub.",
             )
         text = file.read().decode("utf-8", "surrogateescape")
-    return File(text, _signature(about))
-
-
-def _signature(about: os.stat_result) -> tuple[int, ...]:
-    return (about.st_mtime_ns, about.st_ctime_ns, about.st_size, about.st_ino)
-
-
-def changed(place: Place, day: date) -> bool:
-    """Whether the file was written since both sides agreed."""
-    try:
-        now = _signature(os.stat(path_of(place, day)))
-    except OSError:
-        return True
-    with place.core.store.read() as reader:
-        require_hub(reader, place.hub_id, place.hub)
-        return base_of(reader, place, day).signature != now
+    return File(text, signature_of(about))
 
 
 def live_memories(place: Place, first: date, last: date) -> list[Memory]:
@@ -132,6 +118,27 @@ def live_memories(place: Place, first: date, last: date) -> list[Memory]:
     end = None if last == date.max else datetime.combine(last + timedelta(days=1), time.min, UTC)
     wanted = Filter(layers=("journal",), since=start, until=end)
     return list(engine.listing.scan_memories(place.core, place.hub_id, place.hub, wanted))
+
+
+def time_of(memory: Memory) -> str:
+    """The time of day that stands before an entry."""
+    return f"{memory.occurred_at or memory.created_at:%H:%M}"
+
+
+def texts_of(reader: Reader, memory: Memory) -> list[tuple[str, str]]:
+    """What a memory has said, newest first, each with its time of day then."""
+    out = [(memory.content, time_of(memory))]
+    for revision in reversed(reader.revisions(memory.hub_id, memory.id)):
+        before = {
+            name: revision.fields[name][0]
+            for name in ("content", "occurred_at")
+            if name in revision.fields
+        }
+        # The first revision of a memory has no before.
+        if before and before.get("content", "") is not None:
+            memory = memory._replace(**before)
+            out.append((memory.content, time_of(memory)))
+    return out
 
 
 # The base
@@ -146,21 +153,26 @@ def _parsed(agreed: Agreed | None) -> Base:
     if agreed is None:
         return Base()
     value = json.loads(agreed.text)
-    return Base(tuple(value["signature"]), tuple((item[0], item[1]) for item in value["items"]))
+    return Base(tuple((item[0], item[1]) for item in value["items"]))
 
 
-def agree(place: Place, day: date, lines: Sequence[Line], signature: tuple[int, ...] = ()) -> None:
-    """Notes what both sides agree on. Of entries only the key is kept: what is purged must leave
-    no trace here. The signature is empty after a write of our own, as somebody else may have
-    written right after it."""
+def items_of(lines: Sequence[Line]) -> list[tuple[str, str]]:
+    """What a base holds of these lines. Of entries only the key is kept: what is purged must leave
+    no trace here."""
     keys = journal_text.keys_of(line.block for line in lines)
-    items = [
+    return [
         (key, line.memory_id) if line.memory_id else (line.block.raw, "")
         for key, line in zip(keys, lines, strict=True)
     ]
-    text = json.dumps({"signature": signature, "items": items})
+
+
+def agree(place: Place, day: date, items: Sequence[tuple[str, str]]) -> None:
+    """Notes what both sides agree on."""
+    text = json.dumps({"items": items})
+    with place.core.store.read() as reader:
+        known = reader.agreed(place.hub_id, name_of(day))
+    if known is not None and known.text == text:
+        return
     with place.core.store.write() as writer:
         require_hub(writer, place.hub_id, place.hub)
-        known = writer.agreed(place.hub_id, name_of(day))
-        if known is None or known.text != text:
-            writer.set_agreed(place.hub_id, Agreed(name_of(day), text, place.core.now()))
+        writer.set_agreed(place.hub_id, Agreed(name_of(day), text, place.core.now()))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 # The clock that stamps files may tick this slowly: two saves within a tick look alike, so a stamp
 # taken this soon after a save proves nothing.
-_TICK_NS = 20_000_000
+TICK_NS = 20_000_000
 
 
 class Token(NamedTuple):
@@ -50,7 +50,7 @@ def token_of(reader: Reader, hub_id: str) -> Token:
 def stamp_of(path: str) -> tuple[int, int, int] | None:
     """The file's stamp; None where there is no file, or where it is too new to prove anything."""
     found = quick_stamp_of(path)
-    if found is None or abs(time.time_ns() - found[0]) < _TICK_NS:
+    if found is None or abs(time.time_ns() - found[0]) < TICK_NS:
         return None
     return found
 

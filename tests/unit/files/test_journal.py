@@ -21,6 +21,7 @@ from holdfast import (
     InvalidInput,
     NotFound,
     StoreBusy,
+    StoreFull,
     StoreReadOnly,
     engine,
 )
@@ -462,7 +463,6 @@ def test_a_store_from_before_takes_in_what_the_files_have_since(tmp_path: Path) 
     restore_backup(str(tmp_path / "home" / "memory.db"), str(tmp_path / "backup.db"))
     with open_for_tests(tmp_path / "home", ids=ids) as memory:
         hub = memory.hub("work")
-        assert in_store(hub) == ["in the backup"]
         assert said(hub) == ["in the backup", "after the backup"]
         assert in_store(hub) == ["in the backup", "after the backup"]
 
@@ -480,7 +480,7 @@ def killed(*_: Any, **__: Any) -> None:
 
 @pytest.mark.parametrize(
     ("module", "step"),
-    [(engine.remember, "remember"), (journal_base, "agree"), (journal, "append_line")],
+    [(engine.remember, "remember"), (journal, "append_line"), (journal_base, "agree")],
 )
 def test_a_kill_between_the_steps_of_an_addition_loses_nothing(
     hub: HubMemory, monkeypatch: pytest.MonkeyPatch, module: Any, step: str
@@ -495,10 +495,50 @@ def test_a_kill_between_the_steps_of_an_addition_loses_nothing(
         hub.journal_add("cut off")
     hub.journal_add("safe after")
     expected = ["safe before", "safe after"]
-    if step != "append_line":
+    if step != "remember":
         expected.insert(1, "cut off")
     assert said(hub) == expected
     assert sorted(in_store(hub)) == sorted(expected)
+
+
+@pytest.mark.parametrize(
+    ("module", "step"), [(engine.remember, "remember"), (journal, "append_line")]
+)
+def test_an_addition_that_failed_can_be_tried_again_without_doubling(
+    hub: HubMemory, monkeypatch: pytest.MonkeyPatch, module: Any, step: str
+) -> None:
+    hub.journal_add("safe before")
+
+    def full(*_: Any, **__: Any) -> None:
+        raise StoreFull("There is no room left.")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(module, step, full)
+        try:
+            hub.journal_add("tea")
+        except StoreFull:
+            failed = True
+        else:
+            failed = False
+    # Whoever was told that it failed tries again; whoever was not has it, and its line comes.
+    assert failed == (step == "remember")
+    assert in_store(hub) == (["safe before"] if failed else ["safe before", "tea"])
+    if failed:
+        hub.journal_add("tea")
+    else:
+        assert any("has no line" in note for note in hub.notes)
+    assert said(hub) == in_store(hub) == ["safe before", "tea"]
+    assert file_of(hub).read_text() == "- 12:00 safe before\n- 12:00 tea\n"
+
+
+def test_who_said_it_survives_a_kill(hub: HubMemory, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patched, pytest.raises(Killed):
+        patched.setattr(journal_base, "agree", killed)
+        hub.journal_add("tea", trust="agent", source="mcp", source_agent="max")
+    assert said(hub) == ["tea"]
+    (kept,) = hub.list(layer="journal")
+    assert (kept.trust, kept.source, kept.source_agent) == ("agent", "mcp", "max")
+    assert kept.version == 1
 
 
 def _second_time(real: Any) -> Any:
