@@ -61,6 +61,20 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("log.keep", 200, "How many turns the conversation log keeps in a hub.", least=1),
     Setting("log.prune_every", 50, "Turns after which the log is cut to that many.", least=1),
     Setting("context.chars_max", 12_288, "The largest context block, in characters.", least=200),
+    # What fits on two pages, and costs a prompt about a thousand tokens a call.
+    Setting(
+        "minion.chars_max",
+        4_096,
+        "How long MEMORY.md may become through the tools of minion, in characters.",
+        least=200,
+    ),
+    Setting(
+        "sources.read",
+        "",
+        "Read-only memories to ask as well, for example notes=~/notes, old=holdfast:~/old#work.",
+    ),
+    # As long as nobody notices the wait.
+    Setting("sources.budget_ms", 500, "Milliseconds that sources have to answer.", least=1),
     Setting("time_zone", "", "The zone times are shown in; empty means this machine's."),
 )
 
@@ -113,8 +127,9 @@ def load(
 
 
 # Variables that are no settings: where the home folder is, whether errors show where they come
-# from; and what tests and tools around Holdfast name for themselves.
-_NO_SETTINGS = ("HOLDFAST_HOME", "HOLDFAST_DEBUG")
+# from, the key of the MCP server, which must not be in a file of settings; and what tests and tools
+# around Holdfast name for themselves.
+_NO_SETTINGS = ("HOLDFAST_HOME", "HOLDFAST_DEBUG", "HOLDFAST_MCP_KEY")
 _FOR_TESTS = "HOLDFAST_TEST_"
 
 

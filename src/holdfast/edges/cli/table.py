@@ -30,7 +30,10 @@ GROUPS = (
     Group("looking back and taking back", "history", ("history", "diff", "undo")),
     Group("journals", "journal", ("journal",)),
     Group("conversations", "log", ("log", "archive-conversation")),
+    Group("what agents ask you", "decisions", ("decisions", "decide")),
     Group("tools for agents", "tools", ("tools", "call")),
+    Group("serving agents", "mcp", ("mcp",)),
+    Group("clients", "setup", ("setup", "teardown")),
     Group("hubs", "hubs", ("hub",)),
     Group("moving", "transfer", ("export", "import")),
     Group(

@@ -1,0 +1,223 @@
+"""The server over streamable HTTP: one endpoint, for as many clients as come.
+
+A request must name a host that this server is (else 421: a page that bent its own name to this
+address), come from no foreign page (else 403), and carry the key where there is one (else 401).
+The app is a function, so that a larger server can mount it.
+"""
+
+from __future__ import annotations
+
+import hmac
+import os
+import signal
+import socket
+import stat
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from mcp.server.lowlevel import Server
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.datastructures import Headers
+from starlette.middleware import Middleware
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from holdfast.errors import AlreadyExists, InvalidInput, NotFound
+
+PATH = "/mcp"
+PORT = 4653  # HOLD on the keys of a telephone
+KEY_VARIABLE = "HOLDFAST_MCP_KEY"
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+# A shorter one could be guessed.
+_KEY_CHARS_MIN = 16
+_KEY_BYTES = 32
+# More than the longest call that is answered, so that a call that is too long gets a sentence from
+# the tool, which a model reads, and only what is far too long an error of HTTP.
+_BODY_BYTES_MAX = 32_000_000
+# Streams that stay open must not keep a server from ending.
+_STOP_S = 2
+
+
+def asgi_app(
+    server: Server[Any],
+    *,
+    key: str | None = None,
+    hosts: Sequence[str] = (),
+    origins: Sequence[str] = (),
+    path: str = PATH,
+) -> ASGIApp:
+    """The server as an ASGI app. `hosts` and `origins` are allowed besides those of this machine,
+    with any port. Who mounts it runs `server.session_manager.run()` while their own app runs."""
+    app = server.streamable_http_app(
+        streamable_http_path=path,
+        max_request_body_size=_BODY_BYTES_MAX,
+        transport_security=_security(hosts, origins),
+    )
+    if key is not None:
+        app.user_middleware.append(Middleware(KeyCheck, key=key))
+    return app
+
+
+def _security(hosts: Sequence[str], origins: Sequence[str]) -> TransportSecuritySettings:
+    names = [_bracketed(host) for host in dict.fromkeys([*LOOPBACK, *hosts])]
+    pages = [f"http://{_bracketed(host)}" for host in LOOPBACK]
+    return TransportSecuritySettings(
+        allowed_hosts=[form for name in names for form in (name, f"{name}:*")],
+        allowed_origins=[form for page in pages for form in (page, f"{page}:*")] + list(origins),
+    )
+
+
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
+
+
+class KeyCheck:
+    """Lets a request through that carries the key as `Authorization: Bearer …`."""
+
+    def __init__(self, app: ASGIApp, *, key: str) -> None:
+        self._app = app
+        self._key = key.encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and not self._carries(scope):
+            answer = JSONResponse(
+                {"error": "A key is needed: send it as `Authorization: Bearer KEY`."},
+                status_code=401,
+                headers={"WWW-Authenticate": "Bearer"},
+            )
+            await answer(scope, receive, send)
+            return
+        await self._app(scope, receive, send)
+
+    def _carries(self, scope: Scope) -> bool:
+        kind, _, given = Headers(scope=scope).get("authorization", "").partition(" ")
+        # In constant time: how long a wrong key takes tells nothing about the right one.
+        return kind.lower() == "bearer" and hmac.compare_digest(
+            given.strip().encode(errors="replace"), self._key
+        )
+
+
+# Keys
+
+
+def find_key(file: str | None, environ: Mapping[str, str] = os.environ) -> str | None:
+    """The key of a file or of the environment; None where there is none."""
+    if file is None:
+        given = environ.get(KEY_VARIABLE)
+        return None if given is None else _checked(given.strip(), KEY_VARIABLE)
+    path = os.path.expanduser(file)
+    try:
+        with open(path, encoding="utf-8") as opened:
+            mode = os.fstat(opened.fileno()).st_mode
+            if os.name == "posix" and stat.S_IMODE(mode) & 0o077:
+                raise InvalidInput(
+                    f"Others may read the key in {file}.", hint=f"Run `chmod 600 {file}`."
+                )
+            return _checked(opened.read().strip(), file)
+    except FileNotFoundError:
+        raise NotFound(f"There is no file {file}.", hint=_make_hint(file)) from None
+    except UnicodeDecodeError:
+        raise InvalidInput(f"{file} holds no key.", hint=_make_hint("another-file")) from None
+
+
+def _checked(key: str, where: str) -> str:
+    if len(key) < _KEY_CHARS_MIN or not key.isascii() or not key.isprintable() or " " in key:
+        raise InvalidInput(
+            f"The key in {where} can be guessed or cannot be sent: it needs at least "
+            f"{_KEY_CHARS_MIN} letters and digits, without spaces.",
+            hint=_make_hint("FILE"),
+        )
+    return key
+
+
+def make_key(file: str) -> str:
+    """A new key in a new file that only its owner may read; returns where."""
+    import secrets
+
+    path = os.path.abspath(os.path.expanduser(file))
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        raise AlreadyExists(
+            f"There is a file {file} already.", hint="Remove it first, or name another."
+        ) from None
+    with os.fdopen(handle, "w", encoding="ascii") as opened:
+        opened.write(secrets.token_urlsafe(_KEY_BYTES) + "\n")
+    return path
+
+
+def _make_hint(file: str) -> str:
+    return f"Make a key: `holdfast mcp --make-key {file}`."
+
+
+# Running
+
+
+def serve(
+    server: Server[Any],
+    *,
+    host: str = LOOPBACK[0],
+    port: int = PORT,
+    key: str | None = None,
+    hosts: Sequence[str] = (),
+    origins: Sequence[str] = (),
+) -> None:
+    """Serves until SIGTERM or SIGINT. Says on standard error where."""
+    if host not in LOOPBACK and key is None:
+        raise InvalidInput(
+            f"Anyone who reaches {host} could read and change this memory: a key is needed.",
+            hint="Make one with `holdfast mcp --make-key mcp.key`, and add `--key-file mcp.key`.",
+        )
+    import uvicorn
+
+    listening = _listen(host, port)
+    if host not in LOOPBACK:
+        hosts = [*hosts, host, socket.gethostname()]
+    app = asgi_app(server, key=key, hosts=hosts, origins=origins)
+    config = uvicorn.Config(
+        app,
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=_STOP_S,
+    )
+    taken = listening.getsockname()[1]
+    sys.stderr.write(f"holdfast mcp: listening on http://{_bracketed(host)}:{taken}{PATH}\n")
+    sys.stderr.flush()
+    # When it has stopped, uvicorn raises the signal again that stopped it, which must not end the
+    # process before the memory is closed.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        uvicorn.Server(config).run(sockets=[listening])
+    except KeyboardInterrupt:
+        return
+    finally:
+        listening.close()
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """A socket that listens; made here, so that a taken port is a sentence, and port 0 a number."""
+    if not 0 <= port <= 65535:
+        raise InvalidInput(f"{port} is no port.", hint="Ports are 0 to 65535; 0 takes a free one.")
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except socket.gaierror as error:
+        raise InvalidInput(
+            f"{host} is no address of this machine: {error.strerror}.", hint="Try 127.0.0.1."
+        ) from None
+    family, kind, protocol, _, address = found[0]
+    listening = socket.socket(family, kind, protocol)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind(address)
+        # From here on clients are kept waiting, not refused, until the server is up.
+        listening.listen()
+    except OSError as error:
+        listening.close()
+        raise InvalidInput(
+            f"Port {port} of {host} cannot be had: {error.strerror}.",
+            hint="Name another with --port; 0 takes a free one.",
+        ) from None
+    return listening

@@ -1,0 +1,272 @@
+"""Which hub a working folder belongs to: one for each git repository, the same for all of its
+worktrees, found again when the repository is moved or renamed and when the hub is.
+
+Git itself is not asked, as it may be missing and takes longer than all the rest. A folder says only
+where it is: nothing that is inside it (a remote, a name, a link to another repository) gives it the
+hub of a project that is still somewhere else, as such files can come with an archive.
+
+`projects.json` in the home keeps which repository has which hub, by the hub's id.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from holdfast.domain.hub import DEFAULT_HUB
+from holdfast.errors import InvalidInput, StoreDamaged, StoreReadOnly
+from holdfast.text.normalise import HUB_NAME_CHARS_MAX, clean_hub_name
+
+if TYPE_CHECKING:
+    from holdfast.domain.hub import Hub
+    from holdfast.hub_memory import HubMemory
+    from holdfast.library import Holdfast
+
+FILE_NAME = "projects.json"
+_VERSION = 1
+# Six hex digits tell the few repositories of one name apart, and can still be read aloud.
+_MARK_DIGITS = 6
+# Files that point elsewhere hold one path; a configuration has a few lines for each branch.
+_POINTER_BYTES_MAX = 10_000
+_CONFIG_BYTES_MAX = 1_000_000
+
+
+class Project(NamedTuple):
+    """A repository: what it is called, where it really is, and by what it is known elsewhere."""
+
+    name: str
+    place: str
+    # Marks of its remote and of the making of its folder; '' where there is none.
+    remote: str = ""
+    birth: str = ""
+
+
+class Entry(NamedTuple):
+    """A row of the file: a repository and its hub."""
+
+    place: str
+    hub: str
+    remote: str = ""
+    birth: str = ""
+
+
+def hub_here(
+    memory: Holdfast, *, named: str | None = None, folder: str | None = None
+) -> tuple[HubMemory, str]:
+    """The hub to use, made where it is missing, and why it is that one: the name given, that of
+    HOLDFAST_HUB, the repository of the folder (the working one), or the hub in use."""
+    settings = memory.core.settings
+    if named:
+        return memory.hub(named, create=True), "as named"
+    if (origin := settings.origin("hub")).startswith("HOLDFAST_"):
+        return memory.hub(settings["hub"], create=True), f"from {origin}"
+    project = project_of(os.getcwd() if folder is None else folder)
+    if project is None:
+        return memory.hub(), "the hub in use, as this is no git repository"
+    return _hub_of(memory, project), f"of the repository {project.name}"
+
+
+# The repository
+
+
+def project_of(folder: str) -> Project | None:
+    """The repository a folder is in; None where it is in none. One that is the home folder itself
+    keeps somebody's settings: it is no project."""
+    root = os.path.realpath(folder)
+    home = os.path.realpath(os.path.expanduser("~"))
+    while root != home:
+        git = os.path.join(root, ".git")
+        if os.path.isdir(git):
+            return _project(os.path.basename(root), git)
+        if os.path.isfile(git):
+            shared = _shared_by(git)
+            return _project(_name_of(shared), shared) if shared else _alone(root)
+        above = os.path.dirname(root)
+        if above == root:
+            return None
+        root = above
+    return None
+
+
+def _project(name: str, git: str) -> Project:
+    place = os.path.realpath(git)
+    return Project(name, place, _remote_of(place), _birth_of(place))
+
+
+def _alone(root: str) -> Project:
+    """A submodule, or a repository whose data is kept elsewhere: it is the folder it is in."""
+    return Project(os.path.basename(root), root)
+
+
+def _shared_by(file: str) -> str | None:
+    """What a worktree shares with its repository. Both must point at each other: a `.git` file that
+    came with an archive cannot make its folder a worktree of a repository of yours."""
+    own = _pointed(file, "gitdir:")
+    if own is None:
+        return None
+    shared = _pointed(os.path.join(own, "commondir"))
+    back = _pointed(os.path.join(own, "gitdir"))
+    if shared is None or back is None or os.path.realpath(back) != os.path.realpath(file):
+        return None
+    return shared if os.path.isdir(shared) else None
+
+
+def _pointed(file: str, front: str = "") -> str | None:
+    """The path that a file holds, from where the file is."""
+    text = _read(file, _POINTER_BYTES_MAX)
+    if text is None or not text.startswith(front):
+        return None
+    path = text.removeprefix(front).strip()
+    return os.path.join(os.path.dirname(file), path) if path and "\0" not in path else None
+
+
+def _read(file: str, bytes_max: int) -> str | None:
+    try:
+        with open(file, "rb") as opened:
+            data = opened.read(bytes_max)
+    except OSError:
+        return None
+    return data.decode("utf-8", "replace")
+
+
+def _name_of(git: str) -> str:
+    """What a repository is called by its folder: `web/.git`, `web/.bare` and `web.git` are web."""
+    folder, name = os.path.split(os.path.realpath(git))
+    return os.path.basename(folder) if name.startswith(".") else name.removesuffix(".git")
+
+
+def _remote_of(git: str) -> str:
+    """A mark of the address of `origin`: the address itself may hold a password."""
+    inside = False
+    for line in (_read(os.path.join(git, "config"), _CONFIG_BYTES_MAX) or "").splitlines():
+        line = line.strip()
+        if line.startswith("["):
+            inside = line.lower().replace(" ", "") == '[remote"origin"]'
+        elif inside and re.match(r"url\s*=", line):
+            url = line.partition("=")[2].strip()
+            return _mark(re.sub(r"(?<=//)[^/@]*@", "", url).removesuffix("/").removesuffix(".git"))
+    return ""
+
+
+def _birth_of(git: str) -> str:
+    """A mark of the making of the folder. The number of a folder may be given again to a later one;
+    the moment at which git wrote a file that it never writes again may not."""
+    try:
+        about = os.stat(git)
+        made = os.stat(os.path.join(git, "description")).st_mtime_ns
+    except OSError:
+        return ""
+    return _mark(f"{about.st_dev} {about.st_ino} {made}")
+
+
+def _mark(text: str) -> str:
+    from hashlib import sha256
+
+    return sha256(text.encode(errors="replace")).hexdigest()[:32]
+
+
+# Its hub
+
+
+def _hub_of(memory: Holdfast, project: Project) -> HubMemory:
+    file = os.path.join(memory.home, FILE_NAME)
+    hub = _known(memory, project, _load(file))
+    if hub is not None:
+        return hub
+    from holdfast.files.atomic import locked
+
+    # Two agents that start at once in a new repository get one hub.
+    with locked(file):
+        entries = _load(file)
+        hub = _known(memory, project, entries) or _make(memory, project, entries)
+        alive = {one.id for one in memory.hubs()}
+        kept = [one for one in entries if one.place != project.place and one.hub in alive]
+        _save(file, [*kept, Entry(project.place, hub.id, project.remote, project.birth)])
+    return hub
+
+
+def _known(memory: Holdfast, project: Project, entries: list[Entry]) -> HubMemory | None:
+    """The hub this repository had, here or at a place where it no longer is."""
+    hubs = {hub.id: hub.name for hub in memory.hubs()}
+    alive = [entry for entry in entries if entry.hub in hubs]
+    here = [entry for entry in alive if entry.place == project.place]
+    gone = [entry for entry in alive if not os.path.isdir(entry.place)]
+    moved = [entry for entry in gone if project.birth and entry.birth == project.birth]
+    cloned = [entry for entry in gone if project.remote and entry.remote == project.remote]
+    for entry in (*here, *moved, *reversed(cloned)):
+        return memory.hub(hubs[entry.hub])
+    return None
+
+
+def _make(memory: Holdfast, project: Project, entries: list[Entry]) -> HubMemory:
+    hubs = {hub.name: hub for hub in memory.hubs()}
+    claimed = {entry.hub for entry in entries}
+    for name in _names(project):
+        found = hubs.get(name)
+        if found is None or _is_left_over(memory, found, claimed):
+            return memory.hub(name, create=True)
+    raise AssertionError("names do not run out")
+
+
+def _names(project: Project) -> list[str]:
+    """The repository's name, then with a mark of it, then with numbers."""
+    plain = _as_hub_name(project.name)
+    marked = f"{plain}-{_mark(project.remote or project.place)[:_MARK_DIGITS]}"
+    return [plain, marked, *(f"{marked}-{number}" for number in range(2, 1000))]
+
+
+def _as_hub_name(name: str) -> str:
+    room = HUB_NAME_CHARS_MAX - _MARK_DIGITS - len("--999")
+    fitted = re.sub(r"[^\w.-]+|\.{2,}", "-", name)[:room].strip(".-") or "project"
+    try:
+        return clean_hub_name(fitted)
+    except InvalidInput:
+        # A name that Windows keeps for itself, or marks without a letter.
+        return clean_hub_name("project-" + re.sub(r"[^A-Za-z0-9-]", "-", fitted).strip("-"))
+
+
+def _is_left_over(memory: Holdfast, hub: Hub, claimed: set[str]) -> bool:
+    """Whether a start that was cut off made it: nobody's, and nothing was ever in it. A hub that
+    somebody filled is theirs, even where a repository has its name."""
+    if hub.id in claimed or hub.name in (DEFAULT_HUB, memory.core.settings["hub"]):
+        return False
+    return hub.numbers == 0
+
+
+def _load(file: str) -> list[Entry]:
+    import json
+
+    try:
+        with open(file, encoding="utf-8") as opened:
+            found = json.load(opened)
+    except FileNotFoundError:
+        return []
+    except PermissionError:
+        raise StoreReadOnly(f"{file} cannot be read.", hint="Check who owns it.") from None
+    except ValueError:
+        raise _damaged(file) from None
+    try:
+        return [
+            Entry(row["place"], row["hub"], row.get("remote", ""), row.get("birth", ""))
+            for row in found["projects"]
+        ]
+    except (TypeError, KeyError, AttributeError):
+        raise _damaged(file) from None
+
+
+def _damaged(file: str) -> StoreDamaged:
+    # Beginning anew would give every repository a new hub, which looks like lost memory.
+    return StoreDamaged(
+        f"{file} cannot be understood; it says which repository has which hub.",
+        hint="Mend it, or move it away and name the hub with --hub.",
+    )
+
+
+def _save(file: str, entries: list[Entry]) -> None:
+    import json
+
+    from holdfast.files.atomic import write_atomic
+
+    rows = [entry._asdict() for entry in entries]
+    write_atomic(file, json.dumps({"version": _VERSION, "projects": rows}, indent=1) + "\n")
