@@ -14,6 +14,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from holdfast.domain.record import NO_HUB, Record
 from holdfast.library import Holdfast
 from holdfast.store.sqlite.schema import NEWEST
 from holdfast.testing import FixedClock, HashEmbedder, open_for_tests
@@ -68,6 +69,13 @@ def fill(memory: Holdfast, clock: FixedClock) -> None:
     hub.access(5)
     clock.tick()
     hub.purge(8, reason="by request")
+    clock.tick()
+    hub.remember("A note to myself", boundary="private", key="home")
+    with memory.core.store.write() as writer:
+        writer.put_record(
+            Record(NO_HUB, "thing", "one", clock.now(), {"ü": 1}, "look", clock.now())
+        )
+        writer.put_record(Record(hub.id, "thing", "two", clock.now(), {}))
     memory.create_hub("empty")
     memory.create_hub("other").remember("Prefers tabs over spaces", key="home")
 

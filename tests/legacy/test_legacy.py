@@ -23,6 +23,7 @@ HERE = Path(__file__).parent
 FROZEN = {
     1: "0ecf799c0efe63a256d7e1a359760166b11b0df1a0abfd16197cf104abac774f",
     2: "0e324f440f5f3277dc8977394084b465c89d9f639c98dd2d978121c4098dc3ad",
+    3: "a60178ac45e1a3ba8f294233a6dceb98eb846174be6abed1332593ecbeb18b68",
 }
 KEPT = sorted(int(path.name[7:-6]) for path in HERE.glob("schema-*.db.gz"))
 

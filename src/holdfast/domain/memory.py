@@ -101,6 +101,12 @@ class Memory(NamedTuple):
         """Neither forgotten nor waiting for review."""
         return self.forgotten_at is None and not self.quarantine
 
+    @property
+    def audience(self) -> str:
+        """For whom its key and its source path are its own: its owner where it is private, and
+        everyone (empty) where it is not."""
+        return self.owner if self.boundary == "private" else ""
+
     def current(self, now: datetime) -> bool:
         """Whether it still holds: not superseded, expired or past its validity."""
         return (

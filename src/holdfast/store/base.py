@@ -1,10 +1,12 @@
 """The contract of a store: rows in, rows out, all or nothing.
 
 A store keeps canonical state (hubs, memories, changes, revisions, receipts, turns of the
-conversation log, what mirrored files last agreed on and where they clash) and derived state
+conversation log, what mirrored files last agreed on and where they clash, records such as keys and
+jobs) and derived state
 (passages with their index terms, substring index, vectors). It knows nothing of ranking, dedup,
 lifecycle or undo: the engine decides, inside one `write()`, what the rows should be. Every method
-but those on hubs themselves takes the hub first, and no method can reach across hubs.
+but those on hubs themselves, and that for work that is due, takes the hub first, and no method can
+reach across hubs.
 
 Derived state can be dropped and rebuilt at any time; canonical state cannot.
 """
@@ -17,11 +19,13 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
+    from holdfast.domain.access import Viewer
     from holdfast.domain.change import Change, Receipt, Revision
     from holdfast.domain.hub import Hub, HubState, Statistics
     from holdfast.domain.memory import Memory
     from holdfast.domain.mirror import Agreed, Clash
     from holdfast.domain.query import Filter, Order
+    from holdfast.domain.record import Record
     from holdfast.domain.turn import Turn
     from holdfast.store.values import (
         Candidate,
@@ -46,12 +50,15 @@ class Reader(Protocol):
 
     def memory(self, hub_id: str, memory_id: str) -> Memory | None: ...
     def memory_by_number(self, hub_id: str, number: int) -> Memory | None: ...
-    def memory_by_key(self, hub_id: str, key: str) -> Memory | None:
-        """The one that is not forgotten."""
+    def memory_by_key(self, hub_id: str, key: str, *, audience: str | None = None) -> Memory | None:
+        """The one that is not forgotten. A key belongs to one memory for each audience; without
+        one, a private memory goes before one that is shared."""
         ...
 
-    def memory_by_path(self, hub_id: str, source_path: str) -> Memory | None:
-        """The one that is not forgotten."""
+    def memory_by_path(
+        self, hub_id: str, source_path: str, *, audience: str | None = None
+    ) -> Memory | None:
+        """The same by source path."""
         ...
 
     def memories_by_hash(self, hub_id: str, content_hash: str) -> list[Memory]:
@@ -133,6 +140,19 @@ class Reader(Protocol):
         """Where they disagree, oldest first; with `settled`, also what has been settled."""
         ...
 
+    def record(self, hub_id: str, kind: str, record_id: str) -> Record | None:
+        """A key, a member, a job …; the hub is NO_HUB for what belongs to none."""
+        ...
+
+    def record_by_lookup(self, hub_id: str, kind: str, lookup: str) -> Record | None: ...
+    def records(self, hub_id: str, kind: str, *, limit: int, after: str = "") -> list[Record]:
+        """Records of a kind with ids above `after`, by id."""
+        ...
+
+    def due_records(self, kind: str, by: datetime, *, limit: int) -> list[Record]:
+        """Those of every hub that are due by then, longest due first."""
+        ...
+
     def lexicon(self, hub_id: str, terms: Sequence[str]) -> Lexicon: ...
     def search_terms(
         self, hub_id: str, query: TermQuery, wanted: Filter, *, limit: int
@@ -208,6 +228,15 @@ class Writer(Reader, Protocol):
     def drop_agreed(self, hub_id: str, path: str) -> None: ...
     def add_clash(self, hub_id: str, clash: Clash) -> None: ...
     def settle_clash(self, hub_id: str, clash_id: str, at: datetime) -> None: ...
+    def put_record(self, record: Record) -> None:
+        """Adds it, or replaces the one with its hub, kind and id; AlreadyExists where another has
+        its lookup."""
+        ...
+
+    def drop_record(self, hub_id: str, kind: str, record_id: str) -> bool:
+        """Whether it was there."""
+        ...
+
     def add_receipt(self, hub_id: str, receipt: Receipt) -> None: ...
     def purge(self, hub_id: str, memory_id: str) -> int:
         """Removes row, revisions and derived state for good, clashes that hold its text, and
@@ -239,8 +268,17 @@ class Store(Protocol):
 
     @property
     def capabilities(self) -> frozenset[Capability]: ...
-    def read(self, *, deadline_s: float | None = None) -> AbstractContextManager[Reader]: ...
-    def write(self, *, durable: bool = True) -> AbstractContextManager[Writer]:
+    def read(
+        self, *, deadline_s: float | None = None, viewer: Viewer | None = None
+    ) -> AbstractContextManager[Reader]:
+        """A view of the store. With a viewer, what they may not see is not there: no memory, no
+        revision, no change set of it alone, no count. What a cache is made of (lexicon, vectors)
+        is the hub's; without a viewer it is all there, for upkeep."""
+        ...
+
+    def write(
+        self, *, durable: bool = True, viewer: Viewer | None = None
+    ) -> AbstractContextManager[Writer]:
         """One transaction. Only counters may be not durable: they need not survive a crash, and
         are not waited for; where another process is writing, that is StoreBusy at once."""
         ...

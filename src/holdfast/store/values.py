@@ -3,9 +3,11 @@
 Apart from the contract itself (base.py), which only type checkers need to load.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
 from typing import NamedTuple
+
+from holdfast.domain.memory import Memory
 
 
 class Capability(StrEnum):
@@ -89,6 +91,13 @@ class VectorState(NamedTuple):
     passages: int
     newest: int
     removals: int
+
+
+def first_named(found: Iterable[Memory], audience: str | None) -> Memory | None:
+    """Of memories with one key or path: that of the audience, or the private one first."""
+    order = sorted(found, key=lambda memory: (not memory.audience, memory.number))
+    wanted = (memory for memory in order if audience is None or memory.audience == audience)
+    return next(wanted, None)
 
 
 class Problem(NamedTuple):

@@ -16,6 +16,7 @@ from holdfast.domain.clock import from_text, to_text
 from holdfast.domain.hub import Hub
 from holdfast.domain.memory import Memory, Origin
 from holdfast.domain.mirror import Agreed, Clash
+from holdfast.domain.record import Record
 from holdfast.domain.turn import Turn
 from holdfast.store.inmemory import HubContents, IndexedPassage, State
 from holdfast.store.values import IndexEntry
@@ -23,7 +24,7 @@ from holdfast.store.values import IndexEntry
 VALUES = {
     one.__name__: one
     for one in (
-        Agreed, Change, Clash, Hub, IndexEntry, Memory, Origin, Receipt, Revision, Turn,
+        Agreed, Change, Clash, Hub, IndexEntry, Memory, Origin, Receipt, Record, Revision, Turn,
     )
 }  # fmt: skip
 CONTAINERS = {one.__name__: one for one in (HubContents, IndexedPassage, State)}
@@ -46,8 +47,8 @@ def encode(value: Any) -> Any:
         return {"$tuple": [encode(part) for part in value]}
     if isinstance(value, list):
         return [encode(part) for part in value]
-    # As pairs, because a key may be a number, and may begin with a dollar sign.
-    return {"$dict": [[key, encode(part)] for key, part in value.items()]}
+    # As pairs, because a key may be a number or a tuple, and may begin with a dollar sign.
+    return {"$dict": [[encode(key), encode(part)] for key, part in value.items()]}
 
 
 def decode(plain: Any) -> Any:
@@ -66,7 +67,7 @@ def decode(plain: Any) -> Any:
         case "tuple":
             return tuple(decode(part) for part in inner)
         case "dict":
-            return {key: decode(part) for key, part in inner}
+            return {decode(key): decode(part) for key, part in inner}
     if name in VALUES:
         return VALUES[name](**{field: decode(part) for field, part in inner.items()})
     made = object.__new__(CONTAINERS[name])

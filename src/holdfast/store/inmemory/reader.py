@@ -14,8 +14,10 @@ from holdfast.domain.hub import Hub, Statistics
 from holdfast.domain.memory import Memory
 from holdfast.domain.mirror import Agreed, Clash
 from holdfast.domain.query import DOWNWARDS, Filter, Order
+from holdfast.domain.record import Record
 from holdfast.domain.turn import Turn
 from holdfast.errors import DeadlineExceeded
+from holdfast.store.inmemory.state import HubContents, IndexedPassage, State
 from holdfast.store.values import (
     Candidate,
     IndexEntry,
@@ -24,20 +26,23 @@ from holdfast.store.values import (
     TextQuery,
     VectorRow,
     VectorState,
+    first_named,
 )
 from holdfast.text.terms import terms as terms_of
 from holdfast.text.terms import trigram_text
 
 if TYPE_CHECKING:
-    pass
-from holdfast.store.inmemory.state import HubContents, IndexedPassage, State
+    from holdfast.domain.access import Viewer
 
 
 class InMemoryReader:
     """The Reader of the contract, on one state."""
 
-    def __init__(self, state: State, deadline_s: float | None = None) -> None:
+    def __init__(
+        self, state: State, deadline_s: float | None = None, viewer: Viewer | None = None
+    ) -> None:
         self._state = state
+        self._viewer = viewer
         self._seconds = deadline_s
         self._ends = None if deadline_s is None else time.monotonic() + deadline_s
 
@@ -48,10 +53,16 @@ class InMemoryReader:
                 hint="Narrow the query, or raise recall.deadline_s.",
             )
 
-    def _hub(self, hub_id: str) -> HubContents:
+    def _whole(self, hub_id: str) -> HubContents:
+        """The hub as it is."""
         self._in_time()
         hub = self._state.hubs.get(hub_id)
         return HubContents(Hub(hub_id, "", "", EPOCH)) if hub is None else hub
+
+    def _hub(self, hub_id: str) -> HubContents:
+        """The hub as the viewer sees it."""
+        hub = self._whole(hub_id)
+        return hub if self._viewer is None else hub.seen_by(self._viewer)
 
     def hubs(self) -> list[Hub]:
         return sorted((hub.hub for hub in self._state.hubs.values()), key=lambda hub: hub.name)
@@ -69,20 +80,21 @@ class InMemoryReader:
     def memory(self, hub_id: str, memory_id: str) -> Memory | None:
         return self._hub(hub_id).memories.get(memory_id)
 
-    def _first(self, hub_id: str, **wanted: object) -> Memory | None:
+    def _such(self, hub_id: str, **wanted: object) -> Iterable[Memory]:
         for memory in self._ordered(hub_id):
             if all(getattr(memory, name) == value for name, value in wanted.items()):
-                return memory
-        return None
+                yield memory
 
     def memory_by_number(self, hub_id: str, number: int) -> Memory | None:
-        return self._first(hub_id, number=number)
+        return next(iter(self._such(hub_id, number=number)), None)
 
-    def memory_by_key(self, hub_id: str, key: str) -> Memory | None:
-        return self._first(hub_id, key=key, forgotten_at=None)
+    def memory_by_key(self, hub_id: str, key: str, *, audience: str | None = None) -> Memory | None:
+        return first_named(self._such(hub_id, key=key, forgotten_at=None), audience)
 
-    def memory_by_path(self, hub_id: str, source_path: str) -> Memory | None:
-        return self._first(hub_id, source_path=source_path, forgotten_at=None)
+    def memory_by_path(
+        self, hub_id: str, source_path: str, *, audience: str | None = None
+    ) -> Memory | None:
+        return first_named(self._such(hub_id, source_path=source_path, forgotten_at=None), audience)
 
     def memories_by_hash(self, hub_id: str, content_hash: str) -> list[Memory]:
         return [
@@ -232,8 +244,31 @@ class InMemoryReader:
         found = self._hub(hub_id).clashes.values()
         return [clash for clash in found if settled or clash.settled_at is None]
 
+    def record(self, hub_id: str, kind: str, record_id: str) -> Record | None:
+        return self._state.records.get((hub_id, kind, record_id))
+
+    def record_by_lookup(self, hub_id: str, kind: str, lookup: str) -> Record | None:
+        found = (one for one in self._of_kind(hub_id, kind) if one.lookup == lookup)
+        return next(found, None)
+
+    def records(self, hub_id: str, kind: str, *, limit: int, after: str = "") -> list[Record]:
+        return [one for one in self._of_kind(hub_id, kind) if one.id > after][:limit]
+
+    def _of_kind(self, hub_id: str, kind: str) -> list[Record]:
+        found = self._state.records.values()
+        mine = [one for one in found if one.hub_id == hub_id and one.kind == kind]
+        return sorted(mine, key=lambda one: one.id)
+
+    def due_records(self, kind: str, by: datetime, *, limit: int) -> list[Record]:
+        waiting = [
+            (one.due, one.hub_id, one.id, one)
+            for one in self._state.records.values()
+            if one.kind == kind and one.due is not None and one.due <= by
+        ]
+        return [entry[3] for entry in sorted(waiting, key=lambda entry: entry[:3])][:limit]
+
     def lexicon(self, hub_id: str, terms: Sequence[str]) -> Lexicon:
-        passages = list(self._hub(hub_id).passages.values())
+        passages = list(self._whole(hub_id).passages.values())
         frequency = {
             term: sum(term in p.entry.body or term in p.entry.head for p in passages)
             for term in terms
@@ -296,30 +331,30 @@ class InMemoryReader:
         return [_candidate(p) for p in found if wanted.admits(hub.memories[p.memory_id])]
 
     def vector_state(self, hub_id: str, model: str) -> VectorState:
-        hub = self._hub(hub_id)
+        hub = self._whole(hub_id)
         sizes = {p.pk: len(p.vectors[model]) for p in hub.passages.values() if model in p.vectors}
         return VectorState(sum(sizes.values()), len(sizes), max(sizes, default=0), hub.removals)
 
     def vectors(self, hub_id: str, model: str, *, after: int) -> Iterable[VectorRow]:
-        for pk, passage in sorted(self._hub(hub_id).passages.items()):
+        for pk, passage in sorted(self._whole(hub_id).passages.items()):
             if pk > after:
                 for window, vector in enumerate(passage.vectors.get(model, ())):
                     yield VectorRow(pk, window, vector)
 
     def vectors_of(self, hub_id: str, model: str, memory_id: str) -> list[VectorRow]:
-        passages = self._hub(hub_id).passages
+        seen = self._hub(hub_id).passages
         return [
             row
             for row in self.vectors(hub_id, model, after=0)
-            if passages[row.passage_id].memory_id == memory_id
+            if row.passage_id in seen and seen[row.passage_id].memory_id == memory_id
         ]
 
     def unembedded(self, hub_id: str, model: str, *, limit: int, after: int = 0) -> list[Candidate]:
-        passages = self._hub(hub_id).passages.values()
+        passages = self._whole(hub_id).passages.values()
         return [_candidate(p) for p in passages if p.pk > after and model not in p.vectors][:limit]
 
     def unembedded_count(self, hub_id: str, model: str) -> int:
-        return len(self.unembedded(hub_id, model, limit=len(self._hub(hub_id).passages)))
+        return len(self.unembedded(hub_id, model, limit=len(self._whole(hub_id).passages)))
 
 
 def _sort_value(memory: Memory, order: Order) -> tuple[int, int]:

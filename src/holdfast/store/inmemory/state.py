@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from holdfast.domain.access import Viewer
 from holdfast.domain.change import Change, Receipt, Revision
 from holdfast.domain.hub import Hub
 from holdfast.domain.memory import Memory
 from holdfast.domain.mirror import Agreed, Clash
+from holdfast.domain.record import Record
 from holdfast.domain.turn import Turn
-from holdfast.store.values import (
-    IndexEntry,
-)
-
-if TYPE_CHECKING:
-    pass
+from holdfast.store.values import IndexEntry
 
 
 class IndexedPassage:
@@ -64,16 +59,39 @@ class HubContents:
         twin.removals = self.removals
         return twin
 
+    def seen_by(self, viewer: Viewer) -> HubContents:
+        """Only what the viewer may see: memories, what belongs to them, and change sets that
+        touched one of them, or of which nothing is left."""
+        twin = HubContents(self.hub)
+        twin.memories = {key: one for key, one in self.memories.items() if viewer.sees(one)}
+        mine = twin.memories
+        touched = {one.change_id for one in self.revisions}
+        twin.revisions = [one for one in self.revisions if one.memory_id in mine]
+        changed = {one.change_id for one in twin.revisions}
+        twin.changes = {
+            key: one for key, one in self.changes.items() if key in changed or key not in touched
+        }
+        twin.receipts = self.receipts
+        twin.turns = self.turns
+        twin.agreed = self.agreed
+        twin.clashes = {key: one for key, one in self.clashes.items() if one.memory_id in mine}
+        twin.passages = {pk: one for pk, one in self.passages.items() if one.memory_id in mine}
+        twin.texts = {key: text for key, text in self.texts.items() if key in mine}
+        twin.removals = self.removals
+        return twin
+
 
 class State:
     """Everything of a store. A state that readers may have is never changed, only replaced."""
 
     def __init__(self) -> None:
         self.hubs: dict[str, HubContents] = {}
+        self.records: dict[tuple[str, str, str], Record] = {}
         self.sequence = 0
 
     def copy(self) -> State:
         twin = State()
         twin.hubs = {hub_id: hub.copy() for hub_id, hub in self.hubs.items()}
+        twin.records = dict(self.records)
         twin.sequence = self.sequence
         return twin

@@ -8,17 +8,14 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from holdfast.errors import StoreClosed, StoreError
-from holdfast.store.values import (
-    Capability,
-    Problem,
-    Progress,
-)
-
-if TYPE_CHECKING:
-    from holdfast.store.base import Store
 from holdfast.store.inmemory.reader import InMemoryReader
 from holdfast.store.inmemory.state import State
 from holdfast.store.inmemory.writer import InMemoryWriter
+from holdfast.store.values import Capability, Problem, Progress
+
+if TYPE_CHECKING:
+    from holdfast.domain.access import Viewer
+    from holdfast.store.base import Store
 
 
 def open_store(url: str) -> Store:
@@ -42,12 +39,16 @@ class InMemoryStore:
             raise StoreClosed("The store is closed.", hint="Open it again with holdfast.open().")
 
     @contextmanager
-    def read(self, *, deadline_s: float | None = None) -> Iterator[InMemoryReader]:
+    def read(
+        self, *, deadline_s: float | None = None, viewer: Viewer | None = None
+    ) -> Iterator[InMemoryReader]:
         self._ready()
-        yield InMemoryReader(self._state, deadline_s)
+        yield InMemoryReader(self._state, deadline_s, viewer)
 
     @contextmanager
-    def write(self, *, durable: bool = True) -> Iterator[InMemoryWriter]:
+    def write(
+        self, *, durable: bool = True, viewer: Viewer | None = None
+    ) -> Iterator[InMemoryWriter]:
         self._ready()
         with self._lock:
             self._ready()
@@ -56,7 +57,7 @@ class InMemoryStore:
             self._writing = True
             try:
                 state = self._state.copy()
-                yield InMemoryWriter(state)
+                yield InMemoryWriter(state, viewer=viewer)
                 self.keep(state)
                 self._state = state
             finally:

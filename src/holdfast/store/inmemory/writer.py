@@ -4,23 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from holdfast.domain.change import Change, Receipt, Revision
 from holdfast.domain.hub import Hub, HubState
 from holdfast.domain.memory import Memory
 from holdfast.domain.mirror import Agreed, Clash
+from holdfast.domain.record import NO_HUB, Record
 from holdfast.domain.turn import Turn
-from holdfast.errors import NotFound, StoreError
-from holdfast.store.values import (
-    IndexEntry,
-    VectorRow,
-)
-
-if TYPE_CHECKING:
-    pass
+from holdfast.errors import AlreadyExists, NotFound, StoreError
 from holdfast.store.inmemory.reader import InMemoryReader
 from holdfast.store.inmemory.state import HubContents, IndexedPassage
+from holdfast.store.values import IndexEntry, VectorRow
 
 
 class InMemoryWriter(InMemoryReader):
@@ -53,6 +48,8 @@ class InMemoryWriter(InMemoryReader):
 
     def drop_hub(self, hub_id: str) -> None:
         self._state.hubs.pop(hub_id, None)
+        records = self._state.records
+        self._state.records = {at: one for at, one in records.items() if one.hub_id != hub_id}
 
     def take_numbers(self, hub_id: str, count: int) -> int:
         own = self._own(hub_id)
@@ -62,7 +59,8 @@ class InMemoryWriter(InMemoryReader):
 
     def add_memory(self, memory: Memory) -> None:
         own = self._own(memory.hub_id)
-        if memory.id in own.memories or self.memory_by_number(memory.hub_id, memory.number):
+        numbers = (other.number for other in own.memories.values())
+        if memory.id in own.memories or memory.number in numbers:
             raise StoreError(f"Memory {memory.id} (#{memory.number}) is there already.")
         self._refuse_taken(memory)
         own.memories[memory.id] = memory
@@ -75,11 +73,12 @@ class InMemoryWriter(InMemoryReader):
         own.memories[memory.id] = memory
 
     def _refuse_taken(self, memory: Memory) -> None:
-        """A key and a source path belong to one memory that is not forgotten."""
+        """A key and a source path belong to one memory of an audience that is not forgotten."""
         if memory.forgotten_at is not None:
             return
         for other in self._own(memory.hub_id).memories.values():
-            if other.id != memory.id and other.forgotten_at is None:
+            alike = other.forgotten_at is None and other.audience == memory.audience
+            if other.id != memory.id and alike:
                 if memory.key is not None and memory.key == other.key:
                     raise StoreError(f"The key {memory.key} belongs to {other.id}.")
                 if memory.source_path is not None and memory.source_path == other.source_path:
@@ -134,6 +133,18 @@ class InMemoryWriter(InMemoryReader):
         clashes = self._own(hub_id).clashes
         if clash_id in clashes:
             clashes[clash_id] = clashes[clash_id]._replace(settled_at=at)
+
+    def put_record(self, record: Record) -> None:
+        if record.hub_id != NO_HUB:
+            self._own(record.hub_id)
+        if record.lookup is not None:
+            other = self.record_by_lookup(record.hub_id, record.kind, record.lookup)
+            if other is not None and other.id != record.id:
+                raise AlreadyExists(f"Another {record.kind} has the lookup {record.lookup!r}.")
+        self._state.records[record.hub_id, record.kind, record.id] = record
+
+    def drop_record(self, hub_id: str, kind: str, record_id: str) -> bool:
+        return self._state.records.pop((hub_id, kind, record_id), None) is not None
 
     def add_receipt(self, hub_id: str, receipt: Receipt) -> None:
         self._own(hub_id).receipts.append(receipt)

@@ -60,15 +60,16 @@ def prepare_file(path: str) -> None:
         ) from None
 
 
-def connect(path: str, *, busy_wait_s: float = BUSY_WAIT_S) -> apsw.Connection:
+def connect(
+    path: str, *, busy_wait_s: float = BUSY_WAIT_S, read_only: bool = False
+) -> apsw.Connection:
     """A connection with the pragmas every one of ours has."""
     with translated(path):
-        connection = apsw.Connection(
-            path, flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOMUTEX
-        )
+        connection = _open_to_read(path) if read_only else _open(path)
         try:
             connection.set_busy_handler(patience(busy_wait_s))
-            _retry_busy(lambda: _use_log(connection, path), busy_wait_s)
+            if not read_only:
+                _retry_busy(lambda: _use_log(connection, path), busy_wait_s)
             # Fetched to the end: secure_delete answers with a row, and apsw waits there until the
             # row is taken before it runs what follows.
             connection.execute(
@@ -79,6 +80,34 @@ def connect(path: str, *, busy_wait_s: float = BUSY_WAIT_S) -> apsw.Connection:
             connection.close()
             raise
     return connection
+
+
+def _open(path: str) -> apsw.Connection:
+    return apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOMUTEX)
+
+
+def _open_to_read(path: str) -> apsw.Connection:
+    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_NOMUTEX
+    writable = os.access(os.path.dirname(os.path.abspath(path)), os.W_OK)
+    if writable or os.path.exists(f"{path}-shm"):
+        return apsw.Connection(path, flags=flags)
+    # A log needs a file beside the store that keeps account of it. Where none can be made, nobody
+    # else writes there either.
+    from urllib.parse import quote
+
+    address = f"file:{quote(os.path.abspath(path))}?immutable=1"
+    return apsw.Connection(address, flags=flags | apsw.SQLITE_OPEN_URI)
+
+
+def refuse_older(connection: apsw.Connection, path: str) -> None:
+    """Refuses a file that would have to be migrated before it can be read."""
+    with translated(path):
+        version = _version(connection, path)
+    if version < NEWEST:
+        raise StoreError(
+            f"The store {path} has schema {version}; this Holdfast reads {NEWEST}.",
+            hint="Open it once with this Holdfast, which brings it up to date.",
+        )
 
 
 def _use_log(connection: apsw.Connection, path: str) -> None:

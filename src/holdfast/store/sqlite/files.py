@@ -26,7 +26,10 @@ from holdfast.store.values import Progress
 _PAGES_PER_STEP = 1_000
 # How long a rescue waits for others to close the store: one that is just ending is done by then.
 _ALONE_WAIT_S = 2.0
-CANONICAL = ("hubs", "memories", "changes", "revisions", "receipts", "turns", "agreed", "clashes")
+CANONICAL = (
+    *("hubs", "memories", "changes", "revisions", "receipts"),
+    *("turns", "agreed", "clashes", "records"),
+)
 
 
 def copy_out(source: apsw.Connection, path: str, progress: Progress | None) -> None:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import apsw
+
+from holdfast.domain.access import Viewer
 from holdfast.domain.clock import to_micros
 from holdfast.domain.query import Filter, Order
 
@@ -18,6 +21,12 @@ ORDERINGS: dict[Order, tuple[str, bool]] = {
     "accessed": ("coalesce(m.accessed_at, 0)", True),
     "happened": (HAPPENED, True),
 }
+
+
+def seen(viewer: Viewer) -> str:
+    """The same test as Viewer.sees, with its values written out."""
+    allowed = ", ".join(apsw.format_sql_value(boundary) for boundary in viewer.boundaries)
+    return f"(m.boundary IN ({allowed}) OR m.owner = {apsw.format_sql_value(viewer.actor)})"
 
 
 def where(wanted: Filter) -> tuple[str, list[Any]]:

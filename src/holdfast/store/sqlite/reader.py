@@ -14,11 +14,21 @@ from holdfast.domain.hub import Hub, Statistics
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Filter, Order
 from holdfast.store.sqlite import filters, rows, search
-from holdfast.store.values import Candidate, Lexicon, TermQuery, TextQuery, VectorRow, VectorState
+from holdfast.store.sqlite.records import RecordsReader
+from holdfast.store.values import (
+    Candidate,
+    Lexicon,
+    TermQuery,
+    TextQuery,
+    VectorRow,
+    VectorState,
+    first_named,
+)
 from holdfast.text.searchable import searchable
 from holdfast.text.terms import trigram_text
 
 if TYPE_CHECKING:
+    from holdfast.domain.access import Viewer
     from holdfast.domain.change import Change, Receipt, Revision
     from holdfast.domain.mirror import Agreed, Clash
     from holdfast.domain.turn import Turn
@@ -30,12 +40,15 @@ _BATCH = 32
 _PASSAGE_COLUMNS = 'm.id, p.pk, p.ordinal, p.start, p."end", p.headings, p.body, p.head, p.windows'
 
 
-class SqliteReader:
+class SqliteReader(RecordsReader):
     """The Reader of the contract, on one connection inside one transaction."""
 
-    def __init__(self, connection: apsw.Connection) -> None:
+    def __init__(self, connection: apsw.Connection, viewer: Viewer | None = None) -> None:
         self._connection = connection
         self._pks: dict[str, int] = {}
+        # What the viewer may see, as a condition on `m`; written out, so that it can stand in any
+        # statement without its own bindings.
+        self._seen = "" if viewer is None else f" AND {filters.seen(viewer)}"
 
     def _pk(self, hub_id: str) -> int:
         pk = self._pks.get(hub_id)
@@ -49,6 +62,10 @@ class SqliteReader:
 
     def _all(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
         return self._connection.execute(sql, values).fetchall()
+
+    def _where(self, wanted: Filter) -> tuple[str, list[Any]]:
+        conditions, values = filters.where(wanted)
+        return conditions + self._seen, values
 
     # Hubs
 
@@ -68,7 +85,8 @@ class SqliteReader:
 
     def _memory(self, hub_id: str, condition: str, value: Any) -> Memory | None:
         row = self._one(
-            f"SELECT {rows.MEMORY_COLUMNS} FROM memories m WHERE m.hub = ? AND {condition}",
+            f"SELECT {rows.MEMORY_COLUMNS} FROM memories m"
+            f" WHERE m.hub = ? AND {condition}{self._seen}",
             (self._pk(hub_id), value),
         )
         return None if row is None else rows.memory_from_row(row, hub_id)
@@ -79,16 +97,27 @@ class SqliteReader:
     def memory_by_number(self, hub_id: str, number: int) -> Memory | None:
         return self._memory(hub_id, "m.number = ?", number)
 
-    def memory_by_key(self, hub_id: str, key: str) -> Memory | None:
-        return self._memory(hub_id, "m.key = ? AND m.forgotten_at IS NULL", key)
+    def memory_by_key(self, hub_id: str, key: str, *, audience: str | None = None) -> Memory | None:
+        return self._named(hub_id, "key", key, audience)
 
-    def memory_by_path(self, hub_id: str, source_path: str) -> Memory | None:
-        return self._memory(hub_id, "m.source_path = ? AND m.forgotten_at IS NULL", source_path)
+    def memory_by_path(
+        self, hub_id: str, source_path: str, *, audience: str | None = None
+    ) -> Memory | None:
+        return self._named(hub_id, "source_path", source_path, audience)
+
+    def _named(self, hub_id: str, column: str, name: str, audience: str | None) -> Memory | None:
+        found = self._all(
+            f"SELECT {rows.MEMORY_COLUMNS} FROM memories m"
+            f" WHERE m.hub = ? AND m.{column} = ? AND m.forgotten_at IS NULL{self._seen}",
+            (self._pk(hub_id), name),
+        )
+        memories = (rows.memory_from_row(row, hub_id) for row in found)
+        return first_named(memories, audience)
 
     def memories_by_hash(self, hub_id: str, content_hash: str) -> list[Memory]:
         found = self._all(
             f"SELECT {rows.MEMORY_COLUMNS} FROM memories m"
-            " WHERE m.hub = ? AND m.content_hash = ? AND m.forgotten_at IS NULL",
+            f" WHERE m.hub = ? AND m.content_hash = ? AND m.forgotten_at IS NULL{self._seen}",
             (self._pk(hub_id), content_hash),
         )
         # Sorted here: with ORDER BY, SQLite compiles the statement anew at every call (40 µs
@@ -100,7 +129,7 @@ class SqliteReader:
     def memories_by_id(self, hub_id: str, memory_ids: Sequence[str]) -> dict[str, Memory]:
         found = self._all(
             f"SELECT {rows.MEMORY_COLUMNS} FROM json_each(?) j CROSS JOIN memories m"
-            " ON m.hub = ? AND m.id = j.value",
+            f" ON m.hub = ? AND m.id = j.value{self._seen}",
             (rows.dumps(list(memory_ids)), self._pk(hub_id)),
         )
         return {row[0]: rows.memory_from_row(row, hub_id) for row in found}
@@ -114,7 +143,7 @@ class SqliteReader:
         after: tuple[Any, int] | None,
         limit: int,
     ) -> list[Memory]:
-        conditions, values = filters.where(wanted)
+        conditions, values = self._where(wanted)
         column, down = filters.ORDERINGS[order]
         way = "DESC" if down else "ASC"
         if after is not None:
@@ -129,21 +158,21 @@ class SqliteReader:
 
     def adjacent(self, hub_id: str, pairs: Sequence[tuple[str, int, int]]) -> list[bool]:
         found = self._all(
-            "SELECT NOT EXISTS (SELECT 1 FROM memories WHERE hub = ? AND session = p.value ->> 0"
-            " AND number > p.value ->> 1 AND number < p.value ->> 2"
-            " AND forgotten_at IS NULL AND quarantine = '') FROM json_each(?) p ORDER BY p.key",
+            "SELECT NOT EXISTS (SELECT 1 FROM memories m WHERE hub = ? AND session = p.value ->> 0"
+            " AND number > p.value ->> 1 AND number < p.value ->> 2 AND forgotten_at IS NULL"
+            f" AND quarantine = ''{self._seen}) FROM json_each(?) p ORDER BY p.key",
             (self._pk(hub_id), rows.dumps(list(pairs))),
         )
         return [bool(row[0]) for row in found]
 
     def speakers(self, hub_id: str, *, limit: int) -> list[str]:
         # Jumps from one speaker to the next in the index, however many turns each has.
+        first = "SELECT min(speaker) FROM memories m WHERE hub = ?1"
         found = self._all(
             "WITH RECURSIVE s (name) AS ("
-            " SELECT min(speaker) FROM memories WHERE hub = ?1 AND speaker IS NOT NULL"
+            f" {first} AND speaker IS NOT NULL{self._seen}"
             " UNION ALL"
-            " SELECT (SELECT min(speaker) FROM memories WHERE hub = ?1 AND speaker > s.name)"
-            " FROM s WHERE s.name IS NOT NULL)"
+            f" SELECT ({first} AND speaker > s.name{self._seen}) FROM s WHERE s.name IS NOT NULL)"
             " SELECT name FROM s WHERE name IS NOT NULL LIMIT ?2",
             (self._pk(hub_id), limit),
         )
@@ -154,19 +183,20 @@ class SqliteReader:
 
         def counted(column: str) -> dict[str, int]:
             found = self._all(
-                f"SELECT {column}, count(*) FROM memories WHERE hub = ?"
+                f"SELECT {column}, count(*) FROM memories m WHERE hub = ?{self._seen}"
                 " AND forgotten_at IS NULL AND quarantine = '' GROUP BY 1 ORDER BY 2 DESC, 1",
                 (hub,),
             )
             return dict(found)
 
-        def count(table: str) -> int:
-            return int(self._one(f"SELECT count(*) FROM {table} WHERE hub = ?", (hub,)))
+        def count(table: str, only: str = "") -> int:
+            return int(self._one(f"SELECT count(*) FROM {table} WHERE hub = ?{only}", (hub,)))
 
         totals = self._one(
             "SELECT count(*), count(forgotten_at), total(quarantine <> ''), total(pinned),"
             " total(octet_length(content)), min(created_at), max(created_at),"
-            " total(forgotten_at IS NULL AND quarantine = '') FROM memories WHERE hub = ?",
+            " total(forgotten_at IS NULL AND quarantine = '')"
+            f" FROM memories m WHERE hub = ?{self._seen}",
             (hub,),
         )
         return Statistics(
@@ -180,10 +210,10 @@ class SqliteReader:
             by_category=counted("category"),
             by_kind=counted("kind"),
             by_layer=counted("layer"),
-            revisions=count("revisions"),
-            changes=count("changes"),
-            passages=count("passages"),
-            vectors=count("vectors"),
+            revisions=count("revisions", self._of_seen("memory")),
+            changes=count("changes", self._seen_changes),
+            passages=count("passages", self._of_seen("memory")),
+            vectors=self._count_vectors(hub),
             content_bytes=int(totals[4]),
             receipts=count("receipts"),
             oldest=None if totals[5] is None else from_micros(totals[5]),
@@ -192,13 +222,43 @@ class SqliteReader:
             conflicts=len(self.clashes(hub_id)),
         )
 
+    def _count_vectors(self, hub: int) -> int:
+        if not self._seen:
+            return int(self._one("SELECT count(*) FROM vectors WHERE hub = ?", (hub,)))
+        return int(
+            self._one(
+                "SELECT count(*) FROM vectors v JOIN passages p ON p.pk = v.passage"
+                f" JOIN memories m ON m.pk = p.memory WHERE v.hub = ?{self._seen}",
+                (hub,),
+            )
+        )
+
+    # What belongs to a memory is seen by those who see the memory.
+
+    def _of_seen(self, column: str) -> str:
+        if not self._seen:
+            return ""
+        return f" AND EXISTS (SELECT 1 FROM memories m WHERE m.pk = {column}{self._seen})"
+
+    @property
+    def _seen_changes(self) -> str:
+        """A change set is seen by those who see something that it changed, and, where nothing of
+        it is left, by everyone."""
+        if not self._seen:
+            return ""
+        touched = "FROM revisions r WHERE r.change = changes.pk"
+        return (
+            f" AND (EXISTS (SELECT 1 {touched}{self._of_seen('r.memory')})"
+            f" OR NOT EXISTS (SELECT 1 {touched}))"
+        )
+
     # History
 
     def changes(self, hub_id: str, *, limit: int, before: str | None = None) -> list[Change]:
         hub = self._pk(hub_id)
         earlier = "AND pk < (SELECT pk FROM changes WHERE hub = ? AND id = ?)" if before else ""
         found = self._all(
-            f"SELECT {rows.CHANGE_COLUMNS} FROM changes WHERE hub = ? {earlier}"
+            f"SELECT {rows.CHANGE_COLUMNS} FROM changes WHERE hub = ? {earlier}{self._seen_changes}"
             " ORDER BY pk DESC LIMIT ?",
             (hub, *((hub, before) if before else ()), limit),
         )
@@ -206,7 +266,8 @@ class SqliteReader:
 
     def _change(self, hub_id: str, condition: str, *values: Any) -> Change | None:
         row = self._one(
-            f"SELECT {rows.CHANGE_COLUMNS} FROM changes WHERE hub = ? AND {condition}",
+            f"SELECT {rows.CHANGE_COLUMNS} FROM changes"
+            f" WHERE hub = ?{self._seen_changes} AND {condition}",
             (self._pk(hub_id), *values),
         )
         return None if row is None else rows.change_from_row(row, hub_id)
@@ -220,8 +281,8 @@ class SqliteReader:
     def revisions(self, hub_id: str, memory_id: str) -> list[Revision]:
         hub = self._pk(hub_id)
         found = self._all(
-            f"{rows.REVISIONS} WHERE r.memory = (SELECT pk FROM memories WHERE hub = ? AND id = ?)"
-            " ORDER BY r.version",
+            f"{rows.REVISIONS} WHERE r.memory ="
+            f" (SELECT pk FROM memories m WHERE hub = ? AND id = ?{self._seen}) ORDER BY r.version",
             (hub, memory_id),
         )
         return [rows.revision_from_row(row) for row in found]
@@ -230,29 +291,31 @@ class SqliteReader:
         hub = self._pk(hub_id)
         found = self._all(
             f"{rows.REVISIONS} WHERE r.change = (SELECT pk FROM changes WHERE hub = ? AND id = ?)"
-            " ORDER BY r.pk",
+            f"{self._of_seen('r.memory')} ORDER BY r.pk",
             (hub, change_id),
         )
         return [rows.revision_from_row(row) for row in found]
 
     def changed_after(self, hub_id: str, at: datetime) -> list[str]:
         found = self._all(
-            "SELECT id FROM memories WHERE pk IN"
-            " (SELECT memory FROM revisions WHERE hub = ? AND at > ?) ORDER BY number",
+            "SELECT id FROM memories m WHERE pk IN (SELECT memory FROM revisions"
+            f" WHERE hub = ? AND at > ?){self._seen} ORDER BY number",
             (self._pk(hub_id), to_micros(at)),
         )
         return [row[0] for row in found]
 
     def scan_changes(self, hub_id: str) -> Iterator[Change]:
         for row in self._connection.execute(
-            f"SELECT {rows.CHANGE_COLUMNS} FROM changes WHERE hub = ? ORDER BY pk",
+            f"SELECT {rows.CHANGE_COLUMNS} FROM changes WHERE hub = ?{self._seen_changes}"
+            " ORDER BY pk",
             (self._pk(hub_id),),
         ):
             yield rows.change_from_row(row, hub_id)
 
     def scan_revisions(self, hub_id: str) -> Iterator[Revision]:
         for row in self._connection.execute(
-            f"{rows.REVISIONS} WHERE r.hub = ? ORDER BY r.pk", (self._pk(hub_id),)
+            f"{rows.REVISIONS} WHERE r.hub = ?{self._of_seen('r.memory')} ORDER BY r.pk",
+            (self._pk(hub_id),),
         ):
             yield rows.revision_from_row(row)
 
@@ -315,8 +378,13 @@ class SqliteReader:
 
     def clashes(self, hub_id: str, *, settled: bool = False) -> list[Clash]:
         open_only = "" if settled else " AND settled_at IS NULL"
+        seen = ""
+        if self._seen:
+            same = "m.hub = c.hub AND m.id = c.memory_id"
+            seen = f" AND EXISTS (SELECT 1 FROM memories m WHERE {same}{self._seen})"
         found = self._all(
-            f"SELECT {rows.CLASH_COLUMNS} FROM clashes WHERE hub = ?{open_only} ORDER BY pk",
+            f"SELECT {rows.CLASH_COLUMNS} FROM clashes c WHERE hub = ?{open_only}{seen}"
+            " ORDER BY pk",
             (self._pk(hub_id),),
         )
         return [rows.clash_from_row(row) for row in found]
@@ -343,7 +411,7 @@ class SqliteReader:
             return []
         hub = self._pk(hub_id)
         expression = search.match_expression(hub, query)
-        conditions, values = filters.where(wanted)
+        conditions, values = self._where(wanted)
         reach = limit
         while True:
             # Ranking first and filtering after keeps the join off the many weak matches. Where
@@ -372,7 +440,7 @@ class SqliteReader:
         self, hub_id: str, needle: str, wanted: Filter, *, limit: int
     ) -> list[str]:
         hub = self._pk(hub_id)
-        conditions, values = filters.where(wanted)
+        conditions, values = self._where(wanted)
         expression = search.trigram_expression(hub, needle)
         source = "memories m"
         if not expression:
@@ -419,12 +487,13 @@ class SqliteReader:
     ) -> list[tuple[int, int]]:
         """The rows that may match, in order, each with whether its words do."""
         hub = self._pk(hub_id)
-        conditions, values = filters.where(wanted)
+        conditions, values = self._where(wanted)
         column, down = filters.ORDERINGS[order]
         way = "DESC" if down else "ASC"
         words = search.body_expression(hub, query.terms)
         substring = search.trigram_expression(hub, query.needle)
-        parts, given = [], []
+        parts: list[str] = []
+        given: list[Any] = []
         if substring:
             parts.append("SELECT rowid AS pk, 0 AS by_words FROM trigrams WHERE trigrams MATCH ?")
             given.append(substring)
@@ -449,8 +518,8 @@ class SqliteReader:
     def passages(self, hub_id: str, memory_ids: Sequence[str]) -> list[Candidate]:
         found = self._all(
             f"SELECT {_PASSAGE_COLUMNS} FROM json_each(?) j CROSS JOIN memories m"
-            " ON m.hub = ? AND m.id = j.value CROSS JOIN passages p ON p.memory = m.pk"
-            " ORDER BY +m.number, p.ordinal",
+            f" ON m.hub = ? AND m.id = j.value{self._seen}"
+            " CROSS JOIN passages p ON p.memory = m.pk ORDER BY +m.number, p.ordinal",
             (rows.dumps(list(memory_ids)), self._pk(hub_id)),
         )
         return [_candidate(row) for row in found]
@@ -458,7 +527,7 @@ class SqliteReader:
     def candidates(
         self, hub_id: str, passage_ids: Sequence[int], wanted: Filter
     ) -> list[Candidate]:
-        conditions, values = filters.where(wanted)
+        conditions, values = self._where(wanted)
         found = self._all(
             f"SELECT {_PASSAGE_COLUMNS} FROM json_each(?) j CROSS JOIN passages p"
             " ON p.pk = j.value CROSS JOIN memories m ON m.pk = p.memory"
@@ -490,7 +559,7 @@ class SqliteReader:
             'SELECT v.passage, v."window", v.vector FROM memories m'
             " JOIN passages p ON p.memory = m.pk"
             " JOIN vectors v ON v.passage = p.pk AND v.hub = m.hub AND v.model = ?"
-            ' WHERE m.hub = ? AND m.id = ? ORDER BY p.ordinal, v."window"',
+            f' WHERE m.hub = ? AND m.id = ?{self._seen} ORDER BY p.ordinal, v."window"',
             (model, self._pk(hub_id), memory_id),
         )
         return [VectorRow(*row) for row in found]

@@ -235,6 +235,31 @@ CREATE INDEX clashes_memory ON clashes (hub, memory_id);
 """
         + TURN_WORDS,
     ),
+    Migration(
+        3,
+        "records: keys, members, jobs; keys and paths apart for what is private",
+        """
+DROP INDEX memories_key;
+DROP INDEX memories_path;
+CREATE UNIQUE INDEX memories_key ON memories (hub, key, iif(boundary = 'private', owner, ''))
+    WHERE key IS NOT NULL AND forgotten_at IS NULL;
+CREATE UNIQUE INDEX memories_path
+    ON memories (hub, source_path, iif(boundary = 'private', owner, ''))
+    WHERE source_path IS NOT NULL AND forgotten_at IS NULL;
+CREATE TABLE records (
+    hub INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    id TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    body TEXT NOT NULL,
+    lookup TEXT,
+    due INTEGER,
+    PRIMARY KEY (hub, kind, id)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX records_lookup ON records (hub, kind, lookup) WHERE lookup IS NOT NULL;
+CREATE INDEX records_due ON records (kind, due) WHERE due IS NOT NULL;
+""",
+    ),
 )
 
 NEWEST = MIGRATIONS[-1].version

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from holdfast.errors import StoreClosed, StoreError
+from holdfast.errors import StoreClosed, StoreError, StoreReadOnly
 from holdfast.store.sqlite.connection import (
     BUSY_WAIT_S,
     connect,
@@ -22,6 +22,7 @@ from holdfast.store.sqlite.connection import (
     migrate,
     patience,
     prepare_file,
+    refuse_older,
     translated,
 )
 from holdfast.store.sqlite.reader import SqliteReader
@@ -29,6 +30,7 @@ from holdfast.store.sqlite.writer import SqliteWriter
 from holdfast.store.values import Capability, Problem, Progress
 
 if TYPE_CHECKING:
+    from holdfast.domain.access import Viewer
     from holdfast.store.base import Store
 
 # Idle read connections kept open; each holds a page cache of its own.
@@ -37,9 +39,9 @@ _IDLE_READERS_MAX = 8
 _SETTLE_WAIT_S = 2.0
 
 
-def open_store(url: str) -> Store:
-    """The store at `sqlite:PATH`, made if it is not there."""
-    return SqliteStore(url.removeprefix("sqlite:"))
+def open_store(url: str, *, read_only: bool = False) -> Store:
+    """The store at `sqlite:PATH`, made if it is not there, unless it is only to be read."""
+    return SqliteStore(url.removeprefix("sqlite:"), read_only=read_only)
 
 
 class SqliteStore:
@@ -55,15 +57,19 @@ class SqliteStore:
         }
     )
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, *, read_only: bool = False) -> None:
         self.path = path
+        self._read_only = read_only
         self._closed = False
         self._wrote = False
         self._start()
-        prepare_file(path)
-        writer = connect(path)
+        if read_only and not os.path.isfile(path):
+            raise StoreError(f"There is no store at {path}.", hint="Check the name.")
+        if not read_only:
+            prepare_file(path)
+        writer = connect(path, read_only=read_only)
         try:
-            migrate(writer, path)
+            (refuse_older if read_only else migrate)(writer, path)
         except BaseException:
             writer.close()
             raise
@@ -84,22 +90,28 @@ class SqliteStore:
         if os.getpid() != self._process:
             _let_go([self._writer, *self._idle, *self._busy])
             self._start()
-            self._writer = connect(self.path)
+            self._writer = connect(self.path, read_only=self._read_only)
 
     @contextmanager
-    def read(self, *, deadline_s: float | None = None) -> Iterator[SqliteReader]:
+    def read(
+        self, *, deadline_s: float | None = None, viewer: Viewer | None = None
+    ) -> Iterator[SqliteReader]:
         self._ready()
         connection = self._take_reader()
         try:
             with translated(self.path), deadline(connection, deadline_s):
                 connection.execute("BEGIN")
-                yield SqliteReader(connection)
+                yield SqliteReader(connection, viewer)
         finally:
             self._give_back(connection)
 
     @contextmanager
-    def write(self, *, durable: bool = True) -> Iterator[SqliteWriter]:
+    def write(
+        self, *, durable: bool = True, viewer: Viewer | None = None
+    ) -> Iterator[SqliteWriter]:
         self._ready()
+        if self._read_only:
+            raise StoreReadOnly(f"The store {self.path} was opened for reading only.")
         with self._write_lock:
             self._ready()
             connection = self._writer
@@ -109,7 +121,7 @@ class SqliteStore:
             with translated(self.path), _hurried(connection, durable):
                 connection.execute("BEGIN IMMEDIATE")
                 try:
-                    yield SqliteWriter(connection)
+                    yield SqliteWriter(connection, viewer)
                     connection.execute("COMMIT")
                 except BaseException:
                     # SQLite has rolled back by itself where the disk was full.
@@ -123,7 +135,7 @@ class SqliteStore:
                 connection = self._idle.pop()
                 self._busy.add(connection)
                 return connection
-        connection = connect(self.path)
+        connection = connect(self.path, read_only=self._read_only)
         with self._pool_lock:
             self._busy.add(connection)
         return connection

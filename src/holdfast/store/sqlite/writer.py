@@ -10,6 +10,7 @@ from holdfast.domain.clock import to_micros
 from holdfast.errors import NotFound
 from holdfast.store.sqlite import rows, search
 from holdfast.store.sqlite.reader import SqliteReader
+from holdfast.store.sqlite.records import RecordsWriter
 from holdfast.store.sqlite.schema import DERIVED, DROP_DERIVED, TURN_WORDS
 from holdfast.store.values import VectorRow
 from holdfast.text.terms import terms
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from holdfast.store.values import IndexEntry
 
 
-class SqliteWriter(SqliteReader):
+class SqliteWriter(SqliteReader, RecordsWriter):
     """The Writer of the contract."""
 
     def _do(self, sql: str, values: Sequence[Any] = ()) -> None:
@@ -54,6 +55,7 @@ class SqliteWriter(SqliteReader):
         self._do(
             "DELETE FROM turn_words WHERE rowid IN (SELECT pk FROM turns WHERE hub = ?)", (hub,)
         )
+        self._do("DELETE FROM records WHERE hub = ?", (hub,))
         self._do("DELETE FROM hubs WHERE pk = ?", (hub,))
         self._pks.pop(hub_id, None)
 

@@ -22,10 +22,12 @@ from holdfast.testing.conformance.isolation import Isolation
 from holdfast.testing.conformance.lists import Lists
 from holdfast.testing.conformance.log import Log
 from holdfast.testing.conformance.purging import Purging
+from holdfast.testing.conformance.records import Records
 from holdfast.testing.conformance.round_trip import RoundTrip
 from holdfast.testing.conformance.search import Search
 from holdfast.testing.conformance.together import Together
 from holdfast.testing.conformance.vectors import Vectors
+from holdfast.testing.conformance.viewers import Viewers
 
 
 class StoreConformance(
@@ -40,6 +42,8 @@ class StoreConformance(
     Derived,
     Edges,
     Log,
+    Records,
+    Viewers,
     Together,
 ):
     """Every promise of `holdfast.store.base`; a subclass says how to open the store."""

@@ -26,6 +26,7 @@ from holdfast.text.terms import terms
 
 HUB = "hub_a"
 MODEL = "model-one"
+RECORD_KIND = "thing"
 # More than any kit hub holds.
 _ALL = 10_000
 
@@ -159,6 +160,7 @@ def observe(
         **_observe_search(reader, hub_id, memories),
         **_observe_vectors(reader, hub_id, memories, model),
         **_observe_log(reader, hub_id, memories),
+        **_observe_records(reader, hub_id),
     }
 
 
@@ -233,6 +235,24 @@ def _observe_log(reader: Reader, hub_id: str, memories: Sequence[Memory]) -> dic
         "scan_turns": list(reader.scan_turns(hub_id)),
         "agreed": reader.agreed(hub_id, "MEMORY.md"),
         "clashes": reader.clashes(hub_id, settled=True),
+    }
+
+
+def _observe_records(reader: Reader, hub_id: str) -> dict[str, Any]:
+    found = reader.records(hub_id, RECORD_KIND, limit=_ALL)
+    return {
+        "records": found,
+        "record": [reader.record(hub_id, RECORD_KIND, one.id) for one in found],
+        "record_by_lookup": [
+            reader.record_by_lookup(hub_id, RECORD_KIND, one.lookup)
+            for one in found
+            if one.lookup is not None
+        ],
+        "due_records": [
+            one
+            for one in reader.due_records(RECORD_KIND, at(_ALL), limit=_ALL)
+            if one.hub_id == hub_id
+        ],
     }
 
 

@@ -1,0 +1,108 @@
+"""Records in SQLite: keys, members, jobs. They have no hub of their own rows to hang on where they
+belong to none, so a hub that goes takes its records along by name (see `drop_hub`)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+import apsw
+
+from holdfast.domain.clock import from_micros, to_micros
+from holdfast.domain.record import NO_HUB, Record
+from holdfast.errors import AlreadyExists, NotFound
+from holdfast.store.sqlite import rows
+
+_COLUMNS = "r.kind, r.id, r.at, r.body, r.lookup, r.due"
+# The number of no hub: real ones begin at 1.
+_NO_HUB_PK = 0
+
+
+class RecordsReader:
+    """The part of the Reader that is about records."""
+
+    _connection: apsw.Connection
+
+    def _pk(self, hub_id: str) -> int:
+        raise NotImplementedError
+
+    def _records_pk(self, hub_id: str) -> int:
+        return _NO_HUB_PK if hub_id == NO_HUB else self._pk(hub_id)
+
+    def _records(self, sql: str, values: Sequence[Any], hub_id: str) -> list[Record]:
+        found = self._connection.execute(f"SELECT {_COLUMNS} FROM records r {sql}", values)
+        return [_from_row(row, hub_id) for row in found]
+
+    def record(self, hub_id: str, kind: str, record_id: str) -> Record | None:
+        found = self._records(
+            "WHERE r.hub = ? AND r.kind = ? AND r.id = ?",
+            (self._records_pk(hub_id), kind, record_id),
+            hub_id,
+        )
+        return found[0] if found else None
+
+    def record_by_lookup(self, hub_id: str, kind: str, lookup: str) -> Record | None:
+        found = self._records(
+            "WHERE r.hub = ? AND r.kind = ? AND r.lookup = ?",
+            (self._records_pk(hub_id), kind, lookup),
+            hub_id,
+        )
+        return found[0] if found else None
+
+    def records(self, hub_id: str, kind: str, *, limit: int, after: str = "") -> list[Record]:
+        return self._records(
+            "WHERE r.hub = ? AND r.kind = ? AND r.id > ? ORDER BY r.id LIMIT ?",
+            (self._records_pk(hub_id), kind, after, limit),
+            hub_id,
+        )
+
+    def due_records(self, kind: str, by: datetime, *, limit: int) -> list[Record]:
+        found = self._connection.execute(
+            f"SELECT {_COLUMNS}, h.id FROM records r LEFT JOIN hubs h ON h.pk = r.hub"
+            " WHERE r.kind = ? AND r.due <= ? ORDER BY r.due, r.hub, r.id LIMIT ?",
+            (kind, to_micros(by), limit),
+        )
+        return [_from_row(row, row[6] or NO_HUB) for row in found]
+
+
+class RecordsWriter(RecordsReader):
+    """The part of the Writer that is about records."""
+
+    def put_record(self, record: Record) -> None:
+        hub = self._records_pk(record.hub_id)
+        if hub < 0:
+            raise NotFound(f"There is no hub {record.hub_id}.")
+        try:
+            self._connection.execute(
+                "INSERT INTO records (hub, kind, id, at, body, lookup, due)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (hub, kind, id) DO UPDATE SET"
+                " at = excluded.at, body = excluded.body, lookup = excluded.lookup,"
+                " due = excluded.due",
+                (
+                    hub,
+                    record.kind,
+                    record.id,
+                    to_micros(record.at),
+                    rows.dumps(dict(record.body)),
+                    record.lookup,
+                    None if record.due is None else to_micros(record.due),
+                ),
+            )
+        except apsw.ConstraintError:
+            raise AlreadyExists(
+                f"Another {record.kind} has the lookup {record.lookup!r}."
+            ) from None
+
+    def drop_record(self, hub_id: str, kind: str, record_id: str) -> bool:
+        self._connection.execute(
+            "DELETE FROM records WHERE hub = ? AND kind = ? AND id = ?",
+            (self._records_pk(hub_id), kind, record_id),
+        )
+        return self._connection.changes() > 0
+
+
+def _from_row(row: rows.Row, hub_id: str) -> Record:
+    due = None if row[5] is None else from_micros(row[5])
+    return Record(hub_id, row[0], row[1], from_micros(row[2]), json.loads(row[3]), row[4], due)

@@ -1,0 +1,114 @@
+"""Records: keys, members, jobs and the like, by hub, kind and id."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from holdfast.domain.record import NO_HUB, Record
+from holdfast.errors import AlreadyExists, HoldfastError
+from holdfast.store.base import Store
+from holdfast.testing.conformance.base import HUB, RECORD_KIND, StoreCase, at, make_hub
+
+OTHER = "hub_other"
+
+
+def record(name: str, *, hub_id: str = HUB, kind: str = RECORD_KIND, **fields: Any) -> Record:
+    return Record(hub_id, kind, name, at(1), {"said": name, "ü": [1, None, 2.5]})._replace(**fields)
+
+
+class Records(StoreCase):
+    """Adding, replacing, finding, being due, going with the hub."""
+
+    def test_a_record_comes_back_as_it_was(self, store: Store) -> None:
+        plain = record("a", lookup="find me", due=at(5))
+        with store.write() as writer:
+            writer.put_record(plain)
+            writer.put_record(record("b"))
+        with store.read() as reader:
+            assert reader.record(HUB, RECORD_KIND, "a") == plain
+            assert reader.record_by_lookup(HUB, RECORD_KIND, "find me") == plain
+            assert reader.record(HUB, RECORD_KIND, "c") is None
+            assert reader.record(HUB, "other kind", "a") is None
+            assert reader.record_by_lookup(HUB, RECORD_KIND, "nothing") is None
+
+    def test_putting_it_again_replaces_it_whole(self, store: Store) -> None:
+        with store.write() as writer:
+            writer.put_record(record("a", lookup="x", due=at(5)))
+            writer.put_record(record("a", body={"new": True}, at=at(9)))
+        with store.read() as reader:
+            assert reader.records(HUB, RECORD_KIND, limit=9) == [
+                Record(HUB, RECORD_KIND, "a", at(9), {"new": True})
+            ]
+            assert reader.record_by_lookup(HUB, RECORD_KIND, "x") is None
+            assert reader.due_records(RECORD_KIND, at(99), limit=9) == []
+
+    def test_records_are_listed_by_id_and_paged(self, store: Store) -> None:
+        with store.write() as writer:
+            for name in ("c", "a", "d", "b"):
+                writer.put_record(record(name))
+        with store.read() as reader:
+            listed = [one.id for one in reader.records(HUB, RECORD_KIND, limit=3)]
+            assert listed == ["a", "b", "c"]
+            after = reader.records(HUB, RECORD_KIND, limit=3, after="b")
+            assert [one.id for one in after] == ["c", "d"]
+
+    def test_a_lookup_belongs_to_one(self, store: Store) -> None:
+        with store.write() as writer:
+            writer.add_hub(make_hub(OTHER))
+            writer.put_record(record("a", lookup="x"))
+            writer.put_record(record("a", lookup="x", at=at(7)))
+            writer.put_record(record("b", lookup="x", hub_id=OTHER))
+            writer.put_record(record("b", lookup="x", kind="other kind"))
+        with pytest.raises(AlreadyExists), store.write() as writer:
+            writer.put_record(record("b", lookup="x"))
+        with store.read() as reader:
+            assert [one.id for one in reader.records(HUB, RECORD_KIND, limit=9)] == ["a"]
+
+    def test_what_belongs_to_no_hub_is_apart(self, store: Store) -> None:
+        with store.write() as writer:
+            writer.put_record(record("a", hub_id=NO_HUB, lookup="x"))
+            writer.put_record(record("a", lookup="x"))
+        with store.read() as reader:
+            assert reader.record(NO_HUB, RECORD_KIND, "a") == record("a", hub_id=NO_HUB, lookup="x")
+            assert len(reader.records(HUB, RECORD_KIND, limit=9)) == 1
+            assert len(reader.records(NO_HUB, RECORD_KIND, limit=9)) == 1
+
+    def test_those_due_come_longest_due_first_from_every_hub(self, store: Store) -> None:
+        with store.write() as writer:
+            writer.add_hub(make_hub(OTHER))
+            writer.put_record(record("late", due=at(9)))
+            writer.put_record(record("soon", due=at(2), hub_id=OTHER))
+            writer.put_record(record("now", due=at(1)))
+            writer.put_record(record("anyone", due=at(2), hub_id=NO_HUB))
+            writer.put_record(record("never"))
+            writer.put_record(record("else", due=at(1), kind="other kind"))
+        with store.read() as reader:
+            due = reader.due_records(RECORD_KIND, at(2), limit=9)
+            assert {one.id for one in due} == {"now", "soon", "anyone"}
+            assert due[0].id == "now"
+            assert {one.id: one.hub_id for one in due}["soon"] == OTHER
+            assert len(reader.due_records(RECORD_KIND, at(99), limit=2)) == 2
+
+    def test_a_record_can_be_dropped_once(self, store: Store) -> None:
+        with store.write() as writer:
+            writer.put_record(record("a", lookup="x"))
+            assert writer.drop_record(HUB, RECORD_KIND, "a")
+            assert not writer.drop_record(HUB, RECORD_KIND, "a")
+            writer.put_record(record("b", lookup="x"))
+
+    def test_a_hub_takes_its_records_along(self, store: Store) -> None:
+        with store.write() as writer:
+            writer.add_hub(make_hub(OTHER))
+            writer.put_record(record("a", hub_id=OTHER, due=at(1)))
+            writer.put_record(record("a", hub_id=NO_HUB))
+            writer.drop_hub(OTHER)
+        with store.read() as reader:
+            assert reader.records(OTHER, RECORD_KIND, limit=9) == []
+            assert reader.due_records(RECORD_KIND, at(9), limit=9) == []
+            assert reader.record(NO_HUB, RECORD_KIND, "a") is not None
+
+    def test_a_record_of_a_hub_that_is_not_there_is_refused(self, store: Store) -> None:
+        with pytest.raises(HoldfastError), store.write() as writer:
+            writer.put_record(record("a", hub_id="hub_nowhere"))
