@@ -80,11 +80,15 @@ class HubMemory:
     # In step with MEMORY.md
 
     def sync(self, *, confirm: bool = False) -> SyncReport:
-        """Brings MEMORY.md and the store together, and keeps them so from now on: afterwards each
-        operation takes in what was edited. `confirm` says that many missing lines are meant."""
+        """Brings MEMORY.md, the journals and the store together, and keeps them so from now on:
+        afterwards each operation takes in what was edited. `confirm` says that many missing lines
+        are meant."""
         from holdfast.files.mirror import Mirror
 
-        return Mirror(self.core, self.memory_md, self.id, self.name).sync(confirm=confirm)
+        # What is wrong with a journal is a note, and keeps MEMORY.md from nothing.
+        notes = self.sync_journals(confirm=confirm)
+        report = Mirror(self.core, self.memory_md, self.id, self.name).sync(confirm=confirm)
+        return report._replace(notes=(*report.notes, *notes))
 
     def conflicts(self) -> list_[Clash]:
         """Where the file and the store both changed one memory; both texts are kept."""

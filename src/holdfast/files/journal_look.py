@@ -75,7 +75,7 @@ class Look:
         everything = afresh or time.monotonic() >= self._all_due
         found: set[str] = set()
         if everything or stamp is None or stamp != self._folder:
-            there = _inodes(folder)
+            there = self._inodes(folder)
             if there is None:
                 return []
             self._folder = stamp
@@ -89,6 +89,19 @@ class Look:
             self._all_due = time.monotonic() + _EVERY_S
         found.update(self._newest)
         return sorted(name for name in found if self._differs(folder, name))
+
+    def _inodes(self, folder: str) -> dict[str, int] | None:
+        """The files named like journals, with their inodes, which the folder itself knows."""
+        known = self._known
+        try:
+            with os.scandir(folder) as entries:
+                return {
+                    one.name: one.inode()
+                    for one in entries
+                    if one.name in known or day_of_name(one.name)
+                }
+        except OSError:
+            return None
 
     def _inode(self, name: str) -> int | None:
         known = self._known.get(name) or (name in self.withheld and self.withheld[name].signature)
@@ -168,15 +181,6 @@ def _folder_stamp(folder: str) -> tuple[int, int] | None:
     if abs(time.time_ns() - about.st_mtime_ns) < TICK_NS:
         return None
     return about.st_mtime_ns, about.st_ino
-
-
-def _inodes(folder: str) -> dict[str, int] | None:
-    """The files named like journals, with their inodes, which the folder itself knows."""
-    try:
-        with os.scandir(folder) as entries:
-            return {one.name: one.inode() for one in entries if day_of_name(one.name)}
-    except OSError:
-        return None
 
 
 # What is kept beside the files

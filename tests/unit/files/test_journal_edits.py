@@ -275,7 +275,8 @@ def test_a_sync_that_would_archive_a_third_of_the_journals_asks_first(hub: HubMe
     again = HubMemory(hub.core, hub.info, hub.home)
     assert in_store(again) == [*expected, "added"]
     assert any("--confirm" in note for note in again.sync_journals())
-    again.sync_journals(confirm=True)
+    assert any("--confirm" in note for note in again.sync().notes)
+    again.sync(confirm=True)
     left = [text for text in [*expected, "added"] if not text.startswith(("milk", "bread"))]
     assert in_store(again) == left
     assert {m.state_reason for m in again.list(state="archived")} == {"removed from the journal"}

@@ -89,15 +89,12 @@ def _take_in(call: Call, name: str) -> None:
     try:
         hub = call.memory.hub(name)
         report = hub.sync()
-        journals = hub.sync_journals()
         documents = hub.index_files()
     except HoldfastError as error:
         call.out.note(f"{name}: {error}")
         return
     if report.taken_in or report.archived or report.refused or report.clashes or report.notes:
         _show(call, hub, report)
-    for note in journals:
-        call.out.note(note)
     changed = len(documents.added) + len(documents.updated) + len(documents.removed)
     if changed:
         call.out.line(f"{name}: {changed} of its documents taken in")
