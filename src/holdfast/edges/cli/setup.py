@@ -1,0 +1,249 @@
+"""Setting up the programs that start Holdfast: setup, teardown.
+
+What is written where stands in `holdfast.edges.clients`; here it is asked for, and `setup_told`
+tells it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
+from typing import TYPE_CHECKING
+
+from holdfast.domain.clock import SystemClock
+from holdfast.edges.cli import setup_told as told
+from holdfast.edges.cli.command import Command, Namespace, Parser
+from holdfast.edges.clients import install
+from holdfast.edges.clients.clients import CLIENTS, NAMES, SCOPES, Client, files_of, find
+from holdfast.edges.clients.install import Outcome
+from holdfast.edges.clients.place import Place, here
+from holdfast.edges.clients.program import command_line, program
+from holdfast.errors import HoldfastError, InvalidInput
+from holdfast.files.atomic import locked
+
+if TYPE_CHECKING:
+    from holdfast.edges.cli.call import Call
+
+Work = Callable[[Client], list[Outcome]]
+# What every client takes as a server's name; Codex is the strictest.
+_NAME_CHARS_MAX = 64
+
+
+def _where_options(parser: Parser) -> None:
+    parser.offer("client", NAMES, nargs="?", metavar="CLIENT", help=", ".join(NAMES))
+    parser.add_argument("--all", action="store_true", help="every client that is on this machine")
+    parser.offer("--scope", SCOPES, default="user", metavar="SCOPE", help="user or project (user)")
+    parser.add_argument("--file", metavar="PATH", help="another file than the client's own")
+    parser.add_argument(
+        "--name", default=told.NAME, metavar="NAME", help=f"what the entry is called ({told.NAME})"
+    )
+    parser.add_argument("--dry-run", action="store_true", help="show the change, write nothing")
+
+
+def _setup_options(parser: Parser) -> None:
+    _where_options(parser)
+    parser.add_argument("--print", action="store_true", help="only print the entry, to paste it")
+    parser.add_argument("--dialect", metavar="NAME", help="whose tools the client gets")
+    parser.add_argument("--read-only", action="store_true", help="only tools that change nothing")
+    parser.add_argument("--all-tools", action="store_true", help="the rarer tools as well")
+    parser.add_argument(
+        "--force", action="store_true", help="replace an entry of that name that is not ours"
+    )
+
+
+def _teardown_options(parser: Parser) -> None:
+    _where_options(parser)
+    parser.add_argument(
+        "--force", action="store_true", help="take out an entry of that name that is not ours"
+    )
+
+
+def _setup(call: Call, args: Namespace) -> int:
+    return set_up_at(call, args, here())
+
+
+def _teardown(call: Call, args: Namespace) -> int:
+    return tear_down_at(call, args, here())
+
+
+# What is done
+
+
+def set_up_at(call: Call, args: Namespace, place: Place) -> int:
+    """`holdfast setup` on a machine such as this one."""
+    _check(args)
+    if args.client is None and not args.all:
+        told.clients(call, args, place)
+        return 0
+    line = _line(args)
+    if args.print:
+        client = find(args.client)
+        told.entry(call, args, client, _files(client, args, place)[0], line)
+        return 0
+    _remind(call, args, place)
+
+    def one(client: Client) -> list[Outcome]:
+        path = _files(client, args, place)[0]
+        how = {"force": args.force, "dry_run": args.dry_run}
+        return [install.set_up(client, path, args.name, line, now=SystemClock().now(), **how)]
+
+    chosen = _with_scope(args) if args.all else [find(args.client)]
+    if args.all:
+        chosen = [client for client in chosen if client.installed(place)]
+    if not chosen:
+        call.out.note("No client was found on this machine; name one to set it up all the same.")
+    return _each(call, args, place, one, chosen)
+
+
+def tear_down_at(call: Call, args: Namespace, place: Place) -> int:
+    """`holdfast teardown` on a machine such as this one."""
+    _check(args)
+    if args.client is None and not args.all:
+        raise InvalidInput("Say which client.", hint="`holdfast setup` lists them; or say --all.")
+
+    def every(client: Client) -> list[Outcome]:
+        """An entry of ours may be in any of the client's files: its rules may have changed."""
+        how = {"force": args.force, "dry_run": args.dry_run}
+        outcomes = [
+            install.tear_down(client, path, args.name, now=SystemClock().now(), **how)
+            for path in _files(client, args, place)
+        ]
+        if not args.dry_run:
+            _remove_folders(client, place, outcomes)
+        return [one for one in outcomes if one.changed] or outcomes[:1]
+
+    chosen = _with_scope(args) if args.all else [find(args.client)]
+    if args.all:
+        chosen = [one for one in chosen if told.found(one, args, place, args.scope).state == "ours"]
+    if not chosen:
+        call.out.note("No client is set up; nothing was changed.")
+    return _each(call, args, place, every, chosen)
+
+
+def _each(call: Call, args: Namespace, place: Place, work: Work, chosen: Sequence[Client]) -> int:
+    """Does the work for each client. With --all, one that fails does not stop the rest."""
+    done: list[told.Done] = []
+    code = 0
+    with _alone(call, args):
+        for client in chosen:
+            # Asked before: afterwards there is a folder, because we made it.
+            installed = client.installed(place)
+            try:
+                done += [told.Done(client, installed, outcome) for outcome in work(client)]
+            except HoldfastError as error:
+                if not args.all:
+                    raise
+                code = code or error.exit_code
+                done.append(told.Done(client, installed, None, str(error)))
+    told.outcomes(call, args, done)
+    return code
+
+
+def _remove_folders(client: Client, place: Place, outcomes: Sequence[Outcome]) -> None:
+    """A folder that is empty now that its file is gone was made with it; left behind, it would
+    look as if the client were installed."""
+    own = client.signs(place)
+    for outcome in outcomes:
+        folder = os.path.dirname(outcome.path)
+        if outcome.after is None and folder in own:
+            with suppress(OSError):
+                os.rmdir(folder)
+
+
+# What it needs
+
+
+def _check(args: Namespace) -> None:
+    name = args.name
+    plain = name.replace("-", "").replace("_", "")
+    if not (plain.isascii() and plain.isalnum()) or len(name) > _NAME_CHARS_MAX:
+        raise InvalidInput(
+            f"{name!r} cannot be the name of an entry.",
+            hint=f"Use letters, digits, - and _, at most {_NAME_CHARS_MAX}.",
+        )
+    if args.all and (args.client or args.file):
+        given = "a client" if args.client else "--file"
+        raise InvalidInput(f"--all and {given} do not go together.", hint="Leave one out.")
+    if args.all and vars(args).get("print"):
+        raise InvalidInput("--print is for one client.", hint="Name it instead of --all.")
+    if args.file and args.client is None:
+        raise InvalidInput("--file needs a client, whose format the file has.", hint="Name one.")
+    dialect = vars(args).get("dialect")
+    if dialect is not None:
+        from holdfast.agents import dialects
+
+        if dialect not in dialects.NAMES:
+            hint = f"Use {', '.join(dialects.NAMES)}."
+            raise InvalidInput(f"There is no dialect {dialect!r}.", hint=hint)
+
+
+def _line(args: Namespace) -> list[str]:
+    return command_line(
+        program(sys.argv[0], sys.executable),
+        hub=args.hub,
+        dialect=args.dialect,
+        home=args.home,
+        read_only=args.read_only,
+        all_tools=args.all_tools,
+    )
+
+
+def _files(client: Client, args: Namespace, place: Place) -> list[str]:
+    if args.file:
+        return [os.path.abspath(os.path.expanduser(args.file))]
+    return files_of(client, place, args.scope)
+
+
+def _with_scope(args: Namespace) -> list[Client]:
+    """The clients that have settings of the scope that is asked for."""
+    if args.scope not in SCOPES:
+        raise InvalidInput(f"There is no scope {args.scope!r}.", hint=f"Use {' or '.join(SCOPES)}.")
+    return [client for client in CLIENTS if args.scope in client.scopes]
+
+
+def _alone(call: Call, args: Namespace) -> AbstractContextManager[None]:
+    """Holds off other setups of this person; the lock is in Holdfast's home, so that no client's
+    folder gets a file of ours that stays."""
+    if args.dry_run:
+        return nullcontext()
+    return locked(os.path.join(call.home, "clients"))
+
+
+def _remind(call: Call, args: Namespace, place: Place) -> None:
+    """What would keep the server from starting, or have it open another memory."""
+    from importlib.util import find_spec
+
+    if find_spec("mcp") is None:
+        call.out.note("The MCP server is not installed yet: `pip install 'holdfast[mcp]'`.")
+    if place.environ.get("HOLDFAST_HOME") and not args.home:
+        call.out.note(
+            "HOLDFAST_HOME is set here, and a client may not see it; --home puts it in the entry."
+        )
+
+
+COMMANDS = (
+    Command(
+        "setup",
+        "Make a client start Holdfast as its MCP server.",
+        "holdfast setup claude-code",
+        _setup_options,
+        _setup,
+        "Without CLIENT it lists them all, and which are installed and set up. The rest of the\n"
+        "client's file stays as it is, to the letter, and a backup is made beside it; a second\n"
+        "time changes nothing. --hub and --home go into the entry when they are given.\n"
+        "In a pipe: what was done, client, file, backup; the list: client, installed, set up,\n"
+        "scope, file.",
+    ),
+    Command(
+        "teardown",
+        "Take Holdfast out of a client's settings again.",
+        "holdfast teardown claude-code",
+        _teardown_options,
+        _teardown,
+        "Only the entry goes, and what was made for it. If nothing else has changed since, the\n"
+        "file is what it was before.\n"
+        "In a pipe: what was done, client, file, backup.",
+    ),
+)

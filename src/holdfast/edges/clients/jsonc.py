@@ -1,0 +1,169 @@
+"""Reads JSON with comments and trailing commas into nodes that know where in the text they stand.
+
+It only reads: what to change, and how it should look, is for `json_text`. It is as strict as JSON
+but for those two, since a client must be able to read what we leave.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, NamedTuple
+
+# Settings of people are a handful of levels deep; the bound keeps hostile files off the stack.
+DEPTH_MAX = 200
+BOM = "\ufeff"
+
+_TRIVIA = re.compile(r"(?:[ \t\r\n]+|//[^\r\n]*|/\*.*?\*/)*", re.DOTALL)
+_COMMENT = re.compile(r"//[^\r\n]*|/\*.*?\*/", re.DOTALL)
+_STRING = re.compile(
+    r'"[^"\\\x00-\x1f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*)*"', re.ASCII
+)
+_PLAIN = re.compile(r"(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)(?!\w)", re.A)
+
+
+class Malformed(Exception):
+    """The text is not what it should be; `at` is the place in it, counted from 0."""
+
+    def __init__(self, reason: str, at: int) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.at = at
+
+
+class Node(NamedTuple):
+    """A value: what it is, and text[start:end] that says it."""
+
+    kind: str  # object, array or plain
+    start: int
+    end: int
+    members: tuple[Member, ...] = ()
+    items: tuple[Node, ...] = ()
+
+    def member(self, key: str) -> Member | None:
+        """The member of that name. Two of them are refused: which one counts, clients differ in."""
+        found = [member for member in self.members if member.key == key]
+        if len(found) > 1:
+            raise Malformed(f"the key {json.dumps(key)} stands there twice", found[1].start)
+        return found[0] if found else None
+
+
+class Member(NamedTuple):
+    """A key of an object and its value; `comma` is where the comma behind it stands, or -1."""
+
+    key: str
+    start: int
+    node: Node
+    comma: int
+
+
+class Token(NamedTuple):
+    """Where something ends that is not white space, and whether it lasts to the end of its line."""
+
+    end: int
+    is_line_comment: bool = False
+
+
+def scan(text: str) -> Node | None:
+    """The value of the text, or None where it holds no more than white space and comments."""
+    start = _after_trivia(text, 1 if text.startswith(BOM) else 0)
+    if start == len(text):
+        return None
+    root = _value(text, start, 0)
+    rest = _after_trivia(text, root.end)
+    if rest < len(text):
+        raise Malformed(f"{_shown(text, rest)} follows the end", rest)
+    return root
+
+
+def value_of(text: str, node: Node) -> Any:
+    """What a node says, as Python has it."""
+    if node.kind == "object":
+        return {member.key: value_of(text, member.node) for member in node.members}
+    if node.kind == "array":
+        return [value_of(text, item) for item in node.items]
+    return json.loads(text[node.start : node.end])
+
+
+def last_token(text: str, start: int, end: int) -> Token:
+    """The last comment between two places with nothing but white space and comments between them;
+    where there is none, what ends at `start`."""
+    last = Token(start)
+    while found := _COMMENT.search(text, last.end, end):
+        last = Token(found.end(), found[0].startswith("//"))
+    return last
+
+
+def line_and_column(text: str, at: int) -> tuple[int, int]:
+    """Where that is for a person, counted from 1."""
+    before = text[:at].removeprefix(BOM)
+    return before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1
+
+
+def _value(text: str, at: int, depth: int) -> Node:
+    if depth > DEPTH_MAX:
+        raise Malformed(f"it is nested more than {DEPTH_MAX} levels deep", at)
+    char = text[at : at + 1]
+    if char == "{":
+        return _object(text, at, depth)
+    if char == "[":
+        return _array(text, at, depth)
+    found = (_STRING if char == '"' else _PLAIN).match(text, at)
+    if found is None:
+        raise Malformed(_wrong(text, at, "a value"), at)
+    return Node("plain", at, found.end())
+
+
+def _object(text: str, start: int, depth: int) -> Node:
+    members: list[Member] = []
+    at = _after_trivia(text, start + 1)
+    while text[at : at + 1] != "}":
+        if members and members[-1].comma < 0:
+            raise Malformed(_wrong(text, at, "a comma or `}`"), at)
+        key = _STRING.match(text, at)
+        if key is None:
+            raise Malformed(_wrong(text, at, "a key in double quotes or `}`"), at)
+        colon = _after_trivia(text, key.end())
+        if text[colon : colon + 1] != ":":
+            raise Malformed(_wrong(text, colon, "a colon"), colon)
+        node = _value(text, _after_trivia(text, colon + 1), depth + 1)
+        comma, at = _comma(text, node.end)
+        members.append(Member(json.loads(key[0]), key.start(), node, comma))
+    return Node("object", start, at + 1, members=tuple(members))
+
+
+def _array(text: str, start: int, depth: int) -> Node:
+    items: list[Node] = []
+    comma = start
+    at = _after_trivia(text, start + 1)
+    while text[at : at + 1] != "]":
+        if comma < 0:
+            raise Malformed(_wrong(text, at, "a comma or `]`"), at)
+        items.append(_value(text, at, depth + 1))
+        comma, at = _comma(text, items[-1].end)
+    return Node("array", start, at + 1, items=tuple(items))
+
+
+def _comma(text: str, end: int) -> tuple[int, int]:
+    """Where the comma behind a value stands, or -1, and where what follows begins."""
+    at = _after_trivia(text, end)
+    if text[at : at + 1] == ",":
+        return at, _after_trivia(text, at + 1)
+    return -1, at
+
+
+def _after_trivia(text: str, at: int) -> int:
+    found = _TRIVIA.match(text, at)
+    return found.end() if found else at
+
+
+def _wrong(text: str, at: int, wanted: str) -> str:
+    if text.startswith("/*", at):
+        return "a comment does not end"
+    if text.startswith('"', at) and _STRING.match(text, at) is None:
+        return "a text in double quotes does not end, or has a bad escape in it"
+    return f"{wanted} is missing before {_shown(text, at)}"
+
+
+def _shown(text: str, at: int) -> str:
+    return json.dumps(text[at]) if at < len(text) else "the end of the file"

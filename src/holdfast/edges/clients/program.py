@@ -1,0 +1,83 @@
+"""The command line in an entry: how a client starts this Holdfast from any folder, and how an entry
+is known to be one of ours.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from holdfast.errors import InvalidInput
+
+# -P keeps Python from looking for modules in the folder the client happens to be in: a project may
+# hold a file with any name.
+_AS_MODULE = ("-P", "-m", "holdfast")
+
+
+def program(script: str, executable: str) -> list[str]:
+    """How to call the Holdfast that is running: its script where it has one, else its Python.
+
+    Links are not followed: those that tools make in a folder of programs stay, what they lead to
+    moves with each version.
+    """
+    path = os.path.abspath(script)
+    if _stem(path) == "holdfast":
+        # On Windows the script's name is handed over without its ending.
+        for candidate in (path, f"{path}.exe"):
+            if os.path.isfile(candidate):
+                return [candidate]
+    return [os.path.abspath(executable), *_AS_MODULE]
+
+
+def command_line(
+    start: Sequence[str],
+    *,
+    hub: str | None = None,
+    dialect: str | None = None,
+    home: str | None = None,
+    read_only: bool = False,
+    all_tools: bool = False,
+) -> list[str]:
+    """The whole command line; an option that was not given is not in it."""
+    line = [*start, "mcp"]
+    if home is not None:
+        line += ["--home", os.path.abspath(os.path.expanduser(home))]
+    if hub is not None:
+        line += ["--hub", hub]
+    if dialect is not None:
+        line += ["--dialect", dialect]
+    line += ["--read-only"] * read_only + ["--all-tools"] * all_tools
+    for word in line:
+        try:
+            word.encode()
+        except UnicodeEncodeError:
+            raise InvalidInput(
+                f"{word!r} cannot be written into a settings file: it is not Unicode.",
+                hint="Use a path with a name that is.",
+            ) from None
+    return line
+
+
+def is_ours(entry: Any) -> bool:
+    """Whether an entry starts Holdfast's MCP server as we write it: by its script or as a module.
+    Whatever else a person made of it is theirs."""
+    line = _line_of(entry) if isinstance(entry, Mapping) else []
+    if line[1:2] == ["mcp"]:
+        return _stem(line[0]) == "holdfast"
+    return any(line[at : at + 3] == ["-m", "holdfast", "mcp"] for at in range(1, len(line)))
+
+
+def _line_of(entry: Mapping[str, Any]) -> list[str]:
+    command, args = entry.get("command"), entry.get("args", [])
+    words = command if isinstance(command, list) else [command]
+    if not isinstance(args, list):
+        return []
+    line = [*words, *args]
+    return line if all(isinstance(word, str) for word in line) else []
+
+
+def _stem(path: str) -> str:
+    """A program's name; the path may be one of another system."""
+    return re.split(r"[\\/]", path)[-1].lower().removesuffix(".exe")

@@ -1,0 +1,146 @@
+"""A client's settings file on the disk: read whole, written whole, a backup beside it first.
+
+A link is followed, so that dotfiles kept elsewhere stay links; the mode stays. It knows nothing of
+what is in the file.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from contextlib import suppress
+from datetime import datetime
+
+from holdfast.errors import InvalidInput, StoreError, StoreReadOnly
+from holdfast.files.atomic import FILE_MODE, make_folder, write_atomic
+
+# Claude Code keeps more than settings in its file, and that has reached some megabytes; what is
+# larger than this is no file of settings.
+BYTES_MAX = 50_000_000
+# Enough to get back to before the last few changes; each holds what the file holds, secrets too.
+BACKUPS_MAX = 5
+
+_STAMP = "%Y%m%dT%H%M%SZ"
+_BACKUP = re.compile(r"\.holdfast-\d{8}T\d{6}Z(?:-\d+)?\.bak")
+
+
+class Moved(Exception):
+    """The file is not as it was read: someone else has written it."""
+
+
+def read(path: str) -> bytes | None:
+    """What the file holds, or None where there is none."""
+    try:
+        # Asked before it is opened: opening a pipe would wait for someone to write to it.
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            raise _no_file(path)
+        with open(path, "rb") as file:
+            data = file.read(BYTES_MAX + 1)
+    except FileNotFoundError:
+        return None
+    except NotADirectoryError:
+        raise _no_file(path) from None
+    except OSError as error:
+        raise StoreError(
+            f"{path} cannot be read: {error.strerror}.", hint="Check who owns it."
+        ) from error
+    if len(data) > BYTES_MAX:
+        raise InvalidInput(
+            f"{path} has more than {BYTES_MAX:,} bytes, too many for settings.",
+            hint="Name the right file with --file.",
+        )
+    return data
+
+
+def decode(path: str, data: bytes) -> str:
+    """The file as text. Nothing is translated, so that encoding gives the same bytes again."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise InvalidInput(
+            f"{path} is not UTF-8 text: byte {error.start + 1} cannot be read.",
+            hint="Save it as UTF-8, or add the entry yourself: --print shows it.",
+        ) from None
+
+
+def write(path: str, data: bytes, *, old: bytes | None, now: datetime) -> str | None:
+    """Replaces the file, which still holds `old`; returns where the backup of that is."""
+    target = os.path.realpath(path)
+    mode = _mode(path, target)
+    make_folder(os.path.dirname(path))
+    backup = None
+    if old is not None:
+        backup = _free_name(path, now)
+        write_atomic(backup, old)
+    try:
+        # A client may have written it since; of the time until the rename we cannot be sure.
+        if read(path) != old:
+            raise Moved
+        write_atomic(target, data, mode=mode)
+    except BaseException:
+        if backup is not None:
+            with suppress(OSError):
+                os.unlink(backup)
+        raise
+    for extra in backups(path)[BACKUPS_MAX:]:
+        with suppress(OSError):
+            os.unlink(extra)
+    return backup
+
+
+def remove(path: str, *, old: bytes) -> None:
+    """Removes the file, which still holds `old`."""
+    _mode(path, path)
+    if read(path) != old:
+        raise Moved
+    os.unlink(path)
+
+
+def backups(path: str) -> list[str]:
+    """The backups of a file, newest first."""
+    folder, name = os.path.split(path)
+    try:
+        found = os.listdir(folder)
+    except OSError:
+        return []
+    ours = [
+        one for one in found if one.startswith(name) and _BACKUP.fullmatch(one.removeprefix(name))
+    ]
+    return [os.path.join(folder, one) for one in sorted(ours, key=_age, reverse=True)]
+
+
+def _age(name: str) -> tuple[str, int]:
+    """Sorts by the time in the name, then by the number behind it."""
+    stamp, _, number = name.rpartition(".holdfast-")[2].removesuffix(".bak").partition("-")
+    return stamp, int(number or 1)
+
+
+def _free_name(path: str, now: datetime) -> str:
+    first = f"{path}.holdfast-{now.strftime(_STAMP)}"
+    name, number = f"{first}.bak", 1
+    while os.path.lexists(name):
+        number += 1
+        name = f"{first}-{number}.bak"
+    return name
+
+
+def _mode(path: str, target: str) -> int:
+    """The mode to keep. A file that nobody may write is refused, although a rename would get
+    around that: it is how a person or a package says that it is kept elsewhere."""
+    try:
+        mode = stat.S_IMODE(os.stat(target).st_mode)
+    except OSError:
+        return FILE_MODE
+    if not mode & 0o222:
+        raise StoreReadOnly(
+            f"{path} is read-only.",
+            hint="Make it writable, or add the entry where it comes from: --print shows it.",
+        )
+    return mode
+
+
+def _no_file(path: str) -> InvalidInput:
+    return InvalidInput(
+        f"{path} is not a file, or its folder is none.", hint="Move it away, or name another."
+    )

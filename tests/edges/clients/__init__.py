@@ -1,0 +1,1 @@
+"""Setting up the programs that start Holdfast."""
