@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from holdfast.engine.find import Reference
     from holdfast.engine.history import FieldDiff, Undone
     from holdfast.files.archive import Archived
+    from holdfast.files.as_text import Appended, Rewritten
+    from holdfast.files.as_text import Place as TextPlace
     from holdfast.files.documents import Report
     from holdfast.files.filing import Files
     from holdfast.files.journal import Days
@@ -112,6 +114,53 @@ class HubMemory:
     def memory_md(self) -> str:
         """Where the hub's MEMORY.md is, once `sync` has made it."""
         return os.path.join(self.home, "hubs", self.name, "MEMORY.md")
+
+    def read_memory_md(self, *, source_agent: str | None = None) -> str | None:
+        """MEMORY.md as a model should see it, without the marks in it; None where there is none.
+        What `source_agent` was shown is noted, so that its next rewrite can be merged."""
+        from holdfast.files import as_text
+
+        return as_text.read(self._as_text("sdk", "user", source_agent))
+
+    def append_memory_md(
+        self,
+        content: str,
+        *,
+        chars_max: int | None = None,
+        trust: str = "user",
+        source: str = "sdk",
+        source_agent: str | None = None,
+    ) -> Appended:
+        """Adds bullets and paragraphs to MEMORY.md, each a memory in the section of its heading or
+        its category; what is known is not added again. Past `chars_max` it is refused."""
+        from holdfast.files import as_text
+
+        place = self._as_text(source, trust, source_agent)
+        return as_text.append(place, content, chars_max=chars_max)
+
+    def rewrite_memory_md(
+        self,
+        text: str,
+        *,
+        chars_max: int | None = None,
+        trust: str = "user",
+        source: str = "sdk",
+        source_agent: str | None = None,
+    ) -> Rewritten:
+        """Puts a text in the place of MEMORY.md's: lines that are the same or alike stay the same
+        memories, what is left out is archived. The changes are one change set; what others wrote
+        since `source_agent` last read it is kept."""
+        from holdfast.files import as_text
+
+        place = self._as_text(source, trust, source_agent)
+        return as_text.rewrite(place, text, chars_max=chars_max)
+
+    def _as_text(self, source: str, trust: str, agent: str | None) -> TextPlace:
+        from holdfast.files import as_text
+
+        return as_text.place_of(
+            self.core, self.memory_md, self.id, self.name, source=source, trust=trust, agent=agent
+        )
 
     # Taking in
 
@@ -390,6 +439,10 @@ class HubMemory:
             explain=explain,
             file=file,
         )
+        if style == "minion":
+            from holdfast.files.as_text import note_injected
+
+            note_injected(self._as_text("sdk", "user", None), built)
         return built if explain else built.text
 
     def index_files(
@@ -513,6 +566,9 @@ class HubMemory:
         return self._purge(gone, reason) if gone else []
 
     def _purge(self, references: list_[Any], reason: str) -> list_[Receipt]:
+        from holdfast.files.as_read import forget_seen
+
+        forget_seen(self.core, self.id)
         from holdfast.files.as_read import forget_seen
 
         forget_seen(self.core, self.id)

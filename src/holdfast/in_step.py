@@ -18,12 +18,14 @@ if TYPE_CHECKING:
 READING = (
     *("recall", "search_text", "get", "list", "related", "statistics", "context"),
     *("pin", "unpin", "access", "access_many"),
+    *("read_memory_md",),
     *("history", "diff", "changes", "receipts", "export", "scan", "conflicts"),
     *("request_decision", "decisions"),
 )
 WRITING = (
     *("remember", "remember_draft", "remember_many", "update", "archive", "archive_many"),
     *("forget", "forget_many", "restore", "restore_many", "purge", "purge_many"),
+    *("append_memory_md", "rewrite_memory_md"),
     *("purge_forgotten", "lifecycle", "undo", "settle", "decide", "withdraw_decision"),
 )
 WRITING_SLOWLY = ("remember_stream",)

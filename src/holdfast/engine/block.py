@@ -17,7 +17,7 @@ from holdfast.engine.styles import PARTS, Item, Style, marked
 from holdfast.errors import InvalidInput
 
 # No single memory takes more than this share: a pasted page must not push out all the rest.
-_ITEM_SHARE = 4
+ITEM_SHARE = 4
 # What does not fit leaves in steps of about an eighth of what does: the first part then stays
 # the same for several additions, at the price of at most an eighth of the room.
 _STEP_SHARE = 8
@@ -102,7 +102,7 @@ class Block:
         return out
 
     def _shortened(self, item: Item) -> Item:
-        share = self._budget.limit // _ITEM_SHARE
+        share = self._budget.limit // ITEM_SHARE
         text = item.text[: self._budget.limit * _CHARS_PER_UNIT_MAX]
         while (cost := self._budget.measure(self._look.item(item._replace(text=text)))) > share:
             # A little less than in proportion, so that few rounds are needed.

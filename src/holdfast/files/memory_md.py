@@ -36,6 +36,9 @@ _PLAIN = re.compile(
 # What has to stand alone on its line, so a comment behind it would change what a reader sees.
 _LAST_ALONE = re.compile(r"[ \t]*(```|~~~|[-*+][ \t]|#)|.*\|[ \t]*$")
 
+# A paragraph; not a table, a quotation, a tag, code that is indented, or a ruled line.
+_PROSE = re.compile(r" {0,3}(?![ \t|<>]|([-*_=])[ \t]*(\1[ \t]*)*\r?$)")
+
 # What would break an item is written as an HTML reference, which every reader shows as meant. What
 # looks like such a reference already gets one `amp;` more, so that nothing is ever ambiguous.
 _REFERENCE = re.compile(r"&((?:amp;)*)(lt;!--|#(?:9|10|13|32|45);)")
@@ -120,6 +123,15 @@ def dated(section: Section, updated: date, newline: str = "\n") -> Section:
     if _UPDATED.search(section.raw):
         return section._replace(raw=_UPDATED.sub(line, section.raw))
     return section._replace(raw=ended(section.raw, newline) + line + newline)
+
+
+def updated_of(section: Section) -> date | None:
+    """The date of a section, where it has one that is a date."""
+    found = _UPDATED.search(section.raw)
+    try:
+        return date.fromisoformat(found[1]) if found else None
+    except ValueError:
+        return None
 
 
 def ended(raw: str, newline: str) -> str:
@@ -209,12 +221,14 @@ def identified(item: Item, memory_id: str, newline: str = "\n") -> Item:
 # ── parsing ──────────────────────────────────────────────────────────────────────────────────
 
 
+# A sync meets the same text again and again: as what was written, then as what both sides agreed
+# on, then as what is in the file.
 @lru_cache(maxsize=4)
-def parse(text: str) -> Document:
+def parse(text: str, *, whole: bool = False) -> Document:
     """The blocks of a file; together they are the text, whatever it is.
 
-    A sync meets the same text again and again: as what was written, then as what both sides
-    agreed on, then as what is in the file.
+    In a file, a bullet outside of a section and a paragraph without an id are a person's own. With
+    `whole`, for text that somebody hands in as memory, they are items too.
     """
     lines: list[str] = _LINES.findall(text)
     newline = "\r\n" if lines and lines[0].endswith("\r\n") else "\n"
@@ -254,7 +268,7 @@ def parse(text: str) -> Document:
             end = closed
             other += lines[at:end]
         else:
-            end, item = _item(lines, at, category)
+            end, item = _item(lines, at, category, whole=whole)
             if item is not None:
                 keep(item)
             else:
@@ -330,19 +344,21 @@ def _closed_region(lines: list[str], at: int) -> int:
     return at + 1
 
 
-def _item(lines: list[str], at: int, category: str | None) -> tuple[int, Item | None]:
+def _item(
+    lines: list[str], at: int, category: str | None, *, whole: bool
+) -> tuple[int, Item | None]:
     """The item that begins here, or where the text that is none ends."""
     bullet = _BULLET.match(lines[at])
     if bullet and (_id_of(lines[at]) or not _BREAK.match(lines[at].rstrip("\r\n"))):
         end = _bullet_end(lines, at, bullet[1])
         known = any(_id_of(line) for line in lines[at:end])
         content, memory_id = _content(lines[at:end], len(bullet[0]))
-        if (known or category is not None) and (known or content):
+        if known or (content and (whole or category is not None)):
             raw = "".join(lines[at:end])
             return end, Item(raw, memory_id, content, category)
         return end, None
     end = _paragraph_end(lines, at)
-    if _id_of(lines[end - 1]):
+    if _id_of(lines[end - 1]) or (whole and _PROSE.match(lines[at])):
         content, memory_id = _content(lines[at:end], 0)
         return end, Item("".join(lines[at:end]), memory_id, content, category, bullet=False)
     return end, None

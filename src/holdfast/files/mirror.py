@@ -18,11 +18,11 @@ and the next sync ends what was begun:
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from holdfast.domain.draft import Draft
-from holdfast.domain.memory import Memory
+from holdfast.domain.memory import Memory, Source, Trust
 from holdfast.domain.mirror import Agreed, Clash
 from holdfast.domain.query import Filter
 from holdfast.engine.core import Core, require_hub
@@ -40,7 +40,8 @@ from holdfast.files.atomic import (
 from holdfast.files.layout import Wanted, lay_out
 from holdfast.files.memory_md import FILE_NAME, Document, Item, fresh, parse, render, rewritten
 from holdfast.files.merge import Edit, New, Plan, View, merge
-from holdfast.files.reading import FileRead, read_settled
+from holdfast.files.reading import FileRead, free_name, read_settled
+from holdfast.files.rewrite import dropped_text, taken_over
 from holdfast.files.stamp import Stamp, Token, read_stamp, stamp_of, token_of, write_stamp
 from holdfast.store.base import Reader, Writer
 from holdfast.text import normalise
@@ -57,10 +58,20 @@ _GUARD_SHARE = 3
 _GUARD_LEAST = 3
 
 
+class Voice(NamedTuple):
+    """Who speaks through the file: a person with an editor, unless it is said otherwise."""
+
+    source: Source = "cli"
+    trust: Trust = "user"
+    agent: str | None = None
+    edited: str = EDITED
+    removed: str = REMOVED
+
+
 class SyncReport(NamedTuple):
     """What a sync did: memories that came from the file (new, changed, moved or brought back),
     whether the file was written, what was archived, where both sides had changed, what could not
-    be taken in, and what else is worth knowing."""
+    be taken in, what else is worth knowing, and the change sets to undo."""
 
     taken_in: tuple[Memory, ...] = ()
     written: bool = False
@@ -68,6 +79,10 @@ class SyncReport(NamedTuple):
     clashes: tuple[Clash, ...] = ()
     refused: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    changes: tuple[str, ...] = ()
+
+
+_A_PERSON = Voice()
 
 
 class _Moved(Exception):
@@ -90,35 +105,52 @@ class _Taken(NamedTuple):
     beside: dict[str, str]
     clashes: tuple[Clash, ...]
     refused: dict[int, str]
+    change: str | None = None
 
 
 class Mirror:
     """The MEMORY.md of one hub."""
 
-    def __init__(self, core: Core, path: str, hub_id: str, hub: str) -> None:
+    def __init__(
+        self, core: Core, path: str, hub_id: str, hub: str, voice: Voice | None = None
+    ) -> None:
         self._core = core
         self._hub_id = hub_id
         self._hub = hub
+        self._voice = voice or _A_PERSON
         self.folder = os.path.dirname(path)
         self.path = path
+        self._left: str | None = None  # the file's text after the last sync
 
     def sync(self, *, confirm: bool = False) -> SyncReport:
         """Brings both sides together. `confirm` says that a file which lacks many lines, or comes
         from another hub, is meant."""
+        return self._locked(lambda: self._sync(confirm), confirm)
+
+    def rewrite(self, text: str, seen: str | None) -> SyncReport:
+        """Puts a text in the place of the file's. `seen` is the file as the text's author saw it;
+        what has changed in it since is merged. What the new text leaves out is archived, however
+        much it is; a person's own lines that it leaves out are kept beside the file."""
+        attempts: list[SyncReport] = []
+        self._locked(lambda: self._rewrite(text, seen, attempts), False)
+        return _together(attempts)
+
+    def _locked(self, step: Callable[[], SyncReport], confirm: bool) -> SyncReport:
+        """Takes a step with the file's lock held, again where something moved meanwhile."""
         with self._core.store.read() as reader:
             require_hub(reader, self._hub_id, self._hub)
         make_folder(self.folder)
         with locked(self.path):
             remove_partials(self.path)
-            stamp = read_stamp(self.path)
-            if stamp.hub_id not in ("", self._hub_id) and not confirm:
+            owner = read_stamp(self.path).hub_id
+            if owner not in ("", self._hub_id) and not confirm:
                 raise Conflict(
                     f"{self.folder} holds the files of another hub that was called `{self._hub}`.",
                     hint="Move them away, or take them in with `holdfast sync --confirm`.",
                 )
             for _ in range(_ATTEMPTS):
                 try:
-                    return self._sync(stamp, confirm)
+                    return step()
                 except _Moved:
                     continue
         raise Conflict(
@@ -126,13 +158,15 @@ class Mirror:
             hint="Try again when fewer write at the same time.",
         )
 
-    def _sync(self, stamp: Stamp, confirm: bool) -> SyncReport:
+    def _sync(self, confirm: bool) -> SyncReport:
+        stamp = read_stamp(self.path)
         with self._core.store.read() as reader:
             agreed = reader.agreed(self._hub_id, FILE_NAME)
             base_text = agreed.text if agreed else ""
             file = read_settled(self.path, self.folder, base_text, self._core.now())
             token = token_of(reader, self._hub_id)
             if file.text == base_text and agreed and stamp.is_for(self._hub_id, token):
+                self._left = file.text
                 self._remember_stamp(file, token)
                 return SyncReport()
             snapshot = self._snapshot(reader, token, agreed)
@@ -143,6 +177,34 @@ class Mirror:
         taken = self._take_in(plan, snapshot)
         return self._write_back(file, document, plan, snapshot, taken)
 
+    def _rewrite(self, text: str, seen: str | None, attempts: list[SyncReport]) -> SyncReport:
+        """A sync, and another one with the new text as the file's. An attempt that was overtaken
+        may have changed the store already; the next one finds that done."""
+        before = Mirror(self._core, self.path, self._hub_id, self._hub)
+        attempts.append(SyncReport(notes=before._sync(False).notes))
+        with self._core.store.read() as reader:
+            agreed = reader.agreed(self._hub_id, FILE_NAME)
+            file = read_settled(self.path, self.folder, "", self._core.now())
+            if file.text is None or file.text != before._left:
+                raise _Moved
+            snapshot = self._snapshot(reader, token_of(reader, self._hub_id), agreed)
+            base = parse(file.text if seen is None else seen)
+            document = taken_over(base, text, parse(file.text))
+            plan = merge(base, document, self._view(reader, snapshot, document))
+        taken = self._take_in(plan, snapshot)
+        attempts.append(_report(plan, taken))
+        kept = self._keep_aside(dropped_text(parse(file.text), document))
+        attempts.append(SyncReport(notes=kept))
+        return self._write_back(file, document, plan, snapshot, taken)
+
+    def _keep_aside(self, text: str) -> tuple[str, ...]:
+        if not text:
+            return ()
+        kept = free_name(self.path, self._core.now())
+        write_atomic(kept, text, within=self.folder)
+        name = os.path.basename(kept)
+        return (f"Lines that are no memories and are not in the new text were kept as {name}.",)
+
     # Step 1
 
     def _snapshot(self, reader: Reader, token: Token, agreed: Agreed | None) -> _Snapshot:
@@ -150,16 +212,7 @@ class Mirror:
         return _Snapshot(token, agreed, ours, reader.clashes(self._hub_id))
 
     def _ours(self, reader: Reader) -> list[Memory]:
-        now = self._core.now()
-        wanted = Filter(layers=("long_term",), states=("active", "cooling"), alive_at=now)
-        out: list[Memory] = []
-        after: tuple[int, int] | None = None
-        while True:
-            batch = reader.memories(self._hub_id, wanted, order="number", after=after, limit=_BATCH)
-            out += [memory for memory in batch if memory.current(now)]
-            if len(batch) < _BATCH:
-                return out
-            after = (batch[-1].number, batch[-1].number)
+        return our_memories(self._core, reader, self._hub_id)
 
     def _view(self, reader: Reader, snapshot: _Snapshot, document: Document) -> View:
         ids = {item.id for item in document.items if item.id} - snapshot.ours.keys()
@@ -211,7 +264,8 @@ class Mirror:
         with self._core.store.write() as writer:
             if token_of(writer, self._hub_id) != snapshot.token:
                 raise _Moved
-            recorder = Recorder(self._core, writer, self._hub_id, "update", reason=EDITED)
+            reason = self._voice.edited
+            recorder = Recorder(self._core, writer, self._hub_id, "update", reason=reason)
             # Counters move without a change set, so the rows are read again.
             touched = [*(edit.memory.id for edit in edits), *(memory.id for memory in gone)]
             rows = writer.memories_by_id(self._hub_id, touched)
@@ -230,10 +284,15 @@ class Mirror:
                     clashes.append(self._clash(item, item.beside))
                     writer.add_clash(self._hub_id, clashes[-1])
             for memory in gone:
-                away = recorder.revise(rows[memory.id], state="archived", state_reason=REMOVED)
+                away = recorder.revise(rows[memory.id], **self._archived)
                 changed[away.id] = away
             token = token_of(writer, self._hub_id)
-        return _Taken(token, changed, links, beside, tuple(clashes), refused)
+            change = recorder.change.id if recorder.written else None
+        return _Taken(token, changed, links, beside, tuple(clashes), refused, change)
+
+    @property
+    def _archived(self) -> dict[str, Any]:
+        return {"state": "archived", "state_reason": self._voice.removed}
 
     def _acceptable(self, item: Edit | New, refused: dict[int, str]) -> bool:
         try:
@@ -250,8 +309,9 @@ class Mirror:
             item.content,
             category=item.category or (item.beside.category if item.beside else None),
             layer="long_term",
-            source="cli",
-            trust="user",
+            source=self._voice.source,
+            trust=self._voice.trust,
+            source_agent=self._voice.agent,
         )
         bytes_max = self._core.settings["content.bytes_max"]
         clean = clean_draft(draft, bytes_max=bytes_max)
@@ -287,7 +347,10 @@ class Mirror:
         taken: _Taken,
     ) -> SyncReport:
         after = {**snapshot.ours, **taken.changed}
-        after = {key: m for key, m in after.items() if m.state in ("active", "cooling")}
+        # What waits for review is in no file.
+        after = {
+            key: m for key, m in after.items() if m.state in ("active", "cooling") and m.visible
+        }
         wanted = Wanted(after, taken.links, taken.beside, taken.refused, _touched(plan, taken))
         made = lay_out(document, wanted, self._core.now().date())
         text = render(made)
@@ -302,19 +365,53 @@ class Mirror:
                 require_hub(writer, self._hub_id, self._hub)
                 note = Agreed(FILE_NAME, agreed, self._core.now())
                 writer.set_agreed(self._hub_id, note)
+        self._left = text
         self._remember_stamp(file, taken.token)
-        came = [m for m in taken.changed.values() if m.state != "archived"]
-        return SyncReport(
-            tuple(came),
-            written,
-            tuple(taken.changed[memory.id] for memory in plan.gone),
-            taken.clashes,
-            tuple(taken.refused.values()),
-            file.notes,
-        )
+        return _report(plan, taken)._replace(written=written, notes=file.notes)
 
     def _remember_stamp(self, file: FileRead, token: Token) -> None:
         write_stamp(self.path, Stamp(self._hub_id, stamp_of(self.path), token))
+
+
+def our_memories(core: Core, reader: Reader, hub_id: str) -> list[Memory]:
+    """The memories that belong in the file, by number."""
+    now = core.now()
+    wanted = Filter(layers=("long_term",), states=("active", "cooling"), alive_at=now)
+    out: list[Memory] = []
+    after: tuple[int, int] | None = None
+    while True:
+        batch = reader.memories(hub_id, wanted, order="number", after=after, limit=_BATCH)
+        out += [memory for memory in batch if memory.current(now)]
+        if len(batch) < _BATCH:
+            return out
+        after = (batch[-1].number, batch[-1].number)
+
+
+def _report(plan: Plan, taken: _Taken) -> SyncReport:
+    return SyncReport(
+        tuple(m for m in taken.changed.values() if m.state != "archived"),
+        archived=tuple(taken.changed[memory.id] for memory in plan.gone),
+        clashes=taken.clashes,
+        refused=tuple(taken.refused.values()),
+        changes=(taken.change,) if taken.change else (),
+    )
+
+
+def _together(reports: Sequence[SyncReport]) -> SyncReport:
+    """What several did, as one."""
+
+    def memories(found: Iterable[Memory]) -> tuple[Memory, ...]:
+        return tuple({memory.id: memory for memory in found}.values())
+
+    return SyncReport(
+        memories(memory for report in reports for memory in report.taken_in),
+        True,
+        memories(memory for report in reports for memory in report.archived),
+        tuple(clash for report in reports for clash in report.clashes),
+        tuple(dict.fromkeys(text for report in reports for text in report.refused)),
+        tuple(dict.fromkeys(text for report in reports for text in report.notes)),
+        tuple(change for report in reports for change in report.changes),
+    )
 
 
 def _texts_since(reader: Reader, memory: Memory, text: str | None) -> Sequence[str]:

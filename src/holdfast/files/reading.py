@@ -99,9 +99,15 @@ def _decoded(data: bytes) -> tuple[str | None, str]:
 
 def _kept_aside(path: str, now: datetime) -> str:
     """Renames the file, so that an editor which still has it open loses nothing either."""
+    kept = free_name(path, now)
+    os.rename(path, kept)
+    return os.path.basename(kept)
+
+
+def free_name(path: str, now: datetime) -> str:
+    """A name beside the file for something that is kept of it."""
     stem = f"{path}.kept-{now:%Y%m%dT%H%M%SZ}"
     kept, number = stem, 1
     while os.path.lexists(kept):
         kept, number = f"{stem}-{number}", number + 1
-    os.rename(path, kept)
-    return os.path.basename(kept)
+    return kept

@@ -1,0 +1,280 @@
+"""MEMORY.md as one text that a tool reads, adds to and rewrites. Around it everything stays as with
+any edit: memories keep their ids and their past, what is left out is archived, and what others have
+written meanwhile is not lost.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from holdfast.domain.draft import Draft
+from holdfast.domain.memory import SOURCES, TRUSTS, Memory, Source, Trust
+from holdfast.domain.results import Duplicate, Quarantined, Remembered
+from holdfast.engine.block import ITEM_SHARE
+from holdfast.engine.drafts import clean_label
+from holdfast.engine.remember import remember_many
+from holdfast.errors import HoldfastError, InvalidInput
+from holdfast.files.as_read import note_seen, seen_after, seen_by
+from holdfast.files.layout import Wanted, lay_out
+from holdfast.files.memory_md import FILE_NAME, fresh, parse, render
+from holdfast.files.mirror import Mirror, Voice, our_memories
+from holdfast.files.rewrite import pieces, shown, without
+from holdfast.text import normalise
+from holdfast.text.sameness import words_key
+
+if TYPE_CHECKING:
+    from holdfast.engine.context import Context
+    from holdfast.engine.core import Core
+
+REWRITTEN = f"{FILE_NAME} was rewritten"
+LEFT_OUT = f"left out when {FILE_NAME} was rewritten"
+# What a style may put around an item; longer ones may have been cut to their share of the block.
+_ITEM_FRAME = 64
+# A note names a few; `holdfast history` has them all.
+_NAMED_MAX = 5
+_TITLE_CHARS = 60
+
+
+class Place(NamedTuple):
+    """One hub's file, who works on it, and as how much that is trusted."""
+
+    core: Core
+    path: str
+    hub_id: str
+    hub: str
+    reader: str = ""
+    source: Source = "sdk"
+    trust: Trust = "user"
+
+
+def place_of(
+    core: Core, path: str, hub_id: str, hub: str, *, source: str, trust: str, agent: str | None
+) -> Place:
+    """A place from what a caller gave, checked."""
+    return Place(
+        core,
+        path,
+        hub_id,
+        hub,
+        clean_label("source_agent", agent) if agent else "",
+        normalise.one_of(source, SOURCES, "source"),  # type: ignore[arg-type]
+        normalise.one_of(trust, TRUSTS, "trust"),  # type: ignore[arg-type]
+    )
+
+
+class Appended(NamedTuple):
+    """What was added: the memories that are new, those that said it before, and what to know."""
+
+    added: tuple[Memory, ...]
+    known: tuple[Memory, ...]
+    notes: tuple[str, ...] = ()
+
+
+class Rewritten(NamedTuple):
+    """What a new text did: memories added, changed (or moved), and archived; those that others have
+    written meanwhile, which were kept; the change sets to undo; and what to know."""
+
+    added: tuple[Memory, ...] = ()
+    changed: tuple[Memory, ...] = ()
+    archived: tuple[Memory, ...] = ()
+    kept: tuple[Memory, ...] = ()
+    changes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+# ── reading ──────────────────────────────────────────────────────────────────────────────────
+
+
+def read(place: Place) -> str | None:
+    """The file as a model should see it; None where there is neither a file nor what it would
+    hold."""
+    text = _present(place)
+    if text is None:
+        return None
+    note_seen(place.core, place.hub_id, place.reader, text)
+    return shown(text)
+
+
+def note_injected(place: Place, block: Context) -> None:
+    """Notes what of the file is in a block that is put before an agent. What was left out of it,
+    or may have been cut, the agent has not seen."""
+    text = _present(place)
+    if text is None:
+        return
+    whole = block.budget // ITEM_SHARE - _ITEM_FRAME
+    shown_ids = {m.id for m in block.included if len(m.content.encode()) <= whole}
+    hidden = [item.id for item in parse(text).items if item.id and item.id not in shown_ids]
+    note_seen(place.core, place.hub_id, place.reader, without(text, hidden))
+
+
+def _present(place: Place) -> str | None:
+    """The file's text; where there is no file, what it would be."""
+    with place.core.store.read() as reader:
+        agreed = reader.agreed(place.hub_id, FILE_NAME)
+        if agreed is not None and os.path.exists(place.path):
+            return agreed.text
+        ours = {memory.id: memory for memory in our_memories(place.core, reader, place.hub_id)}
+    if not ours:
+        return None
+    return render(lay_out(fresh(), Wanted(ours, {}, {}, ()), place.core.now().date()))
+
+
+# ── adding ───────────────────────────────────────────────────────────────────────────────────
+
+
+def append(place: Place, content: str, *, chars_max: int | None) -> Appended:
+    """Adds what the hub does not know yet; refused where the file would grow past `chars_max`."""
+    normalise.clean_content(content, bytes_max=place.core.settings["content.bytes_max"])
+    found = pieces(content)
+    if not found:
+        raise InvalidInput("There is nothing to add.", hint="Give a bullet or a sentence.")
+    new, known = _new_ones(place, found)
+    size = len(shown(_present(place) or ""))
+    _refuse_large(place, size, sum(len(f"- {text}\n") for text, _ in new), chars_max)
+    results = remember_many(
+        place.core, place.hub_id, place.hub, [_draft(place, *piece) for piece in new]
+    )
+    seen = _seen(place)
+    notes = []
+    try:
+        Mirror(place.core, place.path, place.hub_id, place.hub).sync()
+    except (HoldfastError, OSError) as error:
+        # What was added is in the store; that the file could not follow is no failure of it.
+        notes.append(str(error))
+    added = [result.memory for result in results if not isinstance(result, Duplicate)]
+    known += [result.memory for result in results if isinstance(result, Duplicate)]
+    now = _present(place)
+    if now is not None:
+        ids = {memory.id for memory in [*added, *known]}
+        note_seen(place.core, place.hub_id, place.reader, seen_after(seen, now, ids))
+    return Appended(tuple(added), tuple(known), (*_append_notes(results, known), *notes))
+
+
+def _new_ones(
+    place: Place, found: Sequence[tuple[str, str | None]]
+) -> tuple[list[tuple[str, str | None]], list[Memory]]:
+    with place.core.store.read() as reader:
+        ours = our_memories(place.core, reader, place.hub_id)
+    said: dict[str, Memory | None] = {words_key(memory.content): memory for memory in ours}
+    new: list[tuple[str, str | None]] = []
+    known: list[Memory] = []
+    for text, category in found:
+        key = words_key(text)
+        if key not in said:
+            new.append((text, category))
+            said[key] = None
+        elif (memory := said[key]) is not None:
+            known.append(memory)
+    return new, known
+
+
+def _draft(place: Place, content: str, category: str | None) -> Draft:
+    return Draft(
+        content,
+        category=category,
+        layer="long_term",
+        source=place.source,
+        trust=place.trust,
+        source_agent=place.reader or None,
+    )
+
+
+def _refuse_large(place: Place, size: int, more: int, chars_max: int | None) -> None:
+    if chars_max is not None and more and size + more > chars_max:
+        raise InvalidInput(
+            f"{FILE_NAME} has {size:,} characters; with these {more:,} it would have more than the"
+            f" {chars_max:,} allowed, so nothing was added.",
+            hint="Condense it first: read it, then rewrite it with a shorter text that keeps what"
+            " still matters and what you wanted to add.",
+        )
+
+
+def _append_notes(results: Sequence[Remembered], known: Sequence[Memory]) -> list[str]:
+    notes = []
+    if known:
+        notes.append(f"Known already and not added again: {_named(known)}.")
+    held = [result.memory for result in results if isinstance(result, Quarantined)]
+    if held:
+        notes.append(f"Held until a person has looked at it: {_named(held)}.")
+    return notes
+
+
+# ── rewriting ────────────────────────────────────────────────────────────────────────────────
+
+
+def rewrite(place: Place, text: str, *, chars_max: int | None) -> Rewritten:
+    """Puts a text in the place of the file's, as a difference from what its author has seen."""
+    if not text.strip():
+        raise InvalidInput(
+            "A rewrite with nothing in it would empty the memory, so nothing was changed.",
+            hint="Give the whole new text. To take a single thing out, leave its line out.",
+        )
+    normalise.clean_content(text, bytes_max=place.core.settings["content.bytes_max"])
+    present = _present(place)
+    size = len(shown(present or ""))
+    # A text that is still too long and yet shorter than the file is a step in the right direction.
+    if chars_max is not None and len(text) > max(chars_max, size - 1):
+        raise InvalidInput(
+            f"The new text has {len(text):,} characters; {FILE_NAME} may have at most"
+            f" {chars_max:,}, so nothing was changed.",
+            hint="Rewrite it with a shorter text: merge what belongs together, leave out what no"
+            " longer matters.",
+        )
+    seen = _seen(place)
+    if present is not None and text.strip() == shown(seen or present).strip():
+        return Rewritten()
+    voice = Voice(place.source, place.trust, place.reader or None, REWRITTEN, LEFT_OUT)
+    mirror = Mirror(place.core, place.path, place.hub_id, place.hub, voice)
+    report = mirror.rewrite(text, seen)
+    now = _present(place) or ""
+    own = {memory.id for memory in report.taken_in}
+    after = seen_after(seen or present, now, own)
+    note_seen(place.core, place.hub_id, place.reader, after)
+    kept = _unseen(place, after, now)
+    new = [m for m in report.taken_in if m.version == 1]
+    changed = [m for m in report.taken_in if m.version > 1]
+    notes = [*report.notes, *report.refused]
+    if report.clashes:
+        notes.append(
+            "Changed by somebody else since it was read, so both texts are kept:"
+            f" {_named([m for m in new if m.content in {c.in_file for c in report.clashes}])}."
+        )
+    if kept:
+        notes.append(f"Not shown to you before, and kept: {_named(kept)}.")
+    if held := [memory for memory in new if memory.quarantine]:
+        notes.append(f"Held until a person has looked at it: {_named(held)}.")
+    if report.archived:
+        undo = ", then ".join(f"`holdfast undo {change}`" for change in reversed(report.changes))
+        notes.append(
+            f"Left out of the new text and archived: {_named(report.archived)}."
+            f" To take the whole rewrite back: {undo}."
+        )
+    return Rewritten(
+        tuple(new), tuple(changed), report.archived, tuple(kept), report.changes, tuple(notes)
+    )
+
+
+def _seen(place: Place) -> str | None:
+    with place.core.store.read() as reader:
+        return seen_by(reader, place.hub_id, place.reader)
+
+
+def _unseen(place: Place, seen: str, now: str) -> list[Memory]:
+    known = {item.id for item in parse(seen).items}
+    ids = [item.id for item in parse(now).items if item.id and item.id not in known]
+    with place.core.store.read() as reader:
+        found = reader.memories_by_id(place.hub_id, ids)
+    return [found[memory_id] for memory_id in ids if memory_id in found]
+
+
+def _named(memories: Sequence[Memory]) -> str:
+    named = [f"#{m.number} “{_short(m.content)}”" for m in memories[:_NAMED_MAX]]
+    more = len(memories) - len(named)
+    return ", ".join(named) + (f" and {more} more" if more else "")
+
+
+def _short(content: str) -> str:
+    line = " ".join(content.split())
+    return line if len(line) <= _TITLE_CHARS else line[: _TITLE_CHARS - 1].rstrip() + "…"

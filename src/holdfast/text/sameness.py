@@ -1,0 +1,79 @@
+"""Whether two texts say the same, and how alike they are. Words only: no model, no meaning, and
+nothing of where the texts come from.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+
+from holdfast.text.terms import terms
+
+# Words that can come or go without changing what a sentence says.
+_ARTICLES = frozenset({"a", "an", "the"})
+_QUOTES = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"', "`": None})
+_BOLD = re.compile(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1")
+_SHORT_FORMS = (
+    (re.compile(r"\b(?:can't|cannot)\b"), "can not"),
+    (re.compile(r"\bwon't\b"), "will not"),
+    (re.compile(r"n't\b"), " not"),
+)
+# Only what ends or encloses words: `C++`, `-5`, `.env`, `5%` and `f()` keep their signs, and a
+# question mark stays, for a question is not its answer.
+_ENDS = ".,;:!…\"'"
+_OPENS = "\"'"
+
+
+def words_key(text: str) -> str:
+    """The words of a text in their order, without case, punctuation and articles.
+
+    Texts with the same key say the same. It errs on the side of telling apart: no word forms are
+    brought together, so `likes` and `liked`, or a number and another, are always two.
+    """
+    plain = unicodedata.normalize("NFC", text).casefold().translate(_QUOTES)
+    plain = _BOLD.sub(r"\2", plain)
+    for short, long in _SHORT_FORMS:
+        plain = short.sub(long, plain)
+    found = [word for raw in plain.split() if (word := _bare(raw))]
+    kept = [word for word in found if word not in _ARTICLES]
+    # `The A` is a name: what is nothing but articles and signs is told apart by its letters.
+    return " ".join(kept) or " ".join(text.split())
+
+
+def _bare(word: str) -> str:
+    before = None
+    while word != before:
+        before = word
+        word = word.lstrip(_OPENS).rstrip(_ENDS)
+        for opening, closing in ("()", "[]"):
+            if word.startswith(opening) and closing not in word[:-1]:
+                word = word[1:].removesuffix(closing)
+            elif word.endswith(closing) and opening not in word:
+                word = word[:-1]
+    return word
+
+
+def similarity(one: str, other: str, *, least: float = 0.0) -> float:
+    """How alike two texts are, from 0 to 1: the mean of what they share in letters, in order, and
+    in words that carry sense. May answer 0 for any value below `least`.
+
+    Letters alone find `Ann likes tea` and `Bob likes ale` alike, as both have the same frame;
+    words alone find nothing in common between `Lives in Oslo` and `Live: Oslo, Norway`.
+    """
+    from difflib import SequenceMatcher
+
+    by_words = _shared(one, other)
+    # Letters can give at most 1.
+    if (by_words + 1) / 2 < least:
+        return 0.0
+    matcher = SequenceMatcher(None, one.casefold(), other.casefold(), autojunk=False)
+    if (by_words + matcher.quick_ratio()) / 2 < least:
+        return 0.0
+    return (by_words + matcher.ratio()) / 2
+
+
+def _shared(one: str, other: str) -> float:
+    first, second = Counter(terms(one)), Counter(terms(other))
+    both = first.total() + second.total()
+    return 2 * (first & second).total() / both if both else 0.0
