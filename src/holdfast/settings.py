@@ -68,13 +68,6 @@ SETTINGS: tuple[Setting, ...] = (
         "How long MEMORY.md may become through the tools of minion, in characters.",
         least=200,
     ),
-    # What fits on two pages, and costs a prompt about a thousand tokens a call.
-    Setting(
-        "minion.chars_max",
-        4_096,
-        "How long MEMORY.md may become through the tools of minion, in characters.",
-        least=200,
-    ),
     Setting(
         "sources.read",
         "",
