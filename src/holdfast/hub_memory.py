@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from holdfast.files.journal import Days
     from holdfast.files.journal_base import Place
     from holdfast.files.journal_look import Look
-    from holdfast.files.journal_look import Look
     from holdfast.files.kept_files import KeptFiles
     from holdfast.files.mirror import SyncReport
     from holdfast.files.step import Step
@@ -566,9 +565,6 @@ class HubMemory:
         return self._purge(gone, reason) if gone else []
 
     def _purge(self, references: list_[Any], reason: str) -> list_[Receipt]:
-        from holdfast.files.as_read import forget_seen
-
-        forget_seen(self.core, self.id)
         from holdfast.files.as_read import forget_seen
 
         forget_seen(self.core, self.id)
