@@ -19,7 +19,6 @@ from holdfast.errors import InvalidInput, StoreDamaged, StoreReadOnly
 from holdfast.text.normalise import HUB_NAME_CHARS_MAX, clean_hub_name
 
 if TYPE_CHECKING:
-    from holdfast.domain.hub import Hub
     from holdfast.hub_memory import HubMemory
     from holdfast.library import Holdfast
 
@@ -200,11 +199,17 @@ def _known(memory: Holdfast, project: Project, entries: list[Entry]) -> HubMemor
 
 
 def _make(memory: Holdfast, project: Project, entries: list[Entry]) -> HubMemory:
-    hubs = {hub.name: hub for hub in memory.hubs()}
+    # Where the file system does not tell a and A apart, their hubs' folders would be one.
+    hubs = {hub.name.casefold(): hub for hub in memory.hubs()}
     claimed = {entry.hub for entry in entries}
+    kept = {DEFAULT_HUB, memory.core.settings["hub"].casefold()}
     for name in _names(project):
-        found = hubs.get(name)
-        if found is None or _is_left_over(memory, found, claimed):
+        found = hubs.get(name.casefold())
+        if name.casefold() in kept or (found is not None and found.id in claimed):
+            continue
+        # One in which nothing ever was is left from a start that was cut off. One that somebody
+        # filled is theirs, even where a repository has its name.
+        if found is None or (found.name == name and found.numbers == 0):
             return memory.hub(name, create=True)
     raise AssertionError("names do not run out")
 
@@ -224,14 +229,6 @@ def _as_hub_name(name: str) -> str:
     except InvalidInput:
         # A name that Windows keeps for itself, or marks without a letter.
         return clean_hub_name("project-" + re.sub(r"[^A-Za-z0-9-]", "-", fitted).strip("-"))
-
-
-def _is_left_over(memory: Holdfast, hub: Hub, claimed: set[str]) -> bool:
-    """Whether a start that was cut off made it: nobody's, and nothing was ever in it. A hub that
-    somebody filled is theirs, even where a repository has its name."""
-    if hub.id in claimed or hub.name in (DEFAULT_HUB, memory.core.settings["hub"]):
-        return False
-    return hub.numbers == 0
 
 
 def _load(file: str) -> list[Entry]:

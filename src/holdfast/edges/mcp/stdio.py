@@ -37,7 +37,11 @@ _LAST_ANSWERS_S = 1.5
 
 def serve(server: Server[Any]) -> None:
     """Serves one client; returns when it is gone, or at SIGTERM and SIGINT."""
-    anyio.run(_serve, server)
+    try:
+        anyio.run(_serve, server)
+    except* BrokenPipeError:
+        # It no longer reads, so it is gone, though it did not say so.
+        pass
 
 
 async def _serve(server: Server[Any]) -> None:

@@ -1,0 +1,354 @@
+"""Which hub a working folder belongs to."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import holdfast
+from holdfast.edges.project import FILE_NAME, hub_here, project_of
+from holdfast.errors import StoreDamaged
+
+needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+
+
+@pytest.fixture
+def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[holdfast.Holdfast]:
+    # Tests may run below the home folder of whoever runs them, where no repository counts.
+    monkeypatch.setenv("HOME", str(tmp_path / "person"))
+    with holdfast.open(tmp_path / "home", settings={"embed.model": "none"}) as opened:
+        yield opened
+
+
+def git(folder: Path, *words: str) -> None:
+    env = {
+        **os.environ,
+        "GIT_AUTHOR_NAME": "Ada",
+        "GIT_AUTHOR_EMAIL": "ada@example.org",
+        "GIT_COMMITTER_NAME": "Ada",
+        "GIT_COMMITTER_EMAIL": "ada@example.org",
+        "GIT_CONFIG_GLOBAL": os.devnull,
+    }
+    subprocess.run(["git", *words], cwd=folder, env=env, check=True, capture_output=True)
+
+
+def repository(folder: Path, remote: str = "") -> Path:
+    """What git keeps of a repository, as far as it counts here."""
+    data = folder / ".git"
+    data.mkdir(parents=True)
+    (data / "description").write_text("Unnamed repository\n")
+    config = "[core]\n\tbare = false\n"
+    if remote:
+        config += f'[remote "origin"]\n\turl = {remote}\n\tfetch = +refs/heads/*\n'
+    (data / "config").write_text(config)
+    return folder
+
+
+def name_for(memory: holdfast.Holdfast, folder: Path) -> str:
+    return hub_here(memory, folder=str(folder))[0].name
+
+
+# What wins
+
+
+def test_a_name_wins_over_everything(
+    memory: holdfast.Holdfast, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    web = repository(tmp_path / "web")
+    hub, why = hub_here(memory, named="mine", folder=str(web))
+    assert (hub.name, why) == ("mine", "as named")
+
+
+def test_the_environment_wins_over_the_repository(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOLDFAST_HUB", "mine")
+    with holdfast.open(tmp_path / "home", settings={"embed.model": "none"}) as memory:
+        hub, why = hub_here(memory, folder=str(repository(tmp_path / "web")))
+    assert (hub.name, why) == ("mine", "from HOLDFAST_HUB")
+
+
+def test_a_repository_has_a_hub_of_its_name_from_any_folder_in_it(
+    memory: holdfast.Holdfast, tmp_path: Path
+) -> None:
+    web = repository(tmp_path / "web")
+    (web / "src" / "deep").mkdir(parents=True)
+    assert name_for(memory, web) == "web"
+    assert name_for(memory, web / "src" / "deep") == "web"
+    assert [hub.name for hub in memory.hubs()] == ["web"]
+
+
+def test_outside_of_any_repository_it_is_the_hub_in_use(
+    memory: holdfast.Holdfast, tmp_path: Path
+) -> None:
+    (tmp_path / "plain").mkdir()
+    assert name_for(memory, tmp_path / "plain") == "default"
+
+
+def test_a_repository_of_the_home_folder_is_no_project(
+    memory: holdfast.Holdfast, tmp_path: Path
+) -> None:
+    person = repository(tmp_path / "person")
+    (person / "notes").mkdir()
+    assert name_for(memory, person / "notes") == "default"
+    assert name_for(memory, repository(person / "web")) == "web"
+
+
+# Names
+
+
+def test_two_repositories_of_one_name_have_two_hubs(
+    memory: holdfast.Holdfast, tmp_path: Path
+) -> None:
+    one = repository(tmp_path / "a" / "web")
+    two = repository(tmp_path / "b" / "web")
+    assert name_for(memory, one) == "web"
+    second = name_for(memory, two)
+    assert second.startswith("web-") and len(second) == len("web-") + 6
+    # And each time the same ones.
+    assert (name_for(memory, two), name_for(memory, one)) == (second, "web")
+
+
+def test_a_hub_that_somebody_filled_is_not_taken_by_its_name(
+    memory: holdfast.Holdfast, tmp_path: Path
+) -> None:
+    memory.hub("work", create=True).remember("My doctor is Dr Heron")
+    hub, _ = hub_here(memory, folder=str(repository(tmp_path / "work")))
+    assert hub.name != "work"
+    assert not hub.recall("doctor", meaning=False)
+    assert name_for(memory, repository(tmp_path / "default")) != "default"
+
+
+def test_a_hub_left_by_a_start_that_was_cut_off_is_taken(
+    memory: holdfast.Holdfast, tmp_path: Path
+) -> None:
+    memory.create_hub("web")
+    assert name_for(memory, repository(tmp_path / "web")) == "web"
+
+
+def test_names_that_differ_only_in_case_are_told_apart(
+    memory: holdfast.Holdfast, tmp_path: Path
+) -> None:
+    assert name_for(memory, repository(tmp_path / "a" / "web")) == "web"
+    assert name_for(memory, repository(tmp_path / "b" / "Web")).startswith("Web-")
+
+
+@pytest.mark.parametrize(
+    ("folder", "hub"),
+    [
+        ("my app", "my-app"),
+        ("проект", "проект"),
+        (".dotfiles", "dotfiles"),
+        ("a..b", "a-b"),
+        ("-x-", "x"),
+        ("...", "project"),
+        ("NUL", "project-NUL"),
+        ("x" * 200, "x" * 52),
+        ("a'; DROP TABLE hubs", "a-DROP-TABLE-hubs"),
+    ],
+)
+def test_any_folder_name_makes_a_hub_name(
+    memory: holdfast.Holdfast, tmp_path: Path, folder: str, hub: str
+) -> None:
+    assert name_for(memory, repository(tmp_path / "in" / folder)) == hub
+
+
+# Moving and renaming
+
+
+def test_a_renamed_hub_is_still_the_repositorys(memory: holdfast.Holdfast, tmp_path: Path) -> None:
+    web = repository(tmp_path / "web")
+    hub_here(memory, folder=str(web))
+    memory.rename_hub("web", "site")
+    assert name_for(memory, web) == "site"
+
+
+def test_a_deleted_hub_is_made_anew(memory: holdfast.Holdfast, tmp_path: Path) -> None:
+    web = repository(tmp_path / "web")
+    hub_here(memory, folder=str(web))
+    memory.delete_hub("web")
+    hub, _ = hub_here(memory, folder=str(web))
+    assert hub.name == "web" and hub.statistics().memories == 0
+
+
+def test_a_renamed_repository_keeps_its_hub(memory: holdfast.Holdfast, tmp_path: Path) -> None:
+    web = repository(tmp_path / "web")
+    hub_here(memory, folder=str(web))
+    web.rename(tmp_path / "site")
+    assert name_for(memory, tmp_path / "site") == "web"
+
+
+def test_a_repository_that_was_cloned_anew_elsewhere_keeps_its_hub(
+    memory: holdfast.Holdfast, tmp_path: Path
+) -> None:
+    url = "https://example.org/ada/web.git"
+    web = repository(tmp_path / "web", url)
+    hub_here(memory, folder=str(web))
+    shutil.rmtree(web)
+    again = repository(tmp_path / "again", "https://ada:secret@example.org/ada/web")
+    assert name_for(memory, again) == "web"
+    assert "secret" not in (tmp_path / "home" / FILE_NAME).read_text()
+    assert "example.org" not in (tmp_path / "home" / FILE_NAME).read_text()
+
+
+def test_another_repository_where_one_was_is_known_by_its_place(
+    memory: holdfast.Holdfast, tmp_path: Path
+) -> None:
+    web = repository(tmp_path / "web")
+    hub_here(memory, folder=str(web))
+    shutil.rmtree(web)
+    assert name_for(memory, repository(tmp_path / "web")) == "web"
+
+
+# What a folder cannot claim
+
+
+def test_a_remote_does_not_give_the_hub_of_a_repository_that_is_still_there(
+    memory: holdfast.Holdfast, tmp_path: Path
+) -> None:
+    url = "https://example.org/ada/web.git"
+    hub_here(memory, folder=str(repository(tmp_path / "web", url)))
+    assert name_for(memory, repository(tmp_path / "copy", url)) == "copy"
+
+
+def test_a_git_file_does_not_make_a_folder_a_worktree_of_another_repository(
+    memory: holdfast.Holdfast, tmp_path: Path
+) -> None:
+    web = repository(tmp_path / "web")
+    hub_here(memory, folder=str(web))
+    own = web / ".git" / "worktrees" / "side"
+    own.mkdir(parents=True)
+    (own / "commondir").write_text("../..\n")
+    (own / "gitdir").write_text(f"{tmp_path}/side/.git\n")
+    for number, pointer in enumerate((own, web / ".git", "../web/.git", "\0", "", "x" * 50_000)):
+        folder = tmp_path / f"hostile-{number}"
+        folder.mkdir()
+        (folder / ".git").write_text(f"gitdir: {pointer}\n")
+        assert name_for(memory, folder) == f"hostile-{number}"
+
+
+def test_a_commondir_inside_a_repository_is_not_followed(
+    memory: holdfast.Holdfast, tmp_path: Path
+) -> None:
+    web = repository(tmp_path / "web")
+    hub_here(memory, folder=str(web))
+    hostile = repository(tmp_path / "hostile")
+    (hostile / ".git" / "commondir").write_text(f"{web}/.git\n")
+    assert name_for(memory, hostile) == "hostile"
+
+
+# With git itself
+
+
+@needs_git
+def test_all_worktrees_of_a_repository_have_one_hub(
+    memory: holdfast.Holdfast, tmp_path: Path
+) -> None:
+    web = tmp_path / "web"
+    web.mkdir()
+    git(web, "init", "-q")
+    git(web, "commit", "-q", "--allow-empty", "-m", "Begin")
+    git(web, "worktree", "add", "-q", "../feature")
+    git(web, "worktree", "add", "-q", "../fix")
+    assert name_for(memory, tmp_path / "feature") == "web"
+    assert name_for(memory, web) == "web"
+    git(web, "worktree", "move", "../fix", "../moved")
+    assert name_for(memory, tmp_path / "moved") == "web"
+    assert [hub.name for hub in memory.hubs()] == ["web"]
+
+
+@needs_git
+def test_worktrees_of_a_bare_repository_have_one_hub(
+    memory: holdfast.Holdfast, tmp_path: Path
+) -> None:
+    seed = tmp_path / "seed"
+    seed.mkdir()
+    git(seed, "init", "-q", "-b", "main")
+    git(seed, "commit", "-q", "--allow-empty", "-m", "Begin")
+    for place in ("shop.git", "other/.bare"):
+        git(tmp_path, "clone", "-q", "--bare", str(seed), place)
+    git(tmp_path / "shop.git", "worktree", "add", "-q", "../one", "-b", "one")
+    git(tmp_path / "shop.git", "worktree", "add", "-q", "../two", "-b", "two")
+    git(tmp_path / "other" / ".bare", "worktree", "add", "-q", "../three", "-b", "three")
+    assert name_for(memory, tmp_path / "one") == "shop"
+    assert name_for(memory, tmp_path / "two") == "shop"
+    assert name_for(memory, tmp_path / "other" / "three") == "other"
+
+
+@needs_git
+def test_a_submodule_is_a_project_of_its_own(memory: holdfast.Holdfast, tmp_path: Path) -> None:
+    library, web = tmp_path / "library", tmp_path / "web"
+    for folder in (library, web):
+        folder.mkdir()
+        git(folder, "init", "-q")
+        git(folder, "commit", "-q", "--allow-empty", "-m", "Begin")
+    allow = ("-c", "protocol.file.allow=always")
+    git(web, *allow, "submodule", "add", "-q", str(library), "vendored")
+    assert name_for(memory, web) == "web"
+    assert name_for(memory, web / "vendored") == "vendored"
+
+
+@needs_git
+def test_a_repository_that_git_made_is_known_after_it_was_moved(
+    memory: holdfast.Holdfast, tmp_path: Path
+) -> None:
+    web = tmp_path / "web"
+    web.mkdir()
+    git(web, "init", "-q")
+    found = project_of(str(web))
+    assert found is not None and found.birth
+    assert name_for(memory, web) == "web"
+    web.rename(tmp_path / "elsewhere")
+    assert name_for(memory, tmp_path / "elsewhere") == "web"
+
+
+# The file
+
+
+def test_a_damaged_file_is_an_error_and_no_new_beginning(
+    memory: holdfast.Holdfast, tmp_path: Path
+) -> None:
+    web = repository(tmp_path / "web")
+    hub_here(memory, folder=str(web))
+    file = tmp_path / "home" / FILE_NAME
+    for text in ("{", "[]", '{"projects": [{}]}', '{"projects": 5}', '{"version": 1}', "null"):
+        file.write_text(text)
+        with pytest.raises(StoreDamaged, match=r"projects\.json"):
+            hub_here(memory, folder=str(web))
+        assert file.read_text() == text
+    assert hub_here(memory, named="web", folder=str(web))[0].name == "web"
+
+
+def test_the_file_is_for_its_owner_and_drops_hubs_that_are_gone(
+    memory: holdfast.Holdfast, tmp_path: Path
+) -> None:
+    hub_here(memory, folder=str(repository(tmp_path / "web")))
+    memory.delete_hub("web")
+    hub_here(memory, folder=str(repository(tmp_path / "shop")))
+    file = tmp_path / "home" / FILE_NAME
+    assert file.stat().st_mode & 0o777 == 0o600
+    places = [row["place"] for row in json.loads(file.read_text())["projects"]]
+    assert places == [str(tmp_path / "shop" / ".git")]
+
+
+def test_many_processes_at_once_get_one_hub(tmp_path: Path) -> None:
+    web = repository(tmp_path / "web")
+    code = (
+        "import holdfast, sys; from holdfast.edges.project import hub_here\n"
+        "with holdfast.open(sys.argv[1]) as memory:\n"
+        "    print(hub_here(memory, folder=sys.argv[2])[0].id)"
+    )
+    words = [sys.executable, "-c", code, str(tmp_path / "home"), str(web)]
+    env = {**os.environ, "HOME": str(tmp_path / "person"), "HOLDFAST_EMBED_MODEL": "none"}
+    running = [
+        subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=env) for _ in range(4)
+    ]
+    found = {process.communicate(timeout=60)[0] for process in running}
+    assert len(found) == 1 and found.pop().startswith("hub_")
