@@ -119,8 +119,16 @@ def append_line(path: str, line: str, *, within: str | None = None) -> None:
             if size:
                 file.seek(size - 1)
                 ended = file.read(1) == b"\n"
-            file.write(("" if ended else "\n").encode() + line.encode() + b"\n")
-            os.fsync(file.fileno())
+            data = (b"" if ended else b"\n") + line.encode() + b"\n"
+            try:
+                if file.write(data) != len(data):
+                    # That is how a disk that has become full says it.
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+                os.fsync(file.fileno())
+            except OSError:
+                # Half a line would be taken for a whole one.
+                file.truncate(size)
+                raise
         if new:
             sync_folder(os.path.dirname(target))
 

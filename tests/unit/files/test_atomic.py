@@ -5,6 +5,8 @@ from __future__ import annotations
 import multiprocessing
 import os
 import stat
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -154,6 +156,30 @@ def test_processes_that_append_lose_no_line(tmp_path: Path) -> None:
         worker.join()
     lines = Path(path).read_text().splitlines()
     assert sorted(lines) == sorted(f"{name}-{number}" for name in "ab" for number in range(25))
+
+
+_FILL = """
+import resource, signal, sys
+from holdfast.errors import HoldfastError
+from holdfast.files.atomic import append_line
+
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (20, 20))
+append_line(sys.argv[1], "fits in there")
+try:
+    append_line(sys.argv[1], "does not fit any more")
+except HoldfastError as error:
+    print(type(error).__name__)
+"""
+
+
+def test_a_line_that_does_not_fit_on_the_disk_leaves_no_half(tmp_path: Path) -> None:
+    path = tmp_path / "a.md"
+    done = subprocess.run(
+        [sys.executable, "-c", _FILL, str(path)], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "StoreFull\n"
+    assert path.read_text() == "fits in there\n"
 
 
 def test_a_file_that_is_not_ours_keeps_its_mode(tmp_path: Path) -> None:
