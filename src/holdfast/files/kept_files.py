@@ -72,6 +72,13 @@ class Sides(NamedTuple):
         return self.file.text if self.file else None
 
     @property
+    def meant(self) -> str:
+        """The digest of what the store wants the file to say."""
+        if self.memory is None and self.base == Base("", _BLANK, self.bom):
+            return _BLANK  # An empty file that never said anything has no memory.
+        return digest(wanted(self.memory))
+
+    @property
     def bom(self) -> bool:
         return self.file.bom if self.file else bool(self.base and self.base.bom)
 
@@ -142,9 +149,7 @@ class KeptFiles:
     def in_step(self, sides: Sides) -> bool:
         """Whether there is nothing to take in and nothing to write."""
         text = digest(sides.text)
-        return text == digest(wanted(sides.memory)) and (
-            sides.base is None or sides.base.digest == text
-        )
+        return text == sides.meant and (sides.base is None or sides.base.digest == text)
 
     # Bringing the sides together
 
@@ -153,7 +158,7 @@ class KeptFiles:
         sides = self.sides(root, path)
         if self.in_step(sides):
             return sides
-        there, meant, base = digest(sides.text), digest(wanted(sides.memory)), sides.base
+        there, meant, base = digest(sides.text), sides.meant, sides.base
         if there == meant:
             self.agree({path: self._base_of(sides, sides.memory)})
         elif base is None:

@@ -1,0 +1,151 @@
+"""A hub as the memory tool of Anthropic's Python SDK, for its tool runner.
+
+It only carries commands over: what they do is the `anthropic` dialect's business, for the plain and
+the async class alike. What the dialect refuses is raised as the SDK's ToolError.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from holdfast.agents.toolset import tools
+from holdfast.errors import HoldfastError
+
+try:
+    import anyio.to_thread
+    from anthropic.lib.tools import (
+        BetaAbstractMemoryTool,
+        BetaAsyncAbstractMemoryTool,
+        ToolError,
+    )
+    from typing_extensions import override
+except ImportError as error:
+    raise ImportError(
+        f"This adapter needs the package anthropic, which cannot be imported ({error})."
+        ' Install it with: pip install "holdfast[anthropic]"'
+    ) from error
+
+if TYPE_CHECKING:
+    from anthropic.types.beta import (
+        BetaCacheControlEphemeralParam,
+        BetaMemoryTool20250818CreateCommand,
+        BetaMemoryTool20250818DeleteCommand,
+        BetaMemoryTool20250818InsertCommand,
+        BetaMemoryTool20250818RenameCommand,
+        BetaMemoryTool20250818StrReplaceCommand,
+        BetaMemoryTool20250818ViewCommand,
+    )
+
+    from holdfast.hub_memory import HubMemory
+
+
+class HoldfastMemoryTool(BetaAbstractMemoryTool):
+    """The memory tool over a hub's files. `agent` is noted as the source of what it stores."""
+
+    def __init__(
+        self,
+        hub: HubMemory,
+        *,
+        agent: str | None = None,
+        cache_control: BetaCacheControlEphemeralParam | None = None,
+    ) -> None:
+        super().__init__(cache_control=cache_control)
+        self._hub = hub
+        self._tools = tools("anthropic", hub, agent=agent)
+
+    @override
+    def call(self, input: object) -> str:
+        """Runs what a model sent, as it sent it: mistakes are answered with a sentence."""
+        if not isinstance(input, Mapping):
+            raise ToolError("The input must be an object with a command, such as view.")
+        reply = self._tools.call("memory", input)
+        if reply.failed:
+            raise ToolError(reply.text)
+        return reply.text
+
+    def _run(self, command: Any) -> str:
+        return self.call(command.to_dict())
+
+    @override
+    def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
+        return self._run(command)
+
+    @override
+    def create(self, command: BetaMemoryTool20250818CreateCommand) -> str:
+        return self._run(command)
+
+    @override
+    def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> str:
+        return self._run(command)
+
+    @override
+    def insert(self, command: BetaMemoryTool20250818InsertCommand) -> str:
+        return self._run(command)
+
+    @override
+    def delete(self, command: BetaMemoryTool20250818DeleteCommand) -> str:
+        return self._run(command)
+
+    @override
+    def rename(self, command: BetaMemoryTool20250818RenameCommand) -> str:
+        return self._run(command)
+
+    @override
+    def clear_all_memory(self) -> str:
+        """Removes all files and archives their memories, as one change set that can be undone.
+        MEMORY.md and what is in it stays."""
+        try:
+            self._hub.files(trust="agent").clear()
+        except HoldfastError as error:
+            raise ToolError(str(error)) from error
+        return "All memory cleared"
+
+
+class AsyncHoldfastMemoryTool(BetaAsyncAbstractMemoryTool):
+    """The same for the async client: each command runs in a thread of its own."""
+
+    def __init__(
+        self,
+        hub: HubMemory,
+        *,
+        agent: str | None = None,
+        cache_control: BetaCacheControlEphemeralParam | None = None,
+    ) -> None:
+        super().__init__(cache_control=cache_control)
+        self._tool = HoldfastMemoryTool(hub, agent=agent)
+
+    @override
+    async def call(self, input: object) -> str:
+        return await anyio.to_thread.run_sync(self._tool.call, input)
+
+    async def _run(self, command: Any) -> str:
+        return await self.call(command.to_dict())
+
+    @override
+    async def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
+        return await self._run(command)
+
+    @override
+    async def create(self, command: BetaMemoryTool20250818CreateCommand) -> str:
+        return await self._run(command)
+
+    @override
+    async def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> str:
+        return await self._run(command)
+
+    @override
+    async def insert(self, command: BetaMemoryTool20250818InsertCommand) -> str:
+        return await self._run(command)
+
+    @override
+    async def delete(self, command: BetaMemoryTool20250818DeleteCommand) -> str:
+        return await self._run(command)
+
+    @override
+    async def rename(self, command: BetaMemoryTool20250818RenameCommand) -> str:
+        return await self._run(command)
+
+    @override
+    async def clear_all_memory(self) -> str:
+        return await anyio.to_thread.run_sync(self._tool.clear_all_memory)
