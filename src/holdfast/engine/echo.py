@@ -1,0 +1,90 @@
+"""What of a text the hub has handed out itself: its memories must not come in again as new.
+
+The shapes are found by `text/echo.py`, and held against the store by the walk. Only words that are
+really in this hub's memory (as they are, as they were, or a passage of them), and that the caller
+may see, are an echo. All else stays, to the letter.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from holdfast.domain.memory import Memory
+from holdfast.engine.core import Core
+from holdfast.engine.echo_frames import Echo
+from holdfast.engine.echo_store import Known
+from holdfast.engine.echo_walk import Walk
+from holdfast.text.echo import is_fixed_reply, may_be_ours
+from holdfast.text.spans import marked_out, without
+
+if TYPE_CHECKING:
+    from holdfast.store.base import Reader
+
+# An answer names a few; the rest is a number.
+_SHOWN_MAX = 3
+_SHOWN_CHARS = 60
+
+
+class Heard(NamedTuple):
+    """What somebody said, without what they had from us. `memories` are those that came back."""
+
+    text: str
+    echoes: tuple[Echo, ...] = ()
+    memories: tuple[Memory, ...] = ()
+
+    @property
+    def nothing_new(self) -> bool:
+        """Whether all of it was ours."""
+        return bool(self.echoes) and not self.text
+
+    @property
+    def sentence(self) -> str:
+        """What to answer when there was nothing new."""
+        if not self.memories:
+            return "This is an answer of memory itself; nothing new was stored."
+        named = [_named(one) for one in self.memories[:_SHOWN_MAX]]
+        more = len(self.memories) - len(named)
+        rest = f" and {more} more" if more else ""
+        return f"Already known: {', '.join(named)}{rest}; nothing new was stored."
+
+
+def _named(memory: Memory) -> str:
+    if not memory.visible:
+        # It came back, but what it says now is not to be shown.
+        return f"#{memory.number}"
+    line = " ".join(memory.content.split())
+    if len(line) > _SHOWN_CHARS:
+        line = line[: _SHOWN_CHARS - 1].rstrip() + "…"
+    return f"#{memory.number} “{line}”"
+
+
+def without_echo(core: Core, hub_id: str, text: str) -> Heard:
+    """The text without what this hub has handed out."""
+    if is_fixed_reply(text):
+        return Heard("", (Echo(0, len(text)),))
+    if not may_be_ours(text):
+        return Heard(text)
+    with core.read() as reader:
+        return _heard(core, reader, hub_id, text)
+
+
+def with_echo_marked(core: Core, hub_id: str, text: str) -> str:
+    """The text with a short note in place of what this hub has handed out. A reply that holds no
+    memory is a line like any other here."""
+    if not may_be_ours(text):
+        return text
+    heard = without_echo(core, hub_id, text)
+    if not any(one.id for one in heard.echoes):
+        return text
+    return marked_out(text, [one[:2] for one in heard.echoes])
+
+
+def _heard(core: Core, reader: Reader, hub_id: str, text: str) -> Heard:
+    hub = reader.hub_by_id(hub_id)
+    known = Known(core, reader, hub_id, budget=len(text))
+    echoes = Walk(text, known, hub.name if hub else "").echoes()
+    if not echoes:
+        return Heard(text)
+    left = without(text, [one[:2] for one in echoes])
+    met = dict.fromkeys(one.id for one in echoes if one.id.startswith("mem_"))
+    return Heard(left, tuple(echoes), tuple(known.memory(id_) for id_ in met))
