@@ -10,6 +10,8 @@ import sys
 import threading
 from pathlib import Path
 
+import pytest
+
 from holdfast.domain.clock import SystemClock
 from holdfast.domain.ids import TimeIds
 from holdfast.testing import open_for_tests
@@ -55,6 +57,65 @@ def test_entries_that_were_acknowledged_survive_a_kill(tmp_path: Path) -> None:
     assert len(said) == len(set(said)) and sorted(said) == sorted(stored)
     assert {f"entry {number}." for number in acknowledged} <= set(said)
     assert sorted(re.findall(r"entry \d+\.", text)) == sorted(said)
+
+
+# Kills itself at the n-th step of an addition, before it or after it.
+_CUT_OFF = """
+import os, signal, sys
+from holdfast import engine
+from holdfast.domain.clock import SystemClock
+from holdfast.domain.ids import TimeIds
+from holdfast.files import journal, journal_base, journal_sync
+from holdfast.testing import open_for_tests
+
+home, step, when = sys.argv[1:]
+place, name = {
+    "sync": (journal_sync, "sync_day"),
+    "remember": (engine.remember, "remember"),
+    "append": (journal, "append_line"),
+    "agree": (journal_base, "agree"),
+}[step]
+real = getattr(place, name)
+
+def cut(*args, **values):
+    if step == "agree" and len(args[2]) == 1:
+        return real(*args, **values)  # on what was there before
+    done = real(*args, **values) if when == "after" else None
+    os.kill(os.getpid(), signal.SIGKILL)
+    return done
+
+clock = SystemClock()
+with open_for_tests(home, clock=clock, ids=TimeIds(clock)) as memory:
+    hub = memory.hub("work")
+    hub.journal_add("safe before", at="2026-01-14T12:00:00Z")
+    setattr(place, name, cut)
+    hub.journal_add("cut off", at="2026-01-14T12:00:00Z")
+"""
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("step", ["sync", "remember", "append", "agree"])
+def test_a_kill_between_any_two_steps_of_an_addition_doubles_nothing(
+    tmp_path: Path, step: str, when: str
+) -> None:
+    with open_for_tests(tmp_path) as memory:
+        memory.create_hub("work")
+    done = subprocess.run([sys.executable, "-c", _CUT_OFF, str(tmp_path), step, when])
+    assert done.returncode == -signal.SIGKILL
+    nothing_yet = step == "sync" or (step, when) == ("remember", "before")
+    kept = [] if nothing_yet else ["cut off"]
+    with open_for_tests(tmp_path, ids=TimeIds(SystemClock())) as memory:
+        hub = memory.hub("work")
+        # Whatever comes first, a look at something else or the retry, the entry is there once.
+        assert [one.content for one in hub.list(order="number")] == ["safe before", *kept]
+        if not kept:
+            hub.journal_add("cut off", at="2026-01-14T12:00:00Z")
+        said = [entry.text for day in hub.journal("2026-01-14") for entry in day.entries]
+        assert said == ["safe before", "cut off"]
+        assert [one.content for one in hub.list(order="number")] == said
+        text = Path(hub.folder, "2026-01-14.md").read_text()
+        assert text == "- 12:00 safe before\n- 12:00 cut off\n"
+        assert memory.core.store.check() == []
 
 
 def test_threads_that_add_at_once_lose_nothing(tmp_path: Path) -> None:
