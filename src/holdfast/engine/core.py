@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from holdfast.domain.access import Viewer
 from holdfast.errors import EmbedderError, HoldfastError, NotFound
 from holdfast.recall.vector import VectorCache
 
@@ -15,13 +17,25 @@ if TYPE_CHECKING:
     from holdfast.domain.clock import Clock
     from holdfast.domain.hub import Hub
     from holdfast.domain.ids import Ids
+    from holdfast.domain.memory import Memory
     from holdfast.embed.base import Embedder
     from holdfast.engine.embedding import CatchUp
     from holdfast.settings import Settings
-    from holdfast.store.base import Reader, Store
+    from holdfast.store.base import Reader, Store, Writer
 
 # Shown counts are written together with the next write, or when this many have gathered.
 _SHOWN_MAX = 256
+
+
+class _Shared:
+    """What is one for all who use a store at once."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.embedder: Embedder | None = None
+        self.embedder_sought = False
+        self.catch_up: CatchUp | None = None
+        self.shown: list[tuple[str, str]] = []
 
 
 class Core:
@@ -41,16 +55,41 @@ class Core:
         self.clock = clock
         self.ids = ids
         self.actor = actor
+        self.viewer: Viewer | None = Viewer(actor)
         self.settings = settings
         self.vectors = VectorCache()
-        self._find_embedder = find_embedder
-        self._embedder: Embedder | None = None
-        self._embedder_sought = False
-        self._lock = threading.Lock()
-        self._shown: list[tuple[str, str]] = []
-        self._catch_up: CatchUp | None = None
+        # What layers above keep as long as the store is open, under names of their own.
+        self.kept: dict[tuple[str, ...], Any] = {}
         # Turns logged since the store was opened, by hub: they tell when to prune the log.
         self.logged: dict[str, int] = {}
+        self._find_embedder = find_embedder
+        self._shared = _Shared()
+
+    def acting(self, actor: str | None = None, viewer: Viewer | None = None) -> Core:
+        """The same engine for somebody else: what they write is theirs, and they see what they may
+        see; or, with a viewer, what that one may see. Everything else is shared."""
+        twin = Core.__new__(Core)
+        vars(twin).update(vars(self))
+        twin.actor = self.actor if actor is None else actor
+        twin.viewer = viewer or Viewer(twin.actor)
+        return twin
+
+    def for_upkeep(self) -> Core:
+        """The same engine with eyes for everything: for rules that run for all alike."""
+        twin = self.acting()
+        twin.viewer = None
+        return twin
+
+    def sees(self, memory: Memory) -> bool:
+        return self.viewer is None or self.viewer.sees(memory)
+
+    # The store, with the actor's eyes
+
+    def read(self, *, deadline_s: float | None = None) -> AbstractContextManager[Reader]:
+        return self.store.read(deadline_s=deadline_s, viewer=self.viewer)
+
+    def write(self) -> AbstractContextManager[Writer]:
+        return self.store.write(viewer=self.viewer)
 
     def now(self) -> datetime:
         return self.clock.now()
@@ -60,11 +99,12 @@ class Core:
     @property
     def embedder(self) -> Embedder | None:
         """The embedding model, found when first asked for; None where there is none."""
-        with self._lock:
-            if not self._embedder_sought:
-                self._embedder = self._find_embedder()
-                self._embedder_sought = True
-        return self._embedder
+        shared = self._shared
+        with shared.lock:
+            if not shared.embedder_sought:
+                shared.embedder = self._find_embedder()
+                shared.embedder_sought = True
+        return shared.embedder
 
     def embed(self, texts: Sequence[str]) -> tuple[str, list[bytes]]:
         """The model's identity and a stored vector for each text; no identity, no vectors.
@@ -84,23 +124,27 @@ class Core:
 
     def catch_up(self) -> None:
         """Makes missing vectors in the background, where that is wanted and there is a model."""
-        if self.settings["embed.background"] and self._embedder is not None:
+        shared = self._shared
+        if self.settings["embed.background"] and shared.embedder is not None:
             from holdfast.engine.embedding import CatchUp
 
-            with self._lock:
-                if self._catch_up is None:
-                    self._catch_up = CatchUp(self)
-            self._catch_up.start()
+            with shared.lock:
+                if shared.catch_up is None:
+                    shared.catch_up = CatchUp(self)
+            shared.catch_up.start()
 
     def wait(self) -> None:
         """Waits for what runs in the background."""
-        if self._catch_up is not None:
-            self._catch_up.wait()
+        if self._shared.catch_up is not None:
+            self._shared.catch_up.wait()
 
     def stop(self) -> None:
-        """Ends what runs in the background."""
-        if self._catch_up is not None:
-            self._catch_up.stop()
+        """Ends what runs in the background, and closes what layers above keep open."""
+        if self._shared.catch_up is not None:
+            self._shared.catch_up.stop()
+        for one in self.kept.values():
+            one.close()
+        self.kept.clear()
 
     # Counters
 
@@ -108,16 +152,18 @@ class Core:
         """Notes that these were shown; written later, off the path of the answer."""
         if not self.settings["recall.count_shown"]:
             return
-        with self._lock:
-            self._shown += [(hub_id, memory_id) for memory_id in memory_ids]
-            due = len(self._shown) >= _SHOWN_MAX
+        shared = self._shared
+        with shared.lock:
+            shared.shown += [(hub_id, memory_id) for memory_id in memory_ids]
+            due = len(shared.shown) >= _SHOWN_MAX
         if due:
             self.write_counters()
 
     def write_counters(self) -> None:
         """Writes the shown counts that have gathered; losing them would be no harm."""
-        with self._lock:
-            waiting, self._shown = self._shown, []
+        shared = self._shared
+        with shared.lock:
+            waiting, shared.shown = shared.shown, []
         if not waiting:
             return
         by_hub: dict[str, list[str]] = {}

@@ -74,7 +74,7 @@ def request_decision(
     bare = compose(draft, core, hub_id)._replace(quarantine=AWAITS)
     wanted = Decision(bare, asked, choices, around, "open")
     new = bare._replace(metadata=to_metadata(wanted))
-    with core.store.write() as writer:
+    with core.write() as writer:
         require_hub(writer, hub_id, hub)
         waiting = list(_open(writer, hub_id))
         for other in waiting:
@@ -94,7 +94,7 @@ def request_decision(
 
 def decisions(core: Core, hub_id: str, hub: str, *, every: bool = False) -> list[Decision]:
     """The open ones, oldest first; with `every`, also those that were decided or withdrawn."""
-    with core.store.read() as reader:
+    with core.read() as reader:
         require_hub(reader, hub_id, hub)
         found = list(_open(reader, hub_id))
         if every:
@@ -116,7 +116,7 @@ def decide(
     """A person's answer: an option by its words or its number, and why. It becomes a memory of its
     own, and the question is put away."""
     note = clean_label("note", note)
-    with core.store.read() as reader:
+    with core.read() as reader:
         require_hub(reader, hub_id, hub)
         seen = _undecided(find_memory(reader, hub_id, hub, reference))
     chosen = _chosen(seen, option)
@@ -133,8 +133,8 @@ def decide(
     )
     # The embedding model is asked before the write begins.
     (item,) = prepare(core, hub_id, hub, [draft])
-    with core.store.write() as writer:
-        current = _still(writer, hub, seen)
+    with core.write() as writer:
+        current = seen
         recorder = Recorder(core, writer, hub_id, "remember", reason=f"decided: {chosen}")
         answer = take_in(writer, recorder, core, hub, item).memory
         decided = current._replace(status="decided", option=chosen, note=note, answer=answer.id)
@@ -148,7 +148,7 @@ def withdraw_decision(
 ) -> Decision:
     """Takes a question back without an answer; it is kept, and no longer open."""
     note = clean_label("note", note)
-    with core.store.write() as writer:
+    with core.write() as writer:
         require_hub(writer, hub_id, hub)
         current = _undecided(find_memory(writer, hub_id, hub, reference))
         recorder = Recorder(core, writer, hub_id, "archive", reason="withdrew a question")

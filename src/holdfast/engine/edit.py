@@ -56,6 +56,8 @@ _CLEARABLE = frozenset(
     {"key", "session", "speaker", "occurred_at", "occurred_until"}
     | {"valid_from", "valid_until", "expires_at"}
 )
+# What may collide with the name of another memory.
+_NAMES = frozenset({"key", "boundary"})
 _SPANS = frozenset({"occurred_at", "occurred_until", "valid_from", "valid_until"})
 
 
@@ -72,22 +74,22 @@ def update(
     """Sets fields; a field set to None is cleared where that makes sense."""
     new = _checked(core, changes)
     reason = clean_label("reason", reason)
-    with core.store.read() as reader:
+    with core.read() as reader:
         require_hub(reader, hub_id, hub)
         seen = find_memory(reader, hub_id, hub, reference)
     # The embedding model is asked before the write begins; should the memory change in between,
     # it is asked again after it.
     index = _index_of(core, seen, new)
-    with core.store.write() as writer:
+    with core.write() as writer:
         memory = find_memory(writer, hub_id, hub, seen.id)
         if expected_version is not None and memory.version != expected_version:
             raise Conflict(
                 f"Memory #{memory.number} is at version {memory.version}, not {expected_version}.",
                 hint="Read it again, then change what is there now.",
             )
-        key = new.get("key")
-        if key is not None:
-            refuse_taken(writer, memory._replace(key=key))
+        refuse_taking_private(core, memory, new.get("boundary"))
+        if not _NAMES.isdisjoint(new):
+            refuse_taken(writer, memory._replace(**{n: new[n] for n in _NAMES & new.keys()}))
         if not _SPANS.isdisjoint(new):
             refuse_backwards(memory._replace(**new))
         recorder = Recorder(core, writer, hub_id, "update", reason=reason)
@@ -135,17 +137,27 @@ def _index_of(core: Core, memory: Memory, new: dict[str, Any]) -> Indexed | None
     return indexed(after, core) if after != memory else None
 
 
+def refuse_taking_private(core: Core, memory: Memory, boundary: str | None) -> None:
+    """What is somebody else's cannot be hidden from everyone but them."""
+    if boundary == "private" and memory.boundary != "private" and memory.owner != core.actor:
+        raise InvalidInput(
+            f"Memory #{memory.number} is {memory.owner}'s, who alone can make it private.",
+            hint="Forget it instead, or keep a private one of your own.",
+        )
+
+
 def refuse_taken(reader: Reader, memory: Memory) -> None:
     """A key or a source path belongs to one memory at a time."""
     if memory.key is not None:
-        other = reader.memory_by_key(memory.hub_id, memory.key)
+        other = reader.memory_by_key(memory.hub_id, memory.key, audience=memory.audience)
         if other is not None and other.id != memory.id:
             raise AlreadyExists(
                 f"The key `{memory.key}` belongs to memory #{other.number}.",
                 hint=f"Choose another key, or forget #{other.number} first.",
             )
     if memory.source_path is not None:
-        other = reader.memory_by_path(memory.hub_id, memory.source_path)
+        path = memory.source_path
+        other = reader.memory_by_path(memory.hub_id, path, audience=memory.audience)
         if other is not None and other.id != memory.id:
             raise AlreadyExists(
                 f"The path {memory.source_path} belongs to memory #{other.number}.",
@@ -165,7 +177,7 @@ def _revise(
     **new: Any,
 ) -> list[Memory]:
     reason = clean_label("reason", reason)
-    with core.store.write() as writer:
+    with core.write() as writer:
         require_hub(writer, hub_id, hub)
         recorder = Recorder(core, writer, hub_id, action, reason=reason)
         if "forgotten_at" in new and new["forgotten_at"] is not None:
@@ -244,7 +256,7 @@ def purge(
     """Removes them for good."""
     out = []
     reason = clean_label("reason", reason)
-    with core.store.write() as writer:
+    with core.write() as writer:
         require_hub(writer, hub_id, hub)
         for reference in references:
             memory = find_memory(writer, hub_id, hub, reference, forgotten=True)
@@ -309,7 +321,7 @@ def settle(core: Core, done: str) -> None:
 
 def access(core: Core, hub_id: str, hub: str, references: Sequence[Reference]) -> list[Memory]:
     """Notes that these were really used: ranking and the lifecycle take that into account."""
-    with core.store.write() as writer:
+    with core.write() as writer:
         require_hub(writer, hub_id, hub)
         found = [find_memory(writer, hub_id, hub, reference) for reference in references]
         writer.count_access(hub_id, [memory.id for memory in found], core.now())

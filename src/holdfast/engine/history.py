@@ -38,10 +38,11 @@ class FieldDiff(NamedTuple):
 
 def history(core: Core, hub_id: str, hub: str, reference: Reference) -> list[Entry]:
     """Everything that happened to a memory, oldest first; also to one that is forgotten."""
-    with core.store.read() as reader:
+    with core.read() as reader:
         require_hub(reader, hub_id, hub)
         memory = find_memory(reader, hub_id, hub, reference, forgotten=True)
-        return _entries(reader, memory)
+        # What it said while it was private stays private when it is shared.
+        return [entry for entry in _entries(reader, memory) if core.sees(entry.after)]
 
 
 def _entries(reader: Reader, memory: Memory) -> list[Entry]:
@@ -92,11 +93,11 @@ def _lines(old: str, new: str) -> tuple[str, ...]:
 
 def memory_as_of(core: Core, hub_id: str, hub: str, reference: Reference, at: datetime) -> Memory:
     """One memory as it stood at a past time."""
-    with core.store.read() as reader:
+    with core.read() as reader:
         require_hub(reader, hub_id, hub)
         memory = find_memory(reader, hub_id, hub, reference, forgotten=True)
         then = as_of(memory, reader.revisions(hub_id, memory.id), at)
-    if then is None or then.forgotten_at is not None:
+    if then is None or then.forgotten_at is not None or not core.sees(then):
         raise NotFound(
             f"Memory #{memory.number} was not there at that time.",
             hint=f"`holdfast history {memory.number}` shows when it was.",
@@ -104,16 +105,21 @@ def memory_as_of(core: Core, hub_id: str, hub: str, reference: Reference, at: da
     return then
 
 
-def states_as_of(reader: Reader, hub_id: str, at: datetime) -> dict[str, Memory | None]:
-    """Of the memories that changed since: how each stood then, None for those not there yet.
+def states_as_of(core: Core, reader: Reader, hub_id: str, at: datetime) -> dict[str, Memory | None]:
+    """Of the memories that changed since: how each stood then, None for those not there yet, or
+    private then.
 
     A memory that is not in the answer stands today as it stood then.
     """
     changed = reader.changed_after(hub_id, at)
     heads = reader.memories_by_id(hub_id, changed)
-    return {
+    then = {
         memory_id: as_of(head, reader.revisions(hub_id, memory_id), at)
         for memory_id, head in heads.items()
+    }
+    return {
+        memory_id: None if memory is None or not core.sees(memory) else memory
+        for memory_id, memory in then.items()
     }
 
 
@@ -125,11 +131,12 @@ def undo(
     Undoing an undo brings the change back. Where a later change touched the same fields, it is
     refused, unless forced.
     """
-    with core.store.write() as writer:
+    with core.write() as writer:
         require_hub(writer, hub_id, hub)
         target = _target(writer, hub_id, hub, change_id)
         recorder = Recorder(core, writer, hub_id, "undo", undoes=target.id)
         touched: dict[str, Memory] = {}
+        _refuse_of_others(core, target)
         for revision in reversed(writer.revisions_of(hub_id, target.id)):
             memory = writer.memory(hub_id, revision.memory_id)
             if memory is None:
@@ -144,6 +151,18 @@ def undo(
             raise Conflict(f"There is nothing left to take back in {target.id}.")
     recorder.embed()
     return Undone(recorder.change, target, list(touched.values()))
+
+
+def _refuse_of_others(core: Core, target: Change) -> None:
+    """A change set is taken back whole, and what is private to others is theirs to take back."""
+    hub_id = target.hub_id
+    with core.read() as mine, core.store.read() as everything:
+        seen = len(mine.revisions_of(hub_id, target.id))
+        if seen != len(everything.revisions_of(hub_id, target.id)):
+            raise Conflict(
+                f"{target.id} also changed what is private to others, and is taken back whole.",
+                hint="Change back what is yours one by one.",
+            )
 
 
 def _mark_what_it_undid(writer: Writer, hub_id: str, target: Change) -> None:
@@ -227,7 +246,8 @@ def _refuse_taken_key(writer: Writer, memory: Memory, new: dict[str, Any]) -> No
     after = memory._replace(**new)
     if after.forgotten_at is None and (
         memory.forgotten_at is not None
-        or (after.key, after.source_path) != (memory.key, memory.source_path)
+        or (after.key, after.source_path, after.audience)
+        != (memory.key, memory.source_path, memory.audience)
     ):
         refuse_taken(writer, after)
 
@@ -236,7 +256,7 @@ def changes(
     core: Core, hub_id: str, hub: str, *, limit: int = 50, before: str | None = None
 ) -> list[Change]:
     """Change sets, newest first."""
-    with core.store.read() as reader:
+    with core.read() as reader:
         require_hub(reader, hub_id, hub)
         return reader.changes(hub_id, limit=limit, before=before)
 

@@ -98,13 +98,15 @@ def lifecycle(
 ) -> list[LifecycleMove]:
     """Moves every memory that is due, or those of one category; with `dry_run`, only says what it
     would move."""
-    moves = list(_due(core, hub_id, hub, () if category is None else (category,)))
+    # The rules are the same for what is private to others, of which nothing is told.
+    everyone = core.for_upkeep()
+    moves = list(_due(everyone, hub_id, hub, () if category is None else (category,)))
     if dry_run or not moves:
-        return moves
+        return [move for move in moves if core.sees(move.memory)]
     done: list[LifecycleMove] = []
     change = None
     for start in range(0, len(moves), _BATCH):
-        with core.store.write() as writer:
+        with everyone.write() as writer:
             require_hub(writer, hub_id, hub)
             recorder = Recorder(
                 core, writer, hub_id, "lifecycle", reason="lifecycle rules", change=change
@@ -118,7 +120,9 @@ def lifecycle(
                     done.append(LifecycleMove(moved, *step))
             if recorder.written:
                 change = recorder.change
-    return sorted(done, key=lambda move: move.memory.number)
+    return sorted(
+        (move for move in done if core.sees(move.memory)), key=lambda move: move.memory.number
+    )
 
 
 def _due(core: Core, hub_id: str, hub: str, categories: tuple[str, ...]) -> Iterator[LifecycleMove]:

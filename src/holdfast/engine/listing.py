@@ -71,7 +71,7 @@ def _scan(
         yield from _scan_past(core, hub_id, hub, wanted, order, after, as_of)
         return
     while True:
-        with core.store.read() as reader:
+        with core.read() as reader:
             require_hub(reader, hub_id, hub)
             batch = reader.memories(hub_id, wanted, order=order, after=after, limit=size)
         yield from batch
@@ -89,9 +89,9 @@ def _scan_past(
     after: tuple[Any, int] | None,
     at: datetime,
 ) -> Iterator[Memory]:
-    with core.store.read() as reader:
+    with core.read() as reader:
         require_hub(reader, hub_id, hub)
-        then = list(memories_as_of(reader, hub_id, wanted, at))
+        then = list(memories_as_of(core, reader, hub_id, wanted, at))
     down = order in DOWNWARDS
     then.sort(key=lambda memory: _place(memory, order), reverse=down)
     for memory in then:
@@ -100,9 +100,11 @@ def _scan_past(
             yield memory
 
 
-def memories_as_of(reader: Reader, hub_id: str, wanted: Filter, at: datetime) -> Iterator[Memory]:
+def memories_as_of(
+    core: Core, reader: Reader, hub_id: str, wanted: Filter, at: datetime
+) -> Iterator[Memory]:
     """The memories as they stood at a past time, those that the filter admits."""
-    past = states_as_of(reader, hub_id, at)
+    past = states_as_of(core, reader, hub_id, at)
     everything = Filter(states=(), forgotten=None, quarantined=None)
     after: tuple[Any, int] | None = None
     while True:

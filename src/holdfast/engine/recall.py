@@ -45,11 +45,11 @@ def recall_memories(
     embedder = core.embedder if meaning else None
     if embedder is not None:
         # The first look at a large hub reads all of its vectors: no part of the answer's deadline.
-        with core.store.read() as reader:
+        with core.read() as reader:
             core.vectors.refresh(reader, hub_id, embedder.identity)
-    with core.store.read(deadline_s=core.settings["recall.deadline_s"]) as reader:
+    with core.read(deadline_s=core.settings["recall.deadline_s"]) as reader:
         require_hub(reader, hub_id, hub)
-        past = None if as_of is None else engine.history.states_as_of(reader, hub_id, as_of)
+        past = None if as_of is None else engine.history.states_as_of(core, reader, hub_id, as_of)
         ask = Ask(analysis, wanted, count, moment, past, project)
         recalled = recall(
             reader, hub_id, ask, embedder, core.vectors, meaning=meaning, explain=explain
@@ -69,7 +69,7 @@ def checked_limit(limit: int) -> int:
 def related(core: Core, hub_id: str, hub: str, reference: Reference, *, limit: int = 5) -> Recalled:
     """Memories near a memory: by meaning where it has vectors, else by its words."""
     checked_limit(limit)
-    with core.store.read(deadline_s=core.settings["recall.deadline_s"]) as reader:
+    with core.read(deadline_s=core.settings["recall.deadline_s"]) as reader:
         require_hub(reader, hub_id, hub)
         memory = engine.find.find_memory(reader, hub_id, hub, reference)
         wanted = Filter(alive_at=core.now())

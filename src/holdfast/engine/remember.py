@@ -87,7 +87,7 @@ def remember_many(
     With `first_is_parent` those that are new point to the first.
     """
     prepared = list(prepare(core, hub_id, hub, drafts))
-    with core.store.write() as writer:
+    with core.write() as writer:
         require_hub(writer, hub_id, hub)
         recorder = Recorder(core, writer, hub_id, "remember", reason=reason)
         results: list[Remembered] = []
@@ -113,7 +113,7 @@ def remember_stream(
     def flush() -> list[Remembered]:
         nonlocal change
         prepared = list(prepare(core, hub_id, hub, batch))
-        with core.store.write() as writer:
+        with core.write() as writer:
             require_hub(writer, hub_id, hub)
             recorder = Recorder(
                 core,
@@ -155,29 +155,31 @@ def prepare(core: Core, hub_id: str, hub: str, drafts: Sequence[Draft]) -> Itera
     # Only the model is worth the look; without one, the look inside the write is enough.
     known = [False] * len(memories)
     if core.embedder is not None:
-        with core.store.read() as reader:
+        with core.read() as reader:
             require_hub(reader, hub_id, hub)
-            known = [_unchanged(reader, memory) for memory in memories]
+            known = [_unchanged(reader, *pair) for pair in zip(clean, memories, strict=True)]
     fresh = [memory for memory, there in zip(memories, known, strict=True) if not there]
     indexes = iter(indexed_all(fresh, core))
     for draft, memory, there in zip(clean, memories, known, strict=True):
         yield Prepared(draft, memory, None if there else next(indexes))
 
 
-def _unchanged(reader: Reader, memory: Memory) -> bool:
-    twin = _twin(reader, memory)
+def _unchanged(reader: Reader, draft: Draft, memory: Memory) -> bool:
+    twin = _twin(reader, draft, memory)
     return twin is not None and twin.content_hash == memory.content_hash
 
 
-def _twin(reader: Reader, memory: Memory) -> Memory | None:
+def _twin(reader: Reader, draft: Draft, memory: Memory) -> Memory | None:
     """The memory that this one is a version or a copy of."""
     hub_id = memory.hub_id
+    # Who says nothing of a boundary means their own where they have one of that name.
+    audience = None if draft.boundary is None else memory.audience
     if memory.source_path is not None:
-        at_path = reader.memory_by_path(hub_id, memory.source_path)
+        at_path = reader.memory_by_path(hub_id, memory.source_path, audience=audience)
         if at_path is not None:
             return at_path
     if memory.key is not None:
-        with_key = reader.memory_by_key(hub_id, memory.key)
+        with_key = reader.memory_by_key(hub_id, memory.key, audience=audience)
         if with_key is not None:
             return with_key
     for other in reader.memories_by_hash(hub_id, memory.content_hash):
@@ -197,7 +199,7 @@ def _says_the_same(memory: Memory, other: Memory) -> bool:
         # What waits for review does not stand in for what a trusted voice says.
         and bool(other.quarantine) == bool(memory.quarantine)
         # Nobody learns from a 'duplicate' what somebody else keeps private.
-        and (other.boundary != "private" or other.owner == memory.owner)
+        and ("private" not in (other.boundary, memory.boundary) or other.owner == memory.owner)
     )
 
 
@@ -209,11 +211,11 @@ def _may_have_key(other: Memory, memory: Memory) -> bool:
 
 def take_in(writer: Writer, recorder: Recorder, core: Core, hub: str, item: Prepared) -> Remembered:
     """Decides what one draft is, and writes it."""
-    twin = _twin(writer, item.memory)
+    twin = _twin(writer, item.draft, item.memory)
     if item.memory.quarantine and (item.draft.supersedes or (twin and not twin.quarantine)):
         # What waits for review neither changes nor replaces what a trusted voice said.
         item = _apart(item)
-        twin = _twin(writer, item.memory)
+        twin = _twin(writer, item.draft, item.memory)
     if item.draft.supersedes is not None:
         previous = find_memory(writer, item.memory.hub_id, hub, item.draft.supersedes)
         if twin is not None and twin.id != previous.id:

@@ -35,7 +35,7 @@ def search_text(
     now = core.now()
     wanted = wanted._replace(alive_at=now)
     query = _query(text, words=words)
-    with core.store.read(deadline_s=core.settings["recall.deadline_s"]) as reader:
+    with core.read(deadline_s=core.settings["recall.deadline_s"]) as reader:
         require_hub(reader, hub_id, hub)
         matching = reader.matching(hub_id, query, wanted, order=checked)
         found = list(islice((memory for memory in matching if memory.current(now)), count))

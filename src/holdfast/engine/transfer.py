@@ -46,7 +46,7 @@ _BATCH = 500
 
 def export_hub(core: Core, hub_id: str, hub: str) -> Iterator[str]:
     """The lines of the file, without line ends; one consistent moment, however long it takes."""
-    with core.store.read() as reader:
+    with core.read() as reader:
         info = require_hub(reader, hub_id, hub)
         count = 0
         for line in _lines(reader, info):
@@ -118,7 +118,7 @@ def import_hub(
     try:
         done = highest = 0
         for batch in _batches(incoming):
-            with core.store.write() as writer:
+            with core.write() as writer:
                 require_hub(writer, hub.id, hub.name)
                 writer.set_hub_state(hub.id, "importing", _pulse(core))
                 highest = max(highest, _write(writer, hub, batch, bytes_max))
@@ -130,10 +130,10 @@ def import_hub(
                 f"The file says that {numbers} numbers were given out, but it has a #{highest}.",
                 hint="It was changed or damaged; export it again.",
             )
-        with core.store.write() as writer:
+        with core.write() as writer:
             writer.set_hub_state(hub.id, "active", numbers)
     except BaseException:
-        with core.store.write() as writer:
+        with core.write() as writer:
             writer.drop_hub(hub.id)
         raise
     embed_hub(core, hub.id)
@@ -204,7 +204,7 @@ def _begin(core: Core, header: _Line, name: str | None) -> Hub:
         )
     except _UNREADABLE as error:
         raise _bad_line(number, error) from None
-    with core.store.write() as writer:
+    with core.write() as writer:
         if writer.hub(hub.name) is not None:
             raise AlreadyExists(
                 f"There is a hub `{hub.name}` already.",

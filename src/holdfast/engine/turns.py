@@ -59,7 +59,7 @@ def log_turn(
         source=_clean_label(source, "source") or UNKNOWN_SOURCE,
         session=clean_session(session),
     )
-    with core.store.write() as writer:
+    with core.write() as writer:
         require_hub(writer, hub_id, hub)
         writer.add_turn(turn)
         _prune_when_due(core, writer, hub_id)
@@ -121,7 +121,7 @@ def turns(
     _check_count(limit, "limit")
     _check_id(before)
     wanted = clean_session(session)
-    with core.store.read() as reader:
+    with core.read() as reader:
         require_hub(reader, hub_id, hub)
         found = reader.turns(hub_id, limit=limit, session=wanted, before=before)
         if found or before is None:
@@ -157,7 +157,7 @@ def search_turns(core: Core, hub_id: str, hub: str, query: str, *, limit: int = 
 
     _check_count(limit, "limit")
     terms = query_terms(normalise.clean_content(query, bytes_max=_QUERY_BYTES_MAX))
-    with core.store.read() as reader:
+    with core.read() as reader:
         require_hub(reader, hub_id, hub)
         return reader.search_turns(hub_id, terms, limit=limit)
 

@@ -55,7 +55,7 @@ def _touched(call: Call, changes: list[Change]) -> dict[str, list[Memory]]:
     """The memories that each change set touched, by number; those that were purged are gone."""
     hub = call.hub
     out = {}
-    with hub.core.store.read() as reader:
+    with hub.core.read() as reader:
         for change in changes:
             revisions = reader.revisions_of(hub.id, change.id)
             ids = list(dict.fromkeys(revision.memory_id for revision in revisions))

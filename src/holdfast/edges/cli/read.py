@@ -173,7 +173,7 @@ def _number(call: Call, memory_id: str | None) -> str:
     """What a person calls the memory of that id."""
     if memory_id is None:
         return ""
-    with call.hub.core.store.read() as reader:
+    with call.hub.core.read() as reader:
         found = reader.memory(call.hub.id, memory_id)
     return memory_id if found is None else f"#{found.number}"
 

@@ -361,7 +361,7 @@ def _named(call: Call, references: Sequence[str]) -> str:
     from holdfast.engine.find import find_memory
 
     hub = call.hub
-    with hub.core.store.read() as reader:
+    with hub.core.read() as reader:
         found = [find_memory(reader, hub.id, hub.name, one, forgotten=True) for one in references]
     return ", ".join(f"#{one.number} “{short(one.title, _TITLE_CHARS)}”" for one in found)
 
