@@ -134,7 +134,7 @@ def decide(
     # The embedding model is asked before the write begins.
     (item,) = prepare(core, hub_id, hub, [draft])
     with core.write() as writer:
-        current = seen
+        current = _still(writer, hub, seen)
         recorder = Recorder(core, writer, hub_id, "remember", reason=f"decided: {chosen}")
         answer = take_in(writer, recorder, core, hub, item).memory
         decided = current._replace(status="decided", option=chosen, note=note, answer=answer.id)

@@ -13,6 +13,7 @@ import pytest
 import holdfast
 from holdfast import Holdfast, HubMemory
 from holdfast.domain.decision import AWAITS, OPEN_MAX, decision_of
+from holdfast.engine import decisions
 from holdfast.errors import Conflict, InvalidInput, NotFound
 from holdfast.testing import FixedClock, open_for_tests
 
@@ -245,6 +246,24 @@ def test_threads_on_two_connections_together_ask_no_more_than_three(tmp_path: Pa
                 thread.join()
             assert len(first.hub().decisions()) == OPEN_MAX
             assert len(refused) == 8 - OPEN_MAX
+
+
+def test_of_two_answers_at_once_one_counts(
+    hub: HubMemory, memory: Holdfast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = ask(hub)
+    prepare = decisions.prepare
+
+    def prepare_slowly(*args: Any) -> Any:
+        # Somebody else answers after the question was read and before the write begins.
+        monkeypatch.setattr(decisions, "prepare", prepare)
+        memory.hub("work").decide(asked.id, "1")
+        return prepare(*args)
+
+    monkeypatch.setattr(decisions, "prepare", prepare_slowly)
+    with pytest.raises(Conflict, match="decided already: PostgreSQL"):
+        hub.decide(asked.id, "2")
+    assert [memory.title for memory in hub.list()] == [f"Decided: PostgreSQL ({QUESTION})"]
 
 
 def test_processes_together_ask_no_more_than_three(tmp_path: Path) -> None:
