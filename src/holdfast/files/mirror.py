@@ -37,12 +37,21 @@ from holdfast.files.atomic import (
     remove_partials,
     write_atomic,
 )
+from holdfast.files.kept import tidy
 from holdfast.files.layout import Wanted, lay_out
 from holdfast.files.memory_md import FILE_NAME, Document, Item, fresh, parse, render, rewritten
 from holdfast.files.merge import Edit, New, Plan, View, merge
 from holdfast.files.reading import FileRead, free_name, read_settled
 from holdfast.files.rewrite import dropped_text, taken_over
-from holdfast.files.stamp import Stamp, Token, read_stamp, stamp_of, token_of, write_stamp
+from holdfast.files.stamp import (
+    Stamp,
+    Token,
+    due_of,
+    read_stamp,
+    stamp_of,
+    token_of,
+    write_stamp,
+)
 from holdfast.store.base import Reader, Writer
 from holdfast.text import normalise
 
@@ -165,9 +174,10 @@ class Mirror:
             base_text = agreed.text if agreed else ""
             file = read_settled(self.path, self.folder, base_text, self._core.now())
             token = token_of(reader, self._hub_id)
-            if file.text == base_text and agreed and stamp.is_for(self._hub_id, token):
+            known = stamp.is_for(self._hub_id, token, self._core.now())
+            if file.text == base_text and agreed and known:
                 self._left = file.text
-                self._remember_stamp(file, token)
+                self._remember_stamp(token, stamp.due)
                 return SyncReport()
             snapshot = self._snapshot(reader, token, agreed)
             base = parse(base_text) if agreed else None
@@ -366,11 +376,14 @@ class Mirror:
                 note = Agreed(FILE_NAME, agreed, self._core.now())
                 writer.set_agreed(self._hub_id, note)
         self._left = text
-        self._remember_stamp(file, taken.token)
+        if file.notes:
+            with self._core.store.read() as reader:
+                tidy(reader, self._hub_id, self.path, agreed)
+        self._remember_stamp(taken.token, due_of(after.values(), self._core.now()))
         return _report(plan, taken)._replace(written=written, notes=file.notes)
 
-    def _remember_stamp(self, file: FileRead, token: Token) -> None:
-        write_stamp(self.path, Stamp(self._hub_id, stamp_of(self.path), token))
+    def _remember_stamp(self, token: Token, due: int | None) -> None:
+        write_stamp(self.path, Stamp(self._hub_id, stamp_of(self.path), token, due))
 
 
 def our_memories(core: Core, reader: Reader, hub_id: str) -> list[Memory]:

@@ -10,9 +10,14 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
+from holdfast.domain.clock import to_micros
 from holdfast.files.atomic import FILE_MODE
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+
+    from holdfast.domain.memory import Memory
     from holdfast.store.base import Reader
 
 # The clock that stamps files may tick this slowly: two saves within a tick look alike, so a stamp
@@ -28,23 +33,34 @@ class Token(NamedTuple):
 
 
 class Stamp(NamedTuple):
-    """Whose file it is, its (time, size, inode) and the hub's state when they agreed."""
+    """Whose file it is, its (time, size, inode) and the hub's state when they agreed, and when the
+    first of its memories ends, in microseconds: from then on they agree no longer."""
 
     hub_id: str
     file: tuple[int, int, int] | None
     token: Token | None
+    due: int | None = None
 
-    def is_for(self, hub_id: str, token: Token) -> bool:
-        return self.hub_id == hub_id and self.token == token
+    def is_for(self, hub_id: str, token: Token, now: datetime) -> bool:
+        return self.hub_id == hub_id and self.token == token and not self.is_due(now)
+
+    def is_due(self, now: datetime) -> bool:
+        return self.due is not None and self.due <= to_micros(now)
 
 
-_NONE = Stamp("", None, None)
+NO_STAMP = Stamp("", None, None)
 
 
 def token_of(reader: Reader, hub_id: str) -> Token:
     """The state of a hub as it is read."""
     newest = reader.changes(hub_id, limit=1)
     return Token(newest[0].id if newest else "", len(reader.receipts(hub_id)))
+
+
+def due_of(memories: Iterable[Memory], now: datetime) -> int | None:
+    """When the first of these memories ends, in microseconds; None where none is known to."""
+    ends = (end for memory in memories for end in (memory.expires_at, memory.valid_until))
+    return min((to_micros(end) for end in ends if end is not None and end > now), default=None)
 
 
 def stamp_of(path: str) -> tuple[int, int, int] | None:
@@ -66,14 +82,15 @@ def quick_stamp_of(path: str) -> tuple[int, int, int] | None:
 def read_stamp(path: str) -> Stamp:
     try:
         with open(_beside(path), encoding="utf-8") as file:
-            hub_id, stamp, token = json.load(file)
+            hub_id, stamp, token, due = json.load(file)
         return Stamp(
             str(hub_id),
             (int(stamp[0]), int(stamp[1]), int(stamp[2])) if stamp else None,
             Token(str(token[0]), int(token[1])) if token else None,
+            None if due is None else int(due),
         )
     except (OSError, ValueError, TypeError, IndexError):
-        return _NONE
+        return NO_STAMP
 
 
 def write_stamp(path: str, stamp: Stamp) -> None:

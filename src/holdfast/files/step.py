@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from holdfast.errors import HoldfastError
-from holdfast.files.stamp import quick_stamp_of, read_stamp, stamp_of, token_of
+from holdfast.files.stamp import NO_STAMP, quick_stamp_of, read_stamp, stamp_of, token_of
 
 if TYPE_CHECKING:
     from holdfast.engine.core import Core
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 class Step:
     """Keeps one hub's file in step for one process. It reads the file only when its stamp says
-    that somebody has written it."""
+    that somebody has written it, or when a memory in it has come to its end."""
 
     def __init__(self, core: Core, path: str, hub_id: str, hub: str) -> None:
         self._core = core
@@ -27,12 +27,14 @@ class Step:
         self._hub = hub
         self._seen: tuple[int, int, int] | None = None
         self._failed: tuple[int, int, int] | None = None
+        self._stamp = NO_STAMP
         self.notes: list[str] = []
 
     def before(self) -> None:
         """Takes in what was edited since the last look."""
         stamp = quick_stamp_of(self._path)
-        if stamp is None or stamp not in (self._seen, self._failed):
+        known = stamp is not None and stamp in (self._seen, self._failed)
+        if not known or self._stamp.is_due(self._core.now()):
             self._try(stamp, self._look)
 
     def after(self, *, purged: bool = False) -> None:
@@ -48,14 +50,14 @@ class Step:
         if stamp is not None and (noted.hub_id, noted.file) == (self._hub_id, stamp):
             with self._core.store.read() as reader:
                 token = token_of(reader, self._hub_id)
-            if noted.token == token:
-                self._seen = stamp
+            if noted.is_for(self._hub_id, token, self._core.now()):
+                self._seen, self._stamp = stamp, noted
                 return
         self._sync()
 
     def _sync(self) -> None:
         report = self._mirror().sync()
-        self._seen = stamp_of(self._path)
+        self._seen, self._stamp = stamp_of(self._path), read_stamp(self._path)
         self.note(notes_of(report))
 
     def _try(self, stamp: tuple[int, int, int] | None, what: Callable[[], None]) -> None:
@@ -65,7 +67,7 @@ class Step:
         except (HoldfastError, OSError) as error:
             self.note([str(error)])
             # Until somebody changes the file, trying again would only repeat the note.
-            self._failed = stamp
+            self._failed, self._stamp = stamp, NO_STAMP
 
     def _mirror(self) -> Mirror:
         from holdfast.files.mirror import Mirror

@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from holdfast.files import mirror, reading
 from holdfast.files.memory_md import parse
 from holdfast.in_step import READING, WRITING, WRITING_SLOWLY
 from holdfast.library import Holdfast
-from holdfast.testing import open_for_tests
+from holdfast.testing import FixedClock, open_for_tests
 from tests.property.test_mirror_stateful import CRASHES, Crash, crash_at
 
 FRESH = """\
@@ -351,6 +352,76 @@ def test_a_file_that_is_not_utf8_is_kept_aside_and_restored(hub: HubMemory, file
     assert lines(file)[0] == "Ann likes water."
 
 
+def kept(file: Path) -> list[str]:
+    return sorted(path.name for path in file.parent.glob("MEMORY.md.kept-*"))
+
+
+def spoil(file: Path, hub: HubMemory, data: bytes) -> None:
+    file.write_bytes(data)
+    hub.sync()
+
+
+def test_of_kept_files_that_say_nothing_new_only_the_newest_few_stay(
+    hub: HubMemory, file: Path
+) -> None:
+    hub.update(1, content="Ann likes the café.")
+    older = file.read_text()
+    hub.update(1, content="Ann likes coffee.")
+    for number in range(6):
+        # All that is said here is in the store, or was.
+        spoil(file, hub, older.encode("cp1252") + b"\n" * number)
+    assert len(kept(file)) == 3
+    assert lines(file) == ["Ann likes coffee.", "The server is Hilda.", "It runs Debian."]
+
+
+def test_a_kept_file_that_says_something_of_its_own_stays(hub: HubMemory, file: Path) -> None:
+    own = file.read_text() + "\nMy own line, née here.\n"
+    spoil(file, hub, own.encode("cp1252"))
+    new = file.read_text().replace("likes tea", "likes crème")
+    spoil(file, hub, new.encode("cp1252"))
+    told = kept(file)
+    for number in range(6):
+        spoil(file, hub, b"\xe9" + b"\n" * number + file.read_bytes()[:40])
+    assert set(told) <= set(kept(file))
+
+
+def test_what_is_kept_twice_is_kept_once(hub: HubMemory, file: Path) -> None:
+    for _ in range(5):
+        spoil(file, hub, b"The same words, n\xe9 each time.\n")
+    assert len(kept(file)) == 1
+
+
+def test_a_memory_leaves_the_file_at_the_next_operation_after_its_end(
+    tmp_path: Path,
+) -> None:
+    clock = FixedClock()
+    with open_for_tests(tmp_path, clock=clock) as memory:
+        hub = memory.hub()
+        hub.remember("The code is 1234.", layer="long_term", ttl=timedelta(hours=1))
+        hub.remember(
+            "The fair is on.", layer="long_term", valid_until=clock.now() + timedelta(hours=3)
+        )
+        hub.remember("It runs Debian.", layer="long_term")
+        hub.sync()
+        file = Path(hub.memory_md)
+        # As if it had been written a while ago, so that its time proves something.
+        os.utime(file, (1e9, 1e9))
+        hub.list()
+        clock.tick(minutes=59)
+        hub.list()
+        assert lines(file) == ["The code is 1234.", "The fair is on.", "It runs Debian."]
+        clock.tick(minutes=1)
+        hub.recall("Debian")
+        assert lines(file) == ["The fair is on.", "It runs Debian."]
+        os.utime(file, (1e9, 1e9))
+        hub.list()
+        clock.tick(hours=2)
+        # A process that begins only now knows it from the note beside the file.
+        memory.hub().list()
+        assert lines(file) == ["It runs Debian."]
+        assert [one.content for one in hub.list()] == ["The fair is on.", "It runs Debian."][::-1]
+
+
 def test_a_file_cut_in_the_middle_is_kept_aside_and_restored(hub: HubMemory, file: Path) -> None:
     file.write_text(FRESH[:18])
     [note] = hub.sync().notes
@@ -578,7 +649,7 @@ def test_every_operation_looks_at_the_file_or_has_no_need_to() -> None:
     public = {name for name in public if not name.startswith("_")}
     # The log and the journals have files of their own, and `sync` is the look itself.
     others = {name for name in public if "turn" in name or "journal" in name}
-    others |= {"sync", "recovery_prompt", "archive_conversation", "index_files"}
+    others |= {"sync", "recovery_prompt", "archive_conversation", "index_files", "files"}
     assert public - others == {*READING, *WRITING, *WRITING_SLOWLY}
 
 
