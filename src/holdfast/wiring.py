@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from holdfast.domain.clock import Clock, SystemClock
 from holdfast.domain.ids import Ids, TimeIds
 from holdfast.engine.core import Core
 from holdfast.errors import InvalidSetting, NotFound, StoreReadOnly
-from holdfast.settings import Settings
+from holdfast.settings import Settings, load
 
 if TYPE_CHECKING:
     from holdfast.embed.base import Embedder
@@ -61,6 +62,31 @@ def build(
         actor=settings["actor"] or _login(),
         settings=settings,
         find_embedder=find,
+    )
+
+
+def build_for_reading(
+    home: str, *, actor: str, clock: Clock, find_embedder: Callable[[], Embedder | None]
+) -> Core:
+    """An engine that only reads another home, with the eyes of who asks: nothing there is made,
+    migrated, counted or embedded. The environment is ours, and says nothing about that home."""
+    quiet = {"recall.count_shown": False, "embed.background": False}
+    settings = load(home, environ={}, flags=quiet)
+    url = settings["store.url"] or f"sqlite:{os.path.join(home, DATABASE)}"
+    if not url.startswith("sqlite:"):
+        raise InvalidSetting(
+            f"The memories of {home} are not in a file of that folder (store.url is `{url}`).",
+            hint="Only the embedded store can be read as a source.",
+        )
+    from holdfast.store.sqlite import open_store as open_sqlite
+
+    return Core(
+        open_sqlite(url, read_only=True),
+        clock=clock,
+        ids=TimeIds(clock),
+        actor=actor,
+        settings=settings,
+        find_embedder=find_embedder,
     )
 
 

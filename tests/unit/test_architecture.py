@@ -24,6 +24,7 @@ LAYERS = (
     ("files", "imports"),
     ("wiring",),
     ("library", "hub_memory", "in_step", "arguments"),
+    ("sources",),
     ("agents",),
     ("evaluation", "testing", "adapters"),
     ("edges",),

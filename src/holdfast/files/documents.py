@@ -209,7 +209,7 @@ class _Run:
             return None
         bytes_max = self._core.settings["content.bytes_max"]
         try:
-            stamp, content = _read_text(self._root, path, bytes_max)
+            stamp, content = read_text(self._root, path, bytes_max)
             draft = clean_draft(self._draft(path, content), bytes_max=bytes_max)
         except InvalidInput as error:
             # What was known of it stays known, and the file is looked at again next time.
@@ -323,7 +323,7 @@ def _is_below(path: str, folders: set[str]) -> bool:
     return False
 
 
-def _read_text(root: str, path: str, bytes_max: int) -> tuple[tuple[int, int, int], str]:
+def read_text(root: str, path: str, bytes_max: int) -> tuple[tuple[int, int, int], str]:
     """The stamp and the text of a file; InvalidInput says why it cannot be had."""
     full = os.path.join(root, path)
     # Links are not followed, and a pipe that took the file's place would keep us waiting.

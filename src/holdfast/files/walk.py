@@ -57,14 +57,20 @@ def stamp_of(status: os.stat_result) -> tuple[int, int, int]:
     return (status.st_mtime_ns, status.st_ctime_ns, status.st_size)
 
 
-def walk(folder: str) -> Walked:
-    """Everything in the folder, in the order of names, whatever its depth."""
+def walk(folder: str, *, entries_max: int | None = None) -> Walked:
+    """Everything in the folder, in the order of names, whatever its depth; after so many entries
+    it goes no deeper."""
     if not os.path.isdir(folder):
         raise NotFound(f"There is no folder {folder}.", hint="Check the name.")
     out = Walked([], [], [], [])
     root = os.path.realpath(folder)
     waiting: list[tuple[str, tuple[_Rules, ...]]] = [("", ())]
     while waiting:
+        seen = len(out.files) + len(out.skipped) + len(out.refused)
+        if entries_max is not None and seen > entries_max:
+            reason = f"there are more than {entries_max:,} entries, so the rest is not read"
+            out.refused.append(Note(".", reason))
+            break
         inside, rules = waiting.pop()
         below = _look_into(root, inside, rules, out)
         waiting.extend(reversed(below))

@@ -81,13 +81,13 @@ def test_a_second_run_opens_nothing_that_did_not_change(
     hub.index_files()
     changes = len(hub.changes())
     opened: list[str] = []
-    real = documents._read_text
+    real = documents.read_text
 
     def spy(root: str, path: str, bytes_max: int) -> tuple[tuple[int, int, int], str]:
         opened.append(path)
         return real(root, path, bytes_max)
 
-    monkeypatch.setattr(documents, "_read_text", spy)
+    monkeypatch.setattr(documents, "read_text", spy)
     assert len(hub.index_files().unchanged) == 5
     assert opened == []
     assert len(hub.changes()) == changes

@@ -89,10 +89,10 @@ def _open(path: str) -> apsw.Connection:
 def _open_to_read(path: str) -> apsw.Connection:
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_NOMUTEX
     writable = os.access(os.path.dirname(os.path.abspath(path)), os.W_OK)
-    if writable or os.path.exists(f"{path}-shm"):
+    if writable or any(os.path.exists(f"{path}-{part}") for part in ("shm", "wal")):
         return apsw.Connection(path, flags=flags)
-    # A log needs a file beside the store that keeps account of it. Where none can be made, nobody
-    # else writes there either.
+    # A log needs a file beside the store that keeps account of it. Where none can be made, and
+    # there is no log, nobody writes there, and the store can be read as it lies.
     from urllib.parse import quote
 
     address = f"file:{quote(os.path.abspath(path))}?immutable=1"

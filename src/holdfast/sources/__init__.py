@@ -1,0 +1,56 @@
+"""Memories beside a hub's own: read-only sources that are asked side by side with it.
+
+A source may be a folder that another agent keeps, another Holdfast, or what a plugin reads. Its
+text is never stored and never injected unasked: it is shown to who asks, fenced, as data. Which
+sources there are is the person's business (the setting `sources.read`), not the agent's.
+
+`begin` sends a question out and returns at once, so that the hub itself can be asked meanwhile;
+`answers` on what it returns waits for what is left of the budget. Without sources both are free.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from holdfast.sources.base import Answers as Answers
+from holdfast.sources.base import Excerpt as Excerpt
+from holdfast.sources.base import Excerpts as Excerpts
+from holdfast.sources.base import MemorySource as MemorySource
+
+if TYPE_CHECKING:
+    from holdfast.hub_memory import HubMemory
+    from holdfast.sources.registry import Registry
+
+
+class NothingAsked:
+    """The question that went to nobody."""
+
+    def answers(self) -> Answers:
+        return Answers()
+
+
+def begin(hub: HubMemory, query: str, *, limit: int = 5) -> Asking:
+    """Asks the sources of a hub; `answers()` on what is returned never raises."""
+    if not hub.core.settings["sources.read"] or not query.strip():
+        return NothingAsked()
+    return registry_of(hub).begin(query, limit)
+
+
+def ask(hub: HubMemory, query: str, *, limit: int = 5) -> Answers:
+    """What the sources of a hub have to say, at most `limit` excerpts of them all."""
+    return begin(hub, query, limit=limit).answers()
+
+
+def registry_of(hub: HubMemory) -> Registry:
+    """The hub as primary memory, and the sources that the settings name."""
+    from holdfast.sources.configured import registry_of
+
+    return registry_of(hub)
+
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from holdfast.sources.registry import Asked
+
+    Asking: TypeAlias = Asked | NothingAsked

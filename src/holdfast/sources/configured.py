@@ -1,0 +1,157 @@
+"""From the setting `sources.read` to sources: built in, or found by their entry point.
+
+An entry is `NAME=WHERE`. WHERE is a folder, `holdfast:HOME#HUB`, or `KIND:REST` for a plugin of
+the group `holdfast.sources`. A mistake in one entry is a note, and keeps no other from being used.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from holdfast.errors import HoldfastError, InvalidSetting
+from holdfast.sources.base import Excerpt, MemorySource
+from holdfast.sources.registry import Registry
+
+if TYPE_CHECKING:
+    from holdfast.hub_memory import HubMemory
+
+SOURCES_GROUP = "holdfast.sources"
+SETTING = "sources.read"
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}", re.ASCII)
+# A single letter before the colon is a drive, not a kind.
+_KIND = re.compile(r"([a-z][a-z0-9_-]+):(.*)", re.ASCII | re.DOTALL)
+
+
+class Entry(NamedTuple):
+    """One entry of the setting, taken apart but not checked: `problem` says what is wrong."""
+
+    name: str
+    kind: str
+    where: str
+    problem: str = ""
+
+
+def entries(text: str) -> list[Entry]:
+    """The entries of the setting, in order."""
+    out: list[Entry] = []
+    for part in re.split(r"[,\n]", text):
+        if not part.strip():
+            continue
+        name, equals, where = (side.strip() for side in part.partition("="))
+        found = _KIND.fullmatch(where)
+        kind, rest = (found[1], found[2]) if found else ("folder", where)
+        problem = ""
+        if not equals or not where:
+            problem = f"`{part.strip()}` in {SETTING} is not written as NAME=WHERE."
+        elif not _NAME.fullmatch(name):
+            problem = f"`{name}` in {SETTING} is no name: use letters, digits, - and _."
+        elif any(name == other.name for other in out):
+            problem = f"Two sources in {SETTING} are called `{name}`."
+        out.append(Entry(name, kind, rest, problem))
+    return out
+
+
+def registry_of(hub: HubMemory) -> Registry:
+    """The registry of a hub, made once for as long as its store is open."""
+    kept = hub.core.kept
+    # Each who acts has a primary memory of their own eyes.
+    place = ("sources", hub.id, hub.core.actor)
+    if place not in kept:
+        # Two threads may both make one; the first that is kept is used by both.
+        kept.setdefault(place, _made(hub))
+    registry: Registry = kept[place]
+    return registry
+
+
+def _made(hub: HubMemory) -> Registry:
+    notes: list[str] = []
+    members = [HubMember(hub), *_sources(hub, notes)]
+    return Registry(members, budget_ms=hub.core.settings["sources.budget_ms"], notes=notes)
+
+
+def _sources(hub: HubMemory, notes: list[str]) -> Iterator[MemorySource]:
+    for entry in entries(hub.core.settings[SETTING]):
+        try:
+            source = made(entry, hub)
+        except HoldfastError as error:
+            notes.append(str(error))
+            continue
+        if source.primary:
+            notes.append(f"The source `{entry.name}` wants to be the primary memory; it is not.")
+        else:
+            yield source
+
+
+def made(entry: Entry, hub: HubMemory) -> MemorySource:
+    """The source that an entry names, for a hub."""
+    if entry.problem:
+        raise InvalidSetting(entry.problem, hint="For example: notes=~/notes")
+    if entry.name == hub.name:
+        raise InvalidSetting(
+            f"The source `{entry.name}` has the name of the hub.", hint="Give it another name."
+        )
+    if entry.kind == "folder":
+        from holdfast.sources.folder import FolderSource
+
+        return FolderSource(entry.name, _path(entry.where, hub.home))
+    if entry.kind == "holdfast":
+        from holdfast.sources.other_holdfast import HoldfastSource
+
+        home, _, name = entry.where.partition("#")
+        folder = _path(home, hub.home)
+        return HoldfastSource(entry.name, folder, name.strip(), asking=hub.core, asking_hub=hub.id)
+    return _plugin(entry)
+
+
+def _path(text: str, home: str) -> str:
+    """A path as it was written in the settings: from the user's folder, or from the home folder."""
+    return os.path.abspath(os.path.join(home, os.path.expanduser(text.strip())))
+
+
+def _plugin(entry: Entry) -> MemorySource:
+    from importlib.metadata import entry_points
+
+    points = entry_points(group=SOURCES_GROUP)
+    found = [point for point in points if point.name == entry.kind]
+    if len(found) != 1:
+        known = ", ".join(["folder", "holdfast", *sorted({point.name for point in points})])
+        many = "Several kinds of source call themselves" if found else "There is no kind of source"
+        raise InvalidSetting(
+            f"{many} `{entry.kind}` (source `{entry.name}`).", hint=f"Installed are: {known}."
+        )
+    try:
+        source: MemorySource = found[0].load()(entry.name, entry.where)
+    # What is not ours may raise anything.
+    except Exception as error:
+        raise InvalidSetting(
+            f"The source `{entry.name}` could not be made: {error or type(error).__name__}.",
+            hint=f"Its kind `{entry.kind}` comes from {found[0].value}.",
+        ) from error
+    return source
+
+
+class HubMember:
+    """The hub itself, as the primary member."""
+
+    primary = True
+
+    def __init__(self, hub: HubMemory) -> None:
+        self._hub = hub
+
+    @property
+    def name(self) -> str:
+        return self._hub.name
+
+    def search(self, query: str, limit: int) -> list[Excerpt]:
+        return [
+            Excerpt(
+                hit.passage.text,
+                f"#{hit.memory.number}",
+                hit.memory.occurred_at or hit.memory.created_at,
+            )
+            for hit in self._hub.recall(query, limit=limit)
+        ]

@@ -1,0 +1,223 @@
+"""A folder of notes that someone else keeps, as a source: another agent's memory, say. It is only
+read, and never outside of the folder; what was read is kept as an index in memory, and read again
+where a file has changed. Words are analysed and weighed as those of memories are.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterator, Sequence
+from datetime import UTC, date, datetime, time
+from typing import NamedTuple
+
+from holdfast.errors import InvalidInput
+from holdfast.files.documents import read_text
+from holdfast.files.walk import Found, Walked, walk
+from holdfast.recall.lexical import bm25, rarity
+from holdfast.recall.weights import CUT_COVERAGE, CUT_PASSAGES_LEAST
+from holdfast.sources.base import Excerpt, Excerpts
+from holdfast.store.values import Candidate, Lexicon
+from holdfast.text.chunk import chunk
+from holdfast.text.terms import is_unspaced, query_terms, symbols, terms, trigram_text
+
+# What people and agents write down; code and data are no memory.
+KINDS = ("md", "mdx", "txt")
+# Bounds: some hundred times what an agent's memory holds, and what is read and analysed in about
+# ten seconds, once. Beyond them is no memory folder, but a disk.
+ENTRIES_MAX = 50_000
+FILES_MAX = 2_000
+FILE_BYTES_MAX = 1_000_000
+BYTES_MAX = 20_000_000
+
+_JOURNAL = re.compile(r"(\d{4}-\d{2}-\d{2})\.md", re.ASCII)
+
+
+class _Passage(NamedTuple):
+    """A passage of a file, as ranking sees it and as it reads."""
+
+    candidate: Candidate
+    text: str
+    folded: str
+    line: int
+
+
+class _File(NamedTuple):
+    stamp: tuple[int, int, int]
+    passages: tuple[_Passage, ...]
+    problem: str = ""
+
+
+class _Index(NamedTuple):
+    """Everything that was read: the files, their passages in order, and who holds which term."""
+
+    files: dict[str, _File]
+    passages: tuple[_Passage, ...]
+    holders: dict[str, list[int]]
+    terms: int
+
+
+class FolderSource:
+    """The notes below one folder."""
+
+    primary = False
+
+    def __init__(self, name: str, folder: str) -> None:
+        self.name = name
+        self.folder = folder
+        self._index = _Index({}, (), {}, 0)
+        self._lock = threading.Lock()
+
+    def __repr__(self) -> str:
+        return f"<source {self.name}: {self.folder}>"
+
+    def search(self, query: str, limit: int) -> Excerpts:
+        """The passages that hold the words, best first; else those that hold the text itself."""
+        index, problems = self._current()
+        best = _by_words(index, query) or _as_it_stands(index, query)
+        notes = [f"{problems[0]} (1 of {len(problems)} problems)"] if problems[1:] else problems
+        return Excerpts([_excerpt(index, passage) for passage in best[:limit]], notes)
+
+    def state(self) -> str:
+        """What is in it, in a few words, and all that cannot be read."""
+        index, problems = self._current()
+        read = [file for file in index.files.values() if not file.problem]
+        files = "1 file" if len(read) == 1 else f"{len(read):,} files"
+        passages = "1 passage" if len(index.passages) == 1 else f"{len(index.passages):,} passages"
+        return " ".join([f"{files}, {passages}.", *problems])
+
+    def _current(self) -> tuple[_Index, list[str]]:
+        """The index of the files as they are now, and sentences on what cannot be read."""
+        with self._lock:
+            wanted, problems = _wanted(walk(self.folder, entries_max=ENTRIES_MAX))
+            known = self._index.files
+            if {path: file.stamp for path, file in known.items()} != dict(wanted):
+                self._index = _indexed(
+                    {
+                        found.path: known[found.path]
+                        if found.path in known and known[found.path].stamp == found.stamp
+                        else _read(self.folder, found)
+                        for found in wanted
+                    }
+                )
+            files = self._index.files.items()
+            problems += [f"{path}: {file.problem}" for path, file in files if file.problem]
+            return self._index, problems
+
+
+# Reading
+
+
+def _wanted(walked: Walked) -> tuple[list[Found], list[str]]:
+    """The files to read, within the bounds, and sentences on what is left out by them. A link is
+    left out too; that it is, is no problem of the answer."""
+    problems = [
+        f"{note.path}: {note.reason}." for note in walked.refused if "link" not in note.reason
+    ]
+    wanted: list[Found] = []
+    room, left = BYTES_MAX, 0
+    for found in walked.files:
+        size = found.stamp[2]
+        if found.path.lower().rpartition(".")[2] not in KINDS:
+            continue
+        if size > FILE_BYTES_MAX:
+            problems.append(f"{found.path} has more than {FILE_BYTES_MAX:,} bytes; it is not read.")
+        elif len(wanted) == FILES_MAX or size > room:
+            left += 1
+        else:
+            wanted.append(found)
+            room -= size
+    if left:
+        problems.append(f"{left:,} more files are beyond what is read of a folder.")
+    return wanted, problems
+
+
+def _read(folder: str, found: Found) -> _File:
+    try:
+        stamp, text = read_text(folder, found.path, FILE_BYTES_MAX)
+    except InvalidInput as error:
+        return _File(found.stamp, (), error.message)
+    return _File(stamp, tuple(_passages(found.path, text)))
+
+
+def _passages(path: str, text: str) -> Iterator[_Passage]:
+    stem = path.rpartition(".")[0].replace("/", " ")
+    line, seen = 1, 0
+    for ordinal, piece in enumerate(chunk(text, content_type="markdown")):
+        said = text[piece.start : piece.end]
+        line += text.count("\n", seen, piece.start)
+        seen = piece.start
+        around = " ".join([stem, *piece.headings])
+        body = " ".join(terms(said))
+        head = " ".join([*terms(around), *symbols(said)])
+        candidate = Candidate(
+            path, 0, ordinal, piece.start, piece.end, piece.headings, body, head, 1
+        )
+        yield _Passage(candidate, said, trigram_text(said), line)
+
+
+def _indexed(files: dict[str, _File]) -> _Index:
+    passages = tuple(passage for file in files.values() for passage in file.passages)
+    holders: dict[str, list[int]] = {}
+    length = 0
+    for place, passage in enumerate(passages):
+        words = f"{passage.candidate.body} {passage.candidate.head}".split()
+        length += len(words)
+        for word in dict.fromkeys(words):
+            holders.setdefault(word, []).append(place)
+    return _Index(files, passages, holders, length)
+
+
+# Searching
+
+
+def _by_words(index: _Index, query: str) -> list[_Passage]:
+    asked = query_terms(query)
+    asked += [term for term in symbols(query) if term not in asked]
+    prefixes = [term for term in asked if len(term) == 1 and is_unspaced(term)]
+    places = {place for term in asked for place in index.holders.get(term, ())}
+    if prefixes:
+        begun = [term for term in index.holders if term.startswith(tuple(prefixes))]
+        places.update(place for term in begun for place in index.holders[term])
+    found = [index.passages[place] for place in sorted(places)]
+    frequency = {term: len(index.holders.get(term, ())) for term in asked}
+    lexicon = Lexicon(len(index.passages), index.terms, frequency)
+    scores = bm25([passage.candidate for passage in found], asked, lexicon, prefixes)
+    ranked = sorted(
+        zip(scores, range(len(found)), strict=True), key=lambda pair: (-pair[0], pair[1])
+    )
+    return [found[at] for _, at in ranked if _covers(found[at], asked, lexicon)]
+
+
+def _covers(passage: _Passage, asked: Sequence[str], lexicon: Lexicon) -> bool:
+    """Whether it holds enough of the question, the rare words counting for more: recall asks the
+    same of memories that are found by words alone."""
+    lexicon = lexicon._replace(passages=max(lexicon.passages, CUT_PASSAGES_LEAST))
+    held = {*passage.candidate.body.split(), *passage.candidate.head.split()}
+    whole = sum(rarity(lexicon, term) for term in asked)
+
+    def holds(term: str) -> bool:
+        begins = len(term) == 1 and is_unspaced(term)
+        return term in held or (begins and any(word.startswith(term) for word in held))
+
+    return sum(rarity(lexicon, term) for term in asked if holds(term)) >= CUT_COVERAGE * whole
+
+
+def _as_it_stands(index: _Index, query: str) -> list[_Passage]:
+    needle = trigram_text(query)
+    return [passage for passage in index.passages if needle and needle in passage.folded]
+
+
+def _excerpt(index: _Index, passage: _Passage) -> Excerpt:
+    path = passage.candidate.memory_id
+    return Excerpt(passage.text, f"{path}, line {passage.line}", _at(path, index.files[path]))
+
+
+def _at(path: str, file: _File) -> datetime:
+    """Of when a file is: a journal is of its day, any other of its last change."""
+    if found := _JOURNAL.fullmatch(path.rpartition("/")[2]):
+        try:
+            return datetime.combine(date.fromisoformat(found[1]), time.min, UTC)
+        except ValueError:
+            pass
+    return datetime.fromtimestamp(file.stamp[0] / 1_000_000_000, UTC)

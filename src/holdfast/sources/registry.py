@@ -1,0 +1,183 @@
+"""One primary memory and the sources beside it, asked side by side within a budget.
+
+A source that fails or comes too late is logged and named in a note: it is never fatal, and never
+silent. What sources say comes after what the primary memory says, because scores of different
+indexes do not compare.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Sequence
+
+from holdfast.errors import InvalidSetting
+from holdfast.sources.base import EXCERPT_CHARS_MAX, Answers, Excerpt, MemorySource
+
+BUDGET_MS = 500
+
+
+class Registry:
+    """The members of a memory: exactly one of them primary, each with a name of its own."""
+
+    def __init__(
+        self,
+        members: Sequence[MemorySource],
+        *,
+        budget_ms: float = BUDGET_MS,
+        notes: Sequence[str] = (),
+    ) -> None:
+        primary = [member for member in members if member.primary]
+        if not primary:
+            raise InvalidSetting(
+                "None of these memories is primary; exactly one must be, the one that is written.",
+                hint="Make the hub a member.",
+            )
+        if len(primary) > 1:
+            names = ", ".join(f"`{member.name}`" for member in primary)
+            raise InvalidSetting(
+                f"Several memories are primary ({names}); exactly one can be.",
+                hint="Let all but one of them be read-only sources.",
+            )
+        names_given = [member.name for member in members]
+        for name in names_given:
+            if names_given.count(name) > 1:
+                raise InvalidSetting(
+                    f"Two memories are called `{name}`.", hint="Give each a name of its own."
+                )
+        self.primary = primary[0]
+        self.sources = tuple(member for member in members if not member.primary)
+        self.notes = tuple(notes)
+        self._budget_s = budget_ms / 1_000
+        self._running: dict[str, _Question] = {}
+        self._lock = threading.Lock()
+
+    def begin(self, query: str, limit: int) -> Asked:
+        """Sends a question to every source; none is waited for."""
+        ends = time.monotonic() + self._budget_s
+        asked: list[_Question] = []
+        notes = list(self.notes)
+        with self._lock:
+            for source in self.sources:
+                earlier = self._running.get(source.name)
+                if earlier is not None and earlier.is_alive():
+                    # Asking again would pile up threads behind whatever it waits for.
+                    notes.append(f"The source `{source.name}` is still busy; it was not asked.")
+                    continue
+                question = self._running[source.name] = _Question(source, query, limit)
+                question.start()
+                asked.append(question)
+        return Asked(asked, notes, limit, ends, self._budget_s)
+
+    def search(self, query: str, limit: int) -> Answers:
+        """What the primary memory says, then what the sources say. An error of the primary one is
+        an error; a source's is a note."""
+        asked = self.begin(query, limit)
+        own = [one._replace(source=self.primary.name) for one in self.primary.search(query, limit)]
+        beside = asked.answers()
+        return Answers((*own, *beside.excerpts), beside.notes)
+
+    def close(self) -> None:
+        """Lets go of what the sources have open."""
+        for source in self.sources:
+            close = getattr(source, "close", None)
+            if close is not None:
+                close()
+
+
+class _Question(threading.Thread):
+    """One source at work. A daemon: a source that hangs must not keep the process from ending."""
+
+    def __init__(self, source: MemorySource, query: str, limit: int) -> None:
+        super().__init__(name=f"holdfast-source-{source.name}", daemon=True)
+        self.source = source
+        self._query = query
+        self._limit = limit
+        self.found: list[Excerpt] = []
+        self.notes: list[str] = []
+        self.error: Exception | None = None
+
+    def run(self) -> None:
+        name = self.source.name
+        try:
+            found = self.source.search(self._query, self._limit)
+            self.found = [_bounded(excerpt, name) for excerpt in found[: self._limit]]
+            self.notes = [f"The source `{name}`: {n}" for n in getattr(found, "notes", ())]
+        # A plugin may raise anything; it is told in a note, and ends neither thread nor answer.
+        except Exception as error:  # noqa: BLE001
+            self.error = error
+
+
+def _bounded(excerpt: Excerpt, name: str) -> Excerpt:
+    text = excerpt.text.strip()
+    if len(text) > EXCERPT_CHARS_MAX:
+        text = text[: EXCERPT_CHARS_MAX - 1] + "…"
+    return excerpt._replace(text=text, source=name)
+
+
+class Asked:
+    """A question that is out."""
+
+    def __init__(
+        self,
+        questions: Sequence[_Question],
+        notes: Sequence[str],
+        limit: int,
+        ends: float,
+        budget_s: float,
+    ) -> None:
+        self._questions = questions
+        self._notes = notes
+        self._limit = limit
+        self._ends = ends
+        self._budget_s = budget_s
+        self._answers: Answers | None = None
+
+    def answers(self) -> Answers:
+        """Waits for what is left of the budget; the same answers each time it is called."""
+        if self._answers is None:
+            self._answers = self._gather()
+        return self._answers
+
+    def _gather(self) -> Answers:
+        found: list[list[Excerpt]] = []
+        notes = list(self._notes)
+        for question in self._questions:
+            question.join(max(0.0, self._ends - time.monotonic()))
+            name = question.source.name
+            if question.is_alive():
+                notes.append(
+                    f"The source `{name}` did not answer within {self._budget_s * 1_000:g} ms;"
+                    " what it says is missing here."
+                )
+            elif question.error is not None:
+                said = str(question.error) or type(question.error).__name__
+                notes.append(f"The source `{name}` could not be asked: {said}")
+            else:
+                found.append([one for one in question.found if one.text])
+                notes += question.notes
+        for note in notes:
+            _log(note)
+        return Answers(tuple(_shared(found, self._limit)), tuple(dict.fromkeys(notes)))
+
+
+def _shared(found: Sequence[Sequence[Excerpt]], limit: int) -> list[Excerpt]:
+    """At most so many of them all, source by source: each gives its best before any gives its
+    second best."""
+    taken = [0] * len(found)
+    for place in range(limit):
+        for source, excerpts in enumerate(found):
+            if place < len(excerpts) and sum(taken) < limit:
+                taken[source] += 1
+    return [one for count, own in zip(taken, found, strict=True) for one in own[:count]]
+
+
+def _log(note: str) -> None:
+    # Here, because it costs 5 ms that an answer without notes need not pay.
+    import logging
+
+    logger = logging.getLogger("holdfast")
+    if not logger.handlers:
+        # Without a handler Python would print it; whoever wants to see it configures one.
+        logger.addHandler(logging.NullHandler())
+    logger.getChild("sources").warning("%s", note)
