@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 from collections.abc import Sequence
-from difflib import unified_diff
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.edges.cli.command import Namespace
@@ -195,11 +193,15 @@ def _undo(args: Namespace, client: Client) -> str:
 
 def _diff(outcome: Outcome) -> list[str]:
     """The lines that change, and none around them: those may hold the keys of other servers."""
+    from difflib import unified_diff
+
     before, after = outcome.before.splitlines(), (outcome.after or "").splitlines()
     lines = list(unified_diff(before, after, outcome.path, outcome.path, lineterm="", n=0))
     longest = max(map(len, lines[2:]), default=0)
     if longest <= _LINE_CHARS_MAX:
         return lines
+    import json
+
     held = json.dumps(outcome.entry, ensure_ascii=False) if outcome.entry else "the entry"
     sign = "+" if outcome.entry else "-"
     return [*lines[:2], f"@@ inside a line of {longest:,} characters @@", f"{sign}{held}"]

@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
 from typing import Any, Literal, NamedTuple
 
-from holdfast.edges.clients import json_text, toml_text
 from holdfast.edges.clients.place import Place
 from holdfast.errors import InvalidInput
 
@@ -40,10 +39,21 @@ class Client(NamedTuple):
     restart: str
     holder: tuple[str, ...] = ("mcpServers",)
     entry: Callable[[Sequence[str]], Entry] = lambda line: _plain(line)
-    format: ModuleType = json_text
+    language: Literal["json", "toml"] = "json"
     scopes: tuple[Scope, ...] = SCOPES
     # Where the file may hold its servers in another place, which place that is.
     holder_in: Callable[[Mapping[str, Any]], tuple[str, ...] | None] = lambda value: None
+
+    @property
+    def format(self) -> ModuleType:
+        """What edits the text of its files; tomlkit takes its time to load."""
+        if self.language == "toml":
+            from holdfast.edges.clients import toml_text
+
+            return toml_text
+        from holdfast.edges.clients import json_text
+
+        return json_text
 
     def path(self, name: str, value: Mapping[str, Any]) -> tuple[str, ...]:
         """Where the entry of that name is, in a file with this value."""
@@ -203,7 +213,7 @@ CLIENTS = (
         ("codex",),
         "Start a new session of Codex; `/mcp` there lists it.",
         holder=("mcp_servers",),
-        format=toml_text,
+        language="toml",
     ),
     Client(
         "gemini",

@@ -178,10 +178,11 @@ def _without_entry(client: Client, path: str, text: str, name: str, *, force: bo
         # The file is what we made of none.
         return Outcome(client, path, "removed", None, text, None)
     new = _edited(path, text, client.format.without, text, at)
-    first = _parsed(client, path, befores[0]) if befores else {}
+    values = [_parsed(client, path, before) for before in befores]
     for end in range(len(at) - 1, 0, -1):
-        # An object that is empty now was made for the entry, unless it was there before.
-        if _at(_parsed(client, path, new), at[:end]) != {} or _at(first, at[:end]) is not None:
+        # An object that is empty now was made for the entry, unless it was there all along.
+        was_there = values and all(_at(one, at[:end]) is not None for one in values)
+        if was_there or _at(_parsed(client, path, new), at[:end]) != {}:
             break
         new = _edited(path, new, client.format.without, new, at[:end])
     return _checked(Outcome(client, path, "removed", None, text, new), value, at, None)

@@ -18,7 +18,8 @@ from holdfast.files.atomic import FILE_MODE, make_folder, write_atomic
 # Claude Code keeps more than settings in its file, and that has reached some megabytes; what is
 # larger than this is no file of settings.
 BYTES_MAX = 50_000_000
-# Enough to get back to before the last few changes; each holds what the file holds, secrets too.
+# The last few changes, and how the file was before the first of them. Not more: each holds what the
+# file holds, secrets too.
 BACKUPS_MAX = 5
 
 _STAMP = "%Y%m%dT%H%M%SZ"
@@ -83,7 +84,7 @@ def write(path: str, data: bytes, *, old: bytes | None, now: datetime) -> str | 
             with suppress(OSError):
                 os.unlink(backup)
         raise
-    for extra in backups(path)[BACKUPS_MAX:]:
+    for extra in backups(path)[BACKUPS_MAX - 1 : -1]:
         with suppress(OSError):
             os.unlink(extra)
     return backup

@@ -1,0 +1,416 @@
+"""setup and teardown as a person calls them, on every system."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holdfast.edges.cli.call import Call
+from holdfast.edges.cli.command import parser_of
+from holdfast.edges.cli.setup import set_up_at, tear_down_at
+from holdfast.edges.cli.table import find as find_command
+from holdfast.edges.clients.clients import CLIENTS, NAMES, find
+from holdfast.edges.clients.json_text import parse
+from holdfast.edges.clients.place import Place
+from holdfast.errors import HoldfastError
+from tests.edges.cli.cli_calls import Ran, Run
+
+PLATFORMS = ("linux", "darwin", "win32")
+Machine = Callable[..., Ran]
+
+
+@pytest.fixture
+def person(tmp_path: Path) -> Path:
+    """The home of a person who has no client yet."""
+    folder = tmp_path / "ann"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def machine(home: Path, person: Path, capsys: pytest.CaptureFixture[str]) -> Machine:
+    """Calls the command on a machine of some system, with the person's home and environment."""
+
+    def call(*words: str, platform: str = "linux", **environ: str) -> Ran:
+        project = person / "project"
+        (project / ".git").mkdir(parents=True, exist_ok=True)
+        place = Place(platform, environ, str(person), str(project))
+        command, count = find_command(list(words))
+        args = parser_of(command).parse(words[count:])
+        work = {"setup": set_up_at, "teardown": tear_down_at}[command.name]
+        capsys.readouterr()
+        try:
+            with Call(args) as one:
+                code = work(one, args, place)
+        except HoldfastError as error:
+            code = error.exit_code
+            printed = capsys.readouterr()
+            return Ran(code, printed.out, printed.err + str(error))
+        printed = capsys.readouterr()
+        return Ran(code, printed.out, printed.err)
+
+    return call
+
+
+def entry_in(name: str, path: str, called: str = "holdfast") -> Any:
+    client = find(name)
+    text = Path(path).read_text()
+    value: Any = tomllib.loads(text) if client.language == "toml" else parse(text)
+    for key in (*client.holder, called):
+        value = value[key]
+    return value
+
+
+def line_of(entry: Any) -> list[str]:
+    if isinstance(entry["command"], list):
+        return list(entry["command"])
+    return [entry["command"], *entry["args"]]
+
+
+# On every system
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+@pytest.mark.parametrize("name", NAMES)
+def test_a_client_is_set_up_and_torn_down_on_every_system(
+    machine: Machine, person: Path, name: str, platform: str
+) -> None:
+    before = sorted(person.rglob("*"))
+    made = machine("setup", name, "--json", platform=platform).json
+    assert (made["client"], made["result"], made["backup"]) == (name, "added", None)
+    assert Path(made["file"]).is_relative_to(person)
+    line = line_of(entry_in(name, made["file"]))
+    assert os.path.isabs(line[0])
+    assert line[-1] == "mcp"
+    assert made["undo"] == f"holdfast teardown {name}"
+    assert made["restart"]
+    again = machine("setup", name, platform=platform)
+    assert again.rows == [["unchanged", name, made["file"], ""]]
+    gone = machine("teardown", name, platform=platform)
+    assert gone.rows == [["removed", name, made["file"], ""]]
+    assert not Path(made["file"]).exists()
+    left = {path for path in person.rglob("*") if path.is_file()} - set(before)
+    assert not left
+    assert machine("teardown", name, platform=platform).rows[0][0] == "absent"
+
+
+@pytest.mark.parametrize("name", [one.name for one in CLIENTS if "project" in one.scopes])
+def test_a_project_has_a_file_of_its_own(machine: Machine, person: Path, name: str) -> None:
+    made = machine("setup", name, "--scope", "project", "--json").json
+    assert Path(made["file"]).is_relative_to(person / "project")
+    assert made["undo"] == f"holdfast teardown {name} --scope project"
+    assert machine("setup", name).rows[0][0] == "added"
+    assert machine("teardown", name, "--scope", "project").rows[0][0] == "removed"
+    assert machine("setup", name).rows[0][0] == "unchanged"
+
+
+def test_a_client_without_files_of_projects_says_so(machine: Machine) -> None:
+    ran = machine("setup", "claude-desktop", "--scope", "project")
+    assert (ran.code, ran.out) == (2, "")
+    assert "no settings of a project" in ran.err
+
+
+# What goes into the entry
+
+
+def test_options_go_into_the_entry_when_they_are_given(machine: Machine, tmp_path: Path) -> None:
+    words = ("--hub", "work", "--home", str(tmp_path / "m"), "--read-only", "--all-tools")
+    made = machine("setup", "gemini", "--dialect", "holdfast", *words, "--json").json
+    assert made["entry"]["args"][made["entry"]["args"].index("mcp") :] == [
+        *("mcp", "--home", str(tmp_path / "m"), "--hub", "work", "--dialect", "holdfast"),
+        *("--read-only", "--all-tools"),
+    ]
+
+
+def test_other_options_update_the_entry_and_say_so(machine: Machine) -> None:
+    machine("setup", "gemini", "--hub", "work")
+    ran = machine("setup", "gemini", "--hub", "play", "--json").json
+    assert ran["result"] == "updated"
+    assert ran["entry"]["args"][-1] == "play"
+    assert Path(ran["backup"]).exists()
+
+
+def test_a_dialect_that_is_none_is_refused(machine: Machine, person: Path) -> None:
+    ran = machine("setup", "cursor", "--dialect", "klingon")
+    assert ran.code == 2
+    assert "no dialect 'klingon'" in ran.err
+    assert not (person / ".cursor").exists()
+
+
+@pytest.mark.parametrize("name", ["", "a b", "é", 'x"]', "a.b", "x" * 65, "-"])
+def test_a_name_that_a_client_would_not_take_is_refused(machine: Machine, name: str) -> None:
+    ran = machine("setup", "codex", "--name", name)
+    assert ran.code == 2
+    assert "cannot be the name of an entry" in ran.err
+
+
+def test_two_entries_can_stand_side_by_side(machine: Machine) -> None:
+    machine("setup", "codex", "--name", "work", "--hub", "work")
+    path = machine("setup", "codex", "--name", "play", "--hub", "play", "--json").json["file"]
+    assert entry_in("codex", path, "work")["args"][-1] == "work"
+    assert machine("teardown", "codex", "--name", "work").rows[0][0] == "removed"
+    assert entry_in("codex", path, "play")["args"][-1] == "play"
+
+
+def test_an_entry_of_the_same_name_is_not_overwritten(machine: Machine, person: Path) -> None:
+    path = person / ".cursor" / "mcp.json"
+    path.parent.mkdir()
+    theirs = '{"mcpServers": {"holdfast": {"url": "https://example.org"}}}'
+    path.write_text(theirs)
+    ran = machine("setup", "cursor")
+    assert ran.code == 4
+    assert "--name" in ran.err and "--force" in ran.err
+    assert machine("teardown", "cursor").code == 5
+    assert path.read_text() == theirs
+    assert machine("setup", "cursor", "--force").rows[0][0] == "replaced"
+
+
+# Looking before writing
+
+
+def test_printing_writes_nothing(machine: Machine, person: Path) -> None:
+    before = sorted(person.rglob("*"))
+    ran = machine("setup", "zed", "--print", "--hub", "work")
+    assert list(json.loads(ran.out)["context_servers"]) == ["holdfast"]
+    assert str(person / ".config" / "zed" / "settings.json") in ran.err
+    ran = machine("setup", "codex", "--print")
+    assert tomllib.loads(ran.out)["mcp_servers"]["holdfast"]["args"][-1] == "mcp"
+    told = machine("setup", "opencode", "--print", "--json").json
+    assert json.loads(told["text"])["mcp"]["holdfast"] == told["entry"]
+    assert sorted(path for path in person.rglob("*") if path.is_file()) == before
+
+
+def test_a_dry_run_shows_the_lines_that_change_and_no_others(
+    machine: Machine, person: Path
+) -> None:
+    path = person / ".gemini" / "settings.json"
+    path.parent.mkdir()
+    text = '{\n  "key": "sk-secret",\n  "mcpServers": {\n    "a": {}\n  }\n}\n'
+    path.write_text(text)
+    ran = machine("setup", "gemini", "--dry-run")
+    assert ran.rows[0][:3] == ["would add", "gemini", str(path)]
+    assert '-    "a": {}' in ran.out and '+    "a": {},' in ran.out
+    assert '+    "holdfast": {' in ran.out
+    assert "sk-secret" not in ran.out
+    assert (path.read_text(), list(path.parent.iterdir())) == (text, [path])
+    machine("setup", "gemini")
+    ran = machine("teardown", "gemini", "--dry-run", "--json").json
+    assert ran["result"] == "would remove"
+    assert '-    "holdfast": {' in ran["diff"]
+    assert entry_in("gemini", str(path))
+
+
+def test_a_dry_run_of_a_file_on_one_line_does_not_show_all_of_it(
+    machine: Machine, person: Path
+) -> None:
+    path = person / ".claude.json"
+    path.write_text(json.dumps({"token": "sk-secret", "history": ["x" * 50] * 50}))
+    ran = machine("setup", "claude-code", "--dry-run")
+    assert "sk-secret" not in ran.out
+    assert '+{"type": "stdio"' in ran.out
+    assert "inside a line of" in ran.out
+    machine("setup", "claude-code")
+    assert "sk-secret" not in machine("teardown", "claude-code", "--dry-run").out
+
+
+def test_another_file_can_be_named(machine: Machine, tmp_path: Path) -> None:
+    path = tmp_path / "some where" / "team.json"
+    made = machine("setup", "vscode", "--file", str(path), "--json").json
+    assert made["file"] == str(path)
+    assert entry_in("vscode", str(path))
+    words = made["undo"].split(" ", 2)[2]
+    assert words == f"vscode --file '{path}'"
+    assert machine("teardown", "vscode", "--file", str(path)).rows[0][0] == "removed"
+
+
+# All of them
+
+
+def test_without_a_client_all_are_listed_with_their_state(machine: Machine, person: Path) -> None:
+    (person / ".cursor").mkdir()
+    (person / ".gemini").mkdir()
+    (person / ".gemini" / "settings.json").write_text("{ oops")
+    (person / ".codex").mkdir()
+    (person / ".codex" / "config.toml").write_text("[mcp_servers.holdfast]\nurl = 'x'\n")
+    machine("setup", "zed")
+    machine("setup", "vscode", "--scope", "project")
+    ran = machine("setup")
+    rows = {(row[0], row[3]): row[1:3] for row in ran.rows}
+    assert [key[0] for key in rows if key[1] == "user"] == list(NAMES)
+    assert rows["cursor", "user"] == ["yes", "no"]
+    assert rows["gemini", "user"] == ["yes", "cannot be read"]
+    assert rows["codex", "user"] == ["yes", "not ours"]
+    assert rows["zed", "user"] == ["yes", "yes"]
+    assert rows["windsurf", "user"] == ["no", "no"]
+    assert rows["vscode", "project"] == ["no", "yes"]
+    assert ("cursor", "project") not in rows
+    assert "line 1, column 3" in ran.err
+    told = {(one["client"], one["scope"]): one for one in machine("setup", "--json").json}
+    assert told["zed", "user"]["state"] == "ours"
+    assert "line 1, column 3" in told["gemini", "user"]["reason"]
+
+
+def test_all_that_are_here_are_set_up_and_one_that_fails_stops_no_other(
+    machine: Machine, person: Path
+) -> None:
+    for name in (".cursor", ".gemini", ".codex"):
+        (person / name).mkdir()
+    broken = person / ".gemini" / "settings.json"
+    broken.write_text("{")
+    ran = machine("setup", "--all")
+    assert [row[:2] for row in ran.rows] == [
+        ["added", "cursor"],
+        ["added", "codex"],
+        ["failed", "gemini"],
+    ]
+    assert (ran.code, broken.read_text()) == (2, "{")
+    assert "line 1, column 2" in ran.err
+    results = {one["client"]: one["result"] for one in machine("setup", "--all", "--json").json}
+    assert results == {"cursor": "unchanged", "codex": "unchanged", "gemini": "failed"}
+    gone = machine("teardown", "--all")
+    assert (gone.code, [row[:2] for row in gone.rows]) == (
+        0,
+        [["removed", "cursor"], ["removed", "codex"]],
+    )
+    assert "No client is set up" in machine("teardown", "--all").err
+    assert machine("teardown", "--all", "--json").json == []
+
+
+def test_a_machine_without_clients_has_none_to_set_up(machine: Machine) -> None:
+    ran = machine("setup", "--all")
+    assert (ran.code, ran.out) == (0, "")
+    assert "No client was found" in ran.err
+
+
+def test_a_client_that_is_not_here_is_set_up_with_a_warning(machine: Machine) -> None:
+    ran = machine("setup", "cursor")
+    assert ran.rows[0][0] == "added"
+    assert "Cursor does not seem to be installed" in ran.err
+    assert "installed" not in machine("setup", "cursor").err
+    machine("teardown", "cursor")
+    assert "Cursor does not seem to be installed" in machine("setup", "cursor").err
+
+
+def test_an_entry_in_an_older_place_of_the_client_goes_too(machine: Machine, person: Path) -> None:
+    old = machine("setup", "windsurf", "--json").json["file"]
+    (person / ".config" / "devin").mkdir(parents=True)
+    new = machine("setup", "windsurf", "--json").json["file"]
+    assert old != new
+    told = machine("teardown", "windsurf", "--json").json
+    assert [one["file"] for one in told] == [new, old]
+    assert not Path(old).exists() and not Path(new).exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("setup", "curser"), "Did you mean `cursor`?"),
+        (("setup", "cursor", "--scope", "team"), "no scope 'team'"),
+        (("setup", "--all", "--scope", "team"), "no scope 'team'"),
+        (("setup", "--all", "cursor"), "do not go together"),
+        (("setup", "--all", "--file", "x"), "do not go together"),
+        (("setup", "--all", "--print"), "for one client"),
+        (("setup", "--file", "x"), "needs a client"),
+        (("teardown",), "Say which client"),
+    ],
+)
+def test_what_makes_no_sense_is_a_clear_error(
+    machine: Machine, person: Path, words: tuple[str, ...], message: str
+) -> None:
+    ran = machine(*words)
+    assert (ran.code, ran.out) == (2, "")
+    assert message in ran.err
+
+
+def test_a_home_that_the_client_may_not_see_is_told_of(machine: Machine) -> None:
+    assert "--home puts it in the entry" in machine("setup", "zed", HOLDFAST_HOME="/m").err
+    assert "--home" not in machine("setup", "zed", "--home", "/m", HOLDFAST_HOME="/m").err
+
+
+# The real program
+
+
+@pytest.fixture
+def shell(person: Path, tmp_path: Path) -> Callable[..., subprocess.Popen[str]]:
+    """Starts the program in the person's home, with nothing of this machine's environment."""
+
+    def start(*words: str, cwd: Path | None = None) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [sys.executable, "-m", "holdfast", *words],
+            cwd=cwd or person,
+            env={"HOME": str(person), "PATH": ""},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    return start
+
+
+def test_what_the_entry_says_starts_this_holdfast_from_any_folder(
+    shell: Callable[..., subprocess.Popen[str]], person: Path, tmp_path: Path
+) -> None:
+    out, _ = shell("setup", "claude-code", "--json").communicate()
+    made = json.loads(out)
+    line = line_of(made["entry"])
+    hostile = tmp_path / "project"
+    hostile.mkdir()
+    for name in ("holdfast", "json", "typing"):
+        (hostile / f"{name}.py").write_text("raise SystemExit('the folder was looked into')")
+    assert line[-1] == "mcp"
+    ran = subprocess.run(
+        [*line[:-1], "--version"], cwd=hostile, env={"PATH": ""}, capture_output=True, text=True
+    )
+    assert (ran.returncode, ran.stdout.split()[0]) == (0, "holdfast"), ran.stderr
+
+
+def test_processes_at_the_same_time_all_get_their_entry_in(
+    shell: Callable[..., subprocess.Popen[str]], person: Path
+) -> None:
+    path = person / ".claude.json"
+    path.write_text('{"projects": {}, "n": 1}\n')
+    names = [f"hub-{number}" for number in range(4)]
+    started = [shell("setup", "claude-code", "--name", name, "--hub", name) for name in names]
+    for process in started:
+        assert process.wait(timeout=60) == 0
+        process.communicate()
+    servers = json.loads(path.read_text())["mcpServers"]
+    assert sorted(servers) == names
+    assert [servers[name]["args"][-1] for name in names] == names
+    assert not [one for one in os.listdir(person) if ".partial-" in one or one.endswith(".lock")]
+    for process in [shell("teardown", "claude-code", "--name", name) for name in names]:
+        assert process.wait(timeout=60) == 0
+        process.communicate()
+    assert json.loads(path.read_text()) == {"projects": {}, "n": 1}
+
+
+def test_a_person_is_told_what_was_written_and_how_to_undo_it(
+    screen: Run, person: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "mcp.json"
+    path.write_text("{}")
+    said = screen("setup", "cursor", "--file", str(path)).out.splitlines()
+    backup = next(tmp_path.glob("*.bak"))
+    assert said == [
+        "Cursor is set up: the entry `holdfast` is new.",
+        f"  file    {path}",
+        f"  backup  {backup}",
+        f"  undo    holdfast teardown cursor --file {path}",
+        "  Restart Cursor; its settings list it under MCP.",
+    ]
+    said = screen("setup", "cursor", "--file", str(path)).out.splitlines()
+    assert said == ["Cursor is already set up; nothing was changed.", f"  file    {path}"]
+    said = screen("setup", "cursor", "--file", str(path), "--read-only").out
+    assert "was there and is updated" in said
+    said = screen("teardown", "cursor", "--file", str(path)).out
+    assert "The entry `holdfast` is out of the settings of Cursor." in said
+    assert "until it is restarted" in said
+    assert path.read_text() == "{}"
