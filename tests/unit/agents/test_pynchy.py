@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 import holdfast
 from holdfast import Holdfast, HubMemory
+from holdfast.errors import CallCancelled
 from holdfast.store.inmemory import InMemoryStore
 from holdfast.testing import FixedClock, HashEmbedder, open_for_tests
 
@@ -422,6 +423,23 @@ def test_of_a_long_file_the_part_that_matched_is_given(hub: HubMemory) -> None:
     (row,) = call(hub, "recall_memories", query="staging server Hilda", limit=1)["memories"]
     assert "Hilda" in row["content"]
     assert len(row["content"]) < 8_000
+
+
+def test_taking_in_files_reports_and_stops_when_nobody_waits(hub: HubMemory) -> None:
+    for number in range(3):
+        put(hub, f"{number}.md", f"Note {number}")
+    heard: list[tuple[int, int | None]] = []
+
+    def report(done: int, total: int | None, note: str) -> None:
+        heard.append((done, total))
+        if done == 2:
+            raise CallCancelled("Nobody waits.")
+
+    tools = holdfast.tools("pynchy", hub)
+    with pytest.raises(CallCancelled):
+        tools.call("recall_memories", {"query": "note"}, report=report)
+    assert heard == [(1, 3), (2, 3)]
+    assert len(recalled(hub, "note")) == 3
 
 
 def test_files_that_cannot_be_taken_in_do_not_keep_the_answer(

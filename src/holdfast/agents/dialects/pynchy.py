@@ -17,7 +17,7 @@ from holdfast.domain.clock import to_text
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Hit
 from holdfast.domain.results import Quarantined, Stored, Updated
-from holdfast.errors import Conflict, HoldfastError, NotFound
+from holdfast.errors import CallCancelled, Conflict, HoldfastError, NotFound
 
 CATEGORIES = ("core", "daily", "conversation")
 _RECALL_MAX = 1_000
@@ -104,7 +104,9 @@ def _require(tool: str, given: dict[str, Any], *names: str) -> None:
 def _take_in_files(desk: Desk) -> list[str]:
     """Reads what is new in the group's files; what cannot be read does not keep the answer."""
     try:
-        desk.hub.index_files()
+        desk.hub.index_files(progress=desk.progress)
+    except CallCancelled:
+        raise
     except (HoldfastError, OSError) as error:
         return [f"the group's files could not be taken in: {error}"]
     return []
