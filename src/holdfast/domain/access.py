@@ -1,6 +1,7 @@
-"""Who may see and do what: viewers, roles, and what a role allows. Pure values and rules; who is a
-member of what, the engine knows."""
+"""Who may see and do what: viewers, roles, keys, and what they allow. Pure values and rules; who is
+a member of what, the engine knows."""
 
+from datetime import datetime
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from holdfast.domain.memory import BOUNDARIES, Boundary, Memory
@@ -24,6 +25,130 @@ class Viewer(NamedTuple):
     def sees(self, memory: Memory) -> bool:
         """The same test that the stores make in their own language."""
         return memory.owner == self.actor or memory.boundary in self.boundaries
+
+
+# Where roles are held. A hub may belong to a team, a team belongs to an organisation.
+ScopeKind: TypeAlias = Literal["hub", "team", "org"]
+SCOPE_KINDS: tuple[ScopeKind, ...] = get_args(ScopeKind)
+
+
+class Org(NamedTuple):
+    """An organisation: teams, and people who see what is for all of it."""
+
+    id: str
+    name: str
+    created_at: datetime
+
+
+class Team(NamedTuple):
+    """Some people of an organisation, and the hubs that are theirs."""
+
+    id: str
+    org_id: str
+    name: str
+    created_at: datetime
+
+
+class Member(NamedTuple):
+    """Somebody's role in a hub, a team or an organisation."""
+
+    scope: ScopeKind
+    scope_id: str
+    actor: str
+    role: Role
+    since: datetime
+    added_by: str
+
+
+class HubCard(NamedTuple):
+    """What is said of a hub beside its name: whose team it is, and what contributors may delete."""
+
+    hub_id: str
+    team_id: str | None = None
+    delete_policy: DeletePolicy = "own"
+
+
+class Invite(NamedTuple):
+    """A place for whoever has its token, once. Only the token's hash is kept."""
+
+    id: str
+    scope: ScopeKind
+    scope_id: str
+    role: Role
+    invited_by: str
+    at: datetime
+    expires_at: datetime
+    used_at: datetime | None = None
+    used_by: str | None = None
+
+
+class Key(NamedTuple):
+    """An API key: who it speaks for, and how far. Only its hash is kept; `hubs` are ids, and none
+    means all that its actor may reach."""
+
+    id: str
+    actor: str
+    name: str
+    at: datetime
+    hubs: tuple[str, ...] = ()
+    read_only: bool = False
+    no_delete: bool = False
+    expires_at: datetime | None = None
+    revoked_at: datetime | None = None
+    used_at: datetime | None = None
+
+    def refusal(self, now: datetime) -> str:
+        """Why it opens nothing; empty where it does."""
+        if self.revoked_at is not None:
+            return "it was revoked"
+        if self.expires_at is not None and self.expires_at <= now:
+            return "it has expired"
+        return ""
+
+
+Act: TypeAlias = Literal["read", "write", "delete_own", "delete_any", "manage", "own"]
+ACTS: tuple[Act, ...] = get_args(Act)
+
+_ALLOWED: dict[Role, frozenset[Act]] = {
+    "viewer": frozenset({"read"}),
+    "contributor": frozenset({"read", "write"}),
+    "admin": frozenset({"read", "write", "delete_own", "delete_any", "manage"}),
+    "owner": frozenset(ACTS),
+}
+_BY_POLICY: dict[DeletePolicy, frozenset[Act]] = {
+    "none": frozenset(),
+    "own": frozenset({"delete_own"}),
+    "any": frozenset({"delete_own", "delete_any"}),
+}
+
+
+class Standing(NamedTuple):
+    """How somebody stands to a hub: their role in it, if any, and what they see of it."""
+
+    actor: str
+    role: Role | None
+    boundaries: tuple[Boundary, ...]
+    delete_policy: DeletePolicy = "own"
+
+    @property
+    def viewer(self) -> Viewer:
+        return Viewer(self.actor, self.boundaries)
+
+    def allows(self, act: Act, key: Key | None = None) -> bool:
+        """Whether the role allows it, and the key, where one is used, does not forbid it."""
+        if key is not None and act != "read":
+            if key.read_only or (key.no_delete and act.startswith("delete")):
+                return False
+            # A key for some hubs is for their memories, not for their members.
+            if key.hubs and act in ("manage", "own"):
+                return False
+        if self.role is None:
+            # Somebody of the team or the organisation reads what is for them.
+            return act == "read" and bool(self.boundaries)
+        allowed = _ALLOWED[self.role]
+        if self.role == "contributor":
+            allowed |= _BY_POLICY[self.delete_policy]
+        return act in allowed
 
 
 assert set(MEMBER_SEES) == set(BOUNDARIES) - {"private"}

@@ -1,0 +1,228 @@
+"""Organisations, teams, members, invitations and keys as the store's records, and back. Secrets are
+kept only as hashes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from holdfast.domain.access import (
+    DELETE_POLICIES,
+    ROLES,
+    SCOPE_KINDS,
+    DeletePolicy,
+    HubCard,
+    Invite,
+    Key,
+    Member,
+    Role,
+    ScopeKind,
+)
+from holdfast.domain.clock import from_text, to_text
+from holdfast.domain.hub import Hub
+from holdfast.domain.record import NO_HUB, Record
+from holdfast.engine.core import require_hub
+from holdfast.engine.drafts import clean_label
+from holdfast.errors import AlreadyExists, Conflict, InvalidInput, NotFound
+from holdfast.text import normalise
+
+if TYPE_CHECKING:
+    from holdfast.store.base import Reader, Writer
+
+# 256 bits from the system's source of chance: a fast hash is enough, nobody guesses those.
+_SECRET_BYTES = 32
+_PAGE = 500
+_NAME_MAX = 100
+
+
+class Handed(NamedTuple):
+    """Something with a secret that is shown now and never again."""
+
+    what: Any
+    secret: str
+
+
+def put_named(
+    writer: Writer, kind: str, record_id: str, lookup: str, at: datetime, body: dict[str, Any]
+) -> None:
+    try:
+        writer.put_record(Record(NO_HUB, kind, record_id, at, body, lookup))
+    except AlreadyExists:
+        raise AlreadyExists(
+            f"There is {'an' if kind == 'org' else 'a'} {kind} {body['name']!r} already.",
+            hint="Choose another name.",
+        ) from None
+
+
+def member_place(scope: ScopeKind, scope_id: str, actor: str) -> tuple[str, str, str]:
+    if scope == "hub":
+        return scope_id, "member", actor
+    # A slash ends the scope's id, which holds none; the actor's name may hold anything.
+    return NO_HUB, f"{scope}-member", f"{scope_id}/{actor}"
+
+
+def put_member(writer: Writer, member: Member) -> None:
+    place = member_place(member.scope, member.scope_id, member.actor)
+    body = {"role": member.role, "added_by": member.added_by}
+    writer.put_record(Record(*place, member.since, body))
+
+
+def members_of(reader: Reader, scope: ScopeKind, scope_id: str) -> Iterator[Member]:
+    hub_id, kind, prefix = member_place(scope, scope_id, "")
+    for one in every(reader, hub_id, kind, prefix):
+        actor = one.id.removeprefix(prefix)
+        yield Member(scope, scope_id, actor, one.body["role"], one.at, one.body["added_by"])
+
+
+def role_of(reader: Reader, scope: ScopeKind, scope_id: str, actor: str) -> Role | None:
+    record = reader.record(*member_place(scope, scope_id, actor))
+    role: Role | None = None if record is None else record.body["role"]
+    return role
+
+
+def refuse_ownerless(writer: Writer, scope: ScopeKind, scope_id: str, actor: str) -> None:
+    hub = writer.hub_by_id(scope_id) if scope == "hub" else None
+    if hub is not None:
+        if hub.owner == actor:
+            raise Conflict(f"{actor!r} made this hub and stays its owner.")
+        return
+    owners = [one.actor for one in members_of(writer, scope, scope_id) if one.role == "owner"]
+    if owners == [actor]:
+        raise Conflict(f"{actor!r} is the last owner.", hint="Make somebody else an owner first.")
+
+
+def card_of(reader: Reader, hub_id: str) -> HubCard:
+    record = reader.record(hub_id, "card", "card")
+    if record is None:
+        return HubCard(hub_id)
+    return HubCard(hub_id, record.body["team"], record.body["delete_policy"])
+
+
+def need(reader: Reader, kind: str, record_id: str) -> Record:
+    record = reader.record(NO_HUB, kind, record_id)
+    if record is None:
+        raise NotFound(f"There is no {kind} {record_id!r}.")
+    return record
+
+
+def need_hub(reader: Reader, hub_id: str) -> Hub:
+    return require_hub(reader, hub_id, hub_id)
+
+
+def need_scope(reader: Reader, scope: ScopeKind, scope_id: str) -> None:
+    normalise.one_of(scope, SCOPE_KINDS, "scope")
+    if scope == "hub":
+        need_hub(reader, scope_id)
+    else:
+        need(reader, scope, scope_id)
+
+
+def every(reader: Reader, hub_id: str, kind: str, prefix: str = "") -> Iterator[Record]:
+    after = prefix
+    while True:
+        page = reader.records(hub_id, kind, limit=_PAGE, after=after)
+        for one in page:
+            if not one.id.startswith(prefix):
+                return
+            yield one
+        if len(page) < _PAGE:
+            return
+        after = page[-1].id
+
+
+def invite_record(one: Invite, lookup: str | None) -> Record:
+    body = {
+        "scope": one.scope,
+        "scope_id": one.scope_id,
+        "role": one.role,
+        "invited_by": one.invited_by,
+        "expires_at": to_text(one.expires_at),
+        "used_at": _text(one.used_at),
+        "used_by": one.used_by,
+    }
+    return Record(NO_HUB, "invite", one.id, one.at, body, lookup)
+
+
+def invite_from(record: Record) -> Invite:
+    body = record.body
+    return Invite(
+        record.id,
+        body["scope"],
+        body["scope_id"],
+        body["role"],
+        body["invited_by"],
+        record.at,
+        from_text(body["expires_at"]),
+        _time(body["used_at"]),
+        body["used_by"],
+    )
+
+
+def key_record(key: Key, lookup: str | None) -> Record:
+    body = {
+        "actor": key.actor,
+        "name": key.name,
+        "hubs": list(key.hubs),
+        "read_only": key.read_only,
+        "no_delete": key.no_delete,
+        "expires_at": _text(key.expires_at),
+        "revoked_at": _text(key.revoked_at),
+        "used_at": _text(key.used_at),
+    }
+    return Record(NO_HUB, "key", key.id, key.at, body, lookup)
+
+
+def key_from(record: Record) -> Key:
+    body = record.body
+    return Key(
+        record.id,
+        body["actor"],
+        body["name"],
+        record.at,
+        tuple(body["hubs"]),
+        body["read_only"],
+        body["no_delete"],
+        _time(body["expires_at"]),
+        _time(body["revoked_at"]),
+        _time(body["used_at"]),
+    )
+
+
+def _text(at: datetime | None) -> str | None:
+    return None if at is None else to_text(at)
+
+
+def _time(text: str | None) -> datetime | None:
+    return None if text is None else from_text(text)
+
+
+def clean_name(what: str, name: str) -> str:
+    if not isinstance(name, str) or not name.strip():
+        raise InvalidInput(f"The name of the {what} cannot be empty.")
+    name = clean_label(f"{what}'s name", name.strip())
+    if len(name) > _NAME_MAX:
+        raise InvalidInput(f"The name of the {what} is longer than {_NAME_MAX} characters.")
+    return name
+
+
+def new_secret() -> str:
+    import secrets
+
+    return secrets.token_urlsafe(_SECRET_BYTES)
+
+
+def hash_of(secret: str) -> str:
+    import hashlib
+
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def clean_role(role: str) -> Role:
+    clean: Role = normalise.one_of(role, ROLES, "role")  # type: ignore[assignment]
+    return clean
+
+
+def clean_policy(policy: str) -> DeletePolicy:
+    clean: DeletePolicy = normalise.one_of(policy, DELETE_POLICIES, "delete policy")  # type: ignore[assignment]
+    return clean

@@ -1,0 +1,156 @@
+"""Work for later: jobs in the store, leased by whoever works on them, tried at most three times.
+
+A lease lasts five minutes and is lengthened by progress; a worker that dies leaves a job that
+another takes over. What a job means, its runner knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+
+from holdfast.domain.clock import from_text, to_text
+from holdfast.domain.record import Record
+from holdfast.engine.core import Core, require_hub
+from holdfast.errors import Conflict, NotFound
+
+if TYPE_CHECKING:
+    from holdfast.store.base import Writer
+
+JobState: TypeAlias = Literal["waiting", "running", "done", "failed"]
+
+KIND = "job"
+ATTEMPTS_MAX = 3
+LEASE = timedelta(minutes=5)
+# A job that failed is tried again after this, and after four times this.
+_RETRY = timedelta(seconds=15)
+# What is over stays to be looked at for this long.
+_KEPT = timedelta(days=7)
+_PAGE = 100
+_REASON_MAX = 500
+
+
+class Job(NamedTuple):
+    """One piece of work. `lease` names the turn that works on it: a worker whose lease was taken
+    over finds that out when it reports."""
+
+    id: str
+    hub_id: str
+    work: str
+    about: Mapping[str, Any]
+    at: datetime
+    state: JobState = "waiting"
+    attempts: int = 0
+    lease: str = ""
+    done: int = 0
+    total: int | None = None
+    reason: str = ""
+    ended_at: datetime | None = None
+
+
+def enqueue(core: Core, writer: Writer, hub_id: str, work: str, about: Mapping[str, Any]) -> Job:
+    """Puts a job into the queue, in the transaction of what it is about."""
+    job = Job(core.ids.next("job"), hub_id, work, dict(about), core.now())
+    writer.put_record(_record(job, due=core.now()))
+    return job
+
+
+def lease(core: Core, *, work: str | None = None) -> Job | None:
+    """The job that has waited longest, now ours for five minutes; None where none is due."""
+    now = core.now()
+    with core.store.write() as writer:
+        for record in writer.due_records(KIND, now, limit=_PAGE):
+            job = _job(record)
+            if job.state in ("done", "failed"):
+                # What is over is due when it may go.
+                writer.drop_record(record.hub_id, KIND, record.id)
+                continue
+            if work is not None and job.work != work:
+                continue
+            if job.attempts >= ATTEMPTS_MAX:
+                # Its last worker died; nobody is left to say so.
+                _end(writer, job, "failed", "it was begun three times and never finished", now)
+                continue
+            taken = job._replace(
+                state="running", attempts=job.attempts + 1, lease=core.ids.next("lease")
+            )
+            writer.put_record(_record(taken, due=now + LEASE))
+            return taken
+    return None
+
+
+def progress(core: Core, job: Job, done: int, total: int | None = None) -> Job:
+    """Says how far it is, and keeps the lease. Conflict where somebody took it over."""
+    with core.store.write() as writer:
+        _require_lease(writer, job)
+        told = job._replace(done=done, total=total)
+        writer.put_record(_record(told, due=core.now() + LEASE))
+    return told
+
+
+def finish(core: Core, writer: Writer, job: Job) -> None:
+    """Ends it well, in the transaction of what it did: a job has its effect once."""
+    _require_lease(writer, job)
+    _end(writer, job, "done", "", core.now())
+
+
+def fail(core: Core, job: Job, reason: str, *, final: bool = False) -> Job:
+    """Notes a failure: it is tried again, until the last attempt; `final` says that no other
+    attempt would help."""
+    now = core.now()
+    with core.store.write() as writer:
+        _require_lease(writer, job)
+        if final or job.attempts >= ATTEMPTS_MAX:
+            return _end(writer, job, "failed", reason, now)
+        again = job._replace(state="waiting", lease="", reason=reason[:_REASON_MAX])
+        writer.put_record(_record(again, due=now + _RETRY * 4 ** (job.attempts - 1)))
+    return again
+
+
+def jobs(core: Core, hub_id: str, hub: str, *, limit: int = _PAGE) -> list[Job]:
+    """The jobs of a hub, oldest first, those that are over for a week among them."""
+    with core.store.read() as reader:
+        require_hub(reader, hub_id, hub)
+        return [_job(record) for record in reader.records(hub_id, KIND, limit=limit)]
+
+
+def _end(writer: Writer, job: Job, state: JobState, reason: str, now: datetime) -> Job:
+    ended = job._replace(state=state, lease="", reason=reason[:_REASON_MAX], ended_at=now)
+    writer.put_record(_record(ended, due=now + _KEPT))
+    return ended
+
+
+def _require_lease(writer: Writer, job: Job) -> None:
+    record = writer.record(job.hub_id, KIND, job.id)
+    if record is None:
+        raise NotFound(f"The job {job.id} is gone; its hub was deleted.")
+    if record.body["lease"] != job.lease or not job.lease:
+        raise Conflict(f"The job {job.id} was taken over by another worker.")
+
+
+def _record(job: Job, *, due: datetime) -> Record:
+    body = {
+        "work": job.work,
+        "about": dict(job.about),
+        "state": job.state,
+        "attempts": job.attempts,
+        "lease": job.lease,
+        "done": job.done,
+        "total": job.total,
+        "reason": job.reason,
+        "ended_at": None if job.ended_at is None else to_text(job.ended_at),
+    }
+    return Record(job.hub_id, KIND, job.id, job.at, body, due=due)
+
+
+def _job(record: Record) -> Job:
+    body = dict(record.body)
+    ended = body.pop("ended_at")
+    return Job(
+        id=record.id,
+        hub_id=record.hub_id,
+        at=record.at,
+        ended_at=None if ended is None else from_text(ended),
+        **body,
+    )

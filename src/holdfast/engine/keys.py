@@ -1,0 +1,111 @@
+"""API keys: made, listed, revoked, and found by the secret that opens them. It is handed out once,
+and kept only as a hash."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from holdfast.domain.access import Key
+from holdfast.domain.record import NO_HUB
+from holdfast.engine.access_records import (
+    Handed,
+    clean_name,
+    every,
+    hash_of,
+    key_from,
+    key_record,
+    need_hub,
+    new_secret,
+)
+from holdfast.engine.core import Core
+from holdfast.errors import HoldfastError, NotFound
+
+# A key begins like this, so that scanners of secrets know it for one.
+KEY_PREFIX = "hf_"
+# A key's last use is noted at most this often; it is for people, not for the second.
+_USE_NOTED_EVERY = timedelta(minutes=1)
+
+
+def create_key(
+    core: Core,
+    name: str,
+    *,
+    actor: str | None = None,
+    hubs: Sequence[str] = (),
+    read_only: bool = False,
+    no_delete: bool = False,
+    expires_at: datetime | None = None,
+) -> Handed:
+    """A new key for somebody; its secret is shown once. `hubs` are ids of hubs it is good for."""
+    key = Key(
+        core.ids.next("key"),
+        clean_name("actor", core.actor if actor is None else actor),
+        clean_name("key", name),
+        core.now(),
+        tuple(hubs),
+        read_only,
+        no_delete,
+        expires_at,
+    )
+    secret = KEY_PREFIX + new_secret()
+    with core.store.write() as writer:
+        for hub_id in key.hubs:
+            need_hub(writer, hub_id)
+        writer.put_record(key_record(key, hash_of(secret)))
+    return Handed(key, secret)
+
+
+def keys(core: Core, actor: str | None = None) -> list[Key]:
+    """Keys, oldest first, revoked ones among them."""
+    with core.store.read() as reader:
+        found = [key_from(one) for one in every(reader, NO_HUB, "key")]
+    return [key for key in found if actor is None or key.actor == actor]
+
+
+def revoke_key(core: Core, key_id: str) -> Key:
+    """Ends a key, for good; a second time changes nothing."""
+    with core.store.write() as writer:
+        record = writer.record(NO_HUB, "key", key_id)
+        if record is None:
+            raise NotFound(f"There is no key {key_id!r}.", hint="List the keys to see them.")
+        key = key_from(record)
+        if key.revoked_at is None:
+            key = key._replace(revoked_at=core.now())
+            writer.put_record(key_record(key, record.lookup))
+    return key
+
+
+def find_key(core: Core, secret: str) -> Key | None:
+    """The key that a secret opens; None for one that is unknown, revoked or expired."""
+    if not secret.startswith(KEY_PREFIX):
+        return None
+    with core.store.read() as reader:
+        record = reader.record_by_lookup(NO_HUB, "key", hash_of(secret))
+    if record is None:
+        return None
+    key = key_from(record)
+    now = core.now()
+    if key.refusal(now):
+        return None
+    if key.used_at is None or now - key.used_at >= _USE_NOTED_EVERY:
+        _note_use(core, key, now)
+    return key
+
+
+def has_keys(core: Core) -> bool:
+    """Whether any key is good now."""
+    now = core.now()
+    return any(not key.refusal(now) for key in keys(core))
+
+
+def _note_use(core: Core, key: Key, now: datetime) -> None:
+    try:
+        with core.store.write(durable=False) as writer:
+            # Read again: it may have been revoked since.
+            record = writer.record(NO_HUB, "key", key.id)
+            if record is not None:
+                writer.put_record(key_record(key_from(record)._replace(used_at=now), record.lookup))
+    except HoldfastError:
+        # Like other counters: a busy or full store must not turn a request away.
+        return
