@@ -108,9 +108,12 @@ class Files:
 
     def create(self, path: str, text: str) -> None:
         """A new file, with the folders above it."""
-        at = _below_root(parse(path), "create")
+        at = parse(path)
+        taken = AlreadyExists(f"File {at.shown} already exists")
+        if not at.names:
+            raise taken
         with self._kept.opened() as root:
-            self._refuse_taken(root, at, AlreadyExists(f"File {at.shown} already exists"))
+            self._refuse_taken(root, at, taken)
             _refuse_crowd(root)
             sides = self._kept.settle(root, at.relative)
             self._kept.save(root, at.relative, text, sides, self._author, f"created {at.shown}")
@@ -208,15 +211,15 @@ class Files:
         if not old.names:
             raise InvalidInput(f"Cannot rename the {ROOT} directory itself")
         taken = AlreadyExists(f"The destination {new.shown} already exists")
+        if not new.names:
+            raise taken
         with self._kept.opened() as root:
+            self._refuse_taken(root, new, taken, itself=old)
             if _kind(root, old) is None:
                 self._kept.settle(root, old.relative)
                 raise NotFound(f"The path {old.shown} does not exist")
-            if not new.names:
-                raise taken
             if new.names[: len(old.names)] == old.names and new.names != old.names:
-                raise InvalidInput(f"The folder {old.shown} cannot be moved into itself.")
-            self._refuse_taken(root, new, taken, itself=old)
+                raise InvalidInput(f"{old.shown} cannot be moved into itself.")
             self._move(root, old, new)
 
     def _move(self, root: Folder, old: ToolPath, new: ToolPath) -> None:
@@ -280,12 +283,6 @@ class Files:
 
 def _missing(at: ToolPath) -> NotFound:
     return NotFound(f"The path {at.shown} does not exist. Please provide a valid path.")
-
-
-def _below_root(at: ToolPath, verb: str) -> ToolPath:
-    if not at.names:
-        raise InvalidInput(f"Cannot {verb} the {ROOT} directory itself")
-    return at
 
 
 def _kind(root: Folder, at: ToolPath) -> str | None:

@@ -1,0 +1,190 @@
+"""Files that an agent edits, against two models: the SDK's own file tool, whose replies ours must
+match, and a plain record of every text, none of which may be lost."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import holdfast
+from holdfast import HubMemory
+from holdfast.errors import HoldfastError, NotFound
+from holdfast.files.line_edits import inserted, replaced
+from holdfast.testing import open_for_tests
+
+PATHS = st.sampled_from(
+    [
+        *("/memories", "/memories/a.md", "/memories/b.txt", "/memories/box", "/memories/box/a.md"),
+        # Beyond the two levels that are shown, and below what may be a file.
+        *("/memories/box/in/er.md", "/memories/a.md/x", "/etc/passwd", "/memories/../x"),
+    ]
+)
+WORDS = st.sampled_from(["tea", "cake", "tea cake", "é", "茶"])
+LINES = st.lists(WORDS, max_size=4).map(lambda lines: "".join(f"{line}\n" for line in lines))
+COMMANDS = st.one_of(
+    st.fixed_dictionaries({"command": st.just("view"), "path": PATHS}),
+    st.fixed_dictionaries(
+        {
+            "command": st.just("view"),
+            "path": PATHS,
+            "view_range": st.sampled_from([[1, 1], [1, -1]]),
+        }
+    ),
+    st.fixed_dictionaries({"command": st.just("create"), "path": PATHS, "file_text": LINES}),
+    st.fixed_dictionaries(
+        {"command": st.just("str_replace"), "path": PATHS, "old_str": WORDS, "new_str": WORDS}
+    ),
+    st.fixed_dictionaries(
+        {
+            "command": st.just("insert"),
+            "path": PATHS,
+            "insert_line": st.integers(-1, 4),
+            "insert_text": WORDS,
+        }
+    ),
+    st.fixed_dictionaries({"command": st.just("delete"), "path": PATHS}),
+    st.fixed_dictionaries({"command": st.just("rename"), "old_path": PATHS, "new_path": PATHS}),
+)
+
+
+def ours(hub: HubMemory, command: dict[str, Any]) -> tuple[bool, str]:
+    reply = holdfast.tools("anthropic", hub).call("memory", command)
+    return not reply.failed, reply.text
+
+
+def without_folder_sizes(text: str) -> str:
+    """How large a folder is depends on the file system, and on what was in it."""
+    return re.sub(r"(?m)^\S+\t(/memories(?:/\S+/)?)$", r"-\t\1", text)
+
+
+def as_meant(command: dict[str, Any], done: bool, text: str) -> tuple[bool, str]:
+    # Where its own words are a stack trace's, or fit another mistake, only the refusal counts.
+    if not done and ("Errno" in text or "/x" in text or "passwd" in text):
+        return False, ""
+    if not done and "already exists" in text and command["command"] == "rename":
+        return False, "already exists"
+    return done, without_folder_sizes(text)
+
+
+@settings(max_examples=60)
+@given(st.lists(COMMANDS, max_size=14))
+def test_replies_are_those_of_the_sdks_own_tool(commands: list[dict[str, Any]]) -> None:
+    tools = pytest.importorskip("anthropic.tools", reason="the Anthropic SDK is not installed")
+    with tempfile.TemporaryDirectory() as folder, open_for_tests(Path(folder) / "ours") as memory:
+        hub = memory.create_hub("work")
+        theirs = tools.BetaLocalFilesystemMemoryTool(str(Path(folder) / "theirs"))
+        (Path(hub.folder) / "files").mkdir(parents=True)
+        for command in commands:
+            if leaves_folders_behind(command, Path(folder) / "theirs"):
+                assert not ours(hub, command)[0]
+                continue
+            try:
+                wanted = True, str(theirs.call(command))
+            except (tools.ToolError, OSError) as error:
+                wanted = False, str(error)
+            got = ours(hub, command)
+            assert as_meant(command, *got) == as_meant(command, *wanted), command
+
+
+def leaves_folders_behind(command: dict[str, Any], theirs: Path) -> bool:
+    """The SDK makes the folders of a rename before it knows whether there is anything to rename."""
+    if command["command"] != "rename":
+        return False
+    source = theirs / command["old_path"].lstrip("/")
+    return not source.exists() or command["new_path"].startswith(f"{command['old_path']}/")
+
+
+OPERATIONS = st.lists(
+    st.one_of(COMMANDS, st.just("undo"), st.tuples(st.just("hand"), PATHS, LINES)), max_size=16
+)
+
+
+@settings(max_examples=60)
+@given(OPERATIONS)
+def test_file_and_memory_agree_and_no_text_is_lost(operations: list[Any]) -> None:
+    with tempfile.TemporaryDirectory() as folder, open_for_tests(Path(folder)) as memory:
+        hub = memory.create_hub("work")
+        root = Path(hub.folder) / "files"
+        root.mkdir(parents=True)
+        seen: set[str] = set()
+        for operation in operations:
+            if operation == "undo":
+                try:
+                    hub.undo()
+                except HoldfastError:
+                    continue
+            elif isinstance(operation, tuple):
+                edit_by_hand(hub, root, *operation[1:])
+            else:
+                ours(hub, operation)
+            seen |= set(on_disk(root).values())
+            assert on_disk(root) == in_store(hub), operation
+            assert not list(root.rglob(".*"))
+        assert seen <= every_text(hub)
+
+
+def every_text(hub: HubMemory) -> set[str]:
+    """All that any memory ever said."""
+    out: set[str] = set()
+    for number in count(1):
+        try:
+            out |= {entry.after.content for entry in hub.history(number)}
+        except NotFound:
+            return out
+    return out
+
+
+def edit_by_hand(hub: HubMemory, root: Path, path: str, text: str) -> None:
+    """A person saves a file that is there; the agent looks at it next."""
+    file = root / path.removeprefix("/memories").lstrip("/")
+    if ".." not in path and file.is_file():
+        file.write_text(text)
+        ours(hub, {"command": "view", "path": path})
+
+
+def on_disk(root: Path) -> dict[str, str]:
+    files = [path for path in root.rglob("*") if path.is_file()]
+    texts = {path.relative_to(root).as_posix(): path.read_text() for path in files}
+    return {path: text for path, text in texts.items() if text.strip()}
+
+
+def in_store(hub: HubMemory) -> dict[str | None, str]:
+    return {memory.source_path: memory.content for memory in hub.list(layer="library")}
+
+
+TEXTS = st.text(alphabet="ab\r\n", max_size=12)
+
+
+@given(TEXTS, st.integers(0, 12), TEXTS)
+def test_an_insert_keeps_every_line_that_was_there(text: str, line: int, new: str) -> None:
+    lines = re.findall(r"[^\n]*\n|[^\n]+", text)
+    line = min(line, len(lines))
+    before, behind = "".join(lines[:line]), "".join(lines[line:])
+    after = inserted(text, line, new).text
+    assert after.startswith(before)
+    assert after.endswith(behind)
+    middle = after[len(before) : len(after) - len(behind)]
+    assert middle.replace("\r", "").strip("\n") == new.replace("\r", "").strip("\n")
+    # A text that had no line end at its end still has none, and one that had one has one.
+    if text and not behind:
+        ended = new.endswith("\n\n") or new == "\n" if not text.endswith("\n") else True
+        assert after.endswith("\n") >= text.endswith("\n") or ended
+
+
+@given(TEXTS, TEXTS, TEXTS)
+def test_a_replacement_changes_one_place_and_no_other(text: str, old: str, new: str) -> None:
+    try:
+        after = replaced(text, old, new, "x").text
+    except HoldfastError:
+        return
+    windows = "\n" in text and text.count("\n") == text.count("\r\n")
+    if not windows:
+        assert text.count(old) == 1
+        assert after == text.replace(old, new)
