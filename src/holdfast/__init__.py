@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         Conflict,
         DeadlineExceeded,
         EmbedderError,
+        Forbidden,
         HoldfastError,
         InvalidInput,
         InvalidSetting,
@@ -64,9 +65,9 @@ _PLACES = {
     "domain.query": "Hit Page Passage Recalled",
     "domain.results": "Duplicate LifecycleMove Quarantined Remembered Stored Superseded Updated",
     "domain.turn": "Turn",
-    "errors": "AlreadyExists CallCancelled Conflict DeadlineExceeded EmbedderError HoldfastError"
-    " InvalidInput InvalidSetting NotFound StoreBusy StoreClosed StoreDamaged StoreError StoreFull"
-    " StoreReadOnly StoreTooNew",
+    "errors": "AlreadyExists CallCancelled Conflict DeadlineExceeded EmbedderError Forbidden"
+    " HoldfastError InvalidInput InvalidSetting NotFound StoreBusy StoreClosed StoreDamaged"
+    " StoreError StoreFull StoreReadOnly StoreTooNew",
     "hub_memory": "HubMemory",
     "library": "Holdfast open",
 }
@@ -97,6 +98,7 @@ __all__ = [
     "Duplicate",
     "EmbedderError",
     "Entry",
+    "Forbidden",
     "Hit",
     "Holdfast",
     "HoldfastError",

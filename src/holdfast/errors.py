@@ -4,6 +4,7 @@ HoldfastError
 ├── InvalidInput            the caller's words are off: content, names, dates, filters, settings
 │   └── InvalidSetting      a setting's name or value
 ├── NotFound                no such hub, memory, change set or file
+├── Forbidden               the role or the key does not allow it
 ├── AlreadyExists           a hub, key or file of that name is there
 ├── Conflict                the state has moved on: a version precondition, an undo that would
 │                           overwrite a later change
@@ -52,6 +53,12 @@ class NotFound(HoldfastError, LookupError):
     """What was asked for is not there."""
 
     exit_code = 3
+
+
+class Forbidden(HoldfastError):
+    """Whoever asks may see it and may not do this with it."""
+
+    exit_code = 9
 
 
 class AlreadyExists(HoldfastError):

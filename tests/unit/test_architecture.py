@@ -23,7 +23,7 @@ LAYERS = (
     ("engine",),
     ("files", "imports"),
     ("wiring",),
-    ("library", "hub_memory", "in_step", "arguments"),
+    ("library", "hub_memory", "in_step", "arguments", "guest"),
     ("sources",),
     ("agents",),
     ("evaluation", "testing", "adapters"),
