@@ -151,10 +151,10 @@ def collapsed(items: Sequence[Evidence], *, keep: int) -> tuple[list[Evidence], 
     """The first `keep` items that say something of their own, and the echoes between them.
 
     The same words in another session, or of another day, are no echo: that was another event.
-    Nor are they under another key: whoever gave two keys wants to find both.
+    Nor is what has a key: whoever gave it one wants to find it under that.
     """
     out: list[Evidence] = []
-    seen: dict[tuple[object, ...], list[tuple[frozenset[str], str | None]]] = {}
+    seen: dict[tuple[object, ...], list[frozenset[str]]] = {}
     echoes: list[Evidence] = []
     for item in items:
         if len(out) == keep:
@@ -162,15 +162,11 @@ def collapsed(items: Sequence[Evidence], *, keep: int) -> tuple[list[Evidence], 
         said = frozenset(item.best.candidate.body.split())
         event = (item.memory.session, item.memory.speaker, item.memory.occurred_at)
         others = seen.setdefault(event, [])
-        key = item.memory.key
-        if any(
-            _alike(said, other) and (key == known or None in (key, known))
-            for other, known in others
-        ):
+        if item.memory.key is None and any(_alike(said, other) for other in others):
             echoes.append(item)
             continue
         out.append(item)
-        others.append((said, key))
+        others.append(said)
     return out, echoes
 
 

@@ -331,10 +331,10 @@ def test_hubs_are_listed_with_ids_and_counts(hub: HubMemory, other: HubMemory) -
     push(hub, HILDA)
     assert call(hub, "memax_hubs").splitlines() == [
         f"- other (id: {other.id}): 0 memories, role owner",
-        f"- work (id: {hub.id}): 1 memories, role owner, in use",
+        f"- work (id: {hub.id}): 1 memory, role owner, in use",
     ]
     assert call(hub, "memax_hubs", every_hub=False).splitlines() == [
-        f"- work (id: {hub.id}): 1 memories, role owner, in use"
+        f"- work (id: {hub.id}): 1 memory, role owner, in use"
     ]
 
 

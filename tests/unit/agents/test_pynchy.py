@@ -491,6 +491,53 @@ def test_no_group_sees_anothers_memories_files_or_keys(memory: Holdfast) -> None
     assert one.get("secret").content == "The code is 4711"
 
 
+# Any sequence of calls, against a plain dictionary
+
+
+_KEY = st.sampled_from(("a", "b/c", "d?"))
+_TEXT = st.sampled_from(("The sky is blue", "The sea is green", "The sun is red"))
+_STEPS = st.lists(
+    st.one_of(
+        st.tuples(st.just("save"), _KEY, _TEXT),
+        st.tuples(st.just("forget"), _KEY, st.none()),
+        st.tuples(st.just("remember"), st.none(), _TEXT),
+    ),
+    max_size=14,
+)
+
+
+@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(steps=_STEPS)
+def test_any_sequence_of_calls_does_what_a_dictionary_would(
+    tmp_path: Path, steps: list[tuple[str, str | None, str | None]]
+) -> None:
+    with open_for_tests(tmp_path, store=InMemoryStore()) as memory:
+        hub = memory.hub()
+        kept: dict[str, str] = {}
+        nameless: set[str] = set()
+        for what, key, text in steps:
+            if what == "save" and key and text:
+                assert save(hub, key, text) == ("updated" if key in kept else "created")
+                if key not in kept:
+                    # What was known without a key has one now.
+                    nameless.discard(text)
+                kept[key] = text
+            elif what == "forget" and key:
+                assert call(hub, "forget_memory", key=key) == {"removed": key in kept}
+                kept.pop(key, None)
+            elif text:
+                hub.remember(text)
+                if text not in kept.values():
+                    nameless.add(text)
+            assert {key: hub.get(key).content for key in kept} == kept
+            rows = call(hub, "list_memories")["memories"]
+            assert {row["key"] for row in rows if not row["key"].startswith("mem_")} == set(kept)
+            assert len(rows) == len(kept) + len(nameless)
+            for word, said in (("sky", "The sky is blue"), ("sea", "The sea is green")):
+                found = {name for name in recalled(hub, word) if not name.startswith("mem_")}
+                assert found == {name for name, content in kept.items() if content == said}
+
+
 # Every backend serves all four tools
 
 

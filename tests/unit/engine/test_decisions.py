@@ -9,12 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 import holdfast
 from holdfast import Holdfast, HubMemory
 from holdfast.domain.decision import AWAITS, OPEN_MAX, decision_of
 from holdfast.engine import decisions
 from holdfast.errors import Conflict, InvalidInput, NotFound
+from holdfast.store.inmemory import InMemoryStore
 from holdfast.testing import FixedClock, open_for_tests
 
 QUESTION = "Which database do we use?"
@@ -222,6 +225,50 @@ def test_the_same_decision_made_again_is_one_memory(hub: HubMemory) -> None:
     first = hub.decide(ask(hub).id, "1").answer
     assert hub.decide(ask(hub).id, "1").answer == first
     assert len(hub.list()) == 1
+
+
+_STEPS = st.lists(
+    st.tuples(
+        st.sampled_from(("ask", "decide", "withdraw", "forget", "restore", "undo")),
+        st.integers(0, 5),
+    ),
+    max_size=16,
+)
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(steps=_STEPS)
+def test_whatever_happens_no_open_question_is_a_fact(
+    tmp_path: Path, steps: list[tuple[str, int]]
+) -> None:
+    with open_for_tests(tmp_path, store=InMemoryStore()) as memory:
+        hub = memory.hub()
+        for what, number in steps:
+            before = len(hub.decisions())
+            try:
+                match what:
+                    case "ask":
+                        hub.request_decision(f"Question {number}?", ["Yes", "No"])
+                        assert len(hub.decisions()) <= max(before, OPEN_MAX)
+                    case "decide":
+                        hub.decide(number, 1)
+                    case "withdraw":
+                        hub.withdraw_decision(number)
+                    case "forget":
+                        hub.forget(number)
+                    case "restore":
+                        hub.restore(number)
+                    case _:
+                        hub.undo()
+            except (Conflict, InvalidInput, NotFound):
+                assert len(hub.decisions()) == before
+            waiting = {found.memory.id for found in hub.decisions()}
+            shown = {hit.memory.id for hit in hub.recall("question", limit=50)}
+            shown |= {memory.id for memory in hub.list()}
+            assert not waiting & shown
+            context = hub.context("question")
+            for found in hub.decisions():
+                assert f"{found.question}\n\n1. Yes" not in context
 
 
 def test_threads_on_two_connections_together_ask_no_more_than_three(tmp_path: Path) -> None:

@@ -172,6 +172,13 @@ def test_the_same_words_under_two_keys_are_both_found(hub: HubMemory) -> None:
     assert {hit.memory.key for hit in hub.recall("favourite colour")} == {"ana", "ben"}
 
 
+def test_what_has_a_key_is_found_beside_what_says_the_same_without_one(hub: HubMemory) -> None:
+    hub.remember("The favourite colour is blue")
+    hub.remember("The favourite colour is green", key="ana")
+    hub.remember("The favourite colour is blue", key="ana")
+    assert "ana" in {hit.memory.key for hit in hub.recall("favourite colour blue")}
+
+
 def test_near_identical_hits_collapse(hub: HubMemory) -> None:
     hub.remember("Standup is at 9:30 in the morning")
     hub.remember("In the morning, standup is at 9:30!")

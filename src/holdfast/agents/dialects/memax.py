@@ -105,8 +105,9 @@ def _hubs(desk: Desk, given: dict[str, Any]) -> str:
     lines = []
     for info in desk.hubs():
         visible = desk.hub_named(info.name).statistics().visible
+        count = "1 memory" if visible == 1 else f"{visible} memories"
         used = ", in use" if info.id == desk.hub.id else ""
-        lines.append(f"- {info.name} (id: {info.id}): {visible} memories, role owner{used}")
+        lines.append(f"- {info.name} (id: {info.id}): {count}, role owner{used}")
     return "\n".join(lines)
 
 

@@ -63,7 +63,7 @@ def memory_text(hub: str, memory: Memory) -> str:
         f"superseded by: {memory.superseded_by}" if memory.superseded_by else "",
         f"source: {origin(memory).removeprefix('from ')}",
         f"version {memory.version}, created {day(memory.created_at)},"
-        f" updated {day(memory.updated_at)}, used {memory.access_count} times",
+        f" updated {day(memory.updated_at)}, access count {memory.access_count}",
     ]
     asked = decision_of(memory)
     if asked is not None:
