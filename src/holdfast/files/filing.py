@@ -249,11 +249,11 @@ class Files:
                 agreed[path], agreed[to] = gone, there
             return bases
 
-        with self._kept.change("update", f"renamed {old.shown} to {new.shown}", write):
-            source, target = reach(root, old.above), reach(root, new.above, make=True)
-            assert source is not None and target is not None, "one was found, one was made"
-            with source, target:
-                source.move(old.name, target, new.name)
+        source, target = reach(root, old.above), reach(root, new.above, make=True)
+        assert source is not None and target is not None, "one was found, one was made"
+        reason = f"renamed {old.shown} to {new.shown}"
+        with source, target, self._kept.change("update", reason, write):
+            source.move(old.name, target, new.name)
         self._kept.agree(agreed)
 
     def _refuse_taken(

@@ -84,14 +84,14 @@ class Folder:
     # Going down
 
     def below(self, name: str, *, make: bool = False) -> Folder | None:
-        """A folder in this one; None where there is none and none is made."""
+        """A folder in this one; None where there is none and none is to be made."""
         shown = f"{self._shown}/{name}"
         kind = self.kind(name)
         if kind is None and make:
             with told(shown), suppress(FileExistsError):
                 os.mkdir(self._at(name), FOLDER_MODE, dir_fd=self._handle)
             kind = self.kind(name)
-        if kind is None:
+        if kind is None or (kind == "file" and not make):
             return None
         if kind != "folder":
             raise _unusable(shown, kind, "a folder")
