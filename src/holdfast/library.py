@@ -124,16 +124,25 @@ class Holdfast:
 
     def delete_hub(self, name: str) -> Hub:
         """Removes a hub and everything in it, for good."""
+        pages = self._pages_of(name)
         hub = engine.hubs.delete_hub(self.core, name)
         folder = os.path.join(self.home, "hubs", hub.name)
         if os.path.isdir(folder):
             from holdfast.files import archive, journal
             from holdfast.files.stamp import remove_mirrored
 
-            remove_mirrored(os.path.join(folder, "MEMORY.md"))
+            remove_mirrored(os.path.join(folder, "MEMORY.md"), pages)
             journal.remove_all(folder)
             archive.remove_all(folder)
         return hub
+
+    def _pages_of(self, name: str) -> list[str]:
+        """The files of a hub's categories; afterwards nothing says which were its own."""
+        from holdfast.files.page_files import page_names
+
+        with self.core.store.read() as reader:
+            hub = engine.hubs.find_hub(self.core, name)
+            return page_names(reader, hub.id)
 
     def import_hub(
         self,

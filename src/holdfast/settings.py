@@ -61,6 +61,11 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("log.keep", 200, "How many turns the conversation log keeps in a hub.", least=1),
     Setting("log.prune_every", 50, "Turns after which the log is cut to that many.", least=1),
     Setting("context.chars_max", 12_288, "The largest context block, in characters.", least=200),
+    Setting(
+        "files.per_category",
+        False,
+        "Whether each category has a file of its own beside MEMORY.md, such as preferences.md.",
+    ),
     # What fits on two pages, and costs a prompt about a thousand tokens a call.
     Setting(
         "minion.chars_max",

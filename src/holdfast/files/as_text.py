@@ -20,6 +20,7 @@ from holdfast.files.as_read import note_seen, seen_after, seen_by
 from holdfast.files.layout import Wanted, lay_out
 from holdfast.files.memory_md import FILE_NAME, fresh, parse, render
 from holdfast.files.mirror import Mirror, Voice, our_memories
+from holdfast.files.page_files import agreed_text
 from holdfast.files.rewrite import pieces, shown, without
 from holdfast.text import normalise
 from holdfast.text.sameness import words_key
@@ -112,9 +113,9 @@ def note_injected(place: Place, block: Context) -> None:
 def _present(place: Place) -> str | None:
     """The file's text; where there is no file, what it would be."""
     with place.core.store.read() as reader:
-        agreed = reader.agreed(place.hub_id, FILE_NAME)
-        if agreed is not None and os.path.exists(place.path):
-            return agreed.text
+        text = agreed_text(reader, place.hub_id)
+        if text is not None and os.path.exists(place.path):
+            return text
         ours = {memory.id: memory for memory in our_memories(place.core, reader, place.hub_id)}
     if not ours:
         return None

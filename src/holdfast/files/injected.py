@@ -8,7 +8,8 @@ import re
 from typing import TYPE_CHECKING
 
 from holdfast.engine.block import FileItem, FilePart
-from holdfast.files.memory_md import FILE_NAME, TITLE, Item, parse
+from holdfast.files.memory_md import TITLE, Item, parse
+from holdfast.files.page_files import agreed_text
 
 if TYPE_CHECKING:
     from holdfast.engine.core import Core
@@ -19,8 +20,8 @@ _MARKS = re.compile(r"<!-- updated \d{4}-\d\d-\d\d -->\r?\n?")
 def file_parts(core: Core, hub_id: str) -> list[FilePart] | None:
     """The file that store and person last agreed on, in parts; None where there is none yet."""
     with core.store.read() as reader:
-        agreed = reader.agreed(hub_id, FILE_NAME)
-    return None if agreed is None else parts_of(agreed.text)
+        text = agreed_text(reader, hub_id)
+    return None if text is None else parts_of(text)
 
 
 def parts_of(text: str) -> list[FilePart]:

@@ -21,11 +21,11 @@ from holdfast.files.memory_md import (
     ended,
     identified,
     item_text,
-    parse,
     render,
     rewritten,
     section_text,
 )
+from holdfast.files.pages import joined, split
 
 _PLACE = {category: place for place, category in enumerate(CATEGORIES)}
 
@@ -54,7 +54,17 @@ def lay_out(document: Document, wanted: Wanted, today: date) -> Document:
 
 def _says(document: Document, wanted: Wanted) -> bool:
     meant = [(item.id, item.content) for item in document.items]
-    return meant == [(item.id, item.content) for item in parse(render(document)).items]
+    return meant == [(item.id, item.content) for item in joined(split(document)).items]
+
+
+def without_place(document: Document, wanted: Wanted) -> set[str]:
+    """The categories of which a memory has no item in the document that it can stay in."""
+    placed = set()
+    for index, item in enumerate(document.items):
+        memory = wanted.memories.get(wanted.links.get(index, ""))
+        if memory is not None and item.category in (None, memory.category):
+            placed.add(memory.id)
+    return {memory.category for memory in wanted.memories.values() if memory.id not in placed}
 
 
 def _lay_out(document: Document, wanted: Wanted, today: date, *, spaced: bool) -> Document:

@@ -68,7 +68,14 @@ class Item(NamedTuple):
     bullet: bool = True
 
 
-Block: TypeAlias = Verbatim | Section | Item
+class Page(NamedTuple):
+    """Where another file of the same document begins; it has no text of its own."""
+
+    raw: str
+    name: str
+
+
+Block: TypeAlias = Verbatim | Section | Item | Page
 
 
 class Document(NamedTuple):

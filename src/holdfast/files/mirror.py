@@ -9,7 +9,8 @@ and the next sync ends what was begun:
    here, file and store say the same and differ from what they last agreed on: not a conflict. A
    new line that has no id yet is known again by its text.
 3. Write the file, whole or not at all, if it still is what was read. After a crash here the same
-   holds: both have moved, to the same place.
+   holds: both have moved, to the same place. Several files are noted before and written one after
+   the other; the next sync writes those that a crash left out.
 4. Note what both agree on. It comes last: a note that ran ahead of the file would make the old
    file look like an edit that takes the store's changes back.
 5. Note the file's stamp, to know next time without reading. It is a cache and may be lost.
@@ -19,11 +20,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from holdfast.domain.draft import Draft
 from holdfast.domain.memory import Memory, Source, Trust
-from holdfast.domain.mirror import Agreed, Clash
+from holdfast.domain.mirror import Clash
 from holdfast.domain.query import Filter
 from holdfast.engine.core import Core, require_hub
 from holdfast.engine.drafts import clean_draft, compose
@@ -31,17 +33,22 @@ from holdfast.engine.edit import completed
 from holdfast.engine.passages import Indexed, indexed_all
 from holdfast.engine.recorder import Recorder
 from holdfast.errors import Conflict, InvalidInput
-from holdfast.files.atomic import (
-    locked,
-    make_folder,
-    remove_partials,
-    write_atomic,
-)
+from holdfast.files.atomic import locked, make_folder, remove_partials, write_atomic
 from holdfast.files.kept import tidy
-from holdfast.files.layout import Wanted, lay_out
-from holdfast.files.memory_md import FILE_NAME, Document, Item, fresh, parse, render, rewritten
+from holdfast.files.layout import Wanted, lay_out, without_place
+from holdfast.files.memory_md import FILE_NAME, Document, Item, parse, render, rewritten
 from holdfast.files.merge import Edit, New, Plan, View, merge
-from holdfast.files.reading import FileRead, free_name, read_settled
+from holdfast.files.page_files import (
+    Files,
+    UnderWay,
+    agreed_text,
+    note_under_way,
+    read_files,
+    set_agreed,
+    under_way,
+)
+from holdfast.files.pages import gathered, joined, split, spread, tidied, with_sections
+from holdfast.files.reading import free_name
 from holdfast.files.rewrite import dropped_text, taken_over
 from holdfast.files.stamp import (
     Stamp,
@@ -100,7 +107,6 @@ class _Moved(Exception):
 
 class _Snapshot(NamedTuple):
     token: Token
-    agreed: Agreed | None
     ours: dict[str, Memory]
     open_clashes: list[Clash]
 
@@ -129,7 +135,9 @@ class Mirror:
         self._voice = voice or _A_PERSON
         self.folder = os.path.dirname(path)
         self.path = path
-        self._left: str | None = None  # the file's text after the last sync
+        self._pages = bool(core.settings["files.per_category"])
+        self._more: set[str] = set()  # pages that turned out to be there
+        self._left: dict[str, str | None] = {}  # the files' texts after the last sync
 
     def sync(self, *, confirm: bool = False) -> SyncReport:
         """Brings both sides together. `confirm` says that a file which lacks many lines, or comes
@@ -167,25 +175,28 @@ class Mirror:
             hint="Try again when fewer write at the same time.",
         )
 
+    def tidy(self) -> bool:
+        """Puts sections of one category together; says whether there was anything to do."""
+        done: list[bool] = []
+        self._locked(lambda: self._tidy(done), False)
+        return any(done)
+
     def _sync(self, confirm: bool) -> SyncReport:
+        self._finish_writing()
         stamp = read_stamp(self.path)
         with self._core.store.read() as reader:
-            agreed = reader.agreed(self._hub_id, FILE_NAME)
-            base_text = agreed.text if agreed else ""
-            file = read_settled(self.path, self.folder, base_text, self._core.now())
+            files = self._read(reader)
             token = token_of(reader, self._hub_id)
-            known = stamp.is_for(self._hub_id, token, self._core.now())
-            if file.text == base_text and agreed and known:
-                self._left = file.text
+            if files.as_agreed and stamp.is_for(self._hub_id, token, self._core.now()):
+                self._left = files.texts
                 self._remember_stamp(token, stamp.due)
                 return SyncReport()
-            snapshot = self._snapshot(reader, token, agreed)
-            base = parse(base_text) if agreed else None
-            document = base or fresh() if file.text is None else parse(file.text)
-            plan = merge(base, document, self._view(reader, snapshot, document))
+            snapshot = self._snapshot(reader, token)
+            document = files.document
+            plan = merge(files.base, document, self._view(reader, snapshot, document))
         self._guard(plan, snapshot, confirm)
         taken = self._take_in(plan, snapshot)
-        return self._write_back(file, document, plan, snapshot, taken)
+        return self._write_back(files, document, plan, snapshot, taken)
 
     def _rewrite(self, text: str, seen: str | None, attempts: list[SyncReport]) -> SyncReport:
         """A sync, and another one with the new text as the file's. An attempt that was overtaken
@@ -193,19 +204,44 @@ class Mirror:
         before = Mirror(self._core, self.path, self._hub_id, self._hub)
         attempts.append(SyncReport(notes=before._sync(False).notes))
         with self._core.store.read() as reader:
-            agreed = reader.agreed(self._hub_id, FILE_NAME)
-            file = read_settled(self.path, self.folder, "", self._core.now())
-            if file.text is None or file.text != before._left:
+            files = self._read(reader)
+            if files.texts != before._left:
                 raise _Moved
-            snapshot = self._snapshot(reader, token_of(reader, self._hub_id), agreed)
-            base = parse(file.text if seen is None else seen)
-            document = taken_over(base, text, parse(file.text))
+            snapshot = self._snapshot(reader, token_of(reader, self._hub_id))
+            now = parse(render(gathered(files.document)))
+            base = now if seen is None else parse(seen)
+            given = taken_over(base, text, now)
+            document = spread(given) if self._pages else given
             plan = merge(base, document, self._view(reader, snapshot, document))
         taken = self._take_in(plan, snapshot)
         attempts.append(_report(plan, taken))
-        kept = self._keep_aside(dropped_text(parse(file.text), document))
+        kept = self._keep_aside(dropped_text(now, given))
         attempts.append(SyncReport(notes=kept))
-        return self._write_back(file, document, plan, snapshot, taken)
+        return self._write_back(files, document, plan, snapshot, taken)
+
+    def _tidy(self, done: list[bool]) -> SyncReport:
+        report = self._sync(False)
+        with self._core.store.read() as reader:
+            files = self._read(reader)
+            if not files.as_agreed:
+                # Something could not be taken in; then everything stays where it is.
+                return report
+            document = joined({name: text or "" for name, text in files.texts.items()})
+            made = tidied(document)
+        if _items(made) == _items(document) and split(made) != split(document):
+            self._write(files, split(made), split(made))
+            done.append(True)
+        return report
+
+    def _read(self, reader: Reader) -> Files:
+        return read_files(
+            reader,
+            self._hub_id,
+            self.folder,
+            self._core.now(),
+            pages=self._pages,
+            more=sorted(self._more),
+        )
 
     def _keep_aside(self, text: str) -> tuple[str, ...]:
         if not text:
@@ -217,9 +253,9 @@ class Mirror:
 
     # Step 1
 
-    def _snapshot(self, reader: Reader, token: Token, agreed: Agreed | None) -> _Snapshot:
+    def _snapshot(self, reader: Reader, token: Token) -> _Snapshot:
         ours = {memory.id: memory for memory in self._ours(reader)}
-        return _Snapshot(token, agreed, ours, reader.clashes(self._hub_id))
+        return _Snapshot(token, ours, reader.clashes(self._hub_id))
 
     def _ours(self, reader: Reader) -> list[Memory]:
         return our_memories(self._core, reader, self._hub_id)
@@ -350,7 +386,7 @@ class Mirror:
 
     def _write_back(
         self,
-        file: FileRead,
+        files: Files,
         document: Document,
         plan: Plan,
         snapshot: _Snapshot,
@@ -362,28 +398,79 @@ class Mirror:
             key: m for key, m in after.items() if m.state in ("active", "cooling") and m.visible
         }
         wanted = Wanted(after, taken.links, taken.beside, taken.refused, _touched(plan, taken))
-        made = lay_out(document, wanted, self._core.now().date())
-        text = render(made)
-        written = text != file.text
-        if written:
-            if file.moved():
-                raise _Moved
-            write_atomic(self.path, file.encoded(text), within=self.folder)
-        agreed = _agreed_text(made, after) if taken.refused else text
-        if snapshot.agreed is None or snapshot.agreed.text != agreed:
-            with self._core.store.write() as writer:
-                require_hub(writer, self._hub_id, self._hub)
-                note = Agreed(FILE_NAME, agreed, self._core.now())
-                writer.set_agreed(self._hub_id, note)
-        self._left = text
-        if file.notes:
+        today = self._core.now().date()
+        if self._pages:
+            document = with_sections(document, without_place(document, wanted), today)
+        made = lay_out(document, wanted, today)
+        texts = split(made)
+        agreed = split(_agreed_document(made, after)) if taken.refused else texts
+        written = self._write(files, texts, agreed)
+        if files.notes:
             with self._core.store.read() as reader:
-                tidy(reader, self._hub_id, self.path, agreed)
+                tidy(reader, self._hub_id, self.path, agreed_text(reader, self._hub_id) or "")
         self._remember_stamp(taken.token, due_of(after.values(), self._core.now()))
-        return _report(plan, taken)._replace(written=written, notes=file.notes)
+        return _report(plan, taken)._replace(written=written, notes=files.notes)
+
+    def _write(self, files: Files, texts: dict[str, str], agreed: dict[str, str]) -> bool:
+        """Writes the files that have to change, and notes what both agree on."""
+        changed = files.to_write(texts)
+        if files.moved(changed) or self._turned_up(changed.keys() - files.reads.keys()):
+            raise _Moved
+        if len(changed) > 1:
+            work = UnderWay(
+                {name: (files.texts.get(name), text) for name, text in changed.items()},
+                agreed,
+                self._pages,
+            )
+            with self._core.store.write() as writer:
+                note_under_way(writer, self._hub_id, work, self._core.now())
+        for name, text in changed.items():
+            self._put(name, text)
+        if not (files.agreed == agreed and files.pages == files.were_pages):
+            self._agree(agreed, self._pages)
+        self._left = dict(texts)
+        return bool(changed)
+
+    def _put(self, name: str, text: str | None) -> None:
+        path = os.path.join(self.folder, name)
+        if text is not None:
+            write_atomic(path, text, within=self.folder)
+        else:
+            with suppress(FileNotFoundError):
+                os.unlink(path)
+
+    def _turned_up(self, names: Iterable[str]) -> bool:
+        """Whether a page that is to be made is there already: then it is read first."""
+        found = {name for name in names if os.path.lexists(os.path.join(self.folder, name))}
+        self._more |= found
+        return bool(found)
+
+    def _agree(self, texts: dict[str, str], pages: bool) -> None:
+        with self._core.store.write() as writer:
+            require_hub(writer, self._hub_id, self._hub)
+            set_agreed(writer, self._hub_id, texts, self._core.now(), pages=pages)
+
+    def _finish_writing(self) -> None:
+        """Ends what a crash broke off: files that are still as they were get their new text. One
+        that somebody has edited since is left, and differs from what was agreed on before."""
+        with self._core.store.read() as reader:
+            work = under_way(reader, self._hub_id)
+            if work is None:
+                return
+            now = read_files(
+                reader, self._hub_id, self.folder, self._core.now(), pages=False, more=work.files
+            )
+        agreed = dict(work.agreed)
+        for name, (old, new) in work.files.items():
+            if now.texts[name] == old != new:
+                self._put(name, new)
+            elif now.texts[name] != new and now.agreed is not None and name in now.agreed:
+                agreed[name] = now.agreed[name]
+        self._agree(agreed, work.pages)
 
     def _remember_stamp(self, token: Token, due: int | None) -> None:
-        write_stamp(self.path, Stamp(self._hub_id, stamp_of(self.path), token, due))
+        file = stamp_of(self.path, pages=self._pages)
+        write_stamp(self.path, Stamp(self._hub_id, file, token, due))
 
 
 def our_memories(core: Core, reader: Reader, hub_id: str) -> list[Memory]:
@@ -459,8 +546,13 @@ def _touched(plan: Plan, taken: _Taken) -> set[str]:
     return {memory.category for memory in [*before, *taken.changed.values()]}
 
 
-def _agreed_text(made: Document, after: dict[str, Memory]) -> str:
-    """The text both agree on where some lines were refused: those lines as the store has them.
+def _items(document: Document) -> list[tuple[str | None, str, str | None]]:
+    found = joined(split(document)).items
+    return sorted(((i.id, i.content, i.category) for i in found), key=str)
+
+
+def _agreed_document(made: Document, after: dict[str, Memory]) -> Document:
+    """What both agree on where some lines were refused: those lines as the store has them.
 
     Were they noted as they stand in the file, the next sync would see no edit in them, and write
     the store's text over it.
@@ -474,4 +566,4 @@ def _agreed_text(made: Document, after: dict[str, Memory]) -> str:
             if memory.content != block.content:
                 block = rewritten(block, memory.content, memory.id, made.newline)
         blocks.append(block)
-    return render(made._replace(blocks=tuple(blocks)))
+    return made._replace(blocks=tuple(blocks))

@@ -17,6 +17,7 @@ from holdfast.files.memory_md import (
     Block,
     Document,
     Item,
+    Page,
     Section,
     Verbatim,
     category_of,
@@ -53,7 +54,7 @@ def shown(text: str) -> str:
 
 
 def _shown(block: Block) -> str:
-    if isinstance(block, Verbatim):
+    if isinstance(block, (Verbatim, Page)):
         return block.raw
     lines: list[str] = _LINE.findall(block.raw)
     if isinstance(block, Section):

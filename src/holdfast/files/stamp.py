@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 # The clock that stamps files may tick this slowly: two saves within a tick look alike, so a stamp
 # taken this soon after a save proves nothing.
 TICK_NS = 20_000_000
+_PAGE = re.compile(r"(?!\d{4}-\d\d-\d\d\.md)[a-z0-9]+(?:-[a-z0-9]+)*\.md")
 
 
 class Token(NamedTuple):
@@ -63,20 +65,45 @@ def due_of(memories: Iterable[Memory], now: datetime) -> int | None:
     return min((to_micros(end) for end in ends if end is not None and end > now), default=None)
 
 
-def stamp_of(path: str) -> tuple[int, int, int] | None:
+def stamp_of(path: str, *, pages: bool = False) -> tuple[int, int, int] | None:
     """The file's stamp; None where there is no file, or where it is too new to prove anything."""
-    found = quick_stamp_of(path)
-    if found is None or abs(time.time_ns() - found[0]) < TICK_NS:
+    found = _stats(path, pages=pages)
+    if not found or abs(time.time_ns() - max(one.st_mtime_ns for one in found)) < TICK_NS:
         return None
+    return _stamp(found, pages=pages)
+
+
+def quick_stamp_of(path: str, *, pages: bool = False) -> tuple[int, int, int] | None:
+    """The same, also where it is too new; with `pages`, of the pages beside the file too."""
+    found = _stats(path, pages=pages)
+    return _stamp(found, pages=pages) if found else None
+
+
+def is_page_name(name: str) -> bool:
+    """Whether a file beside MEMORY.md can be the page of a category; a journal is not."""
+    return _PAGE.fullmatch(name) is not None
+
+
+def _stats(path: str, *, pages: bool) -> list[os.stat_result]:
+    """Nothing where the file itself is not there."""
+    try:
+        found = [os.stat(path)]
+        if pages:
+            with os.scandir(os.path.dirname(path)) as entries:
+                found += [entry.stat() for entry in entries if is_page_name(entry.name)]
+    except OSError:
+        return []
     return found
 
 
-def quick_stamp_of(path: str) -> tuple[int, int, int] | None:
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    return found.st_mtime_ns, found.st_size, found.st_ino
+def _stamp(found: list[os.stat_result], *, pages: bool) -> tuple[int, int, int]:
+    # Sums: whichever file changes, its time does. With pages and without are never alike, so that
+    # turning them on or off is noticed.
+    return (
+        sum(one.st_mtime_ns for one in found),
+        sum(one.st_size for one in found),
+        sum(one.st_ino for one in found) + pages,
+    )
 
 
 def read_stamp(path: str) -> Stamp:
@@ -104,9 +131,10 @@ def write_stamp(path: str, stamp: Stamp) -> None:
         os.replace(partial, beside)
 
 
-def remove_mirrored(path: str) -> None:
-    """The file and what is kept beside it go, with the hub they belong to."""
-    for gone in (path, _beside(path)):
+def remove_mirrored(path: str, pages: Iterable[str] = ()) -> None:
+    """The file, its pages and what is kept beside it go, with the hub they belong to."""
+    beside = [os.path.join(os.path.dirname(path), name) for name in pages]
+    for gone in (path, _beside(path), *beside):
         with suppress(FileNotFoundError):
             os.unlink(gone)
 

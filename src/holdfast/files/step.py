@@ -25,6 +25,7 @@ class Step:
         self._path = path
         self._hub_id = hub_id
         self._hub = hub
+        self._pages = bool(core.settings["files.per_category"])
         self._seen: tuple[int, int, int] | None = None
         self._failed: tuple[int, int, int] | None = None
         self._stamp = NO_STAMP
@@ -32,20 +33,20 @@ class Step:
 
     def before(self) -> None:
         """Takes in what was edited since the last look."""
-        stamp = quick_stamp_of(self._path)
+        stamp = self._quick_stamp()
         known = stamp is not None and stamp in (self._seen, self._failed)
         if not known or self._stamp.is_due(self._core.now()):
             self._try(stamp, self._look)
 
     def after(self, *, purged: bool = False) -> None:
         """Lets the file follow what was written."""
-        self._try(quick_stamp_of(self._path), self._sync)
+        self._try(self._quick_stamp(), self._sync)
         if purged:
             # The text both sides agreed on held the purged line, and its old pages still do.
             self._core.store.settle()
 
     def _look(self) -> None:
-        stamp = quick_stamp_of(self._path)
+        stamp = self._quick_stamp()
         noted = read_stamp(self._path)
         if stamp is not None and (noted.hub_id, noted.file) == (self._hub_id, stamp):
             with self._core.store.read() as reader:
@@ -57,8 +58,12 @@ class Step:
 
     def _sync(self) -> None:
         report = self._mirror().sync()
-        self._seen, self._stamp = stamp_of(self._path), read_stamp(self._path)
+        self._seen = stamp_of(self._path, pages=self._pages)
+        self._stamp = read_stamp(self._path)
         self.note(notes_of(report))
+
+    def _quick_stamp(self) -> tuple[int, int, int] | None:
+        return quick_stamp_of(self._path, pages=self._pages)
 
     def _try(self, stamp: tuple[int, int, int] | None, what: Callable[[], None]) -> None:
         try:

@@ -1,0 +1,177 @@
+"""The files that hold a hub's long-term memories, as they were read: MEMORY.md and, where
+`files.per_category` is on, the pages beside it; and what store and files agreed on for each.
+
+Several files cannot be written at once. What is about to be written is therefore noted first: after
+a crash the next sync writes the rest before it looks at anything else.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from holdfast.domain.memory import CATEGORIES
+from holdfast.domain.mirror import Agreed
+from holdfast.files.memory_md import FILE_NAME, Document, fresh, render
+from holdfast.files.pages import category_of_page, gathered, joined, spread
+from holdfast.files.reading import FileRead, read_settled
+from holdfast.files.stamp import is_page_name
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from holdfast.store.base import Reader, Writer
+
+# Which pages there are; the row is there as long as they are.
+_NAMES = f"{FILE_NAME} pages"
+_UNDER_WAY = f"{FILE_NAME} pages being written"
+
+
+class Files(NamedTuple):
+    """What was read and what was agreed on, by name of file; whether the pages are to be there,
+    and whether they were."""
+
+    reads: Mapping[str, FileRead]
+    agreed: Mapping[str, str] | None
+    pages: bool
+    were_pages: bool
+
+    @property
+    def texts(self) -> dict[str, str | None]:
+        """What is on the disk and can be trusted."""
+        return {name: read.text for name, read in self.reads.items()}
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return tuple(note for read in self.reads.values() for note in read.notes)
+
+    @property
+    def as_agreed(self) -> bool:
+        return self.pages == self.were_pages and self.texts == self.agreed
+
+    @property
+    def base(self) -> Document | None:
+        return None if self.agreed is None else joined(self.agreed)
+
+    @property
+    def document(self) -> Document:
+        """All files as one document, in the form that is wanted. A file that is missing is what it
+        was."""
+        agreed = self.agreed or {FILE_NAME: render(fresh())}
+        texts = {
+            name: text
+            for name, read in self.reads.items()
+            if (text := agreed.get(name) if read.text is None else read.text) is not None
+        }
+        document = joined(texts)
+        return spread(document) if self.pages else gathered(document)
+
+    def moved(self, names: Iterable[str]) -> bool:
+        """Whether one of these files is not what was read any more."""
+        return any(self.reads[name].moved() for name in names if name in self.reads)
+
+    def to_write(self, texts: Mapping[str, str]) -> dict[str, str | None]:
+        """The files that have to change, with their new texts; None for one that has to go."""
+        gone = dict.fromkeys(name for name, text in self.texts.items() if name not in texts)
+        new = {name: text for name, text in texts.items() if self.texts.get(name) != text}
+        # MEMORY.md comes last, so that what leaves it for a page is never nowhere.
+        return {**{name: new[name] for name in sorted(new, key=FILE_NAME.__eq__)}, **gone}
+
+
+def read_files(
+    reader: Reader, hub_id: str, folder: str, now: datetime, *, pages: bool, more: Iterable[str]
+) -> Files:
+    """Reads them. `more` are names of pages that nobody has agreed on yet."""
+    agreed = agreed_texts(reader, hub_id)
+    names = [FILE_NAME, *more]
+    if agreed is not None:
+        names += agreed
+    if pages:
+        names += _new_pages(folder)
+    reads = {
+        name: read_settled(os.path.join(folder, name), folder, (agreed or {}).get(name, ""), now)
+        for name in dict.fromkeys(names)
+    }
+    return Files(reads, agreed, pages, reader.agreed(hub_id, _NAMES) is not None)
+
+
+def _new_pages(folder: str) -> list[str]:
+    """Pages of the usual categories that somebody has made by hand."""
+    found = os.listdir(folder) if os.path.isdir(folder) else []
+    return sorted(
+        name for name in found if is_page_name(name) and category_of_page(name) in CATEGORIES
+    )
+
+
+# ── what was agreed on ───────────────────────────────────────────────────────────────────────
+
+
+def agreed_texts(reader: Reader, hub_id: str) -> dict[str, str] | None:
+    """The texts that store and files last agreed on, by name; None where they never did."""
+    first = reader.agreed(hub_id, FILE_NAME)
+    if first is None:
+        return None
+    out = {FILE_NAME: first.text}
+    for name in page_names(reader, hub_id):
+        page = reader.agreed(hub_id, name)
+        if page is not None:
+            out[name] = page.text
+    return out
+
+
+def agreed_text(reader: Reader, hub_id: str) -> str | None:
+    """The same as the text of one file."""
+    texts = agreed_texts(reader, hub_id)
+    if texts is None:
+        return None
+    return texts[FILE_NAME] if len(texts) == 1 else render(gathered(joined(texts)))
+
+
+def page_names(reader: Reader, hub_id: str) -> list[str]:
+    found = reader.agreed(hub_id, _NAMES)
+    return list(json.loads(found.text)) if found else []
+
+
+def set_agreed(
+    writer: Writer, hub_id: str, texts: Mapping[str, str], now: datetime, *, pages: bool
+) -> None:
+    """Notes what they agree on now."""
+    before = agreed_texts(writer, hub_id) or {}
+    for name, text in texts.items():
+        if before.get(name) != text:
+            writer.set_agreed(hub_id, Agreed(name, text, now))
+    for name in before.keys() - texts.keys():
+        writer.drop_agreed(hub_id, name)
+    if pages:
+        names = json.dumps(sorted(texts.keys() - {FILE_NAME}))
+        writer.set_agreed(hub_id, Agreed(_NAMES, names, now))
+    else:
+        writer.drop_agreed(hub_id, _NAMES)
+    writer.drop_agreed(hub_id, _UNDER_WAY)
+
+
+# ── several files at once ────────────────────────────────────────────────────────────────────
+
+
+class UnderWay(NamedTuple):
+    """Files that were about to be written: by name, what each held and what it was to hold; and
+    what was then to be agreed on."""
+
+    files: dict[str, tuple[str | None, str | None]]
+    agreed: dict[str, str]
+    pages: bool
+
+
+def note_under_way(writer: Writer, hub_id: str, work: UnderWay, now: datetime) -> None:
+    writer.set_agreed(hub_id, Agreed(_UNDER_WAY, json.dumps(work), now))
+
+
+def under_way(reader: Reader, hub_id: str) -> UnderWay | None:
+    """What a process that was killed had begun to write."""
+    found = reader.agreed(hub_id, _UNDER_WAY)
+    if found is None:
+        return None
+    files, agreed, pages = json.loads(found.text)
+    return UnderWay({name: (old, new) for name, (old, new) in files.items()}, agreed, pages)
