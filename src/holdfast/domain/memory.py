@@ -107,6 +107,11 @@ class Memory(NamedTuple):
         everyone (empty) where it is not."""
         return self.owner if self.boundary == "private" else ""
 
+    @property
+    def last_use(self) -> datetime:
+        """When it was last accessed or updated."""
+        return max(self.accessed_at or self.updated_at, self.updated_at)
+
     def current(self, now: datetime) -> bool:
         """Whether it still holds: not superseded, expired or past its validity."""
         return (

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Literal, NamedTuple, TypeAlias
 
-from holdfast.domain.memory import Kind, Layer, Memory, Source, Stability, State
+from holdfast.domain.memory import Kind, Layer, Memory, Source, Stability, State, Trust
 
 Order: TypeAlias = Literal["newest", "oldest", "updated", "accessed", "happened", "number"]
 ORDERS: tuple[Order, ...] = ("newest", "oldest", "updated", "accessed", "happened", "number")
@@ -19,7 +19,8 @@ class Filter(NamedTuple):
     """Which memories count. An empty tuple or None means: any.
 
     `since` and `until` speak of when it happened (or was learnt); `alive_at` leaves out what had
-    expired by then, `known_by` what was not there yet. `came_from` is a source (cli, mcp, …), an
+    expired by then, `holds_at` what was superseded or past its validity, `known_by` what was not
+    there yet. `came_from` is a source (cli, mcp, …), an
     agent, a file or a folder.
     """
 
@@ -40,6 +41,8 @@ class Filter(NamedTuple):
     until: datetime | None = None
     alive_at: datetime | None = None
     known_by: datetime | None = None
+    holds_at: datetime | None = None
+    trusts: tuple[Trust, ...] = ()
 
     def admits(self, memory: Memory) -> bool:
         """The same test that the stores make in their own language."""
@@ -54,6 +57,7 @@ class Filter(NamedTuple):
             ("stability", self.stabilities),
             ("layer", self.layers),
             ("source", self.sources),
+            ("trust", self.trusts),
         ):
             value = getattr(memory, field)
             if allowed and value not in allowed:
@@ -87,6 +91,10 @@ class Filter(NamedTuple):
             return "it was not there yet"
         if self.alive_at is not None and memory.expires_at and memory.expires_at <= self.alive_at:
             return "it has expired"
+        if self.holds_at is not None and memory.superseded_by is not None:
+            return "something newer took its place"
+        if self.holds_at is not None and memory.valid_until and memory.valid_until <= self.holds_at:
+            return "it no longer holds"
         return ""
 
     def _came_from(self, memory: Memory) -> bool:

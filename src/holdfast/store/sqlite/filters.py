@@ -45,6 +45,7 @@ def where(wanted: Filter) -> tuple[str, list[Any]]:
     among("stability", wanted.stabilities)
     among("layer", wanted.layers)
     among("source", wanted.sources)
+    among("trust", wanted.trusts)
     for tag in wanted.tags:
         parts.append("EXISTS (SELECT 1 FROM json_each(m.tags) WHERE value = ?)")
         values.append(tag)
@@ -80,4 +81,7 @@ def where(wanted: Filter) -> tuple[str, list[Any]]:
     if wanted.alive_at is not None:
         parts.append("(m.expires_at IS NULL OR m.expires_at > ?)")
         values.append(to_micros(wanted.alive_at))
+    if wanted.holds_at is not None:
+        parts.append("m.superseded_by IS NULL AND (m.valid_until IS NULL OR m.valid_until > ?)")
+        values.append(to_micros(wanted.holds_at))
     return "".join(f" AND {part}" for part in parts), values

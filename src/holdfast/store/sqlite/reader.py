@@ -156,6 +156,15 @@ class SqliteReader(RecordsReader):
         )
         return [rows.memory_from_row(row, hub_id) for row in found]
 
+    def ids_by_use(self, hub_id: str, wanted: Filter) -> list[str]:
+        conditions, values = self._where(wanted)
+        found = self._all(
+            f"SELECT m.id FROM memories m WHERE m.hub = ?{conditions} ORDER BY m.pinned DESC,"
+            " max(m.updated_at, coalesce(m.accessed_at, 0)) DESC, m.number DESC",
+            (self._pk(hub_id), *values),
+        )
+        return [row[0] for row in found]
+
     def adjacent(self, hub_id: str, pairs: Sequence[tuple[str, int, int]]) -> list[bool]:
         found = self._all(
             "SELECT NOT EXISTS (SELECT 1 FROM memories m WHERE hub = ? AND session = p.value ->> 0"

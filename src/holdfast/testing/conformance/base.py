@@ -183,6 +183,7 @@ def _observe_rows(reader: Reader, hub_id: str, memories: Sequence[Memory]) -> di
             reader.memories(hub_id, EVERYTHING, order=order, after=None, limit=_ALL)
             for order in ORDERS
         ],
+        "ids_by_use": reader.ids_by_use(hub_id, EVERYTHING),
         "adjacent": reader.adjacent(hub_id, [(session, 0, _ALL) for session in sessions]),
         "speakers": reader.speakers(hub_id, limit=_ALL),
         "statistics": reader.statistics(hub_id),

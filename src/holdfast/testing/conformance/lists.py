@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from holdfast.domain.clock import to_micros
-from holdfast.domain.memory import KINDS, LAYERS, SOURCES, STABILITIES, STATES, Memory
+from holdfast.domain.memory import KINDS, LAYERS, SOURCES, STABILITIES, STATES, TRUSTS, Memory
 from holdfast.domain.query import DOWNWARDS, EVERYTHING, ORDERS, Filter, Order
 from holdfast.store.base import Reader, Store
 from holdfast.store.values import TermQuery, TextQuery
@@ -47,6 +47,8 @@ _CONDITIONS: dict[str, st.SearchStrategy[Any]] = {
     "until": st.sampled_from(_MOMENTS),
     "alive_at": st.sampled_from(_MOMENTS),
     "known_by": st.sampled_from(_MOMENTS),
+    "holds_at": st.sampled_from(_MOMENTS),
+    "trusts": _among(TRUSTS),
 }
 
 
@@ -85,6 +87,9 @@ def _varied(number: int) -> Memory:
         occurred_at=_cycled((None, *_MOMENTS), number),
         expires_at=_cycled((None, None, *_MOMENTS), number),
         accessed_at=_cycled((None, at(1), at(2)), number),
+        valid_until=_cycled((None, *_MOMENTS, None), number),
+        superseded_by="mem_60" if number % 13 == 0 else None,
+        trust=_cycled(TRUSTS, number // 2),
         updated_at=at(number // 4),
     )
 
@@ -159,7 +164,10 @@ class Lists(StoreCase):
             by_text = [list(reader.matching(HUB, one, wanted, order=order)) for one in texts]
             every = [one.passage_id for one in reader.passages(HUB, [m.id for m in VARIED])]
             by_id = reader.candidates(HUB, every, wanted)
+            by_use = reader.ids_by_use(HUB, wanted)
         assert found == _sorted(admitted, order)
+        admitted.sort(key=lambda one: (one.pinned, one.last_use, one.number), reverse=True)
+        assert by_use == [memory.id for memory in admitted]
         # What is forgotten is out of the index, so no search finds it.
         indexed = {memory.id for memory in admitted if memory.forgotten_at is None}
         assert {one.memory_id for one in by_word} == indexed
@@ -190,6 +198,8 @@ class Lists(StoreCase):
             "until": at(3),
             "alive_at": at(3),
             "known_by": at(3),
+            "holds_at": at(3),
+            "trusts": ("agent",),
         }
         wanted = EVERYTHING._replace(**{field: values[field]})
         with varied.read() as reader:
