@@ -258,6 +258,20 @@ def test_a_number_is_no_key(hub: HubMemory, key: str) -> None:
     assert len(hub.list()) == 1
 
 
+def test_two_keys_that_say_the_same_stay_two_beside_memory_md(hub: HubMemory) -> None:
+    hub.sync()
+    save(hub, "ana", "The favourite colour is blue")
+    save(hub, "ben", "The favourite colour is blue")
+    path = Path(hub.memory_md)
+    assert path.read_text(encoding="utf-8").count("The favourite colour is blue") == 2
+    call(hub, "forget_memory", key="ana")
+    assert path.read_text(encoding="utf-8").count("The favourite colour is blue") == 1
+    text = path.read_text(encoding="utf-8").replace("is blue", "is green")
+    path.write_text(text, encoding="utf-8")
+    (row,) = call(hub, "recall_memories", query="favourite colour")["memories"]
+    assert (row["key"], row["content"]) == ("ben", "The favourite colour is green")
+
+
 # Categories
 
 

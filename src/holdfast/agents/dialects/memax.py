@@ -22,9 +22,9 @@ from holdfast.agents.dialects.memax_text import (
 )
 from holdfast.agents.tool import Dialect, Parameter, Tool
 from holdfast.agents.wording import notes_of
-from holdfast.domain.decision import OPTIONS_LEAST, OPTIONS_MOST
+from holdfast.domain.decision import OPTIONS_LEAST, OPTIONS_MOST, decision_of
 from holdfast.domain.memory import CATEGORIES, KINDS, STABILITIES, STATES, Memory
-from holdfast.errors import HoldfastError, NotFound, StoreError
+from holdfast.errors import Conflict, HoldfastError, NotFound, StoreError
 from holdfast.hub_memory import HubMemory
 from holdfast.text.classify import classify
 
@@ -78,6 +78,8 @@ def _push(desk: Desk, given: dict[str, Any]) -> str:
 
 def _get(desk: Desk, given: dict[str, Any]) -> str:
     hub, memory = _find(desk, given["id"])
+    if memory.quarantine and decision_of(memory) is None:
+        raise Conflict(f"{memory.id} waits for a person's review: it {memory.quarantine}.")
     # The count of its uses must not turn an answer into an error.
     with suppress(StoreError):
         memory = hub.access(memory.id)
