@@ -9,7 +9,7 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 	&& { echo $$p; break; }; done)
 MODEL := packages/holdfast-model-arctic-s
 
-.PHONY: run test lint types bench-store bench-recall bench-recall-speed bench-context bench-documents constraints clean help
+.PHONY: run test lint types bench-store bench-recall bench-recall-speed bench-context bench-documents bench-mcp inspector constraints clean help
 
 help: ## what can be made
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 24
@@ -17,7 +17,7 @@ help: ## what can be made
 run: $(VENV)/.model-tried ## set up, and take the guided tour
 	@$(BIN)/holdfast demo
 
-test: $(VENV)/.model lint types ## set up, lint, check types, run all tests
+test: $(VENV)/.model $(VENV)/.inspector-tried lint types ## set up, lint, check types, run all tests
 	$(BIN)/python -m pytest -n auto
 
 lint: $(VENV)/.ready ## lint and formatting
@@ -43,6 +43,11 @@ bench-context: $(VENV)/.model ## the injected block of 10,000 memories
 bench-documents: $(VENV)/.model ## a folder of 10,000 files after one change
 	$(BIN)/python -m bench.documents
 
+bench-mcp: $(VENV)/.model ## the MCP server beside a bare one and the library
+	$(BIN)/python -m bench.mcp
+
+inspector: $(VENV)/.inspector ## install the MCP inspector (needs npm)
+
 $(VENV)/.ready: constraints.txt pyproject.toml
 	@test -n "$(PYTHON)" || { echo "Holdfast needs Python 3.11, 3.12 or 3.13; none was found." >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
@@ -62,9 +67,19 @@ $(VENV)/.model-tried: $(VENV)/.ready
 	@$(MAKE) --no-print-directory $(VENV)/.model || echo "The embedding model could not be had; going on with words alone."
 	@test ! -e $(VENV)/.model || touch $@
 
+# The official inspector of MCP servers, for the end-to-end tests that are skipped without it. npm
+# takes the newest one that runs on this node.
+$(VENV)/.inspector: $(VENV)/.ready
+	npm install --silent --no-audit --no-fund --no-save --fetch-retries 1 --prefix $(VENV)/inspector @modelcontextprotocol/inspector
+	@touch $@
+
+$(VENV)/.inspector-tried: $(VENV)/.ready
+	@$(MAKE) --no-print-directory $(VENV)/.inspector || echo "The MCP inspector could not be had; its tests are skipped."
+	@touch $@
+
 constraints: ## pin the dependencies anew (needs uv)
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
-		--no-annotate --extra vectors --extra files --extra index --extra mcp --extra anthropic --group dev pyproject.toml --output-file constraints.txt
+		--no-annotate --extra vectors --extra files --extra index --extra mcp --extra anthropic --extra server --extra client --extra pdf --extra office --group dev pyproject.toml --output-file constraints.txt
 
 clean: ## remove what was built
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist

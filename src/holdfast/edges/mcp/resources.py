@@ -14,10 +14,9 @@ import mcp_types as types
 
 from holdfast.agents.wording import in_brief, whole
 from holdfast.errors import InvalidInput, NotFound
-from holdfast.files.journal import journal_files
-from holdfast.files.memory_md import FILE_NAME
 from holdfast.hub_memory import HubMemory
 
+FILE_NAME = "MEMORY.md"
 # A month of days is what a person scrolls through; older ones are reached by their date.
 DAYS_LISTED = 30
 # The most that the protocol lets a completion hold.
@@ -132,6 +131,9 @@ class Resources:
     def _days(self) -> list[str]:
         """The days that have a journal, newest first: those with a file, and those whose entries
         came without one, as an import brings them."""
+        # Not before it is needed: journals are half of what a start would load.
+        from holdfast.files.journal import journal_files
+
         found = set(journal_files(self._hub.folder)[0])
         for memory in self._hub.list(layer="journal", limit=_VALUES_MAX):
             found.add((memory.occurred_at or memory.created_at).date())
