@@ -379,17 +379,19 @@ def test_processes_at_the_same_time_all_get_their_entry_in(
     path.write_text('{"projects": {}, "n": 1}\n')
     names = [f"hub-{number}" for number in range(4)]
     started = [shell("setup", "claude-code", "--name", name, "--hub", name) for name in names]
-    for process in started:
-        assert process.wait(timeout=60) == 0
-        process.communicate()
+    assert [_ended(process) for process in started] == [0] * len(names)
     servers = json.loads(path.read_text())["mcpServers"]
     assert sorted(servers) == names
     assert [servers[name]["args"][-1] for name in names] == names
     assert not [one for one in os.listdir(person) if ".partial-" in one or one.endswith(".lock")]
-    for process in [shell("teardown", "claude-code", "--name", name) for name in names]:
-        assert process.wait(timeout=60) == 0
-        process.communicate()
+    started = [shell("teardown", "claude-code", "--name", name) for name in names]
+    assert [_ended(process) for process in started] == [0] * len(names)
     assert json.loads(path.read_text()) == {"projects": {}, "n": 1}
+
+
+def _ended(process: subprocess.Popen[str]) -> int:
+    process.communicate(timeout=60)
+    return process.returncode
 
 
 def test_a_person_is_told_what_was_written_and_how_to_undo_it(

@@ -12,7 +12,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from holdfast.edges.clients.json_text import parse, render, with_fields, with_value, without
-from holdfast.edges.clients.jsonc import Malformed, scan
+from holdfast.edges.clients.jsonc import Malformed, member_of, scan
 from tests.edges.clients.json_texts import KEYS, neat_texts, texts
 
 ENTRY = {"command": "/usr/bin/holdfast", "args": ["mcp", "--hub", "é\\n"]}
@@ -95,7 +95,7 @@ def _has_blank_object(text: str) -> bool:
     there was cannot be seen once it has a member."""
     node = scan(text)
     assert node is not None
-    holder = node.member("mcpServers")
+    holder = member_of(text, node, "mcpServers")
     ones = [node] if holder is None else [holder.node]
     return any(not one.members and text[one.start : one.end] != "{}" for one in ones)
 
@@ -107,7 +107,7 @@ def test_any_member_can_be_taken_out_without_its_neighbours(text: str, data: st.
     key = data.draw(st.sampled_from(sorted(value)))
     node = scan(text)
     assert node is not None
-    member = node.member(key)
+    member = member_of(text, node, key)
     assert member is not None
     inside = comments(text[member.start : member.node.end])
     back = without(text, (key,))
@@ -124,7 +124,7 @@ def test_a_value_is_replaced_in_its_place(text: str, key: str, data: st.DataObje
     assume(key in value)
     node = scan(text)
     assert node is not None
-    member = node.member(key)
+    member = member_of(text, node, key)
     assert member is not None
     new = with_value(text, (key,), ENTRY)
     assert parse(new) == value | {key: ENTRY}

@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 
 from holdfast.edges.clients.json_text import parse
-from holdfast.edges.clients.jsonc import DEPTH_MAX, Malformed, line_and_column, scan, value_of
+from holdfast.edges.clients.jsonc import (
+    DEPTH_MAX,
+    Malformed,
+    line_and_column,
+    member_of,
+    scan,
+    value_of,
+)
 from tests.edges.clients.json_texts import VALUES, neat_texts, texts
 
 
@@ -66,6 +73,10 @@ def test_a_text_without_a_value_has_none(text: str) -> None:
         ("{\r\n  \x0b}", 2, 3, "a key"),
         ("\ufeff{]", 1, 2, "a key"),
         ("NaN", 1, 1, "a value"),
+        ('{"a": [NaN]}', 1, 8, "a value"),
+        ('{"a": [1] "b": 2}', 1, 11, "a comma or `}`"),
+        ("[" + "9" * 5_000 + "]", 1, 2, "more than 1,000 digits"),
+        ('{"a": [' + "9" * 5_000 + "]}", 1, 8, "more than 1,000 digits"),
     ],
 )
 def test_what_is_wrong_is_told_with_its_place(
@@ -82,6 +93,17 @@ def test_a_hostile_depth_is_refused_before_it_fills_the_stack(opening: str) -> N
     with pytest.raises(Malformed, match=f"more than {DEPTH_MAX} levels"):
         scan(opening * 100_000)
     assert read("[" * DEPTH_MAX + "]" * DEPTH_MAX)
+
+
+def test_a_part_that_is_plain_json_is_opened_only_when_looked_into() -> None:
+    text = '{"big": {"a": [1, 2]}, "commented": {"a": 1 /* one */}}'
+    node = scan(text)
+    assert node is not None
+    assert [member.node.is_open for member in node.members] == [False, True]
+    opened = member_of(text, node, "big")
+    assert opened is not None
+    assert [member.key for member in opened.node.members] == ["a"]
+    assert value_of(text, node) == {"big": {"a": [1, 2]}, "commented": {"a": 1}}
 
 
 @given(neat_texts(VALUES))

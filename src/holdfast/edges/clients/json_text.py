@@ -18,6 +18,7 @@ from holdfast.edges.clients.jsonc import (
     Node,
     Token,
     last_token,
+    member_of,
     scan,
     value_of,
 )
@@ -74,7 +75,7 @@ def with_value(text: str, path: Sequence[str], value: Any) -> str:
     holder = root
     for place, key in enumerate(path):
         _must_be_object(text, holder, path[:place])
-        member = holder.member(key)
+        member = member_of(text, holder, key)
         if member is None:
             for inner in reversed(path[place + 1 :]):
                 value = {inner: value}
@@ -90,10 +91,10 @@ def without(text: str, path: Sequence[str]) -> str:
     assert root is not None
     holder = root
     for key in path[:-1]:
-        member = holder.member(key)
+        member = member_of(text, holder, key)
         assert member is not None
         holder = member.node
-    member = holder.member(path[-1])
+    member = member_of(text, holder, path[-1])
     assert member is not None
     return _applied(text, _removal(text, holder, member))
 
@@ -142,7 +143,7 @@ def _replaced(text: str, root: Node, node: Node, value: Any) -> str:
 
 
 def _removal(text: str, holder: Node, member: Member) -> list[Edit]:
-    place = holder.members.index(member)
+    place = [one.start for one in holder.members].index(member.start)
     before = holder.members[place - 1] if place else None
     begins = before.comma + 1 if before is not None else holder.start + 1
     token = last_token(text, begins, member.start)

@@ -1,17 +1,21 @@
 """Reads JSON with comments and trailing commas into nodes that know where in the text they stand.
 
 It only reads: what to change, and how it should look, is for `json_text`. It is as strict as JSON
-but for those two, since a client must be able to read what we leave.
+but for those two, since a client must be able to read what we leave. What is plain JSON inside the
+file is stepped over by the standard library, and only opened where someone looks into it: some
+clients keep megabytes beside their settings.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 # Settings of people are a handful of levels deep; the bound keeps hostile files off the stack.
 DEPTH_MAX = 200
+# No number of settings has as many; Python refuses to read those with thousands.
+DIGITS_MAX = 1_000
 BOM = "\ufeff"
 
 _TRIVIA = re.compile(r"(?:[ \t\r\n]+|//[^\r\n]*|/\*.*?\*/)*", re.DOTALL)
@@ -20,6 +24,14 @@ _STRING = re.compile(
     r'"[^"\\\x00-\x1f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*)*"', re.ASCII
 )
 _PLAIN = re.compile(r"(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)(?!\w)", re.A)
+
+
+def _refuse_constant(name: str) -> None:
+    """NaN and Infinity, which the standard library would let through, are not JSON."""
+    raise ValueError(name)
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
 
 
 class Malformed(Exception):
@@ -32,20 +44,14 @@ class Malformed(Exception):
 
 
 class Node(NamedTuple):
-    """A value: what it is, and text[start:end] that says it."""
+    """A value: what it is, and text[start:end] that says it. What is not opened has no parts."""
 
-    kind: str  # object, array or plain
+    kind: Literal["object", "array", "plain"]
     start: int
     end: int
     members: tuple[Member, ...] = ()
     items: tuple[Node, ...] = ()
-
-    def member(self, key: str) -> Member | None:
-        """The member of that name. Two of them are refused: which one counts, clients differ in."""
-        found = [member for member in self.members if member.key == key]
-        if len(found) > 1:
-            raise Malformed(f"the key {json.dumps(key)} stands there twice", found[1].start)
-        return found[0] if found else None
+    is_open: bool = True
 
 
 class Member(NamedTuple):
@@ -76,8 +82,23 @@ def scan(text: str) -> Node | None:
     return root
 
 
+def member_of(text: str, node: Node, key: str) -> Member | None:
+    """The member of that name, opened. Two of them are refused: clients differ in which counts."""
+    found = [member for member in node.members if member.key == key]
+    if len(found) > 1:
+        raise Malformed(f"the key {json.dumps(key)} stands there twice", found[1].start)
+    if not found:
+        return None
+    inner = found[0].node
+    if inner.kind == "object" and not inner.is_open:
+        return found[0]._replace(node=_object(text, inner.start, 0))
+    return found[0]
+
+
 def value_of(text: str, node: Node) -> Any:
     """What a node says, as Python has it."""
+    if not node.is_open:
+        return json.loads(text[node.start : node.end])
     if node.kind == "object":
         return {member.key: value_of(text, member.node) for member in node.members}
     if node.kind == "array":
@@ -104,14 +125,24 @@ def _value(text: str, at: int, depth: int) -> Node:
     if depth > DEPTH_MAX:
         raise Malformed(f"it is nested more than {DEPTH_MAX} levels deep", at)
     char = text[at : at + 1]
-    if char == "{":
-        return _object(text, at, depth)
-    if char == "[":
-        return _array(text, at, depth)
+    if char in ("{", "["):
+        if depth and (end := _end_of_plain_json(text, at)):
+            return Node("object" if char == "{" else "array", at, end, is_open=False)
+        return _object(text, at, depth) if char == "{" else _array(text, at, depth)
     found = (_STRING if char == '"' else _PLAIN).match(text, at)
     if found is None:
         raise Malformed(_wrong(text, at, "a value"), at)
+    if char != '"' and found.end() - at > DIGITS_MAX:
+        raise Malformed(f"a number has more than {DIGITS_MAX:,} digits", at)
     return Node("plain", at, found.end())
+
+
+def _end_of_plain_json(text: str, at: int) -> int:
+    """Where an object or a list ends that is JSON without anything else in it; 0 if it is not."""
+    try:
+        return _DECODER.raw_decode(text, at)[1]
+    except (ValueError, RecursionError):
+        return 0
 
 
 def _object(text: str, start: int, depth: int) -> Node:
