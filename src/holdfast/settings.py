@@ -58,6 +58,16 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "lifecycle.daily_archive_days", 7, "Days until a memory of category daily is archived.", 1
     ),
+    # As in the system whose rule this is.
+    Setting(
+        "lifecycle.auto_days",
+        90,
+        "Days until what an agent noticed and nobody used is archived.",
+        least=1,
+    ),
+    Setting(
+        "lifecycle.auto_max", 500, "How many memories that agents noticed a hub shows.", least=0
+    ),
     Setting("log.keep", 200, "How many turns the conversation log keeps in a hub.", least=1),
     Setting("log.prune_every", 50, "Turns after which the log is cut to that many.", least=1),
     Setting("context.chars_max", 12_288, "The largest context block, in characters.", least=200),

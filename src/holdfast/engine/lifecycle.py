@@ -5,6 +5,7 @@ pin. The rules are pure; a dry run shows what they would do and why; a run is on
 | --- | --- | --- |
 | pinned, or processing | never | never |
 | past its time to live | | at once |
+| noticed by an agent | as below | `lifecycle.auto_days` unused, or over `lifecycle.auto_max` |
 | daily, since last written | `lifecycle.daily_days` | `lifecycle.daily_archive_days` |
 | stable | never | never |
 | volatile | `lifecycle.volatile_days` unused | `lifecycle.archive_days` of cooling |
@@ -12,7 +13,8 @@ pin. The rules are pure; a dry run shows what they would do and why; a run is on
 
 Unused counts from the last access, change or creation, whichever is latest. Each doubling of the
 access count (plus one) lengthens the time it takes to cool by half of it. A cooling memory that was
-used again turns active.
+used again turns active. What an agent noticed by itself, and nobody said, is what it took from a
+conversation and not from a document; above the cap the least recently used are archived.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from heapq import heappop, heappush
 
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Filter
@@ -40,11 +43,25 @@ def next_state(memory: Memory, now: datetime, settings: Settings) -> tuple[str, 
         return "archived", "its time to live has passed"
     if memory.pinned:
         return ("active", "it is pinned") if memory.state == "cooling" else None
+    if is_noticed(memory):
+        days = _days(now - _last_use(memory))
+        limit = settings["lifecycle.auto_days"]
+        if days >= limit:
+            return "archived", f"noticed by an agent, unused for {days} days (limit {limit})"
     if memory.category == "daily":
         return _next_daily(memory, now, settings)
     if memory.stability == "stable":
         return ("active", "it is stable") if memory.state == "cooling" else None
     return _next_by_use(memory, now, settings)
+
+
+def is_noticed(memory: Memory) -> bool:
+    """Whether an agent kept it unasked; what was taken from a document goes with the document."""
+    return memory.source == "extraction" and memory.trust != "user" and memory.parent is None
+
+
+def _last_use(memory: Memory) -> datetime:
+    return memory.accessed_at or memory.created_at
 
 
 def _next_daily(memory: Memory, now: datetime, settings: Settings) -> tuple[str, str] | None:
@@ -100,9 +117,12 @@ def lifecycle(
     would move."""
     # The rules are the same for what is private to others, of which nothing is told.
     everyone = core.for_upkeep()
-    moves = list(_due(everyone, hub_id, hub, () if category is None else (category,)))
+    due = _due(everyone, hub_id, hub, () if category is None else (category,))
+    moves = sorted(due, key=lambda move: move.memory.number)
     if dry_run or not moves:
         return [move for move in moves if core.sees(move.memory)]
+    crowded = _crowded_out(core.settings)
+    over = {move.memory.id: move.memory for move in moves if move.reason == crowded}
     done: list[LifecycleMove] = []
     change = None
     for start in range(0, len(moves), _BATCH):
@@ -115,6 +135,8 @@ def lifecycle(
             for memory in writer.memories_by_id(hub_id, ids).values():
                 # Judged again: someone may have used or changed it in the meantime.
                 step = next_state(memory, core.now(), core.settings)
+                if memory.id in over and _is_unused_since(over[memory.id], memory):
+                    step = "archived", crowded
                 if step is not None and memory.forgotten_at is None:
                     moved = recorder.revise(memory, state=step[0], state_reason=step[1])
                     done.append(LifecycleMove(moved, *step))
@@ -127,8 +149,36 @@ def lifecycle(
 
 def _due(core: Core, hub_id: str, hub: str, categories: tuple[str, ...]) -> Iterator[LifecycleMove]:
     now = core.now()
+    most = core.settings["lifecycle.auto_max"]
+    # Of what agents noticed, those used last, the longest unused at the top; and their steps.
+    noticed: list[tuple[datetime, int, Memory]] = []
+    steps: dict[str, tuple[str, str]] = {}
     wanted = Filter(states=("active", "cooling"), categories=categories)
     for memory in scan_memories(core, hub_id, hub, wanted):
         step = next_state(memory, now, core.settings)
+        archived = step is not None and step[0] == "archived"
+        # The cap is on all categories together.
+        if archived or categories or memory.pinned or not is_noticed(memory):
+            if step is not None:
+                yield LifecycleMove(memory, *step)
+            continue
         if step is not None:
-            yield LifecycleMove(memory, *step)
+            steps[memory.id] = step
+        heappush(noticed, (_last_use(memory), memory.number, memory))
+        if len(noticed) > most:
+            least = heappop(noticed)[2]
+            steps.pop(least.id, None)
+            yield LifecycleMove(least, "archived", _crowded_out(core.settings))
+    for _, _, memory in noticed:
+        if memory.id in steps:
+            yield LifecycleMove(memory, *steps[memory.id])
+
+
+def _crowded_out(settings: Settings) -> str:
+    return f"noticed by an agent, and {settings['lifecycle.auto_max']} others were used later"
+
+
+def _is_unused_since(seen: Memory, memory: Memory) -> bool:
+    """Whether it still is what it was when it was counted."""
+    same = _last_use(memory) == _last_use(seen) and memory.state in ("active", "cooling")
+    return same and is_noticed(memory) and not memory.pinned

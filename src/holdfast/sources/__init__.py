@@ -29,16 +29,17 @@ class NothingAsked:
         return Answers()
 
 
-def begin(hub: HubMemory, query: str, *, limit: int = 5) -> Asking:
-    """Asks the sources of a hub; `answers()` on what is returned never raises."""
+def begin(hub: HubMemory, query: str, *, limit: int = 5, budget_ms: float | None = None) -> Asking:
+    """Asks the sources of a hub; `answers()` on what is returned never raises. The budget is that
+    of the settings, unless one is given."""
     if not hub.core.settings["sources.read"] or not query.strip():
         return NothingAsked()
-    return registry_of(hub).begin(query, limit)
+    return registry_of(hub).begin(query, limit, budget_ms=budget_ms)
 
 
-def ask(hub: HubMemory, query: str, *, limit: int = 5) -> Answers:
+def ask(hub: HubMemory, query: str, *, limit: int = 5, budget_ms: float | None = None) -> Answers:
     """What the sources of a hub have to say, at most `limit` excerpts of them all."""
-    return begin(hub, query, limit=limit).answers()
+    return begin(hub, query, limit=limit, budget_ms=budget_ms).answers()
 
 
 def registry_of(hub: HubMemory) -> Registry:

@@ -134,6 +134,31 @@ def _plugin(entry: Entry) -> MemorySource:
     return source
 
 
+class Described(NamedTuple):
+    """A source as a person sees it: what it is, what is in it, or what is wrong with it."""
+
+    name: str
+    kind: str
+    where: str
+    state: str = ""
+    problem: str = ""
+
+
+def described(hub: HubMemory) -> list[Described]:
+    """The sources that the settings name, each looked at."""
+    out = []
+    for entry in entries(hub.core.settings[SETTING]):
+        shown = Described(entry.name, entry.kind, entry.where)
+        try:
+            source = made(entry, hub)
+            # What plugins can tell of themselves is up to them.
+            shown = shown._replace(where=getattr(source, "place", entry.where))
+            out.append(shown._replace(state=getattr(source, "state", str)()))
+        except (HoldfastError, OSError) as error:
+            out.append(shown._replace(problem=str(error)))
+    return out
+
+
 class HubMember:
     """The hub itself, as the primary member."""
 

@@ -23,8 +23,8 @@ from holdfast.text.terms import is_unspaced, query_terms, symbols, terms, trigra
 
 # What people and agents write down; code and data are no memory.
 KINDS = ("md", "mdx", "txt")
-# Bounds: some hundred times what an agent's memory holds, and what is read and analysed in about
-# ten seconds, once. Beyond them is no memory folder, but a disk.
+# Bounds: some hundred times what an agent's memory holds. It takes 4 s to read, once, and 100 MB
+# to keep. Beyond them is no memory folder, but a disk.
 ENTRIES_MAX = 50_000
 FILES_MAX = 2_000
 FILE_BYTES_MAX = 1_000_000
@@ -64,12 +64,12 @@ class FolderSource:
 
     def __init__(self, name: str, folder: str) -> None:
         self.name = name
-        self.folder = folder
+        self.place = folder
         self._index = _Index({}, (), {}, 0)
         self._lock = threading.Lock()
 
     def __repr__(self) -> str:
-        return f"<source {self.name}: {self.folder}>"
+        return f"<source {self.name}: {self.place}>"
 
     def search(self, query: str, limit: int) -> Excerpts:
         """The passages that hold the words, best first; else those that hold the text itself."""
@@ -89,14 +89,14 @@ class FolderSource:
     def _current(self) -> tuple[_Index, list[str]]:
         """The index of the files as they are now, and sentences on what cannot be read."""
         with self._lock:
-            wanted, problems = _wanted(walk(self.folder, entries_max=ENTRIES_MAX))
+            wanted, problems = _wanted(walk(self.place, entries_max=ENTRIES_MAX))
             known = self._index.files
             if {path: file.stamp for path, file in known.items()} != dict(wanted):
                 self._index = _indexed(
                     {
                         found.path: known[found.path]
                         if found.path in known and known[found.path].stamp == found.stamp
-                        else _read(self.folder, found)
+                        else _read(self.place, found)
                         for found in wanted
                     }
                 )

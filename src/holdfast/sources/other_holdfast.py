@@ -45,6 +45,10 @@ class HoldfastSource:
     def __repr__(self) -> str:
         return f"<source {self.name}: hub {self.hub} of {self.home}>"
 
+    @property
+    def place(self) -> str:
+        return f"{self.home}#{self.hub}"
+
     def search(self, query: str, limit: int) -> Excerpts:
         """What recall finds there, best first."""
         core = self._opened()
@@ -71,7 +75,8 @@ class HoldfastSource:
         core = self._opened()
         hub = find_hub(core, self.hub)
         with core.read() as reader:
-            return f"{reader.statistics(hub.id).visible:,} memories."
+            count = reader.statistics(hub.id).visible
+        return "1 memory." if count == 1 else f"{count:,} memories."
 
     def close(self) -> None:
         with self._lock:

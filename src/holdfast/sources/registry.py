@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Sequence
 
+from holdfast.engine.recall import checked_limit
 from holdfast.errors import InvalidSetting
 from holdfast.sources.base import EXCERPT_CHARS_MAX, Answers, Excerpt, MemorySource
 
@@ -52,9 +53,11 @@ class Registry:
         self._running: dict[str, _Question] = {}
         self._lock = threading.Lock()
 
-    def begin(self, query: str, limit: int) -> Asked:
+    def begin(self, query: str, limit: int, *, budget_ms: float | None = None) -> Asked:
         """Sends a question to every source; none is waited for."""
-        ends = time.monotonic() + self._budget_s
+        limit = checked_limit(limit)
+        budget_s = self._budget_s if budget_ms is None else budget_ms / 1_000
+        ends = time.monotonic() + budget_s
         asked: list[_Question] = []
         notes = list(self.notes)
         with self._lock:
@@ -67,7 +70,7 @@ class Registry:
                 question = self._running[source.name] = _Question(source, query, limit)
                 question.start()
                 asked.append(question)
-        return Asked(asked, notes, limit, ends, self._budget_s)
+        return Asked(asked, notes, limit, ends, budget_s)
 
     def search(self, query: str, limit: int) -> Answers:
         """What the primary memory says, then what the sources say. An error of the primary one is

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 import holdfast
 from holdfast import Holdfast, HubMemory
-from holdfast.testing import FixedClock
+from holdfast.testing import FixedClock, open_for_tests
 
 CATEGORIES = ("preference", "fact", "project", "person", "routine", "decision")
 NONE_FOUND = "No matching memories found."
@@ -334,3 +335,82 @@ def test_the_recovery_prompt_is_that_of_max(hub: HubMemory) -> None:
         "\n"
         "(End of recovery context. Wait for the next real message.)"
     )
+
+
+# How memories age
+
+
+def moved(hub: HubMemory, **options: Any) -> list[tuple[int, str, str]]:
+    return [(move.memory.number, move.to, move.reason) for move in hub.lifecycle(**options)]
+
+
+def test_what_was_noticed_and_not_used_for_90_days_is_archived(
+    hub: HubMemory, clock: FixedClock
+) -> None:
+    remember(hub, "Prefers tabs", "preference", source="auto")
+    remember(hub, "Prefers dark themes", "preference", source="auto")
+    remember(hub, "Prefers short answers", "preference", source="user")
+    hub.remember("An agent was asked to keep this", trust="agent", stability="stable")
+    clock.tick(days=30)
+    assert numbers(said(hub, "recall", keyword="dark")) == [2]
+    clock.tick(days=59)
+    assert not [move for move in moved(hub, dry_run=True) if move[1] == "archived"]
+    clock.tick(days=1)
+    due = [(1, "archived", "noticed by an agent, unused for 90 days (limit 90)")]
+    assert moved(hub, dry_run=True) == due
+    assert hub.get(1).state == "active"
+    assert moved(hub) == due
+    assert numbers(said(hub, "recall")) == [2, 4, 3]
+    assert "Prefers tabs" not in hub.context(style="max")
+    # It is kept, and comes back when it is said again.
+    assert remember(hub, "Prefers tabs", "preference") == (
+        'Remembered (#1, preference): "Prefers tabs"'
+    )
+    assert 1 in numbers(said(hub, "recall"))
+
+
+def test_what_the_user_said_never_goes(hub: HubMemory, clock: FixedClock) -> None:
+    remember(hub, "Is in Berlin this week", source="user")
+    clock.tick(days=10_000)
+    assert moved(hub) == []
+    assert numbers(said(hub, "recall")) == [1]
+
+
+def test_above_the_cap_the_least_recently_used_are_archived(
+    tmp_path: Path, clock: FixedClock
+) -> None:
+    with open_for_tests(tmp_path, clock=clock, settings={"lifecycle.auto_max": 3}) as memory:
+        hub = memory.hub()
+        for number in range(1, 8):
+            remember(hub, f"note {number}", source="user" if number == 3 else "auto")
+            clock.tick()
+        hub.pin(4)
+        hub.access(1)
+        # Counted are 1, 2, 5, 6 and 7, of which 1 was used last.
+        why = "noticed by an agent, and 3 others were used later"
+        assert moved(hub, dry_run=True) == [(2, "archived", why), (5, "archived", why)]
+        assert [number for number, _, _ in moved(hub)] == [2, 5]
+        assert moved(hub) == []
+        assert hub.undo().undone.action == "lifecycle"
+        assert hub.get(2).state == "active"
+
+
+def test_the_cap_does_not_keep_others_from_cooling(tmp_path: Path, clock: FixedClock) -> None:
+    settings = {"lifecycle.auto_max": 1, "lifecycle.evolving_days": 10}
+    with open_for_tests(tmp_path, clock=clock, settings=settings) as memory:
+        hub = memory.hub()
+        for number in range(1, 4):
+            hub.remember(f"note {number}", stability="evolving", trust="agent", source="extraction")
+            clock.tick()
+        clock.tick(days=11)
+        assert [(number, to) for number, to, _ in moved(hub)] == [
+            *[(1, "archived"), (2, "archived"), (3, "cooling")]
+        ]
+
+
+def test_facts_of_a_document_are_not_capped(tmp_path: Path) -> None:
+    with open_for_tests(tmp_path, settings={"lifecycle.auto_max": 0}) as memory:
+        hub = memory.hub()
+        whole = hub.remember("A long conversation").memory
+        hub.remember("A fact of it", trust="agent", source="extraction", parent=whole.id)
+        assert moved(hub) == []
