@@ -372,6 +372,33 @@ def test_what_the_entry_says_starts_this_holdfast_from_any_folder(
     assert (ran.returncode, ran.stdout.split()[0]) == (0, "holdfast"), ran.stderr
 
 
+@pytest.mark.parametrize("name", ["claude-code", "codex", "opencode"])
+def test_what_the_entry_says_is_a_server_that_a_client_can_talk_to(
+    shell: Callable[..., subprocess.Popen[str]], person: Path, name: str
+) -> None:
+    pytest.importorskip("mcp", reason="the MCP server is an extra")
+    from mcp import Client, StdioServerParameters
+    from tests.edges.mcp.sessions import talk
+
+    home = ("--home", str(person / "mem"))
+    for words in (
+        ("hub", "create", "work", *home),
+        ("config", "set", "embed.model", "none", *home),
+    ):
+        assert _ended(shell(*words)) == 0
+    out, _ = shell("setup", name, *home, "--hub", "work", "--read-only", "--json").communicate()
+    made = json.loads(out)
+    line = line_of(entry_in(name, made["file"]))
+
+    async def tools(client: Client) -> list[str]:
+        return [tool.name for tool in (await client.list_tools()).tools]
+
+    server = StdioServerParameters(command=line[0], args=line[1:], cwd=person, env={"PATH": ""})
+    found = talk(server, "auto", tools)
+    assert "recall" in found
+    assert "remember" not in found
+
+
 def test_processes_at_the_same_time_all_get_their_entry_in(
     shell: Callable[..., subprocess.Popen[str]], person: Path
 ) -> None:
