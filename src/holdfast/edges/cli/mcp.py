@@ -71,6 +71,8 @@ def _run(call: Call, args: Namespace) -> None:
         )
         if not args.quiet:
             sys.stderr.write(f"holdfast mcp: hub {hub.name} ({why})\n")
+            if not args.http and sys.stdin.isatty():
+                sys.stderr.write("holdfast mcp: waiting for a client; Ctrl-C ends it\n")
             sys.stderr.flush()
         if not args.http:
             stdio.serve(server)

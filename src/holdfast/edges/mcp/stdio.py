@@ -12,6 +12,7 @@ import os
 import re
 import signal
 import sys
+import threading
 from collections.abc import AsyncIterator
 from typing import Any, cast
 
@@ -33,6 +34,8 @@ _ESCAPES = re.compile(
 # Who closes the input may still read the answers, as a shell pipe does; who is gone should not keep
 # the server. Clients on the SDK wait two seconds before they send SIGTERM.
 _LAST_ANSWERS_S = 1.5
+# A call that never says how far it is cannot be stopped; one that takes longer is left behind.
+_STOP_S = 5
 
 
 def serve(server: Server[Any]) -> None:
@@ -134,8 +137,13 @@ class _Outgoing:
 
 
 async def _stop_at_signal(scope: anyio.CancelScope) -> None:
+    if sys.platform == "win32":
+        # There a client ends the input, or the process.
+        return
     with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
         async for _ in signals:
+            # Writes are whole or not at all, so that the process may end in the midst of one.
+            threading.Timer(_STOP_S, os._exit, (0,)).start()
             scope.cancel()
             return
 
