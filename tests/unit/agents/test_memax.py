@@ -531,6 +531,36 @@ def test_no_other_tool_gives_an_open_question_away(hub: HubMemory) -> None:
     assert "SQLite" not in hub.context("PostgreSQL database")
 
 
+# What memory said itself comes back
+
+
+@pytest.mark.parametrize(
+    ("tool", "args"), [("memax_recall", {"query": "Hilda"}), ("memax_get", {"id": 1})]
+)
+def test_an_answer_that_is_pushed_back_is_nothing_new(
+    hub: HubMemory, tool: str, args: dict[str, Any]
+) -> None:
+    found = push(hub, HILDA, title="Servers")
+    text = call(hub, tool, **args)
+    assert call(hub, "memax_push", content=text) == f"Saved: Servers (id: {found})"
+    assert call(hub, "memax_push", content="No results found.").endswith("nothing new was stored.")
+    assert len(hub.list()) == 1
+    more = push(hub, f"{text}\n\nIt was moved to Bonn in May.")
+    assert hub.get(more).content == "It was moved to Bonn in May."
+
+
+def test_a_capture_keeps_only_what_is_new(hub: HubMemory) -> None:
+    found = push(hub, HILDA, title="Servers")
+    answer = call(hub, "memax_recall", query="Hilda")
+    text = call(hub, "memax_capture", summary="Looked at servers.", learnings=[answer, "Be kind."])
+    assert text.splitlines()[1:] == [
+        f"Saved: Be kind (id: {hub.list()[0].id})",
+        f"Known already: Servers (id: {found})",
+    ]
+    assert "in words of your own" in refused(hub, "memax_capture", summary=answer)
+    assert len(hub.list()) == 3
+
+
 # With the other dialects
 
 

@@ -600,6 +600,20 @@ def test_a_swapped_in_backend_serves_all_four_tools(any_hub: HubMemory) -> None:
     assert save(hub, "colour", "Red") == "created"
 
 
+# What memory said itself comes back
+
+
+def test_an_answer_that_is_saved_again_is_nothing_new(hub: HubMemory) -> None:
+    save(hub, "colour", "The favourite colour is blue")
+    tools = holdfast.tools("pynchy", hub)
+    answer = tools.call("recall_memories", {"query": "colour"}).text
+    text = refused(hub, "save_memory", key="copy", content=answer)
+    assert text.startswith("Error: Already known: #1")
+    assert listed(hub) == ["colour"]
+    # The words themselves may have as many keys as one likes.
+    assert save(hub, "copy", "The favourite colour is blue") == "created"
+
+
 # With the other dialects
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from holdfast.agents.desk import Desk
 from holdfast.agents.dialects.memax_text import (
+    came_back,
     decision_lines,
     hit_text,
     line_of,
@@ -24,7 +25,7 @@ from holdfast.agents.tool import Dialect, Parameter, Tool
 from holdfast.agents.wording import notes_of
 from holdfast.domain.decision import OPTIONS_LEAST, OPTIONS_MOST, decision_of
 from holdfast.domain.memory import CATEGORIES, KINDS, STABILITIES, STATES, Memory
-from holdfast.errors import Conflict, HoldfastError, NotFound, StoreError
+from holdfast.errors import Conflict, HoldfastError, InvalidInput, NotFound, StoreError
 from holdfast.hub_memory import HubMemory
 from holdfast.text.classify import classify
 
@@ -32,6 +33,11 @@ NOTHING = "No results found."
 _PAGE_MAX = 50
 _TOPICS_BATCH = 500
 _ORDERS = ("newest", "oldest", "updated", "accessed")
+# How the parts of a capture are filed, and the word for those that were there already.
+_SUMMARY = {"kind": "episodic", "category": "conversation"}
+_DECISION = {"kind": "rationale", "category": "decision", "stability": "stable"}
+_LEARNING = {"kind": "semantic"}
+_KNOWN = "Known already"
 # More entries than a session has that anyone will read again.
 _CAPTURED_MAX = 50
 
@@ -57,13 +63,16 @@ def _recall(desk: Desk, given: dict[str, Any]) -> str:
 
 
 def _push(desk: Desk, given: dict[str, Any]) -> str:
-    content, kind = given["content"], given["kind"]
-    category = None
+    hub, kind, category = _hub(desk, given), given["kind"], None
+    heard = hub.heard(given["content"])
+    if heard.nothing_new:
+        return came_back(heard)
+    content = heard.text
     if hint := " ".join((given["hint"] or "").split()).lower():
         picked = classify(content, title=hint, source_path=given["source_path"])
         category = hint if hint in CATEGORIES else picked.category
         kind = kind or (hint if hint in KINDS else picked.kind)
-    result = _hub(desk, given).remember(
+    result = hub.remember(
         content,
         title=given["title"],
         tags=given["tags"],
@@ -123,16 +132,21 @@ def _forget(desk: Desk, given: dict[str, Any]) -> str:
 
 
 def _capture(desk: Desk, given: dict[str, Any]) -> str:
-    common = {"source": desk.source, "source_agent": desk.agent, "trust": desk.trust}
-    summary = {"kind": "episodic", "category": "conversation"}
-    decision = {"kind": "rationale", "category": "decision", "stability": "stable"}
-    drafts = [
-        {"content": given["summary"], **summary, **common},
-        *({"content": text, **decision, **common} for text in given["decisions"]),
-        *({"content": text, "kind": "semantic", **common} for text in given["learnings"]),
-    ]
-    results = _hub(desk, given).remember_many(drafts, first_is_parent=True)
-    return "\n".join(saved(result, known="Known already") for result in results)
+    hub = _hub(desk, given)
+    told = hub.heard(given["summary"])
+    if told.nothing_new:
+        raise InvalidInput(told.sentence, hint="Sum up what happened in words of your own.")
+    drafts = [{"content": told.text, **_SUMMARY, **_caller(desk)}]
+    known = []
+    for texts, fields in ((given["decisions"], _DECISION), (given["learnings"], _LEARNING)):
+        for text in texts:
+            heard = hub.heard(text)
+            if heard.nothing_new:
+                known.append(came_back(heard, known=_KNOWN))
+            else:
+                drafts.append({"content": heard.text, **fields, **_caller(desk)})
+    results = hub.remember_many(drafts, first_is_parent=True)
+    return "\n".join([*(saved(result, known=_KNOWN) for result in results), *known])
 
 
 def _topics(desk: Desk, given: dict[str, Any]) -> str:

@@ -10,6 +10,7 @@ from holdfast.domain.decision import Decision, decision_of
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Hit
 from holdfast.domain.results import Duplicate, Quarantined, Remembered
+from holdfast.engine.echo import Heard
 
 # A title on one line; longer ones are those of people who put the text into them.
 _TITLE_CHARS = 200
@@ -30,6 +31,14 @@ def saved(result: Remembered, *, known: str = "Saved") -> str:
     if isinstance(result, Quarantined):
         said += f"\nIt is hidden until a person approves it: it {result.reason}."
     return said
+
+
+def came_back(heard: Heard, *, known: str = "Saved") -> str:
+    """The answer where all that was said had been handed out by memory itself."""
+    if len(heard.memories) != 1 or not heard.memories[0].visible:
+        return heard.sentence
+    memory = heard.memories[0]
+    return f"{known}: {named(memory.title, memory.id)}"
 
 
 def hit_text(place: int, hit: Hit) -> str:

@@ -29,10 +29,13 @@ _CONTENT_CHARS_MAX = 8_000
 
 def _save(desk: Desk, given: dict[str, Any]) -> dict[str, Any]:
     _require("save_memory", given, "key", "content")
+    heard = desk.hub.heard(given["content"])
+    if heard.nothing_new:
+        raise Conflict(heard.sentence)
     # Nobody else may be running the lifecycle for this agent, and daily notes are to expire.
     desk.hub.lifecycle(category="daily")
     result = desk.hub.remember(
-        given["content"],
+        heard.text,
         key=given["key"],
         category=given["category"],
         trust=desk.trust,
