@@ -1,0 +1,114 @@
+"""Every answer is `{"data": …}` or `{"error": {"code": …, "message": …, "details": …}}`. What went
+wrong in the engine becomes the status and the code that a client can act on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from holdfast.errors import (
+    AlreadyExists,
+    CallCancelled,
+    Conflict,
+    DeadlineExceeded,
+    EmbedderError,
+    Forbidden,
+    HoldfastError,
+    InvalidInput,
+    NotFound,
+    StoreBusy,
+    StoreClosed,
+    StoreError,
+    StoreFull,
+    StoreReadOnly,
+)
+
+
+class Refused(HoldfastError):
+    """A request that is turned away before the engine hears of it."""
+
+    def __init__(
+        self,
+        status: int,
+        code: str,
+        message: str,
+        *,
+        hint: str = "",
+        headers: dict[str, str] | None = None,
+        details: Any = None,
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.status = status
+        self.code = code
+        self.headers = headers or {}
+        self.details = details
+
+
+# The first that fits counts.
+_STATUSES: tuple[tuple[type[HoldfastError], int, str], ...] = (
+    (InvalidInput, 400, "invalid_input"),
+    (NotFound, 404, "not_found"),
+    (Forbidden, 403, "forbidden"),
+    (AlreadyExists, 409, "already_exists"),
+    (Conflict, 409, "conflict"),
+    (DeadlineExceeded, 504, "deadline_exceeded"),
+    (CallCancelled, 499, "cancelled"),
+    (StoreBusy, 503, "busy"),
+    (StoreClosed, 503, "stopping"),
+    (StoreFull, 507, "store_full"),
+    (StoreReadOnly, 503, "read_only"),
+    (StoreError, 500, "store_error"),
+    (EmbedderError, 503, "model_unavailable"),
+    (HoldfastError, 500, "error"),
+)
+# A busy store is asked again soon: writes take milliseconds.
+_RETRY_AFTER_S = "1"
+
+_CODES = {404: "not_found", 405: "method_not_allowed", 413: "body_too_large"}
+
+
+def problem(
+    status: int,
+    code: str,
+    message: str,
+    details: Any = None,
+    headers: dict[str, str] | None = None,
+) -> JSONResponse:
+    """An error as every error looks."""
+    body = {"error": {"code": code, "message": message, "details": details}}
+    return JSONResponse(body, status, headers)
+
+
+def of_error(error: HoldfastError) -> JSONResponse:
+    """What the engine said, with its status and code."""
+    if isinstance(error, Refused):
+        return problem(error.status, error.code, str(error), error.details, error.headers)
+    status, code = next((s, c) for kind, s, c in _STATUSES if isinstance(error, kind))
+    headers = {"Retry-After": _RETRY_AFTER_S} if status == 503 else None
+    return problem(status, code, str(error), headers=headers)
+
+
+def install(app: FastAPI) -> None:
+    """Makes the app answer every error in the one shape."""
+
+    @app.exception_handler(HoldfastError)
+    async def engine_error(request: Request, error: HoldfastError) -> JSONResponse:
+        return of_error(error)
+
+    @app.exception_handler(RequestValidationError)
+    async def wrong_request(request: Request, error: RequestValidationError) -> JSONResponse:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"] if part not in ("body", "query"))
+        details = [{"where": list(one["loc"]), "what": one["msg"]} for one in error.errors()]
+        message = f"{where or 'The request'}: {first['msg']}."
+        return problem(400, "invalid_request", message, details)
+
+    @app.exception_handler(HTTPException)
+    async def http_error(request: Request, error: HTTPException) -> JSONResponse:
+        code = _CODES.get(error.status_code, "http_error")
+        headers = dict(error.headers) if error.headers else None
+        return problem(error.status_code, code, str(error.detail), headers=headers)

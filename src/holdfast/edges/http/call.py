@@ -1,0 +1,79 @@
+"""One request: who makes it, which hub it is about, and the memory behind it. The key is looked up
+in the thread that does the work, once, when it is first needed."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Annotated, Any
+
+from fastapi import Depends, Request
+
+from holdfast.edges.http.answers import Refused
+from holdfast.engine import keys
+from holdfast.guest import Guest
+
+if TYPE_CHECKING:
+    from holdfast.domain.access import Act
+    from holdfast.hub_memory import HubMemory
+    from holdfast.library import Holdfast
+
+# Where a client says which hub it means: a name or an id.
+HUB_HEADER = "X-Hub-ID"
+# Names under which a key must not stand in an address: addresses are logged and passed on.
+_KEYS_IN_QUERY = ("key", "api_key", "apikey", "token", "access_token")
+
+
+class Call:
+    """What a route works with."""
+
+    def __init__(self, request: Request, memory: Holdfast, *, key_needed: bool) -> None:
+        self.request = request
+        self.memory = memory
+        self._key_needed = key_needed
+
+    @cached_property
+    def guest(self) -> Guest:
+        """Who asks; 401 where a key is needed and none that opens is there."""
+        for name in _KEYS_IN_QUERY:
+            if name in self.request.query_params:
+                raise Refused(
+                    400,
+                    "key_in_query",
+                    "A key must not stand in the address.",
+                    hint="Send it as `Authorization: Bearer KEY`, and revoke this one.",
+                )
+        kind, _, secret = self.request.headers.get("authorization", "").partition(" ")
+        if not secret:
+            if self._key_needed:
+                raise _unauthorized("A key is needed.")
+            return Guest(self.memory)
+        key = keys.find_key(self.memory.core, secret.strip()) if kind.lower() == "bearer" else None
+        if key is None:
+            raise _unauthorized("This key opens nothing.")
+        return Guest(self.memory, key)
+
+    @property
+    def hub_name(self) -> str | None:
+        return self.request.headers.get(HUB_HEADER) or None
+
+    def hub(self, act: Act = "read") -> HubMemory:
+        """The hub that is meant, if the guest may do this there."""
+        return self.guest.hub(self.hub_name, act)
+
+
+def _unauthorized(message: str) -> Refused:
+    return Refused(
+        401,
+        "unauthorized",
+        message,
+        hint="Send it as `Authorization: Bearer KEY`; `holdfast key create NAME` makes one.",
+        headers={"WWW-Authenticate": "Bearer"},
+    )
+
+
+async def _call(request: Request) -> Call:
+    state: Any = request.app.state
+    return Call(request, state.memory, key_needed=state.key_needed)
+
+
+Calling = Annotated[Call, Depends(_call)]
