@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from holdfast.domain.turn import Turn
     from holdfast.engine.context import Context
     from holdfast.engine.core import Core
+    from holdfast.engine.echo import Heard
     from holdfast.engine.find import Reference
     from holdfast.engine.history import FieldDiff, Undone
     from holdfast.files.archive import Archived
@@ -233,6 +234,11 @@ class HubMemory:
         """Keeps any number, a batch at a time, as one change set; memory stays flat."""
         drafts = (to_draft(item) for item in items)
         return engine.remember.remember_stream(self.core, self.id, self.name, drafts)
+
+    def heard(self, text: str) -> Heard:
+        """A text without what this hub has handed out itself, in blocks and replies: `text` is what
+        remains, `memories` what came back. For whoever stores what an agent says."""
+        return engine.echo.without_echo(self.core, self.id, text)
 
     # Finding
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from holdfast.engine import context as context
     from holdfast.engine import decisions as decisions
+    from holdfast.engine import echo as echo
     from holdfast.engine import edit as edit
     from holdfast.engine import embedding as embedding
     from holdfast.engine import find as find

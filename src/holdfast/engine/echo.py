@@ -11,10 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.domain.memory import Memory
 from holdfast.engine.core import Core
-from holdfast.engine.echo_frames import Echo
-from holdfast.engine.echo_store import Known
-from holdfast.engine.echo_walk import Walk
-from holdfast.text.echo import is_fixed_reply, may_be_ours
+from holdfast.text.echo import Echo, is_fixed_reply, may_be_ours
 from holdfast.text.spans import marked_out, without
 
 if TYPE_CHECKING:
@@ -80,6 +77,10 @@ def with_echo_marked(core: Core, hub_id: str, text: str) -> str:
 
 
 def _heard(core: Core, reader: Reader, hub_id: str, text: str) -> Heard:
+    # Here, because their patterns take 20 ms to make, and few texts need them.
+    from holdfast.engine.echo_store import Known
+    from holdfast.engine.echo_walk import Walk
+
     hub = reader.hub_by_id(hub_id)
     known = Known(core, reader, hub_id, budget=len(text))
     echoes = Walk(text, known, hub.name if hub else "").echoes()

@@ -8,23 +8,18 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 from holdfast.domain.memory import CATEGORIES
 from holdfast.text.bare import bare
-from holdfast.text.echo import Frame, begun
+from holdfast.text.echo import Echo
+from holdfast.text.echo_shapes import Frame, begun
 from holdfast.text.spans import line_start, merged
 
 _ELLIPSIS = re.compile(r"[\s>]*(?:…|\.\.\.)[\s>]*\Z")
+_FRAMING = re.compile(r"instructions\.|important:")
+# A heading that was cut, and the last line of a block behind it.
+_MORE = re.compile(r"\(\d+morenotshown\)\Z")
 _PARTS = ("pinned", "relevant now", "recent")
-
-
-class Echo(NamedTuple):
-    """A span of the text that is ours, and the memory or turn it is; no id for what is between."""
-
-    start: int
-    end: int
-    id: str = ""
 
 
 class Frames:
@@ -71,7 +66,7 @@ class Frames:
     def _is_ours(self, frame: Frame) -> bool:
         if frame.kind != "heading":
             return True
-        name = bare(frame.name.lower()).text
+        name = _MORE.sub("", bare(frame.name.lower()).text)
         # The last heading before a block was cut has nothing below it that would vouch for it.
         return (
             name in self._names
@@ -83,15 +78,21 @@ class Frames:
         """Those of blocks in which something was recognised, and of blocks that are empty."""
         found = sorted(one.start for one in self._echoes)
         for inside, end in _blocks(frames, len(self._text)):
-            start, closed = inside[0].start, inside[-1].kind == "closing"
-            if _any_between(found, start, end) or (closed and self._is_empty(inside)):
+            if _any_between(found, inside[0].start, end) or self._is_empty(inside, end):
                 yield from inside
 
-    def _is_empty(self, inside: Sequence[Frame]) -> bool:
-        if not inside[0].name or bare(inside[0].name).text != bare(self._hub).text:
+    def _is_empty(self, inside: Sequence[Frame], end: int) -> bool:
+        """Whether it is a whole block of this hub in which nothing stands: an opening that nobody
+        else writes, and frames."""
+        opening = inside[0]
+        if opening.name and bare(opening.name).text != bare(self._hub).text:
             return False
-        spans = merged(self._text, [(one.start, one.end) for one in inside])
-        return len(spans) == 1
+        if not _FRAMING.search(self._text, opening.start, opening.end):
+            return False
+        runs = merged(self._text, [(one.start, one.end) for one in inside])
+        last = self._text[runs[-1][0] : runs[-1][1]]
+        closed = last.endswith(("</memory>", "shown)")) or not self._text[runs[-1][1] : end].strip()
+        return len(runs) == 1 and closed
 
     def _adjacent(self, frames: Sequence[Frame], taken: Sequence[Echo]) -> Iterator[Echo]:
         """Those right before or behind what was recognised, where a block lost its other end."""

@@ -27,7 +27,7 @@ _LABELS = (
     *("source", "state", "layer", "number", "date", "type", "title", "metadata", "tags"),
 )
 # What recall says of an answer that may miss something.
-_NOTES = ("only words were matched", "only its beginning was used")
+_NOTES = ("only words were matched", "only its beginning was used", "no vector of this model")
 _LISTS = ("memories", "results", "data", "items")
 
 Nested = Callable[[str], list[str] | None]
@@ -50,7 +50,7 @@ def json_echoes(text: str, known: Known, nested: Nested) -> Iterator[tuple[int, 
             flawed += 1
             continue
         ids = _ids_of(value, known, nested, _DEPTH_MAX)
-        if ids:
+        if ids or (ids is not None and _says_nothing(value)):
             yield begins.start(), at, ids
 
 
@@ -72,7 +72,7 @@ def _ids_of(value: Any, known: Known, nested: Nested, depth: int) -> list[str] |
             found = _words(item, memory, known, nested)
         elif name in _LISTS:
             found = _all_of(item, known, nested, depth) if isinstance(item, list) else None
-        elif name == "notes" and isinstance(item, list):
+        elif name in ("notes", "degraded") and isinstance(item, list):
             found = [] if all(_is_note(one) for one in item) else None
         elif name == "title":
             fits = memory is not None and isinstance(item, str) and known.has_title(memory, item)
@@ -83,6 +83,11 @@ def _ids_of(value: Any, known: Known, nested: Nested, depth: int) -> list[str] |
             return None
         ids += found
     return ids
+
+
+def _says_nothing(value: Any) -> bool:
+    """Whether it is the answer that nothing was found."""
+    return isinstance(value, dict) and any(value.get(name) == [] for name in _LISTS)
 
 
 def _is_note(value: Any) -> bool:
@@ -103,7 +108,9 @@ def _memory_of(value: dict[str, Any], known: Known) -> Memory | None:
     id_, key = value.get("id"), value.get("key")
     if isinstance(id_, str):
         return known.by_id(id_)
-    return known.by_key(key) if isinstance(key, str) else None
+    if not isinstance(key, str):
+        return None
+    return known.by_key(key) or known.by_id(key)
 
 
 def _words(item: Any, memory: Memory | None, known: Known, nested: Nested) -> list[str] | None:

@@ -10,16 +10,26 @@ import re
 from collections.abc import Iterable, Iterator
 
 from holdfast.domain.memory import Memory
-from holdfast.engine.echo_frames import Echo, Frames
+from holdfast.engine.echo_frames import Frames
 from holdfast.engine.echo_json import json_echoes
 from holdfast.engine.echo_store import Known
 from holdfast.text.bare import Bare, bare
-from holdfast.text.echo import Claim, Frame, Reading, marks
+from holdfast.text.echo import Echo
+from holdfast.text.echo_shapes import Claim, Frame, Reading, marks
 from holdfast.text.spans import blank, line_start, without
 
 # A beginning of a memory is one only where it says more than this, or stands beside others: a
 # person may well write 'No…' after a number.
 _BEGINNING_CHARS_MIN = 20
+# No more than this stands between two things of ours on one line; looking further would cost the
+# square of a long line.
+_JOIN_CHARS_MAX = 200
+# The longest closing is a source and a time in brackets.
+_CLOSING_CHARS_MAX = 120
+# So much of a part from the middle of a memory tells where it is.
+_SOUGHT_CHARS = 24
+# Longer than any snippet we show.
+_PART_CHARS_MAX = 2_000
 # After so many unknown lines, a block without an end has ended.
 _MISSES_MAX = 40
 
@@ -88,7 +98,7 @@ class Walk:
             return spans
         for start, end, ids in json_echoes(self._text, self._known, self._all_ours):
             spans.append(Echo(start, end))
-            self._echoes += [Echo(start, end, id_) for id_ in dict.fromkeys(ids)]
+            self._echoes += [Echo(start, end, id_) for id_ in dict.fromkeys(ids or [""])]
         return spans[::-1]
 
     def _all_ours(self, text: str) -> list[str] | None:
@@ -103,7 +113,8 @@ class Walk:
         something else of ours where the lines were joined."""
         if line_start(self._text, offset) is not None:
             return True
-        return bool(self._done) and blank(self._text, self._done, offset)
+        near = self._done > 0 and offset - self._done <= _JOIN_CHARS_MAX
+        return near and blank(self._text, self._done, offset)
 
     def _frame(self, frame: Frame) -> None:
         if frame.kind == "opening":
@@ -128,6 +139,9 @@ class Walk:
         if claim.number is not None:
             memory = self._known.by_number(claim.number)
             memories = [] if memory is None else [memory]
+        elif claim.id:
+            memory = self._known.by_id(claim.id)
+            memories = [] if memory is None else [memory]
         elif claim.change:
             memories = self._known.by_change(claim.change)
         else:
@@ -137,6 +151,11 @@ class Walk:
     def _is(self, claim: Claim, memory: Memory) -> bool:
         if claim.title and not self._known.has_title(memory, claim.title):
             return False
+        if claim.end:
+            ends = bool(claim.title) and self._ends(claim.start, claim.end)
+            if ends:
+                self._take(claim.start, claim.end, memory.id)
+            return ends
         for words in self._known.renderings(memory):
             end = self._reach(claim, words)
             if end is not None:
@@ -153,25 +172,32 @@ class Walk:
     def _reach(self, claim: Claim, words: str) -> int | None:
         """Where the claim ends in the text if these are its words, its closing included."""
         whole = self._bare.text
-        at = self._bare.index(claim.payload)
+        at = self._bare.place_of(claim.payload)
         while at < len(whole) and whole[at] in ">\\":
             at += 1
+        if whole.startswith("…", at):
+            at += 1
+            words = words[_place_of(whole, at, words) :]
         length = self._known.common(whole, at, words)
+        if not length:
+            return None
         place = at + length
         if length < len(words):
             cut = _CUT.match(whole, place)
-            if cut is None or not (length or cut.group()):
+            if cut is None:
                 return None
             place = cut.end()
             if length < _BEGINNING_CHARS_MIN and not (self._echoes or self._frames):
                 return None
-        end = self._bare.end(place) if place < len(whole) else len(self._text.rstrip())
+        end = self._bare.offset_of(place) if place < len(whole) else len(self._text.rstrip())
         if claim.closing is not None:
             closed = claim.closing.match(self._text, end)
             if closed:
                 end = closed.end()
-            elif claim.must_close and not blank(self._text, end, len(self._text)):
-                return None
+            elif claim.must_close:
+                if not _closing_begun(self._text, end):
+                    return None
+                end = len(self._text.rstrip())
         return end if self._ends(claim.start, end) else None
 
     def _ends(self, start: int, offset: int) -> bool:
@@ -215,7 +241,7 @@ class Walk:
             spoken = _SPOKEN.match(text, start, end)
             claim = Claim(start, spoken.end() if spoken else start)
             for turn_id, words in self._known.turns(
-                self._bare.text, self._bare.index(claim.payload)
+                self._bare.text, self._bare.place_of(claim.payload)
             ):
                 reached = self._reach(claim, words)
                 if reached is not None:
@@ -244,3 +270,20 @@ class Walk:
         while found is not None and found.group():
             yield found.group().rstrip("\r\n")
             found = _LINE.match(self._text, found.end())
+
+
+def _place_of(whole: str, at: int, words: str) -> int:
+    """Where a part from the middle of a memory begins in its words: where all of the part stands,
+    or, if it goes on to the end, where its beginning stands last."""
+    place = words.find(whole[at : at + _PART_CHARS_MAX].partition("…")[0])
+    if place < 0:
+        place = words.rfind(whole[at : at + _SOUGHT_CHARS])
+    return place if place >= 0 else len(words)
+
+
+def _closing_begun(text: str, offset: int) -> bool:
+    """Whether the text was cut off before or in the closing of an item."""
+    rest = text[offset : offset + _CLOSING_CHARS_MAX].strip()
+    if offset + _CLOSING_CHARS_MAX < len(text):
+        return False
+    return "</item>".startswith(rest) or re.fullmatch(r"\([^()\n]*", rest) is not None

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.domain.turn import ROLES, Role, Turn
 from holdfast.engine.core import Core, require_hub
+from holdfast.engine.echo import with_echo_marked
 from holdfast.errors import InvalidInput
 from holdfast.text import normalise
 
@@ -50,11 +51,13 @@ def log_turn(
 ) -> Turn:
     """Adds a turn. What the log no longer holds goes in the same transaction."""
     checked: Role = normalise.one_of(role, ROLES, "role")  # type: ignore[assignment]
+    said = normalise.clean_content(content, bytes_max=core.settings["content.bytes_max"])
     turn = Turn(
         id=core.ids.next("trn"),
         hub_id=hub_id,
         role=checked,
-        content=normalise.clean_content(content, bytes_max=core.settings["content.bytes_max"]),
+        # What memory told an agent is no news in what the agent says.
+        content=with_echo_marked(core, hub_id, said),
         at=normalise.clean_time(at) or core.now(),
         source=_clean_label(source, "source") or UNKNOWN_SOURCE,
         session=clean_session(session),

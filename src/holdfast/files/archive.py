@@ -156,6 +156,7 @@ def _job(
     if not turns:
         notes.append(f"There is nothing to archive: the session {checked!r} has no messages.")
         return None
+    turns = _without_echo(place, turns)
     title = archive_text.bare(name or "") or _title(turns)
     return _Job(
         checked,
@@ -212,6 +213,16 @@ def _from_caller(given: Iterable[Any], notes: list[str]) -> list[_Said]:
         )
     ids = archive_text.ids_of((said.role, said.content) for said in out)
     return [said if said.id else said._replace(id=id_) for said, id_ in zip(out, ids, strict=True)]
+
+
+def _without_echo(place: Place, turns: list[_Said]) -> list[_Said]:
+    """The messages without what memory had handed out. Their ids stay those of what was said, so
+    that the same message is known again when the memory has changed."""
+    core, hub_id = place.core, place.hub_id
+    return [
+        turn._replace(content=engine.echo.with_echo_marked(core, hub_id, turn.content))
+        for turn in turns
+    ]
 
 
 def _message(item: Any) -> _Said | None:

@@ -36,7 +36,7 @@ class Bare(NamedTuple):
     starts: list[int]
     ends: list[int]
 
-    def index(self, offset: int) -> int:
+    def place_of(self, offset: int) -> int:
         """The place in the bare text of an offset of the original."""
         at = bisect_right(self.starts, offset) - 1
         if at < 0:
@@ -45,7 +45,7 @@ class Bare(NamedTuple):
             return self.places[at + 1] if at + 1 < len(self.places) else len(self.text)
         return self.places[at] + offset - self.starts[at]
 
-    def end(self, place: int) -> int:
+    def offset_of(self, place: int) -> int:
         """The offset in the original right behind the characters before this place."""
         at = bisect_left(self.places, place) - 1
         if at < 0:

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from holdfast.engine import turns
 from holdfast.engine.styles import STYLES
 from holdfast.text.bare import bare, common
-from holdfast.text.echo import Claim, Frame, begun, is_fixed_reply, marks, may_be_ours
+from holdfast.text.echo import is_fixed_reply, may_be_ours
+from holdfast.text.echo_shapes import Claim, Frame, begun, marks
 from holdfast.text.spans import blank, line_start, marked_out, merged, without
 
 # Bare words
@@ -50,10 +51,10 @@ def test_places_of_plain_words_lead_back_to_the_text(text: str, data: st.DataObj
     found = bare(text)
     assert len(found.places) == len(found.starts) == len(found.ends)
     for number, place in enumerate(found.places):
-        assert found.index(found.starts[number]) == place
-    assert found.end(len(found.text)) <= len(text)
+        assert found.place_of(found.starts[number]) == place
+    assert found.offset_of(len(found.text)) <= len(text)
     start = data.draw(st.integers(0, len(found.text)))
-    assert found.end(start) <= len(text)
+    assert found.offset_of(start) <= len(text)
 
 
 @given(st.text(alphabet="ab", max_size=300), st.text(alphabet="ab", max_size=300))
