@@ -1,0 +1,202 @@
+"""What Memax's tools do: arguments into calls of the hub, results into sentences. Nothing is
+decided here.
+
+A desk that may reach only its own hub sees only that one, and what is in another hub reads like
+what does not exist.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+from holdfast.agents.desk import Desk
+from holdfast.agents.dialects.memax_text import (
+    came_back,
+    decision_lines,
+    hit_text,
+    line_of,
+    memory_text,
+    named,
+    saved,
+    topics_text,
+)
+from holdfast.agents.wording import notes_of
+from holdfast.domain.decision import decision_of
+from holdfast.domain.memory import CATEGORIES, KINDS, Memory
+from holdfast.errors import Conflict, HoldfastError, InvalidInput, NotFound, StoreError
+from holdfast.hub_memory import HubMemory
+from holdfast.text.classify import classify
+
+NOTHING = "No results found."
+_TOPICS_BATCH = 500
+# How the parts of a capture are filed, and the word for those that were there already.
+_SUMMARY = {"kind": "episodic", "category": "conversation"}
+_DECISION = {"kind": "rationale", "category": "decision", "stability": "stable"}
+_LEARNING = {"kind": "semantic"}
+_KNOWN = "Known already"
+
+
+def recall(desk: Desk, given: dict[str, Any]) -> str:
+    try:
+        found = _hub(desk, given).recall(
+            given["query"],
+            limit=given["limit"],
+            kind=given["kind"],
+            tags=given["tags"],
+            project=given["project"],
+            zone=desk.zone,
+            plain=True,
+        )
+    except HoldfastError as error:
+        # What failed must never read like what found nothing.
+        raise type(error)(f"Recall failed: {error.message}", hint=error.hint) from error
+    notes = list(notes_of(found))
+    if not found:
+        return "\n".join([NOTHING, *notes])
+    return "\n\n".join([*(hit_text(at, hit) for at, hit in enumerate(found, 1)), *notes])
+
+
+def push(desk: Desk, given: dict[str, Any]) -> str:
+    hub, kind, category = _hub(desk, given), given["kind"], None
+    heard = hub.heard(given["content"])
+    if heard.nothing_new:
+        return came_back(heard)
+    content = heard.text
+    if hint := " ".join((given["hint"] or "").split()).lower():
+        picked = classify(content, title=hint, source_path=given["source_path"])
+        category = hint if hint in CATEGORIES else picked.category
+        kind = kind or (hint if hint in KINDS else picked.kind)
+    result = hub.remember(
+        content,
+        title=given["title"],
+        tags=given["tags"],
+        kind=kind,
+        category=category,
+        source_path=given["source_path"],
+        layer="library",
+        **_caller(desk),
+    )
+    return saved(result)
+
+
+def get_memory(desk: Desk, given: dict[str, Any]) -> str:
+    hub, memory = _find(desk, given["id"])
+    if memory.quarantine and decision_of(memory) is None:
+        raise Conflict(f"{memory.id} waits for a person's review: it {memory.quarantine}.")
+    # The count of its uses must not turn an answer into an error.
+    with suppress(StoreError):
+        memory = hub.access(memory.id)
+    return memory_text(hub.name, memory)
+
+
+def list_memories(desk: Desk, given: dict[str, Any]) -> str:
+    page = _hub(desk, given).list(
+        kind=given["kind"],
+        state=given["state"],
+        stability=given["stability"],
+        category=given["category"],
+        tags=given["tags"],
+        order=given["sort"],
+        limit=given["limit"],
+        cursor=given["cursor"],
+    )
+    if not page:
+        return NOTHING
+    more = [f"Next cursor: {page.cursor}"] if page.cursor else []
+    return "\n".join([*(line_of(memory) for memory in page), *more])
+
+
+def list_hubs(desk: Desk, given: dict[str, Any]) -> str:
+    lines = []
+    for info in desk.hubs():
+        visible = desk.hub_named(info.name).statistics().visible
+        count = "1 memory" if visible == 1 else f"{visible} memories"
+        used = ", in use" if info.id == desk.hub.id else ""
+        lines.append(f"- {info.name} (id: {info.id}): {count}, role owner{used}")
+    return "\n".join(lines)
+
+
+def list_members(desk: Desk, given: dict[str, Any]) -> str:
+    return f"- {_hub(desk, given).info.owner} (owner)"
+
+
+def forget(desk: Desk, given: dict[str, Any]) -> str:
+    hub, memory = _find(desk, given["id"])
+    return f"Forgotten: {hub.forget(memory.id).id}"
+
+
+def capture(desk: Desk, given: dict[str, Any]) -> str:
+    hub = _hub(desk, given)
+    told = hub.heard(given["summary"])
+    if told.nothing_new:
+        raise InvalidInput(told.sentence, hint="Sum up what happened in words of your own.")
+    drafts = [{"content": told.text, **_SUMMARY, **_caller(desk)}]
+    known = []
+    for texts, fields in ((given["decisions"], _DECISION), (given["learnings"], _LEARNING)):
+        for text in texts:
+            heard = hub.heard(text)
+            if heard.nothing_new:
+                known.append(came_back(heard, known=_KNOWN))
+            else:
+                drafts.append({"content": heard.text, **fields, **_caller(desk)})
+    results = hub.remember_many(drafts, first_is_parent=True)
+    return "\n".join([*(saved(result, known=_KNOWN) for result in results), *known])
+
+
+def list_topics(desk: Desk, given: dict[str, Any]) -> str:
+    hub = _hub(desk, given)
+    counts: dict[str, int] = {}
+    seen, cursor = 0, None
+    while True:
+        page = hub.list(limit=_TOPICS_BATCH, cursor=cursor)
+        for memory in page:
+            for topic in {memory.category, *memory.tags}:
+                counts[topic] = counts.get(topic, 0) + 1
+        seen, cursor = seen + len(page), page.cursor
+        desk.progress(seen)
+        if cursor is None:
+            return topics_text(counts)
+
+
+def request_decision(desk: Desk, given: dict[str, Any]) -> str:
+    asked = _hub(desk, given).request_decision(
+        given["question"], given["options"], given["context"], **_caller(desk)
+    )
+    return "\n".join(
+        [
+            f"Decision requested: {named(asked.question, asked.memory.id)}",
+            *decision_lines(asked),
+            "A person answers it. Go on with other work; memax_get with this id says what was "
+            "decided, and recall finds it.",
+        ]
+    )
+
+
+# Where and who
+
+
+def _hub(desk: Desk, given: dict[str, Any]) -> HubMemory:
+    """The hub that is named, by its name or its id; else the one in use."""
+    wanted = given["hub"]
+    names = {info.id: info.name for info in desk.hubs()}
+    return desk.hub_named(names.get(wanted, wanted))
+
+
+def _find(desk: Desk, reference: str | int) -> tuple[HubMemory, Memory]:
+    """A memory of the hub in use; an id is good in every hub in reach."""
+    try:
+        return desk.hub, desk.hub.get(reference)
+    except NotFound as error:
+        if str(reference).strip().startswith("mem_"):
+            for info in desk.hubs():
+                try:
+                    hub = desk.hub_named(info.name)
+                    return hub, hub.get(reference)
+                except NotFound:
+                    continue
+        raise error
+
+
+def _caller(desk: Desk) -> dict[str, Any]:
+    return {"trust": desk.trust, "source": desk.source, "source_agent": desk.agent}
