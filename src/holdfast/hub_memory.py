@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from holdfast.domain.query import Page, Recalled
     from holdfast.domain.results import LifecycleMove, Remembered
     from holdfast.domain.turn import Turn
+    from holdfast.engine.compact import Compacted
     from holdfast.engine.context import Context
     from holdfast.engine.core import Core
     from holdfast.engine.echo import Heard
@@ -593,6 +594,18 @@ class HubMemory:
     def access_many(self, references: Iterable[Reference]) -> list_[Memory]:
         """Notes that all of them were used, at the same moment."""
         return engine.edit.access(self.core, self.id, self.name, [*references])
+
+    def compact(self, *, dry_run: bool = False) -> Compacted:
+        """Of long-term memories that say the same, one stays; the others are archived with a link
+        to it, as one change set. In MEMORY.md sections of one category become one. A dry run only
+        says what it would do."""
+        done = engine.compact.compact(self.core, self.id, self.name, dry_run=dry_run)
+        if dry_run or not os.path.exists(self.memory_md):
+            return done
+        from holdfast.files.as_text import tidy
+
+        place = self._as_text("sdk", "user", None)
+        return done._replace(notes=(*done.notes, *tidy(place)))
 
     def lifecycle(
         self, *, dry_run: bool = False, category: str | None = None

@@ -25,7 +25,7 @@ READING = (
 WRITING = (
     *("remember", "remember_draft", "remember_many", "update", "archive", "archive_many"),
     *("forget", "forget_many", "restore", "restore_many", "purge", "purge_many"),
-    *("append_memory_md", "rewrite_memory_md"),
+    *("append_memory_md", "rewrite_memory_md", "compact"),
     *("purge_forgotten", "lifecycle", "undo", "settle", "decide", "withdraw_decision"),
 )
 WRITING_SLOWLY = ("remember_stream",)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from holdfast.engine import compact as compact
     from holdfast.engine import context as context
     from holdfast.engine import decisions as decisions
     from holdfast.engine import echo as echo

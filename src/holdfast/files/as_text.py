@@ -111,11 +111,14 @@ def note_injected(place: Place, block: Context) -> None:
 
 
 def _present(place: Place) -> str | None:
-    """The file's text; where there is no file, what it would be."""
-    with place.core.store.read() as reader:
+    """The file's text; where there is no file, what it would be. What is private to somebody else
+    is not in it."""
+    with place.core.read() as reader:
         text = agreed_text(reader, place.hub_id)
         if text is not None and os.path.exists(place.path):
-            return text
+            ids = [item.id for item in parse(text).items if item.id]
+            seen = reader.memories_by_id(place.hub_id, ids)
+            return text if len(seen) == len(ids) else without(text, set(ids) - seen.keys())
         ours = {memory.id: memory for memory in our_memories(place.core, reader, place.hub_id)}
     if not ours:
         return None
@@ -156,7 +159,7 @@ def append(place: Place, content: str, *, chars_max: int | None) -> Appended:
 def _new_ones(
     place: Place, found: Sequence[tuple[str, str | None]]
 ) -> tuple[list[tuple[str, str | None]], list[Memory]]:
-    with place.core.store.read() as reader:
+    with place.core.read() as reader:
         ours = our_memories(place.core, reader, place.hub_id)
     said: dict[str, Memory | None] = {words_key(memory.content): memory for memory in ours}
     new: list[tuple[str, str | None]] = []
@@ -200,6 +203,18 @@ def _append_notes(results: Sequence[Remembered], known: Sequence[Memory]) -> lis
     if held:
         notes.append(f"Held until a person has looked at it: {_named(held)}.")
     return notes
+
+
+# ── tidying ──────────────────────────────────────────────────────────────────────────────────
+
+
+def tidy(place: Place) -> tuple[str, ...]:
+    """Puts sections of one category together; says so, or why that could not be."""
+    try:
+        done = Mirror(place.core, place.path, place.hub_id, place.hub).tidy()
+    except (HoldfastError, OSError) as error:
+        return (str(error),)
+    return (f"Sections of {FILE_NAME} were put in order.",) if done else ()
 
 
 # ── rewriting ────────────────────────────────────────────────────────────────────────────────
@@ -258,14 +273,14 @@ def rewrite(place: Place, text: str, *, chars_max: int | None) -> Rewritten:
 
 
 def _seen(place: Place) -> str | None:
-    with place.core.store.read() as reader:
+    with place.core.read() as reader:
         return seen_by(reader, place.hub_id, place.reader)
 
 
 def _unseen(place: Place, seen: str, now: str) -> list[Memory]:
     known = {item.id for item in parse(seen).items}
     ids = [item.id for item in parse(now).items if item.id and item.id not in known]
-    with place.core.store.read() as reader:
+    with place.core.read() as reader:
         found = reader.memories_by_id(place.hub_id, ids)
     return [found[memory_id] for memory_id in ids if memory_id in found]
 

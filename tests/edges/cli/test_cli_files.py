@@ -1,4 +1,4 @@
-"""sync, watch, conflicts, as a shell sees them."""
+"""sync, watch, conflicts, compact, as a shell sees them."""
 
 from __future__ import annotations
 
@@ -142,3 +142,20 @@ def test_watching_takes_in_what_is_saved(
     assert ran.rows[0] == ["taken in", "1", "Prefers spaces over tabs"]
     assert "is not UTF-8" in ran.err
     assert "There is no hub `unknown`" in ran.err
+
+
+# compact
+
+
+def test_compact_says_what_it_would_merge_and_then_does(stocked: Run) -> None:
+    stocked("remember", "Prefers tabs, over spaces.", "--category", "preference")
+    assert stocked("compact", "--dry-run").out == "1\t4\n"
+    assert "undo" not in stocked("compact", "--dry-run").err
+    ran = stocked("compact")
+    assert (ran.code, ran.out) == (0, "1\t4\n")
+    assert "`holdfast undo chg_" in ran.err
+    assert stocked("compact").err.strip() == "There is nothing to merge."
+    stocked("undo")
+    done = stocked("compact", "--dry-run", "--json").json
+    assert [one["survivor"]["number"] for one in done["merged"]] == [1]
+    assert (done["change"], done["dry_run"]) == (None, True)

@@ -1,4 +1,4 @@
-"""MEMORY.md: sync, watch, conflicts."""
+"""MEMORY.md: sync, watch, conflicts, compact."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from holdfast.edges.cli.plain import plain_memory
 if TYPE_CHECKING:
     from holdfast.domain.mirror import Clash
     from holdfast.edges.cli.call import Call
+    from holdfast.engine.compact import Merged
     from holdfast.files.mirror import SyncReport
     from holdfast.hub_memory import HubMemory
 
@@ -145,6 +146,49 @@ def _settle(call: Call, args: Namespace) -> None:
         call.out.row("settled", clash.id, args.keep)
 
 
+# compact
+
+
+def _compact_options(parser: Parser) -> None:
+    parser.add_argument("--dry-run", action="store_true", help="only say what would be done")
+
+
+def _compact(call: Call, args: Namespace) -> None:
+    done = call.hub.compact(dry_run=args.dry_run)
+    if call.out.json:
+        call.out.value(
+            {
+                "merged": [_plain_merge(one, call.hub.name) for one in done.merged],
+                "change": done.change,
+                "dry_run": args.dry_run,
+                "notes": list(done.notes),
+            }
+        )
+        return
+    for one in done.merged:
+        numbers = [memory.number for memory in one.sources]
+        if call.out.terminal:
+            verb = "Would stand" if args.dry_run else "Stands"
+            others = ", ".join(f"#{number}" for number in numbers)
+            call.out.line(f"#{one.survivor.number}  {one.survivor.title}")
+            call.out.line(f"    {verb} for {others} too.")
+        else:
+            call.out.row(str(one.survivor.number), *map(str, numbers))
+    if done.change is not None:
+        call.out.note(f"`holdfast undo {done.change}` takes it back.")
+    elif not done.merged and not done.notes:
+        call.out.note("There is nothing to merge.")
+    for note in done.notes:
+        call.out.note(note)
+
+
+def _plain_merge(one: Merged, hub: str) -> dict[str, Any]:
+    return {
+        "survivor": plain_memory(one.survivor, hub),
+        "sources": [plain_memory(memory, hub) for memory in one.sources],
+    }
+
+
 COMMANDS = (
     Command(
         "sync",
@@ -180,5 +224,16 @@ COMMANDS = (
         _conflicts,
         "In a pipe, a line per conflict: its id, the memory, since when, the store's text, the"
         " file's text.",
+    ),
+    Command(
+        "compact",
+        "Merge long-term memories that say the same.",
+        "holdfast compact --dry-run",
+        _compact_options,
+        _compact,
+        "Texts are the same when they have the same words in the same order; case, punctuation and"
+        " articles do not count. One memory stays, the others are archived with a link to it; one"
+        " undo brings them back. In MEMORY.md sections of one category become one. In a pipe, a"
+        " line per merge: the number that stays, then those it stands for.",
     ),
 )
