@@ -53,6 +53,7 @@ on standard error; with `--json` it is `{"error": {"code": …, "message": …, 
 | 6 | the store: damaged, busy, full, read-only, too new; also a doctor with a problem left |
 | 7 | a read took longer than `recall.deadline_s` |
 | 8 | the embedding model |
+| 9 | the role or the key does not allow it |
 | 130 | interrupted with Ctrl-C; nothing is left half done |
 | 141 | the reader of the pipe has seen enough |
 """

@@ -36,6 +36,8 @@ GROUPS = (
     Group("serving agents", "mcp", ("mcp",)),
     Group("clients", "setup", ("setup", "teardown")),
     Group("hubs", "hubs", ("hub",)),
+    Group("people", "people", ("member", "invite", "org", "team", "share")),
+    Group("keys for the server", "keys", ("key",)),
     Group("moving", "transfer", ("export", "import")),
     Group(
         "care",

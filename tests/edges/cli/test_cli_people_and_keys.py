@@ -1,0 +1,74 @@
+"""Members, invitations, teams and keys through the command line."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.edges.cli.cli_calls import Run
+
+
+def test_a_key_is_shown_once_and_listed_without_its_secret(run: Run) -> None:
+    made = run("key", "create", "laptop", "--no-delete", "--expires", "30d")
+    secret = made.out.strip()
+    assert secret.startswith("hf_")
+    assert "shown once" in made.err
+    listed = run("key", "list")
+    assert secret not in listed.out
+    (row,) = listed.rows
+    assert row[1:] == ["laptop", "ada", "all hubs; no delete", "never", "good"]
+    assert run("key", "revoke", row[0]).code == 0
+    assert run("key", "list").rows[0][5] == "it was revoked"
+
+
+def test_a_key_may_be_for_one_hub_and_another_person(run: Run) -> None:
+    run("hub", "create", "work")
+    told = json.loads(
+        run("key", "create", "ci", "--only", "work", "--actor", "bot", "--read-only", "--json").out
+    )
+    assert (told["key"]["hubs"], told["key"]["actor"]) == (["work"], "bot")
+    assert run("key", "create", "ci", "--only", "wrk").code == 3
+    assert run("key", "create", "ci", "--expires", "soon").code == 2
+
+
+def test_members_are_set_listed_and_removed(run: Run) -> None:
+    run("hub", "create", "work", "--use")
+    assert run("member", "set", "bob", "--role", "viewer").rows == [["set", "bob", "viewer"]]
+    assert [row[:2] for row in run("member", "list").rows] == [["ada", "owner"], ["bob", "viewer"]]
+    assert run("member", "set", "bob", "--role", "king").code == 2
+    assert run("member", "remove", "ada").code == 5
+    assert run("member", "remove", "bob").code == 0
+    assert run("member", "remove", "bob").code == 3
+
+
+def test_an_invitation_is_good_once(run: Run) -> None:
+    token = run("invite", "create", "--role", "viewer").out.strip()
+    assert run("invite", "accept", token, "--actor", "bob").rows == [["joined", "bob", "viewer"]]
+    again = run("invite", "accept", token, "--actor", "eve")
+    assert again.code == 3
+    assert "not valid" in again.err
+
+
+def test_a_hub_is_shared_with_a_team(run: Run) -> None:
+    run("org", "create", "Acme")
+    assert run("team", "create", "Tools", "--org", "Acme").code == 0
+    assert run("team", "create", "Tools").code == 2
+    told = json.loads(run("share", "--team", "Tools", "--delete", "any", "--json").out)
+    assert told["team"].startswith("team_")
+    assert told["delete"] == "any"
+    assert json.loads(run("share", "--team", "none", "--json").out)["team"] is None
+    assert run("member", "list", "--team", "Tools").rows[0][:2] == ["ada", "owner"]
+    assert run("member", "list", "--org", "Acme").rows[0][:2] == ["ada", "owner"]
+    assert run("team", "list").rows[0][:2] == ["Tools", "Acme"]
+    assert run("org", "list").rows[0][0] == "Acme"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("share", "--team", "Nobody"), ("member", "list", "--org", "Nobody"), ("key", "revoke", "k")],
+)
+def test_what_is_not_there_is_said(run: Run, words: tuple[str, ...]) -> None:
+    answer = run(*words)
+    assert answer.code == 3
+    assert "There is no" in answer.err
