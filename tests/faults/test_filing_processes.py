@@ -13,12 +13,14 @@ from typing import Any
 
 import pytest
 
-from holdfast.testing import open_for_tests
+import holdfast
 
 pytestmark = pytest.mark.faults
 
 # So long that it takes more than one write to the disk; a torn file would miss its end.
 PADDING = "x" * 200_000
+# The store that each process opens is the real one: with ids and a clock that differ.
+PLAIN = {"embed.model": "none"}
 
 COUNT_UP = """
 import json, sys
@@ -61,7 +63,7 @@ def start(home: Path, wanted: int) -> subprocess.Popen[str]:
 
 
 def prepare(home: Path) -> Path:
-    with open_for_tests(home) as memory:
+    with holdfast.open(home, settings=PLAIN) as memory:
         hub = memory.create_hub("work")
         hub.files().create("/memories/count.md", f"count 0\n{PADDING}\nend")
         return Path(hub.folder) / "files" / "count.md"
@@ -69,7 +71,7 @@ def prepare(home: Path) -> Path:
 
 def agreed_count(home: Path, file: Path) -> int:
     """What file and memory both say, after a look at it."""
-    with open_for_tests(home) as memory:
+    with holdfast.open(home, settings=PLAIN) as memory:
         hub = memory.hub("work")
         shown: Any = hub.files().look("/memories/count.md")
         (kept,) = [m for m in hub.list() if m.source_path == "count.md"]
@@ -112,7 +114,7 @@ def test_a_killed_writer_loses_nothing_that_was_answered(tmp_path: Path) -> None
         # One more may have been written and not been answered.
         assert agreed_count(tmp_path, file) in (answered, answered + 1)
     assert answered >= 6
-    with open_for_tests(tmp_path) as memory:
+    with holdfast.open(tmp_path, settings=PLAIN) as memory:
         memory.hub("work").files().insert("/memories/count.md", 0, "begin")
     # What a killed writer left half done is swept up by the next one.
     assert os.listdir(file.parent) == ["count.md"]

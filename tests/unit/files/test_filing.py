@@ -646,17 +646,21 @@ def test_a_link_swapped_in_between_look_and_use_is_refused(
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "a.md").write_text("secret")
-    box = Path(hub.folder) / "files" / "box"
+    swapped = Path(hub.folder) / "files" / "box"
+    target = outside
+    if what == "file":
+        swapped, target = swapped / "a.md", outside / "a.md"
     kind = kept_folder.Folder.kind
 
     def swapping(self: kept_folder.Folder, name: str) -> kept_folder.Kind | None:
+        """Every look sees what should be there, and every use comes just after the swap."""
+        if swapped.is_symlink():
+            swapped.unlink()
+            swapped.with_name("was").rename(swapped)
         found = kind(self, name)
-        if what == "folder" and name == "box" and not box.is_symlink():
-            box.rename(box.with_name("was"))
-            box.symlink_to(outside)
-        if what == "file" and name == "a.md" and not (box / "a.md").is_symlink():
-            (box / "a.md").unlink()
-            (box / "a.md").symlink_to(outside / "a.md")
+        if name == swapped.name:
+            swapped.rename(swapped.with_name("was"))
+            swapped.symlink_to(target)
         return found
 
     monkeypatch.setattr(kept_folder.Folder, "kind", swapping)
@@ -665,6 +669,7 @@ def test_a_link_swapped_in_between_look_and_use_is_refused(
     with pytest.raises(InvalidInput, match="is a link"):
         files.replace("/memories/box/a.md", "secret", "x")
     assert (outside / "a.md").read_text() == "secret"
+    assert os.listdir(outside) == ["a.md"]
 
 
 def test_a_pipe_keeps_nobody_waiting(files: Files, folder: Path) -> None:
