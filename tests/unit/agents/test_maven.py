@@ -79,6 +79,15 @@ def test_days_are_days_of_utc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         assert said(hub, "memory_get", date="today").startswith("## 2026-01-14\n")
 
 
+def test_what_memory_said_itself_is_not_written_as_new(hub: HubMemory) -> None:
+    said(hub, "remember", content="Uses pnpm")
+    for answer in (said(hub, "memory_search", query="pnpm"), said(hub, "memory_get", date="today")):
+        assert said(hub, "remember", content=answer) == "Remembered."
+    assert len(hub.list()) == 1
+    assert said(hub, "remember", content=f"{answer}\n\nand likes it") == "Remembered."
+    assert hub.get(2).content == "and likes it"
+
+
 # memory_search
 
 

@@ -79,6 +79,18 @@ def test_categories_and_sources_are_closed_lists(
     assert len(hub.list()) == 0
 
 
+def test_what_memory_said_itself_is_not_remembered_as_new(hub: HubMemory) -> None:
+    remember(hub, "Uses pnpm", "project")
+    known = 'Remembered (#1, project): "Uses pnpm"'
+    assert remember(hub, said(hub, "recall")) == known
+    assert remember(hub, hub.context(style="max")) == known
+    assert "nothing new was stored" in remember(hub, NONE_FOUND)
+    assert remember(hub, said(hub, "recall") + "\nand likes it") == (
+        'Remembered (#2, fact): "and likes it"'
+    )
+    assert len(hub.list()) == 2
+
+
 # recall
 
 

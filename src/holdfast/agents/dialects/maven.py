@@ -26,9 +26,11 @@ def _remember(desk: Desk, given: dict[str, Any]) -> str:
     content = given["content"].strip()
     if not content:
         raise InvalidInput(_required(["content"]))
-    desk.hub.journal_add(
-        content, trust=desk.trust, source=desk.source, source_agent=desk.agent, once=True
-    )
+    heard = desk.hub.heard(content)
+    if not heard.nothing_new:
+        desk.hub.journal_add(
+            heard.text, trust=desk.trust, source=desk.source, source_agent=desk.agent, once=True
+        )
     return "Remembered."
 
 
@@ -136,7 +138,8 @@ DIALECT = Dialect(
         Tool(
             "memory_get",
             "Read a day",
-            "The whole journal of one day.",
+            "The whole journal of one day, as its file is. Use it where a snippet is not enough, "
+            "or to see what happened on a date.",
             (Parameter("date", "text", "today, yesterday or YYYY-MM-DD.", required=True),),
             _get,
             reads=True,

@@ -27,7 +27,15 @@ _CONTENT_CHARS_MAX = 2_000
 
 
 def _remember(desk: Desk, given: dict[str, Any]) -> str:
-    memory = (_told if given["source"] == "user" else _noticed)(desk, given)
+    heard = desk.hub.heard(given["content"])
+    known = [memory for memory in heard.memories if memory.visible]
+    if heard.nothing_new and not known:
+        return heard.sentence
+    if heard.nothing_new:
+        memory = known[0]
+    else:
+        given = given | {"content": heard.text}
+        memory = (_told if given["source"] == "user" else _noticed)(desk, given)
     return f'Remembered (#{memory.number}, {memory.category}): "{_cut(memory.content)}"'
 
 
