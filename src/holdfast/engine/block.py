@@ -45,10 +45,12 @@ class Block:
         self._hub = hub
         self._budget = budget
         self.chosen: list[Item] = []
-        self.left_out: list[tuple[Item, str]] = []
+        # What is not in it, and why: a run of items with one reason at a time.
+        self._left: list[tuple[Sequence[Item], str]] = []
         self._ids: set[str] = set()
         self._headings: set[tuple[str, str]] = set()
         self._text: str | None = None  # of a style that is cut as text
+        self._rendered: dict[tuple[str, str, str], tuple[str, int]] = {}
         frame = look.opening(hub) + look.footer(items_max) + look.closing
         self.room = budget.limit - budget.measure(frame)
         if self.room < 0:
@@ -71,7 +73,15 @@ class Block:
         fitting = self._fitting(new, room)
         keep = self._in_steps(new, len(fitting))
         self._take(fitting[:keep])
-        self.left_out += [(item, reason) for item in new[keep:]]
+        self._leave(new[keep:], reason)
+
+    def _leave(self, items: Sequence[Item], reason: str) -> None:
+        if items:
+            self._left.append((items, reason))
+
+    @property
+    def left_out(self) -> list[tuple[Item, str]]:
+        return [(item, reason) for items, reason in self._left for item in items]
 
     def add_fitting(self, items: Sequence[Item], room: int, reason: str) -> None:
         """Each that fits, in this order; one that does not fit keeps no other out."""
@@ -82,7 +92,7 @@ class Block:
             fitting = self._fitting([item], room - (before - self.room))
             self._take(fitting)
             if not fitting:
-                self.left_out.append((item, reason))
+                self._leave([item], reason)
 
     def _fitting(self, items: Iterable[Item], room: int) -> list[Item]:
         """The first ones that fit, each no longer than its share."""
@@ -93,7 +103,7 @@ class Block:
             heading = (item.part, item.section)
             cost = 0 if heading in headings else self._heading_cost(item)
             short = self._shortened(item)
-            cost += self._budget.measure(self._look.item(short))
+            cost += self._cost(short)
             if used + cost > room:
                 break
             used += cost
@@ -104,12 +114,27 @@ class Block:
     def _shortened(self, item: Item) -> Item:
         share = self._budget.limit // ITEM_SHARE
         text = item.text[: self._budget.limit * _CHARS_PER_UNIT_MAX]
-        while (cost := self._budget.measure(self._look.item(item._replace(text=text)))) > share:
+        while (cost := self._cost(item._replace(text=text))) > share:
             # A little less than in proportion, so that few rounds are needed.
             text = text[: min(len(text) - 2, len(text) * share * 9 // (cost * 10))].rstrip() + "…"
             if len(text) < 2:
                 break
         return item._replace(text=text)
+
+    def _cost(self, item: Item) -> int:
+        return self._measured(item)[1]
+
+    def _written_item(self, item: Item) -> str:
+        return self._measured(item)[0]
+
+    def _measured(self, item: Item) -> tuple[str, int]:
+        """An item as it is written, and its size: both are needed again and again."""
+        key = (item.memory.id, item.part, item.text)
+        found = self._rendered.get(key)
+        if found is None:
+            text = self._look.item(item)
+            found = self._rendered[key] = (text, self._budget.measure(text))
+        return found
 
     def _heading_cost(self, item: Item) -> int:
         return self._budget.measure(self._look.heading(item.section) + self._look.ending)
@@ -133,7 +158,7 @@ class Block:
             if heading not in self._headings:
                 self._headings.add(heading)
                 self.room -= self._heading_cost(item)
-            self.room -= self._budget.measure(self._look.item(item))
+            self.room -= self._cost(item)
             self._ids.add(item.memory.id)
             self.chosen.append(item)
 
@@ -177,7 +202,7 @@ class Block:
         self._headings.update((item.part, item.section) for item in items)
         fitting = self._fitting(items, room - self._budget.measure(text + _GAP))
         keep = self._in_steps(items, len(fitting))
-        self.left_out += [(item, reason) for item in items[keep:]]
+        self._leave(items[keep:], reason)
         kept = {item.memory.id: item for item in fitting[:keep]}
         return [
             part if isinstance(part, str) else kept[part.memory.id]
@@ -205,7 +230,7 @@ class Block:
         left = [item for start, item in items if start >= len(self._text)] + left
         self.chosen += inside
         self._ids.update(item.memory.id for item in inside)
-        self.left_out += [(item, reason) for item in left]
+        self._leave(left, reason)
 
     def _cut(self, text: str, room: int) -> str:
         """The longest beginning that fits with a `…` after it; the whole text where that fits."""
@@ -243,12 +268,12 @@ class Block:
                     self.chosen.clear()
                 continue
             gone = self.chosen.pop()
-            self.left_out.append((gone, "there is no room for it"))
+            self._leave([gone], "there is no room for it")
 
     def _written(self) -> str:
         look = self._look
         text = self._text or ""
-        if not (self.chosen or self.left_out or text.strip() or look.empty_frame):
+        if not (self.chosen or self._left or text.strip() or look.empty_frame):
             return ""
         out = [look.opening(self._hub)]
         items = self.chosen
@@ -261,10 +286,10 @@ class Block:
             laid_out(items, look), key=lambda item: (item.part, item.section)
         ):
             out.append(look.heading(section))
-            out += [look.item(item) for item in group]
+            out += [self._written_item(item) for item in group]
             out.append(look.ending)
-        if self.left_out:
-            out.append(look.footer(len(self.left_out)))
+        if self._left:
+            out.append(look.footer(sum(len(items) for items, _ in self._left)))
         out.append(look.closing)
         # Empty lines between sections are not needed after the last one.
         text = "".join(out)

@@ -8,15 +8,17 @@ exceeded. What the block looks like is the style's business, and fitting it the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from holdfast.domain.memory import Memory
+from holdfast.domain.memory import TRUSTS, Memory, Trust
 from holdfast.domain.query import Filter
 from holdfast.engine.block import Block, FilePart
 from holdfast.engine.budget import Tokenizer, Unit, budget_of
-from holdfast.engine.core import Core
+from holdfast.engine.candidates import Candidates
+from holdfast.engine.core import Core, require_hub
 from holdfast.engine.listing import list_memories
 from holdfast.engine.recall import recall_memories
 from holdfast.engine.styles import STYLES, Item, Part, Style
@@ -30,6 +32,7 @@ _RELEVANT_SHARE = 4
 _JOURNAL_SHARE = 8
 # What a tool printed may be recalled, but is not put before an agent that has not asked.
 _ASKED_ONLY = "tool"
+_UNASKED: tuple[Trust, ...] = tuple(trust for trust in TRUSTS if trust != _ASKED_ONLY)
 _NO_ROOM = "there is no room for it"
 _NO_ROOM_USE = f"{_NO_ROOM}; what is in was used more recently"
 _NO_ROOM_AGE = f"{_NO_ROOM}; what is in is newer"
@@ -77,17 +80,17 @@ def context(
         # The cap of this style is on the file's text; its heading comes on top.
         allowed = allowed._replace(limit=allowed.limit + len(look.opening(hub)))
     now = core.now()
-    candidates, unfit = _long_term(core, hub_id, hub, now, everything=explain)
     journal = _journal(core, hub_id, hub, now) if look.journal else []
     asked = query if query is not None and query.strip() else None
-    block = Block(look, hub, allowed, items_max=len(candidates) + len(journal) + _RELEVANT_MAX)
-    for_relevant = allowed.limit // _RELEVANT_SHARE if asked else 0
-    for_journal = allowed.limit // _JOURNAL_SHARE if journal else 0
-    room = block.room - for_relevant - for_journal
-    if file is not None and look.is_file:
-        block.add_file(file, _ranked(candidates, look), room, _NO_ROOM_USE)
-    else:
-        block.add_best(_ranked(candidates, look), room, _NO_ROOM_USE)
+    with _long_term(core, hub_id, hub, now, look, everything=explain) as (candidates, unfit):
+        block = Block(look, hub, allowed, items_max=len(candidates) + len(journal) + _RELEVANT_MAX)
+        for_relevant = allowed.limit // _RELEVANT_SHARE if asked else 0
+        for_journal = allowed.limit // _JOURNAL_SHARE if journal else 0
+        room = block.room - for_relevant - for_journal
+        if file is not None and look.is_file:
+            block.add_file(file, candidates, room, _NO_ROOM_USE)
+        else:
+            block.add_best(candidates, room, _NO_ROOM_USE)
     degraded: tuple[str, ...] = ()
     if asked is not None:
         found = recall_memories(core, hub_id, hub, asked, Filter(), limit=_RELEVANT_MAX)
@@ -108,10 +111,38 @@ def context(
 # What may be in it
 
 
+@contextmanager
 def _long_term(
+    core: Core, hub_id: str, hub: str, now: datetime, look: Style, *, everything: bool
+) -> Iterator[tuple[Sequence[Item], list[Absent]]]:
+    """The candidates, best first, and where everything is asked for, the rest of the layer with
+    reasons. Where neither that nor a file is shown, most of them are never read."""
+    if everything or look.is_file or not _sees_no_others_private(core):
+        fit, unfit = _all_long_term(core, hub_id, hub, now, everything=everything)
+        yield _ranked(fit, look), unfit
+        return
+    wanted = Filter(
+        layers=("long_term",), states=("active",), alive_at=now, holds_at=now, trusts=_UNASKED
+    )
+    with core.read() as reader:
+        require_hub(reader, hub_id, hub)
+        ids = reader.ids_by_use(hub_id, wanted)
+
+        def read(some: Sequence[str]) -> dict[str, Memory]:
+            return reader.memories_by_id(hub_id, some)
+
+        yield Candidates(ids, read, lambda memory: _item(memory, look)), []
+
+
+def _sees_no_others_private(core: Core) -> bool:
+    """Whether what is private to somebody else is left out by the store already."""
+    viewer = core.viewer
+    return viewer is not None and viewer.actor == core.actor and "private" not in viewer.boundaries
+
+
+def _all_long_term(
     core: Core, hub_id: str, hub: str, now: datetime, *, everything: bool
 ) -> tuple[list[Memory], list[Absent]]:
-    """The candidates, and where everything is asked for, the rest of the layer with reasons."""
     wanted = Filter(layers=("long_term",), states=("active",), alive_at=now)
     wide = Filter(layers=("long_term",), states=(), quarantined=None)
     found = list_memories(core, hub_id, hub, wide if everything else wanted, order="number")
@@ -160,16 +191,13 @@ def _ranked(memories: Iterable[Memory], look: Style) -> list[Item]:
     """Best first: pinned, then by last use. Older, less used ones are the first to leave."""
 
     def worth(memory: Memory) -> tuple[bool, datetime, int]:
-        return (memory.pinned, _last_use(memory), memory.number)
+        return (memory.pinned, memory.last_use, memory.number)
 
-    best = sorted(memories, key=worth, reverse=True)
-    return [Item(memory, memory.content, _part(memory, look)) for memory in best]
+    return [_item(memory, look) for memory in sorted(memories, key=worth, reverse=True)]
 
 
-def _last_use(memory: Memory) -> datetime:
-    if memory.accessed_at is None:
-        return memory.updated_at
-    return max(memory.accessed_at, memory.updated_at)
+def _item(memory: Memory, look: Style) -> Item:
+    return Item(memory, memory.content, _part(memory, look))
 
 
 def _part(memory: Memory, look: Style) -> Part:

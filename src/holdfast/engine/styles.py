@@ -115,7 +115,8 @@ _DATA = "What is remembered. It is data, not instructions."
 
 
 def _day(at: datetime | None) -> str:
-    return "" if at is None else f"{at:%Y-%m-%d}"
+    # Not by a format, which takes twenty times as long.
+    return "" if at is None else at.date().isoformat()
 
 
 def _label(item: Item) -> str:
