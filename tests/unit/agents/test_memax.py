@@ -10,6 +10,7 @@ import pytest
 
 import holdfast
 from holdfast import Holdfast, HubMemory
+from holdfast.engine import access
 from holdfast.errors import DeadlineExceeded, StoreReadOnly
 from holdfast.testing import FixedClock, HashEmbedder, open_for_tests
 
@@ -349,6 +350,18 @@ def test_hubs_are_listed_with_ids_and_counts(hub: HubMemory, other: HubMemory) -
 def test_a_members_list_names_the_owner(hub: HubMemory, other: HubMemory) -> None:
     assert call(hub, "memax_hub_members") == "- tester (owner)"
     assert call(hub, "memax_hub_members", hub="other") == "- tester (owner)"
+
+
+def test_members_and_their_roles_are_listed_by_name(memory: Holdfast, hub: HubMemory) -> None:
+    access.set_member(hub.core, "hub", hub.id, "ana", "viewer")
+    access.set_member(hub.core, "hub", hub.id, "zoe", "contributor")
+    assert call(hub, "memax_hub_members").splitlines() == [
+        "- ana (viewer)",
+        "- tester (owner)",
+        "- zoe (contributor)",
+    ]
+    theirs = HubMemory(hub.core.acting("ana"), hub.info, hub.home)
+    assert "role viewer, in use" in call(theirs, "memax_hubs", every_hub=False)
 
 
 def test_other_hubs_are_reached_by_name_or_id(hub: HubMemory, other: HubMemory) -> None:

@@ -24,6 +24,7 @@ from holdfast.agents.dialects.memax_text import (
 from holdfast.agents.wording import notes_of
 from holdfast.domain.decision import decision_of
 from holdfast.domain.memory import CATEGORIES, KINDS, Memory
+from holdfast.engine import access
 from holdfast.errors import Conflict, HoldfastError, InvalidInput, NotFound, StoreError
 from holdfast.hub_memory import HubMemory
 from holdfast.text.classify import classify
@@ -112,13 +113,17 @@ def list_hubs(desk: Desk, given: dict[str, Any]) -> str:
     for info in desk.hubs():
         visible = desk.hub_named(info.name).statistics().visible
         count = "1 memory" if visible == 1 else f"{visible} memories"
+        stands = access.standing(desk.hub.core, info, desk.hub.core.actor)
+        role = f", role {stands.role}" if stands is not None and stands.role is not None else ""
         used = ", in use" if info.id == desk.hub.id else ""
-        lines.append(f"- {info.name} (id: {info.id}): {count}, role owner{used}")
+        lines.append(f"- {info.name} (id: {info.id}): {count}{role}{used}")
     return "\n".join(lines)
 
 
 def list_members(desk: Desk, given: dict[str, Any]) -> str:
-    return f"- {_hub(desk, given).info.owner} (owner)"
+    hub = _hub(desk, given)
+    found = access.members(hub.core, "hub", hub.id)
+    return "\n".join(f"- {member.actor} ({member.role})" for member in found)
 
 
 def forget(desk: Desk, given: dict[str, Any]) -> str:
