@@ -7,7 +7,8 @@ read as that tool says them. How answers are worded is the dialect's business.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.errors import (
@@ -17,6 +18,7 @@ from holdfast.errors import (
     NotFound,
     StoreReadOnly,
 )
+from holdfast.files.atomic import locked
 from holdfast.files.kept_files import Author, Base, KeptFiles, Sides, digest, wanted
 from holdfast.files.kept_folder import Folder, Item, below, open_root, reach
 from holdfast.files.line_edits import Edited, inserted, replaced
@@ -86,6 +88,20 @@ class Files:
                 self._settle_quietly(at)
                 raise _missing(at)
             return Page(at.shown, self._text(root, at))
+
+    def has(self, path: str) -> bool:
+        """Whether there is something at the path."""
+        root = open_root(self._kept.folder)
+        if root is None:
+            return False
+        with root:
+            return _kind(root, parse(path)) is not None
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Nobody else edits files of this hub meanwhile; neither can this object."""
+        with locked(self._kept.folder):
+            yield
 
     def _text(self, root: Folder, at: ToolPath) -> str:
         sides = self._kept.sides(root, at.relative)

@@ -311,6 +311,108 @@ def test_a_wrong_call_is_answered_with_what_is_needed(
     assert words in reply.text
 
 
+# MEMORY.md
+
+LONG_TERM = "/memories/MEMORY.md"
+
+
+@pytest.fixture
+def known(hub: HubMemory) -> HubMemory:
+    """A hub with long-term memories."""
+    hub.remember("Ann likes tea.", category="preference")
+    hub.remember("Bob is the neighbour.", category="person")
+    return hub
+
+
+def test_long_term_memory_is_a_file_among_the_files_without_its_marks(known: HubMemory) -> None:
+    create(known, "/memories/ZOO.md", "z")
+    create(known, "/memories/A/b.md", "b")
+    lines = said(known, "view", path="/memories").splitlines()
+    assert [line.split("\t")[1] for line in lines[2:]] == [
+        "/memories/A/",
+        "/memories/A/b.md",
+        "/memories/MEMORY.md",
+        "/memories/ZOO.md",
+    ]
+    text = said(known, "view", path=LONG_TERM)
+    assert text.startswith(
+        "Here's the content of /memories/MEMORY.md with line numbers:\n     1\t#"
+    )
+    assert "\t- Ann likes tea.\n" in text
+    assert "mem_" not in text
+    assert "<!--" not in text
+    assert lines[4].split("\t")[0] == f"{len((known.read_memory_md() or '').encode())}B"
+
+
+def test_an_edit_of_long_term_memory_is_a_version_of_the_memory(known: HubMemory) -> None:
+    reply = said(known, "str_replace", path=LONG_TERM, old_str="likes tea", new_str="likes oolong")
+    assert reply.startswith("The memory file has been edited. Here is the snippet showing")
+    assert "\t- Ann likes oolong." in reply
+    assert [entry.after.content for entry in known.history(1)] == [
+        "Ann likes tea.",
+        "Ann likes oolong.",
+    ]
+    known.undo()
+    assert "Ann likes tea." in said(known, "view", path=LONG_TERM)
+
+
+def test_a_line_put_into_long_term_memory_is_a_new_memory(known: HubMemory) -> None:
+    lines = said(known, "view", path=LONG_TERM).splitlines()[1:]
+    (at,) = [number for number, line in enumerate(lines, 1) if "Ann likes tea" in line]
+    said(known, "insert", path=LONG_TERM, insert_line=at, insert_text="- Ann has a boat.")
+    found = known.recall("boat")[0].memory
+    assert (found.content, found.category, found.trust) == (
+        "Ann has a boat.",
+        "preference",
+        "agent",
+    )
+
+
+def test_a_line_taken_out_of_long_term_memory_is_archived(known: HubMemory) -> None:
+    said(known, "str_replace", path=LONG_TERM, old_str="- Bob is the neighbour.\n", new_str="")
+    assert known.get(2).state == "archived"
+    assert known.get(1).state == "active"
+
+
+def test_errors_in_long_term_memory_are_those_of_any_file(known: HubMemory) -> None:
+    assert refused(known, "str_replace", path=LONG_TERM, old_str="x1", new_str="y") == (
+        "No replacement was performed, old_str `x1` did not appear verbatim in /memories/MEMORY.md."
+    )
+    assert refused(known, "insert", path=LONG_TERM, insert_line=99, insert_text="y").startswith(
+        "Invalid `insert_line` parameter: 99."
+    )
+    assert refused(known, "create", path=LONG_TERM, file_text="x") == (
+        "File /memories/MEMORY.md already exists"
+    )
+
+
+def test_long_term_memory_is_neither_deleted_nor_renamed(known: HubMemory) -> None:
+    create(known, NOTES, "one")
+    away = "/memories/MEMORY.md holds the long-term memories and cannot be "
+    assert refused(known, "delete", path=LONG_TERM).startswith(away + "deleted.")
+    assert refused(known, "rename", old_path=LONG_TERM, new_path="/memories/x.md").startswith(
+        away + "renamed."
+    )
+    assert refused(known, "rename", old_path=NOTES, new_path=LONG_TERM) == (
+        "The destination /memories/MEMORY.md already exists"
+    )
+    assert "take the two for one" in refused(
+        known, "create", path="/memories/memory.md", file_text="x"
+    )
+    assert len(known.list(layer="long_term")) == 2
+
+
+def test_without_long_term_memories_it_is_a_file_like_any_other(hub: HubMemory) -> None:
+    assert refused(hub, "view", path=LONG_TERM).endswith("Please provide a valid path.")
+    create(hub, LONG_TERM, "Ann likes tea.")
+    said(hub, "str_replace", path=LONG_TERM, old_str="tea", new_str="oolong")
+    hub.remember("Bob is the neighbour.", category="person")
+    assert said(hub, "view", path=LONG_TERM).endswith("     1\tAnn likes oolong.")
+    assert said(hub, "view", path="/memories").count("MEMORY.md") == 1
+    said(hub, "delete", path=LONG_TERM)
+    assert "Bob is the neighbour." in said(hub, "view", path=LONG_TERM)
+
+
 # With the rest of Holdfast
 
 

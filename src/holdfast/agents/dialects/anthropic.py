@@ -7,9 +7,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from holdfast.agents.desk import Desk
+from holdfast.agents.dialects import anthropic_memory_md as memory_md
 from holdfast.agents.tool import Dialect, Parameter, Tool
 from holdfast.errors import InvalidInput
 from holdfast.files.filing import Files, Listing, Page
+from holdfast.files.line_edits import Edited, inserted, replaced
+from holdfast.files.tool_paths import ROOT
 
 # The tool's own bound: line numbers are six wide.
 LINES_MAX = 999_999
@@ -27,15 +30,22 @@ def _memory(desk: Desk, given: dict[str, Any]) -> str:
             f"The command {given['command']} needs {' and '.join(missing)}.",
             hint=f"It takes {', '.join(needed)}.",
         )
-    files = desk.hub.files(trust=desk.trust, source=desk.source, source_agent=desk.agent)
-    return run(files, given)
+    return run(desk, _files(desk), given)
 
 
-def _view(files: Files, given: dict[str, Any]) -> str:
-    found = files.look(given["path"])
-    if isinstance(found, Listing):
-        return _listing(found)
-    return _page(found, given["view_range"])
+def _files(desk: Desk) -> Files:
+    return desk.hub.files(trust=desk.trust, source=desk.source, source_agent=desk.agent)
+
+
+def _view(desk: Desk, files: Files, given: dict[str, Any]) -> str:
+    path = given["path"]
+    text = memory_md.text_of(desk, files) if path == memory_md.PATH else None
+    found = files.look(path) if text is None else Page(path, text)
+    if isinstance(found, Page):
+        return _page(found, given["view_range"])
+    if found.path == ROOT:
+        found = found._replace(items=memory_md.listed(desk, files, found.items))
+    return _listing(found)
 
 
 def _listing(found: Listing) -> str:
@@ -88,38 +98,56 @@ def _size(count: int) -> str:
     return f"{int(size)}{_UNITS[unit]}" if size == int(size) else f"{size:.1f}{_UNITS[unit]}"
 
 
-def _create(files: Files, given: dict[str, Any]) -> str:
-    files.create(given["path"], given["file_text"])
-    return f"File created successfully at: {given['path']}"
+def _create(desk: Desk, files: Files, given: dict[str, Any]) -> str:
+    path = given["path"]
+    memory_md.refuse_new(desk, files, path, f"File {path} already exists")
+    files.create(path, given["file_text"])
+    return f"File created successfully at: {path}"
 
 
-def _str_replace(files: Files, given: dict[str, Any]) -> str:
-    edited = files.replace(given["path"], given["old_str"], given["new_str"])
+def _str_replace(desk: Desk, files: Files, given: dict[str, Any]) -> str:
+    path, old, new = given["path"], given["old_str"], given["new_str"]
+    note = ""
+    edited: Edited | None = None
+    if path == memory_md.PATH:
+        made = memory_md.edited(desk, files, lambda text: replaced(text, old, new, path))
+        edited, note = made or (None, "")
+    if edited is None:
+        edited = files.replace(path, old, new)
     lines = edited.text.split("\n")
     first = max(0, edited.line - _AROUND) + 1
     snippet = _numbered(lines, first, min(len(lines), edited.line + _AROUND + 1))
     return (
         "The memory file has been edited. Here is the snippet showing the change (with line "
-        f"numbers):\n{snippet}"
+        f"numbers):\n{snippet}{note}"
     )
 
 
-def _insert(files: Files, given: dict[str, Any]) -> str:
-    files.insert(given["path"], given["insert_line"], given["insert_text"])
-    return f"The file {given['path']} has been edited."
+def _insert(desk: Desk, files: Files, given: dict[str, Any]) -> str:
+    path, line, new = given["path"], given["insert_line"], given["insert_text"]
+    made = None
+    if path == memory_md.PATH:
+        made = memory_md.edited(desk, files, lambda text: inserted(text, line, new))
+    if made is None:
+        files.insert(path, line, new)
+    return f"The file {path} has been edited.{made[1] if made else ''}"
 
 
-def _delete(files: Files, given: dict[str, Any]) -> str:
+def _delete(desk: Desk, files: Files, given: dict[str, Any]) -> str:
+    memory_md.refuse_away(desk, files, given["path"], "deleted")
     files.delete(given["path"])
     return f"Successfully deleted {given['path']}"
 
 
-def _rename(files: Files, given: dict[str, Any]) -> str:
-    files.rename(given["old_path"], given["new_path"])
-    return f"Successfully renamed {given['old_path']} to {given['new_path']}"
+def _rename(desk: Desk, files: Files, given: dict[str, Any]) -> str:
+    old, new = given["old_path"], given["new_path"]
+    memory_md.refuse_away(desk, files, old, "renamed")
+    memory_md.refuse_new(desk, files, new, f"The destination {new} already exists")
+    files.rename(old, new)
+    return f"Successfully renamed {old} to {new}"
 
 
-_COMMANDS: dict[str, tuple[Callable[[Files, dict[str, Any]], str], tuple[str, ...]]] = {
+_COMMANDS: dict[str, tuple[Callable[[Desk, Files, dict[str, Any]], str], tuple[str, ...]]] = {
     "view": (_view, ("path",)),
     "create": (_create, ("path", "file_text")),
     "str_replace": (_str_replace, ("path", "old_str", "new_str")),
