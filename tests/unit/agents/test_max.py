@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import holdfast
 from holdfast import Holdfast, HubMemory
+from holdfast.store.inmemory import InMemoryStore
 from holdfast.testing import FixedClock, open_for_tests
 
 CATEGORIES = ("preference", "fact", "project", "person", "routine", "decision")
@@ -146,7 +147,7 @@ def test_a_keyword_is_a_part_of_the_text_or_its_words(
 
 @given(text=st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=20))
 def test_any_part_of_a_content_finds_it(text: str) -> None:
-    with holdfast.open("memory:", settings={"embed.model": "none"}) as memory:
+    with open_for_tests("nowhere", store=InMemoryStore()) as memory:
         hub = memory.hub()
         reply = holdfast.tools("max", hub).call("remember", {"category": "fact", "content": text})
         if reply.failed:  # nothing but white space, say

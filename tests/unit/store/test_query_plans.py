@@ -15,6 +15,7 @@ import pytest
 from holdfast import Holdfast
 from holdfast.domain.clock import SystemClock
 from holdfast.domain.ids import TimeIds
+from holdfast.domain.query import ORDERS
 from holdfast.store.sqlite import SqliteStore
 from holdfast.testing import HashEmbedder, open_for_tests
 
@@ -93,3 +94,25 @@ def test_no_statement_walks_a_hub_to_find_one_row(memory: Holdfast) -> None:
             if any(walk in detail for walk in WALKS) and not any(ok in detail for ok in HARMLESS):
                 walking.append((detail, sql))
     assert walking == []
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_a_text_is_looked_up_and_its_row_found_by_key(memory: Holdfast, order: str) -> None:
+    store = memory.core.store
+    assert isinstance(store, SqliteStore)
+    hub = memory.hub()
+    hub.remember("Prefers spaces")
+    seen: set[str] = set()
+
+    def trace(_: apsw.Cursor, sql: str, __: object) -> bool:
+        seen.add(sql)
+        return True
+
+    for connection in store._idle:
+        connection.exec_trace = trace
+    assert hub.search_text("efers sp", words=True, order=order)
+    (looked_up,) = (sql for sql in seen if "by_words" in sql)
+    values = (None,) * looked_up.count("?")
+    plan = [row[3] for row in store._writer.execute(f"EXPLAIN QUERY PLAN {looked_up}", values)]
+    assert "SEARCH m USING INTEGER PRIMARY KEY (rowid=?)" in plan
+    assert not [step for step in plan if "SCAN m" in step or "(hub=?)" in step]
