@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from holdfast.edges.clients.clients import CLIENTS, NAMES, find
 from holdfast.edges.clients.json_text import parse
 from holdfast.edges.clients.place import Place
 from holdfast.errors import HoldfastError
+from holdfast.files.atomic import locked
 from tests.edges.cli.cli_calls import Ran, Run
 
 PLATFORMS = ("linux", "darwin", "win32")
@@ -330,6 +332,19 @@ def test_what_makes_no_sense_is_a_clear_error(
     assert message in ran.err
 
 
+def test_a_setup_waits_for_another_one(
+    machine: Machine, home: Path, person: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("holdfast.edges.cli.setup.locked", partial(locked, wait_s=0))
+    with locked(str(home / "clients")):
+        ran = machine("setup", "cursor")
+        assert ran.code == 6
+        assert "Another process" in ran.err
+        assert not (person / ".cursor").exists()
+        assert machine("setup", "cursor", "--dry-run").code == 0
+    assert machine("setup", "cursor").code == 0
+
+
 def test_a_home_that_the_client_may_not_see_is_told_of(machine: Machine) -> None:
     assert "--home puts it in the entry" in machine("setup", "zed", HOLDFAST_HOME="/m").err
     assert "--home" not in machine("setup", "zed", "--home", "/m", HOLDFAST_HOME="/m").err
@@ -378,6 +393,7 @@ def test_what_the_entry_says_is_a_server_that_a_client_can_talk_to(
 ) -> None:
     pytest.importorskip("mcp", reason="the MCP server is an extra")
     from mcp import Client, StdioServerParameters
+
     from tests.edges.mcp.sessions import talk
 
     home = ("--home", str(person / "mem"))
