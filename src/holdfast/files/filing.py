@@ -255,7 +255,7 @@ class Files:
         def write(writer: Writer, recorder: Recorder) -> dict[str, Base]:
             bases = {}
             for path, to in moves.items():
-                memory = writer.memory_by_path(self._kept.hub_id, path)
+                memory = self._kept.memory_at(writer, path)
                 if memory is not None:
                     self._kept.move_memory(writer, recorder, memory, to)
                 there = Base(memory.id if memory else "", digest(sides[path].text), sides[path].bom)

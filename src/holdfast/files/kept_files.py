@@ -85,7 +85,7 @@ class Sides(NamedTuple):
 
 def wanted(memory: Memory | None) -> str | None:
     """What the file of a memory should say; None where there should be no file."""
-    if memory is None or memory.forgotten_at is not None:
+    if memory is None or memory.forgotten_at is not None or memory.boundary == "private":
         return None
     if memory.state == "archived" and memory.state_reason == REMOVED:
         return None
@@ -140,7 +140,11 @@ class KeptFiles:
                 file = folder.read(name, bytes_max=self.bytes_max)
         with self.core.store.read() as reader:
             require_hub(reader, self.hub_id, self.hub)
-            return Sides(file, reader.memory_by_path(self.hub_id, path), self.base(reader, path))
+            return Sides(file, self.memory_at(reader, path), self.base(reader, path))
+
+    def memory_at(self, reader: Reader, path: str) -> Memory | None:
+        """The memory of a file. Files are the hub's, so what is private to somebody has none."""
+        return reader.memory_by_path(self.hub_id, path, audience="")
 
     def base(self, reader: Reader, path: str) -> Base | None:
         agreed = reader.agreed(self.hub_id, f"{FOLDER}/{path}")
@@ -252,7 +256,7 @@ class KeptFiles:
         self, writer: Writer, recorder: Recorder, path: str, text: str | None, author: Author
     ) -> Memory | None:
         """The memory of a path says this from now on."""
-        memory = writer.memory_by_path(self.hub_id, path)
+        memory = self.memory_at(writer, path)
         if text is None or not is_visible(text):
             if memory is None or (text is None and wanted(memory) is None):
                 return memory
@@ -321,7 +325,7 @@ class KeptFiles:
     def move_memory(self, writer: Writer, recorder: Recorder, memory: Memory, path: str) -> None:
         """The memory goes with its file. One that a removed file left at the new path stays
         archived, without a path."""
-        left = writer.memory_by_path(self.hub_id, path)
+        left = self.memory_at(writer, path)
         if left is not None and left.id != memory.id and wanted(left) is None:
             recorder.revise(left, source_path=None)
         after = memory._replace(source_path=path)

@@ -444,6 +444,17 @@ def test_a_document_that_was_only_read_is_never_written(
     assert (folder / "notes.md").read_text() == "one"
 
 
+def test_what_is_private_to_somebody_is_in_no_file(hub: HubMemory, files: Files) -> None:
+    hub.remember("only mine", source_path="notes.md", boundary="private", layer="library")
+    files.create(NOTES, "for all")
+    assert hub.get(1).content == "only mine"
+    hub.forget(1)
+    hub.update(2, boundary="private")
+    assert paths_of(files) == []
+    hub.undo()
+    assert text_of(files) == "for all"
+
+
 def test_another_hub_has_other_files(memory: Holdfast, files: Files) -> None:
     files.create(NOTES, "one")
     assert paths_of(memory.create_hub("other").files()) == []
