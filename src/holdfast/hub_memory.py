@@ -321,7 +321,7 @@ class HubMemory:
         at = normalise.clean_time(as_of)
         if at is not None:
             return engine.history.memory_as_of(self.core, self.id, self.name, reference, at)
-        with self.core.store.read() as reader:
+        with self.core.read() as reader:
             require_hub(reader, self.id, self.name)
             return engine.find.find_memory(reader, self.id, self.name, reference)
 
@@ -384,7 +384,7 @@ class HubMemory:
         return engine.recall.related(self.core, self.id, self.name, reference, limit=limit)
 
     def statistics(self) -> Statistics:
-        with self.core.store.read() as reader:
+        with self.core.read() as reader:
             require_hub(reader, self.id, self.name)
             return reader.statistics(self.id)
 
@@ -791,7 +791,7 @@ class HubMemory:
 
     def receipts(self) -> list_[Receipt]:
         """What was purged."""
-        with self.core.store.read() as reader:
+        with self.core.read() as reader:
             require_hub(reader, self.id, self.name)
             return reader.receipts(self.id)
 

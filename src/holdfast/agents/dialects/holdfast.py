@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from holdfast import sources
 from holdfast.agents.desk import Desk
 from holdfast.agents.dialects import holdfast_extra
 from holdfast.agents.reference import REFERENCE, one_of
@@ -20,8 +21,11 @@ _BUDGET_MAX = 1_000_000
 
 
 def _remember(desk: Desk, given: dict[str, Any]) -> str:
+    heard = desk.hub.heard(given["content"])
+    if heard.nothing_new:
+        return heard.sentence
     result = desk.hub.remember(
-        given["content"],
+        heard.text,
         category=given["category"],
         key=given["key"],
         kind=given["kind"],
@@ -57,6 +61,8 @@ def outcome(result: Remembered) -> str:
 
 def _recall(desk: Desk, given: dict[str, Any]) -> str:
     query = given["query"]
+    # Other memories that may be read are asked at the same time; what they say comes after ours.
+    asked = sources.begin(desk.hub, query, limit=given["limit"])
     found = desk.hub.recall(
         query,
         limit=given["limit"],
@@ -68,8 +74,10 @@ def _recall(desk: Desk, given: dict[str, Any]) -> str:
         zone=desk.zone,
     )
     notes = list(notes_of(found))
+    if beside := asked.answers().text():
+        notes.append(beside)
     if not found:
-        return "\n".join([f"Nothing in memory matches “{in_brief(query)}”.", *notes])
+        return "\n\n".join([f"Nothing in memory matches “{in_brief(query)}”.", *notes])
     count = "1 memory" if len(found) == 1 else f"{len(found)} memories"
     return "\n\n".join([f"{count}, best first:", *(hit_text(hit) for hit in found), *notes])
 
