@@ -62,8 +62,11 @@ def _run(call: Call, args: Namespace) -> None:
     from holdfast import library
     from holdfast.edges.project import hub_here
 
-    # Asked for before the store is opened: what is wrong with it is said first.
-    key = http.find_key(args.key_file) if args.http else None
+    key = None
+    if args.http:
+        # Before the store is opened: what is wrong with it is said first.
+        key = http.find_key(args.key_file)
+        http.require_key(args.host, key)
     with library.open(args.home) as memory:
         hub, why = hub_here(memory, named=args.hub)
         server = make_server(

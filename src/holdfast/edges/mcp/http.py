@@ -147,6 +147,15 @@ def make_key(file: str) -> str:
     return path
 
 
+def require_key(host: str, key: str | None) -> None:
+    """Refuses to listen to other machines without a key."""
+    if host not in LOOPBACK and key is None:
+        raise InvalidInput(
+            f"Anyone who reaches {host} could read and change this memory: a key is needed.",
+            hint="Make one with `holdfast mcp --make-key mcp.key`, and add `--key-file mcp.key`.",
+        )
+
+
 def _make_hint(file: str) -> str:
     return f"Make a key: `holdfast mcp --make-key {file}`."
 
@@ -164,11 +173,7 @@ def serve(
     origins: Sequence[str] = (),
 ) -> None:
     """Serves until SIGTERM or SIGINT. Says on standard error where."""
-    if host not in LOOPBACK and key is None:
-        raise InvalidInput(
-            f"Anyone who reaches {host} could read and change this memory: a key is needed.",
-            hint="Make one with `holdfast mcp --make-key mcp.key`, and add `--key-file mcp.key`.",
-        )
+    require_key(host, key)
     import uvicorn
 
     listening = _listen(host, port)
