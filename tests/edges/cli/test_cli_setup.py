@@ -120,6 +120,19 @@ def test_a_client_without_files_of_projects_says_so(machine: Machine) -> None:
     assert "no settings of a project" in ran.err
 
 
+def test_a_link_in_a_project_does_not_lead_to_other_files(machine: Machine, person: Path) -> None:
+    outside = person / "outside.json"
+    outside.write_text("{}")
+    machine("setup", "cursor", "--print")
+    path = person / "project" / ".mcp.json"
+    path.symlink_to(outside)
+    for command in ("setup", "teardown"):
+        ran = machine(command, "claude-code", "--scope", "project")
+        assert ran.code == 2
+        assert "leads out" in ran.err
+    assert outside.read_text() == "{}"
+
+
 # What goes into the entry
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from holdfast.edges.clients.clients import CLIENTS, NAMES, files_of, find
 from holdfast.edges.clients.place import Place
-from holdfast.edges.clients.program import command_line, is_ours, program
+from holdfast.edges.clients.program import command_line, is_ours, is_passing, program
 from holdfast.errors import InvalidInput
 
 HOME = os.path.join(os.sep, "home", "ann")
@@ -278,6 +278,20 @@ def test_a_home_is_written_so_that_it_is_the_same_from_any_folder(
 def test_a_path_that_is_no_unicode_is_refused() -> None:
     with pytest.raises(InvalidInput, match="not Unicode"):
         command_line(["/h\udcff"])
+
+
+@pytest.mark.parametrize(
+    ("path", "passing"),
+    [
+        ("/h/.cache/uv/archive-v0/Xy/bin/holdfast", True),
+        ("C:\\u\\uv\\cache\\archive-v0\\Xy\\Scripts\\holdfast.exe", True),
+        ("/h/.local/pipx/.cache/1/bin/holdfast", True),
+        ("/h/.local/bin/holdfast", False),
+        ("/h/.local/share/uv/tools/holdfast/bin/holdfast", False),
+    ],
+)
+def test_a_program_in_a_cache_is_known(path: str, passing: bool) -> None:
+    assert is_passing(path) is passing
 
 
 @pytest.mark.parametrize(

@@ -19,9 +19,9 @@ from holdfast.edges.clients import install
 from holdfast.edges.clients.clients import CLIENTS, NAMES, SCOPES, Client, files_of, find
 from holdfast.edges.clients.install import Outcome
 from holdfast.edges.clients.place import Place, here
-from holdfast.edges.clients.program import command_line, program
+from holdfast.edges.clients.program import command_line, is_passing, program
 from holdfast.errors import HoldfastError, InvalidInput
-from holdfast.files.atomic import locked
+from holdfast.files.atomic import locked, real_path
 
 if TYPE_CHECKING:
     from holdfast.edges.cli.call import Call
@@ -82,7 +82,7 @@ def set_up_at(call: Call, args: Namespace, place: Place) -> int:
         client = find(args.client)
         told.entry(call, args, client, _files(client, args, place)[0], line)
         return 0
-    _remind(call, args, place)
+    _remind(call, args, place, line)
 
     def one(client: Client) -> list[Outcome]:
         path = _files(client, args, place)[0]
@@ -193,7 +193,12 @@ def _line(args: Namespace) -> list[str]:
 def _files(client: Client, args: Namespace, place: Place) -> list[str]:
     if args.file:
         return [os.path.abspath(os.path.expanduser(args.file))]
-    return files_of(client, place, args.scope)
+    paths = files_of(client, place, args.scope)
+    if args.scope == "project":
+        for path in paths:
+            # A project may come from anywhere; a link in it must not lead us to other files.
+            real_path(path, within=place.project)
+    return paths
 
 
 def _with_scope(args: Namespace) -> list[Client]:
@@ -211,7 +216,7 @@ def _alone(call: Call, args: Namespace) -> AbstractContextManager[None]:
     return locked(os.path.join(call.home, "clients"))
 
 
-def _remind(call: Call, args: Namespace, place: Place) -> None:
+def _remind(call: Call, args: Namespace, place: Place, line: Sequence[str]) -> None:
     """What would keep the server from starting, or have it open another memory."""
     from importlib.util import find_spec
 
@@ -220,6 +225,11 @@ def _remind(call: Call, args: Namespace, place: Place) -> None:
     if place.environ.get("HOLDFAST_HOME") and not args.home:
         call.out.note(
             "HOLDFAST_HOME is set here, and a client may not see it; --home puts it in the entry."
+        )
+    if is_passing(line[0]):
+        call.out.note(
+            f"{line[0]} is in a cache that is cleared now and then; install Holdfast for good,"
+            " and run this again with that one."
         )
 
 

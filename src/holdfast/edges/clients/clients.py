@@ -27,6 +27,31 @@ class Entry(NamedTuple):
     first: dict[str, Any]
 
 
+# What an entry looks like
+
+
+def _plain(line: Sequence[str]) -> Entry:
+    return Entry({"command": line[0], "args": list(line[1:])}, {})
+
+
+def _typed(line: Sequence[str]) -> Entry:
+    return Entry({"type": "stdio", "command": line[0], "args": list(line[1:])}, {})
+
+
+def _opencode(line: Sequence[str]) -> Entry:
+    return Entry({"type": "local", "command": list(line)}, {"enabled": True})
+
+
+def _opencode_holder(value: Mapping[str, Any]) -> tuple[str, ...] | None:
+    """Version 2 of opencode has its servers in `mcp.servers`, and still reads those of version 1
+    in `mcp`. A server that is called `servers` has a type."""
+    servers = value.get("mcp")
+    servers = servers.get("servers") if isinstance(servers, dict) else None
+    if isinstance(servers, dict) and not isinstance(servers.get("type"), str):
+        return ("mcp", "servers")
+    return None
+
+
 class Client(NamedTuple):
     """One client. `files` are those of a scope: the first is written, an entry of ours may be in
     any. `holder` is the path of the object that has an entry per server."""
@@ -38,7 +63,7 @@ class Client(NamedTuple):
     programs: tuple[str, ...]
     restart: str
     holder: tuple[str, ...] = ("mcpServers",)
-    entry: Callable[[Sequence[str]], Entry] = lambda line: _plain(line)
+    entry: Callable[[Sequence[str]], Entry] = _plain
     language: Literal["json", "toml"] = "json"
     scopes: tuple[Scope, ...] = SCOPES
     # Where the file may hold its servers in another place, which place that is.
@@ -73,31 +98,6 @@ class Client(NamedTuple):
 
         path = place.environ.get("PATH", "")
         return any(which(program, path=path) for program in self.programs)
-
-
-# What an entry looks like
-
-
-def _plain(line: Sequence[str]) -> Entry:
-    return Entry({"command": line[0], "args": list(line[1:])}, {})
-
-
-def _typed(line: Sequence[str]) -> Entry:
-    return Entry({"type": "stdio", "command": line[0], "args": list(line[1:])}, {})
-
-
-def _opencode(line: Sequence[str]) -> Entry:
-    return Entry({"type": "local", "command": list(line)}, {"enabled": True})
-
-
-def _opencode_holder(value: Mapping[str, Any]) -> tuple[str, ...] | None:
-    """Version 2 of opencode has its servers in `mcp.servers`, and still reads those of version 1
-    in `mcp`. A server that is called `servers` has a type."""
-    servers = value.get("mcp")
-    servers = servers.get("servers") if isinstance(servers, dict) else None
-    if isinstance(servers, dict) and not isinstance(servers.get("type"), str):
-        return ("mcp", "servers")
-    return None
 
 
 # Where the files are

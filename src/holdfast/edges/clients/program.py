@@ -15,6 +15,8 @@ from holdfast.errors import InvalidInput
 # hold a file with any name.
 _AS_MODULE = ("-P", "-m", "holdfast")
 
+_CACHE = re.compile(r"[\\/](?:archive-v\d+|pipx[\\/]\.cache)[\\/]")
+
 
 def program(script: str, executable: str) -> list[str]:
     """How to call the Holdfast that is running: its script where it has one, else its Python.
@@ -58,6 +60,12 @@ def command_line(
                 hint="Use a path with a name that is.",
             ) from None
     return line
+
+
+def is_passing(path: str) -> bool:
+    """Whether a program lies in a cache of uv or pipx, from where it was run once: it is gone when
+    the cache is cleared."""
+    return _CACHE.search(path) is not None
 
 
 def is_ours(entry: Any) -> bool:

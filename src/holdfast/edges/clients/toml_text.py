@@ -92,7 +92,7 @@ def without(text: str, path: Sequence[str]) -> str:
         if section.path[: len(at)] == at:
             kept.append(_comments_at_end(section.text))
         elif _at(tomllib.loads(section.text), at) is not None:
-            document = tomlkit.parse(section.text)
+            document = _document(section.text)
             del _at(document, at[:-1])[at[-1]]
             kept.append(tomlkit.dumps(document))
         else:
@@ -148,14 +148,21 @@ def _edited(text: str, path: Sequence[str], change: Callable[[Any], None]) -> st
     done = []
     for section in sections(text):
         new = section.text
-        if _at(tomllib.loads(new), path) is not None:
-            document = tomlkit.parse(new)
-            # A section inside the table has it too, and is not it.
-            if len(section.path) <= len(path):
-                change(_at(document, path))
+        # A section inside the table has it too, and is not it.
+        if len(section.path) <= len(path) and _at(tomllib.loads(new), path) is not None:
+            document = _document(new)
+            change(_at(document, path))
             new = tomlkit.dumps(document)
         done.append(new)
     return (BOM if text.startswith(BOM) else "") + "".join(done)
+
+
+def _document(text: str) -> tomlkit.TOMLDocument:
+    """A section as tomlkit has it, which may refuse what the standard library takes."""
+    try:
+        return tomlkit.parse(text)
+    except TOMLKitError as error:
+        raise Malformed(_reason(error), 0) from None
 
 
 def _comments_at_end(segment: str) -> str:
