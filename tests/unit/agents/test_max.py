@@ -201,6 +201,18 @@ def test_twenty_are_returned_at_most(
     assert reply.startswith("Found 20 memories:\n")
 
 
+@pytest.mark.parametrize("keyword", [None, "note"])
+def test_a_new_one_comes_first_however_many_were_used(
+    hub: HubMemory, clock: FixedClock, keyword: str | None
+) -> None:
+    for number in range(1, 26):
+        remember(hub, f"note {number}")
+    hub.access_many(range(1, 26))
+    clock.tick()
+    remember(hub, "note that is new")
+    assert numbers(said(hub, "recall", keyword=keyword)) == [26, *range(25, 6, -1)]
+
+
 def test_what_no_longer_holds_is_not_recalled(hub: HubMemory) -> None:
     for number in range(25):
         remember(hub, f"Uses version {number}")

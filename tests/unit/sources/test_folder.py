@@ -91,6 +91,12 @@ def test_a_single_character_of_a_script_without_spaces_is_found(tmp_path: Path) 
     assert places(write(tmp_path, {"a.md": "先週、京都に行った"}), "京") == ["a.md, line 1"]
 
 
+def test_one_common_word_of_a_long_question_is_no_answer(tmp_path: Path) -> None:
+    source = write(tmp_path, {f"{n}.md": f"The server number {n} is up." for n in range(30)})
+    assert places(source, "which server?")
+    assert places(source, "which gardener planted magnolias behind the greenhouse server?") == []
+
+
 # Changes
 
 

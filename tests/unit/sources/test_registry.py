@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -142,6 +144,22 @@ def test_a_source_that_still_works_is_not_asked_again(gate: threading.Event) -> 
             thread.join()
     registry.begin("q", 5).answers()
     assert len(slow.asked) == 2
+
+
+def test_a_source_that_hangs_does_not_keep_the_process() -> None:
+    code = (
+        "import threading\n"
+        "from holdfast.sources.registry import Registry\n"
+        "class Own:\n"
+        "    name, primary = 'own', True\n"
+        "class Hanging:\n"
+        "    name, primary = 'hanging', False\n"
+        "    def search(self, query, limit): threading.Event().wait()\n"
+        "print(*Registry([Own(), Hanging()], budget_ms=1).begin('q', 5).answers().notes)\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert "did not answer within 1 ms" in ran.stdout
+    assert ran.returncode == 0
 
 
 @pytest.mark.parametrize("error", [OSError("the disk is gone"), KeyError("x"), RecursionError()])

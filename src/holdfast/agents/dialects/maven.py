@@ -39,8 +39,6 @@ def _search(desk: Desk, given: dict[str, Any]) -> str:
     if not query:
         raise InvalidInput(_required(["query"]))
     asked = sources.begin(desk.hub, query, limit=limit)
-    # What was written into the files by hand is searched too.
-    desk.hub.sync_journals()
     found = desk.hub.search_text(query, layer="journal", order="happened", limit=limit)
     beside = asked.answers()
     hits = [f"## {_date(one)}\n\n{snippet(one.content, query, SNIPPET_CHARS)}" for one in found]
