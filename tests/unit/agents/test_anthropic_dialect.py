@@ -416,6 +416,25 @@ def test_without_long_term_memories_it_is_a_file_like_any_other(hub: HubMemory) 
 # With the rest of Holdfast
 
 
+def test_what_memory_handed_out_is_not_taken_in_again(known: HubMemory) -> None:
+    create(known, NOTES, "one")
+    handed_out = [
+        known.context(),
+        said(known, "view", path=NOTES),
+        said(known, "view", path="/memories"),
+    ]
+    for text in handed_out:
+        for words in (
+            refused(known, "create", path="/memories/new.md", file_text=text),
+            refused(known, "insert", path=NOTES, insert_line=0, insert_text=text),
+            refused(known, "str_replace", path=NOTES, old_str="one", new_str=text),
+        ):
+            assert words.endswith("nothing new was stored.")
+    mine = f"What I was told:\n{known.context()}\nI doubt it."
+    create(known, "/memories/new.md", mine)
+    assert known.files().look("/memories/new.md").text == mine  # type: ignore[union-attr]
+
+
 def test_what_the_tool_writes_is_found_by_the_other_dialects_and_by_a_person(
     hub: HubMemory,
 ) -> None:

@@ -3,6 +3,7 @@ replies to the letter. The commands themselves are `files.filing`'s; here are on
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -20,6 +21,13 @@ _NUMBER_WIDTH = 6
 # Lines shown before and after the one on which an edit begins.
 _AROUND = 2
 _UNITS = ("B", "K", "M", "G")
+# A file or a folder as it was shown; each repeated part begins with a line end, so that there is one
+# way to read it.
+_OWN_REPLY = re.compile(
+    r"Here's the content of /memories/[^\n]* with line numbers:(?:\n *\d+\t[^\n]*)+\n?"
+    r"|Here're the files and directories up to 2 levels deep in /memories[^\n]*"
+    r"(?:\n\S+\t/[^\n]*)+\n?"
+)
 
 
 def _memory(desk: Desk, given: dict[str, Any]) -> str:
@@ -31,6 +39,16 @@ def _memory(desk: Desk, given: dict[str, Any]) -> str:
             hint=f"It takes {', '.join(needed)}.",
         )
     return run(desk, _files(desk), given)
+
+
+def _refuse_echo(desk: Desk, text: str) -> None:
+    """Refuses a text that is nothing but what memory has handed out; with words around it, it is
+    the agent's own and kept to the letter."""
+    heard = desk.hub.heard(text)
+    if heard.nothing_new:
+        raise InvalidInput(heard.sentence)
+    if _OWN_REPLY.fullmatch(text):
+        raise InvalidInput("This is an answer of memory itself; nothing new was stored.")
 
 
 def _files(desk: Desk) -> Files:
@@ -101,12 +119,14 @@ def _size(count: int) -> str:
 def _create(desk: Desk, files: Files, given: dict[str, Any]) -> str:
     path = given["path"]
     memory_md.refuse_new(desk, files, path, f"File {path} already exists")
+    _refuse_echo(desk, given["file_text"])
     files.create(path, given["file_text"])
     return f"File created successfully at: {path}"
 
 
 def _str_replace(desk: Desk, files: Files, given: dict[str, Any]) -> str:
     path, old, new = given["path"], given["old_str"], given["new_str"]
+    _refuse_echo(desk, new)
     note = ""
     edited: Edited | None = None
     if path == memory_md.PATH:
@@ -125,6 +145,7 @@ def _str_replace(desk: Desk, files: Files, given: dict[str, Any]) -> str:
 
 def _insert(desk: Desk, files: Files, given: dict[str, Any]) -> str:
     path, line, new = given["path"], given["insert_line"], given["insert_text"]
+    _refuse_echo(desk, new)
     made = None
     if path == memory_md.PATH:
         made = memory_md.edited(desk, files, lambda text: inserted(text, line, new))
