@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from holdfast.domain.ids import Ids
     from holdfast.embed.base import Embedder
     from holdfast.engine.core import Core
+    from holdfast.files.follow import Doomed
     from holdfast.store.base import Store
 
 
@@ -125,16 +126,27 @@ class Holdfast:
     def delete_hub(self, name: str) -> Hub:
         """Removes a hub and everything in it, for good."""
         pages = self._pages_of(name)
+        kept = self._kept_of(name)
         hub = engine.hubs.delete_hub(self.core, name)
         folder = os.path.join(self.home, "hubs", hub.name)
         if os.path.isdir(folder):
-            from holdfast.files import archive, journal
+            from holdfast.files import archive, follow, journal
             from holdfast.files.stamp import remove_mirrored
 
+            bytes_max = self.core.settings["content.bytes_max"]
+            follow.remove_kept(os.path.join(folder, "files"), kept, bytes_max=bytes_max)
             remove_mirrored(os.path.join(folder, "MEMORY.md"), pages)
             journal.remove_all(folder)
             archive.remove_all(folder)
         return hub
+
+    def _kept_of(self, name: str) -> list[Doomed]:
+        """The files of a hub that were written through the memory tool."""
+        if not os.path.isdir(os.path.join(self.home, "hubs")):
+            return []
+        from holdfast.files import follow
+
+        return follow.all_kept(self.hub(name)._kept_files)
 
     def _pages_of(self, name: str) -> list[str]:
         """The files of a hub's categories; afterwards nothing says which were its own."""

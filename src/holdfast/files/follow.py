@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from holdfast.domain.memory import Memory
+from holdfast.domain.query import Filter
 from holdfast.engine.find import find_memory
+from holdfast.engine.listing import scan_memories
 from holdfast.errors import HoldfastError
 from holdfast.files.documents import FOLDER
 from holdfast.files.kept_files import KeptFiles, digest, wanted
-from holdfast.files.kept_folder import Folder, reach
+from holdfast.files.kept_folder import Folder, open_root, reach
 
 
 class _Moved(NamedTuple):
@@ -120,7 +123,7 @@ def _remove_empty(root: Folder, path: str) -> None:
             above.remove_folder(names.pop())
 
 
-# Purge
+# Purge, and the end of a hub
 
 
 def doomed(files: KeptFiles, references: Sequence[Any]) -> list[Doomed]:
@@ -160,3 +163,37 @@ def remove_doomed(files: KeptFiles, gone: Sequence[Doomed]) -> list[str]:
             except HoldfastError as error:
                 notes.append(str(error))
     return notes
+
+
+def all_kept(files: KeptFiles) -> list[Doomed]:
+    """Every kept file of a hub that is about to be deleted."""
+    if not os.path.isdir(files.folder):
+        return []
+    out = []
+    wanted_ones = Filter(states=(), layers=("library",), quarantined=None)
+    for memory in scan_memories(files.core.for_upkeep(), files.hub_id, files.hub, wanted_ones):
+        with files.core.store.read() as reader:
+            if memory.source_path and files.base(reader, memory.source_path):
+                out.append(Doomed(memory.source_path, digest(wanted(memory))))
+    return out
+
+
+def remove_kept(folder: str, gone: Sequence[Doomed], *, bytes_max: int) -> None:
+    """The files of a hub that is gone: a hub that gets its name later must not take them for its
+    own. What a person put there or changed stays."""
+    root = open_root(folder)
+    if root is None:
+        return
+    with root:
+        for path, text in gone:
+            *above, name = path.split("/")
+            with suppress(HoldfastError):
+                inside = reach(root, above)
+                if inside is not None:
+                    with inside:
+                        file = inside.read(name, bytes_max=bytes_max)
+                        if file is not None and digest(file.text) == text:
+                            inside.remove(name, file.stamp)
+                    _remove_empty(root, path)
+    with suppress(OSError):
+        os.rmdir(folder)

@@ -455,6 +455,17 @@ def test_what_is_private_to_somebody_is_in_no_file(hub: HubMemory, files: Files)
     assert text_of(files) == "for all"
 
 
+def test_the_files_go_with_their_hub_and_what_a_person_put_there_stays(
+    memory: Holdfast, hub: HubMemory, files: Files, folder: Path
+) -> None:
+    files.create("/memories/a/notes.md", "one")
+    files.create("/memories/edited.md", "one")
+    (folder / "edited.md").write_text("by hand")
+    (folder / "mine.md").write_text("mine")
+    memory.delete_hub("work")
+    assert sorted(os.listdir(folder)) == ["edited.md", "mine.md"]
+
+
 def test_another_hub_has_other_files(memory: Holdfast, files: Files) -> None:
     files.create(NOTES, "one")
     assert paths_of(memory.create_hub("other").files()) == []

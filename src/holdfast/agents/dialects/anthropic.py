@@ -21,8 +21,8 @@ _NUMBER_WIDTH = 6
 # Lines shown before and after the one on which an edit begins.
 _AROUND = 2
 _UNITS = ("B", "K", "M", "G")
-# A file or a folder as it was shown; each repeated part begins with a line end, so that there is one
-# way to read it.
+# A file or a folder as it was shown. Each repeated part begins with a line end, so that there is
+# only one way to read it.
 _OWN_REPLY = re.compile(
     r"Here's the content of /memories/[^\n]* with line numbers:(?:\n *\d+\t[^\n]*)+\n?"
     r"|Here're the files and directories up to 2 levels deep in /memories[^\n]*"
