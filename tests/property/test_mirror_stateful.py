@@ -22,7 +22,7 @@ from holdfast.domain.query import Filter
 from holdfast.errors import Conflict
 from holdfast.files import mirror, reading
 from holdfast.files.memory_md import Document, Item, Verbatim, parse, render, rewritten
-from holdfast.files.mirror import Mirror
+from holdfast.files.mirror import Mirror, our_memories
 from holdfast.testing import FixedClock
 from holdfast.text.normalise import content_hash
 from tests.property.test_mirror_properties import CONTENT
@@ -174,7 +174,7 @@ class BothSides(RuleBasedStateMachine):
         blocks, at = self.chosen(which)
         item = blocks[at] if at is not None else None
         with self.core.store.read() as reader:
-            ours = {memory.id for memory in self.mirror._ours(reader)}
+            ours = {memory.id for memory in our_memories(self.core, reader, self.hub_id)}
         if isinstance(item, Item) and item.id in ours:
             self.change_line(which, typed)
             engine.edit.update(self.core, self.hub_id, "default", item.id, {"content": told})
@@ -270,7 +270,7 @@ class BothSides(RuleBasedStateMachine):
         text = self.path.read_bytes().decode()
         with self.core.store.read() as reader:
             agreed = reader.agreed(self.hub_id, "MEMORY.md")
-            ours = {memory.id: memory for memory in self.mirror._ours(reader)}
+            ours = {memory.id: memory for memory in our_memories(self.core, reader, self.hub_id)}
         assert agreed is not None
         assert agreed.text == text
         items = self.document.items

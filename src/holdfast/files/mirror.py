@@ -38,6 +38,7 @@ from holdfast.files.kept import tidy
 from holdfast.files.layout import Wanted, lay_out, without_place
 from holdfast.files.memory_md import FILE_NAME, Document, Item, parse, render, rewritten
 from holdfast.files.merge import Edit, New, Plan, View, merge
+from holdfast.files.ours import known_memories
 from holdfast.files.page_files import (
     Files,
     UnderWay,
@@ -254,11 +255,9 @@ class Mirror:
     # Step 1
 
     def _snapshot(self, reader: Reader, token: Token) -> _Snapshot:
-        ours = {memory.id: memory for memory in self._ours(reader)}
+        now = self._core.now()
+        ours = known_memories(self._core.store, reader, self._hub_id, token, now)
         return _Snapshot(token, ours, reader.clashes(self._hub_id))
-
-    def _ours(self, reader: Reader) -> list[Memory]:
-        return our_memories(self._core, reader, self._hub_id)
 
     def _view(self, reader: Reader, snapshot: _Snapshot, document: Document) -> View:
         ids = {item.id for item in document.items if item.id} - snapshot.ours.keys()

@@ -28,10 +28,12 @@ _PAGE = re.compile(r"(?!\d{4}-\d\d-\d\d\.md)[a-z0-9]+(?:-[a-z0-9]+)*\.md")
 
 
 class Token(NamedTuple):
-    """The state of a hub's memories: its newest change set, and how many were purged."""
+    """The state of a hub's memories: its newest change set, how many were purged, and how many
+    numbers were given out: a change set may grow while others come after it."""
 
     change: str
     purged: int
+    numbers: int
 
 
 class Stamp(NamedTuple):
@@ -56,7 +58,9 @@ NO_STAMP = Stamp("", None, None)
 def token_of(reader: Reader, hub_id: str) -> Token:
     """The state of a hub as it is read."""
     newest = reader.changes(hub_id, limit=1)
-    return Token(newest[0].id if newest else "", len(reader.receipts(hub_id)))
+    hub = reader.hub_by_id(hub_id)
+    purged = len(reader.receipts(hub_id))
+    return Token(newest[0].id if newest else "", purged, hub.numbers if hub else 0)
 
 
 def due_of(memories: Iterable[Memory], now: datetime) -> int | None:
@@ -113,7 +117,7 @@ def read_stamp(path: str) -> Stamp:
         return Stamp(
             str(hub_id),
             (int(stamp[0]), int(stamp[1]), int(stamp[2])) if stamp else None,
-            Token(str(token[0]), int(token[1])) if token else None,
+            Token(str(token[0]), int(token[1]), int(token[2])) if token else None,
             None if due is None else int(due),
         )
     except (OSError, ValueError, TypeError, IndexError):
