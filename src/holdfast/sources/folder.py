@@ -5,6 +5,7 @@ where a file has changed. Words are analysed and weighed as those of memories ar
 
 from __future__ import annotations
 
+import os
 import re
 import threading
 from collections.abc import Iterator, Sequence
@@ -89,14 +90,16 @@ class FolderSource:
     def _current(self) -> tuple[_Index, list[str]]:
         """The index of the files as they are now, and sentences on what cannot be read."""
         with self._lock:
-            wanted, problems = _wanted(walk(self.place, entries_max=ENTRIES_MAX))
+            # The folder itself may be reached by a link; from there on none is followed.
+            root = os.path.realpath(self.place)
+            wanted, problems = _wanted(walk(root, entries_max=ENTRIES_MAX))
             known = self._index.files
             if {path: file.stamp for path, file in known.items()} != dict(wanted):
                 self._index = _indexed(
                     {
                         found.path: known[found.path]
                         if found.path in known and known[found.path].stamp == found.stamp
-                        else _read(self.place, found)
+                        else _read(root, found)
                         for found in wanted
                     }
                 )

@@ -154,6 +154,13 @@ def test_no_way_leads_out_of_the_folder(tmp_path: Path) -> None:
     assert found.notes == []
 
 
+def test_the_folder_itself_may_be_a_link(tmp_path: Path) -> None:
+    write(tmp_path / "real", FILES)
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    source = FolderSource("notes", str(tmp_path / "link"))
+    assert places(source, "tabs") == ["user.md, line 1"]
+
+
 def test_only_notes_are_read(tmp_path: Path) -> None:
     names = [
         "a.md",
