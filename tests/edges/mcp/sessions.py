@@ -15,27 +15,12 @@ from mcp import Client, StdioServerParameters
 from mcp.server.lowlevel import Server
 
 from holdfast.agents.desk import Desk
-from holdfast.agents.dialects import NAMES, find_dialect
 from holdfast.agents.tool import Dialect, Parameter, Tool
 
 # The handshake of 2025 and the envelope of 2026.
 MODES = ("legacy", "auto")
 # Longer than anything here takes on a busy machine; a test that hangs ends with an error.
 PATIENCE_S = 30
-
-
-def _ready() -> list[str]:
-    found = []
-    for name in NAMES:
-        try:
-            find_dialect(name)
-        except ImportError:
-            continue
-        found.append(name)
-    return found
-
-
-READY = _ready()
 
 Talk = Callable[[Client], Awaitable[Any]]
 

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from mcp import Client
 
 from holdfast import HubMemory
+from holdfast.agents.dialects import NAMES as DIALECTS
 from holdfast.edges.mcp.server import Options, make_server
-from tests.edges.mcp.sessions import MODES, READY, talk, text_of
+from tests.edges.mcp.sessions import MODES, talk, text_of
 
 EXAMPLES: dict[str, Any] = {
     "string": "tabs",
@@ -63,7 +64,7 @@ def assert_well_formed(name: str, answer: types.CallToolResult) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("dialect", READY)
+@pytest.mark.parametrize("dialect", DIALECTS)
 def test_every_tool_answers(hub: HubMemory, dialect: str, mode: str) -> None:
     hub.remember("Prefers tabs over spaces", key="tabs")
     hub.journal_add("Talked about tabs")
@@ -93,7 +94,7 @@ json_values = st.recursive(
 )
 
 
-@pytest.mark.parametrize("dialect", READY)
+@pytest.mark.parametrize("dialect", DIALECTS)
 @settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_no_arguments_at_all_make_a_fault(hub: HubMemory, dialect: str, data: Any) -> None:

@@ -231,8 +231,34 @@ def test_the_app_can_be_mounted_in_a_larger_one(hub: HubMemory) -> None:
         answer = client.post("/agents/mcp", headers=headers, json=body)
         assert answer.status_code == 200
         assert answer.json()["result"]["tools"][0]["name"] == "remember"
+        assert answer.headers["access-control-allow-origin"] == "https://page.example"
         del headers["Authorization"]
         assert client.post("/agents/mcp", headers=headers, json=body).status_code == 401
+
+
+@pytest.mark.parametrize(
+    ("origins", "origin", "allowed"),
+    [
+        (["https://page.example"], "https://page.example", True),
+        (["https://page.example"], "https://evil.example", False),
+        (["https://page.example"], "http://page.example", False),
+        ([], "https://page.example", False),
+        ([], "http://localhost:3000", False),
+    ],
+)
+def test_a_browser_lets_only_named_pages_use_it(
+    hub: HubMemory, origins: list[str], origin: str, allowed: bool
+) -> None:
+    app = asgi_app(make_server(hub), key=KEY, origins=origins)
+    headers = {
+        "Origin": origin,
+        "Access-Control-Request-Method": "POST",
+        "Access-Control-Request-Headers": "authorization,content-type,mcp-protocol-version",
+    }
+    with TestClient(app, base_url="http://127.0.0.1:4653") as client:
+        answer = client.options("/mcp", headers=headers)
+    assert (answer.headers.get("access-control-allow-origin") == origin) is allowed
+    assert (answer.status_code == 200) is allowed
 
 
 # Keys and addresses
@@ -298,7 +324,7 @@ def refused(
 
 
 def test_it_does_not_listen_to_others_without_a_key(refused: Any) -> None:
-    for host in ("0.0.0.0", "::", "192.0.2.1", "example.org"):
+    for host in ("0.0.0.0", "::", "192.0.2.1", "example.org", "localhost.example.org"):
         said = refused("--http", "--host", host)
         assert "a key is needed" in said
         assert "holdfast mcp --make-key mcp.key" in said

@@ -11,9 +11,10 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 
 from holdfast import HubMemory
+from holdfast.agents.dialects import NAMES as DIALECTS
 from holdfast.agents.dialects import find_dialect
 from holdfast.edges.mcp.server import Options, make_server
-from tests.edges.mcp.sessions import MODES, READY, talk
+from tests.edges.mcp.sessions import MODES, talk
 
 NAMES = ["recall_before_answering", "what_do_you_know_about_me", "end_of_session"]
 
@@ -77,7 +78,7 @@ def test_an_empty_hub_has_prompts_too(hub: HubMemory) -> None:
         assert "<memory" in prompt(hub, name, given)
 
 
-@pytest.mark.parametrize("dialect", READY)
+@pytest.mark.parametrize("dialect", DIALECTS)
 def test_prompts_name_tools_that_are_offered(filled: HubMemory, dialect: str) -> None:
     offered = {tool.name for tool in find_dialect(dialect).tools if not tool.extra}
     for name, given in zip(NAMES, ({"question": "Tabs?"}, None, None), strict=True):

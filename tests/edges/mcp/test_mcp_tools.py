@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import Any
 
 import anyio
@@ -13,10 +14,11 @@ from mcp.shared.exceptions import MCPError
 
 import holdfast
 from holdfast import HubMemory
+from holdfast.agents.dialects import NAMES as DIALECTS
 from holdfast.agents.dialects import find_dialect
 from holdfast.edges.mcp.server import Options, make_server
 from tests.edges.mcp import sessions
-from tests.edges.mcp.sessions import MODES, READY, call, talk, text_of
+from tests.edges.mcp.sessions import MODES, call, talk, text_of
 
 pytestmark = pytest.mark.parametrize("mode", MODES)
 
@@ -37,7 +39,7 @@ def test_a_server_says_who_it_is_and_when_to_use_memory(hub: HubMemory, mode: st
     assert "Recall before" in instructions and "Remember what" in instructions
 
 
-@pytest.mark.parametrize("dialect", READY)
+@pytest.mark.parametrize("dialect", DIALECTS)
 def test_tools_are_listed_in_the_order_of_the_dialect_with_all_four_hints(
     hub: HubMemory, mode: str, dialect: str
 ) -> None:
@@ -183,10 +185,28 @@ def test_a_fault_of_ours_is_a_sentence_without_its_details(
     assert "a secret detail" in caplog.text
 
 
+def test_what_a_person_should_know_of_the_files_is_said_once_on_stderr(
+    hub: HubMemory, mode: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    hub.remember("Prefers tabs")
+    hub.sync()
+    os.unlink(hub.memory_md)
+
+    async def session(client: Client) -> None:
+        for _ in range(3):
+            assert not (await client.call_tool("recall", {"query": "tabs"})).is_error
+
+    talk(make_server(hub), mode, session)
+    assert hub.notes
+    assert [record.getMessage() for record in caplog.records] == [
+        f"holdfast mcp: {note}" for note in hub.notes
+    ]
+
+
 # Read-only
 
 
-@pytest.mark.parametrize("dialect", READY)
+@pytest.mark.parametrize("dialect", DIALECTS)
 def test_a_read_only_server_offers_no_tool_that_writes(
     hub: HubMemory, mode: str, dialect: str
 ) -> None:

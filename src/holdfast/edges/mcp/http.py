@@ -14,12 +14,15 @@ import socket
 import stat
 import sys
 from collections.abc import Mapping, Sequence
+from ipaddress import ip_address
 from typing import Any
 
 from mcp.server.lowlevel import Server
+from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.datastructures import Headers
 from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -56,6 +59,16 @@ def asgi_app(
     )
     if key is not None:
         app.user_middleware.append(Middleware(KeyCheck, key=key))
+    if origins:
+        # A browser asks first, without the key, and shows a page only what it is allowed to see.
+        asking = Middleware(
+            CORSMiddleware,
+            allow_origins=list(origins),
+            allow_methods=["GET", "POST", "DELETE"],
+            allow_headers=["*"],
+            expose_headers=[MCP_SESSION_ID_HEADER],
+        )
+        app.user_middleware.insert(0, asking)
     return app
 
 
@@ -149,7 +162,7 @@ def make_key(file: str) -> str:
 
 def require_key(host: str, key: str | None) -> None:
     """Refuses to listen to other machines without a key."""
-    if host not in LOOPBACK and key is None:
+    if key is None and not _is_loopback(host):
         raise InvalidInput(
             f"Anyone who reaches {host} could read and change this memory: a key is needed.",
             hint="Make one with `holdfast mcp --make-key mcp.key`, and add `--key-file mcp.key`.",
@@ -177,8 +190,9 @@ def serve(
     import uvicorn
 
     listening = _listen(host, port)
-    if host not in LOOPBACK:
-        hosts = [*hosts, host, socket.gethostname()]
+    hosts = [*hosts, host]
+    if not _is_loopback(host):
+        hosts.append(socket.gethostname())
     app = asgi_app(server, key=key, hosts=hosts, origins=origins)
     config = uvicorn.Config(
         app,
@@ -200,6 +214,14 @@ def serve(
         return
     finally:
         listening.close()
+
+
+def _is_loopback(host: str) -> bool:
+    """Whether only this machine can reach it."""
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -80,6 +80,8 @@ class _Handlers:
     def __init__(self, hub: HubMemory, options: Options) -> None:
         zone = zone_of(hub.core.settings["time_zone"])
         desk = Desk(hub, source="mcp", zone=zone, every_hub=options.every_hub)
+        self._hub = hub
+        self._told: set[str] = set()
         self._dialect = find_dialect(options.dialect)
         self._options = options
         self._toolset = self._tools_of(desk)
@@ -132,7 +134,16 @@ class _Handlers:
         except Exception as error:
             log.exception("The tool %s failed.", params.name)
             return _failure(_fault(error))
+        self._tell_person()
         return _result(reply)
+
+    def _tell_person(self) -> None:
+        """What there is to know about the hub's files goes to standard error, once each: it is for
+        a person, and a model can do nothing about it."""
+        for note in self._hub.notes:
+            if note not in self._told:
+                self._told.add(note)
+                log.warning("holdfast mcp: %s", note)
 
     # Resources
 
