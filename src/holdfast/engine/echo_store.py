@@ -8,7 +8,7 @@ and what is not known is somebody's own text.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -27,7 +27,8 @@ _LOOKUPS_MAX = 50_000
 # large hub; a block has few of them.
 _SEARCHES_MAX = 200
 _SEARCHED_MAX = 8
-_NEEDLE_CHARS_MIN = 4
+_SEARCHED_LINES = 8
+_NEEDLE_CHARS_MIN = 3
 _NEEDLE_CHARS_MAX = 60
 # Texts are compared until a few times their length was read: words that repeat themselves could
 # otherwise be made to cost the square of it.
@@ -47,7 +48,7 @@ _MEMORY_MD = "MEMORY.md"
 _ANY = Filter(states=(), forgotten=None, quarantined=None)
 _INDENT = re.compile(r"^(?:  |\t)")
 _QUOTE = re.compile(r"^[ \t]*(?:>[ ]?)+")
-_NEEDLES = re.compile(r"[<>&\\…\"]|\.\.\.|&[a-z]{0,4};")
+_NEEDLES = re.compile(r"&(?:[a-z]{1,4}|#\d\d?);|[<>&\\…\"]|\.\.\.")
 _ESCAPED = re.compile(r"^([ \t]*)\\(?=[-#`~*_=+\[])")
 
 
@@ -106,17 +107,17 @@ class Known:
     def by_words(self, lines: Iterator[str], *, day: str = "") -> Iterator[Memory]:
         """Memories that may have these words: the first line, or that and those below it. With a
         day, only those of that day: the same words on another day are another event."""
-        taken = [*islice(lines, _ITEM_LINES_MAX)]
+        item = _item(islice(lines, _ITEM_LINES_MAX))
         met: set[str] = set()
-        for text in _readings(taken):
-            for memory in self._by_hash(text):
-                if memory.id not in met and (not day or day == _day(memory)):
-                    met.add(memory.id)
-                    yield memory
-        for memory in self._by_search(taken[0] if taken else ""):
+        for memory in self._candidates(item):
             if memory.id not in met and (not day or day == _day(memory)):
                 met.add(memory.id)
                 yield memory
+
+    def _candidates(self, item: list[str]) -> Iterator[Memory]:
+        for text in _readings(item):
+            yield from self._by_hash(text)
+        yield from self._by_search(item)
 
     def _by_hash(self, text: str) -> list[Memory]:
         if not text.strip() or not self._may_look():
@@ -124,10 +125,12 @@ class Known:
         found = self._reader.memories_by_hash(self._hub_id, normalise.content_hash(text))
         return [memory for memory in found if self._seen(memory) is not None]
 
-    def _by_search(self, line: str) -> list[Memory]:
+    def _by_search(self, item: list[str]) -> list[Memory]:
         from holdfast.text.terms import trigram_text
 
-        pieces = (piece.strip() for piece in _NEEDLES.split(_QUOTE.sub("", line)))
+        pieces = (
+            piece.strip() for line in item[:_SEARCHED_LINES] for piece in _NEEDLES.split(line)
+        )
         longest = trigram_text(max(pieces, key=len, default="")[:_NEEDLE_CHARS_MAX])
         if len(longest) < _NEEDLE_CHARS_MIN or self._searches <= 0:
             return []
@@ -224,23 +227,24 @@ def _on_one_line(text: str) -> Iterator[str]:
         yield _words(" ".join(text.split()))
 
 
-def _readings(lines: list[str]) -> Iterator[str]:
-    """What an item may say: its first line, or that with the lines below it that are indented;
-    each as it is, and with escapes undone."""
-    if not lines:
-        return
-    yield lines[0]
-    if (plain := _plain(lines[0])) != lines[0]:
-        yield plain
-    below: list[str] = []
-    for raw in lines[1:]:
-        line = _QUOTE.sub("", raw)
-        if line.strip() and not line.startswith(("  ", "\t")):
+def _item(lines: Iterable[str]) -> list[str]:
+    """The first line, and those below it that are indented, without the indentation."""
+    out: list[str] = []
+    for raw in lines:
+        line = _QUOTE.sub("", raw) if out else raw
+        if out and line.strip() and not line.startswith(("  ", "\t")):
             break
-        below.append(_INDENT.sub("", line))
-    if any(below):
-        yield "\n".join([lines[0], *below])
-        yield "\n".join(_plain(line) for line in [lines[0], *below])
+        out.append(_INDENT.sub("", line) if out else line)
+    return out
+
+
+def _readings(item: list[str]) -> Iterator[str]:
+    """What it may say: its first line, or all of it; each as it is, and with escapes undone."""
+    for lines in (item[:1], item) if any(item[1:]) else (item[:1],):
+        text, plain = "\n".join(lines), "\n".join(map(_plain, lines))
+        yield text
+        if plain != text:
+            yield plain
 
 
 def _plain(line: str) -> str:

@@ -36,6 +36,7 @@ _MISSES_MAX = 40
 # An end that was cut off, maybe in the middle of a reference; or the end of the text.
 _HALF = r"(?:&[a-z]{0,4}|(?<=&)[a-z]{1,4})?"
 _CUT = re.compile(rf"{_HALF}(?:(?:…|\.\.\.)|\Z)")
+_UNSEEN = re.compile(r"(?:[ \t]*[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f])*")
 _LINE = re.compile(r"[^\n]*\n?")
 _LINE_ENDS = re.compile(r"[ \t\r]*(?:\n|\Z)")
 _PREFIX = re.compile(r"[ \t>]*")
@@ -190,6 +191,7 @@ class Walk:
             if length < _BEGINNING_CHARS_MIN and not (self._echoes or self._frames):
                 return None
         end = self._bare.offset_of(place) if place < len(whole) else len(self._text.rstrip())
+        end = _UNSEEN.match(self._text, end).end()  # type: ignore[union-attr]  # it may be empty
         if claim.closing is not None:
             closed = claim.closing.match(self._text, end)
             if closed:

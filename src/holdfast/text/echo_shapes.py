@@ -61,8 +61,12 @@ _FACT = (
     r"|superseded by: \S+|supersedes: \S+|held until: \S+|held because: [^\n]*"
     r"|version \d+, created \S+ (?:changed|updated) [^\n]{1,60}"
     r"|hub: [^\n]*|category: [^\n]*|key: [^\n]*|part of: \S+|source: [^\n]*"
-    r"|(?:decided|answer|decision|option \d+|why): [^\n]*)"
+    r"|(?:decided|answer|decision|option \d+|why): [^\n]*"
+    rf"|\w+ · \w+ · {_DAY}[^\n]*)"
 )
+_FACT_LINE = re.compile(rf"{_FACT}[ \t\r]*\n")
+# More than any memory has.
+_FACTS_MAX = 40
 
 
 class _Shape(NamedTuple):
@@ -103,8 +107,8 @@ _CLAIMS = (
     _Shape(
         " · ",
         re.compile(
-            rf"#(?P<number>\d{{1,15}}) · {_DAY} · [^\n]{{1,2000}}\n"
-            rf"(?:[ \t>]*{_FACT}[ \t\r]*\n)*{_MAYBE_GAP}"
+            rf"^(?P<prefix>[ \t>]*)#(?P<number>\d{{1,15}}) · {_DAY} · [^\n]{{1,2000}}\n",
+            re.MULTILINE,
         ),
         _WHY,
     ),
@@ -137,13 +141,16 @@ def _claims(text: str) -> list[Claim]:
         for found in shape.pattern.finditer(text):
             groups = found.groupdict()
             number = groups.get("number")
+            payload, title = found.end(), ""
+            if (prefix := groups.get("prefix")) is not None:
+                payload, title = _below(text, payload, prefix)
             claim = Claim(
                 found.start(),
-                found.end(),
+                payload,
                 int(number) if number else None,
                 shape.closing,
                 shape.must_close,
-                (groups.get("title") or "").strip(),
+                title,
                 groups.get("change") or "",
             )
             out.append(claim)
@@ -154,11 +161,8 @@ def _claims(text: str) -> list[Claim]:
 
 # 1. Prefers tabs (id: mem_…), the facts, and its words below; or only `Saved: … (id: mem_…)`
 _NAMED = re.compile(r" \(id: (?P<id>mem_[\w-]{1,64})\)(?P<more>(?: · [^\n]{0,2000})?)")
-_LABEL = re.compile(r"[ \t>]*(?:\d{1,4}\.[ \t]+|[-*•][ \t]+|Saved: |Known already: )?")
-_BELOW = re.compile(
-    rf"[ \t\r]*\n(?:[ \t>]*(?:{_FACT.replace('(?P<title>', '(?:')}|\w+ · \w+ · {_DAY}[^\n]*)"
-    r"[ \t\r]*\n)+\s*>[ \t>]*"
-)
+_NEXT_LINE = re.compile(r"[ \t\r]*\n")
+_LABEL = re.compile(r"(?P<prefix>[ \t>]*)(?:\d{1,4}\.[ \t]+|[-*•][ \t]+|Saved: |Known already: )?")
 # The longest title, with its decoration.
 _TITLE_CHARS_MAX = 300
 
@@ -172,15 +176,28 @@ def _by_title(text: str) -> Iterator[Claim]:
         if start < 0:
             continue
         label = _LABEL.match(text, start)
-        begins = label.end() if label else start
-        below = None if found["more"] else _BELOW.match(text, found.end())
-        yield Claim(
-            start,
-            below.end() if below else found.end(),
-            title=text[begins : found.start()].strip(),
-            id=found["id"],
-            end=0 if below else found.end(),
-        )
+        assert label is not None, "every part of the pattern may be missing"
+        payload, end = found.end(), found.end()
+        line = None if found["more"] else _NEXT_LINE.match(text, payload)
+        if line is not None:
+            below, _ = _below(text, line.end(), label["prefix"])
+            if text.startswith(">", line.end() + len(label["prefix"])) or below != line.end():
+                payload, end = below, 0
+        title = text[label.end() : found.start()].strip()
+        yield Claim(start, payload, title=title, id=found["id"], end=end)
+
+
+def _below(text: str, offset: int, prefix: str) -> tuple[int, str]:
+    """Where the words begin below the facts of a memory, and its title where one of them says it.
+    Facts are indented and quoted like the line above them; the words are quoted once more."""
+    title = ""
+    for _ in range(_FACTS_MAX):
+        found = _FACT_LINE.match(text, offset + len(prefix))
+        if found is None or not text.startswith(prefix, offset):
+            break
+        title = title or (found["title"] or "").strip()
+        offset = found.end()
+    return offset, title
 
 
 def _said_before(text: str, claim: Claim, more: str) -> list[Claim]:

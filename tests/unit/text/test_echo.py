@@ -87,7 +87,7 @@ def test_what_two_texts_have_in_common(one: str, other: str) -> None:
 def test_a_reply_claims_a_memory_by_its_number(text: str, number: int, payload: str) -> None:
     (claim,) = [mark for mark in marks(text) if isinstance(mark, Claim)]
     assert claim.number == number
-    assert text[claim.payload :] == payload
+    assert text[claim.payload :].lstrip("\n> ") == payload
 
 
 def test_what_a_superseded_memory_said_is_claimed_by_its_own_number() -> None:
