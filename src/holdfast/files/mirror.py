@@ -46,6 +46,7 @@ from holdfast.files.page_files import (
     note_under_way,
     read_files,
     set_agreed,
+    texts_of,
     under_way,
 )
 from holdfast.files.pages import gathered, joined, split, spread, tidied, with_sections
@@ -230,7 +231,7 @@ class Mirror:
             document = joined({name: text or "" for name, text in files.texts.items()})
             made = tidied(document)
         if _items(made) == _items(document) and split(made) != split(document):
-            self._write(files, split(made), split(made))
+            self._write(files, texts_of(made), texts_of(made))
             done.append(True)
         return report
 
@@ -401,8 +402,8 @@ class Mirror:
         if self._pages:
             document = with_sections(document, without_place(document, wanted), today)
         made = lay_out(document, wanted, today)
-        texts = split(made)
-        agreed = split(_agreed_document(made, after)) if taken.refused else texts
+        texts = texts_of(made)
+        agreed = texts_of(_agreed_document(made, after)) if taken.refused else texts
         written = self._write(files, texts, agreed)
         if files.notes:
             with self._core.store.read() as reader:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from holdfast.domain.memory import CATEGORIES
 from holdfast.domain.mirror import Agreed
 from holdfast.files.memory_md import FILE_NAME, Document, fresh, render
-from holdfast.files.pages import category_of_page, gathered, joined, spread
+from holdfast.files.pages import category_of_page, gathered, joined, split, spread
 from holdfast.files.reading import FileRead, read_settled
 from holdfast.files.stamp import is_page_name
 
@@ -78,6 +78,13 @@ class Files(NamedTuple):
         new = {name: text for name, text in texts.items() if self.texts.get(name) != text}
         # MEMORY.md comes last, so that what leaves it for a page is never nowhere.
         return {**{name: new[name] for name in sorted(new, key=FILE_NAME.__eq__)}, **gone}
+
+
+def texts_of(document: Document) -> dict[str, str]:
+    """The files' texts as they are to be written. An empty file would look like an accident: a page
+    on which nothing is left goes, and MEMORY.md has its title at least."""
+    texts = {name: text for name, text in split(document).items() if text.strip()}
+    return {FILE_NAME: render(fresh()), **texts}
 
 
 def read_files(

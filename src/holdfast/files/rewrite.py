@@ -117,9 +117,11 @@ def _known_again(seen: Document, given: Document) -> list[Block]:
                 out.append(rewritten(block, old.content, old.id, seen.newline))
             else:
                 out.append(identified(_nameless(block), old.id, seen.newline))
+        elif not block.content:
+            continue
         elif _is_free_text(block, given.blocks[place + 1 :], own):
-            out.append(Verbatim(block.raw))
-        elif block.content not in texts and block.content:
+            out.append(Verbatim(_shown(block)))
+        elif block.content not in texts:
             # A text that is there twice, and was not before, is one memory.
             out.append(_nameless(block))
         texts.add(block.content)
