@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from fastapi import FastAPI
 
 import holdfast
-from holdfast.edges.http import answers, hubs, memories
+from holdfast.edges.http import answers, hubs, keys, memories, recall
 
 if TYPE_CHECKING:
     from holdfast.library import Holdfast
@@ -21,6 +21,6 @@ def create_app(memory: Holdfast, *, key_needed: bool = True) -> FastAPI:
     app.state.memory = memory
     app.state.key_needed = key_needed
     answers.install(app)
-    app.include_router(memories.router, prefix="/v1")
-    app.include_router(hubs.router, prefix="/v1")
+    for router in (memories.router, recall.router, hubs.router, hubs.joining, keys.router):
+        app.include_router(router, prefix="/v1")
     return app

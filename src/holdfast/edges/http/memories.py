@@ -1,25 +1,35 @@
-"""Memories over REST: take in, read, find, change, take back."""
+"""Memories over REST: take in, read, list, change, take away, bring back."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Response
-from pydantic import BaseModel
+from fastapi import APIRouter, Header, Query, Response
+from pydantic import BaseModel, ConfigDict, Field
 
 from holdfast.domain.results import Duplicate, Updated
 from holdfast.edges.http.answers import Refused
 from holdfast.edges.http.call import Calling
-from holdfast.edges.http.plain import plain_memory
+from holdfast.edges.http.once import IdempotencyKey, once
+from holdfast.edges.http.plain import etag, plain_entry, plain_memory
+from holdfast.edges.http.shapes import ManyMemories, MemoryPage, OneMemory
+from holdfast.errors import Conflict
 
 router = APIRouter(prefix="/memories", tags=["memories"])
 
+# As many as one request may take away or move: each is looked up, and all go in one transaction.
+_BATCH_MAX = 100
+_PAGE_MAX = 100
+
 
 class NewMemory(BaseModel):
-    """A memory to be taken in."""
+    """A memory to be taken in. Whatever is not given is picked by the rules."""
+
+    model_config = ConfigDict(extra="forbid")
 
     content: str | None = None
     title: str | None = None
+    summary: str | None = None
     key: str | None = None
     category: str | None = None
     tags: list[str] | None = None
@@ -27,22 +37,247 @@ class NewMemory(BaseModel):
     stability: str | None = None
     boundary: str | None = None
     content_type: str | None = None
+    layer: str | None = None
     source_path: str | None = None
+    source_agent: str | None = None
+    session: str | None = None
+    speaker: str | None = None
+    occurred_at: str | None = None
+    expires_at: str | None = None
     pinned: bool = False
+    metadata: dict[str, Any] | None = None
 
 
-@router.post("")
-def push(call: Calling, new: NewMemory, response: Response) -> dict[str, Any]:
+class Changes(BaseModel):
+    """Fields to be set; those not given stay."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    content: str | None = None
+    title: str | None = None
+    summary: str | None = None
+    key: str | None = None
+    category: str | None = None
+    tags: list[str] | None = None
+    kind: str | None = None
+    stability: str | None = None
+    boundary: str | None = None
+    layer: str | None = None
+    pinned: bool | None = None
+    metadata: dict[str, Any] | None = None
+    reason: str = ""
+
+
+class Batch(BaseModel):
+    """Several memories, by id, number or key."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    ids: list[str] = Field(min_length=1, max_length=_BATCH_MAX)
+
+
+class Move(Batch):
+    """Several memories, and the hub they are to be in."""
+
+    hub: str
+
+
+@router.post("", response_model=OneMemory, responses={201: {"model": OneMemory}})
+def push(call: Calling, new: NewMemory, response: Response, key: IdempotencyKey = None) -> Any:
     """Takes a memory in: 201 where it is new, 200 where it was there or is a new version."""
     if not (new.content or "").strip():
         raise Refused(400, "missing_content", "There is no content.", hint="Send `content`.")
-    fields = new.model_dump(exclude={"content"})
-    result = call.hub("write").remember(new.content or "", source="api", **fields)
-    response.status_code = 200 if isinstance(result, Duplicate | Updated) else 201
-    return {"data": plain_memory(result.memory)}
+
+    def work() -> tuple[int, Any]:
+        fields = new.model_dump(exclude={"content"}, exclude_none=True)
+        result = call.hub("write").remember(new.content or "", source="api", **fields)
+        status = 200 if isinstance(result, Duplicate | Updated) else 201
+        return status, {"data": plain_memory(result.memory)}
+
+    return once(call, key, new, response, work)
 
 
-@router.get("/{memory_id}")
-def get(call: Calling, memory_id: str) -> dict[str, Any]:
-    """One memory by id, number or key."""
-    return {"data": plain_memory(call.hub().get(memory_id))}
+@router.get("", response_model=MemoryPage)
+def list_memories(
+    call: Calling,
+    limit: Annotated[int, Query(ge=1, le=_PAGE_MAX)] = 20,
+    cursor: str | None = None,
+    order: str = "newest",
+    category: str | None = None,
+    kind: str | None = None,
+    state: str | None = None,
+    stability: str | None = None,
+    layer: str | None = None,
+    source: str | None = None,
+    tag: Annotated[list[str] | None, Query()] = None,
+    session: str | None = None,
+    pinned: bool | None = None,
+    since: str | None = None,
+    until: str | None = None,
+    as_of: str | None = None,
+    forgotten: bool = False,
+) -> Any:
+    """Memories in an order, a page at a time; the cursor of a page fetches the next one."""
+    page = call.hub().list(
+        limit=limit,
+        cursor=cursor,
+        order=order,
+        category=category,
+        kind=kind,
+        state=state,
+        stability=stability,
+        layer=layer,
+        source=source,
+        tags=tag,
+        session=session,
+        pinned=pinned,
+        since=since,
+        until=until,
+        as_of=as_of,
+        forgotten=forgotten,
+    )
+    return {"data": [plain_memory(memory) for memory in page], "next_cursor": page.cursor}
+
+
+@router.get("/search", response_model=ManyMemories)
+def search(
+    call: Calling,
+    q: Annotated[str, Query(min_length=1)],
+    limit: Annotated[int, Query(ge=1, le=_PAGE_MAX)] = 20,
+    category: str | None = None,
+) -> Any:
+    """Memories that hold a text, or all of its words, newest first; nothing in it is syntax."""
+    found = call.hub().search_text(q, words=True, category=category, limit=limit)
+    return {"data": [plain_memory(memory) for memory in found]}
+
+
+@router.post("/batch-delete", response_model=dict[str, Any])
+def batch_delete(
+    call: Calling, batch: Batch, response: Response, key: IdempotencyKey = None
+) -> Any:
+    """Removes several for good, or none of them."""
+
+    def work() -> tuple[int, Any]:
+        receipts = call.deletable(batch.ids).purge_many(batch.ids)
+        return 200, {"data": {"deleted": [receipt.memory_id for receipt in receipts]}}
+
+    return once(call, key, batch, response, work)
+
+
+@router.post("/batch-move", response_model=ManyMemories)
+def batch_move(call: Calling, move: Move, response: Response, key: IdempotencyKey = None) -> Any:
+    """Takes several to another hub. They are there before they are forgotten here, where their
+    history stays and a restore brings them back."""
+
+    def work() -> tuple[int, Any]:
+        here = call.deletable(move.ids)
+        there = call.guest.hub(move.hub, "write")
+        if there.id == here.id:
+            raise Refused(400, "invalid_input", "They are in this hub already.")
+        taken = [here.get(reference) for reference in move.ids]
+        results = there.remember_many([_as_new(memory, here.name) for memory in taken])
+        here.forget_many([memory.id for memory in taken], reason=f"moved to hub {there.name}")
+        return 200, {"data": [plain_memory(result.memory) for result in results]}
+
+    return once(call, key, move, response, work)
+
+
+# What a memory takes along to another hub; ids, numbers, versions and links stay behind.
+_MOVED = (
+    *("content", "title", "summary", "content_type", "key", "category", "tags", "kind"),
+    *("stability", "boundary", "layer", "pinned", "trust", "source", "source_agent"),
+    *("assisted_by_agent", "source_path", "session", "speaker", "occurred_at", "occurred_until"),
+    *("valid_from", "valid_until", "expires_at"),
+)
+
+
+def _as_new(memory: Any, hub: str) -> dict[str, Any]:
+    fields = {name: getattr(memory, name) for name in _MOVED}
+    origin = {"moved_from": {"hub": hub, "id": memory.id}}
+    return {**fields, "metadata": {**memory.metadata, **origin}}
+
+
+@router.get("/{memory_id}", response_model=OneMemory)
+def get(call: Calling, memory_id: str, response: Response, as_of: str | None = None) -> Any:
+    """One memory by id, number or key; its ETag is its version."""
+    memory = call.hub().get(memory_id, as_of=as_of)
+    response.headers["ETag"] = etag(memory)
+    return {"data": plain_memory(memory)}
+
+
+@router.patch("/{memory_id}", response_model=OneMemory)
+def patch(
+    call: Calling,
+    memory_id: str,
+    changes: Changes,
+    response: Response,
+    if_match: Annotated[str | None, Header()] = None,
+) -> Any:
+    """Sets fields. With `If-Match`, only where the memory is still at that version (else 412)."""
+    fields = changes.model_dump(exclude_unset=True, exclude={"reason"})
+    try:
+        memory = call.hub("write").update(
+            memory_id,
+            expected_version=_version(if_match),
+            reason=changes.reason,
+            **fields,
+        )
+    except Conflict as error:
+        raise Refused(412, "version_mismatch", error.message, hint=error.hint) from None
+    response.headers["ETag"] = etag(memory)
+    return {"data": plain_memory(memory)}
+
+
+def _version(header: str | None) -> int | None:
+    if header is None or header.strip() == "*":
+        return None
+    plain = header.strip().removeprefix("W/").strip('"')
+    if not plain.isascii() or not plain.isdigit():
+        raise Refused(
+            400, "invalid_input", "If-Match must be an ETag that was given.", hint='Such as "3".'
+        )
+    return int(plain[:18])
+
+
+@router.delete("/{memory_id}", response_model=dict[str, Any])
+def delete(call: Calling, memory_id: str) -> Any:
+    """Removes it and its whole history, for good; only a receipt without content stays."""
+    receipt = call.deletable([memory_id]).purge(memory_id)
+    return {"data": {"deleted": receipt.memory_id}}
+
+
+@router.post("/{memory_id}/forget", response_model=OneMemory)
+def forget(call: Calling, memory_id: str, reason: str = "") -> Any:
+    """Hides it; a restore brings it back."""
+    return {"data": plain_memory(call.deletable([memory_id]).forget(memory_id, reason=reason))}
+
+
+@router.post("/{memory_id}/restore", response_model=OneMemory)
+def restore(call: Calling, memory_id: str) -> Any:
+    """Brings back what was forgotten or archived."""
+    return {"data": plain_memory(call.hub("write").restore(memory_id))}
+
+
+@router.post("/{memory_id}/archive", response_model=OneMemory)
+def archive(call: Calling, memory_id: str) -> Any:
+    """Hides it from recall and lists, and keeps it."""
+    return {"data": plain_memory(call.hub("write").archive(memory_id))}
+
+
+@router.post("/{memory_id}/access", response_model=OneMemory)
+def access(call: Calling, memory_id: str) -> Any:
+    """Notes that it was really used."""
+    return {"data": plain_memory(call.hub().access(memory_id))}
+
+
+@router.get("/{memory_id}/related", response_model=ManyMemories)
+def related(call: Calling, memory_id: str, limit: Annotated[int, Query(ge=1, le=50)] = 5) -> Any:
+    """Memories near a memory."""
+    found = call.hub().related(memory_id, limit=limit)
+    return {"data": [plain_memory(hit.memory) for hit in found]}
+
+
+@router.get("/{memory_id}/history", response_model=dict[str, Any])
+def history(call: Calling, memory_id: str) -> Any:
+    """Everything that happened to it, oldest first."""
+    return {"data": [plain_entry(entry) for entry in call.hub().history(memory_id)]}

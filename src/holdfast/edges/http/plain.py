@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from holdfast.domain.codec import memory_to_plain
 
 if TYPE_CHECKING:
-    from holdfast.domain.access import Standing
+    from holdfast.domain.access import Invite, Member, Standing
+    from holdfast.domain.change import Change, Entry
     from holdfast.domain.hub import Hub
     from holdfast.domain.memory import Memory
     from holdfast.domain.query import Hit
@@ -32,6 +33,33 @@ def plain_hit(hit: Hit) -> dict[str, Any]:
     }
 
 
+def etag(memory: Memory) -> str:
+    """A memory's version, as HTTP names versions."""
+    return f'"{memory.version}"'
+
+
+def plain_entry(entry: Entry) -> dict[str, Any]:
+    return {
+        "version": entry.after.version,
+        "at": entry.revision.at.isoformat(),
+        "change": plain_change(entry.change),
+        "fields": sorted(entry.revision.fields),
+        "memory": plain_memory(entry.after),
+    }
+
+
+def plain_change(change: Change) -> dict[str, Any]:
+    return {
+        "id": change.id,
+        "at": change.at.isoformat(),
+        "actor": change.actor,
+        "action": change.action,
+        "reason": change.reason,
+        "undoes": change.undoes,
+        "undone_by": change.undone_by,
+    }
+
+
 def plain_hub(hub: Hub, standing: Standing) -> dict[str, Any]:
     return {
         "id": hub.id,
@@ -40,4 +68,25 @@ def plain_hub(hub: Hub, standing: Standing) -> dict[str, Any]:
         "created_at": hub.created_at.isoformat(),
         "role": standing.role,
         "delete_policy": standing.delete_policy,
+    }
+
+
+def plain_member(member: Member) -> dict[str, Any]:
+    return {
+        "actor": member.actor,
+        "role": member.role,
+        "since": member.since.isoformat(),
+        "added_by": member.added_by,
+    }
+
+
+def plain_invite(invite: Invite) -> dict[str, Any]:
+    return {
+        "id": invite.id,
+        "role": invite.role,
+        "invited_by": invite.invited_by,
+        "created_at": invite.at.isoformat(),
+        "expires_at": invite.expires_at.isoformat(),
+        "used_at": None if invite.used_at is None else invite.used_at.isoformat(),
+        "used_by": invite.used_by,
     }

@@ -1,0 +1,72 @@
+"""API keys over REST: one's own are made, listed and revoked. A key never makes one that may do
+more than itself."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from fastapi import APIRouter, status
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+
+from holdfast.edges.http.call import Calling
+from holdfast.engine import keys
+from holdfast.errors import Forbidden, NotFound
+
+router = APIRouter(prefix="/keys", tags=["keys"])
+
+
+class NewKey(BaseModel):
+    """A key to be made; `hubs` are ids or names, and none means all."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: str = Field(min_length=1, max_length=100)
+    hubs: list[str] = Field(default=[], max_length=100)
+    read_only: bool = False
+    no_delete: bool = False
+    expires_at: AwareDatetime | None = None
+
+
+@router.get("", response_model=dict[str, Any])
+def list_keys(call: Calling) -> Any:
+    """One's own keys, revoked ones among them; never their secrets."""
+    return {"data": [_plain(key) for key in keys.keys(call.memory.core, call.guest.actor)]}
+
+
+@router.post("", status_code=status.HTTP_201_CREATED, response_model=dict[str, Any])
+def create_key(call: Calling, new: NewKey) -> Any:
+    """Makes a key for oneself; its secret is in this answer and nowhere else."""
+    own = call.guest.key
+    if own is not None and (own.hubs or own.read_only or own.no_delete or own.expires_at):
+        raise Forbidden("A limited key cannot make keys.", hint="Use one that is not limited.")
+    hubs = [call.guest.stands(name)[0].id for name in new.hubs]
+    handed = keys.create_key(
+        call.guest.core,
+        new.name,
+        hubs=hubs,
+        read_only=new.read_only,
+        no_delete=new.no_delete,
+        expires_at=new.expires_at,
+    )
+    return {"data": {**_plain(handed.what), "secret": handed.secret}}
+
+
+@router.delete("/{key_id}", response_model=dict[str, Any])
+def revoke_key(call: Calling, key_id: str) -> Any:
+    """Ends a key, for good."""
+    mine = {key.id for key in keys.keys(call.memory.core, call.guest.actor)}
+    if key_id not in mine:
+        raise NotFound(f"There is no key {key_id!r}.", hint="List the keys to see yours.")
+    if call.guest.key is not None and call.guest.key.read_only:
+        raise Forbidden("This key only reads.", hint="Use another to revoke keys.")
+    return {"data": _plain(keys.revoke_key(call.memory.core, key_id))}
+
+
+def _plain(key: Any) -> dict[str, Any]:
+    plain = key._asdict()
+    plain["created_at"] = plain.pop("at")
+    return {
+        name: value.isoformat() if isinstance(value, datetime) else value
+        for name, value in plain.items()
+    }

@@ -1,0 +1,101 @@
+"""Recall over REST, the block to inject, and what can be undone."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, ConfigDict, Field
+
+from holdfast.edges.http.call import Calling
+from holdfast.edges.http.plain import plain_change, plain_hit, plain_memory
+from holdfast.edges.http.shapes import RecalledOut
+
+router = APIRouter(tags=["recall"])
+
+
+class Question(BaseModel):
+    """What is asked."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    query: str
+    limit: int = Field(default=5, ge=1, le=100)
+    category: str | None = None
+    kind: str | None = None
+    layer: str | None = None
+    tags: list[str] | None = None
+    session: str | None = None
+    since: str | None = None
+    until: str | None = None
+    as_of: str | None = None
+    project: str | None = None
+    plain: bool = False
+    meaning: bool = True
+
+
+@router.post("/recall", response_model=RecalledOut)
+def recall(call: Calling, question: Question) -> Any:
+    """What answers a question, best first, each with its reasons."""
+    fields = question.model_dump(exclude={"query"})
+    found = call.hub().recall(question.query, **fields)
+    return {"data": [plain_hit(hit) for hit in found], "degraded": list(found.degraded)}
+
+
+@router.get("/context", response_model=dict[str, Any])
+def context(
+    call: Calling,
+    query: str | None = None,
+    budget: Annotated[int | None, Query(ge=200, le=1_000_000)] = None,
+    style: str = "plain",
+) -> Any:
+    """The block to put into an agent's prompt."""
+    return {"data": {"text": call.hub().context(query, budget=budget, style=style)}}
+
+
+@router.get("/changes", response_model=dict[str, Any])
+def changes(
+    call: Calling, limit: Annotated[int, Query(ge=1, le=200)] = 50, before: str | None = None
+) -> Any:
+    """Change sets, newest first."""
+    found = call.hub().changes(limit=limit, before=before)
+    return {"data": [plain_change(change) for change in found]}
+
+
+class Undo(BaseModel):
+    """Which change set to take back; none: the last one."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    change: str | None = None
+    force: bool = False
+
+
+@router.post("/undo", response_model=dict[str, Any])
+def undo(call: Calling, what: Undo) -> Any:
+    """Takes back a change set; undoing an undo brings it back."""
+    undone = call.hub("write").undo(what.change, force=what.force)
+    return {
+        "data": {
+            "change": plain_change(undone.change),
+            "undone": plain_change(undone.undone),
+            "memories": [plain_memory(memory) for memory in undone.memories],
+        }
+    }
+
+
+@router.get("/usage", response_model=dict[str, Any])
+def usage(call: Calling) -> Any:
+    """What is in the hub, counted."""
+    told = call.hub().statistics()._asdict()
+    for name in ("oldest", "newest"):
+        told[name] = None if told[name] is None else told[name].isoformat()
+    return {"data": told}
+
+
+@router.get("/topics", response_model=dict[str, Any])
+def topics(call: Calling) -> Any:
+    """What the hub is about: its categories, with how many memories each has."""
+    told = call.hub().statistics()
+    data = [{"name": name, "count": count} for name, count in told.by_category.items()]
+    return {"data": data}
