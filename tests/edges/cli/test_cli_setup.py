@@ -160,6 +160,14 @@ def test_a_dialect_that_is_none_is_refused(machine: Machine, person: Path) -> No
     assert not (person / ".cursor").exists()
 
 
+@pytest.mark.parametrize("hub", ["../other", "a b", "--http", ""])
+def test_a_hub_that_cannot_be_is_refused(machine: Machine, person: Path, hub: str) -> None:
+    given = (f"--hub={hub}",) if hub.startswith("-") else ("--hub", hub)
+    ran = machine("setup", "cursor", *given)
+    assert ran.code == 2
+    assert not (person / ".cursor").exists()
+
+
 @pytest.mark.parametrize("name", ["", "a b", "é", 'x"]', "a.b", "x" * 65, "-"])
 def test_a_name_that_a_client_would_not_take_is_refused(machine: Machine, name: str) -> None:
     ran = machine("setup", "codex", "--name", name)
@@ -322,6 +330,18 @@ def test_an_entry_in_an_older_place_of_the_client_goes_too(machine: Machine, per
     told = machine("teardown", "windsurf", "--json").json
     assert [one["file"] for one in told] == [new, old]
     assert not Path(old).exists() and not Path(new).exists()
+
+
+def test_a_broken_file_in_an_older_place_does_not_stop_a_teardown(
+    machine: Machine, person: Path
+) -> None:
+    (person / ".config" / "devin").mkdir(parents=True)
+    new = machine("setup", "windsurf", "--json").json["file"]
+    old = person / ".codeium" / "windsurf" / "mcp_config.json"
+    old.parent.mkdir(parents=True)
+    old.write_text("{ oops")
+    assert machine("teardown", "windsurf").rows == [["removed", "windsurf", new, ""]]
+    assert old.read_text() == "{ oops"
 
 
 @pytest.mark.parametrize(

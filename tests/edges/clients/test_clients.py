@@ -120,6 +120,13 @@ def test_a_folder_that_is_no_repository_is_the_project_itself(tmp_path: Path) ->
     assert place("linux", str(tmp_path)).project == str(tmp_path)
 
 
+def test_a_home_that_is_a_repository_is_no_project(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    assert Place("linux", {}, str(tmp_path), str(folder)).project == str(folder)
+
+
 def test_a_client_without_settings_of_projects_says_so() -> None:
     with pytest.raises(InvalidInput, match="Claude Desktop has no settings of a project"):
         files_of(find("claude-desktop"), place("darwin"), "project")

@@ -133,6 +133,14 @@ def test_an_empty_object_goes_along_only_if_it_was_made_for_the_entry(
     assert path.read_text() == after
 
 
+def test_a_backup_that_cannot_take_the_entry_is_no_hindrance(filled: Path) -> None:
+    put(CURSOR, filled)
+    backups(filled)[0].write_text('{"mcpServers": []}')
+    backups(filled)[0].with_name("mcp.json.holdfast-20260101T000000Z.bak").write_text("{ oops")
+    assert take(CURSOR, filled).result == "removed"
+    assert list(json.loads(filled.read_text())["mcpServers"]) == ["other"]
+
+
 def test_fields_that_a_person_added_to_the_entry_stay_when_it_is_updated(path: Path) -> None:
     client = find("opencode")
     put(client, path)

@@ -106,13 +106,16 @@ def tear_down_at(call: Call, args: Namespace, place: Place) -> int:
     def every(client: Client) -> list[Outcome]:
         """An entry of ours may be in any of the client's files: its rules may have changed."""
         how = {"force": args.force, "dry_run": args.dry_run}
+        paths = _files(client, args, place)
+        taken = ("ours", "other") if args.force else ("ours",)
+        holding = [path for path in paths if install.look(client, path, args.name).state in taken]
         outcomes = [
             install.tear_down(client, path, args.name, now=SystemClock().now(), **how)
-            for path in _files(client, args, place)
+            for path in holding or paths[:1]
         ]
         if not args.dry_run:
             _remove_folders(client, place, outcomes)
-        return [one for one in outcomes if one.changed] or outcomes[:1]
+        return outcomes
 
     chosen = _with_scope(args) if args.all else [find(args.client)]
     if args.all:
@@ -170,6 +173,11 @@ def _check(args: Namespace) -> None:
         raise InvalidInput("--print is for one client.", hint="Name it instead of --all.")
     if args.file and args.client is None:
         raise InvalidInput("--file needs a client, whose format the file has.", hint="Name one.")
+    if args.hub is not None:
+        from holdfast.text.normalise import clean_hub_name
+
+        # Said here and not by a server that a client cannot start, and tells nobody why.
+        clean_hub_name(args.hub)
     dialect = vars(args).get("dialect")
     if dialect is not None:
         from holdfast.agents import dialects

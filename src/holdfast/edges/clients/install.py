@@ -172,7 +172,7 @@ def _without_entry(client: Client, path: str, text: str, name: str, *, force: bo
     befores = _befores(client, path, name)
     for before in befores:
         # Nothing has happened to the file since: it gets back what it was, to the letter.
-        if _edited(path, text, client.format.with_value, before, at, old) == text:
+        if _gives(client, before, at, old, text):
             return Outcome(client, path, "removed", None, text, before)
     if not befores and not os.path.islink(path) and text == client.format.render(at, old):
         # The file is what we made of none.
@@ -186,6 +186,14 @@ def _without_entry(client: Client, path: str, text: str, name: str, *, force: bo
             break
         new = _edited(path, new, client.format.without, new, at[:end])
     return _checked(Outcome(client, path, "removed", None, text, new), value, at, None)
+
+
+def _gives(client: Client, before: str, at: Sequence[str], entry: Any, text: str) -> bool:
+    """Whether a text becomes another one when the entry is put into it."""
+    try:
+        return bool(client.format.with_value(before, at, entry) == text)
+    except Malformed:
+        return False
 
 
 def _befores(client: Client, path: str, name: str) -> list[str]:

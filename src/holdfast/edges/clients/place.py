@@ -50,14 +50,17 @@ class Place(NamedTuple):
 
     @property
     def project(self) -> str:
-        """The project at hand: the nearest folder above with a `.git`, else the folder itself."""
+        """The project at hand: the nearest folder above with a `.git`, else the folder itself. A
+        home folder that is a repository keeps somebody's settings, and is no project."""
         folder = self.folder
-        while not os.path.exists(os.path.join(folder, ".git")):
+        while folder != self.home:
+            if os.path.exists(os.path.join(folder, ".git")):
+                return folder
             above = os.path.dirname(folder)
             if above == folder:
-                return self.folder
+                break
             folder = above
-        return folder
+        return self.folder
 
 
 def here() -> Place:
