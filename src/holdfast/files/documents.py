@@ -251,7 +251,12 @@ class _Run:
 
     def _said_already(self, path: str, text_hash: str) -> str:
         """Where the same text is kept, unless that is the memory of a file which is gone or says
-        something else now: then this is that file under a new name."""
+        something else now: then this is that file under a new name. A file that has a memory of
+        its own, as an agent's file may have, is no copy."""
+        with self._core.store.read() as reader:
+            mine = reader.memory_by_path(self._hub_id, self._place.name + path, audience="")
+        if mine is not None and mine.state != "archived" and mine.content_hash == text_hash:
+            return ""
         if text_hash in self._standing:
             return f"it says the same as {self._standing[text_hash]}"
         with self._core.store.read() as reader:

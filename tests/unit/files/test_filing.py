@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from holdfast import Holdfast, HubMemory
+from holdfast.domain.access import Viewer
 from holdfast.errors import (
     AlreadyExists,
     Conflict,
@@ -404,6 +405,17 @@ def test_indexing_finds_nothing_to_do_after_the_tool_wrote(hub: HubMemory, files
     assert hub.changes() == before
 
 
+def test_indexing_archives_a_file_removed_by_hand_though_another_says_the_same(
+    hub: HubMemory, files: Files
+) -> None:
+    files.create("/memories/a.md", "same words")
+    files.create("/memories/b.md", "same words")
+    hub.index_files()
+    (Path(hub.folder) / "files" / "b.md").unlink()
+    assert hub.index_files().removed == ("b.md",)
+    assert [hub.get(number).state for number in (1, 2)] == ["active", "archived"]
+
+
 def test_what_is_changed_in_the_store_is_written_to_the_file(hub: HubMemory, files: Files) -> None:
     files.create(NOTES, "one")
     hub.update(1, content="two")
@@ -464,6 +476,15 @@ def test_the_files_go_with_their_hub_and_what_a_person_put_there_stays(
     (folder / "mine.md").write_text("mine")
     memory.delete_hub("work")
     assert sorted(os.listdir(folder)) == ["edited.md", "mine.md"]
+
+
+def test_who_may_not_see_what_is_the_hubs_sees_no_files(hub: HubMemory, files: Files) -> None:
+    files.create(NOTES, "one")
+    guest = HubMemory(hub.core.acting("eve", Viewer("eve", ("org",))), hub.info, hub.home)
+    with pytest.raises(NotFound, match="no files in hub `work` that you may see"):
+        guest.files()
+    member = HubMemory(hub.core.acting("bob"), hub.info, hub.home)
+    assert text_of(member.files()) == "one"
 
 
 def test_another_hub_has_other_files(memory: Holdfast, files: Files) -> None:
