@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -400,6 +401,19 @@ def test_long_term_memory_is_neither_deleted_nor_renamed(known: HubMemory) -> No
         known, "create", path="/memories/memory.md", file_text="x"
     )
     assert len(known.list(layer="long_term")) == 2
+
+
+def test_two_who_edit_long_term_memory_at_once_lose_nothing(known: HubMemory) -> None:
+    words = {name: [f"{name} number {n}" for n in range(4)] for name in ("Ann", "Bob")}
+
+    def add(name: str) -> None:
+        for fact in words[name]:
+            said(known, "insert", path=LONG_TERM, insert_line=5, insert_text=f"- {fact}")
+
+    with ThreadPoolExecutor() as pool:
+        list(pool.map(add, words))
+    kept = {memory.content for memory in known.list(layer="long_term")}
+    assert kept >= {fact for facts in words.values() for fact in facts}
 
 
 def test_without_long_term_memories_it_is_a_file_like_any_other(hub: HubMemory) -> None:
