@@ -1,26 +1,72 @@
-"""The app: routes, shapes of errors, and what a request must bring. Whoever serves it opens the
-memory and closes it."""
+"""The app: routes, what a request passes before them, and what a server keeps while it runs.
+Whoever serves it opens the memory and closes it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI
 
 import holdfast
-from holdfast.edges.http import answers, hubs, keys, memories, recall
+from holdfast.edges.http import answers, events, hubs, keys, memories, recall, watching
+from holdfast.edges.http.gates import Bodies, Crowd, Door, Limits, Pace
+from holdfast.edges.http.shapes import ErrorOut
 
 if TYPE_CHECKING:
     from holdfast.library import Holdfast
 
+# The store has one writer and a pool of readers: more threads would only wait for each other.
+_THREADS = 16
+# What any route may answer with, for the description of the API.
+_ERRORS: dict[int | str, dict[str, Any]] = {
+    code: {"model": ErrorOut}
+    for code in (400, 401, 403, 404, 405, 408, 409, 412, 413, 421, 422, 429, 500, 503, 504, 507)
+}
 
-def create_app(memory: Holdfast, *, key_needed: bool = True) -> FastAPI:
+
+def create_app(
+    memory: Holdfast, *, key_needed: bool = True, limits: Limits | None = None
+) -> FastAPI:
     """The REST API over an open memory. Without `key_needed`, who brings no key is the one whose
     machine this is: only for a server that listens to this machine alone."""
-    app = FastAPI(title="Holdfast", version=holdfast.__version__, docs_url="/docs", redoc_url=None)
+    limits = limits or Limits()
+    app = FastAPI(
+        title="Holdfast",
+        version=holdfast.__version__,
+        description="Long-term memory for agents and people.",
+        docs_url="/docs",
+        redoc_url=None,
+        lifespan=_running,
+        responses=_ERRORS,
+    )
     app.state.memory = memory
     app.state.key_needed = key_needed
+    app.state.counts = watching.Counts()
+    app.state.listeners = 0
+    app.state.stopping = asyncio.Event()
     answers.install(app)
-    for router in (memories.router, recall.router, hubs.router, hubs.joining, keys.router):
-        app.include_router(router, prefix="/v1")
+    for router in (memories, recall, hubs, keys, events):
+        app.include_router(router.router, prefix="/v1")
+    app.include_router(hubs.joining, prefix="/v1")
+    app.include_router(watching.router)
+    # The last one added is the first one passed.
+    app.add_middleware(Bodies, limits=limits)
+    app.add_middleware(Crowd, limits=limits)
+    app.add_middleware(Pace, limits=limits)
+    app.add_middleware(Door, limits=limits)
+    app.add_middleware(watching.Watching, counts=app.state.counts)
     return app
+
+
+@asynccontextmanager
+async def _running(app: FastAPI) -> AsyncIterator[None]:
+    import anyio.to_thread
+
+    anyio.to_thread.current_default_thread_limiter().total_tokens = _THREADS
+    try:
+        yield
+    finally:
+        app.state.stopping.set()

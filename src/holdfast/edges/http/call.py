@@ -30,7 +30,7 @@ class Call:
     def __init__(self, request: Request, memory: Holdfast, *, key_needed: bool) -> None:
         self.request = request
         self.memory = memory
-        self._key_needed = key_needed
+        self.key_needed = key_needed
 
     @cached_property
     def guest(self) -> Guest:
@@ -45,7 +45,7 @@ class Call:
                 )
         kind, _, secret = self.request.headers.get("authorization", "").partition(" ")
         if not secret:
-            if self._key_needed:
+            if self.key_needed:
                 raise _unauthorized("A key is needed.")
             return Guest(self.memory)
         key = keys.find_key(self.memory.core, secret.strip()) if kind.lower() == "bearer" else None

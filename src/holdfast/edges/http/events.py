@@ -1,0 +1,106 @@
+"""Changes of a hub as a stream of events, for pages and agents that want to know at once.
+
+The store is asked twice a second: it is the one place that all processes write to, so a change made
+by the command line is an event too. Each listener sees what their eyes may see, and a key that is
+revoked ends its stream.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header
+from fastapi.responses import StreamingResponse
+from starlette.concurrency import run_in_threadpool
+
+from holdfast.edges.http.answers import Refused
+from holdfast.edges.http.call import Call, Calling
+from holdfast.edges.http.plain import plain_change
+from holdfast.errors import HoldfastError
+from holdfast.hub_memory import HubMemory
+
+router = APIRouter(tags=["events"])
+
+_EVERY_S = 0.5
+# Said when nothing happens, so that proxies keep the stream and a dead client is noticed.
+_HEARTBEAT_S = 15.0
+_LISTENERS_MAX = 100
+# Somebody who was away for longer than this many changes is told to look for themselves.
+_MISSED_MAX = 200
+
+
+@router.get("/events", response_class=StreamingResponse)
+async def events(
+    call: Calling, last_event_id: Annotated[str | None, Header(alias="Last-Event-ID")] = None
+) -> StreamingResponse:
+    """The changes of a hub from now on, or since the last one that was seen."""
+    state = call.request.app.state
+    if state.listeners >= _LISTENERS_MAX:
+        raise Refused(503, "overloaded", "Too many listen already.", headers={"Retry-After": "30"})
+    hub = await run_in_threadpool(call.hub)
+    last = last_event_id or await run_in_threadpool(_newest, hub)
+    return StreamingResponse(
+        _stream(call, last),
+        media_type="text/event-stream",
+        headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
+    )
+
+
+def _newest(hub: HubMemory) -> str | None:
+    changes = hub.changes(limit=1)
+    return changes[0].id if changes else None
+
+
+async def _stream(call: Call, last: str | None) -> AsyncIterator[str]:
+    state = call.request.app.state
+    state.listeners += 1
+    quiet = 0.0
+    try:
+        yield ": listening\n\n"
+        while not state.stopping.is_set():
+            try:
+                found = await run_in_threadpool(_since, call, last)
+            except HoldfastError:
+                # The key was revoked, the role taken away, or the hub is gone.
+                yield _event("end", {})
+                return
+            for change, memories in found:
+                last = change["id"]
+                yield _event("change", {"change": change, "memories": memories}, last)
+            quiet = 0.0 if found else quiet + _EVERY_S
+            if quiet >= _HEARTBEAT_S:
+                quiet = 0.0
+                yield ": still here\n\n"
+            try:
+                await asyncio.wait_for(state.stopping.wait(), _EVERY_S)
+            except TimeoutError:
+                continue
+    finally:
+        state.listeners -= 1
+
+
+def _since(call: Call, last: str | None) -> list[tuple[dict[str, Any], list[dict[str, Any]]]]:
+    """The changes after the last one that was seen, oldest first, as the guest sees them now."""
+    again = Call(call.request, call.memory, key_needed=call.key_needed)
+    hub = again.hub()
+    newest_first = hub.changes(limit=_MISSED_MAX)
+    new = []
+    for change in newest_first:
+        if change.id == last:
+            break
+        new.append(change)
+    out = []
+    with hub.core.read() as reader:
+        for change in reversed(new):
+            touched = reader.revisions_of(hub.id, change.id)
+            rows = [{"id": one.memory_id, "version": one.version} for one in touched]
+            out.append((plain_change(change), rows))
+    return out
+
+
+def _event(name: str, data: dict[str, Any], event_id: str = "") -> str:
+    head = f"id: {event_id}\n" if event_id else ""
+    return f"{head}event: {name}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n"

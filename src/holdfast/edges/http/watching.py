@@ -1,0 +1,132 @@
+"""What a server tells of itself: a line of JSON for each request, counts and times for Prometheus,
+whether it is up and whether it can answer. Neither lines nor counts hold keys, queries or texts."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import time
+import uuid
+from typing import TYPE_CHECKING, Any
+
+from fastapi import APIRouter, Response
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client.exposition import generate_latest
+from starlette.datastructures import Headers, MutableHeaders
+
+from holdfast.edges.http.answers import problem
+from holdfast.edges.http.call import Calling
+from holdfast.errors import HoldfastError
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+log = logging.getLogger("holdfast.http")
+
+router = APIRouter(tags=["server"])
+
+REQUEST_ID = "X-Request-ID"
+# A request id that a client sends is taken over where it is harmless in a log.
+_HARMLESS = re.compile(r"[A-Za-z0-9._-]{1,64}")
+
+
+class Counts:
+    """The server's own registry: two servers in one process do not count together."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self.requests = Counter(
+            "holdfast_requests", "Requests.", ["route", "method", "status"], registry=self.registry
+        )
+        self.seconds = Histogram(
+            "holdfast_request_seconds",
+            "How long requests took.",
+            ["route"],
+            registry=self.registry,
+            buckets=(0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
+        )
+        self.inside = Gauge(
+            "holdfast_requests_inside", "Requests being answered.", registry=self.registry
+        )
+
+
+class Watching:
+    """Gives each request an id, counts it, and writes a line about it."""
+
+    def __init__(self, app: ASGIApp, *, counts: Counts) -> None:
+        self._app = app
+        self._counts = counts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        given = Headers(scope=scope).get(REQUEST_ID, "")
+        request_id = given if _HARMLESS.fullmatch(given) else uuid.uuid4().hex
+        began = time.perf_counter()
+        status = 500
+
+        async def answered(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                MutableHeaders(scope=message)[REQUEST_ID] = request_id
+            await send(message)
+
+        self._counts.inside.inc()
+        try:
+            await self._app(scope, receive, answered)
+        except Exception:
+            # The route broke: that is ours to mend, and none of the client's business.
+            log.exception("request %s failed", request_id)
+            if status == 500:
+                said = "Something went wrong here; the server's log has it under this request id."
+                await problem(500, "internal", said, {"request_id": request_id})(
+                    scope, receive, answered
+                )
+        finally:
+            self._counts.inside.dec()
+            self._note(scope, status, time.perf_counter() - began, request_id)
+
+    def _note(self, scope: Scope, status: int, seconds: float, request_id: str) -> None:
+        # The route's pattern, not the path: ids are many, and none of a dashboard's business.
+        route = getattr(scope.get("route"), "path", "none")
+        self._counts.requests.labels(route, scope["method"], status).inc()
+        self._counts.seconds.labels(route).observe(seconds)
+        log.info(
+            json.dumps(
+                {
+                    "request": request_id,
+                    "method": scope["method"],
+                    "route": route,
+                    "status": status,
+                    "ms": round(seconds * 1000, 1),
+                }
+            )
+        )
+
+
+@router.get("/healthz", include_in_schema=False)
+async def health() -> dict[str, Any]:
+    """The process runs."""
+    return {"data": {"status": "up"}}
+
+
+@router.get("/readyz", include_in_schema=False)
+def ready(call: Calling, response: Response) -> dict[str, Any]:
+    """The store answers."""
+    try:
+        call.memory.hubs()
+    except HoldfastError:
+        response.status_code = 503
+        return {"data": {"status": "not ready"}}
+    return {"data": {"status": "ready"}}
+
+
+@router.get("/metrics", include_in_schema=False)
+def metrics(call: Calling) -> Response:
+    """Counts for Prometheus, for whoever may use the server at all."""
+    assert call.guest
+    counts: Counts = call.request.app.state.counts
+    return Response(generate_latest(counts.registry), media_type=CONTENT_TYPE_LATEST)
