@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,8 @@ import pytest
 import holdfast
 from holdfast import Holdfast, HubMemory
 from holdfast.agents.dialects.maven import long_term
+from holdfast.domain.clock import SystemClock
+from holdfast.domain.ids import TimeIds
 from holdfast.testing import FixedClock, open_for_tests
 
 NO_FILES = "No memory journal files found."
@@ -60,6 +63,32 @@ def test_the_same_is_written_once_a_day(hub: HubMemory, clock: FixedClock) -> No
     clock.tick(days=1)
     assert said(hub, "remember", content="Uses pnpm") == "Remembered."
     assert "Uses pnpm" in journal(hub, "2026-01-15").read_text(encoding="utf-8")
+
+
+def _remember_five(home: str) -> None:
+    clock = SystemClock()
+    with open_for_tests(home, clock=clock, ids=TimeIds(clock)) as memory:
+        for number in range(5):
+            said(memory.hub(), "remember", content=f"fact {number}")
+
+
+def test_processes_at_once_write_the_same_once(tmp_path: Path) -> None:
+    with open_for_tests(tmp_path, clock=SystemClock()) as memory:
+        memory.hub()
+    spawn = multiprocessing.get_context("spawn")
+    workers = [spawn.Process(target=_remember_five, args=(str(tmp_path),)) for _ in range(3)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join(120)
+        assert worker.exitcode == 0
+    with open_for_tests(tmp_path, clock=SystemClock()) as memory:
+        days = memory.hub().journal("2020-01-01..9999-12-31")
+        told = sorted(entry.text for day in days for entry in day.entries)
+    # Midnight may fall between two of them; a day has each fact once.
+    for day in days:
+        assert len({entry.text for entry in day.entries}) == len(day.entries)
+    assert set(told) == {f"fact {number}" for number in range(5)}
 
 
 def test_several_lines_are_one_entry(hub: HubMemory) -> None:

@@ -185,12 +185,17 @@ def test_a_home_that_cannot_be_written_is_read(
         ("{other}#none", "There is no hub `none`."),
         ("{other}/none#past", "There is no folder"),
         ("{notes}#past", "There is no store at"),
+        ("{damaged}#past", "is damaged, or not a Holdfast store"),
     ],
 )
 def test_a_home_that_is_none_is_a_note(
     open_with: Opening, other: Path, notes: Path, where: str, why: str
 ) -> None:
-    hub = open_with(f"old=holdfast:{where.format(other=other, notes=notes)}")
+    damaged = notes / "damaged"
+    damaged.mkdir()
+    (damaged / "memory.db").write_bytes(b"no store" * 1_000)
+    place = where.format(other=other, notes=notes, damaged=damaged)
+    hub = open_with(f"old=holdfast:{place}")
     answers = sources.ask(hub, "tabs")
     assert answers.excerpts == ()
     assert why in answers.notes[0]
