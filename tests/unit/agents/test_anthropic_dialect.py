@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
 
 import holdfast
 from holdfast import HubMemory
+from holdfast.agents.desk import Desk
+from holdfast.agents.dialects import anthropic_memory_md as memory_md
+from holdfast.files.line_edits import Edited, replaced
 
 NOTES = "/memories/notes.md"
 
@@ -404,16 +407,27 @@ def test_long_term_memory_is_neither_deleted_nor_renamed(known: HubMemory) -> No
 
 
 def test_two_who_edit_long_term_memory_at_once_lose_nothing(known: HubMemory) -> None:
-    words = {name: [f"{name} number {n}" for n in range(4)] for name in ("Ann", "Bob")}
+    desk = Desk(known, agent="claude")
+    others: list[Thread] = []
 
-    def add(name: str) -> None:
-        for fact in words[name]:
-            said(known, "insert", path=LONG_TERM, insert_line=5, insert_text=f"- {fact}")
+    def slowly(text: str) -> Edited:
+        """While this one makes its edit, another comes; it has to wait."""
+        other = Thread(
+            target=said,
+            args=(known, "str_replace"),
+            kwargs={"path": LONG_TERM, "old_str": "Bob is", "new_str": "Bob was"},
+        )
+        other.start()
+        other.join(timeout=0.3)
+        others.append(other)
+        return replaced(text, "likes tea", "likes oolong", LONG_TERM)
 
-    with ThreadPoolExecutor() as pool:
-        list(pool.map(add, words))
-    kept = {memory.content for memory in known.list(layer="long_term")}
-    assert kept >= {fact for facts in words.values() for fact in facts}
+    memory_md.edited(desk, known.files(), slowly)
+    others[0].join()
+    assert {memory.content for memory in known.list()} == {
+        "Ann likes oolong.",
+        "Bob was the neighbour.",
+    }
 
 
 def test_without_long_term_memories_it_is_a_file_like_any_other(hub: HubMemory) -> None:
