@@ -376,6 +376,19 @@ def test_a_purge_takes_the_text_out_of_what_was_noted(hub: HubMemory) -> None:
         assert reader.agreed(hub.id, "MEMORY.md as read") is None
 
 
+def test_what_is_private_to_somebody_else_is_neither_read_nor_archived(hub: HubMemory) -> None:
+    hub.remember("My diagnosis", category="fact", layer="long_term", boundary="private")
+    bob = HubMemory(hub.core.acting("bob"), hub.info, hub.home)
+    text = bob.read_memory_md(source_agent="bob") or ""
+    assert text == SHOWN
+    added = bob.append_memory_md("- my diagnosis", source_agent="bob")
+    done = bob.rewrite_memory_md(text.replace("- It runs Debian.\n", ""), source_agent="bob")
+    assert [m.content for m in added.added] == ["my diagnosis"]
+    assert "My diagnosis" not in str([added.notes, done])
+    assert hub.get(4).state == "active"
+    assert "My diagnosis" in (hub.read_memory_md() or "")
+
+
 @pytest.mark.parametrize("point", CRASHES)
 def test_a_crash_in_the_middle_of_a_rewrite_loses_nothing(hub: HubMemory, point: str) -> None:
     new = SHOWN.replace("likes tea", "likes green tea").replace(

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from unittest import mock
 
 import pytest
 
-from holdfast import HubMemory
+from holdfast import HubMemory, engine
 from holdfast.files import mirror, reading
 from holdfast.files.mirror import SyncReport
 from holdfast.library import Holdfast
@@ -241,6 +242,23 @@ class Crash(Exception):
     """The process ends here."""
 
 
+@contextmanager
+def dying_after(writes: int) -> Iterator[None]:
+    """Ends the process when so many files have been written."""
+    left = writes
+    put = mirror.Mirror._put
+
+    def die(self: mirror.Mirror, name: str, text: str | None) -> None:
+        nonlocal left
+        if left == 0:
+            raise Crash
+        left -= 1
+        put(self, name, text)
+
+    with mock.patch.object(mirror.Mirror, "_put", die):
+        yield
+
+
 @pytest.mark.parametrize("on", [True, False])
 @pytest.mark.parametrize("writes", [0, 1, 2, 3])
 def test_a_crash_between_two_files_is_mended_by_the_next_sync(
@@ -254,22 +272,9 @@ def test_a_crash_between_two_files_is_mended_by_the_next_sync(
         edit(folder / "MEMORY.md", "# Long-term Memory\n", f"# Mine\n\n{FREE}")
         hub.sync()
         before = lines(folder)
-    count = 0
-    put = mirror.Mirror._put
-
-    def die(self: mirror.Mirror, name: str, text: str | None) -> None:
-        nonlocal count
-        if count == writes:
-            raise Crash
-        count += 1
-        put(self, name, text)
-
     with opened(tmp_path, pages=on, ids=ids) as memory:
-        with mock.patch.object(mirror.Mirror, "_put", die):
-            try:
-                memory.hub().sync()
-            except Crash:
-                assert count == writes
+        with dying_after(writes), suppress(Crash):
+            memory.hub().sync()
         hub = memory.hub()
         hub.sync()
         assert {m.content for m in hub.list()} == {
@@ -281,19 +286,28 @@ def test_a_crash_between_two_files_is_mended_by_the_next_sync(
 
 
 def test_a_swap_of_two_lines_survives_a_crash(hub: HubMemory, folder: Path) -> None:
-    from holdfast import engine
-
     engine.edit.update(hub.core, hub.id, hub.name, 1, {"category": "fact"})
     engine.edit.update(hub.core, hub.id, hub.name, 2, {"category": "preference"})
-    put = mirror.Mirror._put
-    with mock.patch.object(mirror.Mirror, "_put") as die:
-        die.side_effect = [None, Crash]
-        with pytest.raises(Crash):
-            hub.sync()
-    assert put is mirror.Mirror._put
+    with dying_after(1), pytest.raises(Crash):
+        hub.sync()
     assert hub.sync().archived == ()
     assert (hub.get(1).category, hub.get(2).category) == ("fact", "preference")
     assert len(hub.list()) == 3
+    assert len(re.findall("mem_", "".join(texts(folder).values()))) == 3
+
+
+def test_an_edit_between_a_crash_and_the_next_sync_is_taken_in(
+    hub: HubMemory, folder: Path
+) -> None:
+    engine.edit.update(hub.core, hub.id, hub.name, 3, {"category": "preference"})
+    with dying_after(1), pytest.raises(Crash):
+        hub.sync()
+    edit(folder / "facts.md", "Hilda", "Greta")
+    assert hub.sync().archived == ()
+    assert {m.content for m in hub.list()} == {
+        "Ann likes tea.", "The server is Greta.", "It runs Debian."
+    }  # fmt: skip
+    assert hub.get(3).category == "preference"
     assert len(re.findall("mem_", "".join(texts(folder).values()))) == 3
 
 
