@@ -60,7 +60,14 @@ class Guest:
         """The hub of that name or id, seen with their eyes, if they may do this there."""
         hub, standing = self.stands(name)
         self.require(standing, act, hub.name)
-        return HubMemory(self._memory.core.acting(self.actor, standing.viewer), hub, self.home)
+        if self.local:
+            return HubMemory(self._memory.core, hub, self.home)
+
+        def permit(act: Act, memory: Memory | None) -> None:
+            self.require(standing, act, hub.name)
+
+        core = self._memory.core.acting(self.actor, standing.viewer, permit)
+        return HubMemory(core, hub, self.home)
 
     def stands(self, name: str | None = None) -> tuple[Hub, Standing]:
         """The hub of that name or id and how they stand to it; NotFound where it is nothing to
@@ -93,15 +100,11 @@ class Guest:
             else "Ask an admin of the hub for another role.",
         )
 
-    def require_delete(self, standing: Standing, memory: Memory, hub: str) -> None:
-        """Whether they may delete this one: their own, or anyone's."""
-        self.require(standing, "delete_own" if memory.owner == self.actor else "delete_any", hub)
-
     def create_hub(self, name: str) -> HubMemory:
         """A new hub, theirs. A key that is for some hubs, or for reading, makes none."""
         if self.key is not None and (self.key.hubs or self.key.read_only):
             raise Forbidden("This key cannot make hubs.", hint="Use one that is not limited.")
-        return HubMemory(self.core, engine.hubs.create_hub(self.core, name), self.home)
+        return self.hub(engine.hubs.create_hub(self.core, name).id)
 
     @property
     def home(self) -> str:

@@ -61,6 +61,16 @@ class HubMemory:
         self._step: Step | None = None
         self._looked: Look | None = None
         self._stepping: set[int] = set()
+        self._owners: HubMemory | None = None
+
+    @property
+    def filer(self) -> HubMemory:
+        """The hub for who keeps its files: its owner, where a guest makes the call."""
+        if self.core.permit is None:
+            return self
+        if self._owners is None:
+            self._owners = HubMemory(self.core.acting(self.info.owner), self.info, self.home)
+        return self._owners
 
     @property
     def name(self) -> str:
@@ -108,8 +118,9 @@ class HubMemory:
     @property
     def notes(self) -> list_[str]:
         """What there is to know about the hub's files: restored, refused, in conflict."""
-        notes = list(self._step.notes) if self._step is not None else []
-        return notes + (self._looked.notes if self._looked is not None else [])
+        filer = self.filer
+        notes = list(filer._step.notes) if filer._step is not None else []
+        return notes + (filer._looked.notes if filer._looked is not None else [])
 
     @property
     def memory_md(self) -> str:
@@ -429,7 +440,8 @@ class HubMemory:
         `explain`, a value that also says what is in, what is not, and why.
         """
         file = None
-        if style in ("maven", "minion"):
+        # A guest sees memories with their own eyes, and not what the owner's file says beside them.
+        if style in ("maven", "minion") and self.core.permit is None:
             from holdfast.files.injected import file_parts
 
             file = file_parts(self.core, self.id)

@@ -50,6 +50,9 @@ def _in_step(hub: HubMemory, name: str, *, writes: bool) -> Iterator[None]:
         yield
         return
     hub._stepping.add(me)
+    # Files belong to the hub: what was edited in them is taken in, and what is written to them
+    # rendered, in the name of its owner, whoever made the call.
+    guest, hub = hub, hub.filer
     try:
         step = _step_of(hub)
         if step is not None:
@@ -70,7 +73,7 @@ def _in_step(hub: HubMemory, name: str, *, writes: bool) -> Iterator[None]:
         if step is not None and writes:
             step.after(purged=name.startswith("purge"))
     finally:
-        hub._stepping.discard(me)
+        guest._stepping.discard(me)
 
 
 def _has_files(hub: HubMemory) -> bool:

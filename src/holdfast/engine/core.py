@@ -7,13 +7,14 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from holdfast.domain.access import Viewer
 from holdfast.errors import EmbedderError, HoldfastError, NotFound
 from holdfast.recall.vector import VectorCache
 
 if TYPE_CHECKING:
+    from holdfast.domain.access import Act
     from holdfast.domain.clock import Clock
     from holdfast.domain.hub import Hub
     from holdfast.domain.ids import Ids
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
 
 # Shown counts are written together with the next write, or when this many have gathered.
 _SHOWN_MAX = 256
+
+
+# Told what somebody is about to do, and with which memory; raises Forbidden.
+Permit: TypeAlias = "Callable[[Act, Memory | None], None]"
 
 
 class _Shared:
@@ -56,6 +61,8 @@ class Core:
         self.ids = ids
         self.actor = actor
         self.viewer: Viewer | None = Viewer(actor)
+        # Refuses what the actor may not do; None for who has the machine, and may do everything.
+        self.permit: Permit | None = None
         self.settings = settings
         self.vectors = VectorCache()
         # What layers above keep as long as the store is open, under names of their own.
@@ -65,14 +72,30 @@ class Core:
         self._find_embedder = find_embedder
         self._shared = _Shared()
 
-    def acting(self, actor: str | None = None, viewer: Viewer | None = None) -> Core:
-        """The same engine for somebody else: what they write is theirs, and they see what they may
-        see; or, with a viewer, what that one may see. Everything else is shared."""
+    def acting(
+        self,
+        actor: str | None = None,
+        viewer: Viewer | None = None,
+        permit: Permit | None = None,
+    ) -> Core:
+        """The same engine for somebody else: what they write is theirs, they see what they may see
+        (or, with a viewer, what that one may see), and do what they are permitted. Everything else
+        is shared."""
         twin = Core.__new__(Core)
         vars(twin).update(vars(self))
         twin.actor = self.actor if actor is None else actor
         twin.viewer = viewer or Viewer(twin.actor)
+        twin.permit = permit
         return twin
+
+    def require(self, act: Act, memory: Memory | None = None) -> None:
+        """Forbidden where the actor may not do this, or not with this memory."""
+        if self.permit is not None:
+            self.permit(act, memory)
+
+    def require_delete(self, memory: Memory) -> None:
+        """Forbidden where the actor may not take this memory away."""
+        self.require("delete_own" if memory.owner == self.actor else "delete_any", memory)
 
     def for_upkeep(self) -> Core:
         """The same engine with eyes for everything: for rules that run for all alike."""

@@ -260,6 +260,7 @@ def purge(
         require_hub(writer, hub_id, hub)
         for reference in references:
             memory = find_memory(writer, hub_id, hub, reference, forgotten=True)
+            core.require_delete(memory)
             recorder = Recorder(core, writer, hub_id, "update", reason="its successor was purged")
             reinstate_previous(writer, recorder, memory)
             revisions = writer.purge(hub_id, memory.id)

@@ -52,6 +52,7 @@ class Recorder:
 
     def add(self, memory: Memory, index: Indexed | None = None) -> Memory:
         """A new memory."""
+        self._core.require("write")
         self._write_change()
         self._writer.add_memory(memory)
         self._record(memory, {})
@@ -63,6 +64,10 @@ class Recorder:
         fields = changed_fields(before, before._replace(**new))
         if not fields:
             return before
+        if fields.get("forgotten_at", (None, None))[1] is not None:
+            self._core.require_delete(before)
+        else:
+            self._core.require("write", before)
         self._write_change()
         after = before._replace(
             **{name: pair[1] for name, pair in fields.items()},

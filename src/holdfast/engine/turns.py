@@ -50,6 +50,7 @@ def log_turn(
     at: datetime | str | None = None,
 ) -> Turn:
     """Adds a turn. What the log no longer holds goes in the same transaction."""
+    core.require("write")
     checked: Role = normalise.one_of(role, ROLES, "role")  # type: ignore[assignment]
     said = normalise.clean_content(content, bytes_max=core.settings["content.bytes_max"])
     turn = Turn(

@@ -78,18 +78,70 @@ def test_what_they_write_is_theirs_and_private_stays_so(memory: Holdfast, hub: H
 
 def test_own_and_others_are_deleted_by_policy(memory: Holdfast, hub: HubMemory) -> None:
     access.set_member(memory.core, "hub", hub.id, "bob", "contributor")
-    mine = hub.remember("Mine").memory
     bob = guest(memory, "bob")
-    theirs = bob.hub("work", "write").remember("Bob's").memory
     for policy, own, other in (("none", 0, 0), ("own", 1, 0), ("any", 1, 1)):
         access.set_card(memory.core, hub.id, delete_policy=policy)
-        _, standing = bob.stands("work")
-        for memory_, allowed in ((theirs, own), (mine, other)):
+        here = bob.hub("work")
+        mine = hub.remember(f"Mine under {policy}").memory
+        theirs = here.remember(f"Bob's under {policy}").memory
+        for one, allowed in ((theirs, own), (mine, other)):
             if allowed:
-                bob.require_delete(standing, memory_, "work")
-            else:
+                here.forget(one.id)
+                here.purge(one.id)
+                continue
+            for act in (here.forget, here.purge):
                 with pytest.raises(Forbidden):
-                    bob.require_delete(standing, memory_, "work")
+                    act(one.id)
+            assert hub.get(one.id).content == one.content
+
+
+def test_no_way_of_writing_is_open_to_who_may_only_read(memory: Holdfast, hub: HubMemory) -> None:
+    mine = hub.remember("Prefers tabs", key="tabs").memory
+    hub.journal_add("Ran ten miles")
+    hub.sync()
+    access.set_member(memory.core, "hub", hub.id, "bob", "viewer")
+    before = list(hub.export())
+    for here in (
+        guest(memory, "bob").hub("work"),
+        guest(memory, memory.core.actor, read_only=True).hub("work"),
+    ):
+        acts: list[Any] = [
+            lambda here: here.remember("New"),
+            lambda here: here.remember_many(["New", "Newer"]),
+            lambda here: list(here.remember_stream(["New"])),
+            lambda here: here.remember("New", key="tabs"),
+            lambda here: here.remember("New", supersedes=mine.id),
+            lambda here: here.update(mine.id, content="New"),
+            lambda here: here.pin(mine.id),
+            lambda here: here.archive(mine.id),
+            lambda here: here.forget(mine.id),
+            lambda here: here.purge(mine.id),
+            lambda here: here.undo(),
+            lambda here: here.journal_add("New"),
+            lambda here: here.log_turn("user", "New"),
+        ]
+        for number, act in enumerate(acts):
+            with pytest.raises(Forbidden):
+                act(here)
+            assert list(hub.export()) == before, number
+
+
+def test_a_guest_who_reads_takes_in_what_was_edited_in_the_owners_name(
+    memory: Holdfast, hub: HubMemory
+) -> None:
+    from pathlib import Path
+
+    hub.remember("Prefers tabs", category="preference")
+    hub.remember("Only mine", boundary="private")
+    hub.sync()
+    path = Path(hub.memory_md)
+    path.write_text(path.read_text().replace("Prefers tabs", "Prefers spaces"))
+    access.set_member(memory.core, "hub", hub.id, "bob", "viewer")
+    bob = guest(memory, "bob").hub("work")
+    assert [one.content for one in bob.list()] == ["Prefers spaces"]
+    assert hub.changes()[0].actor == memory.core.actor
+    for style in ("plain", "xml", "max", "maven", "minion"):
+        assert "Only mine" not in bob.context(style=style)
 
 
 def test_a_guest_makes_hubs_of_their_own(memory: Holdfast, hub: HubMemory) -> None:

@@ -3,7 +3,6 @@ in the thread that does the work, once, when it is first needed."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -60,14 +59,6 @@ class Call:
     def hub(self, act: Act = "read") -> HubMemory:
         """The hub that is meant, if the guest may do this there."""
         return self.guest.hub(self.hub_name, act)
-
-    def deletable(self, references: Sequence[str]) -> HubMemory:
-        """The hub, if the guest may take each of these away: their own, or anyone's."""
-        hub, standing = self.guest.stands(self.hub_name)
-        memory = self.guest.hub(self.hub_name, "read")
-        for reference in references:
-            self.guest.require_delete(standing, memory.get(reference), hub.name)
-        return memory
 
 
 def _unauthorized(message: str) -> Refused:

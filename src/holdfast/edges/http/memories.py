@@ -158,7 +158,7 @@ def batch_delete(
     """Removes several for good, or none of them."""
 
     def work() -> tuple[int, Any]:
-        receipts = call.deletable(batch.ids).purge_many(batch.ids)
+        receipts = call.hub().purge_many(batch.ids)
         return 200, {"data": {"deleted": [receipt.memory_id for receipt in receipts]}}
 
     return once(call, key, batch, response, work)
@@ -170,7 +170,7 @@ def batch_move(call: Calling, move: Move, response: Response, key: IdempotencyKe
     history stays and a restore brings them back."""
 
     def work() -> tuple[int, Any]:
-        here = call.deletable(move.ids)
+        here = call.hub()
         there = call.guest.hub(move.hub, "write")
         if there.id == here.id:
             raise Refused(400, "invalid_input", "They are in this hub already.")
@@ -242,14 +242,14 @@ def _version(header: str | None) -> int | None:
 @router.delete("/{memory_id}", response_model=dict[str, Any])
 def delete(call: Calling, memory_id: str) -> Any:
     """Removes it and its whole history, for good; only a receipt without content stays."""
-    receipt = call.deletable([memory_id]).purge(memory_id)
+    receipt = call.hub().purge(memory_id)
     return {"data": {"deleted": receipt.memory_id}}
 
 
 @router.post("/{memory_id}/forget", response_model=OneMemory)
 def forget(call: Calling, memory_id: str, reason: str = "") -> Any:
     """Hides it; a restore brings it back."""
-    return {"data": plain_memory(call.deletable([memory_id]).forget(memory_id, reason=reason))}
+    return {"data": plain_memory(call.hub().forget(memory_id, reason=reason))}
 
 
 @router.post("/{memory_id}/restore", response_model=OneMemory)
