@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import tempfile
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,8 @@ from hypothesis import strategies as st
 import holdfast
 from holdfast import HubMemory
 from holdfast.errors import HoldfastError, NotFound
+from holdfast.files.documents import REMOVED
+from holdfast.files.kept_files import EMPTIED
 from holdfast.files.line_edits import inserted, replaced
 from holdfast.testing import open_for_tests
 
@@ -100,8 +103,16 @@ def leaves_folders_behind(command: dict[str, Any], theirs: Path) -> bool:
     return not source.exists() or command["new_path"].startswith(f"{command['old_path']}/")
 
 
+NUMBERS = st.integers(1, 6)
 OPERATIONS = st.lists(
-    st.one_of(COMMANDS, st.just("undo"), st.tuples(st.just("hand"), PATHS, LINES)), max_size=16
+    st.one_of(
+        COMMANDS,
+        st.tuples(st.just("hand"), PATHS, LINES),
+        st.tuples(st.just("update"), NUMBERS, LINES),
+        st.tuples(st.sampled_from(["forget", "restore", "archive"]), NUMBERS),
+        st.sampled_from([("undo",), ("index_files",)]),
+    ),
+    max_size=16,
 )
 
 
@@ -114,19 +125,26 @@ def test_file_and_memory_agree_and_no_text_is_lost(operations: list[Any]) -> Non
         root.mkdir(parents=True)
         seen: set[str] = set()
         for operation in operations:
-            if operation == "undo":
-                try:
-                    hub.undo()
-                except HoldfastError:
-                    continue
-            elif isinstance(operation, tuple):
-                edit_by_hand(hub, root, *operation[1:])
-            else:
-                ours(hub, operation)
+            with suppress(HoldfastError):
+                carry_out(hub, root, operation)
             seen |= set(on_disk(root).values())
             assert on_disk(root) == in_store(hub), operation
             assert not list(root.rglob(".*"))
+        assert not hub.notes
         assert seen <= every_text(hub)
+
+
+def carry_out(hub: HubMemory, root: Path, operation: Any) -> None:
+    if isinstance(operation, dict):
+        ours(hub, operation)
+        return
+    name, *given = operation
+    if name == "hand":
+        edit_by_hand(hub, root, *given)
+    elif name == "update":
+        hub.update(given[0], content=given[1])
+    else:
+        getattr(hub, name)(*given)
 
 
 def every_text(hub: HubMemory) -> set[str]:
@@ -141,10 +159,11 @@ def every_text(hub: HubMemory) -> set[str]:
 
 
 def edit_by_hand(hub: HubMemory, root: Path, path: str, text: str) -> None:
-    """A person saves a file that is there; the agent looks at it next."""
+    """A person saves a file; the agent looks at it next."""
     file = root / path.removeprefix("/memories").lstrip("/")
-    if ".." not in path and file.is_file():
-        file.write_text(text)
+    if path.startswith("/memories/") and ".." not in path and not file.is_dir():
+        if file.parent.is_dir():
+            file.write_text(text)
         ours(hub, {"command": "view", "path": path})
 
 
@@ -155,7 +174,13 @@ def on_disk(root: Path) -> dict[str, str]:
 
 
 def in_store(hub: HubMemory) -> dict[str | None, str]:
-    return {memory.source_path: memory.content for memory in hub.list(layer="library")}
+    """What the memories say that there should be on the disk."""
+    return {
+        memory.source_path: memory.content
+        for memory in hub.list(layer="library", state="all")
+        if memory.source_path
+        and not (memory.state == "archived" and memory.state_reason in (REMOVED, EMPTIED))
+    }
 
 
 TEXTS = st.text(alphabet="ab\r\n", max_size=12)
