@@ -8,8 +8,9 @@ from unittest import mock
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.files import memory_md
+from holdfast.files import memory_md, near
 from holdfast.files.memory_md import (
+    Document,
     Item,
     category_of,
     escaped,
@@ -17,6 +18,7 @@ from holdfast.files.memory_md import (
     identified,
     item_text,
     parse,
+    parse_anew,
     render,
     rewritten,
     unescaped,
@@ -50,8 +52,51 @@ def test_any_text_is_rendered_as_it_was_parsed(text: str) -> None:
 def test_the_short_way_finds_what_the_long_way_finds(contents: list[str], text: str) -> None:
     whole = "## Fact\n" + "".join(item_text(one, "mem_1") for one in contents) + text
     with mock.patch.object(memory_md, "_PLAIN", re.compile("(?!)")):
-        long = parse.__wrapped__(whole)
-    assert parse.__wrapped__(whole) == long
+        long = parse_anew(whole)
+    assert parse_anew(whole) == long
+
+
+PLAIN = st.integers(1, 40).map(lambda number: f"- Fact {number}. <!-- mem_{number} -->\n")
+LINES = st.lists(
+    PLAIN | PLAIN | PLAIN | TEXT | st.sampled_from(["## Fact\n", "## b\n", "# c\n"]), max_size=10
+)
+SOME_PLAIN = st.lists(PLAIN, max_size=6)
+
+
+@settings(max_examples=1_000)
+@given(
+    st.tuples(SOME_PLAIN, LINES, SOME_PLAIN),
+    st.lists(st.tuples(st.floats(0, 1), st.integers(0, 40), TEXT | PLAIN), max_size=3),
+)
+def test_what_is_parsed_from_what_was_known_is_what_is_parsed_anew(
+    parts: tuple[list[str], ...], edits: list[tuple[float, int, str]]
+) -> None:
+    text = "".join("".join(part) for part in parts)
+    with mock.patch.object(near, "_LARGE_CHARS", 0):
+        recent = near.Recent(parse_anew, memory_md._is_barrier, memory_md._heading_above)
+        assert recent(text) == parse_anew(text)
+        for where, length, new in edits:
+            start = int(where * len(text))
+            text = text[:start] + new + text[start + length :]
+            assert recent(text) == parse_anew(text)
+
+
+def test_a_small_change_of_a_large_file_leaves_the_other_blocks_as_they_are() -> None:
+    lines = [f"- Fact {number}. <!-- mem_{number} -->\n" for number in range(2_000)]
+    text = "# Mine\n\n## Fact\n" + "".join(lines)
+    before = parse(text)
+    parsed: list[int] = []
+
+    def counted(piece: str) -> Document:
+        parsed.append(len(piece))
+        return parse_anew(piece)
+
+    with mock.patch.object(memory_md._recent, "_anew", counted):
+        after = parse(text.replace("Fact 1000.", "Fact 1000, edited."))
+    assert parsed and max(parsed) < 300
+    assert after == parse_anew(render(after))
+    same = sum(a is b for a, b in zip(before.blocks, after.blocks, strict=True))
+    assert same == len(before.blocks) - 1
 
 
 @settings(max_examples=600)

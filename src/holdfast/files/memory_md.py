@@ -11,8 +11,9 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from datetime import date
-from functools import lru_cache
 from typing import NamedTuple, TypeAlias
+
+from holdfast.files.near import Recent
 
 FILE_NAME = "MEMORY.md"
 TITLE = "# Long-term Memory"
@@ -228,15 +229,33 @@ def identified(item: Item, memory_id: str, newline: str = "\n") -> Item:
 # ── parsing ──────────────────────────────────────────────────────────────────────────────────
 
 
-# A sync meets the same text again and again: as what was written, then as what both sides agreed
-# on, then as what is in the file.
-@lru_cache(maxsize=4)
 def parse(text: str, *, whole: bool = False) -> Document:
     """The blocks of a file; together they are the text, whatever it is.
 
     In a file, a bullet outside of a section and a paragraph without an id are a person's own. With
     `whole`, for text that somebody hands in as memory, they are items too.
     """
+    return parse_anew(text, whole=True) if whole else _recent(text)
+
+
+def _is_barrier(block: Block) -> bool:
+    """Whether it is an item that no other block reaches over: on one line, with its id."""
+    return isinstance(block, Item) and _PLAIN.fullmatch(block.raw) is not None
+
+
+def _heading_above(blocks: tuple[Block, ...], at: int) -> str | None:
+    """The heading of the section that an item stands in; '' where it is in none."""
+    item = blocks[at]
+    if not isinstance(item, Item) or item.category is None:
+        return ""
+    for block in reversed(blocks[:at]):
+        if isinstance(block, Section):
+            return block.raw if block.category == item.category else None
+    return None
+
+
+def parse_anew(text: str, *, whole: bool = False) -> Document:
+    """The same, without looking at what was parsed before."""
     lines: list[str] = _LINES.findall(text)
     newline = "\r\n" if lines and lines[0].endswith("\r\n") else "\n"
     blocks: list[Block] = []
@@ -284,6 +303,11 @@ def parse(text: str, *, whole: bool = False) -> Document:
     if other:
         blocks.append(Verbatim("".join(other)))
     return Document(tuple(blocks), newline)
+
+
+# A sync meets nearly the same text again and again: as what was written, then as what both sides
+# agreed on, then as what is in the file.
+_recent = Recent(parse_anew, _is_barrier, _heading_above)
 
 
 def _goes_on(lines: list[str], at: int) -> bool:

@@ -392,11 +392,13 @@ class Mirror:
         snapshot: _Snapshot,
         taken: _Taken,
     ) -> SyncReport:
-        after = {**snapshot.ours, **taken.changed}
-        # What waits for review is in no file.
-        after = {
-            key: m for key, m in after.items() if m.state in ("active", "cooling") and m.visible
-        }
+        after = dict(snapshot.ours)
+        for key, memory in taken.changed.items():
+            # What waits for review is in no file.
+            if memory.state in ("active", "cooling") and memory.visible:
+                after[key] = memory
+            else:
+                after.pop(key, None)
         wanted = Wanted(after, taken.links, taken.beside, taken.refused, _touched(plan, taken))
         today = self._core.now().date()
         if self._pages:

@@ -122,6 +122,8 @@ def _once(blocks: Iterable[Block]) -> list[Block]:
 
 def split(document: Document) -> dict[str, str]:
     """The files' texts."""
+    if not _has_pages(document):
+        return {FILE_NAME: render(document)}
     texts: dict[str, list[str]] = {FILE_NAME: []}
     page = FILE_NAME
     for block in document.blocks:
@@ -136,6 +138,8 @@ def split(document: Document) -> dict[str, str]:
 
 def gathered(document: Document) -> Document:
     """Everything in MEMORY.md: each page as a section of it."""
+    if not _has_pages(document):
+        return document
     parts = _parts(document)
     blocks = parts.pop(FILE_NAME)
     for name, page in parts.items():
@@ -189,6 +193,10 @@ def tidied(document: Document) -> Document:
             for block in out
         ]
     return _document(parts, document.newline)
+
+
+def _has_pages(document: Document) -> bool:
+    return any(type(block) is Page for block in document.blocks)
 
 
 def _parts(document: Document) -> dict[str, list[Block]]:

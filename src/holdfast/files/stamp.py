@@ -65,7 +65,8 @@ def token_of(reader: Reader, hub_id: str) -> Token:
 
 def due_of(memories: Iterable[Memory], now: datetime) -> int | None:
     """When the first of these memories ends, in microseconds; None where none is known to."""
-    ends = (end for memory in memories for end in (memory.expires_at, memory.valid_until))
+    ending = [one for one in memories if one.expires_at is not None or one.valid_until is not None]
+    ends = (end for memory in ending for end in (memory.expires_at, memory.valid_until))
     return min((to_micros(end) for end in ends if end is not None and end > now), default=None)
 
 
