@@ -15,6 +15,7 @@ from holdfast import HubMemory, tools
 from holdfast.engine.styles import STYLES
 from holdfast.store.inmemory import InMemoryStore
 from holdfast.testing import open_for_tests
+from holdfast.text.bare import bare
 
 # Pieces of our own shapes, and what breaks patterns, in words that people use.
 PIECES = st.sampled_from(
@@ -77,7 +78,7 @@ MEMORIES = st.lists(
     st.tuples(CONTENTS.filter(storable), CATEGORIES),
     min_size=1,
     max_size=6,
-    unique_by=lambda m: m[0],
+    unique_by=lambda m: bare(m[0]).text,
 )
 
 

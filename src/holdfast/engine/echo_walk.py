@@ -44,7 +44,7 @@ _BULLET = re.compile(r"[ \t>]*(?:[-*+•][ \t]+)?(?:\d\d:\d\d[ \t]+)?")
 _SPOKEN = re.compile(r"[ \t>]*(?:\[[^\]\n]{1,100}\] (?:User|System)|[^\n:]{1,100}): ")
 _FILE_CLOSING = re.compile(r"(?:[ \t]*<!--[ \t]*mem_[\w-]{1,64}[ \t]*-->)?")
 # Where a file was cut, the last line may be too short to be looked for.
-_REST = re.compile(r"[^\n]{0,20}(?:…|\.\.\.)[ \t\r]*(?:\n[\s>]*(?:\n|\#|\Z)|\Z)")
+_REST = re.compile(r"[ \t>]*(?:[-#][^\n]{0,20})?(?:…|\.\.\.)[ \t\r]*(?:\n[\s>]*(?:\n|\#|\Z)|\Z)")
 # What may follow on the same line where line ends were lost.
 _JOINED = re.compile(
     r"[\s>]+(?:[-*+•][\s>]+(?:\[#|#)\d|\*\*[^*\n]{1,100}\*\*:|#{2,3} |</|<item|<section|<note>"
@@ -176,7 +176,7 @@ class Walk:
         at = self._bare.place_of(claim.payload)
         while at < len(whole) and whole[at] in ">\\":
             at += 1
-        if whole.startswith("…", at):
+        if whole.startswith("…", at) and not words.startswith("…"):
             at += 1
             words = words[_place_of(whole, at, words) :]
         length = self._known.common(whole, at, words)
@@ -261,7 +261,7 @@ class Walk:
             if self._known.in_file(line):
                 self._take(start, start + len(text[start:end].rstrip()), "")
                 return True
-            if _REST.match(text, claim.payload):
+            if _REST.match(text, start):
                 self._frames.append(Frame(start, len(text[start:end].rstrip()) + start, "line"))
                 return True
         return False

@@ -315,9 +315,11 @@ FIXED = re.compile(
 
 # Decoration of which the end is missing, where a block was cut off; of a heading, its name.
 _BEGUN = re.compile(
-    r"[-*+•](?:[\s>]+\[?#?\d{0,15}(?:,[^\]\n]{0,100})?\]?)?"
-    r"|</?[a-z]{0,7}(?:\s[^<>\n]{0,400})?"
-    r"|\(\d*[a-z\s]{0,16}"
+    r"[-*+•](?:\s+(?:\[(?:\#\d{0,15}(?:,[^\]\n]{0,100})?\]?)?)?)?"
+    r"|•\s+\#\d{0,15}(?:\s+\[[^\n]{0,100})?"
+    r"|</?(?:i|it|ite|s|se|sec|sect|secti|sectio|n|no|not|m|me|mem|memo|memor)?"
+    r"|</?(?:item|section|note|memory)(?:\s[^<>\n]{0,400})?"
+    r"|\(\d+\s(?:more(?:\snot(?:\sshown)?)?)?"
     r"|(?:\#{1,3}|\*\*)\s*(?P<name>[^\n]{0,100})"
 )
 
