@@ -468,7 +468,8 @@ class Mirror:
                 self._put(name, new)
             elif now.texts[name] != new and now.agreed is not None and name in now.agreed:
                 agreed[name] = now.agreed[name]
-        self._agree(agreed, work.pages)
+        # A page that is still there is known as one, also where it should have gone.
+        self._agree(agreed, work.pages or len(agreed) > 1)
 
     def _remember_stamp(self, token: Token, due: int | None) -> None:
         file = stamp_of(self.path, pages=self._pages)
