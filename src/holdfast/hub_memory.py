@@ -336,6 +336,12 @@ class HubMemory:
             require_hub(reader, self.id, self.name)
             return engine.find.find_memory(reader, self.id, self.name, reference)
 
+    def find(self, reference: Reference) -> Memory:
+        """The same as `get`, also for one that was forgotten."""
+        with self.core.read() as reader:
+            require_hub(reader, self.id, self.name)
+            return engine.find.find_memory(reader, self.id, self.name, reference, forgotten=True)
+
     def list(
         self,
         *,
@@ -796,6 +802,18 @@ class HubMemory:
     def changes(self, *, limit: int = 50, before: str | None = None) -> list_[Change]:
         """Change sets, newest first."""
         return engine.history.changes(self.core, self.id, self.name, limit=limit, before=before)
+
+    def touched(self, changes: Iterable[str]) -> dict[str, list_[Memory]]:
+        """The memories that each of these change sets touched, by number; what was purged since is
+        gone."""
+        out = {}
+        with self.core.read() as reader:
+            require_hub(reader, self.id, self.name)
+            for change in changes:
+                ids = dict.fromkeys(one.memory_id for one in reader.revisions_of(self.id, change))
+                found = reader.memories_by_id(self.id, list_(ids))
+                out[change] = sorted(found.values(), key=lambda memory: memory.number)
+        return out
 
     def undo(self, change: str | None = None, *, force: bool = False) -> Undone:
         """Takes back the last change set, or the one named; undoing an undo brings it back."""

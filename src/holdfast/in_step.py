@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 # Operations before which edits in the files are taken in, and those after which MEMORY.md follows.
 READING = (
-    *("recall", "search_text", "get", "list", "related", "statistics", "context"),
+    *("recall", "search_text", "get", "find", "list", "related", "statistics", "context"),
     *("pin", "unpin", "access", "access_many"),
     *("read_memory_md",),
-    *("history", "diff", "changes", "receipts", "export", "scan", "conflicts"),
+    *("history", "diff", "changes", "touched", "receipts", "export", "scan", "conflicts"),
     *("request_decision", "decisions"),
 )
 WRITING = (

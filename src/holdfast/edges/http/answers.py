@@ -77,19 +77,23 @@ def problem(
     message: str,
     details: Any = None,
     headers: dict[str, str] | None = None,
+    hint: str = "",
 ) -> JSONResponse:
-    """An error as every error looks."""
-    body = {"error": {"code": code, "message": message, "details": details}}
+    """An error as every error looks. The message has the hint at its end; a client that shows them
+    apart finds it in `hint` too."""
+    body = {"error": {"code": code, "message": message, "details": details, "hint": hint}}
     return JSONResponse(body, status, headers)
 
 
 def of_error(error: HoldfastError) -> JSONResponse:
     """What the engine said, with its status and code."""
     if isinstance(error, Refused):
-        return problem(error.status, error.code, str(error), error.details, error.headers)
+        return problem(
+            error.status, error.code, str(error), error.details, error.headers, error.hint
+        )
     status, code = next((s, c) for kind, s, c in _STATUSES if isinstance(error, kind))
     headers = {"Retry-After": _RETRY_AFTER_S} if status == 503 else None
-    return problem(status, code, str(error), headers=headers)
+    return problem(status, code, str(error), headers=headers, hint=error.hint)
 
 
 def install(app: FastAPI) -> None:

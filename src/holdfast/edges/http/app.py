@@ -11,7 +11,20 @@ from typing import TYPE_CHECKING, Any
 from fastapi import FastAPI
 
 import holdfast
-from holdfast.edges.http import answers, events, hubs, keys, memories, recall, watching
+from holdfast.edges.http import (
+    answers,
+    batches,
+    decisions,
+    events,
+    hubs,
+    journal,
+    keys,
+    log,
+    memories,
+    past,
+    recall,
+    watching,
+)
 from holdfast.edges.http.gates import Bodies, Crowd, Door, Limits, Pace
 from holdfast.edges.http.shapes import ErrorOut
 
@@ -48,7 +61,8 @@ def create_app(
     app.state.listeners = 0
     app.state.stopping = asyncio.Event()
     answers.install(app)
-    for router in (memories, recall, hubs, keys, events):
+    # Before the routes of one memory: there `find` would be taken for the name of one.
+    for router in (batches, memories, recall, past, journal, log, decisions, hubs, keys, events):
         app.include_router(router.router, prefix="/v1")
     app.include_router(hubs.joining, prefix="/v1")
     app.include_router(watching.router)

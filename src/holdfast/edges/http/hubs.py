@@ -158,6 +158,13 @@ def withdraw_invite(call: Calling, hub_id: str, invite_id: str) -> Any:
     return {"data": {"withdrawn": invite_id}}
 
 
+@joining.get("/hub", response_model=dict[str, Any])
+def this_hub(call: Calling) -> Any:
+    """The hub that `X-Hub-ID` names, else the one the server uses; and the server's time."""
+    told = plain_hub(*call.guest.stands(call.hub_name))
+    return {"data": told, "now": call.memory.core.now().isoformat()}
+
+
 @joining.post("/invites/accept", response_model=dict[str, Any])
 def accept_invite(call: Calling, token: Token) -> Any:
     """Takes the place that a token offers."""

@@ -7,12 +7,20 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
 
+from holdfast.domain.memory import Origin
 from holdfast.domain.results import Duplicate, Updated
 from holdfast.edges.http.answers import Refused
 from holdfast.edges.http.call import Calling
 from holdfast.edges.http.once import IdempotencyKey, once
-from holdfast.edges.http.plain import etag, plain_entry, plain_memory
-from holdfast.edges.http.shapes import ManyMemories, MemoryPage, OneMemory
+from holdfast.edges.http.plain import (
+    etag,
+    plain_entry,
+    plain_hit,
+    plain_memory,
+    plain_receipt,
+    plain_result,
+)
+from holdfast.edges.http.shapes import ManyMemories, MemoryPage, OneMemory, Pushed, RelatedOut
 from holdfast.errors import Conflict
 
 router = APIRouter(prefix="/memories", tags=["memories"])
@@ -20,6 +28,17 @@ router = APIRouter(prefix="/memories", tags=["memories"])
 # As many as one request may take away or move: each is looked up, and all go in one transaction.
 _BATCH_MAX = 100
 _PAGE_MAX = 100
+
+
+class OriginIn(BaseModel):
+    """Where in a conversation it was taken from."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    turn: str
+    start: int
+    end: int
+    hash: str
 
 
 class NewMemory(BaseModel):
@@ -46,6 +65,22 @@ class NewMemory(BaseModel):
     expires_at: str | None = None
     pinned: bool = False
     metadata: dict[str, Any] | None = None
+    trust: str = "user"
+    source: str = "api"
+    assisted_by_agent: str | None = None
+    occurred_until: str | None = None
+    valid_from: str | None = None
+    valid_until: str | None = None
+    supersedes: str | None = None
+    parent: str | None = None
+    origin: OriginIn | None = None
+
+    def fields(self) -> dict[str, Any]:
+        """What was given, as the library takes it."""
+        given = self.model_dump(exclude={"origin"}, exclude_none=True)
+        if self.origin is not None:
+            given["origin"] = Origin(**self.origin.model_dump())
+        return given
 
 
 class Changes(BaseModel):
@@ -65,6 +100,15 @@ class Changes(BaseModel):
     layer: str | None = None
     pinned: bool | None = None
     metadata: dict[str, Any] | None = None
+    content_type: str | None = None
+    trust: str | None = None
+    session: str | None = None
+    speaker: str | None = None
+    occurred_at: str | None = None
+    occurred_until: str | None = None
+    valid_from: str | None = None
+    valid_until: str | None = None
+    expires_at: str | None = None
     reason: str = ""
 
 
@@ -74,6 +118,7 @@ class Batch(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     ids: list[str] = Field(min_length=1, max_length=_BATCH_MAX)
+    reason: str = ""
 
 
 class Move(Batch):
@@ -82,17 +127,16 @@ class Move(Batch):
     hub: str
 
 
-@router.post("", response_model=OneMemory, responses={201: {"model": OneMemory}})
+@router.post("", response_model=Pushed, responses={201: {"model": Pushed}})
 def push(call: Calling, new: NewMemory, response: Response, key: IdempotencyKey = None) -> Any:
     """Takes a memory in: 201 where it is new, 200 where it was there or is a new version."""
     if not (new.content or "").strip():
         raise Refused(400, "missing_content", "There is no content.", hint="Send `content`.")
 
     def work() -> tuple[int, Any]:
-        fields = new.model_dump(exclude={"content"}, exclude_none=True)
-        result = call.hub("write").remember(new.content or "", source="api", **fields)
+        result = call.hub("write").remember(**new.fields())
         status = 200 if isinstance(result, Duplicate | Updated) else 201
-        return status, {"data": plain_memory(result.memory)}
+        return status, plain_result(result)
 
     return once(call, key, new, response, work)
 
@@ -116,6 +160,7 @@ def list_memories(
     until: str | None = None,
     as_of: str | None = None,
     forgotten: bool = False,
+    quarantined: bool = False,
 ) -> Any:
     """Memories in an order, a page at a time; the cursor of a page fetches the next one."""
     page = call.hub().list(
@@ -135,6 +180,7 @@ def list_memories(
         until=until,
         as_of=as_of,
         forgotten=forgotten,
+        quarantined=quarantined,
     )
     return {"data": [plain_memory(memory) for memory in page], "next_cursor": page.cursor}
 
@@ -145,9 +191,14 @@ def search(
     q: Annotated[str, Query(min_length=1)],
     limit: Annotated[int, Query(ge=1, le=_PAGE_MAX)] = 20,
     category: str | None = None,
+    layer: str | None = None,
+    order: str = "newest",
+    words: bool = True,
 ) -> Any:
-    """Memories that hold a text, or all of its words, newest first; nothing in it is syntax."""
-    found = call.hub().search_text(q, words=True, category=category, limit=limit)
+    """Memories that hold a text or, with `words`, all of its words; nothing in it is syntax."""
+    found = call.hub().search_text(
+        q, words=words, category=category, layer=layer, order=order, limit=limit
+    )
     return {"data": [plain_memory(memory) for memory in found]}
 
 
@@ -158,8 +209,10 @@ def batch_delete(
     """Removes several for good, or none of them."""
 
     def work() -> tuple[int, Any]:
-        receipts = call.hub().purge_many(batch.ids)
-        return 200, {"data": {"deleted": [receipt.memory_id for receipt in receipts]}}
+        receipts = call.hub().purge_many(batch.ids, reason=batch.reason)
+        told = [plain_receipt(receipt) for receipt in receipts]
+        deleted = [receipt.memory_id for receipt in receipts]
+        return 200, {"data": {"deleted": deleted, "receipts": told}}
 
     return once(call, key, batch, response, work)
 
@@ -212,20 +265,25 @@ def patch(
     changes: Changes,
     response: Response,
     if_match: Annotated[str | None, Header()] = None,
+    key: IdempotencyKey = None,
 ) -> Any:
     """Sets fields. With `If-Match`, only where the memory is still at that version (else 412)."""
     fields = changes.model_dump(exclude_unset=True, exclude={"reason"})
-    try:
-        memory = call.hub("write").update(
-            memory_id,
-            expected_version=_version(if_match),
-            reason=changes.reason,
-            **fields,
-        )
-    except Conflict as error:
-        raise Refused(412, "version_mismatch", error.message, hint=error.hint) from None
-    response.headers["ETag"] = etag(memory)
-    return {"data": plain_memory(memory)}
+
+    def work() -> tuple[int, Any]:
+        try:
+            memory = call.hub("write").update(
+                memory_id,
+                expected_version=_version(if_match),
+                reason=changes.reason,
+                **fields,
+            )
+        except Conflict as error:
+            raise Refused(412, "version_mismatch", error.message, hint=error.hint) from None
+        response.headers["ETag"] = etag(memory)
+        return 200, {"data": plain_memory(memory)}
+
+    return once(call, key, changes, response, work)
 
 
 def _version(header: str | None) -> int | None:
@@ -253,9 +311,9 @@ def forget(call: Calling, memory_id: str, reason: str = "") -> Any:
 
 
 @router.post("/{memory_id}/restore", response_model=OneMemory)
-def restore(call: Calling, memory_id: str) -> Any:
+def restore(call: Calling, memory_id: str, reason: str = "") -> Any:
     """Brings back what was forgotten or archived."""
-    return {"data": plain_memory(call.hub("write").restore(memory_id))}
+    return {"data": plain_memory(call.hub("write").restore(memory_id, reason=reason))}
 
 
 @router.post("/{memory_id}/archive", response_model=OneMemory)
@@ -270,11 +328,15 @@ def access(call: Calling, memory_id: str) -> Any:
     return {"data": plain_memory(call.hub().access(memory_id))}
 
 
-@router.get("/{memory_id}/related", response_model=ManyMemories)
+@router.get("/{memory_id}/related", response_model=RelatedOut)
 def related(call: Calling, memory_id: str, limit: Annotated[int, Query(ge=1, le=50)] = 5) -> Any:
     """Memories near a memory."""
     found = call.hub().related(memory_id, limit=limit)
-    return {"data": [plain_memory(hit.memory) for hit in found]}
+    return {
+        "data": [plain_memory(hit.memory) for hit in found],
+        "hits": [plain_hit(hit) for hit in found],
+        "degraded": list(found.degraded),
+    }
 
 
 @router.get("/{memory_id}/history", response_model=dict[str, Any])

@@ -5,14 +5,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from holdfast.domain.codec import memory_to_plain
+from holdfast.domain.codec import fields_to_plain, memory_to_plain
 
 if TYPE_CHECKING:
     from holdfast.domain.access import Invite, Member, Standing
-    from holdfast.domain.change import Change, Entry
+    from holdfast.domain.change import Change, Entry, Receipt
     from holdfast.domain.hub import Hub
     from holdfast.domain.memory import Memory
-    from holdfast.domain.query import Hit
+    from holdfast.domain.query import Hit, Recalled
+    from holdfast.domain.results import Remembered
 
 
 def plain_memory(memory: Memory) -> dict[str, Any]:
@@ -30,7 +31,36 @@ def plain_hit(hit: Hit) -> dict[str, Any]:
         },
         "score": hit.score,
         "why": list(hit.why),
+        "parts": hit.parts,
     }
+
+
+def plain_recalled(found: Recalled) -> dict[str, Any]:
+    return {
+        "data": [plain_hit(hit) for hit in found],
+        "degraded": list(found.degraded),
+        "filtered": found.filtered,
+        "left_out": [
+            {"memory": plain_memory(one.memory), "reason": one.reason, "score": one.score}
+            for one in found.left_out
+        ],
+    }
+
+
+def plain_result(result: Remembered) -> dict[str, Any]:
+    """What became of a memory that was sent, beside the memory itself."""
+    previous = getattr(result, "previous", None)
+    return {
+        "data": plain_memory(result.memory),
+        "result": type(result).__name__.lower(),
+        "change": getattr(result, "change", None),
+        "previous": None if previous is None else plain_memory(previous),
+        "reason": getattr(result, "reason", None),
+    }
+
+
+def plain_receipt(receipt: Receipt) -> dict[str, Any]:
+    return {**receipt._asdict(), "at": receipt.at.isoformat()}
 
 
 def etag(memory: Memory) -> str:
@@ -44,6 +74,8 @@ def plain_entry(entry: Entry) -> dict[str, Any]:
         "at": entry.revision.at.isoformat(),
         "change": plain_change(entry.change),
         "fields": sorted(entry.revision.fields),
+        "changed": fields_to_plain(entry.revision.fields),
+        "sequence": entry.revision.sequence,
         "memory": plain_memory(entry.after),
     }
 
@@ -51,6 +83,7 @@ def plain_entry(entry: Entry) -> dict[str, Any]:
 def plain_change(change: Change) -> dict[str, Any]:
     return {
         "id": change.id,
+        "hub_id": change.hub_id,
         "at": change.at.isoformat(),
         "actor": change.actor,
         "action": change.action,

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
-from pydantic import BaseModel, ConfigDict, Field
+from fastapi import APIRouter, Query, Response
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from holdfast.edges.http.call import Calling
-from holdfast.edges.http.plain import plain_change, plain_hit, plain_memory
+from holdfast.edges.http.once import IdempotencyKey, once
+from holdfast.edges.http.plain import plain_change, plain_memory, plain_recalled
 from holdfast.edges.http.shapes import RecalledOut
+from holdfast.edges.zone import zone_named
 
 router = APIRouter(tags=["recall"])
 
@@ -20,7 +22,8 @@ class Question(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     query: str
-    limit: int = Field(default=5, ge=1, le=100)
+    # Null: as many as the server's settings say.
+    limit: int | None = Field(default=5, ge=1, le=1_000)
     category: str | None = None
     kind: str | None = None
     layer: str | None = None
@@ -32,25 +35,46 @@ class Question(BaseModel):
     project: str | None = None
     plain: bool = False
     meaning: bool = True
+    include_archived: bool = False
+    explain: bool = False
+    # The moment of the question and the zone of who asks, for words such as `yesterday`.
+    now: AwareDatetime | None = None
+    zone: str | None = None
 
 
 @router.post("/recall", response_model=RecalledOut)
 def recall(call: Calling, question: Question) -> Any:
     """What answers a question, best first, each with its reasons."""
-    fields = question.model_dump(exclude={"query"})
-    found = call.hub().recall(question.query, **fields)
-    return {"data": [plain_hit(hit) for hit in found], "degraded": list(found.degraded)}
+    fields = question.model_dump(exclude={"query", "zone"})
+    zone = None if question.zone is None else zone_named(question.zone)
+    found = call.hub().recall(question.query, zone=zone, **fields)
+    return plain_recalled(found)
 
 
 @router.get("/context", response_model=dict[str, Any])
 def context(
     call: Calling,
     query: str | None = None,
-    budget: Annotated[int | None, Query(ge=200, le=1_000_000)] = None,
+    budget: Annotated[int | None, Query(ge=1, le=1_000_000)] = None,
     style: str = "plain",
+    unit: str = "chars",
+    count_tokens: str | None = None,
+    explain: bool = False,
 ) -> Any:
-    """The block to put into an agent's prompt."""
-    return {"data": {"text": call.hub().context(query, budget=budget, style=style)}}
+    """The block to put into an agent's prompt; with `explain`, also what is in, what is not, and
+    why."""
+    hub = call.hub()
+    asked: dict[str, Any] = {"budget": budget, "style": style, "unit": unit}
+    if not explain:
+        return {"data": {"text": hub.context(query, count_tokens=count_tokens, **asked)}}
+    built = hub.context(query, count_tokens=count_tokens, explain=True, **asked)
+    told = built._asdict() | {
+        "included": [plain_memory(memory) for memory in built.included],
+        "left_out": [
+            {**absent._asdict(), "memory": plain_memory(absent.memory)} for absent in built.left_out
+        ],
+    }
+    return {"data": told}
 
 
 @router.get("/changes", response_model=dict[str, Any])
@@ -72,16 +96,19 @@ class Undo(BaseModel):
 
 
 @router.post("/undo", response_model=dict[str, Any])
-def undo(call: Calling, what: Undo) -> Any:
+def undo(call: Calling, what: Undo, response: Response, key: IdempotencyKey = None) -> Any:
     """Takes back a change set; undoing an undo brings it back."""
-    undone = call.hub("write").undo(what.change, force=what.force)
-    return {
-        "data": {
+
+    def work() -> tuple[int, Any]:
+        undone = call.hub("write").undo(what.change, force=what.force)
+        told = {
             "change": plain_change(undone.change),
             "undone": plain_change(undone.undone),
             "memories": [plain_memory(memory) for memory in undone.memories],
         }
-    }
+        return 200, {"data": told}
+
+    return once(call, key, what, response, work)
 
 
 @router.get("/usage", response_model=dict[str, Any])

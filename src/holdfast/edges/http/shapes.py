@@ -44,6 +44,20 @@ class ManyMemories(BaseModel):
     data: list[MemoryOut]
 
 
+class Pushed(OneMemory):
+    """What became of a memory that was sent: stored, updated, duplicate, superseded, quarantined;
+    with the change set, what it was before, or why it is held for review."""
+
+    result: str
+    change: str | None = None
+    previous: MemoryOut | None = None
+    reason: str | None = None
+
+
+class ManyPushed(BaseModel):
+    data: list[Pushed]
+
+
 class MemoryPage(BaseModel):
     data: list[MemoryOut]
     next_cursor: str | None
@@ -61,12 +75,30 @@ class HitOut(BaseModel):
     passage: PassageOut
     score: float
     why: list[str]
+    parts: dict[str, float]
+
+
+class LeftOutOut(BaseModel):
+    memory: MemoryOut
+    reason: str
+    score: float
 
 
 class RecalledOut(BaseModel):
-    """What answers a question, best first; `degraded` says why it may be less than usual."""
+    """What answers a question, best first; `degraded` says why it may be less than usual. What was
+    found and not shown is counted by reason, and named where an explanation was asked for."""
 
     data: list[HitOut]
+    degraded: list[str]
+    filtered: dict[str, int] = {}
+    left_out: list[LeftOutOut] = []
+
+
+class RelatedOut(BaseModel):
+    """Memories near a memory, and in `hits` the same with the passages and the reasons."""
+
+    data: list[MemoryOut]
+    hits: list[HitOut]
     degraded: list[str]
 
 
@@ -74,6 +106,7 @@ class ErrorIn(BaseModel):
     code: str
     message: str
     details: Any = None
+    hint: str = ""
 
 
 class ErrorOut(BaseModel):

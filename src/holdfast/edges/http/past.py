@@ -1,0 +1,81 @@
+"""The past of a hub over REST: what differs between versions, what a change touched, what was
+purged, and the whole hub as lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from fastapi.responses import StreamingResponse
+from pydantic import BaseModel, ConfigDict, Field
+
+from holdfast.domain.codec import field_to_plain
+from holdfast.edges.http.call import Calling
+from holdfast.edges.http.plain import plain_memory, plain_receipt
+from holdfast.errors import Forbidden
+
+router = APIRouter(tags=["past"])
+
+
+@router.get("/memories/{memory_id}/diff", response_model=dict[str, Any])
+def diff(
+    call: Calling,
+    memory_id: str,
+    old: Annotated[int | None, Query(ge=1, lt=2**62)] = None,
+    new: Annotated[int | None, Query(ge=1, lt=2**62)] = None,
+) -> Any:
+    """What differs between two versions; by default the last change."""
+    found = call.hub().diff(memory_id, old=old, new=new)
+    return {
+        "data": [
+            {
+                "field": one.field,
+                "old": field_to_plain(one.field, one.old),
+                "new": field_to_plain(one.field, one.new),
+                "lines": list(one.lines),
+            }
+            for one in found
+        ]
+    }
+
+
+class Changes(BaseModel):
+    """Change sets, by id."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    changes: list[str] = Field(max_length=200)
+
+
+@router.post("/changes/touched", response_model=dict[str, Any])
+def touched(call: Calling, asked: Changes) -> Any:
+    """The memories that each change set touched, as they are now."""
+    found = call.hub().touched(asked.changes)
+    return {
+        "data": {
+            change: [plain_memory(memory) for memory in memories]
+            for change, memories in found.items()
+        }
+    }
+
+
+@router.get("/receipts", response_model=dict[str, Any])
+def receipts(call: Calling) -> Any:
+    """What was purged; nothing of what it said."""
+    return {"data": [plain_receipt(receipt) for receipt in call.hub().receipts()]}
+
+
+@router.get("/export", response_class=StreamingResponse)
+def export(call: Calling) -> StreamingResponse:
+    """The hub as lines of JSON, as far as the one who asks may see it; for its members."""
+    hub, standing = call.guest.stands(call.hub_name)
+    if standing.role is None:
+        raise Forbidden(f"You are not a member of the hub `{hub.name}`.")
+    lines = call.hub().export()
+
+    def text() -> Iterator[str]:
+        for line in lines:
+            yield line + "\n"
+
+    return StreamingResponse(text(), media_type="application/x-ndjson")
