@@ -79,11 +79,19 @@ def real_path(path: str, *, within: str) -> str:
 
 
 def write_atomic(
-    path: str, text: str | bytes, *, within: str | None = None, mode: int = FILE_MODE
-) -> None:
+    path: str,
+    text: str | bytes,
+    *,
+    within: str | None = None,
+    mode: int = FILE_MODE,
+    unless: Callable[[], bool] | None = None,
+) -> bool:
     """Replaces a file's content: other processes see the old text or the new one, and after a
     crash one of them is there. `within` is the folder that no link may lead out of; by default
-    the one the file is in. `mode` is for files that are not Holdfast's own."""
+    the one the file is in. `mode` is for files that are not Holdfast's own.
+
+    `unless` is asked when the new content is on the disk, right before it takes the place of the
+    old: where it is true, the old one stays. Returns whether the file was replaced."""
     folder = os.path.dirname(path)
     make_folder(folder)
     target = real_path(path, within=within or folder)
@@ -94,12 +102,16 @@ def write_atomic(
             _write_new(partial, data)
             if mode != FILE_MODE:
                 os.chmod(partial, mode)
+            if unless is not None and unless():
+                os.unlink(partial)
+                return False
             os.replace(partial, target)
         except BaseException:
             with suppress(OSError):
                 os.unlink(partial)
             raise
         sync_folder(os.path.dirname(target))
+    return True
 
 
 def append_line(path: str, line: str, *, within: str | None = None) -> None:

@@ -45,6 +45,7 @@ from holdfast.files.journal_base import (
     time_of,
 )
 from holdfast.files.journal_guard import Guard
+from holdfast.files.journal_look import signature_at
 from holdfast.files.journal_merge import Merged, merge
 from holdfast.files.journal_text import Block
 from holdfast.text import normalise
@@ -432,9 +433,9 @@ def _set_paths(place: Place, day: date, lines: Sequence[Line]) -> None:
 
 def _write(place: Place, day: date, file: File | None, text: str) -> bool:
     """Writes the file, unless somebody else wrote it since it was read."""
-    now = read_file(place, day)
-    if (now and now.signature) != (file and file.signature):
-        return False
+    before = file.signature if file else None
+    path = path_of(place, day)
     data = text.encode("utf-8", "surrogateescape")
-    write_atomic(path_of(place, day), data, within=place.folder)
-    return True
+    return write_atomic(
+        path, data, within=place.folder, unless=lambda: signature_at(path) != before
+    )

@@ -427,16 +427,19 @@ class Mirror:
             with self._core.store.write() as writer:
                 note_under_way(writer, self._hub_id, work, self._core.now())
         for name, text in changed.items():
-            self._put(name, text)
+            self._put(name, text, files)
         if not (files.agreed == agreed and files.pages == files.were_pages):
             self._agree(agreed, self._pages)
         self._left = dict(texts)
         return bool(changed)
 
-    def _put(self, name: str, text: str | None) -> None:
+    def _put(self, name: str, text: str | None, files: Files | None = None) -> None:
         path = os.path.join(self.folder, name)
         if text is not None:
-            write_atomic(path, text, within=self.folder)
+            # Writing and flushing takes long enough for somebody to save in between.
+            moved = None if files is None else lambda: files.moved([name])
+            if not write_atomic(path, text, within=self.folder, unless=moved):
+                raise _Moved
         else:
             with suppress(FileNotFoundError):
                 os.unlink(path)

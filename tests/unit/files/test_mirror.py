@@ -13,7 +13,7 @@ import pytest
 
 from holdfast import Conflict, HubMemory, InvalidInput, engine
 from holdfast.errors import StoreReadOnly
-from holdfast.files import mirror, reading
+from holdfast.files import atomic, mirror, reading
 from holdfast.files.memory_md import parse
 from holdfast.in_step import READING, WRITING, WRITING_SLOWLY
 from holdfast.library import Holdfast
@@ -361,6 +361,24 @@ def spoil(file: Path, hub: HubMemory, data: bytes) -> None:
     hub.sync()
 
 
+def test_a_save_while_the_new_file_is_being_written_is_not_lost(
+    hub: HubMemory, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = atomic._write_new
+    saves = iter([file.read_text() + "- Saved in between.\n"])
+
+    def meanwhile(path: str, data: bytes) -> None:
+        real(path, data)
+        for text in saves:
+            file.write_text(text)
+
+    monkeypatch.setattr(atomic, "_write_new", meanwhile)
+    hub.update(1, content="Ann likes coffee.")
+    assert "Saved in between." in lines(file)
+    assert {"Saved in between.", "Ann likes coffee."} <= {one.content for one in hub.list()}
+    assert not [path for path in file.parent.iterdir() if "partial" in path.name]
+
+
 def test_of_kept_files_that_say_nothing_new_only_the_newest_few_stay(
     hub: HubMemory, file: Path
 ) -> None:
@@ -649,7 +667,7 @@ def test_every_operation_looks_at_the_file_or_has_no_need_to() -> None:
     public = {name for name in public if not name.startswith("_")}
     # The log and the journals have files of their own, and `sync` is the look itself.
     others = {name for name in public if "turn" in name or "journal" in name}
-    others |= {"sync", "recovery_prompt", "archive_conversation", "index_files", "files"}
+    others |= {"sync", "recovery_prompt", "archive_conversation", "index_files", "files", "heard"}
     assert public - others == {*READING, *WRITING, *WRITING_SLOWLY}
 
 

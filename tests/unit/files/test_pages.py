@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import pytest
@@ -248,12 +249,12 @@ def dying_after(writes: int) -> Iterator[None]:
     left = writes
     put = mirror.Mirror._put
 
-    def die(self: mirror.Mirror, name: str, text: str | None) -> None:
+    def die(self: mirror.Mirror, name: str, text: str | None, *read: Any) -> None:
         nonlocal left
         if left == 0:
             raise Crash
         left -= 1
-        put(self, name, text)
+        put(self, name, text, *read)
 
     with mock.patch.object(mirror.Mirror, "_put", die):
         yield
