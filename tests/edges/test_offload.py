@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 
 import anyio
@@ -98,9 +99,10 @@ def test_cancelled_work_hears_it_at_its_next_report_and_is_waited_for() -> None:
     ended: list[str] = []
 
     def work(report: Report) -> None:
+        until = time.monotonic() + PATIENCE_S / 2
         try:
-            for step in range(10**9):
-                report(step, None, "")
+            while time.monotonic() < until:
+                report(1, None, "")
                 begun.set()
         except CallCancelled:
             ended.append("heard")

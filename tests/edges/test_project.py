@@ -6,8 +6,9 @@ import json
 import os
 import shutil
 import subprocess
-import sys
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -338,17 +339,19 @@ def test_the_file_is_for_its_owner_and_drops_hubs_that_are_gone(
     assert places == [str(tmp_path / "shop" / ".git")]
 
 
-def test_many_processes_at_once_get_one_hub(tmp_path: Path) -> None:
-    web = repository(tmp_path / "web")
-    code = (
-        "import holdfast, sys; from holdfast.edges.project import hub_here\n"
-        "with holdfast.open(sys.argv[1]) as memory:\n"
-        "    print(hub_here(memory, folder=sys.argv[2])[0].id)"
-    )
-    words = [sys.executable, "-c", code, str(tmp_path / "home"), str(web)]
-    env = {**os.environ, "HOME": str(tmp_path / "person"), "HOLDFAST_EMBED_MODEL": "none"}
-    running = [
-        subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=env) for _ in range(4)
-    ]
-    found = {process.communicate(timeout=60)[0] for process in running}
-    assert len(found) == 1 and found.pop().startswith("hub_")
+def test_starts_at_once_get_one_hub_for_each_repository(
+    memory: holdfast.Holdfast, tmp_path: Path
+) -> None:
+    webs = [repository(tmp_path / str(number) / "web") for number in range(4)]
+    together = threading.Barrier(12)
+
+    def start(folder: Path) -> tuple[Path, str]:
+        together.wait(20)
+        return folder, hub_here(memory, folder=str(folder))[0].id
+
+    with ThreadPoolExecutor(12) as threads:
+        found = set(threads.map(start, webs * 3))
+    assert len(found) == 4
+    assert len({hub for _, hub in found}) == 4
+    rows = json.loads((tmp_path / "home" / FILE_NAME).read_text())["projects"]
+    assert {row["hub"] for row in rows} == {hub for _, hub in found}

@@ -3,6 +3,7 @@ server as a process, and a dialect with tools that are slow, noisy or broken on 
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from collections.abc import Awaitable, Callable, Mapping
@@ -63,7 +64,7 @@ def command(
         env={
             "HOLDFAST_HOME": str(home),
             "HOLDFAST_EMBED_MODEL": "none",
-            "PYTHONPATH": str(Path(__file__).parents[3]),
+            "PYTHONPATH": os.pathsep.join(sys.path),
             **(env or {}),
         },
     )

@@ -8,7 +8,7 @@ import pytest
 
 from holdfast import HubMemory
 from holdfast.edges.mcp.server import is_larger, make_server
-from tests.edges.mcp.sessions import call
+from tests.edges.mcp.sessions import call, text_of
 
 
 @pytest.mark.parametrize(
@@ -29,3 +29,11 @@ def test_the_size_of_arguments_counts_everything(value: Any, size_max: int, larg
 def test_half_a_character_pair_is_answered(odd_tools: None, hub: HubMemory) -> None:
     found = call(make_server(hub), "name", {"echo": "\ud83d cut"})
     assert found.structured_content["echo"] == "? cut"
+
+
+def test_the_longest_content_that_is_allowed_is_kept(hub: HubMemory) -> None:
+    server = make_server(hub)
+    kept = call(server, "remember", {"content": ("word " * 600_000).strip()})
+    assert not kept.is_error, text_of(kept)[:300]
+    too_long = call(server, "remember", {"content": "word " * 601_000})
+    assert too_long.is_error and "3,000,000" in text_of(too_long)

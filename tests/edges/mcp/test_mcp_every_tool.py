@@ -78,7 +78,8 @@ def test_every_tool_answers(hub: HubMemory, dialect: str, mode: str) -> None:
             needed = {name: every[name] for name in tool.input_schema.get("required", ())}
             for arguments in (needed, every, {}, None, {"no_such_argument": 1}):
                 assert_well_formed(tool.name, await client.call_tool(tool.name, arguments))
-            for name in known:
+            # The eras differ in the envelope, not in what a tool makes of its arguments.
+            for name in known if mode == "auto" else ():
                 for wrong in HOSTILE:
                     arguments = {**needed, name: wrong}
                     assert_well_formed(tool.name, await client.call_tool(tool.name, arguments))

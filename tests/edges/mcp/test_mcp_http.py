@@ -25,7 +25,7 @@ from starlette.testclient import TestClient
 import holdfast
 from holdfast import HubMemory
 from holdfast.edges.cli import main
-from holdfast.edges.mcp.http import asgi_app, find_key, make_key
+from holdfast.edges.mcp.http import asgi_app, find_key, make_key, serve
 from holdfast.edges.mcp.server import make_server
 from holdfast.errors import InvalidInput, NotFound
 from tests.edges.mcp.sessions import MODES, PATIENCE_S, command, text_of
@@ -328,6 +328,11 @@ def test_it_does_not_listen_to_others_without_a_key(refused: Any) -> None:
         said = refused("--http", "--host", host)
         assert "a key is needed" in said
         assert "holdfast mcp --make-key mcp.key" in said
+
+
+def test_the_function_that_serves_needs_a_key_for_others_too(hub: HubMemory) -> None:
+    with pytest.raises(InvalidInput, match="a key is needed"):
+        serve(make_server(hub), host="0.0.0.0", port=0)
 
 
 def test_a_port_that_is_taken_is_a_sentence(refused: Any) -> None:

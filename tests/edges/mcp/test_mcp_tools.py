@@ -166,14 +166,6 @@ def test_arguments_of_ten_megabytes_are_refused_and_the_server_goes_on(
     assert hub.statistics().memories == 0
 
 
-def test_the_longest_content_that_is_allowed_is_kept(hub: HubMemory, mode: str) -> None:
-    content = "word " * 600_000
-    found = call(make_server(hub), "remember", {"content": content.strip()}, mode)
-    assert not found.is_error, text_of(found)[:300]
-    too_long = call(make_server(hub), "remember", {"content": "word " * 601_000}, mode)
-    assert too_long.is_error and "3,000,000" in text_of(too_long)
-
-
 def test_a_fault_of_ours_is_a_sentence_without_its_details(
     odd_tools: None, hub: HubMemory, mode: str, caplog: pytest.LogCaptureFixture
 ) -> None:
