@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         EmbedderError,
         Forbidden,
         HoldfastError,
+        HubFull,
         InvalidInput,
         InvalidSetting,
         NotFound,
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
         StoreFull,
         StoreReadOnly,
         StoreTooNew,
+        TooLarge,
     )
     from holdfast.hub_memory import HubMemory
     from holdfast.library import Holdfast, open
@@ -66,8 +68,8 @@ _PLACES = {
     "domain.results": "Duplicate LifecycleMove Quarantined Remembered Stored Superseded Updated",
     "domain.turn": "Turn",
     "errors": "AlreadyExists CallCancelled Conflict DeadlineExceeded EmbedderError Forbidden"
-    " HoldfastError InvalidInput InvalidSetting NotFound StoreBusy StoreClosed StoreDamaged"
-    " StoreError StoreFull StoreReadOnly StoreTooNew",
+    " HoldfastError HubFull InvalidInput InvalidSetting NotFound StoreBusy StoreClosed StoreDamaged"
+    " StoreError StoreFull StoreReadOnly StoreTooNew TooLarge",
     "hub_memory": "HubMemory",
     "library": "Holdfast open",
 }
@@ -103,6 +105,7 @@ __all__ = [
     "Holdfast",
     "HoldfastError",
     "Hub",
+    "HubFull",
     "HubMemory",
     "InvalidInput",
     "InvalidSetting",
@@ -127,6 +130,7 @@ __all__ = [
     "StoreTooNew",
     "Stored",
     "Superseded",
+    "TooLarge",
     "Toolset",
     "Turn",
     "Updated",

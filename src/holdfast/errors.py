@@ -2,7 +2,8 @@
 
 HoldfastError
 ├── InvalidInput            the caller's words are off: content, names, dates, filters, settings
-│   └── InvalidSetting      a setting's name or value
+│   ├── InvalidSetting      a setting's name or value
+│   └── TooLarge            a file with more bytes than are allowed
 ├── NotFound                no such hub, memory, change set or file
 ├── Forbidden               the role or the key does not allow it
 ├── AlreadyExists           a hub, key or file of that name is there
@@ -11,6 +12,7 @@ HoldfastError
 ├── StoreError              the store could not do it
 │   ├── StoreBusy           other processes kept writing for the whole wait
 │   ├── StoreFull           the disk, or the store's own bound, is full
+│   │   └── HubFull         a hub has no room left for files
 │   ├── StoreReadOnly       the folder or file cannot be written
 │   ├── StoreDamaged        the file is corrupted, or not a Holdfast store
 │   ├── StoreTooNew         written by a newer version of Holdfast
@@ -49,6 +51,10 @@ class InvalidSetting(InvalidInput):
     """A setting's name or value is not one Holdfast knows."""
 
 
+class TooLarge(InvalidInput):
+    """A file has more bytes than are allowed."""
+
+
 class NotFound(HoldfastError, LookupError):
     """What was asked for is not there."""
 
@@ -85,6 +91,10 @@ class StoreBusy(StoreError):
 
 class StoreFull(StoreError):
     """There is no room left for the write."""
+
+
+class HubFull(StoreFull):
+    """A hub has as many bytes of files as it may have."""
 
 
 class StoreReadOnly(StoreError):

@@ -50,6 +50,23 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("embed.threads", 2, "Processor threads the bundled model may use.", least=1),
     Setting("embed.background", True, "Whether missing vectors are made in the background."),
     Setting("content.bytes_max", 3_000_000, "The largest content of one memory.", least=1),
+    # A book of scanned pages has less; more is a film or an archive, of which no text comes.
+    Setting("attachments.bytes_max", 50_000_000, "The largest file that is kept.", least=1),
+    Setting(
+        "attachments.hub_bytes_max",
+        5_000_000_000,
+        "How many bytes of files a hub keeps.",
+        least=1,
+    ),
+    # A long PDF takes seconds; what takes a minute is broken, or made to take it.
+    Setting("extract.cpu_s", 60, "Processor seconds that reading one file may take.", least=1),
+    # Half of it is enough for every honest file that was tried.
+    Setting("extract.memory_mb", 1_024, "Megabytes that reading one file may take.", least=128),
+    Setting("extract.facts", True, "Whether facts are taken from chats and transcripts."),
+    Setting("extract.tesseract", "tesseract", "The program that reads text in images."),
+    Setting("extract.languages", "", "Languages of text in images, such as eng+deu."),
+    Setting("fetch.bytes_max", 5_000_000, "The largest page that is fetched for a link.", least=1),
+    Setting("fetch.timeout_s", 20.0, "Seconds to wait for the page of a link.", least=0.1),
     Setting("forget.keep_days", 30, "Days that a forgotten memory can be brought back.", least=0),
     Setting("lifecycle.volatile_days", 14, "Days until an unused volatile memory cools.", least=1),
     Setting("lifecycle.evolving_days", 180, "Days until an unused evolving memory cools.", least=1),

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from holdfast.domain.attachment import Attachment
 from holdfast.domain.memory import (
     Boundary,
     ContentType,
@@ -17,7 +18,8 @@ from holdfast.domain.memory import (
 
 
 class Draft(NamedTuple):
-    """Only the content is needed; what is None is picked by the rules."""
+    """Only the content is needed; what is None is picked by the rules. What has an attachment, and
+    a link whose page is to be fetched, is `processing` until a worker has read it."""
 
     content: str
     title: str | None = None
@@ -47,4 +49,5 @@ class Draft(NamedTuple):
     parent: str | None = None
     origin: Origin | None = None
     metadata: Mapping[str, Any] | None = None
-    processing: bool = False
+    attachment: Attachment | None = None
+    fetch: bool = False

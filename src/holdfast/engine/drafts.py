@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from holdfast.domain.attachment import ATTACHMENT, Attachment
 from holdfast.domain.draft import Draft
 from holdfast.domain.memory import (
     BOUNDARIES,
@@ -27,7 +28,7 @@ from holdfast.text.titles import summary_of, title_of
 UNTRUSTED = frozenset({"tool", "import"})
 _METADATA_BYTES_MAX = 65_536
 _LABEL_CHARS_MAX = 1_000
-_SWITCHES = ("pinned", "processing")
+_SWITCHES = ("pinned", "fetch")
 # A memory is named by a number too, and an origin is a place in a turn.
 _NO_TEXT = ("supersedes", "origin")
 _CLOSED = {
@@ -82,6 +83,8 @@ def clean_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
             if not isinstance(value, bool):
                 raise InvalidInput(f"The field {name} is true or false, not {value!r}.")
             out[name] = value
+        elif name == ATTACHMENT and isinstance(value, Attachment):
+            out[name] = value
         elif isinstance(value, str) or name not in _NO_TEXT:
             out[name] = clean_label(name, value)
     return out
@@ -129,9 +132,16 @@ def compose(draft: Draft, core: Core, hub_id: str) -> Memory:
         source_path=draft.source_path,
         content_type=draft.content_type,
     )
+    file = draft.attachment
+    # The title of a file is its name, whatever path it came from.
     title = draft.title or title_of(
-        draft.content, content_type=picked.content_type, source_path=draft.source_path
+        draft.content,
+        content_type=picked.content_type,
+        source_path=draft.source_path if file is None else file.name,
     )
+    metadata = dict(draft.metadata or {})
+    if file is not None:
+        metadata[ATTACHMENT] = file._asdict()
     reason = instruction_shaped(draft.content) if draft.trust in UNTRUSTED else None
     now = core.now()
     return Memory(
@@ -152,7 +162,7 @@ def compose(draft: Draft, core: Core, hub_id: str) -> Memory:
         kind=draft.kind or picked.kind,
         stability=draft.stability or picked.stability,
         boundary=draft.boundary or "hub",
-        state="processing" if draft.processing else "active",
+        state="processing" if file is not None or draft.fetch else "active",
         layer=draft.layer or picked.layer,
         pinned=draft.pinned,
         trust=draft.trust,
@@ -170,7 +180,7 @@ def compose(draft: Draft, core: Core, hub_id: str) -> Memory:
         expires_at=draft.expires_at,
         parent=draft.parent,
         origin=draft.origin,
-        metadata=draft.metadata or {},
+        metadata=metadata,
     )
 
 

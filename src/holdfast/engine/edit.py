@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from holdfast.domain.attachment import ATTACHMENT
 from holdfast.domain.change import Action, Receipt
 from holdfast.domain.decision import AWAITS
 from holdfast.domain.memory import Memory
+from holdfast.engine import attached
 from holdfast.engine.core import Core, require_hub
 from holdfast.engine.drafts import clean_fields, clean_label, derived_title, refuse_backwards
 from holdfast.engine.find import Reference, find_memory
@@ -92,6 +94,9 @@ def update(
             refuse_taken(writer, memory._replace(**{n: new[n] for n in _NAMES & new.keys()}))
         if not _SPANS.isdisjoint(new):
             refuse_backwards(memory._replace(**new))
+        if "metadata" in new and ATTACHMENT in memory.metadata:
+            # Which file it was made from is no matter of opinion.
+            new["metadata"] = {**new["metadata"], ATTACHMENT: memory.metadata[ATTACHMENT]}
         recorder = Recorder(core, writer, hub_id, "update", reason=reason)
         fresh = index if memory.version == seen.version else None
         after = recorder.revise(memory, fresh, **completed(memory, new))
@@ -263,6 +268,7 @@ def purge(
             core.require_delete(memory)
             recorder = Recorder(core, writer, hub_id, "update", reason="its successor was purged")
             reinstate_previous(writer, recorder, memory)
+            attached.release(writer, hub_id, memory.id, core.now())
             revisions = writer.purge(hub_id, memory.id)
             receipt = Receipt(memory.id, memory.number, core.now(), core.actor, reason, revisions)
             writer.add_receipt(hub_id, receipt)

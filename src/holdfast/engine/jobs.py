@@ -6,7 +6,7 @@ another takes over. What a job means, its runner knows.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
@@ -56,8 +56,17 @@ def enqueue(core: Core, writer: Writer, hub_id: str, work: str, about: Mapping[s
     return job
 
 
-def lease(core: Core, *, work: str | None = None) -> Job | None:
-    """The job that has waited longest, now ours for five minutes; None where none is due."""
+def lease(
+    core: Core,
+    *,
+    work: str | None = None,
+    lost: Callable[[Writer, Job, str], None] | None = None,
+) -> Job | None:
+    """The job that has waited longest, now ours for five minutes; None where none is due.
+
+    `lost` hears of a job whose last worker died, in the transaction that ends it: there is nobody
+    else who could say so to those who wait for it.
+    """
     now = core.now()
     with core.store.write() as writer:
         for record in writer.due_records(KIND, now, limit=_PAGE):
@@ -69,8 +78,10 @@ def lease(core: Core, *, work: str | None = None) -> Job | None:
             if work is not None and job.work != work:
                 continue
             if job.attempts >= ATTEMPTS_MAX:
-                # Its last worker died; nobody is left to say so.
-                _end(writer, job, "failed", "it was begun three times and never finished", now)
+                reason = "it was begun three times and never finished"
+                _end(writer, job, "failed", reason, now)
+                if lost is not None:
+                    lost(writer, job, reason)
                 continue
             taken = job._replace(
                 state="running", attempts=job.attempts + 1, lease=core.ids.next("lease")
@@ -93,6 +104,12 @@ def finish(core: Core, writer: Writer, job: Job) -> None:
     """Ends it well, in the transaction of what it did: a job has its effect once."""
     _require_lease(writer, job)
     _end(writer, job, "done", "", core.now())
+
+
+def give_up(core: Core, writer: Writer, job: Job, reason: str) -> None:
+    """Ends it badly, in the transaction that tells those who wait for it."""
+    _require_lease(writer, job)
+    _end(writer, job, "failed", reason, core.now())
 
 
 def fail(core: Core, job: Job, reason: str, *, final: bool = False) -> Job:

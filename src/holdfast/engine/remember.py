@@ -1,8 +1,9 @@
 """Taking something in: is it new, a new version, a duplicate, or does it replace something?
 
-The order of the tests: source path, then key, then content. The same path or key makes a new
-version; the same content (said in the same session, by the same speaker, at the same time) is a
-duplicate and writes nothing. What is archived comes back when it is remembered again.
+The order of the tests: source path, then key, then the file or page it is made from, then content.
+The same path or key makes a new version; the same content (said in the same session, by the same
+speaker, at the same time) is a duplicate and writes nothing. What is archived comes back when it is
+remembered again. A conversation brings the facts that are said in it, in the same change set.
 """
 
 from __future__ import annotations
@@ -21,9 +22,11 @@ from holdfast.domain.results import (
     Superseded,
     Updated,
 )
+from holdfast.engine import attached, processing
 from holdfast.engine.core import Core, require_hub
 from holdfast.engine.drafts import clean_draft, compose, derived_title
 from holdfast.engine.edit import refuse_taken
+from holdfast.engine.facts import facts_in
 from holdfast.engine.find import find_memory
 from holdfast.engine.passages import Indexed, indexed_all
 from holdfast.engine.recorder import Recorder
@@ -61,11 +64,13 @@ _TAKEN_OVER_IF_GIVEN = (
 
 
 class Prepared(NamedTuple):
-    """A draft that was checked, classified and indexed, before the write begins."""
+    """A draft that was checked, classified and indexed, before the write begins; and the facts that
+    were found in it."""
 
     draft: Draft
     memory: Memory
     indexed: Indexed | None
+    facts: tuple[Prepared, ...] = ()
 
 
 def remember(core: Core, hub_id: str, hub: str, draft: Draft) -> Remembered:
@@ -95,7 +100,7 @@ def remember_many(
             if first_is_parent and results:
                 parent = results[0].memory.id
                 item = item._replace(memory=item.memory._replace(parent=parent))
-            results.append(take_in(writer, recorder, core, hub, item))
+            results.append(_take_in_whole(writer, recorder, core, hub, item))
     recorder.embed()
     return results
 
@@ -123,7 +128,7 @@ def remember_stream(
                 reason=reason,
                 change=change and _in_force(writer, change),
             )
-            results = [take_in(writer, recorder, core, hub, item) for item in prepared]
+            results = [_take_in_whole(writer, recorder, core, hub, item) for item in prepared]
             written = recorder.written
         recorder.embed()
         if written:
@@ -151,6 +156,8 @@ def prepare(core: Core, hub_id: str, hub: str, drafts: Sequence[Draft]) -> Itera
     not asked about what is there already."""
     bytes_max = core.settings["content.bytes_max"]
     clean = [clean_draft(draft, bytes_max=bytes_max) for draft in drafts]
+    for draft in clean:
+        processing.refuse_unfetchable(draft)
     memories = [compose(draft, core, hub_id) for draft in clean]
     # Only the model is worth the look; without one, the look inside the write is enough.
     known = [False] * len(memories)
@@ -161,12 +168,18 @@ def prepare(core: Core, hub_id: str, hub: str, drafts: Sequence[Draft]) -> Itera
     fresh = [memory for memory, there in zip(memories, known, strict=True) if not there]
     indexes = iter(indexed_all(fresh, core))
     for draft, memory, there in zip(clean, memories, known, strict=True):
-        yield Prepared(draft, memory, None if there else next(indexes))
+        indexed = None if there else next(indexes)
+        facts: tuple[Prepared, ...] = ()
+        if not there and (found := facts_in(core, draft, memory)):
+            facts = tuple(prepare(core, hub_id, hub, found))
+        yield Prepared(draft, memory, indexed, facts)
 
 
 def _unchanged(reader: Reader, draft: Draft, memory: Memory) -> bool:
     twin = _twin(reader, draft, memory)
-    return twin is not None and twin.content_hash == memory.content_hash
+    if twin is None:
+        return False
+    return twin.content_hash == memory.content_hash or processing.is_made_from_same(memory, twin)
 
 
 def _twin(reader: Reader, draft: Draft, memory: Memory) -> Memory | None:
@@ -182,10 +195,13 @@ def _twin(reader: Reader, draft: Draft, memory: Memory) -> Memory | None:
         with_key = reader.memory_by_key(hub_id, memory.key, audience=audience)
         if with_key is not None:
             return with_key
-    for other in reader.memories_by_hash(hub_id, memory.content_hash):
-        if _says_the_same(memory, other):
-            return other
-    return None
+    alike: list[Memory] = []
+    if digest := processing.digest_of(memory):
+        alike = attached.made_from(reader, hub_id, digest)
+    if draft.attachment is None:
+        # The content of a file that nobody has read yet is its name, which says nothing.
+        alike += reader.memories_by_hash(hub_id, memory.content_hash)
+    return next((other for other in alike if _says_the_same(memory, other)), None)
 
 
 def _says_the_same(memory: Memory, other: Memory) -> bool:
@@ -200,6 +216,8 @@ def _says_the_same(memory: Memory, other: Memory) -> bool:
         and bool(other.quarantine) == bool(memory.quarantine)
         # Nobody learns from a 'duplicate' what somebody else keeps private.
         and ("private" not in (other.boundary, memory.boundary) or other.owner == memory.owner)
+        # A note that says what a file says, or is called, is not that file.
+        and processing.is_made_from_same(memory, other)
     )
 
 
@@ -207,6 +225,21 @@ def _may_have_key(other: Memory, memory: Memory) -> bool:
     """Whether a memory without a key may be given this one's. A key is a name for good: what
     follows a file, or lives elsewhere, would change or go for reasons of its own."""
     return other.key is None and other.source_path is None and other.layer == memory.layer
+
+
+def _take_in_whole(
+    writer: Writer, recorder: Recorder, core: Core, hub: str, item: Prepared
+) -> Remembered:
+    """One draft with what follows from it: the job that reads its file or page, and its facts."""
+    result = take_in(writer, recorder, core, hub, item)
+    processing.begin(core, writer, item.draft, result)
+    if isinstance(result, Stored | Updated | Superseded):
+        parent = result.memory.id
+        for fact in item.facts:
+            pointing = fact._replace(memory=fact.memory._replace(parent=parent))
+            if _twin(writer, fact.draft, fact.memory) is None:
+                take_in(writer, recorder, core, hub, pointing)
+    return result
 
 
 def take_in(writer: Writer, recorder: Recorder, core: Core, hub: str, item: Prepared) -> Remembered:
@@ -232,7 +265,9 @@ def take_in(writer: Writer, recorder: Recorder, core: Core, hub: str, item: Prep
 
 def _apart(item: Prepared) -> Prepared:
     nowhere: dict[str, Any] = {"key": None, "source_path": None, "supersedes": None}
-    return Prepared(item.draft._replace(**nowhere), item.memory._replace(**nowhere), None)
+    return Prepared(
+        item.draft._replace(**nowhere), item.memory._replace(**nowhere), None, item.facts
+    )
 
 
 def placed(writer: Writer, recorder: Recorder, core: Core, memory: Memory) -> Memory:
@@ -270,7 +305,8 @@ def _supersede(
 def _renew(writer: Writer, recorder: Recorder, item: Prepared, twin: Memory) -> Remembered:
     new = item.memory
     changes: dict[str, Any] = {}
-    if new.content_hash != twin.content_hash:
+    same = processing.is_made_from_same(new, twin) and processing.digest_of(new) is not None
+    if new.content_hash != twin.content_hash and not same:
         changes = {name: getattr(new, name) for name in _TAKEN_OVER}
         if twin.title == derived_title(twin):
             # A title that was taken from the old words goes with them.
@@ -291,6 +327,8 @@ def _renew(writer: Writer, recorder: Recorder, item: Prepared, twin: Memory) -> 
         changes["pinned"] = True
     if twin.state in ("archived", "cooling"):
         changes |= {"state": "active", "state_reason": ""}
+    if new.state == "processing":
+        changes |= processing.renewed(item.draft, new, twin, same=same)
     # Found by its path, it may be given a key that is another's.
     refuse_taken(writer, twin._replace(**changes))
     memory = recorder.revise(twin, item.indexed, **changes)

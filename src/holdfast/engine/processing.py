@@ -1,0 +1,251 @@
+"""Memories whose text comes later: a file that must be read, a link whose page is to be fetched.
+
+They are there at once, found by their title, in state `processing`, with a job in the same
+transaction. Whoever works on the job brings the text here: it becomes a new version of the memory,
+the job ends, and both happen or neither. The text belongs to the change set that took the memory
+in, so that one undo takes back both. How a text is got out of a file, `extract` knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from holdfast.domain.attachment import ATTACHMENT, PAGE, attachment_of, page_of
+from holdfast.domain.results import Duplicate, Remembered, Updated
+from holdfast.engine import attached, jobs
+from holdfast.engine.core import Core
+from holdfast.engine.drafts import UNTRUSTED, derived_title
+from holdfast.engine.passages import indexed
+from holdfast.engine.recorder import Recorder
+from holdfast.errors import InvalidInput
+from holdfast.text import normalise
+from holdfast.text.classify import classify
+from holdfast.text.guard import instruction_shaped
+from holdfast.text.titles import summary_of
+
+if TYPE_CHECKING:
+    from holdfast.domain.draft import Draft
+    from holdfast.domain.memory import Memory
+    from holdfast.engine.jobs import Job
+    from holdfast.store.base import Writer
+
+WORK = "extract"
+# What the rules pick from the words, and pick anew when the words are there.
+_PICKED = ("kind", "stability", "category", "tags")
+
+
+class Made(NamedTuple):
+    """What came out of a file or a page. `note` is what a person should know of it: that it was
+    cut, or why there is no text; `media_type` is what the bytes turned out to be."""
+
+    text: str
+    title: str = ""
+    note: str = ""
+    media_type: str = ""
+    address: str = ""
+
+
+# Where a memory's text comes from
+
+
+def address_of(content: str) -> str | None:
+    """The address that is all there is to a text; None where it says anything else."""
+    import re
+
+    found = re.fullmatch(r"\s*<?(https?://[^\s<>]+)>?\s*", content, re.IGNORECASE)
+    return found.group(1) if found else None
+
+
+def _origin(memory: Memory) -> tuple[str, str] | None:
+    if (file := attachment_of(memory.metadata)) is not None:
+        return "file", file.hash
+    if memory.content_type == "link":
+        address = page_of(memory.metadata) or address_of(memory.content)
+        return None if address is None else ("page", address)
+    return None
+
+
+def is_made_from_same(memory: Memory, other: Memory) -> bool:
+    """Whether both come from the same file or page, or neither from any."""
+    return _origin(memory) == _origin(other)
+
+
+def digest_of(memory: Memory) -> str | None:
+    """What stands for the file or page in the records of what memories are made from."""
+    origin = _origin(memory)
+    if origin is None:
+        return None
+    return origin[1] if origin[0] == "file" else attached.digest_of(origin[1])
+
+
+def refuse_unfetchable(draft: Draft) -> None:
+    """A page can be fetched for a link, and for nothing else."""
+    if not draft.fetch:
+        return
+    if draft.content_type not in (None, "link") or address_of(draft.content) is None:
+        raise InvalidInput(
+            "Only the page of a link can be fetched: one address that begins with http or https.",
+            hint="Give the address as the content, and other words as the title.",
+        )
+
+
+def renewed(draft: Draft, new: Memory, twin: Memory, *, same: bool) -> dict[str, Any]:
+    """What changes of a memory that gets a new file, or whose page is to be fetched again."""
+    if draft.attachment is None:
+        return {"state": "processing", "state_reason": ""}
+    if same:
+        return {}
+    metadata = new.metadata if draft.metadata is not None else twin.metadata
+    metadata = {**metadata, ATTACHMENT: new.metadata[ATTACHMENT]}
+    return {"state": "processing", "state_reason": "", "metadata": metadata}
+
+
+def begin(core: Core, writer: Writer, draft: Draft, result: Remembered) -> None:
+    """Enqueues the job for what was just taken in, where there is one to do."""
+    memory = result.memory
+    if memory.state != "processing" or isinstance(result, Duplicate):
+        return
+    before = result.previous if isinstance(result, Updated) else None
+    if before and before.state == "processing" and is_made_from_same(before, memory):
+        # Its job is there already.
+        return
+    about: dict[str, Any] = {"memory": memory.id, "change": result.change}
+    if draft.attachment is not None:
+        bytes_max = core.settings["attachments.hub_bytes_max"]
+        attached.attach(writer, memory, draft.attachment, core.now(), bytes_max=bytes_max)
+        about |= {"hash": draft.attachment.hash, "name": draft.attachment.name}
+    elif draft.fetch:
+        address = address_of(draft.content) or ""
+        attached.bind_page(writer, memory, address, core.now())
+        about |= {"address": address}
+    else:
+        return
+    about["content_hash"] = memory.content_hash
+    about["picked"] = {
+        name: _plain(getattr(memory, name)) for name in _PICKED if getattr(draft, name) is None
+    }
+    jobs.enqueue(core, writer, memory.hub_id, WORK, about)
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
+# The end of a job
+
+
+def finish(core: Core, job: Job, made: Made) -> Memory | None:
+    """Writes what came out, and ends the job; Conflict where another worker took it over, and then
+    nothing is written. None where the memory is gone or has another file by now."""
+    core = core.for_upkeep()
+    with core.read() as reader:
+        seen = reader.memory(job.hub_id, job.about["memory"])
+    # The embedding model is asked before the write begins.
+    fields = {} if seen is None else _filled(core, job.about, seen, made)
+    index = indexed(seen._replace(**fields), core) if seen and "content" in fields else None
+    with core.write() as writer:
+        jobs.finish(core, writer, job)
+        memory = writer.memory(job.hub_id, job.about["memory"])
+        if memory is None or not _is_about(job.about, memory):
+            return None
+        if seen is None or memory.version != seen.version:
+            fields, index = _filled(core, job.about, memory, made), None
+        recorder = _recorder(core, writer, job, memory)
+        # What is forgotten is read too, and stays forgotten: it may come back.
+        memory = recorder.revise(memory, index, **fields)
+    recorder.embed()
+    return memory
+
+
+def give_up(core: Core, job: Job, reason: str) -> None:
+    """Ends a job that cannot be done: the memory stays, found by its title, with the reason."""
+    core = core.for_upkeep()
+    with core.write() as writer:
+        jobs.give_up(core, writer, job, reason)
+        lost(core, writer, job, reason)
+
+
+def lost(core: Core, writer: Writer, job: Job, reason: str) -> None:
+    """Tells a memory that its job has ended without a text."""
+    memory = writer.memory(job.hub_id, job.about["memory"])
+    if memory is None or memory.state != "processing" or not _is_about(job.about, memory):
+        return
+    fields: dict[str, Any] = {"state": "active", "state_reason": reason}
+    if not memory.summary:
+        fields["summary"] = f"There is no text of it: {reason}."
+    _recorder(core, writer, job, memory).revise(memory, **fields)
+
+
+def _is_about(about: Mapping[str, Any], memory: Memory) -> bool:
+    """Whether it still has the file that the job is about."""
+    file = attachment_of(memory.metadata)
+    return "hash" not in about or (file is not None and file.hash == about["hash"])
+
+
+def _recorder(core: Core, writer: Writer, job: Job, memory: Memory) -> Recorder:
+    """Writes into the change set that took the memory in; where that was purged, into a new one."""
+    change = writer.change(job.hub_id, job.about["change"])
+    if change is not None:
+        # The revision says when the text came; the change set began before.
+        change = change._replace(at=max(core.now(), memory.updated_at))
+    return Recorder(core, writer, job.hub_id, "update", reason="its text was read", change=change)
+
+
+def _filled(core: Core, about: Mapping[str, Any], memory: Memory, made: Made) -> dict[str, Any]:
+    """The fields of the memory with its text."""
+    fields: dict[str, Any] = {}
+    note = made.note
+    text = storable(made.text)
+    if "address" in about and text:
+        # The address stays in front: it is still a link, and found as one.
+        text = f"{about['address']}\n\n{text}"
+    text, cut = _within(text, core.settings["content.bytes_max"])
+    if cut:
+        note = f"{note}; {cut}" if note else cut
+    if memory.content_hash not in (about["content_hash"], normalise.content_hash(text)) and (
+        page_of(memory.metadata) is None
+    ):
+        note = "its content was changed by hand before its text was read"
+    elif normalise.is_visible(text):
+        fields |= _with_words(memory, about, text, made)
+    elif not memory.summary and note:
+        fields["summary"] = f"There is no text of it: {note}."
+    if memory.state == "processing":
+        fields |= {"state": "active", "state_reason": note}
+    metadata = dict(memory.metadata)
+    if made.media_type and ATTACHMENT in metadata:
+        metadata[ATTACHMENT] = {**metadata[ATTACHMENT], "media_type": made.media_type}
+    if "address" in about:
+        metadata[PAGE] = {"asked": about["address"], "address": made.address}
+    return {**fields, "metadata": metadata}
+
+
+def _with_words(memory: Memory, about: Mapping[str, Any], text: str, made: Made) -> dict[str, Any]:
+    fields: dict[str, Any] = {"content": text, "content_hash": normalise.content_hash(text)}
+    if made.title and "address" in about and memory.title == derived_title(memory):
+        fields["title"] = made.title
+    if memory.summary == summary_of(memory.content):
+        fields["summary"] = summary_of(text)
+    if "address" in about or memory.trust in UNTRUSTED:
+        # A page is what strangers wrote, whoever gave its address.
+        fields["quarantine"] = instruction_shaped(text) or ""
+    picked = classify(text, title=memory.title, content_type=memory.content_type)
+    for name, before in about["picked"].items():
+        if _plain(getattr(memory, name)) == before:
+            fields[name] = getattr(picked, name)
+    return fields
+
+
+def storable(text: str) -> str:
+    """Text without what no store keeps: NUL, and halves of characters."""
+    return text.replace("\0", "").encode("utf-8", "ignore").decode().strip()
+
+
+def _within(text: str, bytes_max: int) -> tuple[str, str]:
+    """The text, cut where it is longer than a memory may be, and a note of that."""
+    data = text.encode()
+    if len(data) <= bytes_max:
+        return text, ""
+    kept = data[:bytes_max].decode("utf-8", "ignore").rstrip()
+    return kept, f"only the first {len(kept):,} of its {len(text):,} characters are kept"
