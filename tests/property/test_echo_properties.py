@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from holdfast import HubMemory, tools
@@ -103,6 +104,8 @@ def test_a_block_with_numbers_is_never_new(
 def test_a_block_without_numbers_is_never_new(
     contents: list[tuple[str, str]], style: str, budget: int, in_file: bool
 ) -> None:
+    # What has no number is found by its words: it needs some, or to be just as it was.
+    assume(all(re.search("[a-z]{4}", content[:100]) for content, _ in contents))
     with holding(contents) as hub:
         if in_file:
             hub.sync()

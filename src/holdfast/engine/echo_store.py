@@ -47,7 +47,6 @@ _MEMORY_MD = "MEMORY.md"
 
 _ANY = Filter(states=(), forgotten=None, quarantined=None)
 _INDENT = re.compile(r"^(?:  |\t)")
-_QUOTE = re.compile(r"^[ \t]*(?:>[ ]?)+")
 _NEEDLES = re.compile(r"&(?:[a-z]{1,4}|#\d\d?);|[<>&\\…\"]|\.\.\.")
 _ESCAPED = re.compile(r"^([ \t]*)\\(?=[-#`~*_=+\[])")
 
@@ -74,6 +73,11 @@ class Known:
     def memory(self, memory_id: str) -> Memory:
         """One that was found before."""
         return self._memories[memory_id]
+
+    @property
+    def categories(self) -> set[str]:
+        """Those of all memories that were looked at: two may begin alike, and only one is meant."""
+        return {memory.category for memory in self._memories.values()}
 
     def by_number(self, number: int) -> Memory | None:
         if number not in self._numbers:
@@ -230,8 +234,7 @@ def _on_one_line(text: str) -> Iterator[str]:
 def _item(lines: Iterable[str]) -> list[str]:
     """The first line, and those below it that are indented, without the indentation."""
     out: list[str] = []
-    for raw in lines:
-        line = _QUOTE.sub("", raw) if out else raw
+    for line in lines:
         if out and line.strip() and not line.startswith(("  ", "\t")):
             break
         out.append(_INDENT.sub("", line) if out else line)

@@ -86,10 +86,9 @@ class Walk:
                 self._frame(mark)
         if self._reads:
             self._read_lines(len(self._text))
-        categories = (
-            self._known.memory(one.id).category for one in self._echoes if one.id.startswith("mem_")
-        )
-        around = Frames(self._text, self._frames, self._echoes, self._hub, categories).taken()
+        around = Frames(
+            self._text, self._frames, self._echoes, self._hub, self._known.categories
+        ).taken()
         return sorted([*self._echoes, *around])
 
     def _objects(self) -> list[Echo]:
@@ -146,7 +145,7 @@ class Walk:
         elif claim.change:
             memories = self._known.by_change(claim.change)
         else:
-            memories = self._known.by_words(self._payload_lines(claim.payload))
+            memories = self._known.by_words(self._payload_lines(claim))
         return any(self._is(claim, memory) for memory in memories)
 
     def _is(self, claim: Claim, memory: Memory) -> bool:
@@ -185,9 +184,11 @@ class Walk:
         place = at + length
         if length < len(words):
             cut = _CUT.match(whole, place)
-            if cut is None:
+            if cut is not None:
+                place = cut.end()
+            elif whole[place - 1] != "…":
+                # Where a memory has the sign itself, it has been read over.
                 return None
-            place = cut.end()
             if length < _BEGINNING_CHARS_MIN and not (self._echoes or self._frames):
                 return None
         end = self._bare.offset_of(place) if place < len(whole) else len(self._text.rstrip())
@@ -252,7 +253,7 @@ class Walk:
             return False
         bullet = _BULLET.match(text, start, end)
         claim = Claim(start, bullet.end() if bullet else start, closing=_FILE_CLOSING)
-        lines = self._payload_lines(claim.payload)
+        lines = self._payload_lines(claim)
         day = self._day if self._reads == "day" else ""
         if any(self._is(claim, memory) for memory in self._known.by_words(lines, day=day)):
             return True
@@ -266,11 +267,16 @@ class Walk:
                 return True
         return False
 
-    def _payload_lines(self, start: int) -> Iterator[str]:
-        """The first line from here, then those below it that belong to it."""
-        found = _LINE.match(self._text, start)
+    def _payload_lines(self, claim: Claim) -> Iterator[str]:
+        """The first line of its words, then those below it, without what the claim's own line has
+        before it."""
+        begins = line_start(self._text, claim.start)
+        before = None if begins is None else _PREFIX.match(self._text, begins)
+        prefix = before.group() if before else ""
+        found = _LINE.match(self._text, claim.payload)
         while found is not None and found.group():
-            yield found.group().rstrip("\r\n")
+            line = found.group().rstrip("\r\n")
+            yield "" if line.strip() == prefix.strip() else line.removeprefix(prefix)
             found = _LINE.match(self._text, found.end())
 
 

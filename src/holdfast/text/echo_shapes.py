@@ -317,10 +317,15 @@ FIXED = re.compile(
 _BEGUN = re.compile(
     r"[-*+•](?:\s+(?:\[(?:\#\d{0,15}(?:,[^\]\n]{0,100})?\]?)?)?)?"
     r"|•\s+\#\d{0,15}(?:\s+\[[^\n]{0,100})?"
-    r"|</?(?:i|it|ite|s|se|sec|sect|secti|sectio|n|no|not|m|me|mem|memo|memor)?"
-    r"|</?(?:item|section|note|memory)(?:\s[^<>\n]{0,400})?"
-    r"|\(\d+\s(?:more(?:\snot(?:\sshown)?)?)?"
+    r"|<(?:item number|section name|memory hub)=[^<>\n]{0,400}"
+    r"|\(\d+ (?:more(?: not(?: shown)?)?)?"
     r"|(?:\#{1,3}|\*\*)\s*(?P<name>[^\n]{0,100})"
+)
+
+
+_TAGS = (
+    *("<item number=", "<section name=", "<memory hub=", "<note>What is remembered."),
+    *("</item>", "</section>", "</memory>", "</note>"),
 )
 
 
@@ -328,5 +333,7 @@ def begun(text: str, start: int) -> str | None:
     """What the text ends with from here, where that may be decoration of ours cut off: the name of
     a heading, or nothing; None where it is something else."""
     rest = text[start : start + 600].strip(" \t\r\n>")
+    if rest and any(tag.startswith(rest) for tag in _TAGS):
+        return ""
     found = _BEGUN.fullmatch(rest) if len(text) - start <= 600 else None
     return None if found is None else found["name"] or ""
