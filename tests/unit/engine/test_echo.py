@@ -325,6 +325,40 @@ def test_every_reply_of_every_dialect_is_nothing_new(full: HubMemory) -> None:
             assert full.heard(pretty).nothing_new, name
 
 
+@pytest.mark.parametrize(
+    ("dialect", "tool", "given"),
+    [
+        ("holdfast", "remember", {"content": "{}"}),
+        ("max", "remember", {"category": "fact", "content": "{}"}),
+        ("max", "remember", {"category": "fact", "content": "{}", "source": "auto"}),
+        ("maven", "remember", {"content": "{}"}),
+        ("memax", "memax_push", {"content": "{}"}),
+        ("minion", "memory_update", {"action": "append", "content": "{}"}),
+        ("pynchy", "save_memory", {"key": "told", "content": "{}"}),
+    ],
+)
+@pytest.mark.parametrize("style", STYLES)
+def test_a_write_tool_stores_no_block_and_no_reply(
+    full: HubMemory, dialect: str, tool: str, given: dict[str, str], style: str
+) -> None:
+    full.sync()
+    told = [
+        full.context(style=style),
+        f"What I know:\n\n{quoted(full.context(style=style))}",
+        tools("holdfast", full).call("recall", {"query": "tabs and Lisbon"}).text,
+        tools("pynchy", full).call("recall_memories", {"query": "tabs and Lisbon"}).text,
+    ]
+    for text in told:
+        toolset = tools(dialect, full, all_tools=True)
+        reply = toolset.call(
+            tool, {name: value.replace("{}", text) for name, value in given.items()}
+        )
+        assert not reply.failed or "nothing new" in reply.text, reply.text
+    words = [one.content for one in full.scan()]
+    assert len([content for content in words if TABS in content]) == 1
+    assert len([content for content in words if "Lisbon" in content]) == 1
+
+
 def test_the_answer_names_what_is_known(full: HubMemory) -> None:
     heard = full.heard(full.context(style="max", budget=50_000))
     assert heard.sentence.startswith("Already known: #")

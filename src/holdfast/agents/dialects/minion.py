@@ -27,7 +27,11 @@ def _update(desk: Desk, given: dict[str, Any]) -> dict[str, Any]:
         "source_agent": desk.agent,
     }
     if given["action"] == "append":
-        notes = desk.hub.append_memory_md(given["content"], **options).notes
+        # A rewrite brings back what was read, and is meant to; an addition is what is new.
+        heard = desk.hub.heard(given["content"])
+        if heard.nothing_new:
+            return {"success": True, "note": heard.sentence}
+        notes = desk.hub.append_memory_md(heard.text, **options).notes
     else:
         notes = desk.hub.rewrite_memory_md(given["content"], **options).notes
     return {"success": True, **({"note": " ".join(notes)} if notes else {})}
