@@ -85,12 +85,8 @@ class Files:
                 raise _missing(at)
             return Listing(at.shown, 0, ())
         with root:
-            kind = _kind(root, at)
-            if kind == "folder":
+            if _kind(root, at) == "folder":
                 return _listing(root, at)
-            if kind is None:
-                self._settle_quietly(at)
-                raise _missing(at)
             return Page(at.shown, self._text(root, at))
 
     def has(self, path: str) -> bool:
@@ -170,15 +166,18 @@ class Files:
             raise _missing(at)
         return sides
 
+    def _require(self, root: Folder, at: ToolPath) -> None:
+        """Refuses a path at which there is nothing, and nothing that should be there."""
+        if _kind(root, at) is None and self._kept.settle(root, at.relative).file is None:
+            raise NotFound(f"The path {at.shown} does not exist")
+
     def delete(self, path: str) -> None:
         """Removes a file, or a folder with all that is in it; their memories are archived."""
         at = parse(path)
         if not at.names:
             raise InvalidInput(f"Cannot delete the {ROOT} directory itself")
         with self._kept.opened() as root:
-            if _kind(root, at) is None:
-                self._kept.settle(root, at.relative)
-                raise NotFound(f"The path {at.shown} does not exist")
+            self._require(root, at)
             self._remove(root, [at.names], f"deleted {at.shown}")
 
     def clear(self) -> None:
@@ -235,9 +234,7 @@ class Files:
             raise taken
         with self._kept.opened() as root:
             self._refuse_taken(root, new, taken, itself=old)
-            if _kind(root, old) is None:
-                self._kept.settle(root, old.relative)
-                raise NotFound(f"The path {old.shown} does not exist")
+            self._require(root, old)
             if new.names[: len(old.names)] == old.names and new.names != old.names:
                 raise InvalidInput(f"{old.shown} cannot be moved into itself.")
             self._move(root, old, new)

@@ -37,7 +37,13 @@ class _Moved(NamedTuple):
 
     @property
     def stays(self) -> bool:
-        return self.old == self.new and digest(wanted(self.before)) == digest(wanted(self.after))
+        """Whether the file has nothing to follow."""
+        if self.before is None or self.old != self.new:
+            return False
+        archived = [memory.state == "archived" for memory in (self.before, self.after)]
+        return archived[0] == archived[1] and digest(wanted(self.before)) == digest(
+            wanted(self.after)
+        )
 
 
 class Doomed(NamedTuple):

@@ -76,6 +76,8 @@ class Sides(NamedTuple):
         """The digest of what the store wants the file to say."""
         if self.memory is None and self.base == Base("", _BLANK, self.bom):
             return _BLANK  # An empty file that never said anything has no memory.
+        if self.memory and self.memory.state == "archived" and self.base and not self.base.digest:
+            return ""  # Whatever reason is given for it later, a removed file stays removed.
         return digest(wanted(self.memory))
 
     @property

@@ -438,6 +438,19 @@ def test_archiving_a_memory_hides_it_and_leaves_the_file(hub: HubMemory, files: 
     assert hub.get(1).state == "active"
 
 
+def test_archiving_the_memory_of_a_deleted_file_does_not_bring_it_back(
+    hub: HubMemory, files: Files
+) -> None:
+    files.create(NOTES, "one")
+    files.delete(NOTES)
+    hub.archive(1, reason="not needed")
+    with pytest.raises(NotFound):
+        files.look(NOTES)
+    assert paths_of(files) == []
+    hub.restore(1)
+    assert text_of(files) == "one"
+
+
 def test_a_purge_takes_the_file_along(hub: HubMemory, files: Files) -> None:
     files.create(NOTES, "my secret")
     hub.purge(1)
