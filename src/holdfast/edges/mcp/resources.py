@@ -20,7 +20,7 @@ FILE_NAME = "MEMORY.md"
 # A month of days is what a person scrolls through; older ones are reached by their date.
 DAYS_LISTED = 30
 # The most that the protocol lets a completion hold.
-_VALUES_MAX = 100
+VALUES_MAX = 100
 # MEMORY.md as it is, not as much of it as a prompt has room for. Larger than any file the mirror
 # takes in.
 _FILE_CHARS_MAX = 100_000_000
@@ -135,7 +135,7 @@ class Resources:
         from holdfast.files.journal import journal_files
 
         found = set(journal_files(self._hub.folder)[0])
-        for memory in self._hub.list(layer="journal", limit=_VALUES_MAX):
+        for memory in self._hub.list(layer="journal", limit=VALUES_MAX):
             found.add((memory.occurred_at or memory.created_at).date())
         return [day.isoformat() for day in sorted(found, reverse=True)]
 
@@ -148,11 +148,11 @@ class Resources:
         if name == "date":
             return _beginning(["today", "yesterday", *self._days()], start)
         if name == "id":
-            newest = self._hub.list(limit=_VALUES_MAX)
+            newest = self._hub.list(limit=VALUES_MAX)
             keys = [memory.key for memory in newest if memory.key]
             return _beginning([*keys, *(memory.id for memory in newest)], start)
         return []
 
 
 def _beginning(values: Iterable[str], start: str) -> list[str]:
-    return [value for value in values if value.startswith(start)][:_VALUES_MAX]
+    return [value for value in values if value.startswith(start)][:VALUES_MAX]

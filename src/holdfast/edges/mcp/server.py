@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeVar
 
 import mcp_types as types
@@ -23,10 +23,11 @@ from holdfast.agents.desk import Desk
 from holdfast.agents.dialects import find_dialect
 from holdfast.agents.toolset import Reply, Toolset
 from holdfast.edges.mcp.prompts import Prompts
-from holdfast.edges.mcp.resources import Resources
+from holdfast.edges.mcp.resources import VALUES_MAX, Resources
 from holdfast.edges.offload import Offload
 from holdfast.edges.zone import zone_of
 from holdfast.errors import CallCancelled, HoldfastError, InvalidInput, NotFound
+from holdfast.guest import Guest
 from holdfast.hub_memory import HubMemory
 
 log = logging.getLogger("holdfast.mcp")
@@ -49,6 +50,7 @@ class Options(NamedTuple):
     read_only: bool = False
     all_tools: bool = False
     every_hub: bool = False
+    guest: Guest | None = None
 
 
 def make_server(hub: HubMemory, options: Options | None = None) -> Server[Any]:
@@ -79,7 +81,7 @@ class _Handlers:
 
     def __init__(self, hub: HubMemory, options: Options) -> None:
         zone = zone_of(hub.core.settings["time_zone"])
-        desk = Desk(hub, source="mcp", zone=zone, every_hub=options.every_hub)
+        desk = Desk(hub, source="mcp", zone=zone, every_hub=options.every_hub, guest=options.guest)
         self._hub = hub
         self._told: set[str] = set()
         self._dialect = find_dialect(options.dialect)
@@ -117,9 +119,9 @@ class _Handlers:
     async def call_tool(
         self, ctx: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult:
-        if is_larger(params.arguments, self._size_max):
+        if is_larger([params.name, params.arguments], self._size_max):
             return _failure(
-                f"{params.name}: the arguments have more than {self._size_max:,} characters. "
+                f"The arguments have more than {self._size_max:,} characters. "
                 "Split the text into several memories, or keep a summary and where the rest is."
             )
         toolset = self._tools_of(self._toolset.desk._replace(agent=_client_name(ctx)))
@@ -182,9 +184,8 @@ class _Handlers:
         if isinstance(params.ref, types.ResourceTemplateReference):
             uri, name, start = params.ref.uri, params.argument.name, params.argument.value
             values = await self._ask(lambda: self._resources.completed(uri, name, start))
-        return types.CompleteResult(
-            completion=types.Completion(values=values, total=len(values), has_more=False)
-        )
+        more = len(values) == VALUES_MAX
+        return types.CompleteResult(completion=types.Completion(values=values, has_more=more))
 
     async def _ask(self, work: Callable[[], T]) -> T:
         """What the hub answers, from a thread; its errors as errors of the protocol."""
@@ -206,8 +207,7 @@ async def _answer_bad_arguments(ctx: Context, call_next: CallNext) -> HandlerRes
     if ctx.method == "tools/call" and given is not None and not isinstance(given, Mapping):
         said = _failure('The arguments of a tool must be an object, such as {} or {"query": …}.')
         return said.model_dump(by_alias=True, mode="json", exclude_none=True)
-    next_step: Awaitable[HandlerResult] = call_next(ctx)
-    return await next_step
+    return await call_next(ctx)
 
 
 def _client_name(ctx: Context) -> str | None:

@@ -40,16 +40,21 @@ _STOP_S = 5
 
 def serve(server: Server[Any]) -> None:
     """Serves one client; returns when it is gone, or at SIGTERM and SIGINT."""
+    # Writes are whole or not at all, so that the process may end in the midst of one.
+    too_late = threading.Timer(_STOP_S, os._exit, (0,))
+    too_late.daemon = True
     try:
-        anyio.run(_serve, server)
+        anyio.run(_serve, server, too_late)
     except* BrokenPipeError:
         # It no longer reads, so it is gone, though it did not say so.
         pass
+    finally:
+        too_late.cancel()
 
 
-async def _serve(server: Server[Any]) -> None:
+async def _serve(server: Server[Any], too_late: threading.Timer) -> None:
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(_stop_at_signal, tasks.cancel_scope)
+        tasks.start_soon(_stop_at_signal, tasks.cancel_scope, too_late)
         lines = cast("anyio.AsyncFile[str]", _lines(_take_input()))
         async with stdio_server(stdin=lines) as (incoming, outgoing):
             asked = _Asked()
@@ -136,14 +141,13 @@ class _Outgoing:
         self._asked.answer(item.message)
 
 
-async def _stop_at_signal(scope: anyio.CancelScope) -> None:
+async def _stop_at_signal(scope: anyio.CancelScope, too_late: threading.Timer) -> None:
     if sys.platform == "win32":
         # There a client ends the input, or the process.
         return
     with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
         async for _ in signals:
-            # Writes are whole or not at all, so that the process may end in the midst of one.
-            threading.Timer(_STOP_S, os._exit, (0,)).start()
+            too_late.start()
             scope.cancel()
             return
 
