@@ -11,6 +11,7 @@ from holdfast import engine
 from holdfast.domain.hub import Hub
 from holdfast.domain.memory import Source, Trust
 from holdfast.errors import NotFound
+from holdfast.guest import Guest
 from holdfast.hub_memory import HubMemory
 
 # (done, total, note); it may raise CallCancelled when the caller has given up.
@@ -18,7 +19,8 @@ Report: TypeAlias = Callable[[int, int | None, str], None]
 
 
 class Desk(NamedTuple):
-    """A hub and the caller. Only with `every_hub` may a tool reach hubs other than its own."""
+    """A hub and the caller. Only with `every_hub` may a tool reach hubs other than its own; a
+    guest's tools reach those that the guest does."""
 
     hub: HubMemory
     agent: str | None = None
@@ -26,6 +28,7 @@ class Desk(NamedTuple):
     trust: Trust = "agent"
     zone: tzinfo = UTC
     every_hub: bool = False
+    guest: Guest | None = None
     report: Report | None = None
 
     def progress(self, done: int, total: int | None = None, note: str = "") -> None:
@@ -37,6 +40,8 @@ class Desk(NamedTuple):
         """The hub of that name, or its own. A hub out of reach reads like one that is not there."""
         if not name or name in (self.hub.name, self.hub.id):
             return self.hub
+        if self.guest is not None and self.every_hub:
+            return self.guest.hub(name)
         if self.every_hub:
             core = self.hub.core
             return HubMemory(core, engine.hubs.find_hub(core, name), self.hub.home)
@@ -47,7 +52,11 @@ class Desk(NamedTuple):
 
     def hubs(self) -> list[Hub]:
         """The hubs in reach, by name."""
-        return engine.hubs.list_hubs(self.hub.core) if self.every_hub else [self.hub.info]
+        if not self.every_hub:
+            return [self.hub.info]
+        if self.guest is not None:
+            return [hub for hub, _ in self.guest.hubs()]
+        return engine.hubs.list_hubs(self.hub.core)
 
     def when(self, text: str | None, *, end: bool = False) -> datetime | None:
         """A moment from a date or words such as `yesterday`, in the caller's time zone."""

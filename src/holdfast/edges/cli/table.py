@@ -36,6 +36,7 @@ GROUPS = (
     Group("serving agents", "mcp", ("mcp",)),
     Group("clients", "setup", ("setup", "teardown")),
     Group("hubs", "hubs", ("hub",)),
+    Group("a server", "serve", ("serve",)),
     Group("people", "people", ("member", "invite", "org", "team", "share")),
     Group("keys for the server", "keys", ("key",)),
     Group("moving", "transfer", ("export", "import")),

@@ -12,6 +12,7 @@ from fastapi import FastAPI
 
 import holdfast
 from holdfast.edges.http import (
+    agents,
     answers,
     batches,
     decisions,
@@ -66,6 +67,8 @@ def create_app(
         app.include_router(router.router, prefix="/v1")
     app.include_router(hubs.joining, prefix="/v1")
     app.include_router(watching.router)
+    app.state.agents = agents.Agents(app.state, hosts=limits.hosts, origins=limits.origins)
+    app.mount(agents.PATH, app.state.agents)
     # The last one added is the first one passed.
     app.add_middleware(Bodies, limits=limits)
     app.add_middleware(Crowd, limits=limits)
@@ -80,7 +83,8 @@ async def _running(app: FastAPI) -> AsyncIterator[None]:
     import anyio.to_thread
 
     anyio.to_thread.current_default_thread_limiter().total_tokens = _THREADS
-    try:
-        yield
-    finally:
-        app.state.stopping.set()
+    async with app.state.agents.running():
+        try:
+            yield
+        finally:
+            app.state.stopping.set()

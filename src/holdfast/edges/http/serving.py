@@ -1,0 +1,82 @@
+"""Serving a memory over HTTP: where, for whom, and until when."""
+
+from __future__ import annotations
+
+import logging
+import socket
+import sys
+from typing import TYPE_CHECKING
+
+from holdfast.edges import listening
+from holdfast.edges.http.app import create_app
+from holdfast.edges.http.gates import LOOPBACK, Limits
+from holdfast.engine import keys
+from holdfast.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from holdfast.library import Holdfast
+
+PORT = 4653  # HOLD on the keys of a telephone
+# What was accepted is finished within this; writes take milliseconds, a recall at most seconds.
+_STOP_S = 10
+
+
+def serve(
+    memory: Holdfast,
+    *,
+    host: str = "127.0.0.1",
+    port: int = PORT,
+    key_needed: bool = False,
+    hosts: Sequence[str] = (),
+    origins: Sequence[str] = (),
+    quiet: bool = False,
+) -> None:
+    """Serves until SIGTERM or SIGINT. Beyond this machine, only with a key."""
+    here = listening.is_loopback(host)
+    if not here and not keys.has_keys(memory.core):
+        raise InvalidInput(
+            f"{host} can be reached from other machines, and there is no key yet.",
+            hint="Make one with `holdfast key create NAME`, and give it to who may come in.",
+        )
+    socket_ = listening.listen(host, port)
+    names = [*LOOPBACK, listening.bracketed(host), *hosts]
+    if not here:
+        names.append(socket.gethostname())
+    limits = limits_of(memory)._replace(hosts=tuple(dict.fromkeys(names)), origins=tuple(origins))
+    app = create_app(memory, key_needed=key_needed or not here, limits=limits)
+    if not quiet:
+        _tell(host, socket_.getsockname()[1], key_needed=key_needed or not here)
+    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(message)s")
+    for name in ("mcp", "uvicorn"):
+        logging.getLogger(name).setLevel(logging.WARNING)
+    listening.run(app, socket_, stop_s=_STOP_S)
+
+
+def limits_of(memory: Holdfast) -> Limits:
+    """What the settings say a server bears."""
+    settings = memory.core.settings
+    return Limits(
+        body_bytes_max=settings["server.body_bytes_max"],
+        body_seconds_max=settings["server.body_seconds"],
+        requests_max=settings["server.requests_max"],
+        per_minute=settings["server.per_minute"],
+    )
+
+
+def _tell(host: str, port: int, *, key_needed: bool) -> None:
+    url = f"http://{listening.bracketed(host)}:{port}"
+    key = " -H 'Authorization: Bearer KEY'" if key_needed else ""
+    body = '{"content": "Ada prefers tabs"}'
+    ask = '{"query": "tabs or spaces?"}'
+    json = "-H 'Content-Type: application/json'"
+    sys.stderr.write(
+        f"holdfast serve: listening on {url} (REST under /v1, MCP under /mcp, docs under /docs)\n"
+        "Try:\n"
+        f"  curl{key} {json} {url}/v1/memories -d '{body}'\n"
+        f"  curl{key} {json} {url}/v1/recall -d '{ask}'\n"
+        f"  curl{key} {url}/v1/memories\n"
+        "Ctrl-C ends it.\n"
+    )
+    sys.stderr.flush()

@@ -1,0 +1,150 @@
+"""The server as a process: it says where it is, answers REST and MCP, and ends when it is told to,
+with what it accepted written."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from holdfast import Holdfast
+from holdfast.edges.http.serving import serve
+from holdfast.engine import access, keys
+from holdfast.errors import InvalidInput
+from holdfast.testing import open_for_tests
+
+
+class Server:
+    """A running `holdfast serve`."""
+
+    def __init__(self, home: Path, *options: str) -> None:
+        environment = {**os.environ, "HOLDFAST_HOME": str(home), "HOLDFAST_EMBED_MODEL": "none"}
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "holdfast", "serve", "--port", "0", *options],
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment,
+        )
+        assert self.process.stderr is not None
+        said = self.process.stderr.readline()
+        found = re.search(r"listening on (http://\S+)", said)
+        assert found, said
+        self.url = found[1]
+
+    def ask(self, path: str, body: Any = None, **headers: str) -> Any:
+        data = None if body is None else json.dumps(body).encode()
+        sent = {"Content-Type": "application/json", **headers}
+        request = urllib.request.Request(self.url + path, data, sent)
+        with urllib.request.urlopen(request) as answer:
+            return json.load(answer)
+
+    def end(self) -> int:
+        self.process.send_signal(signal.SIGTERM)
+        self.process.communicate(timeout=20)
+        return self.process.returncode
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    running = Server(tmp_path)
+    yield running
+    if running.process.poll() is None:
+        running.process.kill()
+        running.process.communicate()
+
+
+def test_it_answers_and_ends_with_everything_written(server: Server, tmp_path: Path) -> None:
+    assert server.ask("/healthz") == {"data": {"status": "up"}}
+    assert server.ask("/v1/memories", {"content": "Prefers tabs"})["data"]["number"] == 1
+    assert server.ask("/v1/recall", {"query": "tabs"})["data"][0]["memory"]["number"] == 1
+
+    async def over_mcp() -> str:
+        from mcp.client.client import Client
+
+        async with Client(f"{server.url}/mcp/default") as client:
+            reply = await client.call_tool("recall", {"query": "tabs"})
+            return str(reply.content[0])
+
+    assert "Prefers tabs" in anyio.run(over_mcp)
+    assert server.end() == 0
+    with open_for_tests(tmp_path) as memory:
+        assert [one.content for one in memory.hub("default").list()] == ["Prefers tabs"]
+
+
+def test_over_mcp_a_key_reaches_what_its_actor_does(tmp_path: Path) -> None:
+    with open_for_tests(tmp_path) as memory:
+        work, other = memory.create_hub("work"), memory.create_hub("other")
+        work.remember("The heron nests by the weir")
+        work.remember("Only mine", boundary="private")
+        other.remember("The vault is blue")
+        access.set_member(memory.core, "hub", work.id, "bob", "viewer")
+        key = keys.create_key(memory.core, "laptop", actor="bob").secret
+    server = Server(tmp_path, "--require-key")
+    try:
+        seen = anyio.run(_session, server.url, key)
+    finally:
+        server.end()
+    assert "remember" not in seen["tools"]
+    assert "heron" in seen["heron"]
+    assert "Only mine" not in seen["mine"]
+    assert "other" not in seen["hubs"]
+    assert "vault" not in seen["vault"].replace("“vault", "")
+    assert seen["refused"] == [401, 401, 404]
+
+
+async def _session(url: str, key: str) -> dict[str, Any]:
+    import httpx2
+    from mcp.client.client import Client
+    from mcp.client.streamable_http import streamable_http_client
+
+    headers = {"Authorization": f"Bearer {key}"}
+    async with httpx2.AsyncClient(headers=headers) as http:
+        transport = streamable_http_client(f"{url}/mcp/work", http_client=http)
+        async with Client(transport) as client:
+            tools = [tool.name for tool in (await client.list_tools()).tools]
+            said = {
+                name: str((await client.call_tool("recall", {"query": query})).content)
+                for name, query in (("heron", "heron"), ("mine", "only"), ("vault", "vault"))
+            }
+        transport = streamable_http_client(f"{url}/mcp/work?dialect=memax", http_client=http)
+        async with Client(transport) as client:
+            said["hubs"] = str((await client.call_tool("memax_hubs", {})).content)
+        foreign = await http.post(f"{url}/mcp/other", json={})
+    async with httpx2.AsyncClient() as http:
+        none = await http.post(f"{url}/mcp/work", json={})
+        wrong = await http.post(
+            f"{url}/mcp/work", json={}, headers={"Authorization": "Bearer hf_x"}
+        )
+    refused = [none.status_code, wrong.status_code, foreign.status_code]
+    return {**said, "tools": tools, "refused": refused}
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Holdfast]:
+    with open_for_tests(tmp_path) as opened:
+        yield opened
+
+
+def test_beyond_this_machine_only_with_a_key(memory: Holdfast) -> None:
+    with pytest.raises(InvalidInput, match="holdfast key create"):
+        serve(memory, host="0.0.0.0", port=0)
+
+
+def test_a_port_that_is_taken_is_a_sentence(memory: Holdfast) -> None:
+    import socket
+
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        with pytest.raises(InvalidInput, match="cannot be had"):
+            serve(memory, port=taken.getsockname()[1])
