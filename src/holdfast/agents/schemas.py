@@ -9,13 +9,13 @@ from typing import Any
 from holdfast.agents.tool import Parameter, Tool
 from holdfast.errors import InvalidInput
 
-_TYPES: dict[str, Any] = {
-    "text": "string",
-    "whole": "integer",
-    "number": "number",
-    "flag": "boolean",
-    "texts": "array",
-    "reference": ["string", "integer"],
+_TYPES: dict[str, tuple[str, ...]] = {
+    "text": ("string",),
+    "whole": ("integer",),
+    "number": ("number",),
+    "flag": ("boolean",),
+    "texts": ("array",),
+    "reference": ("string", "integer"),
 }
 _BOUNDS = {"text": ("minLength", "maxLength"), "texts": ("minItems", "maxItems")}
 _NUMBER_BOUNDS = ("minimum", "maximum")
@@ -36,7 +36,7 @@ def schema_of(tool: Tool) -> dict[str, Any]:
 def _property(parameter: Parameter) -> dict[str, Any]:
     out: dict[str, Any] = {"description": parameter.help}
     if parameter.kind != "value":
-        out["type"] = _TYPES[parameter.kind]
+        out |= _typed(_TYPES[parameter.kind])
     if parameter.kind == "texts":
         out["items"] = {"type": "string"}
     if parameter.choices:
@@ -51,6 +51,11 @@ def _property(parameter: Parameter) -> dict[str, Any]:
     return out
 
 
+def _typed(kinds: Sequence[str]) -> dict[str, Any]:
+    """One type, or branches of one type each: some clients know no list of types."""
+    return {"type": kinds[0]} if len(kinds) == 1 else {"anyOf": [{"type": kind} for kind in kinds]}
+
+
 def _strict(tool: Tool) -> dict[str, Any] | None:
     """The schema in the subset that OpenAI enforces; None where an argument may be any JSON."""
     if any(parameter.kind == "value" for parameter in tool.parameters):
@@ -63,16 +68,13 @@ def _strict(tool: Tool) -> dict[str, Any] | None:
             spec["description"] += f" Left out (null): {default}."
         spec.pop("minLength", None)
         spec.pop("maxLength", None)
-        kinds = spec.pop("type")
-        kinds = kinds if isinstance(kinds, list) else [kinds]
         if not parameter.required:
-            kinds = [*kinds, "null"]
+            if "anyOf" in spec:
+                spec["anyOf"].append({"type": "null"})
+            else:
+                spec["type"] = [spec["type"], "null"]
             if "enum" in spec:
                 spec["enum"] = [*spec["enum"], None]
-        if len([kind for kind in kinds if kind != "null"]) > 1:
-            spec["anyOf"] = [{"type": kind} for kind in kinds]
-        else:
-            spec["type"] = kinds if len(kinds) > 1 else kinds[0]
     schema["required"] = [parameter.name for parameter in tool.parameters]
     return schema
 

@@ -49,6 +49,14 @@ def test_every_schema_is_one(tool: Tool) -> None:
             jsonschema.Draft202012Validator.check_schema(schema)
 
 
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_every_argument_has_one_type_or_branches_of_one(tool: Tool) -> None:
+    # Clients that turn schemas into those of another model drop or refuse lists of types.
+    for spec in schema_of(tool)["properties"].values():
+        for branch in spec.get("anyOf", [spec]):
+            assert isinstance(branch.get("type", ""), str)
+
+
 def schemas_in(spec: dict[str, Any]) -> list[dict[str, Any]]:
     inner = spec.get("function", spec)
     keys = ("inputSchema", "input_schema", "parameters")
