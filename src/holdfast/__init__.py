@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from holdfast.agents.toolset import Reply, Toolset, tools
+    from holdfast.client import Client
     from holdfast.domain.change import Change, Entry, Receipt, Revision
     from holdfast.domain.draft import Draft
     from holdfast.domain.hub import Hub, Statistics
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
         InvalidInput,
         InvalidSetting,
         NotFound,
+        ServerUnreachable,
         StoreBusy,
         StoreClosed,
         StoreDamaged,
@@ -60,6 +62,7 @@ __version__ = "0.1.0"
 # every turn of an agent must not pay for what it does not use.
 _PLACES = {
     "agents.toolset": "Reply Toolset tools",
+    "client": "Client",
     "domain.change": "Change Entry Receipt Revision",
     "domain.draft": "Draft",
     "domain.hub": "Hub Statistics",
@@ -68,8 +71,8 @@ _PLACES = {
     "domain.results": "Duplicate LifecycleMove Quarantined Remembered Stored Superseded Updated",
     "domain.turn": "Turn",
     "errors": "AlreadyExists CallCancelled Conflict DeadlineExceeded EmbedderError Forbidden"
-    " HoldfastError HubFull InvalidInput InvalidSetting NotFound StoreBusy StoreClosed StoreDamaged"
-    " StoreError StoreFull StoreReadOnly StoreTooNew TooLarge",
+    " HoldfastError HubFull InvalidInput InvalidSetting NotFound ServerUnreachable StoreBusy"
+    " StoreClosed StoreDamaged StoreError StoreFull StoreReadOnly StoreTooNew TooLarge",
     "hub_memory": "HubMemory",
     "library": "Holdfast open",
 }
@@ -94,6 +97,7 @@ __all__ = [
     "AlreadyExists",
     "CallCancelled",
     "Change",
+    "Client",
     "Conflict",
     "DeadlineExceeded",
     "Draft",
@@ -120,6 +124,7 @@ __all__ = [
     "Remembered",
     "Reply",
     "Revision",
+    "ServerUnreachable",
     "Statistics",
     "StoreBusy",
     "StoreClosed",

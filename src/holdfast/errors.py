@@ -17,6 +17,7 @@ HoldfastError
 │   ├── StoreDamaged        the file is corrupted, or not a Holdfast store
 │   ├── StoreTooNew         written by a newer version of Holdfast
 │   ├── StoreClosed         used after close
+│   ├── ServerUnreachable   no answer from a server
 │   └── DeadlineExceeded    a read took longer than it was allowed
 ├── EmbedderError           an embedding model is missing, unreachable or misbehaves
 └── CallCancelled           whoever asked for long work has given up
@@ -111,6 +112,10 @@ class StoreTooNew(StoreError):
 
 class StoreClosed(StoreError):
     """The store was used after it was closed."""
+
+
+class ServerUnreachable(StoreError):
+    """A server cannot be reached, or did not answer in time."""
 
 
 class DeadlineExceeded(StoreError):

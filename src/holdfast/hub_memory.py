@@ -473,13 +473,15 @@ class HubMemory:
         self,
         folder: str | os.PathLike[str] | None = None,
         *,
+        remove: bool = True,
         remove_many: bool = False,
         dry_run: bool = False,
         progress: Callable[[int, int], None] | None = None,
     ) -> Report:
         """Brings documents up to date with a folder: the hub's own `files`, or another one.
 
-        New and changed files are read, what is gone is archived, what is unchanged is not opened.
+        New and changed files are read, what is unchanged is not opened, and what is gone is
+        archived, unless `remove` says not to.
         Where very many files are gone at once, `remove_many` says that this is meant. A dry run
         only says what it would do.
         """
@@ -494,6 +496,7 @@ class HubMemory:
             self.id,
             self.name,
             place,
+            remove=remove,
             remove_many=remove_many,
             dry_run=dry_run,
             progress=progress,

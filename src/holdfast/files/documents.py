@@ -93,11 +93,13 @@ def index_files(
     hub: str,
     place: Place,
     *,
+    remove: bool = True,
     remove_many: bool = False,
     dry_run: bool = False,
     progress: Progress | None = None,
 ) -> Report:
-    """Brings the hub's documents up to date with the folder. A dry run only says what it would do.
+    """Brings the hub's documents up to date with the folder; without `remove`, the memories of
+    files that are gone stay. A dry run only says what it would do.
 
     One bad file is noted and stops nothing.
     """
@@ -106,7 +108,7 @@ def index_files(
         return Report((), (), (), (), (), ())
     walked = walk(place.folder)
     run.read_files(walked, progress)
-    run.remove_gone(walked, remove_many=remove_many)
+    run.remove_gone(walked, remove=remove, remove_many=remove_many)
     run.write_record()
     return Report(
         tuple(run.added),
@@ -286,10 +288,9 @@ class _Run:
 
     # What is gone
 
-    def remove_gone(self, walked: Walked, *, remove_many: bool) -> None:
+    def remove_gone(self, walked: Walked, *, remove: bool, remove_many: bool) -> None:
         gone = [path for path in self._gone if not self.known[path].copy]
-        many = len(gone) > _GONE_MANY and len(gone) * _GONE_SHARE > len(self.known)
-        if many and not remove_many:
+        if not remove or (too_many(len(gone), len(self.known)) and not remove_many):
             self.withheld = gone
             self._now.update({path: self.known[path] for path in gone})
             return
@@ -326,6 +327,11 @@ def _is_below(path: str, folders: set[str]) -> bool:
             return True
         path = path.rpartition("/")[0]
     return False
+
+
+def too_many(gone: int, known: int) -> bool:
+    """Whether so many are gone at once that it is asked about first."""
+    return gone > _GONE_MANY and gone * _GONE_SHARE > known
 
 
 def read_text(root: str, path: str, bytes_max: int) -> tuple[tuple[int, int, int], str]:

@@ -7,10 +7,11 @@ from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Filter
+from holdfast.edges.http.bodies import Body
 from holdfast.edges.http.call import Call, Calling
 from holdfast.edges.http.memories import Batch, NewMemory
 from holdfast.edges.http.once import IdempotencyKey, once
@@ -19,24 +20,20 @@ from holdfast.edges.http.shapes import ManyMemories, ManyPushed, OneMemory
 
 router = APIRouter(prefix="/memories", tags=["memories"])
 
-# As many as fit well below the largest body, and into one transaction that others do not notice.
-_PUSH_MAX = 100
+# As many as one transaction may take without others noticing; the size of the body is bounded too.
+_PUSH_MAX = 500
 _SCAN_MAX = 500
 
 
-class Pushes(BaseModel):
+class Pushes(Body):
     """Memories to be taken in, all of them or none; `first_is_parent`: the others are its parts."""
-
-    model_config = ConfigDict(extra="forbid")
 
     items: list[NewMemory] = Field(max_length=_PUSH_MAX)
     first_is_parent: bool = False
 
 
-class Nothing(BaseModel):
+class Nothing(Body):
     """No body is needed."""
-
-    model_config = ConfigDict(extra="forbid")
 
 
 @router.post("/batch", response_model=ManyPushed)

@@ -1,0 +1,214 @@
+"""A memory on a server, used like one that is open here: `holdfast.Client(url, key)`.
+
+    with holdfast.Client("http://127.0.0.1:8765", key) as client:
+        hub = client.hub("work")
+        hub.remember("Prefers tabs over spaces")
+
+Methods, arguments, results and errors are those of the library. Needs the extra `client`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from datetime import datetime
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from holdfast.client import values
+from holdfast.client.connection import Connection
+from holdfast.client.hub import NEEDS_THE_MACHINE, RemoteHub
+from holdfast.domain.clock import SystemClock
+from holdfast.errors import AlreadyExists, InvalidInput, NotFound
+
+if TYPE_CHECKING:
+    from holdfast.domain.access import Invite, Key, Member
+    from holdfast.domain.hub import Hub
+    from holdfast.engine.access_records import Handed
+
+# Longer than the longest recall that a server allows itself, with room for a slow line.
+TIMEOUT_S = 30.0
+
+_PLAIN = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]*")
+
+
+class Client:
+    """A server. `hub` is the one to use where none is named; without it, the server's own."""
+
+    def __init__(
+        self,
+        url: str,
+        key: str | None = None,
+        *,
+        hub: str | None = None,
+        timeout_s: float = TIMEOUT_S,
+        home: str | os.PathLike[str] | None = None,
+    ) -> None:
+        self.server = Connection(url, key, timeout_s=timeout_s)
+        self._hub = hub
+        # Where it is noted what was pushed from here; the usual home folder, unless told.
+        self._home = None if home is None else os.fspath(home)
+        self._clock = SystemClock()
+
+    @property
+    def url(self) -> str:
+        return self.server.url
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self.server.close()
+
+    # Hubs
+
+    def hub(self, name: str | None = None, *, create: bool = False) -> RemoteHub:
+        """The hub of that name or id; without one, the client's, else the server's. It must be
+        there: `create` makes it where it is missing."""
+        chosen = name or self._hub
+        try:
+            answer = self._look(chosen)
+        except NotFound:
+            if not create or chosen is None:
+                raise
+            self._make(chosen)
+            answer = self._look(chosen)
+        now = values.moment(answer["now"])
+        return RemoteHub(self.server, values.hub_of(answer["data"]), self._clock, now, self._home)
+
+    def _look(self, name: str | None) -> Any:
+        """What the server says of a hub."""
+        if name is not None and not _PLAIN.fullmatch(name):
+            if not name.strip("."):
+                raise NotFound(f"There is no hub `{name}`.", hint="List the hubs to see yours.")
+            # A header holds plain letters only; a path holds all that a hub's name may have.
+            name = self.server.get(f"/hubs/{quote(name, safe='')}")["data"]["id"]
+        return self.server.get("/hub", hub=name)
+
+    def _make(self, name: str) -> None:
+        try:
+            self.server.send("POST", "/hubs", {"name": name}, once=False)
+        except AlreadyExists:
+            return  # Somebody else was faster.
+
+    def create_hub(self, name: str) -> RemoteHub:
+        """A new hub; whoever makes it owns it."""
+        made = self.server.send("POST", "/hubs", {"name": name}, once=False)["data"]
+        return self.hub(made["id"])
+
+    def hubs(self) -> list[Hub]:
+        """The hubs in reach, by name."""
+        return [values.hub_of(one) for one in self.server.get("/hubs")["data"]]
+
+    def rename_hub(self, name: str, new: str) -> Hub:
+        hub_id = self.hub(name).id
+        answer = self.server.send("PATCH", f"/hubs/{hub_id}", {"name": new}, once=False)
+        return values.hub_of(answer["data"])
+
+    def delete_hub(self, name: str) -> Hub:
+        """Removes a hub and everything in it, for good."""
+        hub = self.hub(name).info
+        self.server.send("DELETE", f"/hubs/{hub.id}", once=False)
+        return hub
+
+    # Members and invitations
+
+    def members(self, hub: str | None = None) -> list[Member]:
+        """Who belongs to a hub."""
+        hub_id = self.hub(hub).id
+        found = self.server.get(f"/hubs/{hub_id}/members")["data"]
+        return [values.member_of(one, hub_id) for one in found]
+
+    def set_member(self, actor: str, role: str, *, hub: str | None = None) -> Member:
+        """Adds a member, or changes their role."""
+        hub_id = self.hub(hub).id
+        path = f"/hubs/{hub_id}/members/{_part(actor)}"
+        answer = self.server.send("PUT", path, {"role": role}, once=False)
+        return values.member_of(answer["data"], hub_id)
+
+    def remove_member(self, actor: str, *, hub: str | None = None) -> None:
+        """Takes a member's role away."""
+        hub_id = self.hub(hub).id
+        self.server.send("DELETE", f"/hubs/{hub_id}/members/{_part(actor)}", once=False)
+
+    def invite(self, role: str = "contributor", *, days: int = 7, hub: str | None = None) -> Handed:
+        """A one-time token that gives a role; `secret` has it, and nothing else ever will."""
+        hub_id = self.hub(hub).id
+        body = {"role": role, "days": days}
+        told = self.server.send("POST", f"/hubs/{hub_id}/invites", body, once=False)["data"]
+        return _handed(values.invite_of(told, hub_id), told["token"])
+
+    def invites(self, hub: str | None = None) -> list[Invite]:
+        """The invitations to a hub, used ones among them; never their tokens."""
+        hub_id = self.hub(hub).id
+        found = self.server.get(f"/hubs/{hub_id}/invites")["data"]
+        return [values.invite_of(one, hub_id) for one in found]
+
+    def withdraw_invite(self, invite_id: str, *, hub: str | None = None) -> None:
+        hub_id = self.hub(hub).id
+        self.server.send("DELETE", f"/hubs/{hub_id}/invites/{_part(invite_id)}", once=False)
+
+    def accept_invite(self, token: str) -> str:
+        """Takes the place that a token offers; returns the role."""
+        told = self.server.send("POST", "/invites/accept", {"token": token}, once=False)["data"]
+        role: str = told["role"]
+        return role
+
+    # Keys
+
+    def keys(self) -> list[Key]:
+        """One's own keys, revoked ones among them; never their secrets."""
+        return [values.key_of(one) for one in self.server.get("/keys")["data"]]
+
+    def create_key(
+        self,
+        name: str,
+        *,
+        hubs: Iterable[str] = (),
+        read_only: bool = False,
+        no_delete: bool = False,
+        expires_at: datetime | str | None = None,
+    ) -> Handed:
+        """A key for oneself; `secret` has it, and nothing else ever will. `hubs` are names or
+        ids."""
+        body = {
+            "name": name,
+            "hubs": list(hubs),
+            "read_only": read_only,
+            "no_delete": no_delete,
+            "expires_at": values.sent_time(expires_at),
+        }
+        told = self.server.send("POST", "/keys", body, once=False)["data"]
+        return _handed(values.key_of(told), told["secret"])
+
+    def revoke_key(self, key_id: str) -> Key:
+        """Ends a key, for good."""
+        return values.key_of(
+            self.server.send("DELETE", f"/keys/{_part(key_id)}", once=False)["data"]
+        )
+
+
+def _handed(what: Any, secret: str) -> Handed:
+    from holdfast.engine.access_records import Handed
+
+    return Handed(what, secret)
+
+
+def _part(name: str) -> str:
+    """A name as one part of a path; dots alone would be steps in it."""
+    if not name.strip("."):
+        raise InvalidInput(f"{name!r} is not a name.")
+    return quote(name, safe="")
+
+
+__all__ = ["NEEDS_THE_MACHINE", "Client", "RemoteHub"]

@@ -1,0 +1,258 @@
+"""One server over HTTP: sends a request, waits, tries again where that is safe, and turns what went
+wrong into the errors of the library. It knows nothing of memories.
+
+A request is tried again after a lost connection only where the server cannot do it twice: a read,
+or a write with an idempotency key. Where the server said that it did nothing (busy, too often), or
+was never reached, any request is.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlsplit
+
+from holdfast.client.faults import of_answer, unreachable
+from holdfast.errors import HoldfastError, InvalidInput
+
+if TYPE_CHECKING:
+    import httpx2
+
+# A try and four more: with the pauses below that is about eight seconds, which outlasts a restart.
+TRIES = 5
+# The first pause; each next one is twice as long, up to the longest.
+_PAUSE_S = 0.25
+_PAUSE_MOST_S = 4.0
+# A server that asks for a longer rest than this gets it from the caller, who is told.
+_RETRY_AFTER_MOST_S = 30.0
+# Answers that say: nothing was done, come back later.
+_LATER = (429, 503)
+# Answers of a proxy that does not know what the server did.
+_UNSURE = (502, 504)
+_USER_AGENT = "holdfast-client"
+
+
+class Once(NamedTuple):
+    """A request, and whether it may be sent again when nobody knows whether it was done."""
+
+    method: str
+    path: str
+    headers: dict[str, str]
+    params: dict[str, list[str]]
+    json: Any
+    repeatable: bool
+
+
+class Connection:
+    """A server, by its address and with a key. Connections are kept open and shared by threads."""
+
+    def __init__(self, url: str, key: str | None, *, timeout_s: float) -> None:
+        self.url = _checked(url)
+        httpx = _need_httpx()
+        headers = {"User-Agent": _USER_AGENT, "Accept": "application/json"}
+        if key:
+            headers["Authorization"] = f"Bearer {_checked_key(key)}"
+        # Redirects are not followed: a key goes to the server it is for, and nowhere else.
+        self._http: httpx2.Client = httpx.Client(
+            base_url=self.url, headers=headers, timeout=timeout_s, follow_redirects=False
+        )
+        self._timeout_s = timeout_s
+        # Chance is for the pauses alone: clients that were turned away together come back apart.
+        self._chance = random.Random()
+        self._sleep = time.sleep
+
+    def close(self) -> None:
+        self._http.close()
+
+    def get(self, path: str, *, hub: str | None = None, **params: Any) -> Any:
+        """A read."""
+        return self._answer(self._request("GET", path, hub, params, None, once=False))
+
+    def send(
+        self,
+        method: str,
+        path: str,
+        json: Any = None,
+        *,
+        hub: str | None = None,
+        params: Mapping[str, Any] | None = None,
+        once: bool = True,
+        headers: Mapping[str, str] | None = None,
+    ) -> Any:
+        """A write, with an idempotency key of its own; `once=False` where the server takes none."""
+        return self._answer(
+            self._request(method, path, hub, params or {}, json, once=once, headers=headers)
+        )
+
+    def ask(self, path: str, json: Any, *, hub: str | None = None) -> Any:
+        """A read that is too long for an address."""
+        request = self._request("POST", path, hub, {}, json, once=False)
+        return self._answer(request._replace(repeatable=True))
+
+    def lines(self, path: str, *, hub: str | None = None) -> Iterator[str]:
+        """The lines of an answer that is streamed; it is not tried again once it has begun."""
+        httpx = _need_httpx()
+        request = self._request("GET", path, hub, {}, None, once=False)
+        try:
+            with self._http.stream(
+                request.method, request.path, headers=request.headers, params=request.params
+            ) as answer:
+                if answer.status_code >= 400:
+                    answer.read()
+                    raise of_answer(self.url, answer)
+                yield from answer.iter_lines()
+        except httpx.HTTPError as error:
+            raise unreachable(self.url, error, self._timeout_s) from error
+
+    def _request(
+        self,
+        method: str,
+        path: str,
+        hub: str | None,
+        params: Mapping[str, Any],
+        json: Any,
+        *,
+        once: bool,
+        headers: Mapping[str, str] | None = None,
+    ) -> Once:
+        sent = dict(headers or {})
+        if hub is not None:
+            sent["X-Hub-ID"] = hub
+        if once:
+            sent["Idempotency-Key"] = os.urandom(16).hex()
+        safe = method == "GET" or once or method in ("PUT", "DELETE")
+        return Once(method, f"/v1{path}", sent, _texts(params), json, safe)
+
+    def _answer(self, request: Once) -> Any:
+        for attempt in range(1, TRIES + 1):
+            last = attempt == TRIES
+            answer, error = self._try(request)
+            if answer is not None and answer.status_code < 400:
+                return _json(self.url, answer)
+            pause = None if last else self._pause(request, answer, error, attempt)
+            if pause is None:
+                if answer is not None:
+                    raise of_answer(self.url, answer)
+                assert error is not None
+                raise unreachable(self.url, error, self._timeout_s) from error
+            self._sleep(pause)
+        raise AssertionError("the last try answers or raises")
+
+    def _try(self, request: Once) -> tuple[httpx2.Response | None, httpx2.HTTPError | None]:
+        httpx = _need_httpx()
+        try:
+            answer = self._http.request(
+                request.method,
+                request.path,
+                headers=request.headers,
+                params=request.params,
+                json=request.json,
+            )
+        except httpx.HTTPError as error:
+            return None, error
+        return answer, None
+
+    def _pause(
+        self,
+        request: Once,
+        answer: httpx2.Response | None,
+        error: httpx2.HTTPError | None,
+        attempt: int,
+    ) -> float | None:
+        """How long to wait before the next try; None where there should be none."""
+        httpx = _need_httpx()
+        backed_off = min(_PAUSE_MOST_S, _PAUSE_S * 2 ** (attempt - 1))
+        jittered: float = backed_off * (0.5 + self._chance.random() / 2)
+        if answer is None:
+            if isinstance(error, httpx.UnsupportedProtocol | httpx.LocalProtocolError):
+                return None
+            never_sent = isinstance(error, httpx.ConnectError | httpx.ConnectTimeout)
+            return jittered if never_sent or request.repeatable else None
+        wanted = _seconds(answer.headers.get("Retry-After", ""))
+        if wanted is not None and wanted > _RETRY_AFTER_MOST_S:
+            return None
+        # A write that is still being worked on is answered under its key when it is done.
+        waiting = answer.status_code == 409 and wanted is not None and request.repeatable
+        unsure = answer.status_code in _UNSURE and request.repeatable and _is_foreign(answer)
+        if answer.status_code in _LATER or waiting or unsure:
+            return jittered if wanted is None else wanted + jittered
+        return None
+
+
+def _checked(url: str) -> str:
+    """The address without a slash at its end; InvalidInput where it is none."""
+    text = url.strip() if isinstance(url, str) else ""
+    try:
+        parts = urlsplit(text)
+        port_is_fine = parts.port is None or parts.port >= 0
+    except ValueError:
+        port_is_fine = False
+        parts = urlsplit("")
+    if parts.scheme not in ("http", "https") or not parts.hostname or not port_is_fine:
+        raise InvalidInput(
+            f"{url!r} is not the address of a server.", hint="For example: http://127.0.0.1:8765"
+        )
+    if parts.username or parts.password:
+        raise InvalidInput(
+            "A key or a password must not stand in the address.",
+            hint="Give it as `key`, or in HOLDFAST_KEY for the command line.",
+        )
+    if parts.query or parts.fragment:
+        raise InvalidInput(f"The address {url!r} has something after the path; leave it out.")
+    return text.rstrip("/").removesuffix("/v1")
+
+
+def _checked_key(key: str) -> str:
+    text = key.strip()
+    if not text.isascii() or not text.isprintable() or " " in text:
+        raise InvalidInput("This is not a key.", hint="`holdfast key create NAME` makes one.")
+    return text
+
+
+def _texts(params: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Parameters as they stand in an address; what is None is left out, lists repeat."""
+    return {
+        name: [_text(one) for one in (value if isinstance(value, list | tuple) else [value])]
+        for name, value in params.items()
+        if value is not None
+    }
+
+
+def _text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _json(url: str, answer: httpx2.Response) -> Any:
+    try:
+        value = answer.json()
+    except ValueError:
+        value = None
+    if not isinstance(value, dict) or "data" not in value:
+        raise HoldfastError(
+            f"{url} answers, but not as a Holdfast server does.", hint="Check the address."
+        )
+    return value
+
+
+def _is_foreign(answer: httpx2.Response) -> bool:
+    """Whether something between us and the server made this answer."""
+    return not answer.headers.get("content-type", "").startswith("application/json")
+
+
+def _seconds(text: str) -> float | None:
+    """What Retry-After says; a date is as good as nothing said."""
+    return float(text) if text.isascii() and text.isdigit() else None
+
+
+def _need_httpx() -> Any:
+    try:
+        import httpx2
+    except ImportError as error:
+        raise InvalidInput(
+            f"Talking to a server needs the package httpx2, which cannot be imported ({error}).",
+            hint='Install it with: pip install "holdfast[client]"',
+        ) from error
+    return httpx2

@@ -1,0 +1,122 @@
+"""What went wrong at a server or on the way there, as the errors that the library raises."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from holdfast.errors import (
+    AlreadyExists,
+    CallCancelled,
+    Conflict,
+    DeadlineExceeded,
+    EmbedderError,
+    Forbidden,
+    HoldfastError,
+    InvalidInput,
+    NotFound,
+    ServerUnreachable,
+    StoreBusy,
+    StoreClosed,
+    StoreError,
+    StoreFull,
+    StoreReadOnly,
+)
+
+if TYPE_CHECKING:
+    import httpx2
+
+# The code of an answer says it best; see `holdfast.edges.http.answers` for the other direction.
+_BY_CODE: dict[str, type[HoldfastError]] = {
+    "invalid_input": InvalidInput,
+    "invalid_request": InvalidInput,
+    "not_found": NotFound,
+    "forbidden": Forbidden,
+    "already_exists": AlreadyExists,
+    "conflict": Conflict,
+    "version_mismatch": Conflict,
+    "in_progress": Conflict,
+    "deadline_exceeded": DeadlineExceeded,
+    "cancelled": CallCancelled,
+    "busy": StoreBusy,
+    "overloaded": StoreBusy,
+    "too_many_requests": StoreBusy,
+    "stopping": StoreClosed,
+    "store_full": StoreFull,
+    "read_only": StoreReadOnly,
+    "store_error": StoreError,
+    "model_unavailable": EmbedderError,
+}
+# For codes that are not in the table, such as those of a newer server.
+_BY_STATUS: dict[int, type[HoldfastError]] = {
+    401: Forbidden,
+    403: Forbidden,
+    404: NotFound,
+    409: Conflict,
+    412: Conflict,
+    429: StoreBusy,
+    502: ServerUnreachable,
+    503: StoreBusy,
+    504: DeadlineExceeded,
+    507: StoreFull,
+}
+
+
+def of_answer(url: str, answer: httpx2.Response) -> HoldfastError:
+    """The error that an answer speaks of."""
+    said = _error_in(answer)
+    if said is None:
+        kind = _BY_STATUS.get(answer.status_code, HoldfastError)
+        return kind(
+            f"{url} answers {answer.status_code}, and not as a Holdfast server does.",
+            hint="Check the address, and what stands between you and the server.",
+        )
+    code = str(said.get("code", ""))
+    hint = str(said.get("hint") or "")
+    # The message ends with the hint, for clients that show only that.
+    message = str(said.get("message", "")).removesuffix(hint).rstrip()
+    by_status = InvalidInput if 400 <= answer.status_code < 500 else HoldfastError
+    kind = _BY_CODE.get(code) or _BY_STATUS.get(answer.status_code, by_status)
+    return kind(message or f"{url} answers {answer.status_code}.", hint=hint)
+
+
+def _error_in(answer: httpx2.Response) -> dict[str, Any] | None:
+    try:
+        value = answer.json()
+    except ValueError:
+        return None
+    said = value.get("error") if isinstance(value, dict) else None
+    return said if isinstance(said, dict) else None
+
+
+def unreachable(url: str, error: httpx2.HTTPError, timeout_s: float) -> HoldfastError:
+    """No answer came, and why."""
+    import httpx2
+
+    running = "Check that `holdfast serve` runs there, and the address."
+    if isinstance(error, httpx2.ConnectTimeout):
+        return ServerUnreachable(f"{url} did not answer within {timeout_s:g} s.", hint=running)
+    if isinstance(error, httpx2.ConnectError):
+        why = _refused(error)
+        return ServerUnreachable(f"The server at {url} cannot be reached: {why}.", hint=running)
+    if isinstance(error, httpx2.TimeoutException):
+        return ServerUnreachable(
+            f"{url} did not answer within {timeout_s:g} s.",
+            hint="It may still be doing what was asked; look before you ask again.",
+        )
+    return ServerUnreachable(
+        f"The connection to {url} broke ({type(error).__name__}).",
+        hint="It may have done what was asked; look before you ask again.",
+    )
+
+
+def _refused(error: BaseException) -> str:
+    """The reason in words that people know; the library's own are about sockets."""
+    seen: BaseException | None = error
+    while seen is not None:
+        if isinstance(seen, ConnectionRefusedError):
+            return "nothing listens there"
+        if isinstance(seen, OSError) and seen.strerror:
+            return seen.strerror[:1].lower() + seen.strerror[1:]
+        seen = seen.__cause__ or seen.__context__
+    text = str(error)
+    return "nothing listens there" if "refused" in text.lower() else text or "no connection"

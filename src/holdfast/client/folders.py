@@ -1,0 +1,293 @@
+"""A folder of this machine as documents of a hub on a server: each file one memory, found by its
+path. The same as `holdfast.files.documents` does for a hub of this machine.
+
+What was sent is noted in the home folder of this machine, so that a second run sends only what has
+changed. The note may be lost: then files are sent again, and the server knows them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from holdfast.domain.draft import Draft
+from holdfast.domain.results import Duplicate, Quarantined, Stored, Superseded
+from holdfast.errors import InvalidInput, NotFound
+from holdfast.files.documents import REMOVED, Place, Report, other_place, read_text, too_many
+from holdfast.files.walk import Found, Note, Walked, walk
+from holdfast.text.normalise import content_hash
+
+if TYPE_CHECKING:
+    from holdfast.client.hub import RemoteHub
+    from holdfast.domain.results import Remembered
+
+Progress = Callable[[int, int], None]  # (done, total)
+
+# So many files, or so many bytes of them, go in one request: well below the largest body, and few
+# enough that a lost connection costs little.
+_BATCH_FILES = 50
+_BATCH_BYTES = 500_000
+# A server takes bodies of three million bytes, and letters may need more bytes in JSON.
+_FILE_BYTES_MAX = 2_500_000
+# A file written to this recently may be written to again within the same tick of its clock.
+_FRESH_NS = 2_000_000_000
+_ARCHIVE_MAX = 100
+_FOLDER = "pushed"
+
+_Stamp = tuple[int, int, int]
+
+
+class _Entry(NamedTuple):
+    """What was sent of a file: how it looked, what it said, and the memory it became."""
+
+    stamp: _Stamp
+    hash: str
+    memory: str
+
+
+class _Ready(NamedTuple):
+    """A file that is to be sent."""
+
+    path: str
+    stamp: _Stamp
+    hash: str
+    draft: Draft
+
+
+def index_files(
+    hub: RemoteHub,
+    folder: str | os.PathLike[str] | None,
+    *,
+    remove: bool,
+    remove_many: bool,
+    dry_run: bool,
+    progress: Progress | None,
+) -> Report:
+    """Brings the documents on the server up to date with the folder."""
+    if folder is None:
+        raise InvalidInput(
+            "The hub's own files are on the server's machine.", hint="Name a folder of this one."
+        )
+    place = other_place(os.fspath(folder))
+    walked = walk(place.folder)
+    run = _Run(hub, place)
+    changed = run.changed(walked)
+    if dry_run:
+        for ready in run.read(changed, progress):
+            (run.updated if ready.path in run.known else run.added).append(ready.path)
+        run.note_gone(walked, remove=remove, remove_many=remove_many)
+        run.removed = [path for path in run.gone if path not in run.withheld]
+    else:
+        try:
+            run.send(run.read(changed, progress))
+            run.note_gone(walked, remove=remove, remove_many=remove_many)
+            run.archive_gone()
+        finally:
+            # Also after an error: what was sent is not sent again.
+            run.write()
+    return Report(
+        tuple(run.added),
+        tuple(run.updated),
+        tuple(run.unchanged),
+        tuple(run.removed),
+        (*walked.skipped, *run.skipped),
+        (*walked.refused, *run.refused),
+        tuple(run.withheld),
+    )
+
+
+class _Run:
+    """One pass over a folder."""
+
+    def __init__(self, hub: RemoteHub, place: Place) -> None:
+        self._hub, self._place = hub, place
+        self._file = _record_file(hub, place)
+        self.known = _read_record(self._file)
+        self._now = dict(self.known)
+        self.added: list[str] = []
+        self.updated: list[str] = []
+        self.unchanged: list[str] = []
+        self.removed: list[str] = []
+        self.withheld: list[str] = []
+        self.gone: list[str] = []
+        self.skipped: list[Note] = []
+        self.refused: list[Note] = []
+
+    def changed(self, walked: Walked) -> list[Found]:
+        """The files that look otherwise than when they were sent; so far nothing is opened."""
+        out = []
+        for found in walked.files:
+            entry = self.known.get(found.path)
+            if entry is not None and entry.stamp == found.stamp:
+                self.unchanged.append(found.path)
+            else:
+                out.append(found)
+        return out
+
+    def read(self, changed: list[Found], progress: Progress | None) -> Iterator[_Ready]:
+        """The files that say something new, one at a time."""
+        for done, found in enumerate(changed, 1):
+            if progress is not None:
+                progress(done, len(changed))
+            try:
+                stamp, content = read_text(self._place.folder, found.path, _FILE_BYTES_MAX)
+            except InvalidInput as error:
+                self._skip(found.path, error.message)
+                continue
+            if not content.strip():
+                self._skip(found.path, "It is empty.")
+                continue
+            said = content_hash(content)
+            stamp = self._trusted(stamp)
+            known = self.known.get(found.path)
+            if known is not None and known.hash == said:
+                self._now[found.path] = known._replace(stamp=stamp)
+                self.unchanged.append(found.path)
+                continue
+            yield _Ready(found.path, stamp, said, self._draft(found.path, content))
+
+    def _draft(self, path: str, content: str) -> Draft:
+        return Draft(
+            content,
+            source_path=self._place.name + path,
+            layer="library",
+            source="import",
+            trust=self._place.trust,
+            # A file holds as long as it is there, so its memory does not age.
+            stability="stable",
+        )
+
+    def _trusted(self, stamp: _Stamp) -> _Stamp:
+        """The stamp, or one that fits no file where another write may leave it as it is."""
+        now_ns = int(self._hub.clock.now().timestamp() * 1_000_000_000)
+        return (0, 0, 0) if max(stamp[0], stamp[1]) > now_ns - _FRESH_NS else stamp
+
+    def _skip(self, path: str, reason: str) -> None:
+        plain = reason.rstrip(".")
+        self.skipped.append(Note(path, plain[:1].lower() + plain[1:]))
+
+    # Sending
+
+    def send(self, files: Iterator[_Ready]) -> None:
+        batch: list[_Ready] = []
+        size = 0
+        for ready in files:
+            bytes_ = len(ready.draft.content.encode("utf-8", "surrogatepass"))
+            if batch and (len(batch) == _BATCH_FILES or size + bytes_ > _BATCH_BYTES):
+                self._send_batch(batch)
+                batch, size = [], 0
+            batch.append(ready)
+            size += bytes_
+        if batch:
+            self._send_batch(batch)
+
+    def _send_batch(self, batch: list[_Ready]) -> None:
+        try:
+            results = self._hub.remember_many([ready.draft for ready in batch])
+        except InvalidInput as error:
+            if len(batch) == 1:
+                self._skip(batch[0].path, error.message)
+                return
+            # All or none: one file that is refused must not keep the others out.
+            for ready in batch:
+                self._send_batch([ready])
+            return
+        for ready, result in zip(batch, results, strict=True):
+            self._note(ready, result)
+
+    def _note(self, ready: _Ready, result: Remembered) -> None:
+        path, memory = ready.path, result.memory
+        self._now[path] = _Entry(ready.stamp, ready.hash, memory.id)
+        own = memory.source_path == self._place.name + path
+        if isinstance(result, Quarantined):
+            why = f"held for review as #{memory.number}: it {result.reason}"
+            self.refused.append(Note(path, why))
+        elif isinstance(result, Duplicate) and own:
+            self.unchanged.append(path)
+        elif isinstance(result, Duplicate):
+            self.skipped.append(Note(path, f"it says the same as memory #{memory.number}"))
+        elif isinstance(result, Stored | Superseded):
+            self.added.append(path)
+        else:
+            self.updated.append(path)
+
+    # What is gone
+
+    def note_gone(self, walked: Walked, *, remove: bool, remove_many: bool) -> None:
+        there = {found.path for found in walked.files}
+        unread = tuple(walked.unread)
+        self.gone = [
+            path for path in self.known if path not in there and not path.startswith(unread)
+        ]
+        if not remove or (too_many(len(self.gone), len(self.known)) and not remove_many):
+            self.withheld = self.gone
+
+    def archive_gone(self) -> None:
+        """Archives the memories of files that are gone, unless another file says the same."""
+        if self.withheld:
+            return
+        entries = {path: self._now.pop(path) for path in self.gone}
+        kept = {entry.memory for entry in self._now.values()}
+        lost = {path: e.memory for path, e in entries.items() if e.memory not in kept}
+        # A file that now says what another one says has left its own memory behind.
+        left = [
+            e.memory for path, e in self.known.items() if path in self._now and e.memory not in kept
+        ]
+        ids = list(dict.fromkeys([*lost.values(), *left]))
+        try:
+            for start in range(0, len(ids), _ARCHIVE_MAX):
+                self._archive(ids[start : start + _ARCHIVE_MAX])
+        except BaseException:
+            self._now |= entries
+            raise
+        self.removed = list(lost)
+
+    def _archive(self, ids: list[str]) -> None:
+        try:
+            self._hub.archive_many(ids, reason=REMOVED)
+        except NotFound:
+            # Somebody has forgotten or purged one of them: that is as gone as can be.
+            if len(ids) > 1:
+                for one in ids:
+                    self._archive([one])
+
+    # The note of what was sent
+
+    def write(self) -> None:
+        if self._now == self.known:
+            return
+        import json
+
+        from holdfast.files.atomic import make_folder, write_atomic
+
+        rows = {path: [*e.stamp, e.hash, e.memory] for path, e in sorted(self._now.items())}
+        kept = {"server": self._hub.server.url, "hub": self._hub.id, "folder": self._place.folder}
+        make_folder(os.path.dirname(self._file))
+        text = json.dumps({**kept, "files": rows}, ensure_ascii=False)
+        write_atomic(self._file, text.encode("utf-8", "surrogatepass"))
+
+
+def _record_file(hub: RemoteHub, place: Place) -> str:
+    import hashlib
+
+    from holdfast.wiring import home_folder
+
+    named = "\0".join((hub.server.url, hub.id, place.name)).encode("utf-8", "surrogateescape")
+    name = hashlib.sha256(named).hexdigest()[:32]
+    return os.path.join(home_folder(hub.notes_home), _FOLDER, f"{name}.json")
+
+
+def _read_record(path: str) -> dict[str, _Entry]:
+    """What was sent before; nothing where the note is missing or cannot be read."""
+    import json
+
+    try:
+        with open(path, encoding="utf-8", errors="surrogatepass") as file:
+            rows: Any = json.load(file)["files"]
+        return {
+            name: _Entry((int(modified), int(changed), int(size)), str(said), str(memory))
+            for name, (modified, changed, size, said, memory) in rows.items()
+        }
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}

@@ -1,0 +1,54 @@
+"""A real server on a free port of this machine, for tests of what talks to it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import uvicorn
+
+import holdfast
+from holdfast.edges.http.app import create_app
+from holdfast.edges.http.gates import Limits
+from holdfast.engine import keys
+
+# Generous: a server that is not up by then will never be.
+_UP_S = 20.0
+
+
+class Served(NamedTuple):
+    """A server that runs, and the memory behind it."""
+
+    url: str
+    memory: holdfast.Holdfast
+
+    def key(self, name: str = "test", **scope: object) -> str:
+        """The secret of a new key."""
+        return keys.create_key(self.memory.core, name, **scope).secret  # type: ignore[arg-type]
+
+
+@contextmanager
+def served(
+    home: Path, *, key_needed: bool = False, limits: Limits | None = None
+) -> Iterator[Served]:
+    """Serves a home folder until the block ends."""
+    with holdfast.open(home, settings={"embed.model": "none", "actor": "ada"}) as memory:
+        app = create_app(memory, key_needed=key_needed, limits=limits)
+        config = uvicorn.Config(app, host="127.0.0.1", port=0, log_level="warning", lifespan="on")
+        server = uvicorn.Server(config)
+        thread = threading.Thread(target=server.run, daemon=True)
+        thread.start()
+        ends = time.monotonic() + _UP_S
+        while not server.started:
+            assert thread.is_alive() and time.monotonic() < ends, "the server did not start"
+            thread.join(0.005)
+        port = server.servers[0].sockets[0].getsockname()[1]
+        try:
+            yield Served(f"http://127.0.0.1:{port}", memory)
+        finally:
+            server.should_exit = True
+            thread.join(_UP_S)
