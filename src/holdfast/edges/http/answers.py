@@ -8,7 +8,9 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
 
 from holdfast.errors import (
     AlreadyExists,
@@ -68,6 +70,7 @@ _STATUSES: tuple[tuple[type[HoldfastError], int, str], ...] = (
 # A busy store is asked again soon: writes take milliseconds.
 _RETRY_AFTER_S = "1"
 
+_SEND_JSON = "Send it with `Content-Type: application/json`."
 _CODES = {404: "not_found", 405: "method_not_allowed", 413: "body_too_large"}
 
 
@@ -106,6 +109,10 @@ def install(app: FastAPI) -> None:
     @app.exception_handler(RequestValidationError)
     async def wrong_request(request: Request, error: RequestValidationError) -> JSONResponse:
         first = error.errors()[0]
+        if first["loc"] == ("body",) and isinstance(first["input"], bytes):
+            # The framework reads only JSON as JSON, and hands us the rest as bytes.
+            said = "The body must be JSON."
+            return problem(415, "unsupported_media_type", said, hint=_SEND_JSON)
         where = ".".join(str(part) for part in first["loc"] if part not in ("body", "query"))
         details = [{"where": list(one["loc"]), "what": one["msg"]} for one in error.errors()]
         message = f"{where or 'The request'}: {first['msg']}."
@@ -114,5 +121,25 @@ def install(app: FastAPI) -> None:
     @app.exception_handler(HTTPException)
     async def http_error(request: Request, error: HTTPException) -> JSONResponse:
         code = _CODES.get(error.status_code, "http_error")
-        headers = dict(error.headers) if error.headers else None
+        headers = dict(error.headers) if error.headers else {}
+        if error.status_code == 405:
+            headers["Allow"] = ", ".join(_methods_at(request))
         return problem(error.status_code, code, str(error.detail), headers=headers)
+
+
+def _methods_at(request: Request) -> list[str]:
+    """The methods of a path: it may have a route for each, and only one of them was asked."""
+    found = [
+        route
+        for route in request.app.routes
+        if isinstance(route, APIRoute) and route.matches(request.scope)[0] is not Match.NONE
+    ]
+    # A pattern of a later route may fit as well; the first one is what the path means.
+    return sorted(
+        {
+            method
+            for route in found
+            if route.path_format == found[0].path_format
+            for method in route.methods
+        }
+    )

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from fastapi import APIRouter, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from holdfast.domain.decision import Decision
+from holdfast.edges.http.bodies import Body
 from holdfast.edges.http.call import Calling
 from holdfast.edges.http.once import IdempotencyKey, once
 from holdfast.edges.http.plain import plain_memory
@@ -15,9 +16,7 @@ from holdfast.edges.http.plain import plain_memory
 router = APIRouter(tags=["decisions"])
 
 
-class Question(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class Question(Body):
     question: str
     options: list[str]
     context: str = ""
@@ -26,10 +25,8 @@ class Question(BaseModel):
     source_agent: str | None = None
 
 
-class Answer(BaseModel):
+class Answer(Body):
     """An option by its words or its number."""
-
-    model_config = ConfigDict(extra="forbid")
 
     reference: str
     option: str | int = Field(union_mode="left_to_right")
@@ -37,16 +34,12 @@ class Answer(BaseModel):
     source: str = "api"
 
 
-class Withdrawal(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class Withdrawal(Body):
     reference: str
     note: str = ""
 
 
-class Said(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class Said(Body):
     text: str
 
 

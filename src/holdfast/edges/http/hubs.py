@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from fastapi import APIRouter, status
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from holdfast.domain.access import Act, Role
 from holdfast.domain.hub import Hub
+from holdfast.edges.http.bodies import Body
 from holdfast.edges.http.call import Call, Calling
 from holdfast.edges.http.plain import plain_hub, plain_invite, plain_member
 from holdfast.engine import access, invites
@@ -18,40 +19,30 @@ router = APIRouter(prefix="/hubs", tags=["hubs"])
 joining = APIRouter(tags=["hubs"])
 
 
-class NewHub(BaseModel):
+class NewHub(Body):
     """A hub to be made."""
-
-    model_config = ConfigDict(extra="forbid")
 
     name: str = Field(min_length=1, max_length=200)
 
 
-class HubChanges(BaseModel):
+class HubChanges(Body):
     """What is to be different; an empty team is none."""
-
-    model_config = ConfigDict(extra="forbid")
 
     name: str | None = Field(default=None, min_length=1, max_length=200)
     team: str | None = None
     delete_policy: str | None = None
 
 
-class NewRole(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class NewRole(Body):
     role: str
 
 
-class NewInvite(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class NewInvite(Body):
     role: str = "contributor"
     days: int = Field(default=7, ge=1, le=365)
 
 
-class Token(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class Token(Body):
     token: str
 
 

@@ -7,9 +7,9 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 from fastapi import APIRouter, Response
-from pydantic import BaseModel, ConfigDict
 
 from holdfast.domain.memory import Memory
+from holdfast.edges.http.bodies import Body
 from holdfast.edges.http.call import Calling
 from holdfast.edges.http.once import IdempotencyKey, once
 from holdfast.edges.http.plain import plain_memory
@@ -23,10 +23,8 @@ _DAY = timedelta(days=1)
 router = APIRouter(prefix="/journal", tags=["journal"])
 
 
-class NewEntry(BaseModel):
+class NewEntry(Body):
     """What is to be written down; without a time, it is now."""
-
-    model_config = ConfigDict(extra="forbid")
 
     text: str
     at: str | None = None

@@ -7,25 +7,25 @@ from datetime import datetime
 from typing import Any
 
 from fastapi import APIRouter, status
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from holdfast.edges.http.bodies import Body
 from holdfast.edges.http.call import Calling
 from holdfast.engine import keys
 from holdfast.errors import Forbidden, NotFound
+from holdfast.text import normalise
 
 router = APIRouter(prefix="/keys", tags=["keys"])
 
 
-class NewKey(BaseModel):
+class NewKey(Body):
     """A key to be made; `hubs` are ids or names, and none means all."""
-
-    model_config = ConfigDict(extra="forbid")
 
     name: str = Field(min_length=1, max_length=100)
     hubs: list[str] = Field(default=[], max_length=100)
     read_only: bool = False
     no_delete: bool = False
-    expires_at: AwareDatetime | None = None
+    expires_at: str | None = None
 
 
 @router.get("", response_model=dict[str, Any])
@@ -47,7 +47,7 @@ def create_key(call: Calling, new: NewKey) -> Any:
         hubs=hubs,
         read_only=new.read_only,
         no_delete=new.no_delete,
-        expires_at=new.expires_at,
+        expires_at=normalise.clean_time(new.expires_at),
     )
     return {"data": {**_plain(handed.what), "secret": handed.secret}}
 

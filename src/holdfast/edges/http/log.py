@@ -7,9 +7,9 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
-from pydantic import BaseModel, ConfigDict
 
 from holdfast.domain.turn import Turn
+from holdfast.edges.http.bodies import Body
 from holdfast.edges.http.call import Call, Calling
 from holdfast.edges.http.once import IdempotencyKey, once
 from holdfast.edges.http.plain import plain_memory
@@ -21,10 +21,8 @@ router = APIRouter(tags=["log"])
 _TURNS_MAX = 500
 
 
-class NewTurn(BaseModel):
+class NewTurn(Body):
     """What was said, and by whom: user, assistant or system."""
-
-    model_config = ConfigDict(extra="forbid")
 
     role: str
     content: str
@@ -33,10 +31,8 @@ class NewTurn(BaseModel):
     at: str | None = None
 
 
-class Conversation(BaseModel):
+class Conversation(Body):
     """A conversation to be kept: the messages given, else what the log has of the session."""
-
-    model_config = ConfigDict(extra="forbid")
 
     session: str
     messages: list[Any] | None = None

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Query, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from holdfast.domain.memory import Origin
 from holdfast.domain.results import Duplicate, Updated
 from holdfast.edges.http.answers import Refused
+from holdfast.edges.http.bodies import Body
 from holdfast.edges.http.call import Calling
 from holdfast.edges.http.once import IdempotencyKey, once
 from holdfast.edges.http.plain import (
@@ -30,10 +31,8 @@ _BATCH_MAX = 100
 _PAGE_MAX = 100
 
 
-class OriginIn(BaseModel):
+class OriginIn(Body):
     """Where in a conversation it was taken from."""
-
-    model_config = ConfigDict(extra="forbid")
 
     turn: str
     start: int
@@ -41,10 +40,8 @@ class OriginIn(BaseModel):
     hash: str
 
 
-class NewMemory(BaseModel):
+class NewMemory(Body):
     """A memory to be taken in. Whatever is not given is picked by the rules."""
-
-    model_config = ConfigDict(extra="forbid")
 
     content: str | None = None
     title: str | None = None
@@ -83,10 +80,8 @@ class NewMemory(BaseModel):
         return given
 
 
-class Changes(BaseModel):
+class Changes(Body):
     """Fields to be set; those not given stay."""
-
-    model_config = ConfigDict(extra="forbid")
 
     content: str | None = None
     title: str | None = None
@@ -112,10 +107,8 @@ class Changes(BaseModel):
     reason: str = ""
 
 
-class Batch(BaseModel):
+class Batch(Body):
     """Several memories, by id, number or key."""
-
-    model_config = ConfigDict(extra="forbid")
 
     ids: list[str] = Field(min_length=1, max_length=_BATCH_MAX)
     reason: str = ""

@@ -8,9 +8,10 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 from fastapi.responses import StreamingResponse
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from holdfast.domain.codec import field_to_plain
+from holdfast.edges.http.bodies import Body
 from holdfast.edges.http.call import Calling
 from holdfast.edges.http.plain import plain_memory, plain_receipt
 from holdfast.errors import Forbidden
@@ -40,10 +41,8 @@ def diff(
     }
 
 
-class Changes(BaseModel):
+class Changes(Body):
     """Change sets, by id."""
-
-    model_config = ConfigDict(extra="forbid")
 
     changes: list[str] = Field(max_length=200)
 

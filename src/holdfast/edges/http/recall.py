@@ -5,21 +5,21 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from holdfast.edges.http.bodies import Body
 from holdfast.edges.http.call import Calling
 from holdfast.edges.http.once import IdempotencyKey, once
 from holdfast.edges.http.plain import plain_change, plain_memory, plain_recalled
 from holdfast.edges.http.shapes import RecalledOut
 from holdfast.edges.zone import zone_named
+from holdfast.text import normalise
 
 router = APIRouter(tags=["recall"])
 
 
-class Question(BaseModel):
+class Question(Body):
     """What is asked."""
-
-    model_config = ConfigDict(extra="forbid")
 
     query: str
     # Null: as many as the server's settings say.
@@ -38,16 +38,17 @@ class Question(BaseModel):
     include_archived: bool = False
     explain: bool = False
     # The moment of the question and the zone of who asks, for words such as `yesterday`.
-    now: AwareDatetime | None = None
+    now: str | None = None
     zone: str | None = None
 
 
 @router.post("/recall", response_model=RecalledOut)
 def recall(call: Calling, question: Question) -> Any:
     """What answers a question, best first, each with its reasons."""
-    fields = question.model_dump(exclude={"query", "zone"})
+    fields = question.model_dump(exclude={"query", "now", "zone"})
     zone = None if question.zone is None else zone_named(question.zone)
-    found = call.hub().recall(question.query, zone=zone, **fields)
+    now = normalise.clean_time(question.now)
+    found = call.hub().recall(question.query, now=now, zone=zone, **fields)
     return plain_recalled(found)
 
 
@@ -86,10 +87,8 @@ def changes(
     return {"data": [plain_change(change) for change in found]}
 
 
-class Undo(BaseModel):
+class Undo(Body):
     """Which change set to take back; none: the last one."""
-
-    model_config = ConfigDict(extra="forbid")
 
     change: str | None = None
     force: bool = False

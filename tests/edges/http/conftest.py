@@ -1,0 +1,111 @@
+"""A real server to ask: an open memory, the app over it, and people with keys."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from holdfast.edges.http.app import create_app
+from holdfast.edges.http.gates import Limits
+from holdfast.engine import access, keys
+from holdfast.hub_memory import HubMemory
+from holdfast.library import Holdfast
+from holdfast.library import open as open_memory
+
+# More than any test asks for in a minute.
+PATIENT = Limits(per_minute=1_000_000)
+OWNER = "olga"
+
+
+class House:
+    """A memory with a hub of Olga's and the app over it. `key` lets people in; `ask` is a client
+    of one of them, who means that hub."""
+
+    def __init__(self, folder: Path, limits: Limits = PATIENT, **settings: Any) -> None:
+        self.memory: Holdfast = open_memory(
+            folder, settings={"embed.model": "none", "actor": OWNER, **settings}
+        )
+        self.hub: HubMemory = self.memory.create_hub("plans")
+        self.app = create_app(self.memory, limits=limits)
+        # What breaks in a route is the server's to answer, as it is for a client on the network.
+        self._client = TestClient(
+            self.app, base_url="http://localhost", raise_server_exceptions=False
+        )
+
+    def key(self, actor: str = OWNER, **limits: Any) -> str:
+        return keys.create_key(self.memory.core, f"of {actor}", actor=actor, **limits).secret
+
+    def member(self, actor: str, role: str) -> str:
+        """Somebody with a role in the hub, and a key of theirs."""
+        access.set_member(self.memory.core, "hub", self.hub.id, actor, role)
+        return self.key(actor)
+
+    def ask(self, key: str | None = None, hub: str | None = None) -> Asking:
+        return Asking(self._client, key or self.key(), self.hub.id if hub is None else hub)
+
+    def __enter__(self) -> House:
+        self._client.__enter__()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._client.__exit__()
+        self.memory.close()
+
+
+class Asking:
+    """A client with somebody's key and a hub in its headers."""
+
+    def __init__(self, client: TestClient, key: str, hub: str) -> None:
+        self._client = client
+        self.key = key
+        self.headers = {"Authorization": f"Bearer {key}"}
+        if hub:
+            self.headers["X-Hub-ID"] = hub
+
+    def __call__(self, method: str, path: str, **given: Any) -> Any:
+        headers = {**self.headers, **given.pop("headers", {})}
+        return self._client.request(method, path, headers=headers, **given)
+
+    def get(self, path: str, **given: Any) -> Any:
+        return self("GET", path, **given)
+
+    def post(self, path: str, body: Any = None, **given: Any) -> Any:
+        return self("POST", path, json=body, **given)
+
+    def push(self, content: str, **fields: Any) -> dict[str, Any]:
+        """A memory that was taken in."""
+        answer = self.post("/v1/memories", {"content": content, **fields})
+        assert answer.status_code in (200, 201), answer.text
+        told: dict[str, Any] = answer.json()["data"]
+        return told
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[House]:
+    with House(tmp_path) as open_house:
+        yield open_house
+
+
+@pytest.fixture
+def ask(house: House) -> Asking:
+    """Olga, who owns the hub."""
+    return house.ask()
+
+
+@pytest.fixture
+def open_house(tmp_path: Path) -> Iterator[Callable[..., House]]:
+    """Makes a house with limits or settings of its own."""
+    with contextlib.ExitStack() as stack:
+        made = 0
+
+        def make(limits: Limits = PATIENT, **settings: Any) -> House:
+            nonlocal made
+            made += 1
+            return stack.enter_context(House(tmp_path / str(made), limits, **settings))
+
+        yield make

@@ -1,0 +1,32 @@
+"""The description of the API against the API: requests made up from it, good ones and broken ones,
+get no 5xx and only answers that it announces."""
+
+from __future__ import annotations
+
+import atexit
+import shutil
+import tempfile
+from pathlib import Path
+
+import hypothesis
+import schemathesis
+from schemathesis.specs.openapi.checks import positive_data_acceptance
+
+from holdfast.edges.http.gates import LOOPBACK
+from tests.edges.http.conftest import PATIENT, House
+
+# Built while tests are collected, as the library wants it: each operation becomes a test.
+_FOLDER = tempfile.mkdtemp(prefix="holdfast-openapi-")
+atexit.register(shutil.rmtree, _FOLDER, ignore_errors=True)
+_HOUSE = House(Path(_FOLDER), PATIENT._replace(hosts=(*LOOPBACK, "testserver")))
+_KEY = _HOUSE.key()
+api = schemathesis.openapi.from_asgi("/openapi.json", _HOUSE.app)
+
+
+@api.exclude(path="/v1/events").parametrize()
+@hypothesis.settings(max_examples=20, deadline=None, derandomize=True)
+def test_the_api_is_as_its_description_says(case: schemathesis.Case) -> None:
+    headers = {"Authorization": f"Bearer {_KEY}", "X-Hub-ID": _HOUSE.hub.id}
+    # What a description cannot say is refused too: a date that does not exist, a cursor that was
+    # never given out, an idempotency key that was used.
+    case.call_and_validate(headers=headers, excluded_checks=[positive_data_acceptance])
