@@ -101,7 +101,7 @@ def test_the_others_stay_the_same_memories_when_one_is_added_or_left_out(
         assert set(before.values()) <= reachable(hub)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.lists(CONTENT, max_size=4), TEXT.filter(is_visible))
 def test_any_text_can_be_the_new_one_and_one_undo_takes_it_back(
     contents: list[str], text: str

@@ -226,6 +226,15 @@ def identified(item: Item, memory_id: str, newline: str = "\n") -> Item:
     return rewritten(item, item.content, memory_id, newline)
 
 
+def without_id(line: str, memory_id: str) -> str:
+    """A line of an item without the comment that names it."""
+    text = line.rstrip("\r\n")
+    found = _ID.search(text)
+    if found is None or found[1] != memory_id:
+        return line
+    return text[: found.start()] + line[len(text) :]
+
+
 # ── parsing ──────────────────────────────────────────────────────────────────────────────────
 
 

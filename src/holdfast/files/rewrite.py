@@ -27,6 +27,7 @@ from holdfast.files.memory_md import (
     parse,
     rewritten,
     updated_of,
+    without_id,
 )
 from holdfast.text.sameness import similarity
 
@@ -35,9 +36,9 @@ from holdfast.text.sameness import similarity
 # 5432", "The web server runs on port 8080": 0.59). Too high a bound is the milder mistake: the old
 # text is archived and the new one is a memory of its own.
 ALIKE_LEAST = 0.6
-# Comparing all with all: a file of this many changed lines takes a second. Beyond it only lines
-# in the same place are compared; nobody rewrites that much and keeps it alike.
-_PAIRS_MAX = 40_000
+# All changed lines are compared with all: 100 with 100 take a second at worst. Beyond that only
+# lines in the same place are compared; nobody rewrites so much and keeps it alike.
+_PAIRS_MAX = 10_000
 _BYTE_ORDER_MARK = "\ufeff"
 _ANY_HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(.*)")
 _FENCE = re.compile(r" {0,3}(```|~~~)")
@@ -61,8 +62,7 @@ def _shown(block: Block) -> str:
         return lines[0]
     if block.id is None:
         return block.raw
-    comment = re.compile(rf"[ \t]*<!--[ \t]*{re.escape(block.id)}[ \t]*-->[ \t]*(?=\r?\n?$)")
-    bare = [comment.sub("", line) for line in lines]
+    bare = [without_id(line, block.id) for line in lines]
     # A comment that had a line to itself leaves none behind.
     return "".join(new for old, new in zip(lines, bare, strict=True) if new == old or new.strip())
 

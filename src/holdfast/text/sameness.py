@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter
+from functools import lru_cache
 
 from holdfast.text.terms import terms
 
@@ -74,6 +74,12 @@ def similarity(one: str, other: str, *, least: float = 0.0) -> float:
 
 
 def _shared(one: str, other: str) -> float:
-    first, second = Counter(terms(one)), Counter(terms(other))
-    both = first.total() + second.total()
-    return 2 * (first & second).total() / both if both else 0.0
+    first, second = _words(one), _words(other)
+    both = len(first) + len(second)
+    return 2 * len(first & second) / both if both else 0.0
+
+
+# Whoever looks for the most similar one compares each text with many.
+@lru_cache(maxsize=1_024)
+def _words(text: str) -> frozenset[str]:
+    return frozenset(terms(text))
