@@ -62,7 +62,7 @@ def without_echo(core: Core, hub_id: str, text: str) -> Heard:
     if not may_be_ours(text):
         return Heard(text)
     with core.read() as reader:
-        return _heard(core, reader, hub_id, text)
+        return _heard(reader, hub_id, text)
 
 
 def with_echo_marked(core: Core, hub_id: str, text: str) -> str:
@@ -76,13 +76,13 @@ def with_echo_marked(core: Core, hub_id: str, text: str) -> str:
     return marked_out(text, [one[:2] for one in heard.echoes])
 
 
-def _heard(core: Core, reader: Reader, hub_id: str, text: str) -> Heard:
+def _heard(reader: Reader, hub_id: str, text: str) -> Heard:
     # Here, because their patterns take 20 ms to make, and few texts need them.
     from holdfast.engine.echo_store import Known
     from holdfast.engine.echo_walk import Walk
 
     hub = reader.hub_by_id(hub_id)
-    known = Known(core, reader, hub_id, budget=len(text))
+    known = Known(reader, hub_id, budget=len(text))
     echoes = Walk(text, known, hub.name if hub else "").echoes()
     if not echoes:
         return Heard(text)

@@ -1,8 +1,9 @@
 """What the store can say about words that look like ours: the memory of a number, of a key, of the
 words themselves; how each was ever written; the turns of the log; the lines of MEMORY.md.
 
-Everything is found by an index, and everything is bounded: past its bounds it knows nothing more,
-and what is not known is somebody's own text.
+It asks as the caller: what is private to somebody else was not handed out to this one, and nobody
+learns that it is there by saying it. Everything is found by an index, and everything is bounded:
+past its bounds it knows nothing more, and what is not known is somebody's own text.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from typing import TYPE_CHECKING
 
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Filter
-from holdfast.engine.core import Core
 from holdfast.text import normalise
 from holdfast.text.bare import bare, common
 
@@ -46,6 +46,7 @@ _BEGINNING = 12
 _MEMORY_MD = "MEMORY.md"
 
 _ANY = Filter(states=(), forgotten=None, quarantined=None)
+_IDENTIFIED = re.compile(r"<!--[ \t]*mem_")
 _INDENT = re.compile(r"^(?:  |\t)")
 _NEEDLES = re.compile(r"&(?:[a-z]{1,4}|#\d\d?);|[<>&\\…\"]|\.\.\.")
 _ESCAPED = re.compile(r"^([ \t]*)\\(?=[-#`~*_=+\[])")
@@ -54,8 +55,7 @@ _ESCAPED = re.compile(r"^([ \t]*)\\(?=[-#`~*_=+\[])")
 class Known:
     """The store as one text is held against it, with what was looked up already."""
 
-    def __init__(self, core: Core, reader: Reader, hub_id: str, *, budget: int) -> None:
-        self._core = core
+    def __init__(self, reader: Reader, hub_id: str, *, budget: int) -> None:
         self._reader = reader
         self._hub_id = hub_id
         self._lookups = _LOOKUPS_MAX
@@ -148,11 +148,7 @@ class Known:
         return self._lookups >= 0
 
     def _seen(self, memory: Memory | None) -> Memory | None:
-        # What is private to somebody else was not handed out to this caller, and nobody learns
-        # that it is there by saying it.
-        if memory is None or (memory.boundary == "private" and memory.owner != self._core.actor):
-            return None
-        return self._memories.setdefault(memory.id, memory)
+        return None if memory is None else self._memories.setdefault(memory.id, memory)
 
     # How a memory was written
 
@@ -196,12 +192,10 @@ class Known:
     # Other texts of ours
 
     def in_file(self, line: str) -> bool:
-        """Whether MEMORY.md, as it was last agreed on, has this line."""
+        """Whether a person wrote this line in MEMORY.md, as it was last agreed on."""
         if self._lines is None:
             agreed = self._reader.agreed(self._hub_id, _MEMORY_MD)
-            lines = agreed.text.splitlines() if agreed else []
-            # Comments are marks of the mirror, and not handed out.
-            self._lines = {_words(one.split("<!--", 1)[0]) for one in lines} - {""}
+            self._lines = {*map(_words, _own_lines(agreed.text if agreed else ""))} - {""}
         if line.endswith("…"):
             return any(one.startswith(line[:-1]) for one in self._lines)
         return line in self._lines
@@ -253,6 +247,20 @@ def _readings(item: list[str]) -> Iterator[str]:
 def _plain(line: str) -> str:
     undone = line.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", '"')
     return _ESCAPED.sub(r"\1", undone.replace("&amp;", "&")).rstrip()
+
+
+def _own_lines(text: str) -> Iterator[str]:
+    """The lines of MEMORY.md that are no memory's. Those of memories are found by their words, by
+    whoever may see them; this file shows everybody's."""
+    part: list[str] = []
+    for line in [*text.splitlines(), "#"]:
+        begins = line[:1] not in ("", " ", "\t")
+        goes_on = bool(part) and part[-1].strip() and line[:1] not in ("-", "*", "+", "#")
+        if begins and not goes_on:
+            if not any(_IDENTIFIED.search(one) for one in part):
+                yield from (one.split("<!--", 1)[0] for one in part)
+            part = []
+        part.append(line)
 
 
 def _day(memory: Memory) -> str:

@@ -42,6 +42,8 @@ _LINE_ENDS = re.compile(r"[ \t\r]*(?:\n|\Z)")
 _PREFIX = re.compile(r"[ \t>]*")
 _BULLET = re.compile(r"[ \t>]*(?:[-*+•][ \t]+)?(?:\d\d:\d\d[ \t]+)?")
 _SPOKEN = re.compile(r"[ \t>]*(?:\[[^\]\n]{1,100}\] (?:User|System)|[^\n:]{1,100}): ")
+# How MEMORY.md says which memory a line is.
+_COMMENT = re.compile(r"<!--[ \t]*mem_[\w-]{1,64}[ \t]*-->[ \t]*$")
 _FILE_CLOSING = re.compile(r"(?:[ \t]*<!--[ \t]*mem_[\w-]{1,64}[ \t]*-->)?")
 # Where a file was cut, the last line may be too short to be looked for.
 _REST = re.compile(r"[ \t>]*(?:[-#][^\n]{0,20})?(?:…|\.\.\.)[ \t\r]*(?:\n[\s>]*(?:\n|\#|\Z)|\Z)")
@@ -275,7 +277,7 @@ class Walk:
         prefix = before.group() if before else ""
         found = _LINE.match(self._text, claim.payload)
         while found is not None and found.group():
-            line = found.group().rstrip("\r\n")
+            line = _COMMENT.sub("", found.group().rstrip("\r\n"))
             yield "" if line.strip() == prefix.strip() else line.removeprefix(prefix)
             found = _LINE.match(self._text, found.end())
 

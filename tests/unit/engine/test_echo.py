@@ -221,10 +221,19 @@ def test_another_hub_knows_nothing_of_it(full: HubMemory, memory: Holdfast) -> N
 
 def test_nobody_learns_what_somebody_else_keeps_private(tmp_path: Path) -> None:
     with open_for_tests(tmp_path, settings={"actor": "ann"}) as opened:
-        opened.create_hub("work").remember("Earns 100", boundary="private", category="fact")
+        hub = opened.create_hub("work")
+        hub.remember("Earns 100", boundary="private", category="fact")
+        hub.remember("Owes money\n\nto the bank", boundary="private", category="fact")
+        hub.sync()
+        assert hub.heard("# Long-term Memory\n\n- Earns 100\n").nothing_new
     with open_for_tests(tmp_path, settings={"actor": "bob"}) as opened:
         hub = opened.hub("work")
-        for text in ("- [#1] Earns 100", "# Long-term Memory\n\n- Earns 100\n"):
+        for text in (
+            "- [#1] Earns 100",
+            "# Long-term Memory\n\n- Earns 100\n",
+            "# Long-term Memory\n\n- Owes money\n",
+            "# Long-term Memory\n\n- Owes money\n\n  to the bank\n",
+        ):
             assert left_of(hub, text) == text
 
 
