@@ -3,6 +3,7 @@ or data, and never a fault or an error of the protocol."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import mcp_types as types
@@ -11,9 +12,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from mcp import Client
 
+import holdfast
 from holdfast import HubMemory
+from holdfast.agents.desk import Desk
 from holdfast.agents.dialects import NAMES as DIALECTS
+from holdfast.agents.dialects import find_dialect
+from holdfast.agents.toolset import Toolset
 from holdfast.edges.mcp.server import Options, make_server
+from holdfast.testing.fixtures import open_for_tests
 from tests.edges.mcp.sessions import MODES, talk, text_of
 
 EXAMPLES: dict[str, Any] = {
@@ -86,6 +92,39 @@ def test_every_tool_answers(hub: HubMemory, dialect: str, mode: str) -> None:
 
     talk(make_server(hub, Options(dialect, all_tools=True)), mode, session)
     assert not list(hub.core.store.check())
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_a_client_gets_the_very_answers_that_the_library_gives(
+    tmp_path: Path, dialect: str
+) -> None:
+    def opened(name: str) -> holdfast.Holdfast:
+        # The same ids and times on both sides, so that answers can be compared to the letter.
+        return open_for_tests(tmp_path / name, settings={"time_zone": "UTC", "actor": "ada"})
+
+    two_home = str(tmp_path / "two")
+
+    async def session(client: Client) -> None:
+        for tool in (await client.list_tools()).tools:
+            known = tool.input_schema["properties"]
+            every = {name: value_for(schema) for name, schema in known.items()}
+            needed = {name: every[name] for name in tool.input_schema.get("required", ())}
+            for arguments in (needed, every, needed):
+                reply = toolset.call(tool.name, arguments)
+                answer = await client.call_tool(tool.name, arguments)
+                assert text_of(answer) == reply.text.replace(str(tmp_path / "one"), two_home)
+                assert answer.is_error == reply.failed
+                assert answer.structured_content == reply.data
+
+    with opened("one") as one, opened("two") as two:
+        hubs = [memory.hub("web", create=True) for memory in (one, two)]
+        for hub in hubs:
+            hub.remember("Prefers tabs over spaces", key="tabs")
+        desk = Desk(hubs[0], agent="ada", source="mcp")
+        toolset = Toolset(find_dialect(dialect), desk, all_tools=True)
+        who = types.Implementation(name="ada", version="1")
+        server = make_server(hubs[1], Options(dialect, all_tools=True))
+        talk(server, "auto", session, client_info=who)
 
 
 json_values = st.recursive(

@@ -259,6 +259,21 @@ def test_a_client_that_leaves_in_mid_call_leaves_whole_writes(home: Path, how: s
         assert not list(memory.core.store.check())
 
 
+def test_what_was_acknowledged_survives_a_kill(home: Path) -> None:
+    raw = Raw(home)
+    raw.send(*HELLO, *(calling(2 + n, "remember", content=f"Fact {n}") for n in range(20)))
+    acknowledged = set()
+    while len(acknowledged) < 5:
+        message = raw.read()
+        if message["id"] >= 2:
+            acknowledged.add(f"Fact {message['id'] - 2}")
+    raw.process.kill()
+    raw.end()
+    with opened(home) as memory:
+        assert acknowledged <= {one.content for one in memory.hub().list()}
+        assert not list(memory.core.store.check())
+
+
 def test_a_client_that_no_longer_reads_ends_it_after_the_write(home: Path) -> None:
     raw = Raw(home)
     raw.send(*HELLO)
