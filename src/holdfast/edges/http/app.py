@@ -35,10 +35,8 @@ if TYPE_CHECKING:
 # The store has one writer and a pool of readers: more threads would only wait for each other.
 _THREADS = 16
 # What any route may answer with, for the description of the API.
-_ERRORS: dict[int | str, dict[str, Any]] = {
-    code: {"model": ErrorOut}
-    for code in (400, 401, 403, 404, 405, 408, 409, 412, 413, 421, 422, 429, 500, 503, 504, 507)
-}
+_STATUSES = (400, 401, 403, 404, 405, 408, 409, 412, 413, 415, 421, 422, 429, 500, 503, 504, 507)
+_ERRORS: dict[int | str, dict[str, Any]] = {code: {"model": ErrorOut} for code in _STATUSES}
 
 
 def create_app(
