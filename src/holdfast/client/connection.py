@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import random
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -62,7 +62,7 @@ class Connection:
         self._timeout_s = timeout_s
         # Chance is for the pauses alone: clients that were turned away together come back apart.
         self._chance = random.Random()
-        self._sleep = time.sleep
+        self._sleep: Callable[[float], object] = time.sleep
 
     def close(self) -> None:
         self._http.close()

@@ -1,0 +1,127 @@
+"""Who may do what through a server, as a client sees it: keys, members, invitations, and hubs that
+are nobody else's business."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import holdfast
+from tests.edges.client.servers import Served, served
+
+
+@pytest.fixture
+def guarded(tmp_path: Path) -> Iterator[Served]:
+    """A server that wants keys."""
+    with served(tmp_path / "served", key_needed=True) as running:
+        running.memory.create_hub("work").remember("The door code is 4711")
+        yield running
+
+
+def test_a_key_is_needed_and_a_wrong_one_is_not_enough(guarded: Served) -> None:
+    for key in (None, "hf_wrong"):
+        with holdfast.Client(guarded.url, key) as client, pytest.raises(holdfast.Forbidden):
+            client.hubs()
+
+
+def test_a_client_sees_the_hubs_of_its_key_and_no_others(guarded: Served) -> None:
+    with holdfast.Client(guarded.url, guarded.key(actor="bob")) as bob:
+        assert bob.hubs() == []
+        with pytest.raises(holdfast.NotFound, match="There is no hub `work`"):
+            bob.hub("work")
+    with holdfast.Client(guarded.url, guarded.key(actor="ada"), hub="work") as ada:
+        assert [hub.name for hub in ada.hubs()] == ["work"]
+        assert ada.hub().name == "work"
+
+
+def test_hubs_are_made_renamed_and_deleted(guarded: Served) -> None:
+    with holdfast.Client(guarded.url, guarded.key(actor="bob")) as bob:
+        made = bob.create_hub("küche")
+        made.remember("Salt is in the left drawer")
+        assert bob.hub("küche").id == bob.hub("küche", create=True).id == made.id
+        assert bob.hub("garten", create=True).name == "garten"
+        with pytest.raises(holdfast.AlreadyExists):
+            bob.create_hub("garten")
+        assert bob.rename_hub("küche", "kitchen").name == "kitchen"
+        assert bob.delete_hub("kitchen").id == made.id
+        assert [hub.name for hub in bob.hubs()] == ["garten"]
+
+
+def test_an_invitation_makes_a_member_whose_role_holds(guarded: Served) -> None:
+    ada = holdfast.Client(guarded.url, guarded.key(actor="ada"), hub="work")
+    bob = holdfast.Client(guarded.url, guarded.key(actor="bob"), hub="work")
+    with ada, bob:
+        invited = ada.invite("viewer", days=1)
+        assert [one.id for one in ada.invites()] == [invited.what.id]
+        assert bob.accept_invite(invited.secret) == "viewer"
+        assert bob.hub().recall("door code")[0].memory.content == "The door code is 4711"
+        with pytest.raises(holdfast.Forbidden):
+            bob.hub().remember("The door code is 0815")
+        assert ada.set_member("bob", "contributor").role == "contributor"
+        assert bob.hub().remember("The window is open").memory.owner == "bob"
+        assert {one.actor: one.role for one in ada.members()} == {
+            "ada": "owner",
+            "bob": "contributor",
+        }
+        ada.remove_member("bob")
+        with pytest.raises(holdfast.NotFound):
+            bob.hub()
+        other = ada.invite()
+        ada.withdraw_invite(other.what.id)
+        with pytest.raises(holdfast.HoldfastError):
+            bob.accept_invite(other.secret)
+
+
+def test_keys_are_made_listed_and_revoked(guarded: Served) -> None:
+    with holdfast.Client(guarded.url, guarded.key(actor="ada"), hub="work") as ada:
+        handed = ada.create_key("ci", hubs=["work"], read_only=True)
+        with holdfast.Client(guarded.url, handed.secret, hub="work") as reader:
+            assert reader.hub().list()
+            with pytest.raises(holdfast.Forbidden):
+                reader.hub().remember("No")
+            listed = ada.keys()
+            assert [key.read_only for key in listed if key.id == handed.what.id] == [True]
+            assert ada.revoke_key(handed.what.id).revoked_at is not None
+            with pytest.raises(holdfast.Forbidden):
+                reader.hub()
+
+
+def test_what_is_private_to_somebody_stays_so_in_every_answer(guarded: Served) -> None:
+    ada = holdfast.Client(guarded.url, guarded.key(actor="ada"), hub="work")
+    with ada, holdfast.Client(guarded.url, guarded.key(actor="bob"), hub="work") as bob:
+        ada.set_member("bob", "contributor")
+        secret = ada.hub().remember("Zanzibar is the surprise", boundary="private").memory
+        ada.hub().journal_add("Bought tickets", at="2026-05-27T12:00:00Z")
+        hub = bob.hub()
+        assert hub.journal("2026-05-27")[0].entries[0].text == "Bought tickets"
+        assert "Zanzibar" not in "\n".join(hub.export())
+        answers = [hub.recall("Zanzibar surprise"), hub.search_text("Zanzibar"), hub.list()]
+        answers += [list(hub.scan()), hub.context("Zanzibar"), hub.heard("Zanzibar is the")]
+        touched = hub.touched([change.id for change in ada.hub().changes()])
+        assert "Zanzibar" not in repr((answers[:5], touched))
+        for ask in (hub.get, hub.find, hub.history, hub.related, hub.diff, hub.access, hub.pin):
+            with pytest.raises(holdfast.NotFound):
+                ask(secret.id)
+
+
+def test_the_log_and_the_export_are_for_members(guarded: Served) -> None:
+    from holdfast.engine import access
+
+    core = guarded.memory.core
+    org = access.create_org(core, "Acme")
+    team = access.create_team(core, org.id, "Tools")
+    access.set_member(core, "team", team.id, "eve", "viewer")
+    hub = guarded.memory.hub("work")
+    access.set_card(core, hub.id, team_id=team.id)
+    hub.remember("For the whole team", boundary="team")
+    hub.log_turn("user", "Between us")
+    with holdfast.Client(guarded.url, guarded.key(actor="eve"), hub="work") as eve:
+        there = eve.hub()
+        assert [one.content for one in there.list()] == ["For the whole team"]
+        for ask in (there.turns, lambda: there.search_turns("us"), lambda: [*there.export()]):
+            with pytest.raises(holdfast.Forbidden):
+                ask()
+        with pytest.raises(holdfast.Forbidden):
+            there.recovery_prompt()
