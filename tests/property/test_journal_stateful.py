@@ -38,8 +38,8 @@ TEXTS = st.sampled_from(WORDS) | st.text(
 ).filter(is_visible)
 PLACES = st.integers(0, 30)
 STEPS = [
-    *((journal_sync, name) for name in ("_take_in", "_note_clashes", "_follow_store")),
-    *((journal_sync, name) for name in ("_set_paths", "_write")),
+    *((journal_sync, name) for name in ("take_in", "note_clashes", "follow_store")),
+    *((journal_sync, name) for name in ("set_paths", "_write")),
     *((journal_base, "agree"), (journal, "append_line"), (engine.remember, "remember")),
     *((engine.remember, "remember_many"), (engine.edit, "archive"), (engine.edit, "update")),
 ]

@@ -21,7 +21,7 @@ from holdfast import engine
 from holdfast.domain.memory import SOURCES, TRUSTS, Memory
 from holdfast.engine.core import require_hub
 from holdfast.errors import HoldfastError, InvalidInput, StoreReadOnly
-from holdfast.files import journal_base, journal_sync, journal_text
+from holdfast.files import journal_base, journal_intake, journal_sync, journal_text
 from holdfast.files.atomic import append_line, locked
 from holdfast.files.journal_base import Line, Place
 from holdfast.files.journal_guard import Guard
@@ -86,14 +86,14 @@ def add(
             return there
         key = journal_text.keys_of([*(one.block for one in lines), block])[-1]
         used = {one.memory_id for one in lines}
-        draft = journal_sync.draft_of(day, block)._replace(
+        draft = journal_intake.draft_of(day, block)._replace(
             content=text,
             occurred_at=moment,
             trust=normalise.one_of(trust, TRUSTS, "trust"),  # type: ignore[arg-type]
             source=normalise.one_of(source, SOURCES, "source"),  # type: ignore[arg-type]
             source_agent=source_agent,
         )
-        draft = journal_sync.settled(place, day, draft, key, used)
+        draft = journal_intake.settled(place, day, draft, key, used)
         path = journal_base.path_of(place, day)
         _require_writable(path)
         memory = engine.remember.remember(core, place.hub_id, place.hub, draft).memory

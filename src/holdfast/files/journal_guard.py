@@ -27,7 +27,7 @@ class Guard:
         """Whether so many entries may not go from a day. What is gone from other days, and waits,
         counts as well."""
         withheld = self._place.look.withheld
-        others = sum(held.gone for name, held in withheld.items() if name != name_of(day))
+        others = sum(held.gone for name, held in [*withheld.items()] if name != name_of(day))
         gone += others
         if self._confirm or gone <= _LEAST:
             return False

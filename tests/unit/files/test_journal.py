@@ -553,7 +553,7 @@ def _second_time(real: Any) -> Any:
     return agree
 
 
-@pytest.mark.parametrize("step", ["_take_in", "_follow_store", "_set_paths", "_write", "agree"])
+@pytest.mark.parametrize("step", ["take_in", "follow_store", "set_paths", "_write", "agree"])
 def test_a_kill_during_a_sync_loses_nothing_and_doubles_nothing(
     hub: HubMemory, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
@@ -612,7 +612,7 @@ def test_an_editor_that_saves_while_we_write_is_not_written_over(
 ) -> None:
     kept = hub.journal_add("tea")
     hub.journal_add("milk")
-    real = journal_sync._set_paths
+    real = journal_sync.set_paths
     saves = iter(["- 12:00 tea\n- 12:00 milk\nsaved in between\n"])
 
     def meanwhile(*args: Any) -> None:
@@ -620,7 +620,7 @@ def test_an_editor_that_saves_while_we_write_is_not_written_over(
         for text in saves:
             write(hub, text)
 
-    monkeypatch.setattr(journal_sync, "_set_paths", meanwhile)
+    monkeypatch.setattr(journal_sync, "set_paths", meanwhile)
     hub.forget(kept.id)
     assert file_of(hub).read_text() == "- 12:00 milk\nsaved in between\n"
     assert in_store(hub) == ["milk", "saved in between"]

@@ -110,7 +110,7 @@ def test_a_settled_conflict_leaves_the_lines_that_were_chosen(
     assert {BOB, DISK} <= {*every, *left}
 
 
-@pytest.mark.parametrize("step", ["_take_in", "_note_clashes", "_write", "agree"])
+@pytest.mark.parametrize("step", ["take_in", "note_clashes", "_write", "agree"])
 def test_a_kill_in_a_conflict_lists_it_once(
     hub: HubMemory, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
