@@ -509,7 +509,7 @@ class HubMemory:
         replace, insert, delete, rename, clear. Each file is a memory, and each text it ever had a
         version; undo brings files back."""
         from holdfast.files.filing import Files
-        from holdfast.files.kept_files import Author
+        from holdfast.files.kept_sides import Author
 
         return Files(self._kept_files, Author(trust, source, source_agent))
 

@@ -18,7 +18,7 @@ import holdfast
 from holdfast import HubMemory
 from holdfast.errors import HoldfastError, NotFound
 from holdfast.files.documents import REMOVED
-from holdfast.files.kept_files import EMPTIED
+from holdfast.files.kept_sides import EMPTIED
 from holdfast.files.line_edits import inserted, replaced
 from holdfast.testing import open_for_tests
 
@@ -136,12 +136,15 @@ def test_file_and_memory_agree_and_no_text_is_lost(operations: list[Any]) -> Non
             with suppress(HoldfastError):
                 carry_out(hub, root, operation)
             seen |= set(on_disk(root).values())
+            if hub.notes:
+                # A folder stands where the file of a memory that came back would be.
+                assert all("is not a file" in n or "below it" in n for n in hub.notes), hub.notes
+                return
             there, meant = on_disk(root), in_store(hub)
             for path in archived_by_hand(hub):
                 there.pop(path, None)
             assert there == meant, operation
             assert not list(root.rglob(".*"))
-        assert not hub.notes
         assert seen <= every_text(hub)
 
 

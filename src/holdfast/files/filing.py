@@ -19,42 +19,26 @@ from holdfast.errors import (
     StoreReadOnly,
 )
 from holdfast.files.atomic import locked
-from holdfast.files.kept_files import Author, Base, KeptFiles, Sides, digest, wanted
-from holdfast.files.kept_folder import Folder, Item, below, open_root, reach
-from holdfast.files.line_edits import Edited, inserted, replaced
-from holdfast.files.tool_paths import (
-    DEPTH_MAX,
-    PATH_CHARS_MAX,
-    ROOT,
-    ToolPath,
-    cut,
-    folded,
-    parse,
+from holdfast.files.kept_files import KeptFiles
+from holdfast.files.kept_folder import Folder, Item, open_root
+from holdfast.files.kept_sides import Author, Base, Sides, digest, wanted
+from holdfast.files.kept_tree import (
+    Listing,
+    kind_at,
+    listing,
+    reach,
+    refuse_crowd,
+    refuse_taken,
+    remove_file,
+    remove_folder,
+    whole,
 )
+from holdfast.files.line_edits import Edited, inserted, replaced
+from holdfast.files.tool_paths import DEPTH_MAX, PATH_CHARS_MAX, ROOT, ToolPath, cut, parse
 
 if TYPE_CHECKING:
     from holdfast.engine.recorder import Recorder
     from holdfast.store.base import Writer
-
-# What a folder view, a delete and a rename walk at most; far more than a model can oversee.
-FILES_MAX = 10_000
-LEVELS_SHOWN = 2
-
-
-class Shown(NamedTuple):
-    """An entry of a folder view: its path below the folder, its size, and what it is."""
-
-    path: str
-    size_bytes: int
-    folder: bool
-
-
-class Listing(NamedTuple):
-    """A folder, two levels deep, in the order of names; hidden entries and links are left out."""
-
-    path: str
-    size_bytes: int
-    items: tuple[Shown, ...]
 
 
 class Page(NamedTuple):
@@ -85,8 +69,10 @@ class Files:
                 raise _missing(at)
             return Listing(at.shown, 0, ())
         with root:
-            if _kind(root, at) == "folder":
-                return _listing(root, at)
+            if kind_at(root, at) == "folder":
+                found = listing(root, at)
+                if found is not None:
+                    return found
             return Page(at.shown, self._text(root, at))
 
     def has(self, path: str) -> bool:
@@ -95,7 +81,7 @@ class Files:
         if root is None:
             return False
         with root:
-            return _kind(root, parse(path)) is not None
+            return kind_at(root, parse(path)) is not None
 
     @contextmanager
     def alone(self) -> Iterator[None]:
@@ -129,8 +115,8 @@ class Files:
         if not at.names:
             raise taken
         with self._kept.opened() as root:
-            self._refuse_taken(root, at, taken)
-            _refuse_crowd(root)
+            refuse_taken(root, at, taken)
+            refuse_crowd(root)
             sides = self._kept.settle(root, at.relative)
             self._kept.save(root, at.relative, text, sides, self._author, f"created {at.shown}")
 
@@ -158,7 +144,7 @@ class Files:
 
     def _file(self, root: Folder, at: ToolPath) -> Sides:
         """The file as it stands, hand edits taken in."""
-        kind = _kind(root, at)
+        kind = kind_at(root, at)
         if kind == "folder":
             raise InvalidInput(f"The path {at.shown} is not a file.")
         sides = self._kept.settle(root, at.relative)
@@ -168,7 +154,7 @@ class Files:
 
     def _require(self, root: Folder, at: ToolPath) -> None:
         """Refuses a path at which there is nothing, and nothing that should be there."""
-        if _kind(root, at) is None and self._kept.settle(root, at.relative).file is None:
+        if kind_at(root, at) is None and self._kept.settle(root, at.relative).file is None:
             raise NotFound(f"The path {at.shown} does not exist")
 
     def delete(self, path: str) -> None:
@@ -188,7 +174,7 @@ class Files:
     def _remove(self, root: Folder, tops: Iterable[tuple[str, ...]], reason: str) -> None:
         paths, folders, litter = [], [], []
         for top in tops:
-            for names, item in _tree(root, top):
+            for names, item in whole(root, top):
                 if item.kind == "folder":
                     folders.append(names)
                 elif item.litter:
@@ -207,11 +193,11 @@ class Files:
         try:
             with self._kept.change("archive", reason, write):
                 for path, sides in kept.items():
-                    _unlink(root, path, sides)
+                    remove_file(root, path, sides.file.stamp if sides.file else None)
                 for names in litter:
-                    _unlink(root, "/".join(names), None)
+                    remove_file(root, "/".join(names), None)
                 for names in reversed(folders):
-                    _remove_folder(root, names)
+                    remove_folder(root, names)
         except (HoldfastError, OSError):
             self._put_back(root, kept)
             raise
@@ -233,7 +219,7 @@ class Files:
         if not new.names:
             raise taken
         with self._kept.opened() as root:
-            self._refuse_taken(root, new, taken, itself=old)
+            refuse_taken(root, new, taken, itself=old)
             self._require(root, old)
             if new.names[: len(old.names)] == old.names and new.names != old.names:
                 raise InvalidInput(f"{old.shown} cannot be moved into itself.")
@@ -241,7 +227,7 @@ class Files:
 
     def _move(self, root: Folder, old: ToolPath, new: ToolPath) -> None:
         moves = {}
-        for names, item in _tree(root, old.names):
+        for names, item in whole(root, old.names):
             to = "/".join((*new.names, *names[len(old.names) :]))
             if to.count("/") >= DEPTH_MAX or len(to) + len(ROOT) + 1 > PATH_CHARS_MAX:
                 raise InvalidInput(f"The path {cut(f'{ROOT}/{to}')} would be too long or too deep.")
@@ -273,87 +259,9 @@ class Files:
             source.move(old.name, target, new.name)
         self._kept.agree(agreed)
 
-    def _refuse_taken(
-        self, root: Folder, at: ToolPath, taken: AlreadyExists, itself: ToolPath | None = None
-    ) -> None:
-        """Refuses a path that is there, or that some systems take for one that is there."""
-        for depth, name in enumerate(at.names):
-            folder = reach(root, at.names[:depth])
-            if folder is None:
-                return
-            with folder:
-                items = folder.items()
-            last = depth == len(at.names) - 1
-            for item in items:
-                if item.name == name:
-                    if last:
-                        raise taken
-                elif folded(item.name) == folded(name):
-                    there = (*at.names[:depth], item.name)
-                    if itself is None or there != itself.names:
-                        raise AlreadyExists(
-                            f"The path {at.shown} cannot be used: {ROOT}/{'/'.join(there)} is"
-                            " there, and some systems take the two for one.",
-                            hint="Use that path, or another name.",
-                        )
-
 
 def _missing(at: ToolPath) -> NotFound:
     return NotFound(f"The path {at.shown} does not exist. Please provide a valid path.")
-
-
-def _kind(root: Folder, at: ToolPath) -> str | None:
-    """What is at a path; None where nothing is. A link anywhere on the way is refused."""
-    if not at.names:
-        return "folder"
-    folder = reach(root, at.above)
-    if folder is None:
-        return None
-    with folder:
-        kind = folder.kind(at.name)
-        if kind in ("link", "other"):
-            folder.read(at.name, bytes_max=0)
-        return kind
-
-
-def _listing(root: Folder, at: ToolPath) -> Listing:
-    folder = reach(root, at.names)
-    if folder is None:
-        raise _missing(at)
-    with folder:
-        size = folder.size_bytes()
-        items = tuple(_shown_in(folder, "", LEVELS_SHOWN))
-    return Listing(at.shown, size, items)
-
-
-def _shown_in(folder: Folder, front: str, levels: int) -> Iterable[Shown]:
-    count = 0
-    for item in folder.items():
-        if item.hidden or item.kind in ("link", "other"):
-            continue
-        count += 1
-        if count > FILES_MAX:
-            raise InvalidInput(f"There are more than {FILES_MAX:,} files in one folder.")
-        yield Shown(front + item.name, item.size_bytes, item.kind == "folder")
-        if item.kind == "folder" and levels > 1:
-            inner = folder.below(item.name)
-            if inner is not None:
-                with inner:
-                    yield from _shown_in(inner, f"{front}{item.name}/", levels - 1)
-
-
-def _tree(root: Folder, top: tuple[str, ...]) -> Iterable[tuple[tuple[str, ...], Item]]:
-    """An entry and all below it."""
-    folder = reach(root, top[:-1])
-    if folder is None:
-        return
-    with folder:
-        kind = folder.kind(top[-1])
-    if kind is None:
-        return
-    yield top, Item(top[-1], kind, 0)
-    if kind == "folder":
-        yield from below(root, top, most=FILES_MAX)
 
 
 def _versioned(names: tuple[str, ...], item: Item) -> str:
@@ -366,26 +274,3 @@ def _versioned(names: tuple[str, ...], item: Item) -> str:
             hint="It was put there by hand, and is to be removed by hand.",
         )
     return path
-
-
-def _unlink(root: Folder, path: str, sides: Sides | None) -> None:
-    *above, name = path.split("/")
-    folder = reach(root, above)
-    if folder is not None:
-        with folder:
-            folder.remove(name, sides.file.stamp if sides and sides.file else None)
-            folder.sync()
-
-
-def _remove_folder(root: Folder, names: tuple[str, ...]) -> None:
-    folder = reach(root, names[:-1])
-    if folder is not None:
-        with folder:
-            folder.remove_folder(names[-1])
-            folder.sync()
-
-
-def _refuse_crowd(root: Folder) -> None:
-    """Counts what is there before something is added."""
-    for _ in below(root, (), most=FILES_MAX - 1):
-        pass

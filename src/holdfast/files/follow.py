@@ -17,8 +17,10 @@ from holdfast.engine.find import find_memory
 from holdfast.engine.listing import scan_memories
 from holdfast.errors import HoldfastError
 from holdfast.files.documents import FOLDER
-from holdfast.files.kept_files import KeptFiles, digest, wanted
-from holdfast.files.kept_folder import Folder, open_root, reach
+from holdfast.files.kept_files import KeptFiles
+from holdfast.files.kept_folder import Folder, open_root
+from holdfast.files.kept_sides import digest, wanted
+from holdfast.files.kept_tree import reach
 
 
 class _Moved(NamedTuple):

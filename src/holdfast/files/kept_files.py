@@ -15,11 +15,11 @@ import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 from holdfast.domain.change import Action
 from holdfast.domain.draft import Draft
-from holdfast.domain.memory import Memory, Source, Trust
+from holdfast.domain.memory import Memory
 from holdfast.domain.mirror import Agreed
 from holdfast.engine import history
 from holdfast.engine.core import Core, require_hub
@@ -29,83 +29,13 @@ from holdfast.engine.recorder import Recorder
 from holdfast.errors import HoldfastError, StoreError
 from holdfast.files.atomic import locked, make_folder
 from holdfast.files.documents import FOLDER, REMOVED
-from holdfast.files.kept_folder import FileText, Folder, encoded, open_root, reach
+from holdfast.files.kept_folder import Folder, Stamp, encoded, open_root
+from holdfast.files.kept_sides import BY_HAND, EMPTIED, Author, Base, Sides, digest, wanted
+from holdfast.files.kept_tree import reach
 from holdfast.text.normalise import is_visible
 
 if TYPE_CHECKING:
     from holdfast.store.base import Reader, Writer
-
-# The state of a memory whose file is there and says nothing: a memory cannot be empty.
-EMPTIED = "file is empty"
-_BLANK = "blank"
-
-
-class Author(NamedTuple):
-    """Who writes, as a memory notes it."""
-
-    trust: Trust = "user"
-    source: Source = "sdk"
-    agent: str | None = None
-
-
-BY_HAND = Author(source="import")
-
-
-class Base(NamedTuple):
-    """What store and file last agreed on: which memory, and the digest of the text; none where
-    both agree that there is no file."""
-
-    memory_id: str
-    digest: str
-    bom: bool = False
-
-
-class Sides(NamedTuple):
-    """One path as it stands: the file, the memory at this path, and what both agreed on."""
-
-    file: FileText | None
-    memory: Memory | None
-    base: Base | None
-
-    @property
-    def text(self) -> str | None:
-        return self.file.text if self.file else None
-
-    @property
-    def meant(self) -> str:
-        """The digest of what the store wants the file to say."""
-        if self.memory is None and self.base == Base("", _BLANK, self.bom):
-            return _BLANK  # An empty file that never said anything has no memory.
-        if self.memory and self.memory.state == "archived" and self.base and not self.base.digest:
-            return ""  # Whatever reason is given for it later, a removed file stays removed.
-        return digest(wanted(self.memory))
-
-    @property
-    def bom(self) -> bool:
-        return self.file.bom if self.file else bool(self.base and self.base.bom)
-
-
-def wanted(memory: Memory | None) -> str | None:
-    """What the file of a memory should say; None where there should be no file."""
-    if memory is None or memory.forgotten_at is not None or memory.boundary == "private":
-        return None
-    if memory.state == "archived" and memory.state_reason == REMOVED:
-        return None
-    if memory.state == "archived" and memory.state_reason == EMPTIED:
-        return ""
-    # Archived for another reason is hidden from recall, and the file stays.
-    return memory.content
-
-
-def digest(text: str | None) -> str:
-    """What tells texts apart to the letter. All that show nothing are alike, and nothing is ''."""
-    if text is None:
-        return ""
-    if not is_visible(text):
-        return _BLANK
-    import hashlib
-
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 class KeptFiles:
@@ -218,7 +148,7 @@ class KeptFiles:
                     self._put(folder, name, encoded(text, bom=sides.bom), stamp)
         self.agree({path: Base(sides.memory.id if sides.memory else "", digest(text), sides.bom)})
 
-    def _put(self, folder: Folder, name: str, data: bytes, stamp: Any) -> None:
+    def _put(self, folder: Folder, name: str, data: bytes, stamp: Stamp | None) -> None:
         staged = folder.stage(data)
         try:
             folder.put(staged, name, stamp)

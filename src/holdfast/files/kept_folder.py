@@ -10,7 +10,6 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -80,6 +79,11 @@ class Folder:
         if self._handle is not None:
             os.close(self._handle)
             self._handle = None
+
+    def again(self) -> Folder:
+        """The same folder under a handle of its own."""
+        handle = None if self._handle is None else os.dup(self._handle)
+        return Folder(self._path, handle, self._shown)
 
     # Going down
 
@@ -301,49 +305,6 @@ def open_root(path: str) -> Folder | None:
         with told(path):
             handle = os.open(path, _FOLDER & ~_NO_LINK)
     return Folder(path, handle, ROOT)
-
-
-def reach(root: Folder, names: Sequence[str], *, make: bool = False) -> Folder | None:
-    """The folder some levels down, opened one by one; None where one is missing."""
-    # The root stays its opener's, so that each folder on the way can be closed alike.
-    here: Folder | None = _twin(root)
-    for name in names:
-        assert here is not None, "a missing folder ends the way"
-        with here:
-            here = here.below(name, make=make)
-        if here is None:
-            return None
-    return here
-
-
-def _twin(folder: Folder) -> Folder:
-    handle = None if folder._handle is None else os.dup(folder._handle)
-    return Folder(folder._path, handle, folder._shown)
-
-
-def below(
-    root: Folder, names: Sequence[str], *, most: int
-) -> Iterator[tuple[tuple[str, ...], Item]]:
-    """Everything below a folder, a folder before what is in it; more than `most` is refused."""
-    waiting = [tuple(names)]
-    count = 0
-    while waiting:
-        inside = waiting.pop()
-        folder = reach(root, inside)
-        if folder is None:
-            continue
-        with folder:
-            items = folder.items()
-        for item in items:
-            count += 1
-            if count > most:
-                raise InvalidInput(
-                    f"There are more than {most:,} files and folders in {ROOT}.",
-                    hint="Delete or join some of them.",
-                )
-            yield (*inside, item.name), item
-            if item.kind == "folder":
-                waiting.append((*inside, item.name))
 
 
 def _kind_of(status: os.stat_result) -> Kind:

@@ -21,8 +21,9 @@ from holdfast.errors import (
     NotFound,
     StoreFull,
 )
-from holdfast.files import filing, kept_files, kept_folder
-from holdfast.files.filing import Files, Listing, Page
+from holdfast.files import kept_files, kept_folder, kept_tree
+from holdfast.files.filing import Files, Page
+from holdfast.files.kept_tree import Listing
 from holdfast.testing import FixedClock, open_for_tests
 
 NOTES = "/memories/notes.md"
@@ -796,7 +797,7 @@ def test_a_file_in_the_place_of_a_folder_is_a_sentence(files: Files) -> None:
 def test_there_is_a_bound_on_the_number_of_files(
     files: Files, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(filing, "FILES_MAX", 3)
+    monkeypatch.setattr(kept_tree, "FILES_MAX", 3)
     for name in "abc":
         files.create(f"/memories/{name}.md", name)
     with pytest.raises(InvalidInput, match="more than"):

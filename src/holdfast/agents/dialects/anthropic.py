@@ -11,7 +11,8 @@ from holdfast.agents.desk import Desk
 from holdfast.agents.dialects import anthropic_memory_md as memory_md
 from holdfast.agents.tool import Dialect, Parameter, Tool
 from holdfast.errors import InvalidInput
-from holdfast.files.filing import Files, Listing, Page
+from holdfast.files.filing import Files, Page
+from holdfast.files.kept_tree import Listing
 from holdfast.files.line_edits import Edited, inserted, replaced
 from holdfast.files.tool_paths import ROOT
 

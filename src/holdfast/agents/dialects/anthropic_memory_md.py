@@ -11,7 +11,8 @@ from collections.abc import Callable
 
 from holdfast.agents.desk import Desk
 from holdfast.errors import AlreadyExists, InvalidInput
-from holdfast.files.filing import Files, Shown
+from holdfast.files.filing import Files
+from holdfast.files.kept_tree import Shown
 from holdfast.files.line_edits import Edited
 from holdfast.files.tool_paths import ROOT, folded
 
