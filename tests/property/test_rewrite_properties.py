@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 from hypothesis import given, settings
@@ -216,11 +217,11 @@ class Authors(RuleBasedStateMachine):
         """Ends the process when so many files have been written."""
         put, left = mirror.Mirror._put, [after]
 
-        def die(one: mirror.Mirror, name: str, text: str | None) -> None:
+        def die(*args: Any) -> None:
             if left[0] == 0:
                 raise Crash
             left[0] = None if left[0] is None else left[0] - 1
-            put(one, name, text)
+            put(*args)
 
         with mock.patch.object(mirror.Mirror, "_put", die):
             yield
