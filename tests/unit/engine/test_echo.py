@@ -507,7 +507,8 @@ def test_hostile_texts_cost_in_proportion(full: HubMemory, piece: str) -> None:
 
 
 def test_a_block_of_a_megabyte_is_known(hub: HubMemory) -> None:
-    hub.remember_many([f"Fact {n}: " + f"word{n} " * 25 for n in range(4_500)])
-    block = hub.context(style="max", budget=1_000_000)
-    assert len(block) > 900_000
+    facts = [f"Fact {n}: " + f"word{n} " * 450 for n in range(300)]
+    hub.remember_many([{"content": fact, "layer": "long_term"} for fact in facts])
+    block = hub.context(style="max", budget=2_000_000)
+    assert len(block) > 1_000_000
     assert hub.heard(block).nothing_new
