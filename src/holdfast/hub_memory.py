@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta, tzinfo
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, overload
 
 from holdfast import engine
 from holdfast.arguments import draft_from, filter_from, states_from, to_draft
@@ -33,9 +33,11 @@ if TYPE_CHECKING:
     from holdfast.engine.echo import Heard
     from holdfast.engine.find import Reference
     from holdfast.engine.history import FieldDiff, Undone
+    from holdfast.engine.jobs import Job
     from holdfast.files.archive import Archived
     from holdfast.files.as_text import Appended, Rewritten
     from holdfast.files.as_text import Place as TextPlace
+    from holdfast.files.attachments import Attachments, Kept, Received
     from holdfast.files.documents import Report
     from holdfast.files.filing import Files
     from holdfast.files.journal import Days
@@ -208,11 +210,13 @@ class HubMemory:
         parent: str | None = None,
         origin: Origin | None = None,
         metadata: Mapping[str, Any] | None = None,
+        fetch: bool = False,
     ) -> Remembered:
         """Keeps a piece of knowledge.
 
         Returns Stored, Updated (same key or source path), Duplicate (same content), Superseded or
-        Quarantined. What is not given is picked by the rules in the classification reference.
+        Quarantined. What is not given is picked by the rules in the classification reference. For a
+        link, `fetch` asks for the page behind it: a worker fetches it later.
         """
         values = dict(locals())
         del values["self"], values["ttl"]
@@ -246,6 +250,47 @@ class HubMemory:
         """Keeps any number, a batch at a time, as one change set; memory stays flat."""
         drafts = (to_draft(item) for item in items)
         return engine.remember.remember_stream(self.core, self.id, self.name, drafts)
+
+    def remember_file(
+        self,
+        file: str | os.PathLike[str] | BinaryIO | Received,
+        *,
+        name: str | None = None,
+        **fields: Any,
+    ) -> Remembered:
+        """Keeps a file: its bytes beside the store, and a memory with its name as the title. A
+        worker reads its text (`holdfast work`, or the server); until then it is `processing`. The
+        other fields are those of `remember`. The same bytes again are a duplicate."""
+        from holdfast.files.attachments import described
+
+        place = self.attachments
+        with place.received(file) as received:
+            if name is None:
+                called = file if isinstance(file, str | os.PathLike) else getattr(file, "name", "")
+                name = str(called)
+            attachment = described(received, name)
+            values = {**fields, "content": attachment.name, "content_type": "file"}
+            draft = draft_from({**values, "attachment": attachment})
+            with place.placing(received):
+                return self.remember_draft(draft)
+
+    @property
+    def attachments(self) -> Attachments:
+        """The files that memories of this hub were made from."""
+        from holdfast.files.attachments import Attachments
+
+        return Attachments(self.core, self.id, self.folder)
+
+    def attachment(self, reference: Reference) -> Kept:
+        """The file of a memory: what is known of it, and where its bytes are."""
+        return self.attachments.kept(self.get(reference))
+
+    def jobs(self, *, limit: int = 100) -> list_[Job]:
+        """Work for later on memories that you see, oldest first: waiting, running, done, failed."""
+        found = engine.jobs.jobs(self.core, self.id, self.name, limit=limit)
+        with self.core.read() as reader:
+            seen = reader.memories_by_id(self.id, [job.about.get("memory", "") for job in found])
+        return [job for job in found if job.about.get("memory") in seen]
 
     def heard(self, text: str) -> Heard:
         """A text without what this hub has handed out itself, in blocks and replies: `text` is what
@@ -601,12 +646,19 @@ class HubMemory:
         # Looked up before: afterwards nothing says which file was theirs.
         files = archive.files_of(self._journals, references)
         kept = follow.doomed(self._kept_files, references)
-        receipts = engine.edit.purge(self.core, self.id, self.name, references, reason)
+        with self.attachments.releasing(self._ids(references)):
+            receipts = engine.edit.purge(self.core, self.id, self.name, references, reason)
         archive.remove(self._journals, files)
         notes = follow.remove_doomed(self._kept_files, kept)
         if self._step is not None:
             self._step.note(notes)
         return receipts
+
+    def _ids(self, references: list_[Any]) -> list_[str]:
+        with self.core.read() as reader:
+            require_hub(reader, self.id, self.name)
+            find = engine.find.find_memory
+            return [find(reader, self.id, self.name, r, forgotten=True).id for r in references]
 
     def access(self, reference: Reference) -> Memory:
         """Notes that it was really used; being shown by recall does not count as that."""

@@ -130,7 +130,7 @@ class Holdfast:
         hub = engine.hubs.delete_hub(self.core, name)
         folder = os.path.join(self.home, "hubs", hub.name)
         if os.path.isdir(folder):
-            from holdfast.files import archive, follow, journal
+            from holdfast.files import archive, attachments, follow, journal
             from holdfast.files.stamp import remove_mirrored
 
             bytes_max = self.core.settings["content.bytes_max"]
@@ -138,6 +138,7 @@ class Holdfast:
             remove_mirrored(os.path.join(folder, "MEMORY.md"), pages)
             journal.remove_all(folder)
             archive.remove_all(folder)
+            attachments.remove_all(folder)
         return hub
 
     def _kept_of(self, name: str) -> list[Doomed]:

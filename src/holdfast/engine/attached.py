@@ -102,6 +102,12 @@ def holds(reader: Reader, hub_id: str, memory_id: str, digest: str) -> bool:
     return reader.record(hub_id, _BY_MEMORY, f"{memory_id}/{digest}") is not None
 
 
+def held_by(reader: Reader, hub_id: str, memory_id: str) -> list[str]:
+    """The hashes of the files that a memory was made from, old versions included."""
+    records = _all(reader, hub_id, _BY_MEMORY, f"{memory_id}/")
+    return [record.id.partition("/")[2] for record in records if record.body["size"]]
+
+
 def held_files(reader: Reader, hub_id: str) -> Iterator[tuple[str, str]]:
     """Every file that a memory was made from: its hash, and the memory's id."""
     for record in _all(reader, hub_id, _BY_ORIGIN, ""):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from holdfast.domain.attachment import ATTACHMENT, Attachment
+from holdfast.domain.attachment import ATTACHMENT, PAGE, Attachment, attachment_of, page_of
 from holdfast.domain.draft import Draft
 from holdfast.domain.memory import (
     BOUNDARIES,
@@ -140,6 +140,11 @@ def compose(draft: Draft, core: Core, hub_id: str) -> Memory:
         source_path=draft.source_path if file is None else file.name,
     )
     metadata = dict(draft.metadata or {})
+    # What a memory was made from is known here, and not a matter of what somebody says.
+    if attachment_of(metadata) is not None:
+        del metadata[ATTACHMENT]
+    if page_of(metadata) is not None:
+        del metadata[PAGE]
     if file is not None:
         metadata[ATTACHMENT] = file._asdict()
     reason = instruction_shaped(draft.content) if draft.trust in UNTRUSTED else None

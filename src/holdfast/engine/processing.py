@@ -230,7 +230,8 @@ def _with_words(memory: Memory, about: Mapping[str, Any], text: str, made: Made)
     if "address" in about or memory.trust in UNTRUSTED:
         # A page is what strangers wrote, whoever gave its address.
         fields["quarantine"] = instruction_shaped(text) or ""
-    picked = classify(text, title=memory.title, content_type=memory.content_type)
+    # By the shape of the words themselves: that they come from a file says nothing of them.
+    picked = classify(text, title=memory.title)
     for name, before in about["picked"].items():
         if _plain(getattr(memory, name)) == before:
             fields[name] = getattr(picked, name)

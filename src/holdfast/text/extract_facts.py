@@ -23,8 +23,8 @@ _WORDS_MIN = 3
 
 _PERSON = frozenset({"user", "human", "me"})
 _NOT_A_PERSON = frozenset(
-    "assistant system ai bot agent tool developer model claude chatgpt gpt".split()
-)  # noqa: E501, SIM905
+    "assistant system ai bot agent tool developer model claude chatgpt gpt".split()  # noqa: SIM905
+)
 
 _NO_SPEAKERS = frozenset({"remember", "decision", "for future reference"})
 

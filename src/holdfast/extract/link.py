@@ -1,0 +1,197 @@
+"""Fetches the page of a link, and nothing else a server could make it fetch.
+
+A name is resolved once, every address it has is looked at, and the connection goes to exactly the
+address that was looked at: there is no second look-up that could answer otherwise. The same again
+for each redirect. Private addresses of any kind are refused, whatever they are written like.
+No cookies, no credentials, no compressed answers, and no more bytes or seconds than allowed.
+"""
+
+from __future__ import annotations
+
+import http.client
+import ipaddress
+import socket
+import ssl
+import time
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+from urllib.parse import SplitResult, urljoin, urlsplit
+
+from holdfast.extract.found import Unreadable
+
+REDIRECTS_MAX = 5
+_PIECE = 1 << 16
+# Whoever runs a site may want to know who asks, and to say no.
+_AGENT = "Holdfast (fetches a page that its user asked for)"
+_TEXTS = ("text/", "application/xhtml+xml", "application/xml", "application/json")
+# IPv6 addresses that carry an IPv4 address inside, which is where a packet would go.
+_CARRIERS = tuple(map(ipaddress.IPv6Network, ("2002::/16", "64:ff9b::/96", "2001::/32")))
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+Resolve = Callable[[str, int], Sequence[str]]
+
+
+class TryLater(Exception):
+    """The page could not be had now; another attempt may."""
+
+
+class Bounds(NamedTuple):
+    """How much is fetched at most. `allowed` are addresses that are reached although they are
+    private: for tests with a server of their own, and never from a setting."""
+
+    bytes_max: int
+    timeout_s: float
+    allowed: tuple[str, ...] = ()
+
+
+class Page(NamedTuple):
+    """What came: where it really was, what it is said to be, and its bytes."""
+
+    address: str
+    media_type: str
+    charset: str
+    data: bytes
+
+
+def resolved(host: str, port: int) -> list[str]:
+    """The addresses that a name has."""
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        raise TryLater(f"the name {host} is not known") from None
+    return [str(one[4][0]) for one in found]
+
+
+def is_public(text: str) -> bool:
+    """Whether an address belongs to the open internet."""
+    try:
+        address: Address = ipaddress.ip_address(text.partition("%")[0])
+    except ValueError:
+        return False
+    if isinstance(address, ipaddress.IPv6Address):
+        if address.ipv4_mapped is not None:
+            address = address.ipv4_mapped
+        elif any(address in carrier for carrier in _CARRIERS):
+            return False
+    return address.is_global and not (
+        address.is_multicast or address.is_reserved or address.is_unspecified
+    )
+
+
+def checked(parts: SplitResult, bounds: Bounds, resolve: Resolve = resolved) -> tuple[str, int]:
+    """The address and port to connect to; Unreadable where any address of the name is private."""
+    if parts.scheme not in ("http", "https"):
+        raise Unreadable("only pages at http and https addresses are fetched")
+    if parts.username is not None or parts.password is not None:
+        raise Unreadable("an address with a name or password in it is not fetched")
+    try:
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+    except ValueError:
+        raise Unreadable("the address has no port that exists") from None
+    if not parts.hostname:
+        raise Unreadable("the address names no host")
+    addresses = resolve(parts.hostname, port)
+    if not addresses:
+        raise TryLater(f"the name {parts.hostname} has no address")
+    for address in addresses:
+        if address not in bounds.allowed and not is_public(address):
+            # Which address it is, is nobody's business who asks from outside.
+            raise Unreadable("the link leads to a private address, which is never fetched")
+    return addresses[0], port
+
+
+def fetch(address: str, bounds: Bounds, resolve: Resolve = resolved) -> Page:
+    """The page, after at most a few redirects."""
+    until = time.monotonic() + bounds.timeout_s
+    for _ in range(REDIRECTS_MAX + 1):
+        parts = urlsplit(address)
+        place, port = checked(parts, bounds, resolve)
+        try:
+            found = _get(parts, place, port, bounds, until)
+        except TimeoutError:
+            raise TryLater("the server took too long") from None
+        except ssl.SSLError:
+            raise Unreadable("the server's certificate is not good") from None
+        except (OSError, http.client.HTTPException):
+            raise TryLater("the server could not be reached") from None
+        if isinstance(found, Page):
+            return found
+        address = urljoin(address, found)
+    raise Unreadable(f"the link leads on more than {REDIRECTS_MAX} times")
+
+
+class _Connection(http.client.HTTPConnection):
+    """A connection to an address that was looked at, under the name that was asked for."""
+
+    def __init__(self, parts: SplitResult, place: str, port: int, until: float) -> None:
+        super().__init__(parts.hostname or "", port)
+        self._secure = parts.scheme == "https"
+        self._place = place
+        self._until = until
+
+    def connect(self) -> None:
+        self.sock = socket.create_connection((self._place, self.port), timeout=self.left())
+        if self._secure:
+            context = ssl.create_default_context()
+            self.sock = context.wrap_socket(self.sock, server_hostname=self.host)
+
+    def left(self) -> float:
+        left = self._until - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        return left
+
+
+def _get(parts: SplitResult, place: str, port: int, bounds: Bounds, until: float) -> Page | str:
+    """The page, or where it is to be found."""
+    connection = _Connection(parts, place, port, until)
+    path = parts.path or "/"
+    if parts.query:
+        path += f"?{parts.query}"
+    try:
+        host = parts.netloc.rpartition("@")[2]
+        headers = {"Host": host, "User-Agent": _AGENT, "Accept": "text/html, text/*;q=0.9"}
+        headers |= {"Accept-Encoding": "identity", "Connection": "close"}
+        try:
+            connection.request("GET", path, headers=headers)
+        except (http.client.InvalidURL, UnicodeEncodeError, ValueError):
+            raise Unreadable("the address has characters that no address has") from None
+        answer = connection.getresponse()
+        location = answer.headers.get("Location")
+        if answer.status in (301, 302, 303, 307, 308) and location:
+            return location
+        _require_good(answer)
+        kind = answer.headers.get_content_type()
+        if not kind.startswith(_TEXTS):
+            raise Unreadable(f"the page is no text but {kind[:100]}")
+        data = _body(connection, answer, bounds)
+        charset = answer.headers.get_content_charset() or ""
+        return Page(parts.geturl(), kind, charset, data)
+    finally:
+        connection.close()
+
+
+def _require_good(answer: http.client.HTTPResponse) -> None:
+    if answer.status >= 500 or answer.status == 429:
+        raise TryLater(f"the server answered with status {answer.status}")
+    if answer.status != 200:
+        raise Unreadable(f"the server answered with status {answer.status}")
+    if answer.headers.get("Content-Encoding", "identity").lower() != "identity":
+        raise Unreadable("the server sent a compressed page, which was not asked for")
+
+
+def _body(connection: _Connection, answer: http.client.HTTPResponse, bounds: Bounds) -> bytes:
+    pieces: list[bytes] = []
+    size = 0
+    while True:
+        if connection.sock is not None:
+            connection.sock.settimeout(connection.left())
+        else:
+            connection.left()
+        piece = answer.read1(_PIECE)
+        if not piece:
+            return b"".join(pieces)
+        size += len(piece)
+        if size > bounds.bytes_max:
+            raise Unreadable(f"the page has more than {bounds.bytes_max:,} bytes")
+        pieces.append(piece)

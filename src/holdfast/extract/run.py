@@ -1,0 +1,217 @@
+"""Works on a job: starts the limited process, listens to it, and takes what it found to the engine.
+
+The process is ended when it takes too long or says too much. A worker that dies leaves a job that
+another takes over; one whose job was taken over writes nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+
+from holdfast.engine import jobs, processing
+from holdfast.engine.jobs import Job
+from holdfast.engine.processing import Made
+from holdfast.errors import Conflict, HoldfastError, NotFound
+from holdfast.files.atomic import hub_folder
+from holdfast.files.attachments import Attachments
+
+if TYPE_CHECKING:
+    from holdfast.engine.core import Core
+
+# Below the lease of a job, so that it cannot be taken over while its process still runs.
+WALL_S = 240
+# Progress is a write; a person looks every few seconds.
+_PROGRESS_S = 2.0
+# Besides the text: lines of progress, names, notes.
+_TALK_BYTES = 1 << 20
+# What a process needs to start and to find its programs; keys and tokens are not among it.
+_ENVIRON = (
+    *("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV"),
+    *("SYSTEMROOT", "LD_LIBRARY_PATH", "TESSDATA_PREFIX", "SSL_CERT_FILE", "SSL_CERT_DIR"),
+)
+
+
+class Failed(NamedTuple):
+    """Why there is no text; `final` says that another attempt would not help."""
+
+    reason: str
+    final: bool
+
+
+def work_on_next(core: Core, home: str, *, allowed: tuple[str, ...] = ()) -> Job | None:
+    """Works on the job that has waited longest; None where none is due. `allowed` are private
+    addresses that links may lead to, for tests."""
+    everyone = core.for_upkeep()
+    with core.store.read() as reader:
+        # Most looks find nothing, and should not keep writers waiting.
+        if not reader.due_records(jobs.KIND, core.now(), limit=1):
+            return None
+    job = jobs.lease(
+        everyone,
+        work=processing.WORK,
+        lost=lambda writer, lost, reason: processing.lost(everyone, writer, lost, reason),
+    )
+    if job is not None:
+        try:
+            _work_on(everyone, home, job, allowed)
+        except (Conflict, NotFound):
+            # Another worker has it by now, or its hub is gone; there is nothing to be said.
+            return job
+    return job
+
+
+def _work_on(core: Core, home: str, job: Job, allowed: tuple[str, ...]) -> None:
+    outcome = extract(core, home, job, allowed)
+    if isinstance(outcome, Made):
+        processing.finish(core, job, outcome)
+    elif outcome.final or job.attempts >= jobs.ATTEMPTS_MAX:
+        processing.give_up(core, job, outcome.reason)
+    else:
+        jobs.fail(core, job, outcome.reason)
+
+
+def extract(core: Core, home: str, job: Job, allowed: tuple[str, ...] = ()) -> Made | Failed:
+    """What the limited process finds."""
+    settings = core.settings
+    asked: dict[str, Any] = {
+        "cpu_s": settings["extract.cpu_s"],
+        "memory_mb": settings["extract.memory_mb"],
+        "wall_s": WALL_S,
+        "chars_max": settings["content.bytes_max"],
+    }
+    if "address" in job.about:
+        asked |= {"what": "page", "address": job.about["address"], "allowed": list(allowed)}
+        asked |= {"bytes_max": settings["fetch.bytes_max"]}
+        asked |= {"timeout_s": settings["fetch.timeout_s"]}
+        # The clock of a slow server is watched from here: a byte a second would never time out.
+        asked["wall_s"] = min(WALL_S, int(settings["fetch.timeout_s"]) + 10)
+        return _listen(core, job, asked, None)
+    asked |= {"what": "file", "name": job.about["name"]}
+    asked |= {"tesseract": settings["extract.tesseract"]}
+    asked |= {"languages": settings["extract.languages"]}
+    with core.store.read() as reader:
+        hub = reader.hub_by_id(job.hub_id)
+    if hub is None:
+        raise NotFound(f"The hub {job.hub_id} is gone.")
+    place = Attachments(core, hub.id, hub_folder(home, hub.name))
+    try:
+        with place.open(job.about["hash"]) as file:
+            return _listen(core, job, asked, file)
+    except NotFound as error:
+        return Failed(error.message.rstrip(".").lower(), final=True)
+
+
+def _listen(core: Core, job: Job, asked: dict[str, Any], file: BinaryIO | None) -> Made | Failed:
+    words = [sys.executable, "-P", "-B", "-m", "holdfast.extract.child", json.dumps(asked)]
+    process = subprocess.Popen(
+        words,
+        stdin=subprocess.DEVNULL if file is None else file,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env={name: os.environ[name] for name in _ENVIRON if name in os.environ},
+        start_new_session=True,
+    )
+    try:
+        return _heard(core, job, process, asked)
+    finally:
+        _end(process)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Ends the process and those it started, such as an OCR that hangs."""
+    try:
+        if sys.platform == "win32":
+            process.kill()
+        else:
+            os.killpg(process.pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        pass
+    process.wait()
+    if process.stdout is not None:
+        process.stdout.close()
+
+
+def _heard(
+    core: Core, job: Job, process: subprocess.Popen[bytes], asked: dict[str, Any]
+) -> Made | Failed:
+    assert process.stdout is not None
+    until = time.monotonic() + asked["wall_s"] + 5
+    # A character may be twelve bytes of JSON.
+    most = asked["chars_max"] * 12 + _TALK_BYTES
+    said = 0
+    rest = b""
+    told_at = time.monotonic()
+    with selectors.DefaultSelector() as selector:
+        selector.register(process.stdout, selectors.EVENT_READ)
+        while True:
+            if not selector.select(max(0.0, until - time.monotonic())):
+                return Failed("reading it takes longer than is allowed", final=True)
+            data = os.read(process.stdout.fileno(), 1 << 16)
+            if not data:
+                return _ended(process)
+            said += len(data)
+            if said > most:
+                return Failed("it says more than any text has", final=True)
+            *lines, rest = (rest + data).split(b"\n")
+            for line in lines:
+                message = json.loads(line)
+                if "progress" not in message:
+                    return _outcome(message)
+                if time.monotonic() - told_at > _PROGRESS_S:
+                    told_at = time.monotonic()
+                    done, total = message["progress"]
+                    jobs.progress(core, job, done, total or None)
+
+
+def _outcome(message: dict[str, Any]) -> Made | Failed:
+    if "failed" in message:
+        return Failed(message["failed"], message["final"])
+    return Made(
+        message["text"],
+        message["title"],
+        message["note"],
+        message["media_type"],
+        message["address"],
+    )
+
+
+def _ended(process: subprocess.Popen[bytes]) -> Failed:
+    """Why a process ended without a word."""
+    if sys.platform == "win32":
+        return Failed(f"the process that read it ended with {process.wait()}", final=False)
+    # Not taken from the table yet: its number still names those it started, which end next.
+    ended = os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    code = ended.si_status if ended is not None else 0
+    killed = ended is not None and ended.si_code != os.CLD_EXITED
+    if killed and code in (signal.SIGXCPU, signal.SIGALRM, signal.SIGKILL):
+        return Failed("reading it takes longer than is allowed", final=True)
+    how = "by signal" if killed else "with code"
+    return Failed(f"the process that read it ended {how} {code}", final=False)
+
+
+def work_until_done(core: Core, home: str, *, allowed: tuple[str, ...] = ()) -> int:
+    """Works on every job that is due; returns how many that were."""
+    done = 0
+    while work_on_next(core, home, allowed=allowed) is not None:
+        done += 1
+    return done
+
+
+def sweep(core: Core, home: str) -> list[str]:
+    """Removes files that crashes left in any hub; what could not be swept is a note."""
+    notes = []
+    with core.store.read() as reader:
+        hubs = [hub for hub in reader.hubs() if hub.state == "active"]
+    for hub in hubs:
+        try:
+            Attachments(core, hub.id, hub_folder(home, hub.name)).sweep()
+        except (HoldfastError, OSError) as error:
+            notes.append(f"{hub.name}: {error}")
+    return notes

@@ -1,0 +1,51 @@
+"""A memory with time held still, and a worker at hand."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from holdfast import Holdfast, HubMemory, Memory
+from holdfast.extract.run import work_until_done
+from holdfast.testing import FixedClock, open_for_tests
+
+Work = Callable[[], int]
+Push = Callable[..., Memory]
+
+
+@pytest.fixture
+def clock() -> FixedClock:
+    return FixedClock()
+
+
+@pytest.fixture
+def memory(tmp_path: Path, clock: FixedClock) -> Iterator[Holdfast]:
+    with open_for_tests(tmp_path, clock=clock) as opened:
+        yield opened
+
+
+@pytest.fixture
+def hub(memory: Holdfast) -> HubMemory:
+    return memory.create_hub("work")
+
+
+@pytest.fixture
+def work(memory: Holdfast) -> Work:
+    """Works on every job that is due, in real processes."""
+    return lambda: work_until_done(memory.core, memory.home, allowed=("127.0.0.1", "::1"))
+
+
+@pytest.fixture
+def read(hub: HubMemory, work: Work) -> Push:
+    """Pushes a file, has it read, and gives the memory it became."""
+
+    def push(data: bytes, name: str, **fields: object) -> Memory:
+        pushed = hub.remember_file(io.BytesIO(data), name=name, **fields).memory
+        assert pushed.state == "processing"
+        assert work() == 1
+        return hub.get(pushed.id)
+
+    return push
