@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from holdfast.engine.styles import marked
+from holdfast.engine.styles import MINION, marked
 from holdfast.files.memory_md import (
     TITLE,
     Block,
@@ -40,6 +40,7 @@ ALIKE_LEAST = 0.6
 # lines in the same place are compared; nobody rewrites so much and keeps it alike.
 _PAIRS_MAX = 10_000
 _BYTE_ORDER_MARK = "\ufeff"
+_MORE = re.compile(r"\(\d+ more not shown\)\s*\Z")
 _ANY_HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(.*)")
 _FENCE = re.compile(r" {0,3}(```|~~~)")
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
@@ -86,7 +87,7 @@ def taken_over(seen: Document, text: str, now: Document) -> Document:
     `seen` is the file as its author saw it, `now` what it is at present: what a person has written
     into it in between stays.
     """
-    text = ended(text.removeprefix(_BYTE_ORDER_MARK).replace("\r\n", "\n"), "\n")
+    text = without_frame(text.removeprefix(_BYTE_ORDER_MARK).replace("\r\n", "\n"))
     if seen.newline != "\n":
         text = text.replace("\n", seen.newline)
     given = parse(text, whole=True)
@@ -95,6 +96,17 @@ def taken_over(seen: Document, text: str, now: Document) -> Document:
     if now.blocks and now.blocks[0].raw.startswith(_BYTE_ORDER_MARK):
         blocks.insert(0, Verbatim(_BYTE_ORDER_MARK))
     return Document(tuple(blocks), seen.newline)
+
+
+def without_frame(text: str) -> str:
+    """The text without what stands around the file in an injected block, should the author have
+    copied that too."""
+    text = ended(text, "\n")
+    opening = MINION.opening("").strip("-\n")
+    before, found, after = text.partition(opening)
+    if found and not before.strip("- \n"):
+        text = after.lstrip("\n")
+    return _MORE.sub("", text)
 
 
 def _known_again(seen: Document, given: Document) -> list[Block]:

@@ -369,6 +369,17 @@ def test_a_text_that_was_escaped_for_the_block_is_known_again(hub: HubMemory) ->
     assert hub.get(1).content == "Ann likes coffee."
 
 
+def test_the_frame_of_the_injected_block_is_not_taken_for_memory(hub: HubMemory) -> None:
+    hub.remember_many(
+        [{"content": f"Fact number {n} about something", "category": "fact"} for n in range(60)]
+    )
+    block = hub.context(style="minion", budget=900)
+    assert "more not shown)" in block
+    done = hub.rewrite_memory_md(block)
+    assert (done.added, done.changed, done.archived) == ((), (), ())
+    assert hub.read_memory_md().count("kept from earlier") == 0  # type: ignore[union-attr]
+
+
 def test_a_purge_takes_the_text_out_of_what_was_noted(hub: HubMemory) -> None:
     hub.read_memory_md()
     hub.purge(2)
