@@ -673,12 +673,12 @@ class HubMemory:
         to it, as one change set. In MEMORY.md sections of one category become one. A dry run only
         says what it would do."""
         done = engine.compact.compact(self.core, self.id, self.name, dry_run=dry_run)
-        if dry_run or not os.path.exists(self.memory_md):
+        if not os.path.exists(self.memory_md):
             return done
         from holdfast.files.as_text import tidy
 
         place = self._as_text("sdk", "user", None)
-        return done._replace(notes=(*done.notes, *tidy(place)))
+        return done._replace(notes=(*done.notes, *tidy(place, dry_run=dry_run)))
 
     def lifecycle(
         self, *, dry_run: bool = False, category: str | None = None

@@ -20,7 +20,8 @@ from holdfast.files.as_read import note_seen, seen_after, seen_by
 from holdfast.files.layout import Wanted, lay_out
 from holdfast.files.memory_md import FILE_NAME, fresh, parse, render
 from holdfast.files.mirror import Mirror, Voice, our_memories
-from holdfast.files.page_files import agreed_text
+from holdfast.files.page_files import agreed_text, agreed_texts
+from holdfast.files.pages import joined, split, tidied
 from holdfast.files.rewrite import pieces, shown, without
 from holdfast.text import normalise
 from holdfast.text.sameness import words_key
@@ -208,8 +209,13 @@ def _append_notes(results: Sequence[Remembered], known: Sequence[Memory]) -> lis
 # ── tidying ──────────────────────────────────────────────────────────────────────────────────
 
 
-def tidy(place: Place) -> tuple[str, ...]:
+def tidy(place: Place, *, dry_run: bool) -> tuple[str, ...]:
     """Puts sections of one category together; says so, or why that could not be."""
+    if dry_run:
+        with place.core.store.read() as reader:
+            document = joined(agreed_texts(reader, place.hub_id) or {})
+        there = split(tidied(document)) != split(document)
+        return (f"Sections of {FILE_NAME} would be put in order.",) if there else ()
     try:
         done = Mirror(place.core, place.path, place.hub_id, place.hub).tidy()
     except (HoldfastError, OSError) as error:

@@ -143,12 +143,14 @@ def test_sections_of_one_category_become_one_and_the_file_follows(hub: HubMemory
     )
     hub.sync()
     hub.core.clock.tick()  # type: ignore[attr-defined]
+    assert "would be put in order" in hub.compact(dry_run=True).notes[0]
     done = hub.compact()
-    assert "put in order" in done.notes[0]
+    assert "were put in order" in done.notes[0]
     assert hub.read_memory_md() == (
         "# Long-term Memory\n\n## Fact\n\n- Ann likes tea.\n\nMine.\n\n- It rains.\n"
         "\n## Person\n\n- Bob\n"
     )
+    assert hub.compact(dry_run=True).notes == ()
     assert hub.compact().notes == ()
 
 
