@@ -164,9 +164,12 @@ def load(
 
 
 # Variables that are no settings: where the home folder is, whether errors show where they come
-# from, the key of the MCP server, which must not be in a file of settings; and what tests and tools
-# around Holdfast name for themselves.
-_NO_SETTINGS = ("HOLDFAST_HOME", "HOLDFAST_DEBUG", "HOLDFAST_MCP_KEY")
+# from, the key of the MCP server, the server that commands are for and its key, which must not be
+# in a file of settings; and what tests and tools around Holdfast name for themselves.
+_NO_SETTINGS = (
+    *("HOLDFAST_HOME", "HOLDFAST_DEBUG", "HOLDFAST_MCP_KEY"),
+    *("HOLDFAST_SERVER", "HOLDFAST_KEY"),
+)
 _FOR_TESTS = "HOLDFAST_TEST_"
 
 

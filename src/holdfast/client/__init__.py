@@ -127,14 +127,14 @@ class Client:
         """Who belongs to a hub."""
         hub_id = self.hub(hub).id
         found = self.server.get(f"/hubs/{hub_id}/members")["data"]
-        return [values.member_of(one, hub_id) for one in found]
+        return [values.member_of(one) for one in found]
 
     def set_member(self, actor: str, role: str, *, hub: str | None = None) -> Member:
         """Adds a member, or changes their role."""
         hub_id = self.hub(hub).id
         path = f"/hubs/{hub_id}/members/{_part(actor)}"
         answer = self.server.send("PUT", path, {"role": role}, once=False)
-        return values.member_of(answer["data"], hub_id)
+        return values.member_of(answer["data"])
 
     def remove_member(self, actor: str, *, hub: str | None = None) -> None:
         """Takes a member's role away."""
@@ -158,11 +158,10 @@ class Client:
         hub_id = self.hub(hub).id
         self.server.send("DELETE", f"/hubs/{hub_id}/invites/{_part(invite_id)}", once=False)
 
-    def accept_invite(self, token: str) -> str:
-        """Takes the place that a token offers; returns the role."""
+    def accept_invite(self, token: str) -> Member:
+        """Takes the place that a token offers."""
         told = self.server.send("POST", "/invites/accept", {"token": token}, once=False)["data"]
-        role: str = told["role"]
-        return role
+        return values.member_of(told)
 
     # Keys
 

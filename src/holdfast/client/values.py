@@ -259,9 +259,9 @@ def archived_of(plain: Plain) -> Archived:
 # People and keys
 
 
-def member_of(plain: Plain, hub_id: str) -> Member:
-    since = moment(plain["since"])
-    return Member("hub", hub_id, plain["actor"], plain["role"], since, plain["added_by"])
+def member_of(plain: Plain) -> Member:
+    fields = {name: plain[name] for name in Member._fields}
+    return Member(**{**fields, "since": moment(plain["since"])})
 
 
 def invite_of(plain: Plain, hub_id: str) -> Invite:

@@ -55,7 +55,7 @@ def test_an_invitation_makes_a_member_whose_role_holds(guarded: Served) -> None:
     with ada, bob:
         invited = ada.invite("viewer", days=1)
         assert [one.id for one in ada.invites()] == [invited.what.id]
-        assert bob.accept_invite(invited.secret) == "viewer"
+        assert bob.accept_invite(invited.secret).role == "viewer"
         assert bob.hub().recall("door code")[0].memory.content == "The door code is 4711"
         with pytest.raises(holdfast.Forbidden):
             bob.hub().remember("The door code is 0815")

@@ -7,13 +7,14 @@ import sys
 from datetime import datetime, tzinfo
 from functools import cached_property
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from holdfast.edges.cli.command import Namespace
 from holdfast.edges.cli.output import Out
 from holdfast.errors import HoldfastError, InvalidInput, NotFound
 
 if TYPE_CHECKING:
+    from holdfast.client import Client, RemoteHub
     from holdfast.hub_memory import HubMemory
     from holdfast.library import Holdfast
     from holdfast.settings import Settings
@@ -42,6 +43,7 @@ class Call:
         self.out = Out(json=args.json, color=not args.no_color, quiet=args.quiet)
         self._memory = memory
         self._lent = memory is not None
+        self.server = "" if self._lent else _server(args)
         # One call is over before a thread could do much, and closing would wait for it.
         self._flags: dict[str, Any] = {"embed.background": False}
         if memory is not None:
@@ -66,17 +68,46 @@ class Call:
                 # The answer first: closing writes counters.
                 self.out.stdout.flush()
             self._memory.close()
+        if (client := self.__dict__.get("client")) is not None:
+            client.close()
+
+    def check_server(self, command: str) -> None:
+        """Refuses a command that does not work through the server that is named."""
+        if self.server:
+            from holdfast.edges.cli import remote
+
+            if remote.applies(command):
+                remote.require(command, self.server)
+            else:
+                self.server = ""
 
     # What is open
 
     @property
     def memory(self) -> Holdfast:
+        """The memory of this machine; where a server is named, that server, which is used in the
+        same way."""
+        if self._memory is None and self.server:
+            self._memory = cast("Holdfast", self.client)
+            self.out.zone = self._zone(self.settings)
         if self._memory is None:
             from holdfast import library
 
             self._memory = library.open(self.args.home, settings=self._flags)
             self.out.zone = self._zone(self._memory.core.settings)
         return self._memory
+
+    @cached_property
+    def client(self) -> Client | None:
+        """The server, where one is named."""
+        if not self.server:
+            return None
+        from holdfast.edges.cli import remote
+
+        # The setting names a hub only where somebody has set it: a server has one of its own.
+        settings = self.settings
+        chosen = settings["hub"] if settings.origin("hub") != "default" else None
+        return remote.connect(self.server, self.home, chosen)
 
     def do_without_model(self) -> None:
         """Opens the memory again without an embedding model: the one in the settings is no good,
@@ -122,6 +153,8 @@ class Call:
         is kept at once, and found by its words until then. `backlog` makes any number of them."""
         from holdfast.errors import EmbedderError, InvalidSetting
 
+        if self.server:
+            return  # A server does that by itself.
         self.out.stdout.flush()
         later = "everything is stored, and `holdfast embed` makes the vectors that are missing."
         try:
@@ -145,8 +178,16 @@ class Call:
 
     @cached_property
     def now(self) -> datetime:
-        """The moment of this call: `7d` means the same in all its options."""
-        return self.memory.core.now()
+        """The moment of this call: `7d` means the same in all its options. With a server it is the
+        server's moment, which is what its answers are compared with."""
+        if not self.server:
+            return self.memory.core.now()
+        from holdfast.domain.clock import SystemClock
+
+        try:
+            return cast("RemoteHub", self.hub).opened_at
+        except NotFound:
+            return SystemClock().now()  # No hub is in reach, so there is nothing to compare.
 
     def when(self, text: str | None, *, end: bool = False) -> datetime | None:
         """A moment from words such as `yesterday`, a date, or `7d` for that long ago."""
@@ -183,7 +224,8 @@ class Call:
 
     def read(self, path: str, what: str) -> str:
         """The text of a file, or of standard input for `-`."""
-        bytes_max: int = self.memory.core.settings["content.bytes_max"]
+        settings = self.settings if self.server else self.memory.core.settings
+        bytes_max: int = settings["content.bytes_max"]
         if path == "-":
             text = _decoded(_read_stdin(bytes_max), "Standard input", bytes_max)
             # `echo x |` ends with a line end that nobody meant.
@@ -196,6 +238,12 @@ class Call:
                 return _decoded(file.read(bytes_max + 1), path, bytes_max)
         except FileNotFoundError:
             raise NotFound(f"There is no file {path}.", hint="Check the name.") from None
+
+
+def _server(args: Namespace) -> str:
+    """The server that is meant; an empty one is none, whatever the environment says."""
+    given: str | None = getattr(args, "server", None)
+    return (os.environ.get("HOLDFAST_SERVER", "") if given is None else given).strip()
 
 
 def _read_stdin(bytes_max: int) -> bytes:

@@ -183,6 +183,7 @@ def add_globals(parser: Parser) -> None:
     value: dict[str, Any] = {"everywhere": True}
     parser.add_argument("--home", metavar="FOLDER", help="where all is kept (~/.holdfast)", **value)
     parser.add_argument("--hub", metavar="NAME", help="the hub to use", **value)
+    parser.add_argument("--server", metavar="URL", help="a server's memory, not this one", **value)
     parser.add_argument("--json", help="answer with one JSON value", **flag)
     parser.add_argument("--no-color", help="no colours (as NO_COLOR does)", **flag)
     parser.add_argument("-q", "--quiet", help="no notes and no progress", **flag)
@@ -191,7 +192,7 @@ def add_globals(parser: Parser) -> None:
 
 
 # The global options that take a value: their value is not the command's name.
-VALUED = ("--home", "--hub")
+VALUED = ("--home", "--hub", "--server")
 
 
 def parser_of(command: Command) -> Parser:

@@ -33,7 +33,7 @@ def _history(call: Call, args: Namespace) -> None:
         return
     limit = _CHANGES if args.limit is None else max(1, args.limit)
     found = call.hub.changes(limit=limit, before=args.before)
-    touched = _touched(call, found)
+    touched = call.hub.touched([change.id for change in found])
     if call.out.json:
         plain = [
             {**plain_change(change), "memories": [memory.number for memory in touched[change.id]]}
@@ -49,19 +49,6 @@ def _history(call: Call, args: Namespace) -> None:
         call.out.table(("change", "when", "who", "what", "memory", "why"), rows)
     else:
         call.out.note("Nothing has happened yet.")
-
-
-def _touched(call: Call, changes: list[Change]) -> dict[str, list[Memory]]:
-    """The memories that each change set touched, by number; those that were purged are gone."""
-    hub = call.hub
-    out = {}
-    with hub.core.read() as reader:
-        for change in changes:
-            revisions = reader.revisions_of(hub.id, change.id)
-            ids = list(dict.fromkeys(revision.memory_id for revision in revisions))
-            found = reader.memories_by_id(hub.id, ids)
-            out[change.id] = sorted(found.values(), key=lambda memory: memory.number)
-    return out
 
 
 # The memory's title in a table: what is enough to know it by.

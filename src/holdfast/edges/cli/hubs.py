@@ -8,7 +8,7 @@ from holdfast.edges.cli import options
 from holdfast.edges.cli.command import Command, Namespace, Parser
 from holdfast.edges.cli.output import counted
 from holdfast.edges.cli.plain import plain_hub
-from holdfast.errors import AlreadyExists
+from holdfast.errors import AlreadyExists, NotFound
 
 if TYPE_CHECKING:
     from holdfast.domain.hub import Hub
@@ -20,6 +20,11 @@ def _name_option(parser: Parser) -> None:
 
 
 def _used(call: Call) -> str:
+    if call.server and call.settings.origin("hub") == "default":
+        try:
+            return call.hub.name
+        except NotFound:
+            return ""  # The server's own hub is out of reach.
     name: str = call.args.hub or call.settings["hub"]
     return name
 
@@ -61,8 +66,7 @@ def _list(call: Call, args: Namespace) -> None:
         return
     rows = []
     for hub in found:
-        with call.memory.core.store.read() as reader:
-            visible = reader.statistics(hub.id).visible
+        visible = call.memory.hub(hub.name).statistics().visible
         mark = "*" if hub.name == used else ""
         rows.append((mark, hub.name, str(visible), call.out.time(hub.created_at), hub.id))
     if rows:

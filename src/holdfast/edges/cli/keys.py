@@ -25,15 +25,18 @@ def _create(call: Call, args: Namespace) -> None:
     from holdfast.engine import keys
 
     hubs = [call.hub_named(name).id for name in args.only or ()]
-    handed = keys.create_key(
-        call.memory.core,
-        args.name,
-        actor=args.actor,
-        hubs=hubs,
-        read_only=args.read_only,
-        no_delete=args.no_delete,
-        expires_at=_expiry(call, args.expires),
-    )
+    scope: dict[str, Any] = {
+        "hubs": hubs,
+        "read_only": args.read_only,
+        "no_delete": args.no_delete,
+        "expires_at": _expiry(call, args.expires),
+    }
+    if call.client is not None:
+        if args.actor:
+            raise InvalidInput("Through a server, a key speaks for whoever makes it.")
+        handed = call.client.create_key(args.name, **scope)
+    else:
+        handed = keys.create_key(call.memory.core, args.name, actor=args.actor, **scope)
     if call.out.json:
         call.out.value({"key": _plain(call, handed.what), "secret": handed.secret})
         return
@@ -59,7 +62,7 @@ def _none(parser: Parser) -> None:
 def _list(call: Call, args: Namespace) -> None:
     from holdfast.engine import keys
 
-    found = keys.keys(call.memory.core)
+    found = keys.keys(call.memory.core) if call.client is None else call.client.keys()
     if call.out.json:
         call.out.value({"keys": [_plain(call, key) for key in found]})
         return
@@ -87,7 +90,10 @@ def _revoke_options(parser: Parser) -> None:
 def _revoke(call: Call, args: Namespace) -> None:
     from holdfast.engine import keys
 
-    key = keys.revoke_key(call.memory.core, args.key)
+    if call.client is not None:
+        key = call.client.revoke_key(args.key)
+    else:
+        key = keys.revoke_key(call.memory.core, args.key)
     if call.out.json:
         call.out.value({"result": "revoked", "key": _plain(call, key)})
     else:

@@ -18,6 +18,15 @@ def _add_scope(parser: Parser) -> None:
     parser.add_argument("--org", metavar="ORG", help="of an organisation instead of the hub")
 
 
+def _refuse_scope(call: Call, args: Namespace) -> None:
+    """Through a server, people belong to hubs; whoever runs it sets up the rest."""
+    if args.team or args.org:
+        raise InvalidInput(
+            f"Teams and organisations are set up on the machine of {call.server}.",
+            hint="Leave out --team and --org, or run it there.",
+        )
+
+
 def _scope(call: Call, args: Namespace) -> tuple[ScopeKind, str]:
     if args.team:
         return "team", _team(call, args.team)
@@ -56,7 +65,11 @@ def _members_options(parser: Parser) -> None:
 def _members(call: Call, args: Namespace) -> None:
     from holdfast.engine import access
 
-    found = access.members(call.memory.core, *_scope(call, args))
+    if call.client is not None:
+        _refuse_scope(call, args)
+        found = call.client.members()
+    else:
+        found = access.members(call.memory.core, *_scope(call, args))
     if call.out.json:
         call.out.value({"members": [_plain(member) for member in found]})
         return
@@ -73,7 +86,11 @@ def _member_set_options(parser: Parser) -> None:
 def _member_set(call: Call, args: Namespace) -> None:
     from holdfast.engine import access
 
-    member = access.set_member(call.memory.core, *_scope(call, args), args.actor, args.role)
+    if call.client is not None:
+        _refuse_scope(call, args)
+        member = call.client.set_member(args.actor, args.role)
+    else:
+        member = access.set_member(call.memory.core, *_scope(call, args), args.actor, args.role)
     _show(call, "set", member)
 
 
@@ -85,7 +102,11 @@ def _member_remove_options(parser: Parser) -> None:
 def _member_remove(call: Call, args: Namespace) -> None:
     from holdfast.engine import access
 
-    access.remove_member(call.memory.core, *_scope(call, args), args.actor)
+    if call.client is not None:
+        _refuse_scope(call, args)
+        call.client.remove_member(args.actor)
+    else:
+        access.remove_member(call.memory.core, *_scope(call, args), args.actor)
     if call.out.json:
         call.out.value({"result": "removed", "actor": args.actor})
     else:
@@ -95,6 +116,8 @@ def _member_remove(call: Call, args: Namespace) -> None:
 def _show(call: Call, word: str, member: Member) -> None:
     if call.out.json:
         call.out.value({"result": word, "member": _plain(member)})
+    elif call.out.terminal:
+        call.out.line(f"{member.actor} is {member.role} now.", "green")
     else:
         call.out.row(word, member.actor, member.role)
 
@@ -124,8 +147,12 @@ def _invite_options(parser: Parser) -> None:
 def _invite(call: Call, args: Namespace) -> None:
     from holdfast.engine import invites
 
-    scope = _scope(call, args)
-    handed = invites.invite(call.memory.core, *scope, args.role, days=args.days)
+    if call.client is not None:
+        _refuse_scope(call, args)
+        handed = call.client.invite(args.role, days=args.days)
+    else:
+        scope = _scope(call, args)
+        handed = invites.invite(call.memory.core, *scope, args.role, days=args.days)
     if call.out.json:
         value = {"id": handed.what.id, "role": handed.what.role, "token": handed.secret}
         call.out.value({**value, "expires_at": handed.what.expires_at.isoformat()})
@@ -144,6 +171,11 @@ def _accept_options(parser: Parser) -> None:
 def _accept(call: Call, args: Namespace) -> None:
     from holdfast.engine import invites
 
+    if call.client is not None:
+        if args.actor:
+            raise InvalidInput("Through a server, whoever has the key takes the place.")
+        _show(call, "joined", call.client.accept_invite(args.token))
+        return
     core = call.memory.core
     _show(call, "joined", invites.accept(core, args.token, args.actor or core.actor))
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast.edges.cli import options
 from holdfast.edges.cli.command import Command, Namespace, Parser
 from holdfast.edges.cli.output import short, times, visible
-from holdfast.errors import InvalidInput
+from holdfast.errors import InvalidInput, NotFound
 
 if TYPE_CHECKING:
     from holdfast.domain.memory import Memory
@@ -173,9 +173,10 @@ def _number(call: Call, memory_id: str | None) -> str:
     """What a person calls the memory of that id."""
     if memory_id is None:
         return ""
-    with call.hub.core.read() as reader:
-        found = reader.memory(call.hub.id, memory_id)
-    return memory_id if found is None else f"#{found.number}"
+    try:
+        return f"#{call.hub.find(memory_id).number}"
+    except NotFound:
+        return memory_id
 
 
 # list

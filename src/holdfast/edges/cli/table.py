@@ -39,6 +39,7 @@ GROUPS = (
     Group("a server", "serve", ("serve",)),
     Group("people", "people", ("member", "invite", "org", "team", "share")),
     Group("keys for the server", "keys", ("key",)),
+    Group("using a server", "login", ("login", "logout")),
     Group("moving", "transfer", ("export", "import")),
     Group(
         "care",

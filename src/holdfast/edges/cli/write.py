@@ -271,11 +271,11 @@ def _forget(call: Call, args: Namespace) -> None:
     began = call.now
     done = call.hub.forget_many(args.references, reason=args.reason)
     _show_changed(call, "forgotten", done, began)
-    days = call.memory.core.settings["forget.keep_days"]
-    call.out.note(
-        f"To undo: `holdfast restore {named(done)}`, or `holdfast undo`. It is kept for"
-        f" {days} days at least."
-    )
+    kept = ""
+    if not call.server:
+        days = call.memory.core.settings["forget.keep_days"]
+        kept = f" It is kept for {days} days at least."
+    call.out.note(f"To undo: `holdfast restore {named(done)}`, or `holdfast undo`.{kept}")
 
 
 def _restore(call: Call, args: Namespace) -> None:
@@ -334,6 +334,11 @@ def _purge(call: Call, args: Namespace) -> None:
     hub = call.hub
     if bool(args.references) == args.forgotten:
         raise InvalidInput("Name the memories to purge, or give --forgotten for those long gone.")
+    if args.forgotten and call.server:
+        raise InvalidInput(
+            "What is long gone is purged on the machine that has the memory.",
+            hint="Name the memories, or run it there.",
+        )
     if args.forgotten:
         days = hub.core.settings["forget.keep_days"]
         call.confirm(f"Remove what was forgotten more than {days} days ago, for good?")
@@ -358,11 +363,7 @@ def _purge(call: Call, args: Namespace) -> None:
 
 def _named(call: Call, references: Sequence[str]) -> str:
     """The memories as a person knows them, forgotten ones too."""
-    from holdfast.engine.find import find_memory
-
-    hub = call.hub
-    with hub.core.read() as reader:
-        found = [find_memory(reader, hub.id, hub.name, one, forgotten=True) for one in references]
+    found = [call.hub.find(one) for one in references]
     return ", ".join(f"#{one.number} “{short(one.title, _TITLE_CHARS)}”" for one in found)
 
 

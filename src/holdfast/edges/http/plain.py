@@ -106,6 +106,8 @@ def plain_hub(hub: Hub, standing: Standing) -> dict[str, Any]:
 
 def plain_member(member: Member) -> dict[str, Any]:
     return {
+        "scope": member.scope,
+        "scope_id": member.scope_id,
         "actor": member.actor,
         "role": member.role,
         "since": member.since.isoformat(),
