@@ -1,4 +1,4 @@
-# `make run` shows what Holdfast does; `make test` checks everything. Both do all their set-up.
+# `make run` starts the server; `make test` checks everything. Both do all their set-up.
 
 SHELL := /bin/bash
 VENV := .venv
@@ -9,12 +9,15 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 	&& { echo $$p; break; }; done)
 MODEL := packages/holdfast-model-arctic-s
 
-.PHONY: run test lint types bench-store bench-recall bench-recall-speed bench-context bench-documents bench-mcp inspector constraints clean help
+.PHONY: run tour test lint types bench-store bench-recall bench-recall-speed bench-context bench-documents bench-mcp inspector constraints clean help
 
 help: ## what can be made
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 24
 
-run: $(VENV)/.model-tried ## set up, and take the guided tour
+run: $(VENV)/.model-tried ## set up, and serve this machine's memory over HTTP
+	@$(BIN)/holdfast serve
+
+tour: $(VENV)/.model-tried ## set up, and take the guided tour
 	@$(BIN)/holdfast demo
 
 test: $(VENV)/.model $(VENV)/.inspector-tried lint types ## set up, lint, check types, run all tests
