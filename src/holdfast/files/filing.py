@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.errors import (
     AlreadyExists,
+    Conflict,
     HoldfastError,
     InvalidInput,
     NotFound,
-    StoreReadOnly,
+    StoreError,
 )
 from holdfast.files.atomic import locked
 from holdfast.files.kept_files import KeptFiles
@@ -103,7 +104,7 @@ class Files:
         try:
             with self._kept.opened() as root:
                 self._kept.settle(root, at.relative)
-        except (InvalidInput, StoreReadOnly):
+        except (InvalidInput, Conflict, StoreError):
             return
 
     # Changing

@@ -231,6 +231,23 @@ def test_clear_removes_everything_and_can_be_undone(hub: HubMemory, files: Files
     assert paths_of(files) == ["a", "a/b.md", "notes.md"]
 
 
+def test_all_of_it_works_on_a_system_without_handles_for_folders(
+    hub: HubMemory, files: Files, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kept_folder, "_HANDLES", False)
+    files.create("/memories/a/notes.md", "one")
+    files.insert("/memories/a/notes.md", 0, "zero")
+    files.rename("/memories/a", "/memories/b")
+    files.rename("/memories/b/notes.md", NOTES)
+    assert text_of(files) == "zero\none"
+    files.delete(NOTES)
+    files.delete("/memories/b")
+    assert paths_of(files) == []
+    hub.undo()
+    hub.undo()
+    assert paths_of(files) == ["b", "b/notes.md"]
+
+
 # To the letter
 
 
@@ -368,6 +385,23 @@ def test_a_file_removed_by_hand_is_archived_when_it_is_asked_for(
     with pytest.raises(NotFound):
         files.look(NOTES)
     assert (hub.get(1).state, hub.get(1).state_reason) == ("archived", "file removed")
+
+
+def test_a_hand_edit_that_cannot_be_taken_in_now_can_still_be_read(
+    hub: HubMemory, files: Files, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files.create(NOTES, "one")
+    (Path(hub.folder) / "files" / "notes.md").write_text("by hand")
+
+    def full(*args: object, **values: object) -> None:
+        raise StoreFull("There is no room left.")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(kept_files.KeptFiles, "settle", full)
+        assert text_of(files) == "by hand"
+    assert hub.get(1).content == "one"
+    assert text_of(files) == "by hand"
+    assert hub.get(1).content == "by hand"
 
 
 def test_a_hand_edit_is_not_overwritten_by_an_undo(hub: HubMemory, files: Files) -> None:
@@ -659,9 +693,18 @@ def every_command(files: Files, path: str) -> dict[str, Callable[[], object]]:
 @pytest.mark.parametrize(
     "path", ["/memories/link.md", "/memories/links/secret.md", "/memories/dangling.md"]
 )
+@pytest.mark.parametrize("handles", [True, False], ids=["by handle", "by path"])
 def test_a_link_is_never_followed(
-    hub: HubMemory, files: Files, tmp_path: Path, command: str, path: str
+    hub: HubMemory,
+    files: Files,
+    tmp_path: Path,
+    command: str,
+    path: str,
+    handles: bool,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    # As on a system without handles for folders.
+    monkeypatch.setattr(kept_folder, "_HANDLES", handles and kept_folder._HANDLES)
     files.create(NOTES, "one")
     outside = tmp_path / "outside"
     outside.mkdir()
