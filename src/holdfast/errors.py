@@ -63,9 +63,13 @@ class NotFound(HoldfastError, LookupError):
 
 
 class Forbidden(HoldfastError):
-    """Whoever asks may see it and may not do this with it."""
+    """Whoever asks may see it and may not do this with it; `act` says what, where it is known."""
 
     exit_code = 9
+
+    def __init__(self, message: str, *, hint: str = "", act: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.act = act
 
 
 class AlreadyExists(HoldfastError):

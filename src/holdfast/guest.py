@@ -98,6 +98,7 @@ class Guest:
             hint="This key does not allow it; use another."
             if by_key
             else "Ask an admin of the hub for another role.",
+            act=act,
         )
 
     def create_hub(self, name: str) -> HubMemory:

@@ -8,9 +8,8 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from fastapi.routing import APIRoute
+from fastapi.routing import iter_route_contexts
 from starlette.exceptions import HTTPException
-from starlette.routing import Match
 
 from holdfast.errors import (
     AlreadyExists,
@@ -95,6 +94,8 @@ def of_error(error: HoldfastError) -> JSONResponse:
             error.status, error.code, str(error), error.details, error.headers, error.hint
         )
     status, code = next((s, c) for kind, s, c in _STATUSES if isinstance(error, kind))
+    if isinstance(error, Forbidden) and error.act == "write":
+        code = "no_write_access"
     headers = {"Retry-After": _RETRY_AFTER_S} if status == 503 else None
     return problem(status, code, str(error), headers=headers, hint=error.hint)
 
@@ -129,17 +130,12 @@ def install(app: FastAPI) -> None:
 
 def _methods_at(request: Request) -> list[str]:
     """The methods of a path: it may have a route for each, and only one of them was asked."""
+    path = request.url.path
     found = [
-        route
-        for route in request.app.routes
-        if isinstance(route, APIRoute) and route.matches(request.scope)[0] is not Match.NONE
+        one
+        for one in iter_route_contexts(request.app.routes)
+        if one.methods and one.path_regex.match(path)
     ]
     # A pattern of a later route may fit as well; the first one is what the path means.
-    return sorted(
-        {
-            method
-            for route in found
-            if route.path_format == found[0].path_format
-            for method in route.methods
-        }
-    )
+    same = [one.methods for one in found if one.path == found[0].path]
+    return sorted(set[str]().union(*(methods for methods in same if methods)))

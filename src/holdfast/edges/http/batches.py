@@ -32,10 +32,6 @@ class Pushes(Body):
     first_is_parent: bool = False
 
 
-class Nothing(Body):
-    """No body is needed."""
-
-
 @router.post("/batch", response_model=ManyPushed)
 def push_many(call: Calling, pushes: Pushes, response: Response, key: IdempotencyKey = None) -> Any:
     """Takes in all of them or none, as one change set."""
@@ -104,7 +100,7 @@ def pin(call: Calling, memory_id: str, response: Response, key: IdempotencyKey =
     def work() -> tuple[int, Any]:
         return 200, {"data": plain_memory(call.hub("write").pin(memory_id))}
 
-    return once(call, key, Nothing(), response, work)
+    return once(call, key, None, response, work)
 
 
 @router.post("/{memory_id}/unpin", response_model=OneMemory)
@@ -114,7 +110,7 @@ def unpin(call: Calling, memory_id: str, response: Response, key: IdempotencyKey
     def work() -> tuple[int, Any]:
         return 200, {"data": plain_memory(call.hub("write").unpin(memory_id))}
 
-    return once(call, key, Nothing(), response, work)
+    return once(call, key, None, response, work)
 
 
 @router.get("/find", response_model=OneMemory)

@@ -10,6 +10,7 @@ from fastapi import Depends, Request
 
 from holdfast.edges.http.answers import Refused
 from holdfast.engine import keys
+from holdfast.errors import Forbidden
 from holdfast.guest import Guest
 
 if TYPE_CHECKING:
@@ -59,6 +60,14 @@ class Call:
     def hub(self, act: Act = "read") -> HubMemory:
         """The hub that is meant, if the guest may do this there."""
         return self.guest.hub(self.hub_name, act)
+
+    def hub_of_members(self) -> HubMemory:
+        """The hub that is meant, for its members: for what has no boundary of its own, and so is
+        not for those who see only what is shared beyond the hub."""
+        hub, standing = self.guest.stands(self.hub_name)
+        if standing.role is None:
+            raise Forbidden(f"You are not a member of the hub `{hub.name}`.")
+        return self.hub()
 
 
 def _unauthorized(message: str) -> Refused:

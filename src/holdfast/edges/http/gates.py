@@ -66,6 +66,7 @@ class Door:
 
 def _known(host: str, names: Sequence[str]) -> bool:
     """Whether a host, with or without a port, is one of those names."""
+    host = host.lower()
     if host in names:
         return True
     name, colon, port = host.rpartition(":")

@@ -115,7 +115,10 @@ def set_member(call: Calling, hub_id: str, actor: str, new: NewRole) -> Any:
 @router.delete("/{hub_id}/members/{actor}", response_model=dict[str, Any])
 def remove_member(call: Calling, hub_id: str, actor: str) -> Any:
     """Takes a member's role away; anyone may leave."""
-    leaving = actor == call.guest.actor
+    key = call.guest.key
+    # A key that only reads, or is for some hubs, is not for members: not even to leave.
+    limited = key is not None and (key.read_only or bool(key.hubs))
+    leaving = actor == call.guest.actor and not limited
     hub = _allowed(call, hub_id, "read" if leaving else "manage")
     if not leaving:
         _require_owner_for(call, hub, actor)

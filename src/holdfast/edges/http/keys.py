@@ -9,6 +9,7 @@ from typing import Any
 from fastapi import APIRouter, status
 from pydantic import Field
 
+from holdfast.domain.access import Key
 from holdfast.edges.http.bodies import Body
 from holdfast.edges.http.call import Calling
 from holdfast.engine import keys
@@ -38,7 +39,7 @@ def list_keys(call: Calling) -> Any:
 def create_key(call: Calling, new: NewKey) -> Any:
     """Makes a key for oneself; its secret is in this answer and nowhere else."""
     own = call.guest.key
-    if own is not None and (own.hubs or own.read_only or own.no_delete or own.expires_at):
+    if own is not None and _limited(own):
         raise Forbidden("A limited key cannot make keys.", hint="Use one that is not limited.")
     hubs = [call.guest.stands(name)[0].id for name in new.hubs]
     handed = keys.create_key(
@@ -54,13 +55,19 @@ def create_key(call: Calling, new: NewKey) -> Any:
 
 @router.delete("/{key_id}", response_model=dict[str, Any])
 def revoke_key(call: Calling, key_id: str) -> Any:
-    """Ends a key, for good."""
+    """Ends a key, for good; a limited one ends only itself."""
     mine = {key.id for key in keys.keys(call.memory.core, call.guest.actor)}
     if key_id not in mine:
         raise NotFound(f"There is no key {key_id!r}.", hint="List the keys to see yours.")
-    if call.guest.key is not None and call.guest.key.read_only:
-        raise Forbidden("This key only reads.", hint="Use another to revoke keys.")
+    own = call.guest.key
+    # Whoever found a limited key could end the others with it; that it ends itself does no harm.
+    if own is not None and _limited(own) and own.id != key_id:
+        raise Forbidden("A limited key ends only itself.", hint="Use one that is not limited.")
     return {"data": _plain(keys.revoke_key(call.memory.core, key_id))}
+
+
+def _limited(key: Key) -> bool:
+    return bool(key.hubs or key.read_only or key.no_delete or key.expires_at)
 
 
 def _plain(key: Any) -> dict[str, Any]:

@@ -10,11 +10,9 @@ from fastapi import APIRouter, Query, Response
 
 from holdfast.domain.turn import Turn
 from holdfast.edges.http.bodies import Body
-from holdfast.edges.http.call import Call, Calling
+from holdfast.edges.http.call import Calling
 from holdfast.edges.http.once import IdempotencyKey, once
 from holdfast.edges.http.plain import plain_memory
-from holdfast.errors import Forbidden
-from holdfast.hub_memory import HubMemory
 
 router = APIRouter(tags=["log"])
 
@@ -58,7 +56,7 @@ def turns(
     before: str | None = None,
 ) -> Any:
     """Turns, newest first; `before` is the id of the last one seen."""
-    found = _of_members(call).turns(limit, session, before)
+    found = call.hub_of_members().turns(limit, session, before)
     return {"data": [_plain(turn) for turn in found]}
 
 
@@ -67,7 +65,7 @@ def search_turns(
     call: Calling, q: str, limit: Annotated[int, Query(ge=1, le=_TURNS_MAX)] = 10
 ) -> Any:
     """Turns that hold words of the query, best first."""
-    return {"data": [_plain(turn) for turn in _of_members(call).search_turns(q, limit)]}
+    return {"data": [_plain(turn) for turn in call.hub_of_members().search_turns(q, limit)]}
 
 
 @router.get("/log/recovery", response_model=dict[str, Any])
@@ -79,7 +77,7 @@ def recovery(
     session: str | None = None,
 ) -> Any:
     """What to tell a new session of the one that was lost; empty where the log is."""
-    text = _of_members(call).recovery_prompt(turns, chars, name=name, session=session)
+    text = call.hub_of_members().recovery_prompt(turns, chars, name=name, session=session)
     return {"data": {"text": text}}
 
 
@@ -100,13 +98,6 @@ def archive_conversation(
         return 201, {"data": {"memory": memory, "path": path, "notes": list(done.notes)}}
 
     return once(call, key, what, response, work)
-
-
-def _of_members(call: Call) -> HubMemory:
-    hub, standing = call.guest.stands(call.hub_name)
-    if standing.role is None:
-        raise Forbidden(f"You are not a member of the hub `{hub.name}`.")
-    return call.hub()
 
 
 def _plain(turn: Turn) -> dict[str, Any]:

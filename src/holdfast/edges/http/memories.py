@@ -221,6 +221,9 @@ def batch_move(call: Calling, move: Move, response: Response, key: IdempotencyKe
         if there.id == here.id:
             raise Refused(400, "invalid_input", "They are in this hub already.")
         taken = [here.get(reference) for reference in move.ids]
+        for memory in taken:
+            # Before anything is there: what cannot be taken from here is not copied.
+            here.core.require_delete(memory)
         results = there.remember_many([_as_new(memory, here.name) for memory in taken])
         here.forget_many([memory.id for memory in taken], reason=f"moved to hub {there.name}")
         return 200, {"data": [plain_memory(result.memory) for result in results]}
@@ -291,34 +294,65 @@ def _version(header: str | None) -> int | None:
 
 
 @router.delete("/{memory_id}", response_model=dict[str, Any])
-def delete(call: Calling, memory_id: str) -> Any:
+def delete(call: Calling, memory_id: str, response: Response, key: IdempotencyKey = None) -> Any:
     """Removes it and its whole history, for good; only a receipt without content stays."""
-    receipt = call.hub().purge(memory_id)
-    return {"data": {"deleted": receipt.memory_id}}
+
+    def work() -> tuple[int, Any]:
+        return 200, {"data": {"deleted": call.hub().purge(memory_id).memory_id}}
+
+    return once(call, key, None, response, work)
 
 
 @router.post("/{memory_id}/forget", response_model=OneMemory)
-def forget(call: Calling, memory_id: str, reason: str = "") -> Any:
+def forget(
+    call: Calling,
+    memory_id: str,
+    response: Response,
+    reason: str = "",
+    key: IdempotencyKey = None,
+) -> Any:
     """Hides it; a restore brings it back."""
-    return {"data": plain_memory(call.hub().forget(memory_id, reason=reason))}
+
+    def work() -> tuple[int, Any]:
+        return 200, {"data": plain_memory(call.hub().forget(memory_id, reason=reason))}
+
+    return once(call, key, None, response, work)
 
 
 @router.post("/{memory_id}/restore", response_model=OneMemory)
-def restore(call: Calling, memory_id: str, reason: str = "") -> Any:
+def restore(
+    call: Calling,
+    memory_id: str,
+    response: Response,
+    reason: str = "",
+    key: IdempotencyKey = None,
+) -> Any:
     """Brings back what was forgotten or archived."""
-    return {"data": plain_memory(call.hub("write").restore(memory_id, reason=reason))}
+
+    def work() -> tuple[int, Any]:
+        return 200, {"data": plain_memory(call.hub("write").restore(memory_id, reason=reason))}
+
+    return once(call, key, None, response, work)
 
 
 @router.post("/{memory_id}/archive", response_model=OneMemory)
-def archive(call: Calling, memory_id: str) -> Any:
+def archive(call: Calling, memory_id: str, response: Response, key: IdempotencyKey = None) -> Any:
     """Hides it from recall and lists, and keeps it."""
-    return {"data": plain_memory(call.hub("write").archive(memory_id))}
+
+    def work() -> tuple[int, Any]:
+        return 200, {"data": plain_memory(call.hub("write").archive(memory_id))}
+
+    return once(call, key, None, response, work)
 
 
 @router.post("/{memory_id}/access", response_model=OneMemory)
-def access(call: Calling, memory_id: str) -> Any:
+def access(call: Calling, memory_id: str, response: Response, key: IdempotencyKey = None) -> Any:
     """Notes that it was really used."""
-    return {"data": plain_memory(call.hub().access(memory_id))}
+
+    def work() -> tuple[int, Any]:
+        return 200, {"data": plain_memory(call.hub().access(memory_id))}
+
+    return once(call, key, None, response, work)
 
 
 @router.get("/{memory_id}/related", response_model=RelatedOut)

@@ -29,7 +29,7 @@ IdempotencyKey = Annotated[str | None, Header(alias="Idempotency-Key", max_lengt
 def once(
     call: Call,
     key: str | None,
-    body: BaseModel,
+    body: BaseModel | None,
     response: Response,
     work: Callable[[], tuple[int, Any]],
 ) -> Any:
@@ -38,12 +38,19 @@ def once(
     if key is None:
         response.status_code, answer = work()
         return answer
-    place = _digest(guest.actor, key)
+    # Per API key: another one of the same person may be allowed less.
+    place = _digest(guest.actor, "" if guest.key is None else guest.key.id, key)
     asked = _digest(
-        call.request.method, call.request.url.path, call.hub_name or "", body.model_dump_json()
+        call.request.method,
+        call.request.url.path,
+        call.request.url.query,
+        call.hub_name or "",
+        "" if body is None else body.model_dump_json(),
     )
     known = _claim(call, place, asked)
     if known is not None:
+        # What was answered then is told again only to who may still look.
+        call.hub()
         response.status_code = known["status"]
         response.headers["Idempotent-Replay"] = "true"
         return known["answer"]

@@ -27,6 +27,7 @@ log = logging.getLogger("holdfast.http")
 router = APIRouter(tags=["server"])
 
 REQUEST_ID = "X-Request-ID"
+_METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 # A request id that a client sends is taken over where it is harmless in a log.
 _HARMLESS = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
@@ -92,13 +93,15 @@ class Watching:
     def _note(self, scope: Scope, status: int, seconds: float, request_id: str) -> None:
         # The route's pattern, not the path: ids are many, and none of a dashboard's business.
         route = getattr(scope.get("route"), "path", "none")
-        self._counts.requests.labels(route, scope["method"], status).inc()
+        # A client may make up methods; a count for each would never end.
+        method = scope["method"] if scope["method"] in _METHODS else "other"
+        self._counts.requests.labels(route, method, status).inc()
         self._counts.seconds.labels(route).observe(seconds)
         log.info(
             json.dumps(
                 {
                     "request": request_id,
-                    "method": scope["method"],
+                    "method": method,
                     "route": route,
                     "status": status,
                     "ms": round(seconds * 1000, 1),

@@ -1,0 +1,275 @@
+"""Who may do what over REST: the one table that the permission tests go by, and a scene to try it
+in. Nothing here is computed from the code under test."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from holdfast.engine import access, invites, keys
+from tests.edges.http.conftest import House
+
+# How somebody stands to the hub. Its team belongs to an organisation; those two are no members.
+ROLES = ("outsider", "org", "team", "viewer", "contributor", "admin", "owner")
+# What a key allows of what its actor may do.
+SCOPES = ("full", "read-only", "no-delete", "this hub", "other hub")
+BOUNDARIES = ("private", "hub", "team", "org")
+
+# What it takes -> who has it. Somebody else's memory is deleted by `delete`; contributors delete
+# their own, unless the hub's policy says otherwise.
+MAY: dict[str, tuple[str, ...]] = {
+    "read": ("org", "team", "viewer", "contributor", "admin", "owner"),
+    "belong": ("viewer", "contributor", "admin", "owner"),
+    "write": ("contributor", "admin", "owner"),
+    "delete own": ("contributor", "admin", "owner"),
+    "delete": ("admin", "owner"),
+    "manage": ("admin", "owner"),
+    "own": ("owner",),
+}
+# What it takes -> with which keys.
+WITH: dict[str, tuple[str, ...]] = {
+    "read": SCOPES,
+    "belong": SCOPES,
+    "write": ("full", "no-delete", "this hub", "other hub"),
+    "delete own": ("full", "this hub", "other hub"),
+    "delete": ("full", "this hub", "other hub"),
+    "manage": ("full", "no-delete"),
+    "own": ("full", "no-delete"),
+}
+# Boundary -> who sees a memory of somebody else that has it.
+SEES: dict[str, tuple[str, ...]] = {
+    "private": (),
+    "hub": ("viewer", "contributor", "admin", "owner"),
+    "team": ("team", "viewer", "contributor", "admin", "owner"),
+    "org": ("org", "team", "viewer", "contributor", "admin", "owner"),
+}
+
+
+class Scene:
+    """A hub `plans` of a team of an organisation; somebody of each role, with a key of each scope;
+    and a hub `elsewhere` to which all of them contribute."""
+
+    def __init__(self, folder: Path) -> None:
+        self.house = House(folder)
+        core = self.house.memory.core
+        self.hub = self.house.hub
+        self.elsewhere = self.house.memory.create_hub("elsewhere")
+        # Somebody of the hub whose memories all this is about, and who asks for nothing.
+        access.set_member(core, "hub", self.hub.id, "somebody", "contributor")
+        self.somebody = type(self.hub)(core.acting("somebody"), self.hub.info, self.hub.home)
+        org = access.create_org(core, "org")
+        team = access.create_team(core, org.id, "team")
+        access.set_card(core, self.hub.id, team_id=team.id)
+        access.set_member(core, "org", org.id, "org", "viewer")
+        access.set_member(core, "team", team.id, "team", "viewer")
+        for role in ("viewer", "contributor", "admin"):
+            access.set_member(core, "hub", self.hub.id, role, role)
+        access.set_member(core, "hub", self.hub.id, "owner", "owner")
+        for role in ROLES:
+            access.set_member(core, "hub", self.elsewhere.id, role, "contributor")
+        self.keys = {(role, scope): self._key(role, scope) for role in ROLES for scope in SCOPES}
+        self._made = 0
+
+    def _key(self, role: str, scope: str) -> str:
+        limits: dict[str, Any] = {
+            "full": {},
+            "read-only": {"read_only": True},
+            "no-delete": {"no_delete": True},
+            "this hub": {"hubs": [self.hub.id]},
+            "other hub": {"hubs": [self.elsewhere.id]},
+        }[scope]
+        return self.house.key(role, **limits)
+
+    def new(self) -> str:
+        """Words that were not there before."""
+        self._made += 1
+        return f"word{self._made} number{self._made}"
+
+    # What a request can be about, made anew for each
+
+    def memory(self, boundary: str = "org", owner: str = "somebody") -> str:
+        core = self.house.memory.core.acting(owner)
+        hub = type(self.hub)(core, self.hub.info, self.hub.home)
+        return hub.remember(self.new(), boundary=boundary).memory.id
+
+    def forgotten(self, boundary: str = "org") -> str:
+        return self.somebody.forget(self.memory(boundary)).id
+
+    def change(self) -> str:
+        self.somebody.update(self.memory(), title=self.new())
+        return self.somebody.changes(limit=1)[0].id
+
+    def decision(self) -> str:
+        for one in self.somebody.decisions():
+            self.somebody.withdraw_decision(one.memory.id)
+        return self.somebody.request_decision(f"{self.new()}?", ["yes", "no"]).memory.id
+
+    def invite(self) -> str:
+        made = invites.invite(self.house.memory.core, "hub", self.hub.id, "viewer")
+        return str(made.what.id)
+
+    def token(self) -> str:
+        """For a place elsewhere: whoever takes it stands here as before."""
+        core = self.house.memory.core
+        return invites.invite(core, "hub", self.elsewhere.id, "viewer").secret
+
+    def member(self) -> str:
+        name = f"member{self._made}"
+        access.set_member(self.house.memory.core, "hub", self.hub.id, name, "viewer")
+        return name
+
+    def key_of(self, role: str) -> str:
+        return str(keys.create_key(self.house.memory.core, "k", actor=role).what.id)
+
+
+class Request(NamedTuple):
+    path: str = ""
+    json: Any = None
+
+
+class Route(NamedTuple):
+    """What a route takes, what it answers where all is well, and a request that is well. `about` is
+    what stands for `{memory_id}`: with a boundary, who does not see it gets 404."""
+
+    takes: str
+    status: int
+    request: Callable[[Scene, str], Request] = lambda scene, memory: Request()
+    about: Callable[[Scene, str], str] | None = None
+    # It also writes to the hub `elsewhere`, which a key for this hub alone does not reach.
+    elsewhere: bool = False
+
+
+def _body(**fields: Any) -> Callable[[Scene, str], Request]:
+    return lambda scene, memory: Request(json=fields)
+
+
+def _query(query: str) -> Callable[[Scene, str], Request]:
+    return lambda scene, memory: Request(query)
+
+
+def _one(**fields: Any) -> Callable[[Scene, str], Request]:
+    """For what stands in the path already; fields are the body."""
+    return lambda scene, memory: Request(json=fields or None)
+
+
+def _ids(**more: Any) -> Callable[[Scene, str], Request]:
+    return lambda scene, memory: Request(json={"ids": [memory], **more})
+
+
+MEMORY = Scene.memory
+FORGOTTEN = Scene.forgotten
+
+# Routes about the hub that the header names, or the path.
+ROUTES: dict[str, Route] = {
+    # One memory
+    "GET /v1/memories/{memory_id}": Route("read", 200, about=MEMORY),
+    "GET /v1/memories/{memory_id}/related": Route("read", 200, about=MEMORY),
+    "GET /v1/memories/{memory_id}/history": Route("read", 200, about=MEMORY),
+    "GET /v1/memories/{memory_id}/diff": Route("read", 200, about=MEMORY),
+    "GET /v1/memories/find": Route("read", 200, lambda s, m: Request(f"?reference={m}"), MEMORY),
+    "POST /v1/memories/{memory_id}/access": Route("read", 200, about=MEMORY),
+    "PATCH /v1/memories/{memory_id}": Route("write", 200, _one(title="Another"), MEMORY),
+    "POST /v1/memories/{memory_id}/archive": Route("write", 200, about=MEMORY),
+    "POST /v1/memories/{memory_id}/pin": Route("write", 200, about=MEMORY),
+    "POST /v1/memories/{memory_id}/unpin": Route("write", 200, about=MEMORY),
+    "POST /v1/memories/{memory_id}/restore": Route("write", 200, about=FORGOTTEN),
+    "POST /v1/memories/{memory_id}/forget": Route("delete", 200, about=MEMORY),
+    "DELETE /v1/memories/{memory_id}": Route("delete", 200, about=MEMORY),
+    # Several
+    "POST /v1/memories/batch-access": Route("read", 200, _ids(), MEMORY),
+    "POST /v1/memories/batch-archive": Route("write", 200, _ids(), MEMORY),
+    "POST /v1/memories/batch-restore": Route("write", 200, _ids(), FORGOTTEN),
+    "POST /v1/memories/batch-forget": Route("delete", 200, _ids(), MEMORY),
+    "POST /v1/memories/batch-delete": Route("delete", 200, _ids(), MEMORY),
+    "POST /v1/memories/batch-move": Route("delete", 200, _ids(hub="elsewhere"), MEMORY, True),
+    # Taking in and finding
+    "POST /v1/memories": Route("write", 201, lambda s, m: Request(json={"content": s.new()})),
+    "POST /v1/memories/batch": Route(
+        "write", 200, lambda s, m: Request(json={"items": [{"content": s.new()}]})
+    ),
+    "GET /v1/memories": Route("read", 200),
+    "GET /v1/memories/search": Route("read", 200, _query("?q=word")),
+    "GET /v1/memories/scan": Route("read", 200),
+    "POST /v1/recall": Route("read", 200, _body(query="word")),
+    "GET /v1/context": Route("read", 200),
+    "POST /v1/heard": Route("read", 200, _body(text="word")),
+    "GET /v1/usage": Route("read", 200),
+    "GET /v1/topics": Route("read", 200),
+    "GET /v1/events": Route("read", 200),
+    # The past
+    "GET /v1/changes": Route("read", 200),
+    "POST /v1/changes/touched": Route("read", 200, _body(changes=[])),
+    "POST /v1/undo": Route("write", 200, lambda s, m: Request(json={"change": s.change()})),
+    "GET /v1/receipts": Route("belong", 200),
+    "GET /v1/export": Route("belong", 200),
+    # Journals, the log, decisions
+    "POST /v1/journal": Route("write", 201, lambda s, m: Request(json={"text": s.new()})),
+    "GET /v1/journal": Route("read", 200),
+    "POST /v1/log": Route("write", 201, _body(role="user", content="Hello")),
+    "GET /v1/log": Route("belong", 200),
+    "GET /v1/log/search": Route("belong", 200, _query("?q=hello")),
+    "GET /v1/log/recovery": Route("belong", 200),
+    "POST /v1/conversations": Route(
+        "write",
+        201,
+        lambda s, m: Request(
+            json={"session": s.new(), "messages": [{"role": "user", "content": "Hello"}]}
+        ),
+    ),
+    "GET /v1/decisions": Route("read", 200),
+    "POST /v1/decisions": Route(
+        "write",
+        201,
+        lambda s, m: s.decision() and Request(json={"question": s.new(), "options": ["yes", "no"]}),
+    ),
+    "POST /v1/decisions/decide": Route(
+        "write", 200, lambda s, m: Request(json={"reference": s.decision(), "option": 1})
+    ),
+    "POST /v1/decisions/withdraw": Route(
+        "write", 200, lambda s, m: Request(json={"reference": s.decision()})
+    ),
+    # The hub itself
+    "GET /v1/hub": Route("read", 200),
+    "GET /v1/hubs/{hub_id}": Route("read", 200),
+    "GET /v1/hubs/{hub_id}/members": Route("read", 200),
+    "PUT /v1/hubs/{hub_id}/members/{actor}": Route("manage", 200, _body(role="viewer")),
+    "DELETE /v1/hubs/{hub_id}/members/{actor}": Route("manage", 200),
+    "GET /v1/hubs/{hub_id}/invites": Route("manage", 200),
+    "POST /v1/hubs/{hub_id}/invites": Route("manage", 201, _body(role="viewer")),
+    "DELETE /v1/hubs/{hub_id}/invites/{invite_id}": Route("manage", 200),
+    "PATCH /v1/hubs/{hub_id}": Route("manage", 200, _body(delete_policy="own")),
+    "DELETE /v1/hubs/{hub_id}": Route("own", 200),
+}
+
+# Routes that are about oneself, whatever one's role: which keys may use them.
+_UNLIMITED = ("full", "no-delete")
+OWN_ROUTES: dict[str, tuple[tuple[str, ...], int, Callable[[Scene, str], Request]]] = {
+    "GET /v1/hubs": (SCOPES, 200, _query("")),
+    "POST /v1/hubs": (
+        _UNLIMITED,
+        201,
+        lambda s, m: Request(json={"name": s.new().replace(" ", "-")}),
+    ),
+    "POST /v1/invites/accept": (_UNLIMITED, 200, lambda s, m: Request(json={"token": s.token()})),
+    "GET /v1/keys": (SCOPES, 200, _query("")),
+    "POST /v1/keys": (("full",), 201, _body(name="another")),
+    "DELETE /v1/keys/{key_id}": (("full",), 200, _query("")),
+    "GET /metrics": (SCOPES, 200, _query("")),
+}
+# Routes for anyone who can reach the server.
+OPEN_ROUTES: dict[str, int] = {"GET /healthz": 200, "GET /readyz": 200}
+
+
+def expected(route: Route, role: str, scope: str, boundary: str = "org") -> int:
+    """The status, from the table alone."""
+    if role == "outsider" or scope == "other hub":
+        return 404
+    if route.elsewhere and scope in ("this hub", "read-only"):
+        return 404 if scope == "this hub" else 403
+    allowed = role in MAY[route.takes] and scope in WITH[route.takes]
+    if route.takes != "delete" and not allowed:
+        return 403
+    if route.about is not None and role not in SEES[boundary]:
+        return 404
+    return route.status if allowed else 403
