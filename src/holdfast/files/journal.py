@@ -97,7 +97,7 @@ def add(
         path = journal_base.path_of(place, day)
         _require_writable(path)
         memory = engine.remember.remember(core, place.hub_id, place.hub, draft).memory
-        place.look.forget(journal_base.name_of(day))
+        place.look.written(journal_base.name_of(day))
         try:
             append_line(path, line, within=place.folder)
         except HoldfastError as error:

@@ -54,6 +54,8 @@ class Look:
         self.notes: list[str] = []
         self.withheld: dict[str, Withheld] = {}
         self._known: dict[str, Signature] = {}
+        # Files that were there, also those of which nothing is known: one that is gone is missed.
+        self._there: set[str] = set()
         self._begun = False
         self._folder: tuple[int, int] | None = None
         self._newest: list[str] = []
@@ -80,9 +82,10 @@ class Look:
                 return []
             self._folder = stamp
             self._newest = sorted(there)[-_NEWEST:]
-            missing = [name for name in [*self._known, *self.withheld] if name not in there]
+            missing = {*self._there, *self._known, *self.withheld} - there.keys()
             for name in missing:
                 self.forget(name)
+            self._there = set(there)
             moved = [name for name, inode in there.items() if self._inode(name) != inode]
             found.update(missing, there if everything else moved)
         if everything:
@@ -125,6 +128,12 @@ class Look:
         that what is gone from it is meant."""
         self.forget(name)
         self.withheld[name] = Withheld(signature, gone)
+
+    def written(self, name: str) -> None:
+        """Notes that a file was written by us: it is there, and read again the next time, as
+        somebody else may have written it right after."""
+        self.forget(name)
+        self._there.add(name)
 
     def forget(self, name: str) -> None:
         """Notes that nothing is known of a file."""

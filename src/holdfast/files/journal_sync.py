@@ -111,7 +111,9 @@ def sync_day(place: Place, day: date, guard: Guard) -> Synced:
         items = _with_kept(journal_base.items_of(lines), sides.base, kept)
         if sides.file or lines:
             journal_base.agree(place, day, items)
-        _note_look(place, day, sides.file if wanted == sides.text else None, len(kept))
+            _note_look(place, day, sides.file if wanted == sides.text else None, len(kept))
+        else:
+            place.look.forget(name_of(day))
         return Synced(lines, items, notes)
     raise StoreError(
         f"{path_of(place, day)} is being written by another program all the time.",
@@ -192,7 +194,7 @@ def _note_look(place: Place, day: date, unchanged: File | None, kept: int) -> No
     elif unchanged:
         place.look.in_step(name, unchanged.signature)
     else:
-        place.look.forget(name)
+        place.look.written(name)
 
 
 def _restored(base: Base, rows: dict[str, Memory]) -> list[Line]:

@@ -217,6 +217,42 @@ def test_a_journal_deleted_by_mistake_is_restored_at_the_next_operation(
     assert file_of(hub, "2025-03-01").read_text() == "- 12:00 tea\n"
 
 
+def test_a_journal_deleted_right_after_it_was_written_is_restored_as_well(
+    hub: HubMemory,
+) -> None:
+    hub.journal_add("tea")
+    file_of(hub).unlink()
+    hub.recall("tea")
+    assert file_of(hub).read_text() == "- 12:00 tea\n"
+
+
+def test_a_day_without_a_journal_is_looked_at_once(
+    hub: HubMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hub.journal_add("tea")
+    old_enough(file_of(hub))
+    assert said(hub, "2020-01-01") == []
+    hub.list()
+    synced: list[object] = []
+    monkeypatch.setattr(journal_sync, "survey", lambda *args: synced.append(args))
+    hub.list()
+    assert synced == [] and not file_of(hub, "2020-01-01").exists()
+
+
+def test_an_empty_journal_that_is_deleted_stays_so_and_is_looked_at_once(
+    hub: HubMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = hub.journal_add("tea")
+    hub.forget(kept.id)
+    assert file_of(hub).read_text() == ""
+    file_of(hub).unlink()
+    hub.list()
+    looked: list[object] = []
+    monkeypatch.setattr(journal_sync, "survey", lambda *args: looked.append(args))
+    hub.list()
+    assert looked == [] and not file_of(hub).exists()
+
+
 def old_enough(path: Path) -> None:
     """As if it had been written a minute ago, so that its time says something."""
     then = path.stat().st_mtime - 60
