@@ -295,9 +295,10 @@ def test_without_the_extra_it_says_what_to_install(home: Path, tmp_path: Path) -
     blocked = tmp_path / "blocked"
     (blocked / "mcp").mkdir(parents=True)
     (blocked / "mcp" / "__init__.py").write_text("raise ModuleNotFoundError('no', name='mcp')")
+    path = [str(blocked), *sys.path]
     ran = subprocess.run(
         [sys.executable, "-m", "holdfast.edges.cli", "mcp"],
-        env={**os.environ, "PYTHONPATH": str(blocked), "HOLDFAST_HOME": str(home)},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(path), "HOLDFAST_HOME": str(home)},
         capture_output=True,
         text=True,
         timeout=PATIENCE_S,
