@@ -4,6 +4,7 @@ read, or everything is read and looked at."""
 from __future__ import annotations
 
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -73,7 +74,8 @@ def act(hub: HubMemory, what: str, number: int) -> None:
 @given(
     drafts=st.lists(DRAFTS, max_size=40),
     acts=st.lists(ACTS, max_size=8),
-    style=st.sampled_from(("plain", "xml", "max")),
+    style=st.sampled_from(("plain", "xml", "max", "maven", "minion")),
+    with_file=st.booleans(),
     budget=st.sampled_from((200, 600, 1_500, None)),
     unit=st.sampled_from(("chars", "tokens")),
     query=st.sampled_from((None, "tea server")),
@@ -85,6 +87,7 @@ def test_the_block_is_the_same_when_everything_is_read(
     drafts: list[dict[str, Any]],
     acts: list[tuple[str, int]],
     style: str,
+    with_file: bool,
     budget: int | None,
     unit: str,
     query: str | None,
@@ -98,6 +101,10 @@ def test_the_block_is_the_same_when_everything_is_read(
     ) as memory:
         hub = memory.create_hub("work")
         fill(hub, clock, drafts)
+        if with_file:
+            hub.sync()
+            file = Path(hub.memory_md)
+            file.write_text(file.read_text() + "\n## Mine\n\nMy own words.\n- typed\n")
         for what, number in acts:
             clock.tick(minutes=20)
             act(hub, what, number)

@@ -13,6 +13,7 @@ from typing import NamedTuple, TypeAlias
 
 from holdfast.domain.memory import CATEGORIES
 from holdfast.engine.budget import Budget
+from holdfast.engine.candidates import Candidates
 from holdfast.engine.styles import PARTS, Item, Style, marked
 from holdfast.errors import InvalidInput
 
@@ -68,7 +69,7 @@ class Block:
         if self._ids:
             new = [item for item in items if item.memory.id not in self._ids]
         if self._look.cut_as_text and new and new[0].part == "long_term":
-            self._add_text(self._as_file(new), room, reason)
+            self._add_text(self._as_file(new), Candidates.of_none(), room, reason)
             return
         fitting = self._fitting(new, room)
         keep = self._in_steps(new, len(fitting))
@@ -94,20 +95,21 @@ class Block:
             if not fitting:
                 self._leave([item], reason)
 
-    def _fitting(self, items: Iterable[Item], room: int) -> list[Item]:
-        """The first ones that fit, each no longer than its share."""
+    def _fitting(self, items: Iterable[Item], room: int, *, headings: bool = True) -> list[Item]:
+        """The first ones that fit, each no longer than its share; without headings, where those
+        are there already."""
         out: list[Item] = []
         used = 0
-        headings = set(self._headings)
+        known = set(self._headings)
         for item in items:
             heading = (item.part, item.section)
-            cost = 0 if heading in headings else self._heading_cost(item)
+            cost = self._heading_cost(item) if headings and heading not in known else 0
             short = self._shortened(item)
             cost += self._cost(short)
             if used + cost > room:
                 break
             used += cost
-            headings.add(heading)
+            known.add(heading)
             out.append(short)
         return out
 
@@ -164,27 +166,27 @@ class Block:
 
     # Styles whose long-term part is a file
 
-    def add_file(
-        self, file: Sequence[FilePart], items: Sequence[Item], room: int, reason: str
-    ) -> None:
+    def add_file(self, file: Sequence[FilePart], items: Candidates, room: int, reason: str) -> None:
         """The file, with those of its memories that are among the items, which come best first.
 
         A person's own text comes before any memory; what is cut as text is cut at its end.
         """
-        known = {item.memory.id: item for item in items}
-        parts: list[str | Item] = []
+        missing = dict.fromkeys(items.ids)
+        parts: list[str | FileItem | Item] = []
         for part in file:
             if isinstance(part, str):
                 parts.append(part)
             elif part.id is None:
                 parts.append(f"- {marked(part.content)}\n")
-            elif part.id in known:
-                parts.append(known.pop(part.id))
-        if known:  # Not in the file yet.
-            parts += self._as_file([*known.values()])
-        if not self._look.cut_as_text:
-            parts = self._only_best(parts, items, room, reason)
-        self._add_text(parts, room, reason)
+            elif part.id in missing:
+                del missing[part.id]
+                parts.append(part)
+        if missing:  # Not in the file yet.
+            parts += self._as_file([*items.among([*missing])])
+        if self._look.cut_as_text:
+            self._add_text(parts, items, room, reason)
+        else:
+            self._add_text(self._only_best(parts, items, room, reason), items, room, reason)
 
     def _as_file(self, items: Sequence[Item]) -> list[str | Item]:
         """What the file would be."""
@@ -195,42 +197,56 @@ class Block:
         return parts
 
     def _only_best(
-        self, parts: list[str | Item], items: Sequence[Item], room: int, reason: str
+        self, parts: Sequence[str | FileItem | Item], items: Candidates, room: int, reason: str
     ) -> list[str | Item]:
         text = "".join(part for part in parts if isinstance(part, str))
         # The file has its own headings.
-        self._headings.update((item.part, item.section) for item in items)
-        fitting = self._fitting(items, room - self._budget.measure(text + _GAP))
+        left = room - self._budget.measure(text + _GAP)
+        fitting = self._fitting(items, left, headings=False)
         keep = self._in_steps(items, len(fitting))
         self._leave(items[keep:], reason)
         kept = {item.memory.id: item for item in fitting[:keep]}
-        return [
-            part if isinstance(part, str) else kept[part.memory.id]
-            for part in parts
-            if isinstance(part, str) or part.memory.id in kept
-        ]
+        out: list[str | Item] = []
+        for part in parts:
+            if isinstance(part, str):
+                out.append(part)
+            elif (one := kept.get(_id_of(part))) is not None:
+                out.append(one)
+        return out
 
-    def _add_text(self, parts: Sequence[str | Item], room: int, reason: str) -> None:
+    def _add_text(
+        self,
+        parts: Sequence[str | FileItem | Item],
+        items: Candidates,
+        room: int,
+        reason: str,
+    ) -> None:
+        """Adds text, with items of the file among it: those are read when their turn comes."""
+        in_file = items.among([_id_of(one) for one in parts if isinstance(one, FileItem)])
+        coming, came = iter(in_file), 0
         text, used = "", 0
-        items: list[tuple[int, Item]] = []  # and where each begins
-        left: list[Item] = []
+        begun: list[tuple[int, Item]] = []  # and where each begins
+        late: list[Item] = []
         for part in parts:
             if used > room:
-                left += [] if isinstance(part, str) else [part]
+                late += [part] if isinstance(part, Item) else []
                 continue
+            if isinstance(part, FileItem):
+                part, came = next(coming), came + 1
             piece = part if isinstance(part, str) else self._look.item(part)
             if not isinstance(part, str):
-                items.append((len(text), part))
+                begun.append((len(text), part))
             text += piece
             used += self._budget.measure(piece)
         self._text = self._cut(text, room)
         self.room -= self._budget.measure(self._text + _GAP)
         # The last ones may have been cut away whole.
-        inside = [item for start, item in items if start < len(self._text)]
-        left = [item for start, item in items if start >= len(self._text)] + left
+        inside = [item for start, item in begun if start < len(self._text)]
         self.chosen += inside
         self._ids.update(item.memory.id for item in inside)
-        self._leave(left, reason)
+        self._leave([item for start, item in begun if start >= len(self._text)], reason)
+        self._leave(in_file[came:], reason)
+        self._leave(late, reason)
 
     def _cut(self, text: str, room: int) -> str:
         """The longest beginning that fits with a `…` after it; the whole text where that fits."""
@@ -294,6 +310,12 @@ class Block:
         # Empty lines between sections are not needed after the last one.
         text = "".join(out)
         return re.sub(r"\n+\Z", "\n", text)
+
+
+def _id_of(part: FileItem | Item) -> str:
+    found = part.memory.id if isinstance(part, Item) else part.id
+    assert found is not None, "what has no id is a person's own text"
+    return found
 
 
 def laid_out(items: Iterable[Item], look: Style) -> list[Item]:

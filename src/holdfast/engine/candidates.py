@@ -25,17 +25,30 @@ class Candidates(Sequence[Item]):
     """Items for these ids, in their order; good as long as what reads them is."""
 
     def __init__(self, ids: Sequence[str], read: Read, item: Callable[[Memory], Item]) -> None:
-        self._ids = ids
+        self.ids = ids
         self._read = read
         self._item = item
         self._items: list[Item] = []
 
+    @classmethod
+    def of_none(cls) -> Candidates:
+        """None at all."""
+
+        def read(ids: Sequence[str]) -> dict[str, Memory]:
+            return {}
+
+        return cls((), read, lambda memory: Item(memory, memory.content, "long_term"))
+
+    def among(self, ids: Sequence[str]) -> Candidates:
+        """Those of them with these ids, in this order."""
+        return Candidates(ids, self._read, self._item)
+
     def __len__(self) -> int:
-        return len(self._ids)
+        return len(self.ids)
 
     def __iter__(self) -> Iterator[Item]:
         at = 0
-        while at < len(self._ids):
+        while at < len(self.ids):
             self._reach(at)
             # No index of its own for each item: a block may hold thousands.
             for item in self._items[at:]:
@@ -48,17 +61,17 @@ class Candidates(Sequence[Item]):
     def __getitem__(self, at: slice) -> Sequence[Item]: ...
     def __getitem__(self, at: int | slice) -> Item | Sequence[Item]:
         if isinstance(at, slice):
-            start, stop, step = at.indices(len(self._ids))
+            start, stop, step = at.indices(len(self.ids))
             if step == 1 and stop <= len(self._items):
                 return self._items[start:stop]
-            return Candidates(self._ids[at], self._read, self._item)
-        place = range(len(self._ids))[at]
+            return self.among(self.ids[at])
+        place = range(len(self.ids))[at]
         self._reach(place)
         return self._items[place]
 
     def _reach(self, place: int) -> None:
         """Reads on until the item at a place is known."""
         while len(self._items) <= place:
-            ids = self._ids[len(self._items) : len(self._items) + _BATCH]
+            ids = self.ids[len(self._items) : len(self._items) + _BATCH]
             found = self._read(ids)
             self._items += [self._item(found[one]) for one in ids]

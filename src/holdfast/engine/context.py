@@ -82,7 +82,11 @@ def context(
     now = core.now()
     journal = _journal(core, hub_id, hub, now) if look.journal else []
     asked = query if query is not None and query.strip() else None
-    with _long_term(core, hub_id, hub, now, look, everything=explain) as (candidates, unfit):
+    as_file = look.cut_as_text and file is None
+    with _long_term(core, hub_id, hub, now, look, everything=explain, as_file=as_file) as (
+        candidates,
+        unfit,
+    ):
         block = Block(look, hub, allowed, items_max=len(candidates) + len(journal) + _RELEVANT_MAX)
         for_relevant = allowed.limit // _RELEVANT_SHARE if asked else 0
         for_journal = allowed.limit // _JOURNAL_SHARE if journal else 0
@@ -113,11 +117,18 @@ def context(
 
 @contextmanager
 def _long_term(
-    core: Core, hub_id: str, hub: str, now: datetime, look: Style, *, everything: bool
-) -> Iterator[tuple[Sequence[Item], list[Absent]]]:
+    core: Core,
+    hub_id: str,
+    hub: str,
+    now: datetime,
+    look: Style,
+    *,
+    everything: bool,
+    as_file: bool,
+) -> Iterator[tuple[Candidates, list[Absent]]]:
     """The candidates, best first, and where everything is asked for, the rest of the layer with
-    reasons. Where neither that nor a file is shown, most of them are never read."""
-    if everything or look.is_file or not _sees_no_others_private(core):
+    reasons. Otherwise most of them are never read, unless a file has to be made of all of them."""
+    if everything or as_file or not _sees_no_others_private(core):
         fit, unfit = _all_long_term(core, hub_id, hub, now, everything=everything)
         yield _ranked(fit, look), unfit
         return
@@ -187,13 +198,18 @@ def _private(core: Core, memory: Memory) -> bool:
 # Which of it leaves first, and where it stands
 
 
-def _ranked(memories: Iterable[Memory], look: Style) -> list[Item]:
+def _ranked(memories: Iterable[Memory], look: Style) -> Candidates:
     """Best first: pinned, then by last use. Older, less used ones are the first to leave."""
 
     def worth(memory: Memory) -> tuple[bool, datetime, int]:
         return (memory.pinned, memory.last_use, memory.number)
 
-    return [_item(memory, look) for memory in sorted(memories, key=worth, reverse=True)]
+    found = {memory.id: memory for memory in sorted(memories, key=worth, reverse=True)}
+
+    def read(some: Sequence[str]) -> dict[str, Memory]:
+        return {one: found[one] for one in some}
+
+    return Candidates(list(found), read, lambda memory: _item(memory, look))
 
 
 def _item(memory: Memory, look: Style) -> Item:
