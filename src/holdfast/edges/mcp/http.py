@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import hmac
 import os
-import signal
 import socket
 import stat
 import sys
 from collections.abc import Mapping, Sequence
-from ipaddress import ip_address
 from typing import Any
 
 from mcp.server.lowlevel import Server
@@ -26,12 +24,12 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from holdfast.edges.listening import LOOPBACK, bracketed, is_loopback, listen, run
 from holdfast.errors import AlreadyExists, InvalidInput, NotFound
 
 PATH = "/mcp"
 PORT = 4653  # HOLD on the keys of a telephone
 KEY_VARIABLE = "HOLDFAST_MCP_KEY"
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
 # A shorter one could be guessed.
 _KEY_CHARS_MIN = 16
 _KEY_BYTES = 32
@@ -73,16 +71,12 @@ def asgi_app(
 
 
 def _security(hosts: Sequence[str], origins: Sequence[str]) -> TransportSecuritySettings:
-    names = [_bracketed(host) for host in dict.fromkeys([*LOOPBACK, *hosts])]
-    pages = [f"http://{_bracketed(host)}" for host in LOOPBACK]
+    names = [bracketed(host) for host in dict.fromkeys([*LOOPBACK, *hosts])]
+    pages = [f"http://{bracketed(host)}" for host in LOOPBACK]
     return TransportSecuritySettings(
         allowed_hosts=[form for name in names for form in (name, f"{name}:*")],
         allowed_origins=[form for page in pages for form in (page, f"{page}:*")] + list(origins),
     )
-
-
-def _bracketed(host: str) -> str:
-    return f"[{host}]" if ":" in host else host
 
 
 class KeyCheck:
@@ -162,7 +156,7 @@ def make_key(file: str) -> str:
 
 def require_key(host: str, key: str | None) -> None:
     """Refuses to listen to other machines without a key."""
-    if key is None and not _is_loopback(host):
+    if key is None and not is_loopback(host):
         raise InvalidInput(
             f"Anyone who reaches {host} could read and change this memory: a key is needed.",
             hint="Make one with `holdfast mcp --make-key mcp.key`, and add `--key-file mcp.key`.",
@@ -187,64 +181,12 @@ def serve(
 ) -> None:
     """Serves until SIGTERM or SIGINT. Says on standard error where."""
     require_key(host, key)
-    import uvicorn
-
-    listening = _listen(host, port)
+    listening = listen(host, port)
     hosts = [*hosts, host]
-    if not _is_loopback(host):
+    if not is_loopback(host):
         hosts.append(socket.gethostname())
     app = asgi_app(server, key=key, hosts=hosts, origins=origins)
-    config = uvicorn.Config(
-        app,
-        lifespan="on",
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        timeout_graceful_shutdown=_STOP_S,
-    )
     taken = listening.getsockname()[1]
-    sys.stderr.write(f"holdfast mcp: listening on http://{_bracketed(host)}:{taken}{PATH}\n")
+    sys.stderr.write(f"holdfast mcp: listening on http://{bracketed(host)}:{taken}{PATH}\n")
     sys.stderr.flush()
-    # When it has stopped, uvicorn raises the signal again that stopped it, which must not end the
-    # process before the memory is closed.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        uvicorn.Server(config).run(sockets=[listening])
-    except KeyboardInterrupt:
-        return
-    finally:
-        listening.close()
-
-
-def _is_loopback(host: str) -> bool:
-    """Whether only this machine can reach it."""
-    try:
-        return host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    """A socket that listens; made here, so that a taken port is a sentence, and port 0 a number."""
-    if not 0 <= port <= 65535:
-        raise InvalidInput(f"{port} is no port.", hint="Ports are 0 to 65535; 0 takes a free one.")
-    try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-    except socket.gaierror as error:
-        raise InvalidInput(
-            f"{host} is no address of this machine: {error.strerror}.", hint="Try 127.0.0.1."
-        ) from None
-    family, kind, protocol, _, address = found[0]
-    listening = socket.socket(family, kind, protocol)
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listening.bind(address)
-        # From here on clients are kept waiting, not refused, until the server is up.
-        listening.listen()
-    except OSError as error:
-        listening.close()
-        raise InvalidInput(
-            f"Port {port} of {host} cannot be had: {error.strerror}.",
-            hint="Name another with --port; 0 takes a free one.",
-        ) from None
-    return listening
+    run(app, listening, stop_s=_STOP_S)
