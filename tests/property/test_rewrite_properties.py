@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
@@ -103,6 +103,7 @@ def test_the_others_stay_the_same_memories_when_one_is_added_or_left_out(
 
 
 @settings(max_examples=80, deadline=None)
+@example([], "<!-- mem_1 --><!-- mem_1 -->")
 @given(st.lists(CONTENT, max_size=4), TEXT.filter(is_visible))
 def test_any_text_can_be_the_new_one_and_one_undo_takes_it_back(
     contents: list[str], text: str

@@ -21,7 +21,7 @@ TITLE = "# Long-term Memory"
 _CATEGORY_CHARS_MAX = 64
 
 # Only these count as white space: a form feed or a no-break space is something a person typed.
-_SPACE = " \t\r\n"
+SPACE = " \t\r\n"
 _ID = re.compile(r"[ \t]*<!--[ \t]*(mem_[0-9A-Za-z_-]{1,64})[ \t]*-->[ \t]*$")
 _UPDATED = re.compile(r"<!-- updated (\d{4}-\d\d-\d\d) -->")
 _HEADING = re.compile(r"(#{1,6})[ \t]+(.*)")
@@ -154,7 +154,7 @@ def escaped(content: str) -> str:
     """Content in a form that an item can hold; `unescaped` is its exact inverse."""
     text = _REFERENCE.sub(lambda found: f"&amp;{found[1]}{found[2]}", content)
     text = text.replace("<!--", "&lt;!--").replace("\r", "&#13;")
-    body = text.strip(_SPACE)
+    body = text.strip(SPACE)
     start = text.find(body)
     front, back = text[:start], text[start + len(body) :]
     first = body.partition("\n")[0]
@@ -187,7 +187,7 @@ def _with_comment(lines: list[str], memory_id: str, newline: str) -> str:
     if _LAST_ALONE.match(last):
         lines.append(f"  {comment}")
     else:
-        lines[-1] = f"{lines[-1].rstrip(_SPACE)} {comment}"
+        lines[-1] = f"{lines[-1].rstrip(SPACE)} {comment}"
     return newline.join(lines) + newline
 
 
@@ -233,6 +233,15 @@ def without_id(line: str, memory_id: str) -> str:
     if found is None or found[1] != memory_id:
         return line
     return text[: found.start()] + line[len(text) :]
+
+
+def without_any_id(line: str) -> str:
+    """A line that names no memory, whatever ids were typed at its end."""
+    text = line.rstrip("\r\n")
+    end = line[len(text) :]
+    while found := _ID.search(text):
+        text = text[: found.start()]
+    return text + end
 
 
 # ── parsing ──────────────────────────────────────────────────────────────────────────────────
@@ -324,7 +333,7 @@ def _goes_on(lines: list[str], at: int) -> bool:
 
 
 def _blank(line: str) -> bool:
-    return not line.strip(_SPACE)
+    return not line.strip(SPACE)
 
 
 def _id_of(line: str) -> str | None:
@@ -336,10 +345,10 @@ def _id_of(line: str) -> str | None:
 
 def _front_matter(lines: list[str]) -> int:
     """How many lines at the start are front matter."""
-    if not lines or lines[0].rstrip(_SPACE) != "---":
+    if not lines or lines[0].rstrip(SPACE) != "---":
         return 0
     for at in range(1, len(lines)):
-        line = lines[at].rstrip(_SPACE)
+        line = lines[at].rstrip(SPACE)
         if line in ("---", "..."):
             return at + 1
         if line.startswith("## ") or _id_of(line):
@@ -354,7 +363,7 @@ def _section(lines: list[str], at: int, heading: re.Match[str]) -> tuple[int, Se
     if category is None:
         return at + 1, None
     end = at + 1
-    if end < len(lines) and _UPDATED.fullmatch(lines[end].strip(_SPACE)):
+    if end < len(lines) and _UPDATED.fullmatch(lines[end].strip(SPACE)):
         end += 1
     return end, Section("".join(lines[at:end]), category)
 
@@ -370,7 +379,7 @@ def _closed_region(lines: list[str], at: int) -> int:
         mark = fence[1]
         closing = re.compile(rf" {{0,3}}{re.escape(mark[0])}{{{len(mark)},}}[ \t\r\n]*$")
         closes = closing.match
-    elif line.lstrip(_SPACE).startswith("<!--") and _id_of(line) is None:
+    elif line.lstrip(SPACE).startswith("<!--") and _id_of(line) is None:
         if "-->" in line:
             return at + 1
         closes = re.compile(".*-->").match
@@ -462,7 +471,7 @@ def _paragraph_end(lines: list[str], at: int) -> int:
 def _starts_block(line: str) -> bool:
     if _HEADING.match(line) or _FENCE.match(line) or _BULLET.match(line):
         return True
-    return line.lstrip(_SPACE).startswith("<!--") and _id_of(line) is None
+    return line.lstrip(SPACE).startswith("<!--") and _id_of(line) is None
 
 
 def _content(lines: Iterable[str], width: int) -> tuple[str, str | None]:
@@ -478,7 +487,7 @@ def _content(lines: Iterable[str], width: int) -> tuple[str, str | None]:
             if number and not text:
                 continue
         out.append(text)
-    return unescaped("\n".join(out).strip(_SPACE)), memory_id
+    return unescaped("\n".join(out).strip(SPACE)), memory_id
 
 
 def _dedented(text: str, width: int) -> str:

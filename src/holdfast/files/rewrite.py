@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from holdfast.engine.styles import MINION, marked
 from holdfast.files.memory_md import (
+    SPACE,
     TITLE,
     Block,
     Document,
@@ -27,6 +28,7 @@ from holdfast.files.memory_md import (
     parse,
     rewritten,
     updated_of,
+    without_any_id,
     without_id,
 )
 from holdfast.text.sameness import similarity
@@ -65,7 +67,9 @@ def _shown(block: Block) -> str:
         return block.raw
     bare = [without_id(line, block.id) for line in lines]
     # A comment that had a line to itself leaves none behind.
-    return "".join(new for old, new in zip(lines, bare, strict=True) if new == old or new.strip())
+    return "".join(
+        new for old, new in zip(lines, bare, strict=True) if new == old or new.strip(SPACE)
+    )
 
 
 def without(text: str, ids: Iterable[str]) -> str:
@@ -132,7 +136,7 @@ def _known_again(seen: Document, given: Document) -> list[Block]:
         elif not block.content:
             continue
         elif _is_free_text(block, given.blocks[place + 1 :], own):
-            out.append(Verbatim(_shown(block)))
+            out.append(Verbatim("".join(without_any_id(line) for line in _LINE.findall(block.raw))))
         elif block.content not in texts:
             # A text that is there twice, and was not before, is one memory.
             out.append(_nameless(block))
