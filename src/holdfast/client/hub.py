@@ -50,6 +50,8 @@ NEEDS_THE_MACHINE: dict[str, str] = {
     "rewrite_memory_md": _FILES,
     "files": _FILES,
     "sync_journals": _FILES,
+    "attachments": _FILES,
+    "attachment": _FILES,
     "compact": _UPKEEP,
     "lifecycle": _UPKEEP,
     "purge_forgotten": _UPKEEP,
@@ -109,6 +111,7 @@ class RemoteHub(RemotePast, RemoteTalk):
         parent: str | None = None,
         origin: Origin | None = None,
         metadata: Mapping[str, Any] | None = None,
+        fetch: bool = False,
     ) -> Remembered:
         """Keeps a piece of knowledge; see `HubMemory.remember`."""
         given = dict(locals())

@@ -15,6 +15,7 @@ from holdfast.domain.memory import Memory
 from holdfast.domain.query import Hit, LeftOut, Passage, Recalled
 from holdfast.domain.results import Duplicate, Quarantined, Stored, Superseded, Updated
 from holdfast.domain.turn import Turn
+from holdfast.errors import InvalidInput
 from holdfast.text.normalise import clean_time
 
 if TYPE_CHECKING:
@@ -59,9 +60,8 @@ def sent_fields(fields: Plain) -> dict[str, Any]:
 
 def sent_draft(draft: Draft) -> dict[str, Any]:
     fields = draft._asdict()
-    # Files are uploaded, and what is done later is the server's own business.
-    for name in ("attachment", "fetch", "processing"):
-        fields.pop(name, None)
+    if fields.pop("attachment") is not None:
+        raise InvalidInput("A file is sent by itself.", hint="Use remember_file.")
     if fields["supersedes"] is not None:
         fields["supersedes"] = str(fields["supersedes"])
     return {name: value for name, value in sent_fields(fields).items() if value is not None}

@@ -1,12 +1,12 @@
-"""Watching the folders of hubs: who changed a file, said the moment it happens. What to do about it
-is the caller's business.
+"""Watching the folders of hubs, and folders that are pushed: that a file was changed, said the
+moment it happens. What to do about it is the caller's business.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from holdfast.errors import StoreError
@@ -24,13 +24,7 @@ _MIRRORED = re.compile(r"MEMORY\.md|[a-z0-9]+(?:-[a-z0-9]+)*\.md")
 def watch_hubs(home: str, *, stop: Any = None) -> Iterator[set[str]]:
     """The names of the hubs whose mirrored files changed, each time some did; until `stop` (an
     event) is set or the process is interrupted."""
-    try:
-        from watchfiles import watch
-    except ImportError as error:
-        raise StoreError(
-            f"Watching files needs the package watchfiles, which cannot be imported ({error}).",
-            hint='Install it with: pip install "holdfast[files]"',
-        ) from error
+    watch = _need_watch()
     root = os.path.realpath(os.path.join(home, HUBS))
     make_folder(root)
     found = watch(
@@ -45,6 +39,38 @@ def watch_hubs(home: str, *, stop: Any = None) -> Iterator[set[str]]:
     except KeyboardInterrupt:
         # That is how a person ends it.
         return
+
+
+def watch_paths(paths: Sequence[str], *, stop: Any = None) -> Iterator[None]:
+    """Says each time that something in these folders, or one of these files, has changed; until
+    `stop` (an event) is set or the process is interrupted."""
+    watch = _need_watch()
+    real = [os.path.realpath(path) for path in paths]
+    folders = [path for path in real if os.path.isdir(path)]
+    files = {path for path in real if not os.path.isdir(path)}
+    # Editors put a new file in the place of the old one, so it is the folder that is watched.
+    roots = dict.fromkeys([*folders, *(os.path.dirname(path) for path in files)])
+
+    def meant(_: Any, path: str) -> bool:
+        return path in files or any(path.startswith(folder + os.sep) for folder in folders)
+
+    try:
+        for _ in watch(*roots, watch_filter=meant, debounce=DEBOUNCE_MS, stop_event=stop):
+            yield
+    except KeyboardInterrupt:
+        # That is how a person ends it.
+        return
+
+
+def _need_watch() -> Any:
+    try:
+        from watchfiles import watch
+    except ImportError as error:
+        raise StoreError(
+            f"Watching files needs the package watchfiles, which cannot be imported ({error}).",
+            hint='Install it with: pip install "holdfast[files]"',
+        ) from error
+    return watch
 
 
 def hub_of(root: str, path: str) -> str | None:

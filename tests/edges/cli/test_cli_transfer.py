@@ -77,7 +77,7 @@ def test_a_taken_name_and_a_missing_file_have_their_own_codes(stocked: Run, tmp_
     text = stocked("export", "-").out
     assert stocked("import", "-", stdin=text).code == 4
     assert stocked("import", str(tmp_path / "nothing")).code == 3
-    assert stocked("import", str(tmp_path)).code == 2
+    assert stocked("import", str(tmp_path), "--as", "copy").code == 2
     assert stocked("export", str(tmp_path)).code == 2
 
 

@@ -208,6 +208,14 @@ class Call:
 
     # People
 
+    def offers(self, question: str) -> bool:
+        """Whether a person says yes, now or beforehand; where nobody can be asked, it is no."""
+        if self.args.yes:
+            return True
+        if sys.stdin is None or not sys.stdin.isatty():
+            return False
+        return self._asked(question)
+
     def confirm(self, question: str) -> None:
         """Goes on only when a person says yes; --yes says it beforehand."""
         if self.args.yes:
@@ -217,10 +225,13 @@ class Call:
                 f"{question} This asks first, and there is no terminal to ask on.",
                 hint="Add --yes to say yes beforehand.",
             )
+        if not self._asked(question):
+            raise Cancelled("Nothing was changed.")
+
+    def _asked(self, question: str) -> bool:
         self.out.stderr.write(f"{question} [y/N] ")
         self.out.stderr.flush()
-        if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-            raise Cancelled("Nothing was changed.")
+        return sys.stdin.readline().strip().lower() in ("y", "yes")
 
     def read(self, path: str, what: str) -> str:
         """The text of a file, or of standard input for `-`."""

@@ -33,16 +33,7 @@ def _index_files(call: Call, args: Namespace) -> None:
         report = call.hub.index_files(
             args.folder, dry_run=args.dry_run, remove_many=args.yes, progress=step
         )
-    if call.out.json:
-        call.out.value(
-            {"result": "would index" if args.dry_run else "indexed", "hub": call.hub.name}
-            | {name: list(getattr(report, name)) for name in _PATHS}
-            | {name: [note._asdict() for note in getattr(report, name)] for name in _NOTED}
-        )
-    elif call.out.terminal:
-        _show(call, report, dry_run=args.dry_run)
-    else:
-        _print_rows(call, report)
+    show_report(call, report, dry_run=args.dry_run)
     if report.withheld:
         call.out.note(
             f"{len(report.withheld)} files are gone, more than a third of all. Their memories"
@@ -52,6 +43,20 @@ def _index_files(call: Call, args: Namespace) -> None:
 
 _PATHS = ("added", "updated", "unchanged", "removed", "withheld")
 _NOTED = ("skipped", "refused")
+
+
+def show_report(call: Call, report: Report, *, dry_run: bool) -> None:
+    """What became of each file of a folder."""
+    if call.out.json:
+        call.out.value(
+            {"result": "would index" if dry_run else "indexed", "hub": call.hub.name}
+            | {name: list(getattr(report, name)) for name in _PATHS}
+            | {name: [note._asdict() for note in getattr(report, name)] for name in _NOTED}
+        )
+    elif call.out.terminal:
+        _show(call, report, dry_run=dry_run)
+    else:
+        _print_rows(call, report)
 
 
 def _show(call: Call, report: Report, *, dry_run: bool) -> None:

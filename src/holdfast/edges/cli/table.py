@@ -23,6 +23,7 @@ GROUPS = (
         "write",
         ("remember", "update", "pin", "unpin", "archive", "forget", "restore", "purge"),
     ),
+    Group("files, folders and links", "push", ("push",)),
     Group("finding", "read", ("recall", "get", "list", "related", "timeline")),
     Group("for an agent's prompt", "context", ("context",)),
     Group("memory as a file", "files", ("sync", "watch", "conflicts", "compact")),

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import IO, TYPE_CHECKING
 
+from holdfast.edges.cli import push
 from holdfast.edges.cli.command import Command, Namespace, Parser
 from holdfast.edges.cli.output import counted
 from holdfast.edges.cli.plain import plain_hub
@@ -76,11 +77,31 @@ def _write_whole(call: Call, path: str) -> int:
 
 
 def _import_options(parser: Parser) -> None:
-    parser.add_argument("file", metavar="FILE", help="what export has written; - reads it")
-    parser.add_argument("--as", dest="name", metavar="NAME", help="under another name")
+    help_ = "what export has written, - to read it; or a folder of files"
+    parser.add_argument("file", metavar="FILE", help=help_)
+    parser.add_argument("--as", dest="name", metavar="NAME", help="the hub under another name")
+    push.add_folder_options(parser)
 
 
 def _import(call: Call, args: Namespace) -> None:
+    if args.file != "-" and os.path.isdir(args.file):
+        if args.name:
+            raise InvalidInput(
+                f"{args.file} is a folder; --as is for what `holdfast export` has written.",
+                hint="The files of a folder go into the hub that --hub names.",
+            )
+        push.push_folders(call, args, [args.file])
+        return
+    if args.watch or args.dry_run:
+        raise InvalidInput(
+            "--watch and --dry-run are for a folder; an export is imported once, and whole."
+        )
+    if call.server:
+        raise InvalidInput(
+            "An export becomes a hub on the machine that has the memory, not through"
+            f" {call.server}.",
+            hint="Run it there. A folder of files can be imported from here.",
+        )
     with _opened(args.file) as file, call.out.progress("import") as step:
         size = os.fstat(file.fileno()).st_size if args.file != "-" else 0
         hub = call.memory.import_hub(_lines(file, step, size), name=args.name)
@@ -100,10 +121,6 @@ def _import(call: Call, args: Namespace) -> None:
 def _opened(path: str) -> IO[bytes]:
     if path == "-":
         return sys.stdin.buffer
-    if os.path.isdir(path):
-        raise InvalidInput(
-            f"{path} is a folder.", hint="Import what `holdfast export` has written."
-        )
     try:
         return open(path, "rb")
     except FileNotFoundError:
@@ -135,9 +152,11 @@ COMMANDS = (
     ),
     Command(
         "import",
-        "Make a hub from an export; all of it or nothing.",
+        "Make a hub from an export, all of it or nothing; or take in a folder of files.",
         "holdfast import work.jsonl --as work-copy",
         _import_options,
         _import,
+        "FILE is what `holdfast export` has written, and becomes a hub of its own. Where it is a\n"
+        "folder, its files become documents of the hub in use, as `holdfast push FOLDER` does.",
     ),
 )

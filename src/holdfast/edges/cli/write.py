@@ -70,11 +70,11 @@ def _remember(call: Call, args: Namespace) -> None:
         content = _content(call, args.content)
         results = call.hub.remember_many([{"content": content, **shared}])
     if call.out.json:
-        values = [_plain_result(result, call.hub.name) for result in results]
+        values = [plain_result(result, call.hub.name) for result in results]
         call.out.value(values if args.file else values[0])
     else:
         for result in results:
-            _show_result(call, result)
+            show_result(call, result)
     call.embed_left()
 
 
@@ -157,7 +157,7 @@ def _outcome(result: Remembered) -> str:
     return type(result).__name__.lower()
 
 
-def _plain_result(result: Remembered, hub: str) -> dict[str, Any]:
+def plain_result(result: Remembered, hub: str) -> dict[str, Any]:
     value: dict[str, Any] = {
         "result": _outcome(result),
         "memory": plain_memory(result.memory, hub),
@@ -170,7 +170,7 @@ def _plain_result(result: Remembered, hub: str) -> dict[str, Any]:
     return value
 
 
-def _show_result(call: Call, result: Remembered) -> None:
+def show_result(call: Call, result: Remembered) -> None:
     from holdfast.domain.results import Duplicate, Quarantined, Superseded, Updated
 
     memory = result.memory

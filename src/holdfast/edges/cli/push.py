@@ -1,0 +1,289 @@
+"""Files, folders, standard input and links into the hub: push. A folder also by `import`.
+
+What is pushed again is a new version of the same memory, and what did not change is passed over.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from holdfast.domain.memory import BOUNDARIES
+from holdfast.edges.cli import options
+from holdfast.edges.cli.command import Command, Namespace, Parser
+from holdfast.edges.cli.documents import show_report
+from holdfast.edges.cli.output import counted, short
+from holdfast.edges.cli.write import plain_result, show_result
+from holdfast.errors import HoldfastError, InvalidInput, NotFound
+
+if TYPE_CHECKING:
+    from holdfast.domain.results import Remembered
+    from holdfast.edges.cli.call import Call
+
+# So many files are taken in without asking.
+_UNASKED = 10
+# So many go in one transaction, and in one request to a server.
+_BATCH = 50
+_BATCH_BYTES = 500_000
+# Of the files that are gone, as many as a person reads before saying yes.
+_NAMED = 5
+# What is kept as a file, whose text is read later: papers and pictures.
+_DOCUMENTS = frozenset(
+    "pdf png jpg jpeg gif webp tif tiff bmp docx xlsx pptx".split()  # noqa: SIM905
+)
+
+
+class _Sorted(NamedTuple):
+    """What was named, by what it is."""
+
+    texts: list[str]
+    documents: list[str]
+    folders: list[str]
+    links: list[str]
+    stdin: bool
+
+
+def _options(parser: Parser) -> None:
+    parser.add_argument(
+        "things", nargs="*", metavar="THING", help="files, folders, links; - or a pipe reads text"
+    )
+    parser.add_argument("--title", metavar="TEXT", help="instead of one taken from the content")
+    parser.add_argument("--tag", action="append", metavar="TAG", help="repeatable")
+    parser.add_argument("--hint", metavar="TEXT", help="what it is about, where rules would guess")
+    options.add_category(parser)
+    parser.offer("--boundary", BOUNDARIES, metavar="WHO", help=", ".join(BOUNDARIES))
+    parser.add_argument("--fetch", action="store_true", help="of links, also get the pages")
+    add_folder_options(parser)
+
+
+def add_folder_options(parser: Parser) -> None:
+    """What `import` takes for a folder, too."""
+    parser.add_argument("--dry-run", action="store_true", help="only say what would happen")
+    parser.add_argument("--watch", action="store_true", help="go on when files change")
+    options.add_yes(parser)
+
+
+def _push(call: Call, args: Namespace) -> None:
+    named = _sort(args.things)
+    _refuse_mixtures(args, named)
+    files = named.texts + named.documents
+    if len(files) > _UNASKED and not args.dry_run:
+        call.confirm(f"Take in {len(files)} files?")
+    results = _push_single(call, args, named)
+    if call.out.json and not named.folders:
+        values = [plain_result(result, call.hub.name) for result in results]
+        call.out.value(values[0] if len(args.things) <= 1 and values else values)
+    elif not call.out.json:
+        for result in results:
+            show_result(call, result)
+    call.embed_left()
+    if named.folders:
+        push_folders(call, args, named.folders)
+    elif args.watch:
+        _watch(call, args, named.texts)
+
+
+def _sort(things: Sequence[str]) -> _Sorted:
+    out = _Sorted([], [], [], [], not things or list(things) == ["-"])
+    if out.stdin:
+        return out
+    for thing in things:
+        if thing == "-":
+            raise InvalidInput("Standard input is pushed by itself, without files beside it.")
+        if thing.lower().startswith(("http://", "https://")):
+            out.links.append(thing)
+        elif os.path.isdir(thing):
+            out.folders.append(thing)
+        elif os.path.basename(thing).startswith(".env"):
+            raise InvalidInput(
+                f"{thing} is not pushed: such files hold secrets.",
+                hint="Push what you want remembered of it as text.",
+            )
+        elif os.path.exists(thing):
+            kind = os.path.splitext(thing)[1].lstrip(".").lower()
+            (out.documents if kind in _DOCUMENTS else out.texts).append(thing)
+        else:
+            raise NotFound(f"There is no file or folder {thing}.", hint="Check the name.")
+    return out
+
+
+def _refuse_mixtures(args: Namespace, named: _Sorted) -> None:
+    single = len(named.texts) + len(named.documents) + len(named.links) + named.stdin
+    labels = ("title", "tag", "hint", "category", "boundary")
+    given = [f"--{name}" for name in labels if getattr(args, name)]
+    if named.folders and given:
+        raise InvalidInput(
+            f"{given[0]} is for what is named by itself, not for a whole folder.",
+            hint="Push the files one at a time, or the folder without it.",
+        )
+    if args.title and single > 1:
+        raise InvalidInput("A title belongs to one memory.", hint="Push them one at a time.")
+    if args.fetch and not named.links:
+        raise InvalidInput("--fetch is for links, and none was named.")
+    if args.watch and not (named.texts or named.folders):
+        raise InvalidInput("--watch is for files and folders.", hint="Name one.")
+    if args.dry_run and not named.folders:
+        raise InvalidInput("--dry-run is for folders.", hint="Name one.")
+    if named.folders and single and args.json:
+        raise InvalidInput("With --json, folders are pushed by themselves.")
+    if len(named.folders) > 1 and args.json:
+        raise InvalidInput("With --json, one folder is pushed at a time.")
+    if len(named.folders) > 1 and args.watch:
+        raise InvalidInput("--watch follows one folder.", hint="Start one for each.")
+
+
+# What is named by itself
+
+
+def _push_single(call: Call, args: Namespace, named: _Sorted) -> list[Remembered]:
+    drafts: list[dict[str, Any]] = []
+    if named.stdin:
+        drafts.append(_draft(args, _stdin(call)))
+    drafts += [_draft(args, link, content_type="link", fetch=args.fetch) for link in named.links]
+    results: list[Remembered] = []
+    total = len(drafts) + len(named.texts) + len(named.documents)
+    with call.out.progress("push") as step:
+        for path in named.texts:
+            # The path is what tells a new version of the file from a new memory.
+            drafts.append(_draft(args, call.read(path, "a file"), source_path=_place(path)))
+            size = sum(len(draft["content"]) for draft in drafts)
+            if len(drafts) >= _BATCH or size >= _BATCH_BYTES:
+                results += call.hub.remember_many(drafts)
+                drafts = []
+                step(len(results), total)
+        if drafts:
+            results += call.hub.remember_many(drafts)
+            step(len(results), total)
+        for path in named.documents:
+            fields = _labels(args) | {"source": "cli", "layer": "library"}
+            results.append(call.hub.remember_file(path, source_path=_place(path), **fields))
+            step(len(results), total)
+    return results
+
+
+def _stdin(call: Call) -> str:
+    if sys.stdin is None or sys.stdin.isatty():
+        raise InvalidInput(
+            "Say what to push.", hint="Name files, folders or links, or pipe text into it."
+        )
+    return call.read("-", "text")
+
+
+def _draft(args: Namespace, content: str, **more: Any) -> dict[str, Any]:
+    picked = _picked(args.hint, content, more.get("source_path"))
+    labels = _labels(args)
+    return {"content": content, "source": "cli", "layer": "library", **picked, **labels, **more}
+
+
+def _labels(args: Namespace) -> dict[str, Any]:
+    given = {
+        "title": args.title,
+        "tags": args.tag,
+        "category": args.category,
+        "boundary": args.boundary,
+    }
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _picked(hint: str | None, content: str, source_path: str | None) -> dict[str, Any]:
+    """What a hint says of a text: a category or a kind by its name, else as a title would."""
+    said = " ".join((hint or "").split()).lower()
+    if not said:
+        return {}
+    from holdfast.domain.memory import CATEGORIES, KINDS
+    from holdfast.text.classify import classify
+
+    picked = classify(content, title=said, source_path=source_path)
+    return {
+        "category": said if said in CATEGORIES else picked.category,
+        "kind": said if said in KINDS else picked.kind,
+    }
+
+
+def _place(path: str) -> str:
+    """How a file is known: the same as when its folder is pushed."""
+    return os.path.realpath(path).replace(os.sep, "/")
+
+
+# Folders
+
+
+def push_folders(call: Call, args: Namespace, folders: Sequence[str]) -> None:
+    """Brings the hub up to date with folders; with --watch, again and again."""
+    for folder in folders:
+        _push_folder(call, args, folder)
+    if args.watch:
+        _watch(call, args, folders)
+
+
+def _push_folder(call: Call, args: Namespace, folder: str) -> None:
+    coming = call.hub.index_files(folder, dry_run=True)
+    if args.dry_run:
+        show_report(call, coming, dry_run=True)
+        return
+    if len(coming.added) > _UNASKED:
+        call.confirm(f"Take in {len(coming.added)} files of {folder}?")
+    gone = [*coming.removed, *coming.withheld]
+    remove = bool(gone) and call.offers(_question(gone))
+    with call.out.progress("push") as step:
+        report = call.hub.index_files(folder, remove=remove, remove_many=remove, progress=step)
+    show_report(call, report, dry_run=False)
+    if report.withheld:
+        call.out.note(
+            f"{counted(len(report.withheld), 'file')} gone, and what they said stays. To archive"
+            " it, run it again with --yes."
+        )
+    call.embed_left()
+
+
+def _question(gone: Sequence[str]) -> str:
+    names = ", ".join(short(path, 60) for path in gone[:_NAMED])
+    more = f" and {len(gone) - _NAMED} more" if len(gone) > _NAMED else ""
+    return f"{counted(len(gone), 'file')} gone ({names}{more}). Archive what they said?"
+
+
+def _watch(call: Call, args: Namespace, paths: Sequence[str]) -> None:
+    from holdfast.files.watch import watch_paths
+
+    call.out.stdout.flush()
+    call.out.note(f"Watching {', '.join(paths)}. Ctrl-C ends it.")
+    for _ in watch_paths(paths):
+        for path in paths:
+            try:
+                _again(call, args, path)
+            except HoldfastError as error:
+                # A file that cannot be read, or a server that is away, ends no watch.
+                call.out.note(str(error))
+        call.out.stdout.flush()
+
+
+def _again(call: Call, args: Namespace, path: str) -> None:
+    """One more pass, which says only what is new."""
+    if not os.path.isdir(path):
+        if os.path.exists(path):
+            for result in call.hub.remember_many(
+                [_draft(args, call.read(path, "a file"), source_path=_place(path))]
+            ):
+                show_result(call, result)
+        return
+    report = call.hub.index_files(path, remove=args.yes, remove_many=args.yes)
+    if report.added or report.updated or report.removed or report.refused:
+        show_report(call, report._replace(skipped=()), dry_run=False)
+    call.embed_left()
+
+
+COMMANDS = (
+    Command(
+        "push",
+        "Take in files, folders, links or standard input.",
+        "holdfast push notes/ --watch",
+        _options,
+        _push,
+        "Of a folder, text and code are taken in, as .gitignore allows. More than 10 new files\n"
+        "are asked about first; what is unchanged is not read again; what files said that are\n"
+        "gone is archived where you say so. Papers and pictures are kept as files, and read later.\n"
+        "In a pipe, a line per memory as `remember` prints it, or per file as `index-files` does.",
+    ),
+)
