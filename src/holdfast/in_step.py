@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from holdfast.files.step import Step
     from holdfast.hub_memory import HubMemory
 
+# The folder of `files.attachments`, which is not imported for its name alone.
+ATTACHMENTS = "attachments"
 # Operations before which edits in the files are taken in, and those after which MEMORY.md follows.
 READING = (
     *("recall", "search_text", "get", "find", "list", "related", "statistics", "context"),
@@ -81,13 +83,24 @@ def _has_files(hub: HubMemory) -> bool:
 
 
 def _step_of(hub: HubMemory) -> Step | None:
-    if not os.path.isdir(os.path.dirname(hub.memory_md)):
+    if not _is_kept_in_files(os.path.dirname(hub.memory_md)):
         return None
     if hub._step is None:
         from holdfast.files.step import Step
 
         hub._step = Step(hub.core, hub.memory_md, hub.id, hub.name)
     return hub._step
+
+
+def _is_kept_in_files(folder: str) -> bool:
+    """Whether the hub has a folder for people. One with nothing but attachments is none: whoever
+    pushed a file did not ask for memories as files, which every operation would pay for."""
+    try:
+        with os.scandir(folder) as found:
+            names = [entry.name for _, entry in zip(range(2), found, strict=False)]
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return names != [ATTACHMENTS]
 
 
 def _stepped(method: Any, name: str, *, writes: bool) -> Any:

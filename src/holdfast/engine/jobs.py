@@ -6,7 +6,7 @@ another takes over. What a job means, its runner knows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
@@ -16,7 +16,7 @@ from holdfast.engine.core import Core, require_hub
 from holdfast.errors import Conflict, NotFound
 
 if TYPE_CHECKING:
-    from holdfast.store.base import Writer
+    from holdfast.store.base import Reader, Writer
 
 JobState: TypeAlias = Literal["waiting", "running", "done", "failed"]
 
@@ -106,6 +106,14 @@ def finish(core: Core, writer: Writer, job: Job) -> None:
     _end(writer, job, "done", "", core.now())
 
 
+def put_back(core: Core, job: Job) -> None:
+    """Gives a job back unfinished and without blame: whoever worked on it has to stop."""
+    with core.store.write() as writer:
+        _require_lease(writer, job)
+        again = job._replace(state="waiting", lease="", attempts=job.attempts - 1)
+        writer.put_record(_record(again, due=core.now()))
+
+
 def give_up(core: Core, writer: Writer, job: Job, reason: str) -> None:
     """Ends it badly, in the transaction that tells those who wait for it."""
     _require_lease(writer, job)
@@ -130,6 +138,14 @@ def jobs(core: Core, hub_id: str, hub: str, *, limit: int = _PAGE) -> list[Job]:
     with core.store.read() as reader:
         require_hub(reader, hub_id, hub)
         return [_job(record) for record in reader.records(hub_id, KIND, limit=limit)]
+
+
+def open_jobs(reader: Reader, hub_id: str) -> Iterator[Job]:
+    """The jobs of a hub that are not over."""
+    after = ""
+    while batch := reader.records(hub_id, KIND, limit=_PAGE, after=after):
+        yield from (job for job in map(_job, batch) if job.state in ("waiting", "running"))
+        after = batch[-1].id
 
 
 def _end(writer: Writer, job: Job, state: JobState, reason: str, now: datetime) -> Job:

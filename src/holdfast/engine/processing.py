@@ -8,10 +8,11 @@ in, so that one undo takes back both. How a text is got out of a file, `extract`
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.domain.attachment import ATTACHMENT, PAGE, attachment_of, page_of
+from holdfast.domain.query import Filter
 from holdfast.domain.results import Duplicate, Remembered, Updated
 from holdfast.engine import attached, jobs
 from holdfast.engine.core import Core
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
     from holdfast.store.base import Writer
 
 WORK = "extract"
+# As many at a time; what is left waits for the next start.
+_BATCH = 1_000
+_WAITING = Filter(states=("processing",), forgotten=None, quarantined=None)
 # What the rules pick from the words, and pick anew when the words are there.
 _PICKED = ("kind", "stability", "category", "tags")
 
@@ -175,6 +179,46 @@ def lost(core: Core, writer: Writer, job: Job, reason: str) -> None:
     if not memory.summary:
         fields["summary"] = f"There is no text of it: {reason}."
     _recorder(core, writer, job, memory).revise(memory, **fields)
+
+
+def mend(core: Core) -> int:
+    """Gives memories that wait without a job one again, or says that there is nothing to wait for,
+    as with those of an import, whose files stayed behind; returns how many that were."""
+    core = core.for_upkeep()
+    mended = 0
+    with core.read() as reader:
+        hubs = [hub for hub in reader.hubs() if hub.state == "active"]
+    for hub in hubs:
+        with core.read() as reader:
+            waiting = reader.memories(hub.id, _WAITING, order="number", after=None, limit=_BATCH)
+        if waiting:
+            mended += _mend(core, hub.id, waiting)
+    return mended
+
+
+def _mend(core: Core, hub_id: str, waiting: Sequence[Memory]) -> int:
+    mended = 0
+    with core.write() as writer:
+        busy = {job.about.get("memory") for job in jobs.open_jobs(writer, hub_id)}
+        for seen in waiting:
+            memory = writer.memory(hub_id, seen.id)
+            if memory is None or memory.state != "processing" or memory.id in busy:
+                continue
+            mended += 1
+            change = writer.revisions(hub_id, memory.id)[-1].change_id
+            about: dict[str, Any] = {"memory": memory.id, "change": change, "picked": {}}
+            about["content_hash"] = memory.content_hash
+            file = attachment_of(memory.metadata)
+            if file is not None and attached.holds(writer, hub_id, memory.id, file.hash):
+                about |= {"hash": file.hash, "name": file.name}
+            elif address := page_of(memory.metadata) or address_of(memory.content):
+                about |= {"address": address}
+            else:
+                job = jobs.Job("", hub_id, WORK, about, core.now())
+                lost(core, writer, job, "its file is not here")
+                continue
+            jobs.enqueue(core, writer, hub_id, WORK, about)
+    return mended
 
 
 def _is_about(about: Mapping[str, Any], memory: Memory) -> bool:

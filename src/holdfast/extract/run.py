@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from holdfast.engine import jobs, processing
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 WALL_S = 240
 # Progress is a write; a person looks every few seconds.
 _PROGRESS_S = 2.0
+# How long a worker may take to notice that it should stop.
+_LOOK_S = 0.2
 # Besides the text: lines of progress, names, notes.
 _TALK_BYTES = 1 << 20
 # What a process needs to start and to find its programs; keys and tokens are not among it.
@@ -45,9 +48,19 @@ class Failed(NamedTuple):
     final: bool
 
 
-def work_on_next(core: Core, home: str, *, allowed: tuple[str, ...] = ()) -> Job | None:
+class _Stopped(Exception):
+    """Whoever asked for the work wants to stop."""
+
+
+def _never() -> bool:
+    return False
+
+
+def work_on_next(
+    core: Core, home: str, *, allowed: tuple[str, ...] = (), stop: Callable[[], bool] = _never
+) -> Job | None:
     """Works on the job that has waited longest; None where none is due. `allowed` are private
-    addresses that links may lead to, for tests."""
+    addresses that links may lead to, for tests. When `stop` says so, the job is put back."""
     everyone = core.for_upkeep()
     with core.store.read() as reader:
         # Most looks find nothing, and should not keep writers waiting.
@@ -60,15 +73,19 @@ def work_on_next(core: Core, home: str, *, allowed: tuple[str, ...] = ()) -> Job
     )
     if job is not None:
         try:
-            _work_on(everyone, home, job, allowed)
+            _work_on(everyone, home, job, allowed, stop)
+        except _Stopped:
+            jobs.put_back(everyone, job)
         except (Conflict, NotFound):
             # Another worker has it by now, or its hub is gone; there is nothing to be said.
             return job
     return job
 
 
-def _work_on(core: Core, home: str, job: Job, allowed: tuple[str, ...]) -> None:
-    outcome = extract(core, home, job, allowed)
+def _work_on(
+    core: Core, home: str, job: Job, allowed: tuple[str, ...], stop: Callable[[], bool]
+) -> None:
+    outcome = extract(core, home, job, allowed, stop)
     if isinstance(outcome, Made):
         processing.finish(core, job, outcome)
     elif outcome.final or job.attempts >= jobs.ATTEMPTS_MAX:
@@ -77,7 +94,13 @@ def _work_on(core: Core, home: str, job: Job, allowed: tuple[str, ...]) -> None:
         jobs.fail(core, job, outcome.reason)
 
 
-def extract(core: Core, home: str, job: Job, allowed: tuple[str, ...] = ()) -> Made | Failed:
+def extract(
+    core: Core,
+    home: str,
+    job: Job,
+    allowed: tuple[str, ...] = (),
+    stop: Callable[[], bool] = _never,
+) -> Made | Failed:
     """What the limited process finds."""
     settings = core.settings
     asked: dict[str, Any] = {
@@ -92,7 +115,7 @@ def extract(core: Core, home: str, job: Job, allowed: tuple[str, ...] = ()) -> M
         asked |= {"timeout_s": settings["fetch.timeout_s"]}
         # The clock of a slow server is watched from here: a byte a second would never time out.
         asked["wall_s"] = min(WALL_S, int(settings["fetch.timeout_s"]) + 10)
-        return _listen(core, job, asked, None)
+        return _listen(core, job, asked, None, stop)
     asked |= {"what": "file", "name": job.about["name"]}
     asked |= {"tesseract": settings["extract.tesseract"]}
     asked |= {"languages": settings["extract.languages"]}
@@ -103,12 +126,18 @@ def extract(core: Core, home: str, job: Job, allowed: tuple[str, ...] = ()) -> M
     place = Attachments(core, hub.id, hub_folder(home, hub.name))
     try:
         with place.open(job.about["hash"]) as file:
-            return _listen(core, job, asked, file)
+            return _listen(core, job, asked, file, stop)
     except NotFound as error:
         return Failed(error.message.rstrip(".").lower(), final=True)
 
 
-def _listen(core: Core, job: Job, asked: dict[str, Any], file: BinaryIO | None) -> Made | Failed:
+def _listen(
+    core: Core,
+    job: Job,
+    asked: dict[str, Any],
+    file: BinaryIO | None,
+    stop: Callable[[], bool],
+) -> Made | Failed:
     words = [sys.executable, "-P", "-B", "-m", "holdfast.extract.child", json.dumps(asked)]
     process = subprocess.Popen(
         words,
@@ -119,7 +148,7 @@ def _listen(core: Core, job: Job, asked: dict[str, Any], file: BinaryIO | None) 
         start_new_session=True,
     )
     try:
-        return _heard(core, job, process, asked)
+        return _heard(core, job, process, asked, stop)
     finally:
         _end(process)
 
@@ -139,7 +168,11 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _heard(
-    core: Core, job: Job, process: subprocess.Popen[bytes], asked: dict[str, Any]
+    core: Core,
+    job: Job,
+    process: subprocess.Popen[bytes],
+    asked: dict[str, Any],
+    stop: Callable[[], bool],
 ) -> Made | Failed:
     assert process.stdout is not None
     until = time.monotonic() + asked["wall_s"] + 5
@@ -151,8 +184,12 @@ def _heard(
     with selectors.DefaultSelector() as selector:
         selector.register(process.stdout, selectors.EVENT_READ)
         while True:
-            if not selector.select(max(0.0, until - time.monotonic())):
+            if stop():
+                raise _Stopped
+            if time.monotonic() >= until:
                 return Failed("reading it takes longer than is allowed", final=True)
+            if not selector.select(_LOOK_S):
+                continue
             data = os.read(process.stdout.fileno(), 1 << 16)
             if not data:
                 return _ended(process)
@@ -204,9 +241,11 @@ def work_until_done(core: Core, home: str, *, allowed: tuple[str, ...] = ()) -> 
     return done
 
 
-def sweep(core: Core, home: str) -> list[str]:
-    """Removes files that crashes left in any hub; what could not be swept is a note."""
+def tidy(core: Core, home: str) -> list[str]:
+    """For the beginning of work: removes files that crashes left in any hub, and gives memories
+    that wait for a text nobody works on a job again. What could not be done is a note."""
     notes = []
+    processing.mend(core)
     with core.store.read() as reader:
         hubs = [hub for hub in reader.hubs() if hub.state == "active"]
     for hub in hubs:

@@ -3,6 +3,7 @@ in. Nothing here is computed from the code under test."""
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -96,6 +97,10 @@ class Scene:
     def forgotten(self, boundary: str = "org") -> str:
         return self.somebody.forget(self.memory(boundary)).id
 
+    def file(self, boundary: str = "org") -> str:
+        sent = io.BytesIO(self.new().encode())
+        return self.somebody.remember_file(sent, name="a.txt", boundary=boundary).memory.id
+
     def change(self) -> str:
         self.somebody.update(self.memory(), title=self.new())
         return self.somebody.changes(limit=1)[0].id
@@ -126,6 +131,7 @@ class Scene:
 class Request(NamedTuple):
     path: str = ""
     json: Any = None
+    files: Any = None
 
 
 class Route(NamedTuple):
@@ -167,6 +173,7 @@ ROUTES: dict[str, Route] = {
     "GET /v1/memories/{memory_id}/related": Route("read", 200, about=MEMORY),
     "GET /v1/memories/{memory_id}/history": Route("read", 200, about=MEMORY),
     "GET /v1/memories/{memory_id}/diff": Route("read", 200, about=MEMORY),
+    "GET /v1/memories/{memory_id}/attachment": Route("read", 200, about=Scene.file),
     "GET /v1/memories/find": Route("read", 200, lambda s, m: Request(f"?reference={m}"), MEMORY),
     "POST /v1/memories/{memory_id}/access": Route("read", 200, about=MEMORY),
     "PATCH /v1/memories/{memory_id}": Route("write", 200, _one(title="Another"), MEMORY),
@@ -188,6 +195,10 @@ ROUTES: dict[str, Route] = {
     "POST /v1/memories/batch": Route(
         "write", 200, lambda s, m: Request(json={"items": [{"content": s.new()}]})
     ),
+    "POST /v1/memories/upload": Route(
+        "write", 201, lambda s, m: Request(files={"file": ("a.txt", s.new().encode())})
+    ),
+    "GET /v1/jobs": Route("read", 200),
     "GET /v1/memories": Route("read", 200),
     "GET /v1/memories/search": Route("read", 200, _query("?q=word")),
     "GET /v1/memories/scan": Route("read", 200),

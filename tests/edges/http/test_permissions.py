@@ -46,7 +46,7 @@ def asked(scene: Scene, name: str, route: Route, role: str, scope: str, boundary
         invite_id=scene.invite() if "{invite_id}" in path else "",
     )
     ask = scene.house.ask(scene.keys[role, scope], scene.hub.id)
-    return ask(method, path + request.path, json=request.json)
+    return ask(method, path + request.path, json=request.json, files=request.files)
 
 
 def checked(scene: Scene, name: str, role: str, scope: str, boundary: str = "org") -> None:

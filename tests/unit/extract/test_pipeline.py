@@ -135,7 +135,7 @@ def test_a_failure_that_may_pass_is_tried_three_times(
 ) -> None:
     from holdfast.extract import run
 
-    monkeypatch.setattr(run, "extract", lambda *a: run.Failed("the disk hiccups", final=False))
+    monkeypatch.setattr(run, "extract", lambda *_: run.Failed("the disk hiccups", final=False))
     made = push(hub)
     for attempts in (1, 2):
         work()

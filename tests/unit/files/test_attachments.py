@@ -16,6 +16,8 @@ import pytest
 from holdfast import Duplicate, Holdfast, HubFull, HubMemory, NotFound, Stored, TooLarge, Updated
 from holdfast.engine import attached
 from holdfast.errors import InvalidInput
+from holdfast.files.attachments import FOLDER
+from holdfast.in_step import ATTACHMENTS
 from holdfast.testing import open_for_tests
 
 
@@ -33,6 +35,10 @@ def hub(memory: Holdfast) -> HubMemory:
 
 def push(hub: HubMemory, data: bytes, name: str = "a.txt", **fields: Any) -> Any:
     return hub.remember_file(io.BytesIO(data), name=name, **fields)
+
+
+def test_both_know_the_folder_by_the_same_name() -> None:
+    assert ATTACHMENTS == FOLDER
 
 
 def stored(hub: HubMemory) -> dict[str, bytes]:
@@ -136,6 +142,15 @@ def test_the_files_of_a_hub_go_with_it(memory: Holdfast, hub: HubMemory) -> None
     push(hub, b"data")
     memory.delete_hub("work")
     assert stored(hub) == {}
+
+
+def test_attachments_alone_do_not_turn_memories_into_files(hub: HubMemory) -> None:
+    push(hub, b"data")
+    hub.remember("Prefers tabs")
+    assert os.listdir(hub.folder) == [FOLDER]
+    hub.sync()
+    hub.remember("Prefers tea")
+    assert "Prefers tea" in Path(hub.memory_md).read_text()
 
 
 def test_a_renamed_hub_takes_its_files_along(memory: Holdfast, hub: HubMemory) -> None:

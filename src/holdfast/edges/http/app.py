@@ -24,6 +24,7 @@ from holdfast.edges.http import (
     memories,
     past,
     recall,
+    uploads,
     watching,
 )
 from holdfast.edges.http.gates import Bodies, Crowd, Door, Limits, Pace
@@ -61,9 +62,22 @@ def create_app(
     app.state.stopping = asyncio.Event()
     answers.install(app)
     # Before the routes of one memory: there `find` would be taken for the name of one.
-    for router in (batches, memories, recall, past, journal, log, decisions, hubs, keys, events):
+    for router in (
+        batches,
+        uploads,
+        memories,
+        recall,
+        past,
+        journal,
+        log,
+        decisions,
+        hubs,
+        keys,
+        events,
+    ):
         app.include_router(router.router, prefix="/v1")
     app.include_router(hubs.joining, prefix="/v1")
+    app.include_router(uploads.jobs, prefix="/v1")
     app.include_router(watching.router)
     app.state.agents = agents.Agents(app.state, hosts=limits.hosts, origins=limits.origins)
     app.mount(agents.PATH, app.state.agents)

@@ -71,6 +71,7 @@ class NewMemory(Body):
     supersedes: str | None = None
     parent: str | None = None
     origin: OriginIn | None = None
+    fetch: bool = False
 
     def fields(self) -> dict[str, Any]:
         """What was given, as the library takes it."""
