@@ -878,7 +878,7 @@ class HubMemory:
         """What was purged."""
         with self.core.read() as reader:
             require_hub(reader, self.id, self.name)
-            return reader.receipts(self.id)
+            return self.core.receipts(reader, self.id)
 
     def export(self) -> Iterator[str]:
         """The whole hub as lines of JSON, revisions included."""
