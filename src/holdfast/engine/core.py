@@ -15,6 +15,7 @@ from holdfast.recall.vector import VectorCache
 
 if TYPE_CHECKING:
     from holdfast.domain.access import Act
+    from holdfast.domain.change import Receipt
     from holdfast.domain.clock import Clock
     from holdfast.domain.hub import Hub
     from holdfast.domain.ids import Ids
@@ -105,6 +106,14 @@ class Core:
 
     def sees(self, memory: Memory) -> bool:
         return self.viewer is None or self.viewer.sees(memory)
+
+    def receipts(self, reader: Reader, hub_id: str) -> list[Receipt]:
+        """What was purged in a hub. Why is told to who did it, and to who has the machine: what is
+        gone may have been private, and nothing is left that says so."""
+        return [
+            one if self.permit is None or one.actor == self.actor else one._replace(reason="")
+            for one in reader.receipts(hub_id)
+        ]
 
     # The store, with the actor's eyes
 

@@ -49,13 +49,13 @@ def export_hub(core: Core, hub_id: str, hub: str) -> Iterator[str]:
     with core.read() as reader:
         info = require_hub(reader, hub_id, hub)
         count = 0
-        for line in _lines(reader, info):
+        for line in _lines(core, reader, info):
             count += 1
             yield _dump(line)
         yield _dump({"type": "end", "lines": count})
 
 
-def _lines(reader: Reader, hub: Hub) -> Iterator[dict[str, Any]]:
+def _lines(core: Core, reader: Reader, hub: Hub) -> Iterator[dict[str, Any]]:
     yield {
         "type": FORMAT,
         "version": FORMAT_VERSION,
@@ -92,7 +92,7 @@ def _lines(reader: Reader, hub: Hub) -> Iterator[dict[str, Any]]:
         plain = {**turn._asdict(), "at": to_text(turn.at)}
         del plain["hub_id"]
         yield {"type": "turn", **plain}
-    for receipt in reader.receipts(hub.id):
+    for receipt in core.receipts(reader, hub.id):
         yield {"type": "receipt", **receipt._asdict(), "at": to_text(receipt.at)}
 
 

@@ -18,7 +18,17 @@ from holdfast.engine.remember import remember_many
 from holdfast.errors import HoldfastError, InvalidInput
 from holdfast.files.as_read import note_seen, seen_after, seen_by
 from holdfast.files.layout import Wanted, lay_out
-from holdfast.files.memory_md import FILE_NAME, fresh, parse, render
+from holdfast.files.memory_md import (
+    FILE_NAME,
+    Block,
+    Item,
+    Page,
+    Section,
+    Verbatim,
+    fresh,
+    parse,
+    render,
+)
 from holdfast.files.mirror import Mirror, Voice, our_memories
 from holdfast.files.page_files import agreed_text, agreed_texts
 from holdfast.files.pages import joined, split, tidied
@@ -119,11 +129,29 @@ def _present(place: Place) -> str | None:
         if text is not None and os.path.exists(place.path):
             ids = [item.id for item in parse(text).items if item.id]
             seen = reader.memories_by_id(place.hub_id, ids)
-            return text if len(seen) == len(ids) else without(text, set(ids) - seen.keys())
+            return text if len(seen) == len(ids) else _for_others(text, set(ids) - seen.keys())
         ours = {memory.id: memory for memory in our_memories(place.core, reader, place.hub_id)}
     if not ours:
         return None
     return render(lay_out(fresh(), Wanted(ours, {}, {}, ()), place.core.now().date()))
+
+
+def _for_others(text: str, hidden: set[str]) -> str:
+    """The file without what somebody may not see. A heading over nothing else goes too: it is the
+    category of what is private, and may say as much as that does."""
+    groups: list[list[Block]] = [[]]
+    for block in parse(text).blocks:
+        if isinstance(block, (Section, Page)):
+            groups.append([])
+        groups[-1].append(block)
+    kept = []
+    for group in groups:
+        items = [block for block in group if isinstance(block, Item)]
+        rest = "".join(block.raw for block in group if isinstance(block, Verbatim))
+        private = bool(items) and all(item.id in hidden for item in items)
+        if not (private and isinstance(group[0], Section) and not rest.strip()):
+            kept += group
+    return without("".join(block.raw for block in kept), hidden)
 
 
 # ── adding ───────────────────────────────────────────────────────────────────────────────────
