@@ -95,12 +95,10 @@ def _step_of(hub: HubMemory) -> Step | None:
 def _is_kept_in_files(folder: str) -> bool:
     """Whether the hub has a folder for people. One with nothing but attachments is none: whoever
     pushed a file did not ask for memories as files, which every operation would pay for."""
-    try:
-        with os.scandir(folder) as found:
-            names = [entry.name for _, entry in zip(range(2), found, strict=False)]
-    except (FileNotFoundError, NotADirectoryError):
+    if not os.path.isdir(folder):
         return False
-    return names != [ATTACHMENTS]
+    with os.scandir(folder) as found:
+        return [entry.name for _, entry in zip(range(2), found, strict=False)] != [ATTACHMENTS]
 
 
 def _stepped(method: Any, name: str, *, writes: bool) -> Any:

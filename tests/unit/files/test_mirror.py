@@ -668,6 +668,8 @@ def test_every_operation_looks_at_the_file_or_has_no_need_to() -> None:
     # The log and the journals have files of their own, and `sync` is the look itself.
     others = {name for name in public if "turn" in name or "journal" in name}
     others |= {"sync", "recovery_prompt", "archive_conversation", "index_files", "files", "heard"}
+    # These go through `remember_draft` and `get`, or speak of no memory's text.
+    others |= {"remember_file", "attachment", "jobs"}
     assert public - others == {*READING, *WRITING, *WRITING_SLOWLY}
 
 
