@@ -16,6 +16,7 @@ from holdfast.engine.block import ITEM_SHARE
 from holdfast.engine.drafts import clean_label
 from holdfast.engine.remember import remember_many
 from holdfast.errors import HoldfastError, InvalidInput
+from holdfast.files.additions import pieces
 from holdfast.files.as_read import note_seen, seen_after, seen_by
 from holdfast.files.layout import Wanted, lay_out
 from holdfast.files.memory_md import (
@@ -32,7 +33,7 @@ from holdfast.files.memory_md import (
 from holdfast.files.mirror import Mirror, Voice, our_memories
 from holdfast.files.page_files import agreed_text, agreed_texts
 from holdfast.files.pages import joined, split, tidied
-from holdfast.files.rewrite import pieces, shown, without
+from holdfast.files.rewrite import shown, without
 from holdfast.text import normalise
 from holdfast.text.sameness import words_key
 
