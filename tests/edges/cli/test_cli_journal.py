@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+import holdfast
+from holdfast import engine
 from tests.edges.cli.cli_calls import Run
 
 
@@ -103,3 +105,43 @@ def test_a_purged_entry_is_gone_from_the_file_at_once(run: Run, home: Path) -> N
     assert path.read_text() == ""
     run("restore", "3")
     assert path.read_text() == "- 10:00 rum\n"
+
+
+def test_an_edited_journal_is_taken_in_by_the_next_command_of_any_kind(
+    run: Run, home: Path
+) -> None:
+    run("journal", "add", "tea", "--at", "2026-05-27T10:00")
+    file = file_of(home, "2026-05-27")
+    file.write_text(file.read_text() + "Ann is back from Lisbon\n")
+    assert "Ann is back from Lisbon" in run("recall", "--words", "Lisbon").out
+
+
+def test_many_missing_entries_are_asked_about_and_confirmed(run: Run, home: Path) -> None:
+    for number in range(6):
+        run("journal", "add", f"entry {number}", "--at", f"2026-05-27T10:0{number}")
+    file = file_of(home, "2026-05-27")
+    file.write_text("- 10:00 entry 0\n")
+    asked = run("list")
+    assert len(asked.rows) == 6
+    assert "lacks 5 of its entries" in asked.err and "holdfast sync --confirm" in asked.err
+    assert run("sync", "--confirm").code == 0
+    assert [row[-1] for row in run("list").rows] == ["entry 0"]
+
+
+def test_a_conflict_in_a_journal_is_listed_until_it_is_settled(run: Run, home: Path) -> None:
+    run("journal", "add", "The deploy failed because of the proxy", "--at", "2026-05-27T10:00")
+    with holdfast.open(home, settings={"embed.model": "none"}) as memory:
+        hub = memory.hub()
+        # A write of another process that was stopped before the file could follow.
+        content = {"content": "The deploy failed because of Bob"}
+        engine.edit.update(hub.core, hub.id, hub.name, 1, content)
+    file = file_of(home, "2026-05-27")
+    file.write_text(file.read_text().replace("the proxy", "a full disk"))
+    [row] = run("conflicts").rows
+    assert row[-2:] == [
+        "The deploy failed because of Bob",
+        "The deploy failed because of a full disk",
+    ]
+    assert run("conflicts", "settle", row[0], "--keep", "file").code == 0
+    assert run("conflicts").rows == []
+    assert file.read_text() == "- 10:00 The deploy failed because of a full disk\n"
