@@ -66,7 +66,7 @@ class HubMemory:
         self._owners: HubMemory | None = None
 
     @property
-    def filer(self) -> HubMemory:
+    def _filer(self) -> HubMemory:
         """The hub for who keeps its files: its owner, where a guest makes the call."""
         if self.core.permit is None:
             return self
@@ -120,7 +120,7 @@ class HubMemory:
     @property
     def notes(self) -> list_[str]:
         """What there is to know about the hub's files: restored, refused, in conflict."""
-        filer = self.filer
+        filer = self._filer
         notes = list(filer._step.notes) if filer._step is not None else []
         return notes + (filer._looked.notes if filer._looked is not None else [])
 

@@ -54,7 +54,7 @@ def _in_step(hub: HubMemory, name: str, *, writes: bool) -> Iterator[None]:
     hub._stepping.add(me)
     # Files belong to the hub: what was edited in them is taken in, and what is written to them
     # rendered, in the name of its owner, whoever made the call.
-    guest, hub = hub, hub.filer
+    guest, hub = hub, hub._filer
     try:
         step = _step_of(hub)
         if step is not None:
