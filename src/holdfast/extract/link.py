@@ -15,12 +15,14 @@ import ssl
 import time
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
-from urllib.parse import SplitResult, urljoin, urlsplit
+from urllib.parse import SplitResult, quote, urljoin, urlsplit
 
 from holdfast.extract.found import Unreadable
 
 REDIRECTS_MAX = 5
 _PIECE = 1 << 16
+# What stands in a path as it is.
+_IN_PATH = "/%:@!$&'()*+,;=~"
 # Whoever runs a site may want to know who asks, and to say no.
 _AGENT = "Holdfast (fetches a page that its user asked for)"
 _TEXTS = ("text/", "application/xhtml+xml", "application/xml", "application/json")
@@ -145,11 +147,12 @@ class _Connection(http.client.HTTPConnection):
 def _get(parts: SplitResult, place: str, port: int, bounds: Bounds, until: float) -> Page | str:
     """The page, or where it is to be found."""
     connection = _Connection(parts, place, port, until)
-    path = parts.path or "/"
+    # As people write it, with letters of any script; what is encoded already stays.
+    path = quote(parts.path or "/", safe=_IN_PATH)
     if parts.query:
-        path += f"?{parts.query}"
+        path += "?" + quote(parts.query, safe=_IN_PATH + "?")
     try:
-        host = parts.netloc.rpartition("@")[2]
+        host = _host(parts)
         headers = {"Host": host, "User-Agent": _AGENT, "Accept": "text/html, text/*;q=0.9"}
         headers |= {"Accept-Encoding": "identity", "Connection": "close"}
         try:
@@ -169,6 +172,18 @@ def _get(parts: SplitResult, place: str, port: int, bounds: Bounds, until: float
         return Page(parts.geturl(), kind, charset, data)
     finally:
         connection.close()
+
+
+def _host(parts: SplitResult) -> str:
+    """The name that was asked for, in the letters that names have on the wire."""
+    name = parts.netloc.rpartition("@")[2]
+    if name.isascii():
+        return name
+    host, colon, port = name.partition(":")
+    try:
+        return host.encode("idna").decode() + colon + port
+    except UnicodeError:
+        raise Unreadable("the address has characters that no address has") from None
 
 
 def _require_good(answer: http.client.HTTPResponse) -> None:

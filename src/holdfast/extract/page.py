@@ -80,6 +80,6 @@ def page_text(html: str) -> Found:
     text = re.sub(r"[ \t]+\n|\n[ \t]+(?=\n)", "\n", text)
     text = re.sub(r"\n{3,}", "\n\n", text).strip()
     # A heading or an item without words is no line.
-    text = re.sub(r"(?m)^(?:#{1,6}|-) *$\n?", "", text)
+    text = re.sub(r"(?m)^(?:#{1,6}|-) *$\n?", "", text).strip()
     title = " ".join("".join(reader.title).split())[:200]
     return Found(text, "" if text else "there are no words on the page", title)
