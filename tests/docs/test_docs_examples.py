@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +22,27 @@ from tests.docs.documentation import (
     run_python,
     run_shell,
 )
+from tests.edges.client.servers import served
 
 # What a block for the shell may hold that is not run here: it sets up or builds, or is another
 # program's.
 NOT_RUN = ("make", "pip", "python", "git", "cd", "uv", "#", ".", "pipx", "source")
+
+
+# Pages whose examples talk to a server, at the address where one runs that is not told otherwise.
+# It serves the folder `server`, and wants a key.
+SERVED = ("docs/how-to/use-a-server.md",)
+ADDRESS = "http://127.0.0.1:4653"
+
+
+@contextmanager
+def address_for(page: Path, folder: Path) -> Iterator[str]:
+    """The address of a server, for a page that needs one."""
+    if name_of(page) not in SERVED:
+        yield ADDRESS
+        return
+    with served(folder / "server", key_needed=True, model="auto") as server:
+        yield server.url
 
 
 def examples(page: Path) -> list[Block]:
@@ -45,10 +64,12 @@ def test_the_examples_of_a_page_run_and_give_what_it_says(
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {"__name__": "__main__"}
     wrong: list[str] = []
-    for block in examples(page):
-        if block.language == "python":
-            wrong += run_python(block, page, names)
-        else:
+    with address_for(page, tmp_path) as address:
+        for found in examples(page):
+            block = found._replace(text=found.text.replace(ADDRESS, address))
+            if block.language == "python":
+                wrong += run_python(block, page, names)
+                continue
             if find_embedder("auto") is None:
                 pytest.skip("the pages show answers with the bundled model, which is not installed")
             wrong += run_shell(block, tmp_path, dict(os.environ))

@@ -33,10 +33,10 @@ class Served(NamedTuple):
 
 @contextmanager
 def served(
-    home: Path, *, key_needed: bool = False, limits: Limits | None = None
+    home: Path, *, key_needed: bool = False, limits: Limits | None = None, model: str = "none"
 ) -> Iterator[Served]:
     """Serves a home folder until the block ends."""
-    with holdfast.open(home, settings={"embed.model": "none", "actor": "ada"}) as memory:
+    with holdfast.open(home, settings={"embed.model": model, "actor": "ada"}) as memory:
         app = create_app(memory, key_needed=key_needed, limits=limits)
         config = uvicorn.Config(app, host="127.0.0.1", port=0, log_level="warning", lifespan="on")
         server = uvicorn.Server(config)
