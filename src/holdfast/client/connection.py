@@ -12,7 +12,7 @@ import os
 import random
 import time
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 from urllib.parse import urlsplit
 
 from holdfast.client.faults import of_answer, unreachable
@@ -44,6 +44,9 @@ class Once(NamedTuple):
     params: dict[str, list[str]]
     json: Any
     repeatable: bool
+    # A form with a file: its fields, and the file with its name.
+    fields: dict[str, Any] | None = None
+    files: dict[str, tuple[str, BinaryIO]] | None = None
 
 
 class Connection:
@@ -91,6 +94,16 @@ class Connection:
         """A read that is too long for an address."""
         request = self._request("POST", path, hub, {}, json, once=False)
         return self._answer(request._replace(repeatable=True))
+
+    def upload(
+        self, path: str, file: BinaryIO, name: str, fields: dict[str, Any], *, hub: str | None
+    ) -> Any:
+        """A file, streamed. One that cannot be read again from its start is sent once."""
+        request = self._request("POST", path, hub, {}, None, once=True)
+        request = request._replace(
+            fields=fields, files={"file": (name, file)}, repeatable=file.seekable()
+        )
+        return self._answer(request)
 
     def lines(self, path: str, *, hub: str | None = None) -> Iterator[str]:
         """The lines of an answer that is streamed; it is not tried again once it has begun."""
@@ -150,6 +163,8 @@ class Connection:
                 headers=request.headers,
                 params=request.params,
                 json=request.json,
+                data=request.fields,
+                files=request.files,
             )
         except httpx.HTTPError as error:
             return None, error

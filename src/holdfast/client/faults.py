@@ -12,6 +12,7 @@ from holdfast.errors import (
     EmbedderError,
     Forbidden,
     HoldfastError,
+    HubFull,
     InvalidInput,
     NotFound,
     ServerUnreachable,
@@ -20,6 +21,7 @@ from holdfast.errors import (
     StoreError,
     StoreFull,
     StoreReadOnly,
+    TooLarge,
 )
 
 if TYPE_CHECKING:
@@ -42,6 +44,8 @@ _BY_CODE: dict[str, type[HoldfastError]] = {
     "too_many_requests": StoreBusy,
     "stopping": StoreClosed,
     "store_full": StoreFull,
+    "hub_full": HubFull,
+    "body_too_large": TooLarge,
     "read_only": StoreReadOnly,
     "store_error": StoreError,
     "model_unavailable": EmbedderError,

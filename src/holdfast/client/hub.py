@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime, timedelta, tzinfo
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, overload
 
 from holdfast.arguments import draft_from, to_draft
 from holdfast.client import values
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from holdfast.domain.results import Remembered
     from holdfast.engine.context import Context
     from holdfast.engine.find import Reference
+    from holdfast.engine.jobs import Job
+    from holdfast.files.attachments import Received
     from holdfast.files.documents import Report
 
 # As many as a server gives at once.
@@ -40,7 +42,6 @@ NEEDS_THE_MACHINE: dict[str, str] = {
     "core": "the engine is on the server's machine",
     "home": _FILES,
     "folder": _FILES,
-    "filer": _FILES,
     "memory_md": _FILES,
     "sync": _FILES,
     "conflicts": _FILES,
@@ -145,6 +146,22 @@ class RemoteHub(RemotePast, RemoteTalk):
             )
         body = {"items": drafts, "first_is_parent": first_is_parent}
         return [values.result_of(one) for one in self._send("/memories/batch", body)["data"]]
+
+    def remember_file(
+        self,
+        file: str | os.PathLike[str] | BinaryIO | Received,
+        *,
+        name: str | None = None,
+        **fields: Any,
+    ) -> Remembered:
+        """Keeps a file of this machine on the server, whose worker reads its text."""
+        from holdfast.client.uploads import upload
+
+        return upload(self, file, name, fields)
+
+    def jobs(self, *, limit: int = 100) -> list_[Job]:
+        found = self._get("/jobs", limit=limit)["data"]
+        return [values.job_of(one, self.id) for one in found]
 
     # Finding
 

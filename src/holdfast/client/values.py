@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from holdfast.engine.context import Context
     from holdfast.engine.echo import Heard
     from holdfast.engine.history import FieldDiff, Undone
+    from holdfast.engine.jobs import Job
     from holdfast.files.archive import Archived
     from holdfast.files.journal import Days
 
@@ -254,6 +255,26 @@ def archived_of(plain: Plain) -> Archived:
 
     memory = None if plain["memory"] is None else memory_of(plain["memory"])
     return Archived(memory, plain["path"], tuple(plain["notes"]))
+
+
+def job_of(plain: Plain, hub_id: str) -> Job:
+    """A job as far as a server tells of it: who works on it is its own business."""
+    from holdfast.engine.jobs import Job
+
+    return Job(
+        plain["id"],
+        hub_id,
+        plain["work"],
+        {"memory": plain["memory"]},
+        moment(plain["created_at"]),
+        plain["state"],
+        plain["attempts"],
+        "",
+        plain["done"],
+        plain["total"],
+        plain["reason"],
+        maybe(plain["ended_at"]),
+    )
 
 
 # People and keys

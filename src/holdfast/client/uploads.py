@@ -1,0 +1,61 @@
+"""A file of this machine to a server: opened, named, and sent as a form with its fields."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from holdfast.arguments import draft_from
+from holdfast.client import values
+from holdfast.errors import InvalidInput, NotFound
+
+if TYPE_CHECKING:
+    from holdfast.client.hub import RemoteHub
+    from holdfast.domain.results import Remembered
+
+# What a server takes with a file; who sent it, it says itself.
+_SAYS_ITSELF = ("source",)
+
+
+def upload(hub: RemoteHub, file: Any, name: str | None, fields: dict[str, Any]) -> Remembered:
+    """Sends the file and returns what became of it."""
+    form = _form(fields)
+    if isinstance(file, str | os.PathLike):
+        path = os.fspath(file)
+        try:
+            with open(path, "rb") as opened:
+                return _send(hub, opened, name or os.path.basename(path), form)
+        except FileNotFoundError:
+            raise NotFound(f"There is no file {path}.", hint="Check the name.") from None
+        except IsADirectoryError:
+            raise InvalidInput(
+                f"{path} is a folder.", hint="Use index_files for folders."
+            ) from None
+    if not hasattr(file, "read"):
+        raise InvalidInput(f"A file is a path or an open file, not {type(file).__name__}.")
+    named = name or os.path.basename(str(getattr(file, "name", "")))
+    return _send(hub, file, named, form)
+
+
+def _send(hub: RemoteHub, file: BinaryIO, name: str, form: dict[str, Any]) -> Remembered:
+    answer = hub.server.upload("/memories/upload", file, name or "file", form, hub=hub.id)
+    return values.result_of(answer)
+
+
+def _form(fields: dict[str, Any]) -> dict[str, Any]:
+    """The fields as a form has them: texts, tags once for each, metadata as JSON."""
+    import json
+
+    # The library's own check of names and values; the content is the file's.
+    draft_from({**fields, "content": "-"})
+    out: dict[str, Any] = {}
+    for name, value in values.sent_fields(fields).items():
+        if value is None or name in _SAYS_ITSELF:
+            continue
+        if name == "metadata":
+            out[name] = json.dumps(value, ensure_ascii=False)
+        elif isinstance(value, bool):
+            out[name] = "true" if value else "false"
+        else:
+            out[name] = value if isinstance(value, list) else str(value)
+    return out
