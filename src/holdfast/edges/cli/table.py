@@ -41,6 +41,7 @@ GROUPS = (
     Group("people", "people", ("member", "invite", "org", "team", "share")),
     Group("keys for the server", "keys", ("key",)),
     Group("using a server", "login", ("login", "logout")),
+    Group("work for later", "work", ("work", "jobs")),
     Group("moving", "transfer", ("export", "import")),
     Group(
         "care",

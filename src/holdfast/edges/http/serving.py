@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from holdfast.edges import listening
 from holdfast.edges.http.app import create_app
 from holdfast.edges.http.gates import LOOPBACK, Limits
+from holdfast.edges.worker import Worker
 from holdfast.engine import keys
 from holdfast.errors import InvalidInput
 
@@ -51,7 +52,8 @@ def serve(
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(message)s")
     for name in ("mcp", "uvicorn"):
         logging.getLogger(name).setLevel(logging.WARNING)
-    listening.run(app, socket_, stop_s=_STOP_S)
+    with Worker(memory):
+        listening.run(app, socket_, stop_s=_STOP_S)
 
 
 def limits_of(memory: Holdfast) -> Limits:

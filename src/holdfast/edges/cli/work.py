@@ -1,0 +1,121 @@
+"""Work for later: work, jobs. A server works by itself; without one, `work` reads what came in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from holdfast.edges.cli.command import Command, Namespace, Parser
+
+if TYPE_CHECKING:
+    from holdfast.edges.cli.call import Call
+    from holdfast.engine.jobs import Job
+
+
+def _work_options(parser: Parser) -> None:
+    parser.add_argument("--watch", action="store_true", help="go on until it is interrupted")
+
+
+def _work(call: Call, args: Namespace) -> None:
+    from holdfast.extract import run
+
+    core, home = call.memory.core, call.memory.home
+    if args.watch:
+        _watch(call)
+        return
+    run.tidy(core, home)
+    done = run.work_until_done(core, home)
+    if call.out.json:
+        call.out.value({"result": "worked", "jobs": done})
+    else:
+        call.out.row("worked on", str(done), "job" if done == 1 else "jobs")
+    call.embed_left()
+
+
+def _watch(call: Call) -> None:
+    import threading
+
+    from holdfast.edges.worker import Worker
+
+    call.out.note("Working on jobs as they come; Ctrl-C ends it.")
+    with Worker(call.memory):
+        try:
+            threading.Event().wait()
+        except KeyboardInterrupt:
+            return
+
+
+def _jobs_options(parser: Parser) -> None:
+    parser.add_argument("--all", action="store_true", help="those that are done, too")
+
+
+def _jobs(call: Call, args: Namespace) -> None:
+    found = [job for job in call.hub.jobs(limit=1_000) if args.all or job.state != "done"]
+    if call.out.json:
+        call.out.value({"jobs": [_plain(job) for job in found]})
+        return
+    rows = [
+        (
+            job.id,
+            job.work,
+            _about(job),
+            job.state,
+            str(job.attempts),
+            _how_far(job),
+            call.out.time(job.at),
+            job.reason,
+        )
+        for job in found
+    ]
+    if rows:
+        heads = ("id", "work", "about", "state", "attempts", "done", "since", "reason")
+        call.out.table(heads, rows)
+    else:
+        call.out.note("There is nothing to do.")
+
+
+def _about(job: Job) -> str:
+    told = job.about.get("name") or job.about.get("address") or job.about.get("memory")
+    return str(told or "")
+
+
+def _how_far(job: Job) -> str:
+    if not job.done:
+        return ""
+    return str(job.done) if job.total is None else f"{job.done} of {job.total}"
+
+
+def _plain(job: Job) -> dict[str, Any]:
+    return {
+        "id": job.id,
+        "work": job.work,
+        "memory": job.about.get("memory"),
+        "about": _about(job),
+        "state": job.state,
+        "attempts": job.attempts,
+        "done": job.done,
+        "total": job.total,
+        "reason": job.reason,
+        "created_at": job.at.isoformat(),
+        "ended_at": None if job.ended_at is None else job.ended_at.isoformat(),
+    }
+
+
+COMMANDS = (
+    Command(
+        "work",
+        "Read the files and pages that were pushed, and end.",
+        "holdfast work",
+        _work_options,
+        _work,
+        "A server does this by itself. Each file is read in a process with limits; what cannot be\n"
+        "read stays findable by its title, with the reason.",
+    ),
+    Command(
+        "jobs",
+        "List what waits to be read, is being read, or could not be.",
+        "holdfast jobs --all",
+        _jobs_options,
+        _jobs,
+        "In a pipe, a line per job: id, work, about, state, attempts, how far, since when, reason.",
+    ),
+)

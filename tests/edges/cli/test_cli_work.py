@@ -1,0 +1,35 @@
+"""Reading what was pushed, and looking at what waits, through the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.edges.cli.cli_calls import Run
+
+
+def test_a_pushed_file_waits_and_is_read(run: Run, tmp_path: Path) -> None:
+    report = tmp_path / "report.docx"
+    report.write_bytes(b"PK\x03\x04 no document")
+    run("hub", "create", "work", "--use")
+    assert run("push", str(report)).code == 0
+    (row,) = run("jobs").rows
+    assert row[1:5] == ["extract", "report.docx", "waiting", "0"]
+    assert run("work").rows == [["worked on", "1", "job"]]
+    (row,) = run("jobs").rows
+    assert (row[3], row[7]) == ("failed", "the archive is broken and cannot be opened")
+    assert run("work", "--json").json == {"result": "worked", "jobs": 0}
+
+
+def test_what_is_done_is_listed_when_asked_for(run: Run, tmp_path: Path) -> None:
+    assert "nothing to do" in run("jobs").err
+    import holdfast
+
+    with holdfast.open(run("config", "path").out.strip().rpartition("/")[0]) as memory:
+        note = tmp_path / "a.txt"
+        note.write_text("The heron has landed.")
+        memory.hub().remember_file(note)
+    run("work")
+    assert run("jobs").out == ""
+    (told,) = run("jobs", "--all", "--json").json["jobs"]
+    assert (told["state"], told["about"], told["attempts"]) == ("done", "a.txt", 1)
+    assert run("recall", "heron").out

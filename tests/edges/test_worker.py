@@ -1,0 +1,86 @@
+"""The worker: a thread that reads what comes, and lets go of it when it has to stop."""
+
+from __future__ import annotations
+
+import io
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from holdfast import Holdfast
+from holdfast.edges.worker import Worker
+from holdfast.settings import Value
+from holdfast.testing import open_for_tests
+from tests.unit.extract import makes
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Holdfast]:
+    with open_for_tests(tmp_path) as opened:
+        yield opened
+
+
+def until(is_so: Callable[[], bool]) -> None:
+    """Waits for something that another thread does, and not for long."""
+    pause = threading.Event()
+    end = time.monotonic() + 20
+    while not is_so():
+        assert time.monotonic() < end, "it did not happen"
+        pause.wait(0.02)
+
+
+def test_what_comes_while_it_works_is_read(memory: Holdfast) -> None:
+    hub = memory.create_hub("work")
+    with Worker(memory):
+        made = hub.remember_file(io.BytesIO(b"The heron has landed."), name="a.txt").memory
+        until(lambda: hub.get(made.id).state == "active")
+    assert hub.get(made.id).content == "The heron has landed."
+
+
+def test_a_worker_that_stops_puts_its_job_back_and_ends_what_it_started(
+    memory: Holdfast, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "hangs"
+    program.write_text(f"#!/bin/sh\nmkdir {tmp_path}/begun; exec sleep 600\n")
+    program.chmod(0o755)
+    settings = memory.core.settings._values
+    monkeypatch.setitem(settings, "extract.tesseract", Value(str(program), "test"))
+    hub = memory.create_hub("work")
+    made = hub.remember_file(io.BytesIO(makes.png()), name="a.png").memory
+    with Worker(memory):
+        until((tmp_path / "begun").exists)
+        assert hub.jobs()[0].state == "running"
+    (job,) = hub.jobs()
+    assert (job.state, job.attempts) == ("waiting", 0)
+    monkeypatch.setitem(settings, "extract.tesseract", Value("no-such-program", "test"))
+    with Worker(memory):
+        until(lambda: hub.get(made.id).state == "active")
+
+
+def test_a_memory_that_waits_without_a_job_gets_one_or_a_reason(memory: Holdfast) -> None:
+    hub = memory.create_hub("work")
+    made = hub.remember_file(io.BytesIO(b"The heron has landed."), name="a.txt").memory
+    lines = list(hub.export())
+    (job,) = hub.jobs()
+    with memory.core.store.write() as writer:
+        writer.drop_record(hub.id, "job", job.id)
+    copy = memory.import_hub(lines, name="copy")
+    with Worker(memory):
+        until(lambda: hub.get(made.id).state == "active")
+        until(lambda: copy.get(made.number).state == "active")
+    assert hub.get(made.id).content == "The heron has landed."
+    assert copy.get(made.number).state_reason == "its file is not here"
+
+
+def test_a_crash_leaves_no_file_behind_for_long(memory: Holdfast) -> None:
+    hub = memory.create_hub("work")
+    hub.remember_file(io.BytesIO(b"kept"), name="a.txt")
+    astray = Path(hub.attachments.path("ab" * 32))
+    astray.parent.mkdir(parents=True)
+    astray.write_bytes(b"left by a crash")
+    with Worker(memory):
+        until(lambda: not astray.exists())
+    assert hub.attachments.check() == []
