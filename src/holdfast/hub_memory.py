@@ -67,11 +67,14 @@ class HubMemory:
 
     @property
     def _filer(self) -> HubMemory:
-        """The hub for who keeps its files: its owner, where a guest makes the call."""
-        if self.core.permit is None:
+        """The hub for who keeps its files: its owner, where a guest makes the call. Files hold what
+        the store holds, so this one sees everything; what is told of it goes through other eyes."""
+        if self.core.viewer is None:
             return self
         if self._owners is None:
-            self._owners = HubMemory(self.core.acting(self.info.owner), self.info, self.home)
+            actor = self.core.actor if self.core.permit is None else self.info.owner
+            core = self.core.acting(actor).for_upkeep()
+            self._owners = HubMemory(core, self.info, self.home)
         return self._owners
 
     @property
@@ -89,6 +92,19 @@ class HubMemory:
 
         return hub_folder(self.home, self.name)
 
+    def _look_up(self) -> None:
+        """A hub may be renamed or deleted while this is held, and its old name, and the folder of
+        that name, may be another hub's by now."""
+        with self.core.store.read() as reader:
+            found = require_hub(reader, self.id, self.name)
+        if found.name != self.name:
+            self.info, self._step, self._looked = found, None, None
+
+    def _here(self) -> str:
+        """The folder, for work in it."""
+        self._look_up()
+        return self.folder
+
     def __repr__(self) -> str:
         return f"<hub {self.name}>"
 
@@ -102,7 +118,8 @@ class HubMemory:
 
         # What is wrong with a journal is a note, and keeps MEMORY.md from nothing.
         notes = self.sync_journals(confirm=confirm)
-        report = Mirror(self.core, self.memory_md, self.id, self.name).sync(confirm=confirm)
+        files = self._filer.core
+        report = Mirror(files, self.memory_md, self.id, self.name).sync(confirm=confirm)
         return report._replace(notes=(*report.notes, *notes))
 
     def conflicts(self) -> list_[Clash]:
@@ -279,7 +296,7 @@ class HubMemory:
         """The files that memories of this hub were made from."""
         from holdfast.files.attachments import Attachments
 
-        return Attachments(self.core, self.id, self.folder)
+        return Attachments(self.core, self.id, self._here())
 
     def attachment(self, reference: Reference) -> Kept:
         """The file of a memory: what is known of it, and where its bytes are."""
@@ -533,7 +550,7 @@ class HubMemory:
         from holdfast.files import documents
 
         if folder is None:
-            place = documents.own_place(self.folder)
+            place = documents.own_place(self._here())
         else:
             place = documents.other_place(os.fspath(folder))
         return documents.index_files(
@@ -562,7 +579,8 @@ class HubMemory:
     def _kept_files(self) -> KeptFiles:
         from holdfast.files.kept_files import KeptFiles
 
-        return KeptFiles(self.core, self.id, self.name, self.folder)
+        folder = self._here()
+        return KeptFiles(self.core, self.id, self.name, folder)
 
     # Changing
 
@@ -777,7 +795,8 @@ class HubMemory:
     def _journals(self) -> Place:
         from holdfast.files.journal_base import Place
 
-        return Place(self.core, self.id, self.name, self.folder, self._look)
+        folder = self._here()
+        return Place(self.core, self.id, self.name, folder, self._look)
 
     @property
     def _look(self) -> Look:

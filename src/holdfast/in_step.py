@@ -56,6 +56,8 @@ def _in_step(hub: HubMemory, name: str, *, writes: bool) -> Iterator[None]:
     # rendered, in the name of its owner, whoever made the call.
     guest, hub = hub, hub._filer
     try:
+        hub._look_up()
+        guest.info = hub.info
         step = _step_of(hub)
         if step is not None:
             step.before()

@@ -24,7 +24,7 @@ SETTLED = _SETTLED + "{} text was kept"
 
 def open_clashes(core: Core, hub_id: str, hub: str) -> list[Clash]:
     """What waits to be settled, oldest first."""
-    with core.store.read() as reader:
+    with core.read() as reader:
         require_hub(reader, hub_id, hub)
         return reader.clashes(hub_id)
 
@@ -32,7 +32,8 @@ def open_clashes(core: Core, hub_id: str, hub: str) -> list[Clash]:
 def settle(core: Core, hub_id: str, hub: str, clash_id: str, keep: str) -> Clash:
     """Settles one; `keep` is the text that stays: the store's, the file's, or both."""
     keep = normalise.one_of(keep, KEEPS, "choice")
-    with core.store.read() as reader:
+    core.require("write")
+    with core.read() as reader:
         clash = _find(reader, hub_id, hub, clash_id)
         memory = reader.memory(hub_id, clash.memory_id)
     new = {}
@@ -41,7 +42,7 @@ def settle(core: Core, hub_id: str, hub: str, clash_id: str, keep: str) -> Clash
         new = completed(memory, {"content": clash.in_file})
         # The embedding model is asked before the write begins.
         index = indexed(memory._replace(**new), core)
-    with core.store.write() as writer:
+    with core.write() as writer:
         clash = _find(writer, hub_id, hub, clash_id)
         memory = writer.memory(hub_id, clash.memory_id)
         other = _other(writer, hub_id, clash)

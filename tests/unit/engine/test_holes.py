@@ -1,0 +1,117 @@
+"""Ways in which somebody could come to see or change what is not theirs; each was open once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from holdfast import Holdfast, HubMemory, NotFound
+from holdfast.agents.desk import Desk
+from holdfast.agents.dialects import find_dialect
+from holdfast.agents.toolset import Toolset
+from holdfast.engine import access, keys
+from holdfast.guest import Guest
+from holdfast.testing import FixedClock, open_for_tests
+
+
+def guest(memory: Holdfast, actor: str, role: str = "contributor") -> HubMemory:
+    """The hub `work` as somebody sees it who came in by a key."""
+    access.set_member(memory.core, "hub", memory.hub("work").id, actor, role)
+    return _guest(memory, actor).hub("work")
+
+
+def _guest(memory: Holdfast, actor: str) -> Guest:
+    handed = keys.create_key(memory.core, "laptop", actor=actor)
+    return Guest(memory, keys.find_key(memory.core, handed.secret))
+
+
+def tools(hub: HubMemory, dialect: str) -> Toolset:
+    return Toolset(find_dialect(dialect), Desk(hub, agent="claude", every_hub=True), all_tools=True)
+
+
+# Sources
+
+
+def test_what_the_owner_reads_beside_the_hub_is_not_read_out_to_guests(tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "a.md").write_text("The harbour of my diary", encoding="utf-8")
+    home = tmp_path / "home"
+    read = f"notes={notes}, other=holdfast:{home}#other"
+    settings = {"sources.read": read, "embed.model": "none"}
+    with open_for_tests(home, clock=FixedClock(), settings=settings) as memory:
+        memory.create_hub("other").remember("The harbour of the other hub")
+        owner = memory.create_hub("work")
+        for hub, seen in ((owner, True), (guest(memory, "bob"), False)):
+            for dialect, tool in (("holdfast", "recall"), ("maven", "memory_search")):
+                told = tools(hub, dialect).call(tool, {"query": "harbour"}).text
+                assert ("my diary" in told, "other hub" in told) == (seen, seen), dialect
+
+
+# Names of hubs
+
+
+def test_a_hub_that_is_renamed_meanwhile_does_not_use_the_files_of_who_has_its_name_now(
+    memory: Holdfast, hub: HubMemory
+) -> None:
+    hub.sync()
+    held, bob = memory.hub("work"), guest(memory, "bob")
+    held.list(), bob.list()
+    memory.rename_hub("work", "ours")
+    theirs = memory.create_hub("work")
+    theirs.remember("Their line", layer="long_term", category="fact")
+    theirs.sync()
+    theirs.journal_add("Their journal")
+    theirs.files().create("/memories/x.md", "Their file")
+    for one in (held, bob):
+        assert not one.files().has("/memories/x.md")
+        assert "Their" not in str(one.journal("today"))
+        assert "Their" not in (one.read_memory_md() or "")
+        one.journal_add("Our journal")
+        assert not [found for found in one.list() if "Their" in found.content]
+        assert one.folder == memory.hub("ours").folder
+    assert [memory.content for memory in theirs.list(order="number")] == [
+        "Their line", "Their journal", "Their file"
+    ]  # fmt: skip
+
+
+def test_a_hub_that_is_deleted_meanwhile_does_not_use_the_files_of_who_has_its_name_now(
+    memory: Holdfast, hub: HubMemory
+) -> None:
+    hub.sync()
+    memory.delete_hub("work")
+    theirs = memory.create_hub("work")
+    theirs.journal_add("Their journal")
+    theirs.files().create("/memories/x.md", "Their file")
+    for ask in (
+        lambda: hub.journal("today"),
+        lambda: hub.files().look("/memories/x.md"),
+        lambda: hub.read_memory_md(),
+    ):
+        with pytest.raises(NotFound, match="not there any more"):
+            ask()
+
+
+# Conflicts of a file and the store
+
+
+def test_a_conflict_about_what_is_private_is_neither_seen_nor_settled_by_others(
+    memory: Holdfast, hub: HubMemory
+) -> None:
+    kept = hub.remember("My first", layer="long_term", boundary="private").memory
+    hub.sync()
+    file = Path(hub.memory_md)
+    text = file.read_text(encoding="utf-8")
+    with hub.core.write() as writer:
+        from holdfast.engine.recorder import Recorder
+
+        Recorder(hub.core, writer, hub.id, "update").revise(kept, content="My second")
+    file.write_text(text.replace("My first", "My third"), encoding="utf-8")
+    hub.sync()
+    (clash,) = hub.conflicts()
+    bob = guest(memory, "bob")
+    assert bob.conflicts() == []
+    with pytest.raises(NotFound):
+        bob.settle(clash.id, keep="file")
+    assert hub.conflicts() == [clash]
