@@ -4,8 +4,8 @@ embedder; and the counters that are written on the side."""
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -64,6 +64,8 @@ class Core:
         self.viewer: Viewer | None = Viewer(actor)
         # Refuses what the actor may not do; None for who has the machine, and may do everything.
         self.permit: Permit | None = None
+        # What is written into the same transaction as whatever this core writes.
+        self.also: Callable[[Writer], None] | None = None
         self.settings = settings
         self.vectors = VectorCache()
         # What layers above keep as long as the store is open, under names of their own.
@@ -87,6 +89,7 @@ class Core:
         twin.actor = self.actor if actor is None else actor
         twin.viewer = viewer or Viewer(twin.actor)
         twin.permit = permit
+        twin.also = None
         return twin
 
     def require(self, act: Act, memory: Memory | None = None) -> None:
@@ -121,7 +124,23 @@ class Core:
         return self.store.read(deadline_s=deadline_s, viewer=self.viewer)
 
     def write(self) -> AbstractContextManager[Writer]:
-        return self.store.write(viewer=self.viewer)
+        if self.also is None:
+            return self.store.write(viewer=self.viewer)
+        return self._write_also(self.also)
+
+    @contextmanager
+    def _write_also(self, also: Callable[[Writer], None]) -> Iterator[Writer]:
+        with self.store.write(viewer=self.viewer) as writer:
+            yield writer
+            also(writer)
+
+    def marking(self, also: Callable[[Writer], None]) -> Core:
+        """The same engine for the same one, with something to note in each of its transactions:
+        it is there exactly if the write is."""
+        twin = self.acting(self.actor, None, self.permit)
+        twin.viewer = self.viewer
+        twin.also = also
+        return twin
 
     def now(self) -> datetime:
         return self.clock.now()

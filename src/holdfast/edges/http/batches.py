@@ -42,7 +42,7 @@ def push_many(call: Calling, pushes: Pushes, response: Response, key: Idempotenc
         )
         return 200, {"data": [plain_result(result) for result in results]}
 
-    return once(call, key, pushes, response, work)
+    return once(call, key, pushes, response, work, harmless=True)
 
 
 @router.post("/batch-forget", response_model=ManyMemories)

@@ -3,6 +3,7 @@ in the thread that does the work, once, when it is first needed."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,11 +13,12 @@ from holdfast.edges.http.answers import Refused
 from holdfast.engine import keys
 from holdfast.errors import Forbidden
 from holdfast.guest import Guest
+from holdfast.hub_memory import HubMemory
 
 if TYPE_CHECKING:
     from holdfast.domain.access import Act
-    from holdfast.hub_memory import HubMemory
     from holdfast.library import Holdfast
+    from holdfast.store.base import Writer
 
 # Where a client says which hub it means: a name or an id.
 HUB_HEADER = "X-Hub-ID"
@@ -31,6 +33,8 @@ class Call:
         self.request = request
         self.memory = memory
         self.key_needed = key_needed
+        # Noted in every transaction of the request's own writes.
+        self.also: Callable[[Writer], None] | None = None
 
     @cached_property
     def guest(self) -> Guest:
@@ -59,7 +63,10 @@ class Call:
 
     def hub(self, act: Act = "read") -> HubMemory:
         """The hub that is meant, if the guest may do this there."""
-        return self.guest.hub(self.hub_name, act)
+        hub = self.guest.hub(self.hub_name, act)
+        if self.also is None:
+            return hub
+        return HubMemory(hub.core.marking(self.also), hub.info, hub.home)
 
     def hub_of_members(self) -> HubMemory:
         """The hub that is meant, for its members: for what has no boundary of its own, and so is

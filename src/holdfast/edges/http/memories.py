@@ -132,7 +132,8 @@ def push(call: Calling, new: NewMemory, response: Response, key: IdempotencyKey 
         status = 200 if isinstance(result, Duplicate | Updated) else 201
         return status, plain_result(result)
 
-    return once(call, key, new, response, work)
+    # The same text again is a duplicate, and the same key a new version with nothing new.
+    return once(call, key, new, response, work, harmless=True)
 
 
 @router.get("", response_model=MemoryPage)
@@ -229,7 +230,7 @@ def batch_move(call: Calling, move: Move, response: Response, key: IdempotencyKe
         here.forget_many([memory.id for memory in taken], reason=f"moved to hub {there.name}")
         return 200, {"data": [plain_memory(result.memory) for result in results]}
 
-    return once(call, key, move, response, work)
+    return once(call, key, move, response, work, harmless=True)
 
 
 # What a memory takes along to another hub; ids, numbers, versions and links stay behind.

@@ -5,9 +5,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import secrets
+import socket
 from collections.abc import Callable
 from datetime import timedelta
-from typing import Annotated, Any
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import Header, Response
 from pydantic import BaseModel
@@ -17,11 +21,16 @@ from holdfast.edges.http.answers import Refused
 from holdfast.edges.http.call import Call
 from holdfast.engine.core import Core
 
+if TYPE_CHECKING:
+    from holdfast.store.base import Writer
+
 KIND = "idempotency"
 _KEPT = timedelta(days=1)
-# Who holds a key for longer than this has died: the request may be tried again.
+# Who holds a key for longer than this has died, even where nobody can tell.
 _HELD = timedelta(minutes=1)
 _KEY_CHARS_MAX = 200
+# Tells this process from an earlier one of the same number.
+_RUN = secrets.token_hex(8)
 
 IdempotencyKey = Annotated[str | None, Header(alias="Idempotency-Key", max_length=_KEY_CHARS_MAX)]
 
@@ -32,8 +41,12 @@ def once(
     body: BaseModel | None,
     response: Response,
     work: Callable[[], tuple[int, Any]],
+    *,
+    harmless: bool = False,
 ) -> Any:
-    """Does the work, or answers as it was answered before under this key."""
+    """Does the work, or answers as it was answered before under this key. Where the server dies in
+    the middle of it, work that is `harmless` to do twice is done again; other work only if nothing
+    of it was written."""
     guest = call.guest
     if key is None:
         response.status_code, answer = work()
@@ -54,10 +67,11 @@ def once(
         response.status_code = known["status"]
         response.headers["Idempotent-Replay"] = "true"
         return known["answer"]
+    if not harmless:
+        call.also = partial(_note_begun, call.memory.core, place)
     try:
         status, answer = work()
     except BaseException:
-        # Nothing was done, so nothing is kept: the request may be sent again as it is.
         _release(call, place)
         raise
     _keep(call, place, asked, status, answer)
@@ -66,6 +80,7 @@ def once(
 
 
 def _claim(call: Call, place: str, asked: str) -> dict[str, Any] | None:
+    """What was answered under this key; None where it is ours now."""
     core = call.memory.core
     now = core.now()
     with core.store.write() as writer:
@@ -78,7 +93,10 @@ def _claim(call: Call, place: str, asked: str) -> dict[str, Any] | None:
                     "This idempotency key was used for another request.",
                     hint="Use a new key for each request.",
                 )
-            if record.body["status"] is None:
+            if record.body["status"] is not None:
+                answer = json.loads(record.body["answer"])
+                return {"status": record.body["status"], "answer": answer}
+            if now - record.at < _HELD and not _is_gone(record.body["holder"]):
                 raise Refused(
                     409,
                     "in_progress",
@@ -86,10 +104,44 @@ def _claim(call: Call, place: str, asked: str) -> dict[str, Any] | None:
                     hint="Try again in a moment.",
                     headers={"Retry-After": "1"},
                 )
-            return {"status": record.body["status"], "answer": json.loads(record.body["answer"])}
-        held = {"asked": asked, "status": None, "answer": ""}
-        writer.put_record(Record(NO_HUB, KIND, place, now, held, due=now + _HELD))
+            if record.body["begun"]:
+                raise Refused(
+                    409,
+                    "interrupted",
+                    "The first request with this key was cut off after it had written something.",
+                    hint="Look what is there before you send it again, with a new key.",
+                )
+        held = {"asked": asked, "status": None, "answer": "", "holder": _me(), "begun": False}
+        writer.put_record(Record(NO_HUB, KIND, place, now, held, due=now + _KEPT))
     return None
+
+
+def _note_begun(core: Core, place: str, writer: Writer) -> None:
+    """In the transaction of the work itself: it is there exactly if the work is."""
+    record = writer.record(NO_HUB, KIND, place)
+    if record is not None and not record.body["begun"]:
+        writer.put_record(record._replace(body={**record.body, "begun": True}))
+
+
+def _me() -> list[Any]:
+    return [socket.gethostname(), os.getpid(), _RUN]
+
+
+def _is_gone(holder: list[Any]) -> bool:
+    """Whether the process that held a key is known to have ended. Of other machines nothing is
+    known; there, time tells."""
+    host, process, run = holder
+    if host != socket.gethostname() or os.name != "posix":
+        return False
+    if process == os.getpid():
+        return bool(run != _RUN)
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def _keep(call: Call, place: str, asked: str, status: int, answer: Any) -> None:
@@ -101,8 +153,12 @@ def _keep(call: Call, place: str, asked: str, status: int, answer: Any) -> None:
 
 
 def _release(call: Call, place: str) -> None:
+    """After a failure: where nothing was written nothing is kept, and the request may be sent again
+    as it is."""
     with call.memory.core.store.write() as writer:
-        writer.drop_record(NO_HUB, KIND, place)
+        record = writer.record(NO_HUB, KIND, place)
+        if record is not None and not record.body["begun"]:
+            writer.drop_record(NO_HUB, KIND, place)
 
 
 def drop_old(core: Core, *, limit: int = 500) -> int:

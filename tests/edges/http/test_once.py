@@ -1,0 +1,222 @@
+"""Idempotency keys: what is sent twice is done once."""
+
+from __future__ import annotations
+
+import threading
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from holdfast.domain.clock import SystemClock
+from holdfast.edges.http import once
+from tests.edges.http.conftest import Asking, House
+
+KEY = {"Idempotency-Key": "key-1"}
+TURN = {"role": "user", "content": "Hello"}
+
+# Each would leave something twice, or fail the second time, if it were done twice.
+WRITES: list[tuple[str, str, Any]] = [
+    ("POST", "/v1/memories", {"content": "Ada prefers tabs"}),
+    ("POST", "/v1/memories/batch", {"items": [{"content": "One"}, {"content": "Two"}]}),
+    ("POST", "/v1/log", {"role": "user", "content": "Hello"}),
+    ("POST", "/v1/journal", {"text": "Went to the harbour"}),
+    ("POST", "/v1/decisions", {"question": "Which way?", "options": ["left", "right"]}),
+    (
+        "POST",
+        "/v1/conversations",
+        {"session": "s1", "messages": [TURN]},
+    ),
+    ("PATCH", "/v1/memories/first", {"title": "Another"}),
+    ("POST", "/v1/memories/first/access", None),
+    ("POST", "/v1/memories/first/forget", None),
+    ("POST", "/v1/memories/first/archive", None),
+    ("POST", "/v1/memories/first/pin", None),
+    ("DELETE", "/v1/memories/first", None),
+    ("POST", "/v1/undo", {}),
+]
+
+
+@pytest.fixture
+def filled(ask: Asking) -> Asking:
+    ask.push("The first one", key="first")
+    ask.push("The second one", key="second")
+    return ask
+
+
+def state(house: House) -> list[Any]:
+    hub = house.hub
+    return [list(hub.export())[:-1], [turn.content for turn in hub.turns()]]
+
+
+@pytest.mark.parametrize(("method", "path", "body"), WRITES)
+def test_a_write_sent_twice_is_done_once_and_answered_twice(
+    house: House, filled: Asking, method: str, path: str, body: Any
+) -> None:
+    first = filled(method, path, json=body, headers=KEY)
+    assert first.status_code < 300, first.text
+    after_first = state(house)
+    second = filled(method, path, json=body, headers=KEY)
+    assert (second.status_code, second.json()) == (first.status_code, first.json())
+    assert second.headers["Idempotent-Replay"] == "true"
+    assert "Idempotent-Replay" not in first.headers
+    assert state(house) == after_first
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("POST", "/v1/memories", {"content": "Another text"}),
+        ("POST", "/v1/memories", {"content": "Ada prefers tabs", "pinned": True}),
+        ("POST", "/v1/log", {"role": "user", "content": "Ada prefers tabs"}),
+    ],
+)
+def test_a_key_that_was_used_for_another_request_is_refused(
+    ask: Asking, method: str, path: str, body: Any
+) -> None:
+    ask.post("/v1/memories", {"content": "Ada prefers tabs"}, headers=KEY)
+    answer = ask(method, path, json=body, headers=KEY)
+    assert answer.status_code == 422
+    assert answer.json()["error"]["code"] == "idempotency_mismatch"
+
+
+def test_a_key_is_good_for_the_hub_it_was_used_for(house: House, ask: Asking) -> None:
+    other = house.memory.create_hub("other")
+    ask.post("/v1/log", {"role": "user", "content": "Hello"}, headers=KEY)
+    elsewhere = house.ask(ask.key, other.id)
+    answer = elsewhere.post("/v1/log", {"role": "user", "content": "Hello"}, headers=KEY)
+    assert answer.status_code == 422
+
+
+def test_two_people_may_use_the_same_key(house: House, ask: Asking) -> None:
+    ben = house.ask(house.member("ben", "contributor"))
+    mine = ask.post("/v1/memories", {"content": "Ada prefers tabs"}, headers=KEY)
+    his = ben.post("/v1/memories", {"content": "Ben prefers spaces"}, headers=KEY)
+    assert (mine.status_code, his.status_code) == (201, 201)
+
+
+def test_an_answer_is_not_told_to_another_key_of_the_same_person(house: House, ask: Asking) -> None:
+    body = {"content": "Ada prefers tabs"}
+    ask.post("/v1/memories", body, headers=KEY)
+    reading = house.ask(house.key("olga", read_only=True))
+    assert reading.post("/v1/memories", body, headers=KEY).status_code == 403
+
+
+def test_an_answer_is_not_told_to_who_was_sent_away_since(house: House) -> None:
+    from holdfast.engine import access
+
+    ben = house.ask(house.member("ben", "contributor"))
+    body = {"content": "Ben prefers spaces"}
+    assert ben.post("/v1/memories", body, headers=KEY).status_code == 201
+    access.remove_member(house.memory.core, "hub", house.hub.id, "ben")
+    assert ben.post("/v1/memories", body, headers=KEY).status_code == 404
+
+
+def test_what_failed_may_be_sent_again_with_the_same_key(house: House, ask: Asking) -> None:
+    body = {"ids": ["later"]}
+    assert ask.post("/v1/memories/batch-archive", body, headers=KEY).status_code == 404
+    ask.push("It is there now", key="later")
+    assert ask.post("/v1/memories/batch-archive", body, headers=KEY).status_code == 200
+
+
+def test_requests_with_one_key_at_once_are_done_once(house: House, ask: Asking) -> None:
+    answers: list[Any] = []
+
+    def send() -> None:
+        body = {"role": "user", "content": "Hello"}
+        answers.append(ask.post("/v1/log", body, headers=KEY))
+
+    threads = [threading.Thread(target=send) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert {answer.status_code for answer in answers} <= {201, 409}
+    assert any(answer.status_code == 201 for answer in answers)
+    assert len(house.hub.turns()) == 1
+
+
+class Died(RuntimeError):
+    """The process ends here: nothing after it happens."""
+
+
+def broken_off(
+    house: House, ask: Asking, monkeypatch: pytest.MonkeyPatch, where: str, request: tuple[Any, ...]
+) -> None:
+    """A request during which the server dies, and another one takes over."""
+
+    def dies(*_: object, **__: object) -> None:
+        raise Died
+
+    method, path, body = request
+    with monkeypatch.context() as patch:
+        patch.setattr(once, "_release", lambda *_: None)
+        if where == "before the work":
+            patch.setattr(type(house.hub), "log_turn", dies)
+            patch.setattr(type(house.hub), "remember", dies)
+        else:
+            patch.setattr(once, "_keep", dies)
+        assert ask(method, path, json=body, headers=KEY).status_code == 500
+    monkeypatch.setattr(once, "_RUN", "another run")
+
+
+@pytest.mark.parametrize("request_", [WRITES[0], WRITES[2]])
+def test_what_was_cut_off_before_it_wrote_is_done_when_it_is_sent_again(
+    house: House, ask: Asking, monkeypatch: pytest.MonkeyPatch, request_: tuple[Any, ...]
+) -> None:
+    broken_off(house, ask, monkeypatch, "before the work", request_)
+    method, path, body = request_
+    assert ask(method, path, json=body, headers=KEY).status_code == 201
+
+
+def test_a_push_that_was_cut_off_after_it_wrote_is_there_once(
+    house: House, ask: Asking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken_off(house, ask, monkeypatch, "after the work", WRITES[0])
+    again = ask.post("/v1/memories", WRITES[0][2], headers=KEY)
+    assert (again.status_code, again.json()["result"]) == (200, "duplicate")
+    assert len(house.hub.list()) == 1
+
+
+def test_what_would_be_there_twice_is_not_done_again(
+    house: House, ask: Asking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken_off(house, ask, monkeypatch, "after the work", WRITES[2])
+    again = ask.post("/v1/log", WRITES[2][2], headers=KEY)
+    assert (again.status_code, again.json()["error"]["code"]) == (409, "interrupted")
+    assert len(house.hub.turns()) == 1
+
+
+def test_while_the_first_is_worked_on_the_second_is_told_to_wait(
+    house: House, ask: Asking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers: list[Any] = []
+    real = type(house.hub).log_turn
+
+    def asked_meanwhile(hub: Any, *args: Any, **fields: Any) -> Any:
+        if not answers:
+            answers.append(None)
+            answers[0] = ask.post("/v1/log", WRITES[2][2], headers=KEY)
+        return real(hub, *args, **fields)
+
+    monkeypatch.setattr(type(house.hub), "log_turn", asked_meanwhile)
+    assert ask.post("/v1/log", WRITES[2][2], headers=KEY).status_code == 201
+    assert answers[0].status_code == 409
+    assert answers[0].json()["error"]["code"] == "in_progress"
+    assert answers[0].headers["Retry-After"] == "1"
+
+
+def test_answers_are_kept_for_a_day(
+    house: House, ask: Asking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    core = house.memory.core
+    ask.post("/v1/log", {"role": "user", "content": "Hello"}, headers=KEY)
+    assert once.drop_old(core) == 0
+    tomorrow = SystemClock().now() + timedelta(days=1, minutes=1)
+    monkeypatch.setattr(core, "clock", type("Clock", (), {"now": lambda self: tomorrow})())
+    assert once.drop_old(core) == 1
+
+
+def test_a_key_that_is_too_long_is_refused(ask: Asking) -> None:
+    answer = ask.post("/v1/memories", {"content": "x"}, headers={"Idempotency-Key": "k" * 201})
+    assert answer.status_code == 400
