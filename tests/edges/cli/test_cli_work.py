@@ -14,7 +14,7 @@ def test_a_pushed_file_waits_and_is_read(run: Run, tmp_path: Path) -> None:
     assert run("push", str(report)).code == 0
     (row,) = run("jobs").rows
     assert row[1:5] == ["extract", "report.docx", "waiting", "0"]
-    assert run("work").rows == [["worked on", "1", "job"]]
+    assert run("work").rows == [["worked", "1"]]
     (row,) = run("jobs").rows
     assert (row[3], row[7]) == ("failed", "the archive is broken and cannot be opened")
     assert run("work", "--json").json == {"result": "worked", "jobs": 0}

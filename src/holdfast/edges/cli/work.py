@@ -26,8 +26,10 @@ def _work(call: Call, args: Namespace) -> None:
     done = run.work_until_done(core, home)
     if call.out.json:
         call.out.value({"result": "worked", "jobs": done})
+    elif call.out.terminal:
+        call.out.line(f"Worked on {done} job{'' if done == 1 else 's'}.")
     else:
-        call.out.row("worked on", str(done), "job" if done == 1 else "jobs")
+        call.out.row("worked", str(done))
     call.embed_left()
 
 
