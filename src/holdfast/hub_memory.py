@@ -13,7 +13,7 @@ from holdfast.arguments import draft_from, filter_from, states_from, to_draft
 from holdfast.domain.memory import STATES
 from holdfast.domain.query import SHOWN_STATES, Filter
 from holdfast.engine.core import require_hub
-from holdfast.errors import InvalidInput
+from holdfast.errors import HoldfastError, InvalidInput
 from holdfast.in_step import keep_in_step
 from holdfast.text import normalise
 
@@ -75,6 +75,8 @@ class HubMemory:
             actor = self.core.actor if self.core.permit is None else self.info.owner
             core = self.core.acting(actor).for_upkeep()
             self._owners = HubMemory(core, self.info, self.home)
+            # What was seen of the files is the same for both.
+            self._owners._looked = self._look
         return self._owners
 
     @property
@@ -137,7 +139,7 @@ class HubMemory:
     @property
     def notes(self) -> list_[str]:
         """What there is to know about the hub's files: restored, refused, in conflict."""
-        filer = self._filer
+        filer = self._owners or self
         notes = list(filer._step.notes) if filer._step is not None else []
         return notes + (filer._looked.notes if filer._looked is not None else [])
 
@@ -857,9 +859,13 @@ class HubMemory:
     ) -> Archived:
         """Keeps a conversation as a file to read and a memory to find: the messages given, else
         what the log has of the session. Raises nothing: what went wrong is in the notes."""
-        from holdfast.files.archive import archive_conversation
+        from holdfast.files.archive import Archived, archive_conversation
 
-        return archive_conversation(self._journals, session, messages=messages, name=name, at=at)
+        try:
+            place = self._journals
+        except HoldfastError as error:
+            return Archived(None, None, (str(error),))
+        return archive_conversation(place, session, messages=messages, name=name, at=at)
 
     # Looking back
 
