@@ -38,7 +38,7 @@ _FOLDER = "pushed"
 _Stamp = tuple[int, int, int]
 
 
-class _Entry(NamedTuple):
+class Sent(NamedTuple):
     """What was sent of a file: how it looked, what it said, and the memory it became."""
 
     stamp: _Stamp
@@ -103,7 +103,7 @@ class _Run:
     def __init__(self, hub: RemoteHub, place: Place) -> None:
         self._hub, self._place = hub, place
         self._file = _record_file(hub, place)
-        self.known = _read_record(self._file)
+        self.known = read_record(self._file)
         self._now = dict(self.known)
         self.added: list[str] = []
         self.updated: list[str] = []
@@ -198,7 +198,7 @@ class _Run:
 
     def _note(self, ready: _Ready, result: Remembered) -> None:
         path, memory = ready.path, result.memory
-        self._now[path] = _Entry(ready.stamp, ready.hash, memory.id)
+        self._now[path] = Sent(ready.stamp, ready.hash, memory.id)
         own = memory.source_path == self._place.name + path
         if isinstance(result, Quarantined):
             why = f"held for review as #{memory.number}: it {result.reason}"
@@ -257,28 +257,25 @@ class _Run:
     def write(self) -> None:
         if self._now == self.known:
             return
-        import json
-
-        from holdfast.files.atomic import make_folder, write_atomic
-
-        rows = {path: [*e.stamp, e.hash, e.memory] for path, e in sorted(self._now.items())}
         kept = {"server": self._hub.server.url, "hub": self._hub.id, "folder": self._place.folder}
-        make_folder(os.path.dirname(self._file))
-        text = json.dumps({**kept, "files": rows}, ensure_ascii=False)
-        write_atomic(self._file, text.encode("utf-8", "surrogatepass"))
+        write_record(self._file, kept, self._now)
 
 
 def _record_file(hub: RemoteHub, place: Place) -> str:
-    import hashlib
-
     from holdfast.wiring import home_folder
 
-    named = "\0".join((hub.server.url, hub.id, place.name)).encode("utf-8", "surrogateescape")
-    name = hashlib.sha256(named).hexdigest()[:32]
-    return os.path.join(home_folder(hub.notes_home), _FOLDER, f"{name}.json")
+    return record_file(home_folder(hub.notes_home), hub.server.url, hub.id, place.name)
 
 
-def _read_record(path: str) -> dict[str, _Entry]:
+def record_file(home: str, *about: str) -> str:
+    """Where it is noted what was pushed to this place from this one."""
+    import hashlib
+
+    named = "\0".join(about).encode("utf-8", "surrogateescape")
+    return os.path.join(home, _FOLDER, f"{hashlib.sha256(named).hexdigest()[:32]}.json")
+
+
+def read_record(path: str) -> dict[str, Sent]:
     """What was sent before; nothing where the note is missing or cannot be read."""
     import json
 
@@ -286,8 +283,20 @@ def _read_record(path: str) -> dict[str, _Entry]:
         with open(path, encoding="utf-8", errors="surrogatepass") as file:
             rows: Any = json.load(file)["files"]
         return {
-            name: _Entry((int(modified), int(changed), int(size)), str(said), str(memory))
+            name: Sent((int(modified), int(changed), int(size)), str(said), str(memory))
             for name, (modified, changed, size, said, memory) in rows.items()
         }
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return {}
+
+
+def write_record(path: str, about: dict[str, str], sent: dict[str, Sent]) -> None:
+    """Notes what was sent; `about` is for whoever opens the file."""
+    import json
+
+    from holdfast.files.atomic import make_folder, write_atomic
+
+    rows = {name: [*e.stamp, e.hash, e.memory] for name, e in sorted(sent.items())}
+    make_folder(os.path.dirname(path))
+    text = json.dumps({**about, "files": rows}, ensure_ascii=False)
+    write_atomic(path, text.encode("utf-8", "surrogatepass"))

@@ -24,6 +24,9 @@ KINDS = frozenset(_KINDS.split())
 # Folders of what was fetched or built; besides these, every folder that begins with a dot.
 _FOLDERS = frozenset(("node_modules", "dist", "__pycache__"))
 _IGNORE_FILE = ".gitignore"
+# Why something is passed over: it could not be looked at, or its text is not simply there.
+UNREAD = "it cannot be read"
+OTHER_KIND = "files of this kind are not indexed"
 # A .gitignore longer than this is not one.
 _IGNORE_BYTES_MAX = 1_000_000
 
@@ -85,7 +88,7 @@ def _look_into(
         with os.scandir(os.path.join(root, inside)) as found:
             entries = sorted(found, key=lambda entry: entry.name)
     except OSError as error:
-        out.refused.append(Note(f"{_shown(inside)}", f"it cannot be read: {error.strerror}"))
+        out.refused.append(Note(f"{_shown(inside)}", f"{UNREAD}: {error.strerror}"))
         out.unread.append(inside)
         return []
     if any(entry.name == _IGNORE_FILE for entry in entries):
@@ -98,7 +101,7 @@ def _look_into(
         try:
             folder = _note(root, path, entry, rules, out)
         except OSError as error:
-            out.refused.append(Note(_shown(path), f"it cannot be read: {error.strerror}"))
+            out.refused.append(Note(_shown(path), f"{UNREAD}: {error.strerror}"))
             out.unread.append(path)
             continue
         if folder:
@@ -164,7 +167,7 @@ def _unwanted_file(name: str) -> str:
         return "files of this name are not indexed"
     front, _, kind = name.lower().rpartition(".")
     if not (front and kind in KINDS) and (front or kind != "dockerfile"):
-        return "files of this kind are not indexed"
+        return OTHER_KIND
     return ""
 
 

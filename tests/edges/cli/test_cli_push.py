@@ -344,3 +344,34 @@ def test_two_servers_and_two_hubs_are_told_apart(
         for words in (["--server", one.url], ["--server", two.url],
                       ["--server", two.url, "--hub", "work"]):  # fmt: skip
             assert len(by(run("push", str(folder), *words))["added"]) == 3
+
+
+# Papers and pictures
+
+PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 32
+
+
+def test_a_paper_is_kept_as_a_file(push: Run, tmp_path: Path) -> None:
+    (tmp_path / "map.png").write_bytes(PNG)
+    memory = push("push", str(tmp_path / "map.png"), "--tag", "sea", "--json").json["memory"]
+    assert (memory["content_type"], memory["state"]) == ("file", "processing")
+    assert (memory["title"], memory["tags"]) == ("map.png", ["sea"])
+    assert push("push", str(tmp_path / "map.png")).rows[0][0] == "duplicate"
+
+
+def test_the_papers_of_a_folder_come_along_and_go_with_it(push: Run, folder: Path) -> None:
+    (folder / "src" / "map.png").write_bytes(PNG)
+    (folder / "out.png").symlink_to("/etc/hostname")
+    assert push("push", str(folder), "--dry-run", "--json").json["added"].count("src/map.png") == 1
+    told = by(push("push", str(folder)))
+    assert told["added"] == {"plan.md", "src/boat.py", "list.txt", "src/map.png"}
+    assert "out.png" in told["refused"]
+    assert len(push("list").rows) == 4
+    (folder / "out.png").unlink()
+    assert not by(push("push", str(folder))).keys() & {"added", "updated", "removed"}
+    (folder / "src" / "map.png").write_bytes(PNG + b"new")
+    assert by(push("push", str(folder)))["updated"] == {"src/map.png"}
+    (folder / "src" / "map.png").unlink()
+    assert by(push("push", str(folder)))["withheld"] == {"src/map.png"}
+    assert by(push("push", str(folder), "--yes"))["removed"] == {"src/map.png"}
+    assert len(push("list").rows) == 3

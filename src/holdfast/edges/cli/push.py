@@ -15,6 +15,7 @@ from holdfast.edges.cli import options
 from holdfast.edges.cli.command import Command, Namespace, Parser
 from holdfast.edges.cli.documents import show_report
 from holdfast.edges.cli.output import counted, short
+from holdfast.edges.cli.papers import Papers, is_paper
 from holdfast.edges.cli.write import plain_result, show_result
 from holdfast.errors import HoldfastError, InvalidInput, NotFound
 
@@ -29,17 +30,13 @@ _BATCH = 50
 _BATCH_BYTES = 500_000
 # Of the files that are gone, as many as a person reads before saying yes.
 _NAMED = 5
-# What is kept as a file, whose text is read later: papers and pictures.
-_DOCUMENTS = frozenset(
-    "pdf png jpg jpeg gif webp tif tiff bmp docx xlsx pptx".split()  # noqa: SIM905
-)
 
 
 class _Sorted(NamedTuple):
     """What was named, by what it is."""
 
     texts: list[str]
-    documents: list[str]
+    papers: list[str]
     folders: list[str]
     links: list[str]
     stdin: bool
@@ -68,7 +65,7 @@ def add_folder_options(parser: Parser) -> None:
 def _push(call: Call, args: Namespace) -> None:
     named = _sort(args.things)
     _refuse_mixtures(args, named)
-    files = named.texts + named.documents
+    files = named.texts + named.papers
     if len(files) > _UNASKED and not args.dry_run:
         call.confirm(f"Take in {len(files)} files?")
     results = _push_single(call, args, named)
@@ -102,15 +99,14 @@ def _sort(things: Sequence[str]) -> _Sorted:
                 hint="Push what you want remembered of it as text.",
             )
         elif os.path.exists(thing):
-            kind = os.path.splitext(thing)[1].lstrip(".").lower()
-            (out.documents if kind in _DOCUMENTS else out.texts).append(thing)
+            (out.papers if is_paper(thing) else out.texts).append(thing)
         else:
             raise NotFound(f"There is no file or folder {thing}.", hint="Check the name.")
     return out
 
 
 def _refuse_mixtures(args: Namespace, named: _Sorted) -> None:
-    single = len(named.texts) + len(named.documents) + len(named.links) + named.stdin
+    single = len(named.texts) + len(named.papers) + len(named.links) + named.stdin
     labels = ("title", "tag", "hint", "category", "boundary")
     given = [f"--{name}" for name in labels if getattr(args, name)]
     if named.folders and given:
@@ -143,7 +139,7 @@ def _push_single(call: Call, args: Namespace, named: _Sorted) -> list[Remembered
         drafts.append(_draft(args, _stdin(call)))
     drafts += [_draft(args, link, content_type="link", fetch=args.fetch) for link in named.links]
     results: list[Remembered] = []
-    total = len(drafts) + len(named.texts) + len(named.documents)
+    total = len(drafts) + len(named.texts) + len(named.papers)
     with call.out.progress("push") as step:
         for path in named.texts:
             # The path is what tells a new version of the file from a new memory.
@@ -156,7 +152,7 @@ def _push_single(call: Call, args: Namespace, named: _Sorted) -> list[Remembered
         if drafts:
             results += call.hub.remember_many(drafts)
             step(len(results), total)
-        for path in named.documents:
+        for path in named.papers:
             fields = _labels(args) | {"source": "cli", "layer": "library"}
             results.append(call.hub.remember_file(path, source_path=_place(path), **fields))
             step(len(results), total)
@@ -220,15 +216,18 @@ def push_folders(call: Call, args: Namespace, folders: Sequence[str]) -> None:
 
 def _push_folder(call: Call, args: Namespace, folder: str) -> None:
     coming = call.hub.index_files(folder, dry_run=True)
+    papers = Papers(call, folder, coming)
     if args.dry_run:
-        show_report(call, coming, dry_run=True)
+        show_report(call, papers.foreseen(coming), dry_run=True)
         return
-    if len(coming.added) > _UNASKED:
-        call.confirm(f"Take in {len(coming.added)} files of {folder}?")
-    gone = [*coming.removed, *coming.withheld]
+    new = len(coming.added) + len(papers.new)
+    if new > _UNASKED:
+        call.confirm(f"Take in {new} files of {folder}?")
+    gone = [*coming.removed, *coming.withheld, *papers.gone]
     remove = bool(gone) and call.offers(_question(gone))
     with call.out.progress("push") as step:
         report = call.hub.index_files(folder, remove=remove, remove_many=remove, progress=step)
+        report = papers.push(report, remove=remove, progress=step)
     show_report(call, report, dry_run=False)
     if report.withheld:
         call.out.note(
@@ -269,6 +268,7 @@ def _again(call: Call, args: Namespace, path: str) -> None:
                 show_result(call, result)
         return
     report = call.hub.index_files(path, remove=args.yes, remove_many=args.yes)
+    report = Papers(call, path, report).push(report, remove=args.yes)
     if report.added or report.updated or report.removed or report.refused:
         show_report(call, report._replace(skipped=()), dry_run=False)
     call.embed_left()
@@ -283,7 +283,7 @@ COMMANDS = (
         _push,
         "Of a folder, text and code are taken in, as .gitignore allows. More than 10 new files\n"
         "are asked about first; what is unchanged is not read again; what files said that are\n"
-        "gone is archived where you say so. Papers and pictures are kept as files, and read later.\n"
+        "gone is archived where you say so. Papers and pictures are kept, and read later.\n"
         "In a pipe, a line per memory as `remember` prints it, or per file as `index-files` does.",
     ),
 )
