@@ -51,14 +51,17 @@ def _in_step(hub: HubMemory, name: str, *, writes: bool) -> Iterator[None]:
         # Operations call each other: only the outermost one looks.
         yield
         return
-    hub._stepping.add(me)
-    # Files belong to the hub: what was edited in them is taken in, and what is written to them
-    # rendered, in the name of its owner, whoever made the call.
-    guest, hub = hub, hub._filer
+    guest = hub
+    guest._stepping.add(me)
     try:
-        hub._look_up()
-        guest.info = hub.info
-        step = _step_of(hub)
+        step = None
+        if _is_kept_in_files(os.path.dirname(hub.memory_md)):
+            # Files belong to the hub: what was edited in them is taken in, and what is written to
+            # them rendered, in the name of its owner, whoever made the call.
+            hub = hub._filer
+            hub._look_up()
+            guest.info = hub.info
+            step = _step_of(hub)
         if step is not None:
             step.before()
             if names := hub._look.changed(hub.core, hub.id, hub.folder):
