@@ -4,7 +4,11 @@ server; what is unchanged is passed over, and what is gone is offered."""
 from __future__ import annotations
 
 import io
+import os
+import signal
+import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -375,3 +379,38 @@ def test_the_papers_of_a_folder_come_along_and_go_with_it(push: Run, folder: Pat
     assert by(push("push", str(folder)))["withheld"] == {"src/map.png"}
     assert by(push("push", str(folder), "--yes"))["removed"] == {"src/map.png"}
     assert len(push("list").rows) == 3
+
+
+def test_a_watch_sees_what_is_saved_and_ends_with_an_interrupt(
+    home: Path, folder: Path, tmp_path: Path
+) -> None:
+    """The real thing: a process, a file that is saved, Ctrl-C."""
+    pytest.importorskip("watchfiles")
+    words = [sys.executable, "-m", "holdfast", "push", str(folder / "plan.md"), "--watch"]
+    with subprocess.Popen(
+        words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=dict(os.environ)
+    ) as process:
+        try:
+            assert process.stdout is not None and process.stderr is not None
+            assert process.stdout.readline().startswith("stored")
+            assert "Watching" in process.stderr.readline()
+            # The watch begins a moment after it is said; a save before that would not be seen.
+            seen = threading.Event()
+
+            def save() -> None:
+                for number in range(200):
+                    (folder / "plan.md").write_text(
+                        f"# Plan\n\nThe launch is called Egret {number}."
+                    )
+                    if seen.wait(0.25):
+                        return
+
+            saving = threading.Thread(target=save)
+            saving.start()
+            assert process.stdout.readline().startswith("updated\t#1")
+            seen.set()
+            saving.join()
+            process.send_signal(signal.SIGINT)
+            assert process.wait(20) in (0, 130)
+        finally:
+            process.kill()
