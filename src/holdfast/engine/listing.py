@@ -39,7 +39,7 @@ def list_memories(
         raise InvalidInput(f"The limit must be a whole number, not {limit!r}.")
     if limit is not None and limit < 1:
         raise InvalidInput(f"The limit is {limit}; it must be at least 1.")
-    after = None if cursor is None else _read_cursor(cursor, checked)
+    after = None if cursor is None else _read_cursor(cursor, hub_id, checked)
     items: list[Memory] = []
     # One more than asked for tells whether there is a next page.
     for memory in _scan(core, hub_id, hub, wanted, checked, after, limit, as_of):
@@ -131,7 +131,7 @@ def _place(memory: Memory, order: Order) -> tuple[Any, int]:
 
 
 def _cursor(memory: Memory, order: Order) -> str:
-    text = json.dumps([order, *_place(memory, order)]).encode()
+    text = json.dumps([order, memory.hub_id, *_place(memory, order)]).encode()
     return binascii.b2a_base64(text, newline=False).decode().translate(_TO_URL)
 
 
@@ -139,16 +139,20 @@ _TO_URL = str.maketrans("+/", "-_", "=")
 _FROM_URL = str.maketrans("-_", "+/")
 
 
-def _read_cursor(cursor: str, order: Order) -> tuple[int, int]:
+def _read_cursor(cursor: str, hub_id: str, order: Order) -> tuple[int, int]:
     try:
         text = binascii.a2b_base64(cursor.translate(_FROM_URL) + "===", strict_mode=False)
-        made_for, value, number = json.loads(text)
+        made_for, made_in, value, number = json.loads(text)
         if not all(isinstance(part, int) and abs(part) < 2**63 for part in (value, number)):
             raise ValueError
     except (ValueError, TypeError, AttributeError):
         raise InvalidInput(
             "This cursor was not made by a list.", hint="Start again without a cursor."
         ) from None
+    if made_in != hub_id:
+        raise InvalidInput(
+            "This cursor belongs to a list of another hub.", hint="Start again without a cursor."
+        )
     if made_for != order:
         raise InvalidInput(
             f"This cursor belongs to a list in the order `{made_for}`, not `{order}`.",
