@@ -92,10 +92,10 @@ def test_every_file_is_read_once_although_workers_are_killed_again_and_again(
         hub = memory.hub()
         made = [
             hub.remember_file(io.BytesIO(f"Note {n} on herons.".encode()), name=f"{n}.txt").memory
-            for n in range(24)
+            for n in range(16)
         ]
     chance = random.Random(7)
-    # Few and short enough that files are left in the end: one that is begun three times is given up.
+    # Few and short, so that files are left in the end: what is begun three times is given up.
     for turn in range(4):
         worker = started("work", tmp_path, turn * LATER_S)
         assert worker.stdout is not None
