@@ -75,6 +75,8 @@ WALK = (
 _CHANGING = (
     (re.compile(r"\b(mem|chg|hub|trn|key)_[0-9a-z]{20}\b"), r"\1_ID"),
     (re.compile(r"2026-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)"), "NOW"),
+    # A cursor is good for one hub, and names it.
+    (re.compile(r'"cursor": "[^"]+"'), '"cursor": "CURSOR"'),
     # How long it is kept is the server's business.
     (re.compile(r" It is kept for 30 days at least\."), ""),
 )
