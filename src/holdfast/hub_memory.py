@@ -769,6 +769,9 @@ class HubMemory:
         says already is not written again where it is to be there `once`."""
         from holdfast.files import journal
 
+        if self.core.permit is not None:
+            # What a person wrote into the file is not the guest's who comes next.
+            self._filer.sync_journals()
         return journal.add(
             self._journals,
             text,
@@ -784,6 +787,9 @@ class HubMemory:
         newest day first. What was changed in the files is taken in before."""
         from holdfast.files import journal
 
+        if self.core.permit is not None:
+            self._filer.sync_journals()
+            return journal.days_seen(self._journals, when)
         return journal.days(self._journals, when)
 
     def sync_journals(self, *, confirm: bool = False) -> list_[str]:

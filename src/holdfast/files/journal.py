@@ -112,7 +112,7 @@ def _said(place: Place, lines: Sequence[Line], block: Block) -> Memory | None:
     """The memory of a line that says what this block does, where it has one that is shown."""
     said = journal_text.plain(block.text)
     ids = [one.memory_id for one in lines if journal_text.plain(one.block.text) == said]
-    with place.core.store.read() as reader:
+    with place.core.read() as reader:
         found = reader.memories_by_id(place.hub_id, [one for one in ids if one])
     return next((found[one] for one in ids if one in found and found[one].visible), None)
 
@@ -137,6 +137,27 @@ def days(place: Place, when: Any = "today") -> Days:
         if found.entries or found.text.strip():
             out.append(found)
     return out
+
+
+def days_seen(place: Place, when: Any = "today") -> Days:
+    """The days as a guest sees them: the entries that they may see, in the form that entries have
+    in a file, and nothing of what else stands there. The files are not looked at."""
+    by_day: dict[date, list[Memory]] = {}
+    for memory in journal_base.live_memories(place, *span(when, place.core.now().date())):
+        by_day.setdefault(_moment(memory).date(), []).append(memory)
+    out = Days()
+    for day in sorted(by_day, reverse=True):
+        entries = [
+            Entry(memory.content, journal_base.time_of(memory), memory)
+            for memory in sorted(by_day[day], key=_moment)
+        ]
+        text = "".join(journal_text.render(entry.text, entry.time) + "\n" for entry in entries)
+        out.append(Day(day, text, tuple(entries)))
+    return out
+
+
+def _moment(memory: Memory) -> datetime:
+    return memory.occurred_at or memory.created_at
 
 
 def sync(place: Place, *, confirm: bool = False) -> list[str]:

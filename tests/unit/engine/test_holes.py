@@ -10,6 +10,7 @@ from holdfast import Holdfast, HubMemory, NotFound
 from holdfast.agents.desk import Desk
 from holdfast.agents.dialects import find_dialect
 from holdfast.agents.toolset import Toolset
+from holdfast.edges.mcp.resources import Resources
 from holdfast.engine import access, keys
 from holdfast.guest import Guest
 from holdfast.testing import FixedClock, open_for_tests
@@ -115,3 +116,77 @@ def test_a_conflict_about_what_is_private_is_neither_seen_nor_settled_by_others(
     with pytest.raises(NotFound):
         bob.settle(clash.id, keep="file")
     assert hub.conflicts() == [clash]
+
+
+# Journals
+
+
+@pytest.fixture
+def written(hub: HubMemory) -> HubMemory:
+    """A hub with a journal: an entry for all, one that is private, and a line beside them."""
+    hub.journal_add("Walked to the harbour")
+    own = hub.journal_add("Saw my doctor")
+    hub.update(own.id, boundary="private")
+    _file_of(hub).write_text(
+        _file_of(hub).read_text(encoding="utf-8") + "\n# beside them\n", encoding="utf-8"
+    )
+    hub.sync_journals()
+    return hub
+
+
+def _file_of(hub: HubMemory) -> Path:
+    return Path(hub.folder) / f"{hub.core.now():%Y-%m-%d}.md"
+
+
+@pytest.mark.parametrize("role", ["viewer", "contributor", "admin"])
+def test_a_guest_reads_of_a_journal_what_they_may_see_and_nothing_beside_it(
+    memory: Holdfast, written: HubMemory, role: str
+) -> None:
+    bob = guest(memory, "bob", role)
+    (day,) = bob.journal("today")
+    assert [entry.text for entry in day.entries] == ["Walked to the harbour"]
+    assert day.text == "- 12:00 Walked to the harbour\n"
+    resources = Resources(bob)
+    told = [
+        tools(bob, "holdfast").call("memory_get", {"date": "today"}).text,
+        tools(bob, "maven").call("memory_get", {"date": "today"}).text,
+        resources.read("memory://work/journal/today").text,
+    ]
+    for text in told:
+        assert "harbour" in text
+        assert "doctor" not in text
+        assert "beside" not in text
+    assert "doctor" in written.journal("today")[0].text
+
+
+def test_a_day_of_which_a_guest_may_see_nothing_is_none(
+    memory: Holdfast, hub: HubMemory, clock: FixedClock
+) -> None:
+    own = hub.journal_add("Saw my doctor")
+    hub.update(own.id, boundary="private")
+    bob = guest(memory, "bob")
+    assert bob.journal("today") == []
+    assert [one.name for one in Resources(bob).listed()] == ["MEMORY.md"]
+    assert Resources(hub).listed()[1:]
+
+
+def test_saying_what_a_private_entry_says_does_not_tell_that_it_is_there(
+    memory: Holdfast, written: HubMemory
+) -> None:
+    said = guest(memory, "bob").journal_add("Saw my doctor", once=True)
+    assert (said.owner, said.boundary) == ("bob", "hub")
+
+
+@pytest.mark.parametrize("reading", [True, False])
+def test_what_the_owner_wrote_into_a_journal_by_hand_is_not_the_guests_who_asks_next(
+    memory: Holdfast, written: HubMemory, reading: bool
+) -> None:
+    file = _file_of(written)
+    file.write_text(file.read_text(encoding="utf-8") + "- 13:00 By hand\n", encoding="utf-8")
+    bob = guest(memory, "bob")
+    if reading:
+        bob.journal("today")
+    else:
+        bob.journal_add("Mine")
+    owners = {found.content: found.owner for found in written.list(layer="journal")}
+    assert owners["By hand"] == written.core.actor

@@ -130,11 +130,12 @@ class Resources:
 
     def _days(self) -> list[str]:
         """The days that have a journal, newest first: those with a file, and those whose entries
-        came without one, as an import brings them."""
+        came without one, as an import brings them. For a guest, those with something to see."""
         # Not before it is needed: journals are half of what a start would load.
         from holdfast.files.journal import journal_files
 
-        found = set(journal_files(self._hub.folder)[0])
+        local = self._hub.core.permit is None
+        found = set(journal_files(self._hub.folder)[0]) if local else set()
         for memory in self._hub.list(layer="journal", limit=VALUES_MAX):
             found.add((memory.occurred_at or memory.created_at).date())
         return [day.isoformat() for day in sorted(found, reverse=True)]
