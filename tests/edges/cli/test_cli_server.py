@@ -23,7 +23,7 @@ def server(tmp_path: Path) -> Iterator[Served]:
 @pytest.fixture
 def guarded(tmp_path: Path) -> Iterator[Served]:
     with served(tmp_path / "guarded", key_needed=True) as running:
-        running.memory.create_hub("work").remember("The door code is 4711")
+        running.memory.create_hub("work").remember("The boat is called Heron")
         yield running
 
 
@@ -141,23 +141,23 @@ def test_a_server_that_is_not_there_is_a_sentence_and_an_exit_code(
 def test_a_key_comes_from_the_environment(
     run: Run, guarded: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = ("recall", "door", "code", "--hub", "work", "--server", guarded.url)
+    asked = ("recall", "boat", "called", "--hub", "work", "--server", guarded.url)
     assert run(*asked).code == 9
     monkeypatch.setenv("HOLDFAST_KEY", guarded.key())
-    assert "4711" in run(*asked).out
+    assert "Heron" in run(*asked).out
 
 
 def test_login_keeps_a_key_that_only_its_owner_can_read(
     run: Run, guarded: Served, home: Path
 ) -> None:
-    asked = ("recall", "door", "code", "--hub", "work", "--server", guarded.url)
+    asked = ("recall", "boat", "called", "--hub", "work", "--server", guarded.url)
     secret = guarded.key()
     ran = run("login", guarded.url, stdin=f"{secret}\n")
     assert ran.code == 0
     assert secret not in ran.out + ran.err
     kept = home / "server-keys"
     assert kept.stat().st_mode & 0o777 == 0o600
-    assert "4711" in run(*asked).out
+    assert "Heron" in run(*asked).out
     kept.chmod(0o644)
     ran = run(*asked)
     assert ran.code == 2
@@ -206,13 +206,13 @@ def test_keys_and_invitations_are_made_through_a_server(
     assert run("key", "create", "x", "--actor", "eve").code == 2
     with monkeypatch.context() as other:
         other.setenv("HOLDFAST_KEY", guarded.key(actor="bob"))
-        assert run("recall", "door").code == 3
+        assert run("recall", "boat").code == 3
         assert run("invite", "accept", token).rows == [["joined", "bob", "viewer"]]
-        assert "4711" in run("recall", "door").out
+        assert "Heron" in run("recall", "boat").out
         assert run("remember", "No").code == 9
     assert run("key", "revoke", listed[1]["id"]).rows[0][0] == "revoked"
     monkeypatch.setenv("HOLDFAST_KEY", secret)
-    assert run("recall", "door").code == 9
+    assert run("recall", "boat").code == 9
 
 
 def test_an_export_through_a_server_can_be_imported_here(

@@ -16,7 +16,7 @@ from tests.edges.client.servers import Served, served
 def guarded(tmp_path: Path) -> Iterator[Served]:
     """A server that wants keys."""
     with served(tmp_path / "served", key_needed=True) as running:
-        running.memory.create_hub("work").remember("The door code is 4711")
+        running.memory.create_hub("work").remember("The boat is called Heron")
         yield running
 
 
@@ -56,9 +56,9 @@ def test_an_invitation_makes_a_member_whose_role_holds(guarded: Served) -> None:
         invited = ada.invite("viewer", days=1)
         assert [one.id for one in ada.invites()] == [invited.what.id]
         assert bob.accept_invite(invited.secret).role == "viewer"
-        assert bob.hub().recall("door code")[0].memory.content == "The door code is 4711"
+        assert bob.hub().recall("boat called")[0].memory.content == "The boat is called Heron"
         with pytest.raises(holdfast.Forbidden):
-            bob.hub().remember("The door code is 0815")
+            bob.hub().remember("The boat is called Egret")
         assert ada.set_member("bob", "contributor").role == "contributor"
         assert bob.hub().remember("The window is open").memory.owner == "bob"
         assert {one.actor: one.role for one in ada.members()} == {
