@@ -26,16 +26,22 @@ class House:
     """A memory with a hub of Olga's and the app over it. `key` lets people in; `ask` is a client
     of one of them, who means that hub."""
 
-    def __init__(self, folder: Path, limits: Limits = PATIENT, **settings: Any) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        limits: Limits = PATIENT,
+        *,
+        client: TestClient | None = None,
+        **settings: Any,
+    ) -> None:
         self.memory: Holdfast = open_memory(
             folder, settings={"embed.model": "none", "actor": OWNER, **settings}
         )
         self.hub: HubMemory = self.memory.create_hub("plans")
-        self.app = create_app(self.memory, limits=limits)
-        # What breaks in a route is the server's to answer, as it is for a client on the network.
-        self._client = TestClient(
-            self.app, base_url="http://localhost", raise_server_exceptions=False
-        )
+        self._lent = client is not None
+        self._client = client_of(self.memory, limits) if client is None else client
+        self.app: Any = self._client.app
+        self.app.state.memory = self.memory
 
     def key(self, actor: str = OWNER, **limits: Any) -> str:
         return keys.create_key(self.memory.core, f"of {actor}", actor=actor, **limits).secret
@@ -49,12 +55,20 @@ class House:
         return Asking(self._client, key or self.key(), self.hub.id if hub is None else hub)
 
     def __enter__(self) -> House:
-        self._client.__enter__()
+        if not self._lent:
+            self._client.__enter__()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._client.__exit__()
+        if not self._lent:
+            self._client.__exit__()
         self.memory.close()
+
+
+def client_of(memory: Holdfast | None, limits: Limits = PATIENT) -> TestClient:
+    app = create_app(memory, limits=limits)  # type: ignore[arg-type]
+    # What breaks in a route is the server's to answer, as it is for a client on the network.
+    return TestClient(app, base_url="http://localhost", raise_server_exceptions=False)
 
 
 class Asking:
@@ -85,9 +99,16 @@ class Asking:
         return told
 
 
+@pytest.fixture(scope="session")
+def _served() -> Iterator[TestClient]:
+    """One app for all tests: making it takes far longer than opening a memory for it."""
+    with client_of(None) as client:
+        yield client
+
+
 @pytest.fixture
-def house(tmp_path: Path) -> Iterator[House]:
-    with House(tmp_path) as open_house:
+def house(tmp_path: Path, _served: TestClient) -> Iterator[House]:
+    with House(tmp_path, client=_served) as open_house:
         yield open_house
 
 

@@ -175,3 +175,23 @@ def test_all_fields_of_a_form_reach_the_memory(ask: Asking) -> None:
     assert sent["pinned"] is True
     assert sent["metadata"]["a"] == 1
     assert (sent["source_path"], sent["session"]) == ("docs/plan.md", "s1")
+
+
+def test_a_memory_that_moves_takes_its_file_along(house: House, ask: Asking) -> None:
+    house.memory.create_hub("elsewhere")
+    read = send(ask, b"The heron has landed.").json()["data"]
+    work(house)
+    waiting = send(ask, b"The stork is on its way.", "b.txt").json()["data"]
+    move = {"ids": [read["id"], waiting["id"]], "hub": "elsewhere"}
+    moved = ask.post("/v1/memories/batch-move", move)
+    assert moved.status_code == 200, moved.text
+    one, two = moved.json()["data"]
+    assert (one["state"], one["content"]) == ("active", "The heron has landed.")
+    assert two["state"] == "processing"
+    there = house.ask(hub="elsewhere")
+    back = there.get(f"/v1/memories/{one['id']}/attachment")
+    assert back.content == b"The heron has landed."
+    work(house)
+    told = there.get(f"/v1/memories/{two['id']}").json()["data"]
+    assert (told["state"], told["content"]) == ("active", "The stork is on its way.")
+    assert house.memory.hub("elsewhere").attachments.check() == []

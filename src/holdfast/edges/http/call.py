@@ -39,14 +39,13 @@ class Call:
     @cached_property
     def guest(self) -> Guest:
         """Who asks; 401 where a key is needed and none that opens is there."""
-        for name in _KEYS_IN_QUERY:
-            if name in self.request.query_params:
-                raise Refused(
-                    400,
-                    "key_in_query",
-                    "A key must not stand in the address.",
-                    hint="Send it as `Authorization: Bearer KEY`, and revoke this one.",
-                )
+        if any(name.lower() in _KEYS_IN_QUERY for name in self.request.query_params):
+            raise Refused(
+                400,
+                "key_in_query",
+                "A key must not stand in the address.",
+                hint="Send it as `Authorization: Bearer KEY`, and revoke this one.",
+            )
         kind, _, secret = self.request.headers.get("authorization", "").partition(" ")
         if not secret:
             if self.key_needed:

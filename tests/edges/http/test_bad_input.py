@@ -1,0 +1,168 @@
+"""Bad input: the right status, the shape of an error, nothing stored, and the server still up."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.edges.http.conftest import Asking, House
+
+JSON = {"Content-Type": "application/json"}
+
+BODIES: list[tuple[str, bytes, int]] = [
+    ("nothing", b"", 400),
+    ("not JSON", b"{", 400),
+    ("half a string", b'{"content": "abc', 400),
+    ("no object", b'"text"', 400),
+    ("a list", b"[]", 400),
+    ("null", b"null", 400),
+    ("a number that is none", b'{"content": NaN}', 400),
+    ("not UTF-8", b'{"content": "\xff\xfe"}', 400),
+    ("a lone surrogate", b'{"content": "\\ud800"}', 400),
+    ("a null character", b'{"content": "a\\u0000b"}', 400),
+    ("very deep", b'{"metadata": ' + b"[" * 20_000 + b"]" * 20_000 + b"}", 400),
+    ("a huge number", b'{"content": "x", "metadata": {"n": ' + b"9" * 5_000 + b"}}", 400),
+    ("twice the same name", b'{"content": "one", "content": "two"}', 201),
+    ("an unknown field", b'{"content": "x", "colour": "red"}', 400),
+    ("a text for a flag", b'{"content": "x", "pinned": "yes"}', 400),
+    ("a date that does not exist", b'{"content": "x", "occurred_at": "2026-02-30T00:00:00Z"}', 400),
+    ("an unknown kind", b'{"content": "x", "kind": "odd"}', 400),
+    ("an unknown boundary", b'{"content": "x", "boundary": "everyone"}', 400),
+    ("a key with control characters", b'{"content": "x", "key": "a\\u0007b"}', 400),
+    ("an origin that is not whole", b'{"content": "x", "origin": {"turn": "t"}}', 400),
+]
+
+
+@pytest.mark.parametrize(
+    ("body", "status"), [case[1:] for case in BODIES], ids=[c[0] for c in BODIES]
+)
+def test_a_body_that_is_off_is_answered_in_the_shape_of_errors(
+    house: House, ask: Asking, body: bytes, status: int
+) -> None:
+    answer = ask("POST", "/v1/memories", content=body, headers=JSON)
+    assert answer.status_code == status, answer.text[:300]
+    assert answer.headers["content-type"] == "application/json"
+    if status >= 400:
+        error = answer.json()["error"]
+        assert set(error) == {"code", "message", "details", "hint"}
+        assert len(answer.content) < 2_000
+        assert house.hub.list() == []
+    assert ask.get("/readyz").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["text/plain", "application/xml", "multipart/form-data; boundary=x", "", "json", "a/b/c"],
+)
+def test_a_body_of_another_type_is_415(house: House, ask: Asking, kind: str) -> None:
+    answer = ask(
+        "POST", "/v1/memories", content=b'{"content": "x"}', headers={"Content-Type": kind}
+    )
+    assert answer.status_code == 415
+    assert answer.json()["error"]["code"] == "unsupported_media_type"
+    assert house.hub.list() == []
+
+
+@pytest.mark.parametrize(
+    "kind", ["application/json", "application/json; charset=utf-8", "application/merge-patch+json"]
+)
+def test_json_by_its_other_names_is_taken(ask: Asking, kind: str) -> None:
+    headers = {"Content-Type": kind}
+    answer = ask("POST", "/v1/memories", content=b'{"content": "x"}', headers=headers)
+    assert answer.status_code == 201
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "mem_00000000000000000000",
+        "nowhere",
+        "0",
+        "-1",
+        "99999999999999999999999999",
+        "%00",
+        "%2e%2e%2f%2e%2e%2fetc%2fpasswd",
+        "%F0%9F%98%80",
+        "' OR 1=1 --",
+        "x" * 3_000,
+        "%ff",
+    ],
+)
+@pytest.mark.parametrize(("method", "after"), [("GET", ""), ("DELETE", ""), ("POST", "/access")])
+def test_a_name_that_is_nobodys_is_404(ask: Asking, name: str, method: str, after: str) -> None:
+    answer = ask(method, f"/v1/memories/{name}{after}")
+    assert answer.status_code in (400, 404), answer.text
+    assert answer.json()["error"]["code"] in ("not_found", "invalid_input")
+
+
+@pytest.mark.parametrize("hub", ["nowhere", "hub_0000", "../..", "x" * 5_000, "' OR 1=1", "\u00e4"])
+def test_a_hub_that_is_not_there_is_404(ask: Asking, hub: str) -> None:
+    answer = ask.get("/v1/memories", headers={"X-Hub-ID": hub.encode("utf-8")})
+    assert answer.status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "allow"),
+    [
+        ("PUT", "/v1/memories", "GET, POST"),
+        ("POST", "/v1/memories/x", "DELETE, GET, PATCH"),
+        ("DELETE", "/v1/recall", "POST"),
+        ("PATCH", "/v1/hubs", "GET, POST"),
+    ],
+)
+def test_a_method_that_a_path_does_not_have_is_405_and_names_those_it_has(
+    ask: Asking, method: str, path: str, allow: str
+) -> None:
+    answer = ask(method, path)
+    assert answer.status_code == 405
+    assert answer.json()["error"]["code"] == "method_not_allowed"
+    assert answer.headers["Allow"] == allow
+
+
+@pytest.mark.parametrize("path", ["/", "/v1", "/v2/memories", "/v1/memories/", "/v1/nothing", "//"])
+def test_a_path_that_is_not_there_is_404(ask: Asking, path: str) -> None:
+    answer = ask.get(path, follow_redirects=True)
+    assert answer.status_code in (200, 404)
+    if answer.status_code == 404:
+        assert answer.json()["error"]["code"] == "not_found"
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/v1/recall", {}),
+        ("/v1/recall", {"query": 7}),
+        ("/v1/recall", {"query": "x", "limit": 0}),
+        ("/v1/recall", {"query": "x", "limit": 10_000}),
+        ("/v1/recall", {"query": "x", "since": "soon"}),
+        ("/v1/memories/batch-delete", {"ids": []}),
+        ("/v1/memories/batch-delete", {"ids": ["x"] * 101}),
+        ("/v1/memories/batch", {"items": [{"content": "x"}] * 501}),
+        ("/v1/hubs", {"name": ""}),
+        ("/v1/hubs", {"name": "../up"}),
+        ("/v1/hubs", {"name": "x" * 201}),
+        ("/v1/keys", {"name": ""}),
+        ("/v1/keys", {"name": "x", "expires_at": "soon"}),
+        ("/v1/keys", {"name": "x", "expires_at": 0}),
+        ("/v1/decisions", {"question": "", "options": ["a", "b"]}),
+        ("/v1/log", {"role": "nobody", "content": "x"}),
+        ("/v1/journal", {"text": ""}),
+        ("/v1/undo", {"force": "yes"}),
+    ],
+)
+def test_values_out_of_bounds_are_refused(ask: Asking, path: str, body: Any) -> None:
+    answer = ask.post(path, body)
+    assert answer.status_code == 400, answer.text
+    assert answer.json()["error"]["message"]
+
+
+def test_a_foreign_key_or_invitation_cannot_be_ended(house: House, ask: Asking) -> None:
+    mine = ask.post("/v1/keys", {"name": "mine"}).json()["data"]
+    ben = house.ask(house.member("ben", "admin"))
+    assert ben("DELETE", f"/v1/keys/{mine['id']}").status_code == 404
+    other = house.memory.create_hub("other")
+    elsewhere = ask.post(f"/v1/hubs/{other.id}/invites", {}).json()["data"]
+    path = f"/v1/hubs/{house.hub.id}/invites/{elsewhere['id']}"
+    assert ben("DELETE", path).status_code == 404
+    assert len(ask.get(f"/v1/hubs/{other.id}/invites").json()["data"]) == 1

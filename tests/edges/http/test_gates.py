@@ -1,0 +1,248 @@
+"""What a request passes before a route: Host and Origin, pace, crowd, size and slowness of bodies;
+and keys: where they stand, whose they are, until when."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from holdfast.edges.http.gates import Limits
+from holdfast.engine import keys
+from tests.edges.http.conftest import PATIENT, Asking, House
+
+Opener = Callable[..., House]
+
+
+def code(answer: Any) -> tuple[int, str]:
+    return answer.status_code, answer.json()["error"]["code"]
+
+
+# Host and Origin
+
+
+@pytest.mark.parametrize("host", ["localhost", "LOCALHOST:80", "127.0.0.1:4653", "[::1]:9"])
+def test_the_names_of_this_machine_are_known(ask: Asking, host: str) -> None:
+    assert ask.get("/v1/hub", headers={"Host": host}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["evil.example", "localhost.evil.example", "localhost:80:80", "localhost:x", "", "localhost@x"],
+)
+@pytest.mark.parametrize("path", ["/v1/hub", "/healthz", "/metrics", "/mcp", "/openapi.json"])
+def test_a_request_for_another_host_is_turned_away(ask: Asking, host: str, path: str) -> None:
+    assert code(ask.get(path, headers={"Host": host})) == (421, "wrong_host")
+
+
+@pytest.mark.parametrize(
+    "origin",
+    ["https://evil.example", "null", "file://", "http://localhost.evil.example", "localhost", ""],
+)
+@pytest.mark.parametrize("path", ["/v1/hub", "/mcp"])
+def test_a_page_of_another_site_is_turned_away(ask: Asking, origin: str, path: str) -> None:
+    assert code(ask.get(path, headers={"Origin": origin})) == (403, "foreign_origin")
+
+
+@pytest.mark.parametrize("origin", ["http://localhost", "http://localhost:5173", "https://[::1]:1"])
+def test_a_page_of_this_machine_may_ask(ask: Asking, origin: str) -> None:
+    assert ask.get("/v1/hub", headers={"Origin": origin}).status_code == 200
+
+
+def test_other_hosts_and_origins_are_known_where_they_are_configured(open_house: Opener) -> None:
+    limits = PATIENT._replace(hosts=("memory.example",), origins=("https://app.example",))
+    ask = open_house(limits).ask()
+    headers = {"Host": "memory.example", "Origin": "https://app.example"}
+    assert ask.get("/v1/hub", headers=headers).status_code == 200
+    assert ask.get("/v1/hub", headers={"Host": "localhost"}).status_code == 421
+
+
+# Pace and crowd
+
+
+def test_who_asks_too_often_is_told_when_to_come_back(open_house: Opener) -> None:
+    house = open_house(Limits(per_minute=3))
+    ask, other = house.ask(), house.ask()
+    for _ in range(3):
+        assert ask.get("/v1/hub").status_code == 200
+    late = ask.get("/v1/hub")
+    assert code(late) == (429, "too_many_requests")
+    assert 1 <= int(late.headers["Retry-After"]) <= 21
+    assert other.get("/v1/hub").status_code == 200
+
+
+def test_whether_the_server_is_well_may_be_asked_any_time(open_house: Opener) -> None:
+    ask = open_house(Limits(per_minute=1)).ask()
+    assert [ask.get("/healthz").status_code for _ in range(5)] == [200] * 5
+
+
+def test_a_bucket_fills_again_with_time() -> None:
+    from holdfast.edges.http.gates import Pace
+
+    pace = Pace(None, limits=Limits(per_minute=60))  # type: ignore[arg-type]
+    assert all(pace._take("ada", 0.0) == 0 for _ in range(60))
+    assert pace._take("ada", 0.0) == pytest.approx(1.0)
+    assert pace._take("ada", 1.0) == 0
+    assert pace._take("ada", 1.0) > 0
+
+
+def test_the_memory_of_who_asked_is_bounded() -> None:
+    from holdfast.edges.http.gates import Pace
+
+    pace = Pace(None, limits=Limits(per_minute=60))  # type: ignore[arg-type]
+    for number in range(25_000):
+        pace._take(str(number), number / 1000)
+    assert len(pace._buckets) <= 10_000
+
+
+class Waiting:
+    """An ASGI app that answers when it is told to."""
+
+    def __init__(self) -> None:
+        self.go = asyncio.Event()
+        self.inside = 0
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        self.inside += 1
+        await self.go.wait()
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+
+def test_more_than_the_house_holds_are_told_to_come_back() -> None:
+    from holdfast.edges.http.gates import Crowd
+
+    async def scene() -> list[int]:
+        app = Waiting()
+        crowd = Crowd(app, limits=Limits(requests_max=2))
+        said: list[int] = []
+
+        async def send(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                said.append(message["status"])
+
+        async def receive() -> Any:
+            return {"type": "http.request", "body": b""}
+
+        scope = {"type": "http", "path": "/v1/hub", "method": "GET", "headers": []}
+        first = [asyncio.create_task(crowd(scope, receive, send)) for _ in range(2)]
+        while app.inside < 2:
+            await asyncio.sleep(0)
+        await crowd(scope, receive, send)
+        assert said == [503]
+        app.go.set()
+        await asyncio.gather(*first)
+        await crowd(scope, receive, send)
+        return said
+
+    assert asyncio.run(scene()) == [503, 200, 200, 200]
+
+
+# Bodies
+
+
+def test_a_body_that_is_too_large_is_refused_by_what_it_announces(open_house: Opener) -> None:
+    ask = open_house(PATIENT._replace(body_bytes_max=1_000)).ask()
+    assert code(ask.post("/v1/memories", {"content": "x" * 2_000})) == (413, "body_too_large")
+
+
+def test_a_body_that_announces_nothing_is_refused_when_it_is_too_large(open_house: Opener) -> None:
+    ask = open_house(PATIENT._replace(body_bytes_max=1_000)).ask()
+    pieces = iter([b'{"content": "', *[b"x" * 100] * 20, b'"}'])
+    headers = {"Content-Type": "application/json"}
+    answer = ask("POST", "/v1/memories", content=pieces, headers=headers)
+    assert code(answer) == (413, "body_too_large")
+
+
+def test_three_megabytes_are_the_limit_unless_it_is_set(ask: Asking) -> None:
+    assert code(ask.post("/v1/memories", {"content": "x" * 3_000_000})) == (413, "body_too_large")
+
+
+def test_a_body_that_comes_too_slowly_is_refused() -> None:
+    from holdfast.edges.http.gates import Bodies
+
+    async def scene() -> list[Any]:
+        said: list[Any] = []
+
+        async def send(message: Any) -> None:
+            said.append(message)
+
+        async def receive() -> Any:
+            await asyncio.Event().wait()
+
+        async def never(*_: object) -> None:
+            raise AssertionError("a route was asked before its body was there")
+
+        bodies = Bodies(never, limits=Limits(body_seconds_max=0.01))
+        headers = [(b"content-type", b"application/json")]
+        scope = {"type": "http", "path": "/v1/memories", "method": "POST", "headers": headers}
+        await bodies(scope, receive, send)
+        return said
+
+    start, body = asyncio.run(scene())
+    assert start["status"] == 408
+    assert b'"too_slow"' in body["body"]
+
+
+# Keys
+
+
+@pytest.mark.parametrize("name", ["key", "api_key", "apikey", "token", "access_token", "Token"])
+def test_a_key_in_the_address_is_refused(house: House, ask: Asking, name: str) -> None:
+    answer = ask.get("/v1/hub", params={name: ask.key})
+    assert code(answer) == (400, "key_in_query")
+    assert ask.key not in answer.text
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["", "Bearer", "Bearer ", "Basic abc", "Bearer hf_wrong", "Bearer wrong", "Bearer hf_\u00e4"],
+)
+def test_a_key_that_opens_nothing_is_401(ask: Asking, header: str) -> None:
+    answer = ask.get("/v1/hub", headers={"Authorization": header.encode("utf-8")})
+    assert code(answer) == (401, "unauthorized")
+    assert answer.headers["WWW-Authenticate"] == "Bearer"
+
+
+def test_a_revoked_key_opens_nothing_at_once(house: House, ask: Asking) -> None:
+    made = ask.post("/v1/keys", {"name": "laptop"}).json()["data"]
+    laptop = house.ask(made["secret"])
+    assert laptop.get("/v1/hub").status_code == 200
+    assert ask("DELETE", f"/v1/keys/{made['id']}").json()["data"]["revoked_at"]
+    assert code(laptop.get("/v1/hub")) == (401, "unauthorized")
+
+
+def test_an_expired_key_opens_nothing(house: House) -> None:
+    core = house.memory.core
+    past = core.now() - timedelta(seconds=1)
+    expired = keys.create_key(core, "old", expires_at=past).secret
+    assert code(house.ask(expired).get("/v1/hub")) == (401, "unauthorized")
+
+
+def test_unknown_revoked_and_expired_keys_read_the_same(house: House, ask: Asking) -> None:
+    core = house.memory.core
+    expired = keys.create_key(core, "old", expires_at=core.now()).secret
+    revoked = keys.create_key(core, "gone")
+    keys.revoke_key(core, revoked.what.id)
+    told = {
+        house.ask(key).get("/v1/hub").text for key in (expired, revoked.secret, "hf_" + "A" * 43)
+    }
+    assert len(told) == 1
+
+
+def test_without_a_key_this_machine_s_own_requests_are_its_owners(house: House) -> None:
+    from starlette.testclient import TestClient
+
+    from holdfast.edges.http.app import create_app
+
+    app = create_app(house.memory, key_needed=False, limits=PATIENT)
+    with TestClient(app, base_url="http://localhost") as client:
+        answer = client.post("/v1/memories", json={"content": "Ada prefers tabs"})
+        assert answer.status_code == 201
+        assert answer.json()["data"]["owner"] == "olga"
+        # Whoever brings a key that opens nothing is not let in as the owner.
+        wrong = client.get("/v1/hub", headers={"Authorization": "Bearer hf_wrong"})
+        assert wrong.status_code == 401
