@@ -167,7 +167,8 @@ def compose(draft: Draft, core: Core, hub_id: str) -> Memory:
         kind=draft.kind or picked.kind,
         stability=draft.stability or picked.stability,
         boundary=draft.boundary or "hub",
-        state="processing" if file is not None or draft.fetch else "active",
+        # The content of a file that was read, and comes from another hub, is its text.
+        state="processing" if draft.fetch or (file and draft.content == file.name) else "active",
         layer=draft.layer or picked.layer,
         pinned=draft.pinned,
         trust=draft.trust,

@@ -96,19 +96,26 @@ def refuse_unfetchable(draft: Draft) -> None:
 
 def renewed(draft: Draft, new: Memory, twin: Memory, *, same: bool) -> dict[str, Any]:
     """What changes of a memory that gets a new file, or whose page is to be fetched again."""
-    if draft.attachment is None:
-        return {"state": "processing", "state_reason": ""}
-    if same:
+    if same and not draft.fetch:
         return {}
-    metadata = new.metadata if draft.metadata is not None else twin.metadata
-    metadata = {**metadata, ATTACHMENT: new.metadata[ATTACHMENT]}
-    return {"state": "processing", "state_reason": "", "metadata": metadata}
+    changes: dict[str, Any] = {}
+    if new.state == "processing":
+        changes = {"state": "processing", "state_reason": ""}
+    if draft.attachment is not None:
+        metadata = new.metadata if draft.metadata is not None else twin.metadata
+        changes["metadata"] = {**metadata, ATTACHMENT: new.metadata[ATTACHMENT]}
+    return changes
 
 
 def begin(core: Core, writer: Writer, draft: Draft, result: Remembered) -> None:
-    """Enqueues the job for what was just taken in, where there is one to do."""
+    """Notes what a memory was made from, and enqueues the job, where there is one to do."""
     memory = result.memory
-    if memory.state != "processing" or isinstance(result, Duplicate):
+    if isinstance(result, Duplicate):
+        return
+    if draft.attachment is not None:
+        bytes_max = core.settings["attachments.hub_bytes_max"]
+        attached.attach(writer, memory, draft.attachment, core.now(), bytes_max=bytes_max)
+    if memory.state != "processing":
         return
     before = result.previous if isinstance(result, Updated) else None
     if before and before.state == "processing" and is_made_from_same(before, memory):
@@ -116,8 +123,6 @@ def begin(core: Core, writer: Writer, draft: Draft, result: Remembered) -> None:
         return
     about: dict[str, Any] = {"memory": memory.id, "change": result.change}
     if draft.attachment is not None:
-        bytes_max = core.settings["attachments.hub_bytes_max"]
-        attached.attach(writer, memory, draft.attachment, core.now(), bytes_max=bytes_max)
         about |= {"hash": draft.attachment.hash, "name": draft.attachment.name}
     elif draft.fetch:
         address = address_of(draft.content) or ""

@@ -327,8 +327,7 @@ def _renew(writer: Writer, recorder: Recorder, item: Prepared, twin: Memory) -> 
         changes["pinned"] = True
     if twin.state in ("archived", "cooling"):
         changes |= {"state": "active", "state_reason": ""}
-    if new.state == "processing":
-        changes |= processing.renewed(item.draft, new, twin, same=same)
+    changes |= processing.renewed(item.draft, new, twin, same=same)
     # Found by its path, it may be given a key that is another's.
     refuse_taken(writer, twin._replace(**changes))
     memory = recorder.revise(twin, item.indexed, **changes)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
@@ -163,32 +163,59 @@ class Attachments:
             incoming.read_from(file)
             yield incoming.received()
 
-    def kept(self, memory: Memory) -> Kept:
-        """The file of a memory; NotFound where it has none, or says so without having it."""
+    def of(self, memory: Memory) -> Attachment | None:
+        """The file of a memory; None where it has none, or says so without having it."""
         file = attachment_of(memory.metadata)
+        if file is None:
+            return None
         with self._core.store.read() as reader:
-            known = file and attached.holds(reader, self._hub_id, memory.id, file.hash)
-        if file is None or not known:
+            known = attached.holds(reader, self._hub_id, memory.id, file.hash)
+        return file if known else None
+
+    def kept(self, memory: Memory) -> Kept:
+        """The file of a memory and where it is; NotFound where it has none."""
+        file = self.of(memory)
+        if file is None:
             raise NotFound(f"Memory #{memory.number} has no file.")
         self.open(file.hash).close()
         return Kept(file, self.path(file.hash))
 
     @contextmanager
-    def placing(self, received: Received) -> Iterator[None]:
-        """Puts a file into its place for a transaction that will speak of it; where that fails, the
-        file goes again."""
-        path = self.path(received.hash)
+    def placing(self, *received: Received) -> Iterator[None]:
+        """Puts files into their places for a transaction that will speak of them; where that fails,
+        they go again."""
         with locked(os.path.join(self._folder, _INCOMING)):
-            with told(path):
-                if not os.path.exists(path):
-                    make_folder(os.path.dirname(path))
-                    os.replace(received.path, real_path(path, within=self._hub_folder))
-                    sync_folder(os.path.dirname(path))
             try:
+                for one in received:
+                    self._place(one)
                 yield
             except BaseException:
-                self._remove_unheld([received.hash])
+                self._remove_unheld([one.hash for one in received])
                 raise
+
+    def _place(self, received: Received) -> None:
+        path = self.path(received.hash)
+        with told(path):
+            if not os.path.exists(path):
+                make_folder(os.path.dirname(path))
+                os.replace(received.path, real_path(path, within=self._hub_folder))
+                sync_folder(os.path.dirname(path))
+
+    @contextmanager
+    def copied(self, source: Attachments, files: Sequence[Attachment]) -> Iterator[None]:
+        """Copies files of another hub here for a transaction that will speak of them."""
+        if not files:
+            yield
+            return
+        with ExitStack() as stack:
+            received = []
+            for one in {file.hash: file for file in files}.values():
+                incoming = stack.enter_context(self.incoming(one.size))
+                with source.open(one.hash) as data:
+                    incoming.read_from(data)
+                received.append(incoming.received())
+            with self.placing(*received):
+                yield
 
     @contextmanager
     def releasing(self, memory_ids: list[str]) -> Iterator[None]:

@@ -19,6 +19,7 @@ from holdfast.errors import (
     EmbedderError,
     Forbidden,
     HoldfastError,
+    HubFull,
     InvalidInput,
     NotFound,
     StoreBusy,
@@ -26,6 +27,7 @@ from holdfast.errors import (
     StoreError,
     StoreFull,
     StoreReadOnly,
+    TooLarge,
 )
 
 
@@ -51,6 +53,7 @@ class Refused(HoldfastError):
 
 # The first that fits counts.
 _STATUSES: tuple[tuple[type[HoldfastError], int, str], ...] = (
+    (TooLarge, 413, "body_too_large"),
     (InvalidInput, 400, "invalid_input"),
     (NotFound, 404, "not_found"),
     (Forbidden, 403, "forbidden"),
@@ -60,6 +63,7 @@ _STATUSES: tuple[tuple[type[HoldfastError], int, str], ...] = (
     (CallCancelled, 499, "cancelled"),
     (StoreBusy, 503, "busy"),
     (StoreClosed, 503, "stopping"),
+    (HubFull, 507, "hub_full"),
     (StoreFull, 507, "store_full"),
     (StoreReadOnly, 503, "read_only"),
     (StoreError, 500, "store_error"),

@@ -226,7 +226,10 @@ def batch_move(call: Calling, move: Move, response: Response, key: IdempotencyKe
         for memory in taken:
             # Before anything is there: what cannot be taken from here is not copied.
             here.core.require_delete(memory)
-        results = there.remember_many([_as_new(memory, here.name) for memory in taken])
+        files = [here.attachments.of(memory) for memory in taken]
+        new = [_as_new(*pair, here.name) for pair in zip(taken, files, strict=True)]
+        with there.attachments.copied(here.attachments, [file for file in files if file]):
+            results = there.remember_many(new)
         here.forget_many([memory.id for memory in taken], reason=f"moved to hub {there.name}")
         return 200, {"data": [plain_memory(result.memory) for result in results]}
 
@@ -242,8 +245,10 @@ _MOVED = (
 )
 
 
-def _as_new(memory: Any, hub: str) -> dict[str, Any]:
+def _as_new(memory: Any, file: Any, hub: str) -> dict[str, Any]:
     fields = {name: getattr(memory, name) for name in _MOVED}
+    if file is not None:
+        fields["attachment"] = file
     origin = {"moved_from": {"hub": hub, "id": memory.id}}
     return {**fields, "metadata": {**memory.metadata, **origin}}
 

@@ -22,7 +22,6 @@ from holdfast.edges.http.once import IdempotencyKey, once
 from holdfast.edges.http.plain import plain_result
 from holdfast.edges.http.shapes import Pushed
 from holdfast.engine.jobs import Job
-from holdfast.errors import HubFull, TooLarge
 from holdfast.files.attachments import Incoming, Received
 
 router = APIRouter(prefix="/memories", tags=["files"])
@@ -81,17 +80,11 @@ async def upload(call: Calling, response: Response, key: IdempotencyKey = None) 
     read it; 200 where the file was there, or is a new version of what has its path or key."""
     hub = await run_in_threadpool(call.hub, "write")
     boundary = _boundary(call.request)
-    try:
-        incoming = await run_in_threadpool(hub.attachments.incoming, _announced(call.request))
-        with incoming:
-            form = _Form(incoming, boundary)
-            await _receive(call.request, form)
-            received = await run_in_threadpool(form.received)
-            return await run_in_threadpool(_take_in, call, response, key, form, received)
-    except TooLarge as error:
-        raise Refused(413, "body_too_large", error.message, hint=error.hint) from None
-    except HubFull as error:
-        raise Refused(507, "hub_full", error.message, hint=error.hint) from None
+    with await run_in_threadpool(hub.attachments.incoming, _announced(call.request)) as incoming:
+        form = _Form(incoming, boundary)
+        await _receive(call.request, form)
+        received = await run_in_threadpool(form.received)
+        return await run_in_threadpool(_take_in, call, response, key, form, received)
 
 
 def _take_in(
