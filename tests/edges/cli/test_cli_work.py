@@ -33,3 +33,25 @@ def test_what_is_done_is_listed_when_asked_for(run: Run, tmp_path: Path) -> None
     (told,) = run("jobs", "--all", "--json").json["jobs"]
     assert (told["state"], told["about"], told["attempts"]) == ("done", "a.txt", 1)
     assert run("recall", "heron").out
+
+
+def test_the_doctor_names_files_that_are_missing_and_removes_what_belongs_to_nobody(
+    run: Run, tmp_path: Path
+) -> None:
+    report = tmp_path / "report.docx"
+    report.write_bytes(b"PK\x03\x04 no document")
+    run("hub", "create", "work", "--use")
+    run("push", str(report))
+    assert run("doctor", "--json").json["files"] == []
+    home = run("config", "path").out.strip().rpartition("/")[0]
+    (kept,) = Path(home, "hubs/work/attachments").glob("??/*")
+    astray = Path(home, "hubs/work/attachments/ff", "f" * 64)
+    astray.parent.mkdir(exist_ok=True)
+    kept.rename(astray)
+    missing, orphaned = run("doctor", "--json").json["files"]
+    assert "is missing" in missing
+    assert "belong to no memory" in orphaned
+    fixed = run("doctor", "--fix", "--json").json
+    assert "removed 1 files that crashes left in hub work" in fixed["mended"]
+    assert not astray.exists()
+    assert len(fixed["files"]) == 1

@@ -108,11 +108,12 @@ def _doctor(call: Call, args: Namespace) -> int:
     if args.fix:
         with call.out.progress("mend") as step:
             diagnosis = mend(core, step)
-        mended = diagnosis.mended + _close_to_others(call)
+        mended = diagnosis.mended + _close_to_others(call) + _swept(call)
     else:
         diagnosis, mended = examine(core), []
     open_to_others = _open_to_others(call)
-    healthy = not diagnosis.left and not open_to_others and not model["problem"]
+    files = _attachments(call)
+    healthy = not (diagnosis.left or open_to_others or files or model["problem"])
     if call.out.json:
         call.out.value(
             {
@@ -123,6 +124,7 @@ def _doctor(call: Call, args: Namespace) -> int:
                 "mended": mended,
                 "left": [problem._asdict() for problem in diagnosis.left],
                 "open_to_others": open_to_others,
+                "files": files,
                 "passages_without_vectors": diagnosis.unembedded,
             }
         )
@@ -130,9 +132,10 @@ def _doctor(call: Call, args: Namespace) -> int:
     _show_facts(call, facts, model, diagnosis)
     left = _sentences(call, diagnosis.left)
     left += [("problem", f"others can open {path}") for path in open_to_others]
+    left += [("problem", note) for note in files]
     if model["problem"]:
         left.append(("problem", model["problem"]))
-    fixable = bool(diagnosis.left or open_to_others)
+    fixable = bool(diagnosis.left or open_to_others or files)
     _show_findings(call, diagnosis, mended, left, fixable=fixable)
     return 0 if healthy else StoreDamaged.exit_code
 
@@ -195,6 +198,20 @@ def _close_to_others(call: Call) -> list[str]:
         os.chmod(path, wanted[path])
         mended.append(f"closed {path} to others")
     return mended
+
+
+def _attachments(call: Call) -> list[str]:
+    """Files of memories that are missing, and files that belong to none."""
+    hubs = [call.memory.hub(hub.name) for hub in call.memory.hubs()]
+    return [f"hub {hub.name}: {note}" for hub in hubs for note in hub.attachments.check()]
+
+
+def _swept(call: Call) -> list[str]:
+    hubs = [call.memory.hub(hub.name) for hub in call.memory.hubs()]
+    counts = [(hub.name, hub.attachments.sweep()) for hub in hubs]
+    return [
+        f"removed {count} files that crashes left in hub {name}" for name, count in counts if count
+    ]
 
 
 def _model(call: Call) -> dict[str, str]:
