@@ -21,7 +21,9 @@ from holdfast.files.as_read import note_seen, seen_after, seen_by
 from holdfast.files.layout import Wanted, lay_out
 from holdfast.files.memory_md import (
     FILE_NAME,
+    TITLE,
     Block,
+    Document,
     Item,
     Page,
     Section,
@@ -40,6 +42,7 @@ from holdfast.text.sameness import words_key
 if TYPE_CHECKING:
     from holdfast.engine.context import Context
     from holdfast.engine.core import Core
+    from holdfast.store.base import Reader
 
 REWRITTEN = f"{FILE_NAME} was rewritten"
 LEFT_OUT = f"left out when {FILE_NAME} was rewritten"
@@ -128,20 +131,37 @@ def _present(place: Place) -> str | None:
     with place.core.read() as reader:
         text = agreed_text(reader, place.hub_id)
         if text is not None and os.path.exists(place.path):
-            ids = [item.id for item in parse(text).items if item.id]
-            seen = reader.memories_by_id(place.hub_id, ids)
-            return text if len(seen) == len(ids) else _for_others(text, set(ids) - seen.keys())
+            return _as_seen(place, reader, text)
         ours = {memory.id: memory for memory in our_memories(place.core, reader, place.hub_id)}
     if not ours:
         return None
     return render(lay_out(fresh(), Wanted(ours, {}, {}, ()), place.core.now().date()))
 
 
-def _for_others(text: str, hidden: set[str]) -> str:
-    """The file without what somebody may not see. A heading over nothing else goes too: it is the
-    category of what is private, and may say as much as that does."""
+def _as_seen(place: Place, reader: Reader, text: str) -> str:
+    """The file without what somebody may not see: what is private to others, and, for a guest,
+    what its owner has written beside the memories."""
+    document = parse(text)
+    ids = [item.id for item in document.items if item.id]
+    hidden = set(ids) - reader.memories_by_id(place.hub_id, ids).keys()
+    if place.core.permit is None:
+        return _without_private(document, hidden) if hidden else text
+    # What stays free text is the frame: the title, and the space between the lines.
+    shown_to_all = {"", TITLE}
+    kept = tuple(
+        block
+        for block in document.blocks
+        if not (isinstance(block, Item) and block.id is None)
+        and not (isinstance(block, Verbatim) and block.raw.strip() not in shown_to_all)
+    )
+    return _without_private(Document(kept, document.newline), hidden, empty=True)
+
+
+def _without_private(document: Document, hidden: set[str], *, empty: bool = False) -> str:
+    """The document without these items. A heading over nothing else goes too: it is the category
+    of what is private, and may say as much as that does. So does, if asked, one over nothing."""
     groups: list[list[Block]] = [[]]
-    for block in parse(text).blocks:
+    for block in document.blocks:
         if isinstance(block, (Section, Page)):
             groups.append([])
         groups[-1].append(block)
@@ -149,7 +169,7 @@ def _for_others(text: str, hidden: set[str]) -> str:
     for group in groups:
         items = [block for block in group if isinstance(block, Item)]
         rest = "".join(block.raw for block in group if isinstance(block, Verbatim))
-        private = bool(items) and all(item.id in hidden for item in items)
+        private = (bool(items) or empty) and all(item.id in hidden for item in items)
         if not (private and isinstance(group[0], Section) and not rest.strip()):
             kept += group
     return without("".join(block.raw for block in kept), hidden)
@@ -278,7 +298,7 @@ def rewrite(place: Place, text: str, *, chars_max: int | None) -> Rewritten:
         return Rewritten()
     voice = Voice(place.source, place.trust, place.reader or None, REWRITTEN, LEFT_OUT)
     mirror = Mirror(place.core, place.path, place.hub_id, place.hub, voice)
-    report = mirror.rewrite(text, seen)
+    report = mirror.rewrite(text, present if seen is None else seen)
     now = _present(place) or ""
     own = {memory.id for memory in report.taken_in}
     after = seen_after(seen or present, now, own)
@@ -309,7 +329,9 @@ def rewrite(place: Place, text: str, *, chars_max: int | None) -> Rewritten:
 
 def _seen(place: Place) -> str | None:
     with place.core.read() as reader:
-        return seen_by(reader, place.hub_id, place.reader)
+        text = seen_by(reader, place.hub_id, place.reader)
+        # Agents of several people may have one name.
+        return None if text is None else _as_seen(place, reader, text)
 
 
 def _unseen(place: Place, seen: str, now: str) -> list[Memory]:

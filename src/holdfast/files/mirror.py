@@ -266,7 +266,10 @@ class Mirror:
             snapshot.ours,
             reader.memories_by_id(self._hub_id, sorted(ids)),
             lambda memory, text: _texts_since(reader, memory, text),
-            lambda content: _twins(reader, self._hub_id, content),
+            # Who writes what is private to another has written something of their own.
+            lambda content: [
+                twin for twin in _twins(reader, self._hub_id, content) if self._core.sees(twin)
+            ],
         )
 
     def _guard(self, plan: Plan, snapshot: _Snapshot, confirm: bool) -> None:

@@ -190,3 +190,69 @@ def test_what_the_owner_wrote_into_a_journal_by_hand_is_not_the_guests_who_asks_
         bob.journal_add("Mine")
     owners = {found.content: found.owner for found in written.list(layer="journal")}
     assert owners["By hand"] == written.core.actor
+
+
+# MEMORY.md
+
+
+@pytest.fixture
+def kept(hub: HubMemory) -> HubMemory:
+    """A hub with a MEMORY.md: a memory for all, one that is private, and text beside them."""
+    hub.remember("Ada likes tea", category="preference", layer="long_term")
+    hub.remember("Ada is ill", category="health", layer="long_term", boundary="private")
+    hub.sync()
+    file = Path(hub.memory_md)
+    beside = "\n```\nbeside them\n```\n"
+    file.write_text(file.read_text(encoding="utf-8") + beside, encoding="utf-8")
+    hub.sync()
+    return hub
+
+
+def _rewritten(bob: HubMemory, text: str) -> str:
+    return (
+        tools(bob, "minion")
+        .call("memory_update", {"action": "rewrite", "content": text})
+        .text.lower()
+    )
+
+
+def test_a_guest_reads_of_memory_md_what_they_may_see_and_nothing_beside_it(
+    memory: Holdfast, kept: HubMemory
+) -> None:
+    bob = guest(memory, "bob", "viewer")
+    for style in ("maven", "minion"):
+        text = bob.context(style=style)
+        assert ("tea" in text, "ill" in text, "beside" in text) == (True, False, False)
+    assert bob.read_memory_md() == "# Long-term Memory\n\n## Preference\n\n- Ada likes tea\n\n"
+    assert "beside them" in (kept.read_memory_md() or "")
+
+
+@pytest.mark.parametrize("shown", ["nobody", "the owner's agent", "everybody"])
+def test_a_guest_who_rewrites_memory_md_leaves_alone_what_they_do_not_see(
+    memory: Holdfast, kept: HubMemory, shown: str
+) -> None:
+    if shown == "the owner's agent":
+        kept.read_memory_md(source_agent="claude")
+    elif shown == "everybody":
+        kept.context(style="minion")
+    bob = guest(memory, "bob")
+    told = _rewritten(bob, "# Long-term Memory\n\n## Preference\n\n- Ada likes green tea\n")
+    assert "ill" not in told
+    assert "beside" not in told
+    assert kept.get(1).content == "Ada likes green tea"
+    assert kept.get(2).state == "active"
+    text = kept.read_memory_md() or ""
+    assert "- Ada is ill" in text
+    assert "beside them" in text
+    assert "kept-" not in str(list(Path(kept.folder).iterdir()))
+
+
+def test_a_guest_who_writes_what_is_private_to_another_does_not_learn_that_it_is_known(
+    memory: Holdfast, kept: HubMemory
+) -> None:
+    bob = guest(memory, "bob")
+    kept.archive(2)
+    _rewritten(bob, "# Long-term Memory\n\n## Preference\n\n- Ada likes tea\n- Ada is ill\n")
+    assert kept.get(2).state == "archived"
+    (own,) = [found for found in bob.list() if found.content == "Ada is ill"]
+    assert (own.owner, own.boundary) == ("bob", "hub")
