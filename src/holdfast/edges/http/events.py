@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
-from typing import Annotated, Any
+from collections.abc import AsyncIterator, Sequence
+from typing import Annotated, Any, NamedTuple
 
 from fastapi import APIRouter, Header
 from fastapi.responses import StreamingResponse
@@ -36,7 +36,8 @@ _MISSED_MAX = 200
 async def events(
     call: Calling, last_event_id: Annotated[str | None, Header(alias="Last-Event-ID")] = None
 ) -> StreamingResponse:
-    """The changes of a hub from now on, or since the last one that was seen."""
+    """The changes of a hub from now on, or since the last one that was seen. `change` has a change
+    set and the memories it touched; `missed` says to look for oneself; `end` that it is over."""
     state = call.request.app.state
     if state.listeners >= _LISTENERS_MAX:
         raise Refused(503, "overloaded", "Too many listen already.", headers={"Retry-After": "30"})
@@ -47,6 +48,14 @@ async def events(
         media_type="text/event-stream",
         headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
     )
+
+
+class _Found(NamedTuple):
+    """What is new, up to which change; `missed`: more than is told."""
+
+    last: str | None
+    changes: Sequence[tuple[dict[str, Any], list[dict[str, Any]]]] = ()
+    missed: bool = False
 
 
 def _newest(hub: HubMemory) -> str | None:
@@ -67,10 +76,13 @@ async def _stream(call: Call, last: str | None) -> AsyncIterator[str]:
                 # The key was revoked, the role taken away, or the hub is gone.
                 yield _event("end", {})
                 return
-            for change, memories in found:
-                last = change["id"]
-                yield _event("change", {"change": change, "memories": memories}, last)
-            quiet = 0.0 if found else quiet + _EVERY_S
+            if found.missed:
+                yield _event("missed", {}, found.last or "")
+            for change, memories in found.changes:
+                told = {"change": change, "memories": memories}
+                yield _event("change", told, change["id"])
+            quiet = 0.0 if found.last != last else quiet + _EVERY_S
+            last = found.last
             if quiet >= _HEARTBEAT_S:
                 quiet = 0.0
                 yield ": still here\n\n"
@@ -82,23 +94,30 @@ async def _stream(call: Call, last: str | None) -> AsyncIterator[str]:
         state.listeners -= 1
 
 
-def _since(call: Call, last: str | None) -> list[tuple[dict[str, Any], list[dict[str, Any]]]]:
+def _since(call: Call, last: str | None) -> _Found:
     """The changes after the last one that was seen, oldest first, as the guest sees them now."""
     again = Call(call.request, call.memory, key_needed=call.key_needed)
     hub = again.hub()
-    newest_first = hub.changes(limit=_MISSED_MAX)
+    # Nearly always nothing is new: that costs one row.
+    newest = _newest(hub)
+    if newest == last:
+        return _Found(last)
     new = []
-    for change in newest_first:
+    for change in hub.changes(limit=_MISSED_MAX):
         if change.id == last:
             break
         new.append(change)
+    else:
+        if last is not None:
+            # It is too long ago, was purged, or was never here.
+            return _Found(newest, missed=True)
     out = []
     with hub.core.read() as reader:
         for change in reversed(new):
             touched = reader.revisions_of(hub.id, change.id)
             rows = [{"id": one.memory_id, "version": one.version} for one in touched]
             out.append((plain_change(change), rows))
-    return out
+    return _Found(new[0].id if new else last, out)
 
 
 def _event(name: str, data: dict[str, Any], event_id: str = "") -> str:

@@ -1,0 +1,158 @@
+"""The stream of changes, from a real server to a real client."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from holdfast.edges.http import events
+from holdfast.engine import access, keys
+from tests.edges.http.conftest import House
+from tests.edges.http.serving import served
+
+
+class Server:
+    def __init__(self, house: House, url: str, folder: Path) -> None:
+        self.house = house
+        self.url = url
+        self.folder = folder
+
+    @contextmanager
+    def listening(self, key: str, **headers: str) -> Iterator[Iterator[tuple[str, Any, str]]]:
+        """Events as (name, data, id); it is listening once this begins."""
+        sent = {"Authorization": f"Bearer {key}", "X-Hub-ID": self.house.hub.id, **headers}
+        with (
+            httpx2.Client(base_url=self.url, timeout=20) as client,
+            client.stream("GET", "/v1/events", headers=sent) as answer,
+        ):
+            assert answer.status_code == 200
+            assert answer.headers["content-type"].startswith("text/event-stream")
+            lines = answer.iter_lines()
+            assert next(lines) == ": listening"
+            yield self._events(lines)
+
+    @staticmethod
+    def _events(lines: Iterator[str]) -> Iterator[tuple[str, Any, str]]:
+        fields: dict[str, str] = {}
+        for line in lines:
+            if line:
+                name, _, value = line.partition(": ")
+                fields[name] = value
+            elif "event" in fields:
+                yield fields["event"], json.loads(fields["data"]), fields.get("id", "")
+                fields = {}
+
+
+@pytest.fixture
+def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    monkeypatch.setattr(events, "_EVERY_S", 0.02)
+    house = House(tmp_path)
+    with served(house.app) as url:
+        yield Server(house, url, tmp_path)
+    house.memory.close()
+
+
+def test_a_change_made_by_another_process_arrives(server: Server) -> None:
+    code = (
+        "import sys, holdfast\n"
+        "with holdfast.open(sys.argv[1], settings={'embed.model': 'none'}) as memory:\n"
+        "    print(memory.hub('plans').remember('From elsewhere').memory.id)"
+    )
+    with server.listening(server.house.key()) as told:
+        done = subprocess.run(
+            [sys.executable, "-c", code, str(server.folder)],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        name, data, event_id = next(told)
+    assert name == "change"
+    assert data["change"]["id"] == event_id
+    assert data["change"]["action"] == "remember"
+    assert data["memories"] == [{"id": done.stdout.strip(), "version": 1}]
+
+
+def test_changes_come_in_order_and_only_new_ones(server: Server) -> None:
+    hub = server.house.hub
+    hub.remember("Before")
+    with server.listening(server.house.key()) as told:
+        made = [hub.remember(f"After {number}").memory.id for number in range(5)]
+        seen = [next(told)[1]["memories"][0]["id"] for _ in made]
+    assert seen == made
+
+
+def test_a_listener_comes_back_to_where_it_was(server: Server) -> None:
+    hub = server.house.hub
+    hub.remember("One")
+    last = hub.changes()[0].id
+    two, three = hub.remember("Two").memory, hub.remember("Three").memory
+    with server.listening(server.house.key(), **{"Last-Event-ID": last}) as told:
+        seen = [next(told)[1]["memories"][0]["id"] for _ in range(2)]
+    assert seen == [two.id, three.id]
+
+
+@pytest.mark.parametrize("last", ["chg_00000000000000000000", "x" * 500, "0"])
+def test_who_was_away_for_too_long_is_told_to_look(server: Server, last: str) -> None:
+    hub = server.house.hub
+    hub.remember("One")
+    with server.listening(server.house.key(), **{"Last-Event-ID": last}) as told:
+        name, _, event_id = next(told)
+        assert (name, event_id) == ("missed", hub.changes()[0].id)
+        two = hub.remember("Two").memory
+        assert next(told)[1]["memories"][0]["id"] == two.id
+
+
+def test_what_is_private_to_others_is_no_event(server: Server) -> None:
+    hub = server.house.hub
+    ben = server.house.member("ben", "contributor")
+    with server.listening(ben) as told:
+        hub.remember("A secret", boundary="private")
+        seen = hub.remember("For all").memory
+        hub.remember_many([{"content": "Mine", "boundary": "private"}, {"content": "Ours"}])
+        first, second = next(told)[1], next(told)[1]
+    assert [row["id"] for row in first["memories"]] == [seen.id]
+    # Of a change that touched both, what may be seen is told.
+    (row,) = second["memories"]
+    assert hub.get(row["id"]).content == "Ours"
+
+
+def test_a_key_that_is_revoked_ends_its_stream(server: Server) -> None:
+    core = server.house.memory.core
+    handed = keys.create_key(core, "laptop")
+    with server.listening(handed.secret) as told:
+        keys.revoke_key(core, handed.what.id)
+        assert [name for name, _, _ in told] == ["end"]
+
+
+def test_who_is_sent_away_hears_no_more(server: Server) -> None:
+    ben = server.house.member("ben", "viewer")
+    with server.listening(ben) as told:
+        access.remove_member(server.house.memory.core, "hub", server.house.hub.id, "ben")
+        server.house.hub.remember("After he left")
+        assert [name for name, _, _ in told] == ["end"]
+
+
+def test_streams_are_counted_and_the_next_is_told_to_come_back(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(events, "_LISTENERS_MAX", 1)
+    key = server.house.key()
+    headers = {"Authorization": f"Bearer {key}", "X-Hub-ID": server.house.hub.id}
+    with server.listening(key), httpx2.Client(base_url=server.url) as client:
+        answer = client.get("/v1/events", headers=headers)
+        assert (answer.status_code, answer.json()["error"]["code"]) == (503, "overloaded")
+        assert answer.headers["Retry-After"]
+
+
+def test_a_server_that_stops_ends_its_streams(server: Server) -> None:
+    with server.listening(server.house.key()) as told:
+        server.house.app.state.stopping.set()
+        assert list(told) == []
