@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from time import perf_counter
+from time import thread_time
 
 import pytest
 
@@ -467,9 +467,9 @@ def test_a_text_without_our_marks_costs_next_to_nothing(full: HubMemory) -> None
     text = "The quick brown fox jumps over the lazy dog. " * 2_000
     best = 1e9
     for _ in range(5):
-        began = perf_counter()
+        began = thread_time()
         assert full.heard(text).text is text
-        best = min(best, perf_counter() - began)
+        best = min(best, thread_time() - began)
     # 8 µs a kB were measured; a machine six times as slow still passes.
     assert best / (len(text) / 1_000) < 50e-6
 
@@ -497,9 +497,9 @@ def test_hostile_texts_cost_in_proportion(full: HubMemory, piece: str) -> None:
         text = f"- [#1] {TABS}\n" + "".join(piece.replace("{n}", str(n)) for n in range(count))
         best = 1e9
         for _ in range(2):
-            began = perf_counter()
+            began = thread_time()
             full.heard(text)
-            best = min(best, perf_counter() - began)
+            best = min(best, thread_time() - began)
         return best
 
     # Eight times the text: about 8 where all is well, 64 where time grows with the square.

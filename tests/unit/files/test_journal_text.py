@@ -111,7 +111,7 @@ def test_a_key_is_of_the_time_and_the_words_and_counts_what_is_alike() -> None:
     "line", ["<!--\n", "```\n", "```a\n", "- a\n\n\n", "---\n", "|\n", "  x\n"]
 )
 def test_a_long_journal_is_read_in_time_that_grows_with_it(line: str) -> None:
-    started = time.perf_counter()
+    started = time.thread_time()
     blocks = parse(line * 20_000)
     assert blocks and isinstance(blocks[0], Block)
-    assert time.perf_counter() - started < 20
+    assert time.thread_time() - started < 20
