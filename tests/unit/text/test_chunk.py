@@ -274,5 +274,6 @@ def test_time_grows_with_the_length_and_no_faster(name: str, content_type: str) 
         start = time.thread_time()
         chunk(part, content_type=content_type)
         seconds.append(time.thread_time() - start)
-    # Four times the text; quadratic would be sixteen. Time of this thread, so that a busy machine does not count.
+    # Four times the text; quadratic would be sixteen. It is this thread's own time: a busy machine
+    # does not count.
     assert seconds[1] < 8 * seconds[0] + 0.25
