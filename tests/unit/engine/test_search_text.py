@@ -115,3 +115,12 @@ def test_a_list_by_when_it_happened_goes_on_where_it_was(hub: HubMemory) -> None
     rest = hub.list(order="happened", limit=2, cursor=first.cursor)
     assert [memory.number for memory in [*first, *rest]] == [1, 3, 2]
     assert rest.cursor is None
+
+
+def test_half_a_character_in_a_query_is_passed_over(hub: HubMemory) -> None:
+    """A program that cuts a text in the middle of an emoji sends one; it cannot be stored."""
+    hub.remember("Prefers tabs", category="preference")
+    assert numbers(hub, "\ud83d tabs") == [1]
+    assert [hit.memory.number for hit in hub.recall("\ud83d tabs")] == [1]
+    assert "Prefers tabs" in hub.context("\ud83d tabs")
+    assert not hub.heard("some words that were cut in the midst of \ud83d an emoji").nothing_new
