@@ -67,6 +67,12 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("extract.languages", "", "Languages of text in images, such as eng+deu."),
     Setting("fetch.bytes_max", 5_000_000, "The largest page that is fetched for a link.", least=1),
     Setting("fetch.timeout_s", 20.0, "Seconds to wait for the page of a link.", least=0.1),
+    Setting("secrets.enabled", True, "Whether secrets are replaced before anything is written."),
+    Setting(
+        "secrets.allow",
+        "",
+        "Secrets that may be kept: kinds, hashes as placeholders show them, patterns with *.",
+    ),
     Setting("forget.keep_days", 30, "Days that a forgotten memory can be brought back.", least=0),
     Setting("lifecycle.volatile_days", 14, "Days until an unused volatile memory cools.", least=1),
     Setting("lifecycle.evolving_days", 180, "Days until an unused evolving memory cools.", least=1),

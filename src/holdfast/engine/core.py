@@ -10,6 +10,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from holdfast.domain.access import Viewer
+from holdfast.engine.doors import guarded
+from holdfast.engine.redact import Redactor
 from holdfast.errors import EmbedderError, HoldfastError, NotFound
 from holdfast.recall.vector import VectorCache
 
@@ -57,7 +59,9 @@ class Core:
         settings: Settings,
         find_embedder: Callable[[], Embedder | None],
     ) -> None:
-        self.store = store
+        # What is written goes through it; the store that everyone uses asks it once more.
+        self.redactor = Redactor(store, settings, clock.now)
+        self.store = guarded(store, self.redactor)
         self.clock = clock
         self.ids = ids
         self.actor = actor

@@ -70,7 +70,7 @@ def request_decision(
         source=source,
         source_agent=source_agent,
     )
-    draft = clean_draft(draft, bytes_max=core.settings["content.bytes_max"])
+    draft = clean_draft(core, draft)
     bare = compose(draft, core, hub_id)._replace(quarantine=AWAITS)
     wanted = Decision(bare, asked, choices, around, "open")
     new = bare._replace(metadata=to_metadata(wanted))

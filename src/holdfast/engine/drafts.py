@@ -42,8 +42,11 @@ _CLOSED = {
 }
 
 
-def clean_draft(draft: Draft, *, bytes_max: int) -> Draft:
-    """The draft with every field checked; InvalidInput says which one is wrong and why."""
+def clean_draft(core: Core, draft: Draft) -> Draft:
+    """The draft without secrets and with every field checked; InvalidInput says which one is wrong
+    and why."""
+    bytes_max = core.settings["content.bytes_max"]
+    draft = without_secrets(core, draft)
     checked: dict[str, Any] = {
         "content": normalise.clean_content(draft.content, bytes_max=bytes_max),
         **clean_fields(draft._asdict()),
@@ -51,6 +54,16 @@ def clean_draft(draft: Draft, *, bytes_max: int) -> Draft:
     out = draft._replace(**checked)
     refuse_backwards(out)
     return out
+
+
+def without_secrets(core: Core, draft: Draft) -> Draft:
+    """The draft with placeholders in the place of secrets. Before anything is checked: a secret may
+    be longer than a tag, and a tag is written in small letters."""
+    out = core.redactor.row(draft._replace(attachment=None))
+    file = draft.attachment
+    if file is not None:
+        file = file._replace(name=core.redactor.text(file.name))
+    return out._replace(attachment=file)
 
 
 def refuse_backwards(out: Draft | Memory) -> None:

@@ -110,6 +110,7 @@ def _checked(core: Core, changes: dict[str, Any]) -> dict[str, Any]:
         normalise.one_of(unknown[0], tuple(sorted(EDITABLE)), "field")
     if not changes:
         raise InvalidInput("Say what to change, for example content=….")
+    changes = {**changes, **core.redactor.changed(changes)}
     new = clean_fields({name: value for name, value in changes.items() if value is not None})
     if new.get("title") == "":
         raise InvalidInput("The title cannot be empty.", hint="Leave it out to keep what is there.")
@@ -270,7 +271,9 @@ def purge(
             reinstate_previous(writer, recorder, memory)
             attached.release(writer, hub_id, memory.id, core.now())
             revisions = writer.purge(hub_id, memory.id)
-            receipt = Receipt(memory.id, memory.number, core.now(), core.actor, reason, revisions)
+            receipt = core.redactor.row(
+                Receipt(memory.id, memory.number, core.now(), core.actor, reason, revisions)
+            )
             writer.add_receipt(hub_id, receipt)
             out.append(receipt)
     settle(core, "What was purged is gone")

@@ -41,7 +41,13 @@ class Recorder:
         self._without_vectors: list[str] = []
         self.written = change is not None
         self.change = change or Change(
-            core.ids.next("chg"), hub_id, core.now(), core.actor, action, reason, undoes
+            core.ids.next("chg"),
+            hub_id,
+            core.now(),
+            core.actor,
+            action,
+            core.redactor.text(reason),
+            undoes,
         )
 
     def _write_change(self) -> None:
@@ -53,6 +59,9 @@ class Recorder:
     def add(self, memory: Memory, index: Indexed | None = None) -> Memory:
         """A new memory."""
         self._core.require("write")
+        clean = self._core.redactor.memory(memory)
+        if clean is not memory:
+            memory, index = clean, None
         self._write_change()
         self._writer.add_memory(memory)
         self._record(memory, {})
@@ -61,7 +70,11 @@ class Recorder:
 
     def revise(self, before: Memory, index: Indexed | None = None, **new: Any) -> Memory:
         """A new version of a memory; the same one back where nothing differs."""
-        fields = changed_fields(before, before._replace(**new))
+        wanted = before._replace(**new)
+        clean = self._core.redactor.memory(wanted)
+        if clean is not wanted:
+            wanted, index = clean, None
+        fields = changed_fields(before, wanted)
         if not fields:
             return before
         if fields.get("forgotten_at", (None, None))[1] is not None:

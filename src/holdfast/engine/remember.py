@@ -154,8 +154,7 @@ def _in_force(writer: Writer, change: Change) -> Change | None:
 def prepare(core: Core, hub_id: str, hub: str, drafts: Sequence[Draft]) -> Iterator[Prepared]:
     """The slow part, before the write begins: checks, rules, and the embedding model, which is
     not asked about what is there already."""
-    bytes_max = core.settings["content.bytes_max"]
-    clean = [clean_draft(draft, bytes_max=bytes_max) for draft in drafts]
+    clean = [clean_draft(core, draft) for draft in drafts]
     for draft in clean:
         processing.refuse_unfetchable(draft)
     memories = [compose(draft, core, hub_id) for draft in clean]

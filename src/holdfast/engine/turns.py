@@ -63,6 +63,7 @@ def log_turn(
         source=_clean_label(source, "source") or UNKNOWN_SOURCE,
         session=clean_session(session),
     )
+    turn = core.redactor.row(turn)
     with core.write() as writer:
         require_hub(writer, hub_id, hub)
         writer.add_turn(turn)

@@ -212,7 +212,7 @@ class _Run:
         bytes_max = self._core.settings["content.bytes_max"]
         try:
             stamp, content = read_text(self._root, path, bytes_max)
-            draft = clean_draft(self._draft(path, content), bytes_max=bytes_max)
+            draft = clean_draft(self._core, self._draft(path, content))
         except InvalidInput as error:
             # What was known of it stays known, and the file is looked at again next time.
             if known is not None:

@@ -223,7 +223,7 @@ class KeptFiles:
             # A file holds as long as it is there, so its memory does not age.
             stability="stable",
         )
-        return compose(clean_draft(draft, bytes_max=self.bytes_max), self.core, self.hub_id)
+        return compose(clean_draft(self.core, draft), self.core, self.hub_id)
 
     @contextmanager
     def change(

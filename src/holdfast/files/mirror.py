@@ -362,9 +362,7 @@ class Mirror:
             trust=self._voice.trust,
             source_agent=self._voice.agent,
         )
-        bytes_max = self._core.settings["content.bytes_max"]
-        clean = clean_draft(draft, bytes_max=bytes_max)
-        return compose(clean, self._core, self._hub_id)
+        return compose(clean_draft(self._core, draft), self._core, self._hub_id)
 
     def _add(self, writer: Writer, recorder: Recorder, memory: Memory, index: Indexed) -> Memory:
         placed = memory._replace(

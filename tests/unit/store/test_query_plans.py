@@ -16,6 +16,7 @@ from holdfast import Holdfast
 from holdfast.domain.clock import SystemClock
 from holdfast.domain.ids import TimeIds
 from holdfast.domain.query import ORDERS
+from holdfast.engine.doors import unguarded
 from holdfast.store.sqlite import SqliteStore
 from holdfast.testing import HashEmbedder, open_for_tests
 
@@ -66,7 +67,7 @@ def use_everything(memory: Holdfast) -> None:
 
 
 def test_no_statement_walks_a_hub_to_find_one_row(memory: Holdfast) -> None:
-    store = memory.core.store
+    store = unguarded(memory.core.store)
     assert isinstance(store, SqliteStore)
     memory.hub().remember("Here already")
     seen: set[str] = set()
@@ -98,7 +99,7 @@ def test_no_statement_walks_a_hub_to_find_one_row(memory: Holdfast) -> None:
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_a_text_is_looked_up_and_its_row_found_by_key(memory: Holdfast, order: str) -> None:
-    store = memory.core.store
+    store = unguarded(memory.core.store)
     assert isinstance(store, SqliteStore)
     hub = memory.hub()
     hub.remember("Prefers spaces")

@@ -1,0 +1,240 @@
+"""No secret is written: every text that is on its way into the store or a hub's files goes through
+one Redactor, which puts a placeholder in the place of each credential.
+
+The same secret gives the same placeholder in one store, `[secret:kind:hash8]`. The hash is keyed
+with a random key of the store: a plain one of a short password could be guessed by trying. The key
+tells nobody a secret; it only keeps placeholders stable. What a secret looks like, text.secrets
+knows; at which doors this is asked, engine/doors.py.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from holdfast.domain.record import NO_HUB, Record
+from holdfast.text.normalise import content_hash
+from holdfast.text.secrets import PLACEHOLDER, find, named_secret, redact
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from holdfast.domain.memory import Memory
+    from holdfast.settings import Settings
+    from holdfast.store.base import Reader, Store, Writer
+
+KIND = "secret-key"
+_KEY_BYTES = 32
+# Texts that were looked at and hold nothing, so that a text on its way through several doors is
+# looked at once. As many characters as a memory may have at most.
+_CLEAN_CHARS_MAX = 4_000_000
+# Shorter texts are looked at again faster than they are looked up and kept.
+_CLEAN_CHARS_MIN = 200
+_Value = TypeVar("_Value", bound=tuple[Any, ...])
+
+
+class Redactor:
+    """Replaces secrets, for one store. Thread-safe."""
+
+    def __init__(self, store: Store, settings: Settings, now: Callable[[], datetime]) -> None:
+        self._store, self._now = store, now
+        self._enabled = bool(settings["secrets.enabled"])
+        self._allowed = _Allowed(settings["secrets.allow"])
+        self._key: bytes | None = None
+        self._clean: set[str] = set()
+        self._clean_chars = 0
+        # What this thread has written meanwhile: the store's writer, a new key, kinds and counts.
+        self._mine = threading.local()
+
+    # Texts and values
+
+    def text(self, text: str) -> str:
+        """The text with placeholders for its secrets; the very same where it has none."""
+        if not self._enabled or text in self._clean:
+            return text
+        out, kinds = redact(text, self._placeholder)
+        if kinds:
+            self._count(kinds)
+        elif len(text) >= _CLEAN_CHARS_MIN:
+            self._note_clean(text)
+        return out
+
+    def value(self, value: Any, name: str = "") -> Any:
+        """The same for what JSON can hold; a value is also judged by the name it stands under."""
+        if isinstance(value, str):
+            kind = named_secret(name, value) if name and self._enabled else ""
+            instead = self._placeholder(kind, value) if kind else None
+            if instead is None:
+                return self.text(value)
+            self._count([kind])
+            return instead
+        if isinstance(value, Mapping):
+            return {self.text(str(key)): self.value(one, str(key)) for key, one in value.items()}
+        if isinstance(value, (list, tuple)):
+            made = [self.value(one, name) for one in value]
+            if isinstance(value, list):
+                return made
+            return type(value)(*made) if hasattr(value, "_fields") else tuple(made)
+        return value
+
+    def row(self, row: _Value) -> _Value:
+        """A value of named fields, such as a draft or a turn, with each text in it redacted."""
+        fields: dict[str, Any] = row._asdict()  # type: ignore[attr-defined]
+        new = self.changed(fields)
+        return row._replace(**new) if new else row  # type: ignore[attr-defined]
+
+    def changed(self, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """Those of the fields that hold a secret, with a placeholder in its place."""
+        if not self._enabled or self._is_quiet(fields.values()):
+            return {}
+        out = {}
+        for name, old in fields.items():
+            # The names of our own fields say nothing of what is in them.
+            if isinstance(old, (str, tuple, list, Mapping)) and (new := self.value(old)) != old:
+                out[name] = new
+        return out
+
+    def _is_quiet(self, values: Iterable[Any]) -> bool:
+        """Whether there is nothing in any of them. The short ones are looked at as one text: most
+        rows are made of many, and hold no secret."""
+        short: list[str] = []
+        for value in values:
+            if isinstance(value, str):
+                if len(value) < _CLEAN_CHARS_MIN:
+                    short.append(value)
+                elif value not in self._clean:
+                    return False
+            elif value and isinstance(value, (tuple, list, Mapping)):
+                if isinstance(value, Mapping) or not all(isinstance(one, str) for one in value):
+                    return False
+                short += value
+        return not find("\n".join(short))
+
+    def memory(self, memory: Memory) -> Memory:
+        """A memory without secrets; its hash is that of the content it has then."""
+        out = self.row(memory)
+        if out.content != memory.content:
+            out = out._replace(content_hash=content_hash(out.content))
+        return out
+
+    def revised(self, fields: Mapping[str, tuple[Any, Any]]) -> dict[str, tuple[Any, Any]]:
+        """The fields of a revision, old and new, with the hash that goes with the content."""
+        out = {name: (self.value(old), self.value(new)) for name, (old, new) in fields.items()}
+        if "content" in out and out["content"] != fields["content"] and "content_hash" in out:
+            hashes = (None if text is None else content_hash(text) for text in out["content"])
+            out["content_hash"] = tuple(hashes)  # type: ignore[assignment]
+        return out
+
+    def json(self, text: str) -> str:
+        """A text that may be JSON, and is so afterwards where it was before."""
+        if self.text(text) is text or not text.startswith(("{", "[")):
+            return self.text(text)
+        import json
+
+        try:
+            value = json.loads(text)
+        except ValueError:
+            return self.text(text)
+        return json.dumps(self.value(value), ensure_ascii=False)
+
+    # What was done
+
+    def take(self) -> dict[str, int]:
+        """How many secrets of each kind this thread has replaced since it was last asked."""
+        counts: dict[str, int] = getattr(self._mine, "counts", {})
+        self._mine.counts = {}
+        return counts
+
+    def found(self, text: str) -> list[str]:
+        """The kinds of the secrets in a text, one for each; nothing is replaced or counted."""
+        if not self._enabled:
+            return []
+        at = [(one.kind, text[one.start : one.end]) for one in find(text)]
+        return [kind for kind, secret in at if self._placeholder(kind, secret) is not None]
+
+    def _count(self, kinds: list[str]) -> None:
+        counts: dict[str, int] = getattr(self._mine, "counts", {})
+        for kind in kinds:
+            counts[kind] = counts.get(kind, 0) + 1
+        self._mine.counts = counts
+
+    def _note_clean(self, text: str) -> None:
+        self._clean_chars += len(text)
+        if self._clean_chars > _CLEAN_CHARS_MAX:
+            self._clean, self._clean_chars = set(), len(text)
+        self._clean.add(text)
+
+    # Placeholders
+
+    def _placeholder(self, kind: str, secret: str) -> str | None:
+        if PLACEHOLDER.fullmatch(secret) or self._allowed.by_shape(kind, secret):
+            return None
+        import hmac
+
+        digest = hmac.new(self._find_key(), secret.encode(), "sha256").hexdigest()[:8]
+        return None if digest in self._allowed.hashes else f"[secret:{kind}:{digest}]"
+
+    def _find_key(self) -> bytes:
+        if self._key is not None:
+            return self._key
+        writer: Writer | None = getattr(self._mine, "writer", None)
+        if writer is not None:
+            key = _read(writer) or self._make(writer)
+            self._mine.key = key
+            return key
+        with self._store.read() as reader:
+            found = _read(reader)
+        if found is None:
+            with self._store.write() as writer:
+                found = _read(writer) or self._make(writer)
+        self._key = found
+        return found
+
+    def _make(self, writer: Writer) -> bytes:
+        import os
+
+        key = os.urandom(_KEY_BYTES)
+        writer.put_record(Record(NO_HUB, KIND, KIND, self._now(), {"key": key.hex()}))
+        return key
+
+    @contextmanager
+    def inside(self, writer: Writer) -> Iterator[None]:
+        """While this thread writes: the key is read and made in the same transaction, as there can
+        be no second one."""
+        self._mine.writer, self._mine.key = writer, None
+        try:
+            yield
+        finally:
+            self._mine.writer = None
+
+    def committed(self) -> None:
+        """What was made inside the write is on the disk, and good from now on."""
+        self._key = self._key or getattr(self._mine, "key", None)
+
+
+def _read(reader: Reader) -> bytes | None:
+    found = reader.record(NO_HUB, KIND, KIND)
+    return None if found is None else bytes.fromhex(found.body["key"])
+
+
+class _Allowed:
+    """What may be stored as it is: kinds, hashes as placeholders show them, and patterns with `*`
+    that fit a whole secret."""
+
+    def __init__(self, setting: str) -> None:
+        given = setting.replace(",", " ").split()
+        self.hashes = frozenset(one for one in given if _is_hash(one))
+        self._shapes = [one for one in given if one not in self.hashes]
+
+    def by_shape(self, kind: str, secret: str) -> bool:
+        if not self._shapes:
+            return False
+        from fnmatch import fnmatchcase
+
+        return any(one == kind or fnmatchcase(secret, one) for one in self._shapes)
+
+
+def _is_hash(text: str) -> bool:
+    return len(text) == 8 and all(char in "0123456789abcdef" for char in text)
