@@ -25,6 +25,7 @@ _STEP_SHARE = 8
 # Nobody reads a budget's worth of text in one memory; longer ones are cut before they are measured.
 _CHARS_PER_UNIT_MAX = 8
 _GAP = "\n\n"
+_CUT = "…"
 
 
 class FileItem(NamedTuple):
@@ -106,7 +107,8 @@ class Block:
             cost = self._heading_cost(item) if headings and heading not in known else 0
             short = self._shortened(item)
             cost += self._cost(short)
-            if used + cost > room:
+            if used + cost > room or (short.text == _CUT != item.text):
+                # An item of which nothing is left says nothing.
                 break
             used += cost
             known.add(heading)
@@ -118,7 +120,7 @@ class Block:
         text = item.text[: self._budget.limit * _CHARS_PER_UNIT_MAX]
         while (cost := self._cost(item._replace(text=text))) > share:
             # A little less than in proportion, so that few rounds are needed.
-            text = text[: min(len(text) - 2, len(text) * share * 9 // (cost * 10))].rstrip() + "…"
+            text = text[: min(len(text) - 2, len(text) * share * 9 // (cost * 10))].rstrip() + _CUT
             if len(text) < 2:
                 break
         return item._replace(text=text)

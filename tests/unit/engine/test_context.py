@@ -261,6 +261,14 @@ def test_the_room_is_used(stocked: HubMemory) -> None:
         assert len(stocked.context(budget=budget)) > budget * 0.6
 
 
+def test_an_item_of_which_only_the_ellipsis_would_be_left_is_not_in_it(hub: HubMemory) -> None:
+    hub.remember("Prefers TypeScript over JavaScript", category="preference")
+    hub.remember("A note about builds", layer="journal")
+    for budget in range(100, 200, 5):
+        block = hub.context(budget=budget, unit="tokens")
+        assert "] …" not in block, budget
+
+
 def test_one_long_memory_is_cut_and_does_not_push_out_the_rest(hub: HubMemory) -> None:
     hub.remember("Short and sweet")
     hub.remember("A whole page of words. " * 1_000, layer="long_term")
