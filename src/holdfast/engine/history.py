@@ -41,8 +41,19 @@ def history(core: Core, hub_id: str, hub: str, reference: Reference) -> list[Ent
     with core.read() as reader:
         require_hub(reader, hub_id, hub)
         memory = find_memory(reader, hub_id, hub, reference, forgotten=True)
-        # What it said while it was private stays private when it is shared.
-        return [entry for entry in _entries(reader, memory) if core.sees(entry.after)]
+        return entries_seen(core, reader, memory)
+
+
+def entries_seen(core: Core, reader: Reader, memory: Memory) -> list[Entry]:
+    """The history of a memory that somebody sees. What it said while it was private stays private
+    when it is shared: for others it begins there."""
+    return [
+        entry
+        if entry.before is None or core.sees(entry.before)
+        else entry._replace(before=None, revision=entry.revision._replace(fields={}))
+        for entry in _entries(reader, memory)
+        if core.sees(entry.after)
+    ]
 
 
 def _entries(reader: Reader, memory: Memory) -> list[Entry]:
@@ -141,6 +152,7 @@ def undo(
             memory = writer.memory(hub_id, revision.memory_id)
             if memory is None:
                 continue  # It was purged; there is nothing left to take back.
+            _refuse_private_past(core, writer, memory, target)
             new = _taken_back(writer, recorder, memory, revision, force=force)
             _refuse_taken_key(writer, memory, new)
             touched[memory.id] = recorder.revise(memory, **new)
@@ -162,6 +174,21 @@ def _refuse_of_others(core: Core, target: Change) -> None:
             raise Conflict(
                 f"{target.id} also changed what is private to others, and is taken back whole.",
                 hint="Change back what is yours one by one.",
+            )
+
+
+def _refuse_private_past(core: Core, writer: Writer, memory: Memory, target: Change) -> None:
+    """Nobody brings back what somebody else's memory said while it was private, or hides it again
+    from all but its owner."""
+    if core.viewer is None or memory.owner == core.viewer.actor:
+        return
+    for entry in _entries(writer, memory):
+        if entry.change.id == target.id and not all(
+            core.sees(state) for state in (entry.before, entry.after) if state is not None
+        ):
+            raise Conflict(
+                f"Memory #{memory.number} was private when {target.id} changed it.",
+                hint=f"{memory.owner} can take it back.",
             )
 
 

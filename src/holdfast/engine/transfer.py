@@ -26,6 +26,7 @@ from holdfast.domain.turn import Turn
 from holdfast.engine.core import Core, require_hub
 from holdfast.engine.drafts import clean_fields
 from holdfast.engine.embedding import embed_hub
+from holdfast.engine.history import entries_seen
 from holdfast.engine.passages import indexed_all
 from holdfast.errors import AlreadyExists, HoldfastError, InvalidInput
 from holdfast.text.normalise import (
@@ -79,7 +80,7 @@ def _lines(core: Core, reader: Reader, hub: Hub) -> Iterator[dict[str, Any]]:
         plain = {**change._asdict(), "at": to_text(change.at)}
         del plain["hub_id"]
         yield {"type": "change", **plain}
-    for revision in reader.scan_revisions(hub.id):
+    for revision in _revisions(core, reader, hub):
         yield {
             "type": "revision",
             "change_id": revision.change_id,
@@ -94,6 +95,25 @@ def _lines(core: Core, reader: Reader, hub: Hub) -> Iterator[dict[str, Any]]:
         yield {"type": "turn", **plain}
     for receipt in core.receipts(reader, hub.id):
         yield {"type": "receipt", **receipt._asdict(), "at": to_text(receipt.at)}
+
+
+def _revisions(core: Core, reader: Reader, hub: Hub) -> Iterator[Revision]:
+    """The revisions, without what memories of others said while they were private."""
+    bounded = {
+        revision.memory_id
+        for revision in reader.scan_revisions(hub.id)
+        if "boundary" in revision.fields
+    }
+    seen = {
+        (memory.id, entry.after.version): entry.revision
+        for memory in reader.memories_by_id(hub.id, sorted(bounded)).values()
+        for entry in entries_seen(core, reader, memory)
+    }
+    for revision in reader.scan_revisions(hub.id):
+        if revision.memory_id not in bounded:
+            yield revision
+        elif (revision.memory_id, revision.version) in seen:
+            yield seen[revision.memory_id, revision.version]
 
 
 def _dump(line: dict[str, Any]) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast import Holdfast, HubMemory, NotFound
+from holdfast import Conflict, Holdfast, HubMemory, NotFound
 from holdfast.agents.desk import Desk
 from holdfast.agents.dialects import find_dialect
 from holdfast.agents.toolset import Toolset
@@ -256,3 +256,51 @@ def test_a_guest_who_writes_what_is_private_to_another_does_not_learn_that_it_is
     assert kept.get(2).state == "archived"
     (own,) = [found for found in bob.list() if found.content == "Ada is ill"]
     assert (own.owner, own.boundary) == ("bob", "hub")
+
+
+# The past of what was private once
+
+
+@pytest.fixture
+def shared(hub: HubMemory) -> HubMemory:
+    """A hub with a memory that was private, said two other things then, and was shared."""
+    hub.remember("Ada is ill", boundary="private")
+    hub.update(1, content="Ada feels better")
+    hub.update(1, content="Ada is back", boundary="hub")
+    hub.update(1, content="Ada is here")
+    return hub
+
+
+def test_what_a_memory_said_while_it_was_private_is_in_no_history_and_no_export(
+    memory: Holdfast, shared: HubMemory
+) -> None:
+    bob = guest(memory, "bob")
+    told = bob.history(1)
+    assert [entry.after.content for entry in told] == ["Ada is back", "Ada is here"]
+    assert (told[0].before, told[0].revision.fields) == (None, {})
+    assert told[1].before is not None
+    exported = "\n".join(bob.export())
+    assert "Ada is back" in exported
+    for secret in ("ill", "better", "private"):
+        assert secret not in repr(told)
+        assert secret not in exported
+    assert "ill" in "\n".join(shared.export())
+    copy = memory.import_hub(exported.splitlines(), name="copy")
+    assert [entry.after.content for entry in copy.history(1)] == ["Ada is back", "Ada is here"]
+
+
+@pytest.mark.parametrize("force", [True, False])
+def test_nobody_brings_back_what_was_private_by_an_undo(
+    memory: Holdfast, shared: HubMemory, force: bool
+) -> None:
+    bob = guest(memory, "bob", "admin")
+    *_, said_otherwise, made = shared.changes()
+    sharing, last = shared.changes()[1], shared.changes()[0]
+    for change in (made, said_otherwise, sharing):
+        with pytest.raises(Conflict, match="private"):
+            bob.undo(change.id, force=force)
+    assert shared.get(1).content == "Ada is here"
+    assert bob.undo(last.id).memories[0].content == "Ada is back"
+    with pytest.raises(Conflict, match="private"):
+        bob.undo()
+    assert shared.undo(sharing.id).memories[0].boundary == "private"
