@@ -43,6 +43,7 @@ from holdfast.files.page_files import (
     Files,
     UnderWay,
     agreed_text,
+    is_left,
     note_under_way,
     read_files,
     set_agreed,
@@ -140,6 +141,7 @@ class Mirror:
         self._pages = bool(core.settings["files.per_category"])
         self._more: set[str] = set()  # pages that turned out to be there
         self._left: dict[str, str | None] = {}  # the files' texts after the last sync
+        self.stamp: tuple[int, int, int] | None = None  # theirs; None where it proves nothing
 
     def sync(self, *, confirm: bool = False) -> SyncReport:
         """Brings both sides together. `confirm` says that a file which lacks many lines, or comes
@@ -240,7 +242,7 @@ class Mirror:
             reader,
             self._hub_id,
             self.folder,
-            self._core.now(),
+            self._core,
             pages=self._pages,
             more=sorted(self._more),
         )
@@ -464,7 +466,7 @@ class Mirror:
             if work is None:
                 return
             now = read_files(
-                reader, self._hub_id, self.folder, self._core.now(), pages=False, more=work.files
+                reader, self._hub_id, self.folder, self._core, pages=False, more=work.files
             )
         agreed = dict(work.agreed)
         for name, (old, new) in work.files.items():
@@ -476,8 +478,11 @@ class Mirror:
         self._agree(agreed, work.pages or len(agreed) > 1)
 
     def _remember_stamp(self, token: Token, due: int | None) -> None:
+        # First the stamp, then another look: somebody may have saved since the last one, and the
+        # stamp must not be that of a text which nobody has taken in.
         file = stamp_of(self.path, pages=self._pages)
-        write_stamp(self.path, Stamp(self._hub_id, file, token, due))
+        self.stamp = file if file and is_left(self.folder, self._left, pages=self._pages) else None
+        write_stamp(self.path, Stamp(self._hub_id, self.stamp, token, due))
 
 
 def our_memories(core: Core, reader: Reader, hub_id: str) -> list[Memory]:

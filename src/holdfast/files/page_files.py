@@ -16,12 +16,13 @@ from holdfast.domain.memory import CATEGORIES
 from holdfast.domain.mirror import Agreed
 from holdfast.files.memory_md import FILE_NAME, Document, fresh, render
 from holdfast.files.pages import category_of_page, gathered, joined, split, spread
-from holdfast.files.reading import FileRead, read_settled
+from holdfast.files.reading import FileRead, holds, read_settled
 from holdfast.files.stamp import is_page_name
 
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from holdfast.engine.core import Core
     from holdfast.store.base import Reader, Writer
 
 # Which pages there are; the row is there as long as they are.
@@ -30,17 +31,18 @@ _UNDER_WAY = f"{FILE_NAME} pages being written"
 
 
 class Files(NamedTuple):
-    """What was read and what was agreed on, by name of file; whether the pages are to be there,
-    and whether they were."""
+    """What was read, and that without secrets; what was agreed on, by name of file; whether the
+    pages are to be there, and whether they were."""
 
     reads: Mapping[str, FileRead]
+    clean: Mapping[str, str | None]
     agreed: Mapping[str, str] | None
     pages: bool
     were_pages: bool
 
     @property
     def texts(self) -> dict[str, str | None]:
-        """What is on the disk and can be trusted."""
+        """What is on the disk and can be trusted; secrets among it, until it is written again."""
         return {name: read.text for name, read in self.reads.items()}
 
     @property
@@ -62,8 +64,8 @@ class Files(NamedTuple):
         agreed = self.agreed or {FILE_NAME: render(fresh())}
         texts = {
             name: text
-            for name, read in self.reads.items()
-            if (text := agreed.get(name) if read.text is None else read.text) is not None
+            for name, clean in self.clean.items()
+            if (text := agreed.get(name) if clean is None else clean) is not None
         }
         document = joined(texts)
         return spread(document) if self.pages else gathered(document)
@@ -88,7 +90,7 @@ def texts_of(document: Document) -> dict[str, str]:
 
 
 def read_files(
-    reader: Reader, hub_id: str, folder: str, now: datetime, *, pages: bool, more: Iterable[str]
+    reader: Reader, hub_id: str, folder: str, core: Core, *, pages: bool, more: Iterable[str]
 ) -> Files:
     """Reads them. `more` are names of pages that nobody has agreed on yet."""
     agreed = agreed_texts(reader, hub_id)
@@ -98,10 +100,27 @@ def read_files(
     if pages:
         names += _new_pages(folder)
     reads = {
-        name: read_settled(os.path.join(folder, name), folder, (agreed or {}).get(name, ""), now)
+        name: _read(os.path.join(folder, name), folder, (agreed or {}).get(name, ""), core)
         for name in dict.fromkeys(names)
     }
-    return Files(reads, agreed, pages, reader.agreed(hub_id, _NAMES) is not None)
+    were_pages = reader.agreed(hub_id, _NAMES) is not None
+    clean = {name: read.text and core.redactor.text(read.text) for name, read in reads.items()}
+    return Files(reads, clean, agreed, pages, were_pages)
+
+
+def _read(path: str, folder: str, before: str, core: Core) -> FileRead:
+    """A file, with a note on the secrets in it, which are replaced when it is written."""
+    read = read_settled(path, folder, before, core.now())
+    text = read.text or ""
+    note = core.redactor.note(text, core.redactor.text(text), os.path.basename(path))
+    return read._replace(notes=(*read.notes, note)) if note else read
+
+
+def is_left(folder: str, texts: Mapping[str, str | None], *, pages: bool) -> bool:
+    """Whether the files still hold these texts, and there is no page beside them."""
+    if pages and not texts.keys() >= set(_new_pages(folder)):
+        return False
+    return all(holds(os.path.join(folder, name), text) for name, text in texts.items())
 
 
 def _new_pages(folder: str) -> list[str]:

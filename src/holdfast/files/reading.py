@@ -63,6 +63,11 @@ def read_settled(path: str, folder: str, before: str, now: datetime) -> FileRead
     return FileRead(target, None, None, (restored,))
 
 
+def holds(path: str, text: str | None) -> bool:
+    """Whether a file holds this text; None is for a file that is not there."""
+    return _read(path) == (None if text is None else text.encode())
+
+
 def _read(path: str) -> bytes | None:
     try:
         with open(path, "rb") as file:

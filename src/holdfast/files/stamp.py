@@ -37,7 +37,7 @@ class Token(NamedTuple):
 
 
 class Stamp(NamedTuple):
-    """Whose file it is, its (time, size, inode) and the hub's state when they agreed, and when the
+    """Whose file it is, its (times, size, inode) and the hub's state when they agreed, and when the
     first of its memories ends, in microseconds: from then on they agree no longer."""
 
     hub_id: str
@@ -73,7 +73,7 @@ def due_of(memories: Iterable[Memory], now: datetime) -> int | None:
 def stamp_of(path: str, *, pages: bool = False) -> tuple[int, int, int] | None:
     """The file's stamp; None where there is no file, or where it is too new to prove anything."""
     found = _stats(path, pages=pages)
-    if not found or abs(time.time_ns() - max(one.st_mtime_ns for one in found)) < TICK_NS:
+    if not found or abs(time.time_ns() - max(map(_newest, found))) < TICK_NS:
         return None
     return _stamp(found, pages=pages)
 
@@ -102,13 +102,18 @@ def _stats(path: str, *, pages: bool) -> list[os.stat_result]:
 
 
 def _stamp(found: list[os.stat_result], *, pages: bool) -> tuple[int, int, int]:
-    # Sums: whichever file changes, its time does. With pages and without are never alike, so that
-    # turning them on or off is noticed.
+    # Sums: whichever file changes, its times do. The time of the last change of any kind counts
+    # too, as nobody can set it: a copy that keeps the time of writing is noticed. With pages and
+    # without are never alike, so that turning them on or off is noticed.
     return (
-        sum(one.st_mtime_ns for one in found),
+        sum(one.st_mtime_ns + one.st_ctime_ns for one in found),
         sum(one.st_size for one in found),
         sum(one.st_ino for one in found) + pages,
     )
+
+
+def _newest(about: os.stat_result) -> int:
+    return max(about.st_mtime_ns, about.st_ctime_ns)
 
 
 def read_stamp(path: str) -> Stamp:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from holdfast.errors import HoldfastError
-from holdfast.files.stamp import NO_STAMP, quick_stamp_of, read_stamp, stamp_of, token_of
+from holdfast.files.stamp import NO_STAMP, quick_stamp_of, read_stamp, token_of
 
 if TYPE_CHECKING:
     from holdfast.engine.core import Core
@@ -57,8 +57,9 @@ class Step:
         self._sync()
 
     def _sync(self) -> None:
-        report = self._mirror().sync()
-        self._seen = stamp_of(self._path, pages=self._pages)
+        mirror = self._mirror()
+        report = mirror.sync()
+        self._seen = mirror.stamp
         self._stamp = read_stamp(self._path)
         self.note(notes_of(report))
 

@@ -13,7 +13,7 @@ import pytest
 
 from holdfast import Conflict, HubMemory, InvalidInput, engine
 from holdfast.errors import StoreReadOnly
-from holdfast.files import atomic, mirror, reading
+from holdfast.files import atomic, mirror, reading, stamp
 from holdfast.files.memory_md import parse
 from holdfast.in_step import READING, WRITING, WRITING_SLOWLY
 from holdfast.library import Holdfast
@@ -497,6 +497,34 @@ def test_an_edit_of_the_same_size_in_the_same_instant_is_seen(hub: HubMemory, fi
     for word in ("tee", "ale", "tea", "oil"):
         edit(file, lines(file)[0], f"Ann likes {word}.")
         assert hub.get(1).content == f"Ann likes {word}."
+
+
+def test_an_edit_that_keeps_the_time_of_the_file_is_seen(
+    hub: HubMemory, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stamp, "TICK_NS", 0)
+    hub.sync()
+    before = file.stat()
+    edit(file, "likes tea", "likes ale")
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert hub.get(1).content == "Ann likes ale."
+
+
+def test_a_save_between_the_last_look_and_the_stamp_is_seen_at_the_next_operation(
+    hub: HubMemory, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As on a slow disk: by the time both sides have agreed, the save is older than a tick.
+    monkeypatch.setattr(stamp, "TICK_NS", 0)
+
+    def agree_and_be_overtaken(*args: Any, **kwargs: Any) -> None:
+        set_agreed(*args, **kwargs)
+        edit(file, "likes tea", "likes ale")
+
+    set_agreed = mirror.set_agreed
+    with monkeypatch.context() as slow:
+        slow.setattr(mirror, "set_agreed", agree_and_be_overtaken)
+        hub.remember("Bob is tall.", category="person", layer="long_term")
+    assert hub.get(1).content == "Ann likes ale."
 
 
 def test_a_checkout_of_an_older_file_brings_its_lines_back(hub: HubMemory, file: Path) -> None:
