@@ -8,6 +8,7 @@ from datetime import UTC, datetime, tzinfo
 from typing import NamedTuple, TypeAlias
 
 from holdfast import engine
+from holdfast.agents.wording import in_brief
 from holdfast.domain.hub import Hub
 from holdfast.domain.memory import Source, Trust
 from holdfast.errors import NotFound
@@ -46,7 +47,7 @@ class Desk(NamedTuple):
             core = self.hub.core
             return HubMemory(core, engine.hubs.find_hub(core, name), self.hub.home)
         raise NotFound(
-            f"There is no hub {name!r} here.",
+            f"There is no hub {in_brief(name)!r} here.",
             hint=f"This memory is the hub {self.hub.name!r}; leave the hub out to use it.",
         )
 

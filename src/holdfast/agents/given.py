@@ -66,9 +66,11 @@ def _value(tool: Tool, parameter: Parameter, value: Any) -> Any:
         "reference": isinstance(value, str) or whole,
     }[kind]
     if not fits:
-        raise InvalidInput(
-            f"{tool.name}: {parameter.name} must be {_NAMES[kind]}, not {_shown(value)}."
-        )
+        wanted = f"{tool.name}: {parameter.name} must be {_NAMES[kind]}"
+        if kind == "texts" and isinstance(value, list | tuple):
+            odd = next(one for one in value if not isinstance(one, str))
+            raise InvalidInput(f"{wanted}; {_shown(odd)} is no text.")
+        raise InvalidInput(f"{wanted}, not {_shown(value)}.")
     if parameter.choices and value not in parameter.choices:
         raise InvalidInput(
             f"{tool.name}: {parameter.name} must be one of {', '.join(parameter.choices)}; "
@@ -113,6 +115,8 @@ _SHOWN_MAX = 60
 def _shown(value: Any) -> str:
     if isinstance(value, str):
         text = repr(value[: _SHOWN_MAX + 1])
+    elif value is None:
+        return "null"
     elif isinstance(value, bool):
         return "true" if value else "false"
     elif isinstance(value, int | float):

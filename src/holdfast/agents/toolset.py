@@ -74,12 +74,14 @@ class Toolset:
         except MissingArguments as error:
             words = self.dialect.missing
             text = self.dialect.failure(error) if words is None else words(error.names)
-            return Reply(text, failed=True)
+            return Reply(_sendable(text), failed=True)
         except HoldfastError as error:
-            return Reply(self.dialect.failure(error), failed=True)
+            return Reply(_sendable(self.dialect.failure(error)), failed=True)
         if isinstance(answer, str):
-            return Reply(answer)
-        return Reply(json.dumps(answer, ensure_ascii=False), answer)
+            return Reply(_sendable(answer))
+        said = json.dumps(answer, ensure_ascii=False)
+        text = _sendable(said)
+        return Reply(text, answer if text is said else json.loads(text))
 
     def _find(self, name: str) -> Tool:
         for tool in self.tools:
@@ -92,7 +94,21 @@ class Toolset:
 
     @property
     def _offered(self) -> str:
-        return f"The tools are {', '.join(self.names)}."
+        return (
+            f"The tools are {', '.join(self.names)}."
+            if self.tools
+            else "No tools are offered here."
+        )
+
+
+def _sendable(text: str) -> str:
+    """The same text where it can go out as UTF-8; else without the halves of character pairs, as
+    they are echoed from a query that was cut in the middle of one."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
 
 
 def tools(

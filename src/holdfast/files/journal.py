@@ -30,6 +30,8 @@ from holdfast.files.journal_sync import Synced
 from holdfast.files.journal_text import Block
 from holdfast.text import normalise
 
+# Enough of a wrong day to know it by; two dates with dots between them have 22.
+_DAY_CHARS_SHOWN = 40
 _LOCK = "journal"
 # Names that somebody probably meant as a journal: worth a word.
 _NEARLY = re.compile(r"\d{4}.\d\d?.\d\d?.*\.(?:md|markdown|txt)", re.ASCII | re.IGNORECASE)
@@ -72,6 +74,7 @@ def add(
     """Adds an entry to the journal of its UTC day; with `once`, unless the day says so already."""
     core = place.core
     text = normalise.clean_content(text, bytes_max=core.settings["content.bytes_max"]).strip()
+    text = core.redactor.text(text)
     moment = normalise.clean_time(at) or core.now()
     day = moment.date()
     with core.store.read() as reader:
@@ -340,7 +343,7 @@ def _one_day(when: Any, today: date) -> date:
     found = real_date(word)
     if found is None:
         raise InvalidInput(
-            f"{when!r} is not a day.",
+            f"{str(when)[:_DAY_CHARS_SHOWN]!r} is not a day.",
             hint="Write today, yesterday, a date such as 2026-05-27, or two of them: "
             "2026-05-01..2026-05-27.",
         )

@@ -28,7 +28,7 @@ def test_the_size_of_arguments_counts_everything(value: Any, size_max: int, larg
 
 def test_half_a_character_pair_is_answered(odd_tools: None, hub: HubMemory) -> None:
     found = call(make_server(hub), "name", {"echo": "\ud83d cut"})
-    assert found.structured_content["echo"] == "? cut"
+    assert found.structured_content["echo"] == "\ufffd cut"
 
 
 def test_the_longest_content_that_is_allowed_is_kept(hub: HubMemory) -> None:

@@ -33,7 +33,7 @@ MISTAKES: list[tuple[str, Any, str]] = [
     ("remember", ["Prefers tabs"], "remember: the arguments must be an object"),
     ("remember", {"content": "a", "contnt": 1}, "has no argument 'contnt'. Did you mean content?"),
     ("remember", {"content": "a", "tags": "x"}, "tags must be a list of texts, not 'x'."),
-    ("remember", {"content": "a", "tags": [1]}, "tags must be a list of texts, not a list."),
+    ("remember", {"content": "a", "tags": ["b", 1]}, "tags must be a list of texts; 1 is no text."),
     ("remember", {"content": "a", "pinned": "yes"}, "pinned must be true or false, not 'yes'."),
     ("remember", {"content": "a", "kind": "odd"}, "kind must be one of episodic, semantic"),
     ("recall", {"query": "a", "limit": 0}, "recall: limit must be 1 to 50; 0 is not."),
@@ -68,6 +68,35 @@ def test_a_wrong_value_of_ten_megabytes_does_not_come_back(hub: HubMemory) -> No
     reply = holdfast.tools("holdfast", hub).call("recall", {"query": "a", "kind": huge})
     assert reply.failed
     assert len(reply.text) < 300
+
+
+@pytest.mark.parametrize(
+    ("dialect", "tool", "args"),
+    [
+        ("holdfast", "memory_get", {"date": "x" * 10_000_000}),
+        ("memax", "memax_recall", {"query": "a", "hub": "x" * 10_000_000}),
+        ("memax", "memax_topics", {"hub": "x" * 10_000_000}),
+    ],
+)
+def test_a_name_of_ten_megabytes_does_not_come_back(
+    hub: HubMemory, dialect: str, tool: str, args: dict[str, str]
+) -> None:
+    reply = holdfast.tools(dialect, hub).call(tool, args)
+    assert reply.failed
+    assert len(reply.text) < 400
+
+
+def test_what_is_answered_can_be_sent_as_utf8(hub: HubMemory) -> None:
+    reply = holdfast.tools("holdfast", hub).call("recall", {"query": "\ud83d cut"})
+    assert reply.text.startswith("Nothing in memory matches “\ufffd cut”.")
+
+
+def test_where_no_tool_is_offered_it_is_said(hub: HubMemory) -> None:
+    tools = holdfast.tools("anthropic", hub, read_only=True)
+    reply = tools.call("memory", {"command": "view", "path": "/memories"})
+    assert reply.text == (
+        "The tool memory cannot be used: this memory is read-only. No tools are offered here."
+    )
 
 
 def test_ten_megabytes_of_content_are_refused_with_a_sentence(hub: HubMemory) -> None:

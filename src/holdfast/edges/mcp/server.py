@@ -8,7 +8,6 @@ is broken in the protocol itself is an error of the protocol.
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeVar
@@ -236,16 +235,9 @@ def is_larger(value: Any, size_max: int) -> bool:
 
 
 def _result(reply: Reply) -> types.CallToolResult:
-    text, data = reply.text, reply.data
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        # Half of a character pair, echoed from a query: it cannot go out as UTF-8.
-        text = text.encode(errors="replace").decode()
-        data = None if data is None else json.loads(text)
     return types.CallToolResult(
-        content=[types.TextContent(type="text", text=text)],
-        structured_content=data,
+        content=[types.TextContent(type="text", text=reply.text)],
+        structured_content=reply.data,
         is_error=reply.failed,
     )
 
