@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from holdfast.client import values
+from holdfast.client.base import understanding
 from holdfast.client.connection import Connection
 from holdfast.client.hub import NEEDS_THE_MACHINE, RemoteHub
 from holdfast.domain.clock import SystemClock
@@ -34,6 +35,7 @@ TIMEOUT_S = 30.0
 _PLAIN = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]*")
 
 
+@understanding
 class Client:
     """A server. `hub` is the one to use where none is named; without it, the server's own."""
 

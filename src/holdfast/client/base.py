@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from functools import wraps
+from inspect import isfunction
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from holdfast.errors import InvalidInput
+from holdfast.errors import HoldfastError, InvalidInput
 
 if TYPE_CHECKING:
     from holdfast.client.connection import Connection
@@ -22,6 +24,41 @@ PUSH_MAX = 500
 # What can stand in a path as it is. Keys may hold anything, a slash too: those are looked up first.
 _PLAIN = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]{0,199}")
 _TAKEN = frozenset({"find", "scan", "search", "upload"})
+
+
+_Kind = TypeVar("_Kind", bound=type)
+
+
+def understanding(kind: _Kind) -> _Kind:
+    """Lets the methods of a class say in a sentence that a server's answer lacks something: it may
+    be of another version."""
+    for name in dir(kind):
+        method = getattr(kind, name)
+        if not name.startswith("_") and isfunction(method):
+            setattr(kind, name, _in_a_sentence(method))
+    return kind
+
+
+def _in_a_sentence(method: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(method)
+    def asked(self: Any, *args: Any, **given: Any) -> Any:
+        try:
+            return method(self, *args, **given)
+        except KeyError as error:
+            raise HoldfastError(
+                f"{self.server.url} answers without {error}, which this version needs.",
+                hint="Use the same version of Holdfast here and there.",
+            ) from error
+
+    return asked
+
+
+def at_most(limit: int, most: int) -> int:
+    """The limit, or InvalidInput where a server gives no more than so many: fewer than were asked
+    for would look like all there are."""
+    if limit > most:
+        raise InvalidInput(f"The limit is {limit}; a server gives {most} at most.")
+    return limit
 
 
 class RemoteBase:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal, overload
 
 from holdfast.arguments import draft_from, to_draft
 from holdfast.client import values
-from holdfast.client.base import PUSH_MAX
+from holdfast.client.base import PUSH_MAX, at_most, reference_text, understanding
 from holdfast.client.past import RemotePast
 from holdfast.client.talk import RemoteTalk
 from holdfast.domain.query import Page
@@ -63,6 +63,7 @@ NEEDS_THE_MACHINE: dict[str, str] = {
 list_ = list
 
 
+@understanding
 class RemoteHub(RemotePast, RemoteTalk):
     """One hub on a server: remember, recall, change, look back."""
 
@@ -225,7 +226,7 @@ class RemoteHub(RemotePast, RemoteTalk):
             category=category,
             layer=layer,
             order=order,
-            limit=min(limit, _SEARCH_MAX),
+            limit=at_most(limit, _SEARCH_MAX),
         )
         return values.memories_of(found["data"])
 
@@ -234,8 +235,6 @@ class RemoteHub(RemotePast, RemoteTalk):
         return values.memory_of(self._get(self._path(reference), as_of=at)["data"])
 
     def find(self, reference: Reference) -> Memory:
-        from holdfast.client.base import reference_text
-
         named = reference_text(reference)
         return values.memory_of(self._get("/memories/find", reference=named)["data"])
 
@@ -301,7 +300,7 @@ class RemoteHub(RemotePast, RemoteTalk):
             after = found[-1].number
 
     def related(self, reference: Reference, *, limit: int = 5) -> Recalled:
-        found = self._get(self._path(reference, "/related"), limit=min(limit, _RELATED_MAX))
+        found = self._get(self._path(reference, "/related"), limit=at_most(limit, _RELATED_MAX))
         return values.recalled_of(found, "hits")
 
     def statistics(self) -> Statistics:

@@ -282,3 +282,47 @@ def test_the_pace_of_a_server_is_kept(tmp_path: Path) -> None:
             for _ in range(5):
                 hub.statistics()
     assert pauses and min(pauses) >= 1
+
+
+def test_a_server_of_another_version_is_a_sentence_and_not_a_key_error() -> None:
+    known = (200, {"data": HUB, "now": "2026-05-27T12:00:00+00:00"}, {})
+    script = Script(known, (200, {"data": [{"id": "chg_1"}]}, {}))
+    with scripted(script) as url, holdfast.Client(url) as client:
+        hub = client.hub()
+        with pytest.raises(holdfast.HoldfastError, match="answers without 'hub_id'") as caught:
+            hub.changes()
+        assert "same version" in caught.value.hint
+
+
+def test_more_than_a_server_gives_is_refused_and_not_cut(client: holdfast.Client) -> None:
+    hub = client.hub()
+    hub.remember("One")
+    with pytest.raises(holdfast.InvalidInput, match="gives 100 at most"):
+        hub.search_text("One", limit=101)
+    with pytest.raises(holdfast.InvalidInput, match="gives 50 at most"):
+        hub.related(1, limit=51)
+    with pytest.raises(holdfast.InvalidInput, match="takes 500 at once"):
+        hub.remember_many([f"Note {number}" for number in range(501)])
+    with pytest.raises(holdfast.InvalidInput, match="takes 100 at once"):
+        hub.forget_many(range(1, 102))
+
+
+def test_a_client_is_shared_by_threads(server: Served, client: holdfast.Client) -> None:
+    hub = client.hub()
+    failed: list[BaseException] = []
+
+    def work(name: int) -> None:
+        try:
+            for number in range(5):
+                hub.remember(f"Note {number} of thread {name}")
+        except BaseException as error:
+            failed.append(error)
+            raise
+
+    threads = [threading.Thread(target=work, args=(name,)) for name in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed
+    assert len(server.memory.hub().list()) == 40
