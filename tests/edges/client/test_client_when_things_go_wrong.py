@@ -285,7 +285,11 @@ def test_the_pace_of_a_server_is_kept(tmp_path: Path) -> None:
 
 
 def test_a_server_of_another_version_is_a_sentence_and_not_a_key_error() -> None:
-    known = (200, {"data": HUB, "now": "2026-05-27T12:00:00+00:00"}, {})
+    known: tuple[int, Any, dict[str, str]] = (
+        200,
+        {"data": HUB, "now": "2026-05-27T12:00:00+00:00"},
+        {},
+    )
     script = Script(known, (200, {"data": [{"id": "chg_1"}]}, {}))
     with scripted(script) as url, holdfast.Client(url) as client:
         hub = client.hub()
