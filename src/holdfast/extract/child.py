@@ -48,6 +48,12 @@ def limit(cpu_s: int, memory_mb: int, wall_s: int) -> None:
     signal.alarm(wall_s)
 
 
+def _speak_alone() -> None:
+    """Keeps the way to whoever listens for this module: what a library prints goes nowhere."""
+    sys.stdout = os.fdopen(os.dup(1), "w", encoding="ascii")
+    os.dup2(2, 1)
+
+
 def _say(**what: Any) -> None:
     # ASCII, so that a lone surrogate out of a broken file cannot break the line.
     sys.stdout.write(json.dumps(what) + "\n")
@@ -124,6 +130,7 @@ def main() -> None:
     from holdfast.extract.link import TryLater
 
     asked = json.loads(sys.argv[1])
+    _speak_alone()
     limit(asked["cpu_s"], asked["memory_mb"], asked["wall_s"])
     address = ""
     try:

@@ -41,6 +41,14 @@ _ENVIRON = (
 )
 
 
+# How a reader in C ends that is out of memory or was led astray: the same file does it again.
+_CRASHES = tuple(
+    getattr(signal, name)
+    for name in ("SIGABRT", "SIGSEGV", "SIGBUS", "SIGILL", "SIGTRAP", "SIGFPE")
+    if hasattr(signal, name)
+)
+
+
 class Failed(NamedTuple):
     """Why there is no text; `final` says that another attempt would not help."""
 
@@ -149,6 +157,9 @@ def _listen(
     )
     try:
         return _heard(core, job, process, asked, stop)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        # A file that took the process over can make it say anything.
+        return Failed("the process that read it spoke nonsense", final=True)
     finally:
         _end(process)
 
@@ -201,7 +212,7 @@ def _heard(
                 message = json.loads(line)
                 if "progress" not in message:
                     return _outcome(message)
-                if time.monotonic() - told_at > _PROGRESS_S:
+                if time.monotonic() - told_at >= _PROGRESS_S:
                     told_at = time.monotonic()
                     done, total = message["progress"]
                     jobs.progress(core, job, done, total or None)
@@ -229,6 +240,8 @@ def _ended(process: subprocess.Popen[bytes]) -> Failed:
     killed = ended is not None and ended.si_code != os.CLD_EXITED
     if killed and code in (signal.SIGXCPU, signal.SIGALRM, signal.SIGKILL):
         return Failed("reading it takes longer than is allowed", final=True)
+    if killed and code in _CRASHES:
+        return Failed("reading it takes more memory than is allowed, or it is broken", final=True)
     how = "by signal" if killed else "with code"
     return Failed(f"the process that read it ended {how} {code}", final=False)
 

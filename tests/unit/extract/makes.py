@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import struct
 import zipfile
 import zlib
@@ -103,12 +104,39 @@ def pptx() -> bytes:
     return out.getvalue()
 
 
+def pdf_bomb() -> bytes:
+    """A PDF of half a megabyte whose page unpacks to 360."""
+    packer = zlib.compressobj(1)
+    drawn = b"".join(packer.compress(b"0 0 m " * 1_000_000) for _ in range(60)) + packer.flush()
+    page = b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R >>"
+    stream = b"<< /Filter /FlateDecode /Length %d >>\nstream\n%s\nendstream" % (len(drawn), drawn)
+    pages = b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>"
+    objects = [b"<< /Type /Catalog /Pages 2 0 R >>", pages, page, stream]
+    return _numbered(objects, b"", b"%%EOF\n")
+
+
+def laughing(whole: bytes, member: str) -> bytes:
+    """A document with entities in one of its parts that unfold to gigabytes."""
+    laughs = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 10))
+    doctype = f'<!DOCTYPE x [<!ENTITY l0 "ha">{laughs}]>'
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(whole)) as old, zipfile.ZipFile(out, "w") as new:
+        for name in old.namelist():
+            data = old.read(name)
+            if name == member:
+                start = data.index(b"?>") + 2 if data.startswith(b"<?xml") else 0
+                data = data[:start] + doctype.encode() + data[start:]
+                data = re.sub(rb">([^<>]*[a-zA-Z][^<>]*)<", rb">\1&l9;<", data)
+            new.writestr(name, data)
+    return out.getvalue()
+
+
 def zip_bomb() -> bytes:
-    """A document of a few hundred kilobytes that unpacks to 400 megabytes."""
+    """A document of thirty kilobytes that unpacks to a thousand times as much."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("[Content_Types].xml", "<Types/>")
         with archive.open("word/document.xml", "w", force_zip64=True) as member:
-            for _ in range(400):
+            for _ in range(30):
                 member.write(b" " * 1_000_000)
     return out.getvalue()

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from holdfast import HubMemory
+from holdfast.engine.core import Core
+from holdfast.engine.jobs import Job
 from holdfast.extract import run
 from tests.unit.extract import makes
 from tests.unit.extract.conftest import Push
@@ -175,6 +177,44 @@ def test_a_text_longer_than_a_memory_may_be_is_cut_and_says_so(
     assert len(memory.content.encode()) <= 1_000
     assert memory.content.endswith("Grüße an alle.") or memory.content.startswith("Grüße")
     assert "first" in memory.state_reason
+
+
+@pytest.mark.parametrize(
+    ("data", "name"),
+    [
+        (makes.pdf_bomb(), "bomb.pdf"),
+        (makes.laughing(makes.docx("ha"), "word/document.xml"), "laughs.docx"),
+        (makes.laughing(makes.xlsx(), "xl/sharedStrings.xml"), "laughs.xlsx"),
+        (makes.laughing(makes.pptx(), "ppt/slides/slide1.xml"), "laughs.pptx"),
+    ],
+)
+def test_a_bomb_goes_off_where_it_harms_nobody(
+    read: Push, hub: HubMemory, monkeypatch: pytest.MonkeyPatch, data: bytes, name: str
+) -> None:
+    monkeypatch.setitem(hub.core.settings._values, "extract.cpu_s", _value(3))
+    monkeypatch.setitem(hub.core.settings._values, "extract.memory_mb", _value(300))
+    memory = read(data, name)
+    assert (memory.title, memory.state) == (name, "active")
+    assert len(memory.content) < 10_000
+    assert hub.jobs()[0].attempts == 1
+
+
+def test_how_far_it_is_can_be_seen(
+    read: Push, hub: HubMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = []
+    tell = run.jobs.progress
+
+    def progress(core: Core, job: Job, done: int, total: int | None) -> Job:
+        told = tell(core, job, done, total)
+        (shown,) = hub.jobs()
+        seen.append((shown.state, shown.done, shown.total))
+        return told
+
+    monkeypatch.setattr(run, "_PROGRESS_S", 0.0)
+    monkeypatch.setattr(run.jobs, "progress", progress)
+    read(makes.pdf("one", "two", "three"), "a.pdf")
+    assert seen == [("running", 1, 3), ("running", 2, 3), ("running", 3, 3)]
 
 
 def test_no_key_in_the_environment_reaches_the_process_that_reads(
