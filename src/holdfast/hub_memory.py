@@ -13,7 +13,7 @@ from holdfast.arguments import draft_from, filter_from, states_from, to_draft
 from holdfast.domain.memory import STATES
 from holdfast.domain.query import SHOWN_STATES, Filter
 from holdfast.engine.core import require_hub
-from holdfast.errors import HoldfastError, InvalidInput
+from holdfast.errors import Forbidden, HoldfastError, InvalidInput
 from holdfast.in_step import keep_in_step
 from holdfast.text import normalise
 
@@ -78,6 +78,17 @@ class HubMemory:
             # What was seen of the files is the same for both.
             self._owners._looked = self._look
         return self._owners
+
+    @property
+    def _keeper(self) -> Core | None:
+        """Who edits the hub's files by hand, where a guest makes the call: its owner."""
+        return None if self.core.permit is None else self.core.acting(self.info.owner)
+
+    def _refuse_guest(self) -> None:
+        if self.core.permit is not None:
+            raise Forbidden(
+                "Files of the machine are taken in by who has it.", hint="Send the text itself."
+            )
 
     @property
     def name(self) -> str:
@@ -282,6 +293,8 @@ class HubMemory:
         other fields are those of `remember`. The same bytes again are a duplicate."""
         from holdfast.files.attachments import described
 
+        if isinstance(file, str | os.PathLike):
+            self._refuse_guest()
         place = self.attachments
         with place.received(file) as received:
             if name is None:
@@ -551,12 +564,15 @@ class HubMemory:
         """
         from holdfast.files import documents
 
+        core = self.core
         if folder is None:
             place = documents.own_place(self._here())
+            core = self._keeper or core
         else:
+            self._refuse_guest()
             place = documents.other_place(os.fspath(folder))
         return documents.index_files(
-            self.core,
+            core,
             self.id,
             self.name,
             place,
@@ -582,7 +598,7 @@ class HubMemory:
         from holdfast.files.kept_files import KeptFiles
 
         folder = self._here()
-        return KeptFiles(self.core, self.id, self.name, folder)
+        return KeptFiles(self.core, self.id, self.name, folder, keeper=self._keeper)
 
     # Changing
 

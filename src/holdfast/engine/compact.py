@@ -53,6 +53,7 @@ def compact(core: Core, hub_id: str, hub: str, *, dry_run: bool = False) -> Comp
         with core.read() as reader:
             require_hub(reader, hub_id, hub)
             return Compacted(tuple(_to_merge(_long_term(reader, hub_id, core.now()))))
+    core.require("write")
     with core.write() as writer:
         require_hub(writer, hub_id, hub)
         recorder = Recorder(core, writer, hub_id, "update", reason="compacted")

@@ -115,6 +115,8 @@ def lifecycle(
 ) -> list[LifecycleMove]:
     """Moves every memory that is due, or those of one category; with `dry_run`, only says what it
     would move."""
+    if not dry_run:
+        core.require("write")
     # The rules are the same for what is private to others, of which nothing is told.
     everyone = core.for_upkeep()
     due = _due(everyone, hub_id, hub, () if category is None else (category,))

@@ -61,6 +61,8 @@ def archive_conversation(
     notes: list[str] = []
     memory = path = None
     try:
+        # Before the file: the memory comes after it.
+        place.core.require("write")
         job = _job(place, session, messages, name, at, notes)
         if job is not None:
             with locked(os.path.join(place.folder, FOLDER)):

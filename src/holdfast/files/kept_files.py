@@ -15,6 +15,7 @@ import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from copy import copy
 from typing import TYPE_CHECKING
 
 from holdfast.domain.change import Action
@@ -41,8 +42,12 @@ if TYPE_CHECKING:
 class KeptFiles:
     """The files of one hub, and their memories."""
 
-    def __init__(self, core: Core, hub_id: str, hub: str, hub_folder: str) -> None:
+    def __init__(
+        self, core: Core, hub_id: str, hub: str, hub_folder: str, *, keeper: Core | None = None
+    ) -> None:
         self.core, self.hub_id, self.hub = core, hub_id, hub
+        # Who edits them by hand, where that is somebody else.
+        self._keeper = keeper
         self.folder = os.path.join(hub_folder, FOLDER)
 
     @property
@@ -112,6 +117,11 @@ class KeptFiles:
 
     def _take_in(self, path: str, sides: Sides) -> None:
         """What was edited, added or removed by hand becomes the memory's newest version."""
+        if self._keeper is not None:
+            by_hand = copy(self)
+            by_hand.core, by_hand._keeper = self._keeper, None
+            by_hand._take_in(path, sides)
+            return
         reason = f"edited by hand in {FOLDER}/{path}"
 
         def write(writer: Writer, recorder: Recorder) -> dict[str, Base]:

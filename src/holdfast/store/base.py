@@ -277,8 +277,9 @@ class Store(Protocol):
         self, *, deadline_s: float | None = None, viewer: Viewer | None = None
     ) -> AbstractContextManager[Reader]:
         """A view of the store. With a viewer, what they may not see is not there: no memory, no
-        revision, no change set of it alone, no count. What a cache is made of (lexicon, vectors)
-        is the hub's; without a viewer it is all there, for upkeep."""
+        revision, no change set of it alone, no count. Turns and receipts have no boundary and are
+        seen like what has the boundary `hub`. What a cache is made of (lexicon, vectors) is the
+        hub's; without a viewer it is all there, for upkeep."""
         ...
 
     def write(

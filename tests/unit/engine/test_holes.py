@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast import Conflict, Holdfast, HubMemory, NotFound
+from holdfast import Conflict, Forbidden, Holdfast, HubMemory, NotFound
 from holdfast.agents.desk import Desk
 from holdfast.agents.dialects import find_dialect
 from holdfast.agents.toolset import Toolset
@@ -304,3 +304,77 @@ def test_nobody_brings_back_what_was_private_by_an_undo(
     with pytest.raises(Conflict, match="private"):
         bob.undo()
     assert shared.undo(sharing.id).memories[0].boundary == "private"
+
+
+# What is done on the side
+
+
+def test_who_may_only_read_leaves_no_file_and_puts_nothing_in_order(
+    memory: Holdfast, hub: HubMemory
+) -> None:
+    hub.remember("Ada likes tea", layer="long_term")
+    hub.sync()
+    before = sorted(Path(hub.folder).rglob("*"))
+    vic = guest(memory, "vic", "viewer")
+    done = vic.archive_conversation("s1", messages=[{"role": "user", "content": "Hello"}])
+    assert (done.memory, done.path) == (None, None)
+    assert "You may not write" in done.notes[0]
+    for act in (vic.compact, vic.lifecycle):
+        with pytest.raises(Forbidden):
+            act()
+        assert len(act(dry_run=True)) in (0, 3)
+    after = [path for path in Path(hub.folder).rglob("*") if not path.name.startswith(".")]
+    assert set(after) <= set(before)
+
+
+@pytest.mark.parametrize("role", ["viewer", "contributor"])
+def test_a_file_that_the_owner_put_there_by_hand_is_not_the_guests_who_asks_next(
+    memory: Holdfast, hub: HubMemory, role: str
+) -> None:
+    hub.files().create("/memories/a.md", "As it was")
+    folder = Path(hub.folder) / "files"
+    (folder / "a.md").write_text("As it is", encoding="utf-8")
+    (folder / "b.md").write_text("By hand", encoding="utf-8")
+    bob = guest(memory, "bob", role)
+    for name, text in (("a", "As it is"), ("b", "By hand")):
+        assert bob.files().look(f"/memories/{name}.md").text == text  # type: ignore[union-attr]
+    (folder / "c.md").write_text("By hand too", encoding="utf-8")
+    bob.index_files()
+    found = {one.content: one.owner for one in hub.list()}
+    assert found == dict.fromkeys(("As it is", "By hand", "By hand too"), hub.core.actor)
+    assert {change.actor for change in hub.changes()} == {hub.core.actor}
+
+
+def test_a_guest_takes_in_no_other_folder_of_the_machine(
+    memory: Holdfast, hub: HubMemory, tmp_path: Path
+) -> None:
+    other = tmp_path / "diary"
+    other.mkdir()
+    (other / "a.md").write_text("Dear diary", encoding="utf-8")
+    bob = guest(memory, "bob", "admin")
+    with pytest.raises(Forbidden):
+        bob.index_files(other)
+    with pytest.raises(Forbidden):
+        bob.remember_file(other / "a.md")
+    assert len(hub.list()) == 0
+
+
+def test_who_sees_only_what_is_for_the_organisation_sees_no_conversation(
+    memory: Holdfast, hub: HubMemory
+) -> None:
+    org = access.create_org(memory.core, "org")
+    team = access.create_team(memory.core, org.id, "team")
+    access.set_card(memory.core, hub.id, team_id=team.id)
+    access.set_member(memory.core, "org", org.id, "olga", "viewer")
+    hub.log_turn("user", "Where is the harbour?", session="s1")
+    hub.remember("The harbour is closed", boundary="org")
+    gone = hub.remember("The harbour is open").memory
+    hub.purge(gone.id)
+    olga = _guest(memory, "olga").hub("work")
+    assert len(olga.list()) == 1
+    assert (olga.turns(), olga.search_turns("harbour"), olga.recovery_prompt()) == ([], [], "")
+    assert olga.receipts() == []
+    counted = olga.statistics()
+    assert (counted.turns, counted.receipts) == (0, 0)
+    assert "Where is" not in "\n".join(olga.export())
+    assert (hub.statistics().turns, hub.statistics().receipts) == (1, 1)

@@ -71,8 +71,10 @@ class HubContents:
         twin.changes = {
             key: one for key, one in self.changes.items() if key in changed or key not in touched
         }
-        twin.receipts = self.receipts
-        twin.turns = self.turns
+        # What has no boundary of its own is the hub's.
+        if "hub" in viewer.boundaries:
+            twin.receipts = self.receipts
+            twin.turns = self.turns
         twin.agreed = self.agreed
         twin.clashes = {key: one for key, one in self.clashes.items() if one.memory_id in mine}
         twin.passages = {pk: one for pk, one in self.passages.items() if one.memory_id in mine}

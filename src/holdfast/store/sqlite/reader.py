@@ -49,6 +49,8 @@ class SqliteReader(RecordsReader):
         # What the viewer may see, as a condition on `m`; written out, so that it can stand in any
         # statement without its own bindings.
         self._seen = "" if viewer is None else f" AND {filters.seen(viewer)}"
+        # What has no boundary of its own is the hub's; nobody else sees any of it.
+        self._of_hub = "" if viewer is None or "hub" in viewer.boundaries else " AND FALSE"
 
     def _pk(self, hub_id: str) -> int:
         pk = self._pks.get(hub_id)
@@ -224,10 +226,10 @@ class SqliteReader(RecordsReader):
             passages=count("passages", self._of_seen("memory")),
             vectors=self._count_vectors(hub),
             content_bytes=int(totals[4]),
-            receipts=count("receipts"),
+            receipts=count("receipts", self._of_hub),
             oldest=None if totals[5] is None else from_micros(totals[5]),
             newest=None if totals[6] is None else from_micros(totals[6]),
-            turns=count("turns"),
+            turns=count("turns", self._of_hub),
             conflicts=len(self.clashes(hub_id)),
         )
 
@@ -331,7 +333,7 @@ class SqliteReader(RecordsReader):
     def receipts(self, hub_id: str) -> list[Receipt]:
         found = self._all(
             "SELECT memory_id, number, at, actor, reason, revisions FROM receipts"
-            " WHERE hub = ? ORDER BY pk",
+            f" WHERE hub = ?{self._of_hub} ORDER BY pk",
             (self._pk(hub_id),),
         )
         return [rows.receipt_from_row(row) for row in found]
@@ -342,10 +344,10 @@ class SqliteReader(RecordsReader):
         self, hub_id: str, *, limit: int, session: str | None = None, before: str | None = None
     ) -> list[Turn]:
         hub = self._pk(hub_id)
-        conditions = ""
+        conditions = self._of_hub
         values: list[Any] = []
         if session is not None:
-            conditions = " AND session = ?"
+            conditions += " AND session = ?"
             values.append(session)
         if before is not None:
             conditions += " AND pk < (SELECT pk FROM turns WHERE hub = ? AND id = ?)"
@@ -365,14 +367,16 @@ class SqliteReader(RecordsReader):
         found = self._all(
             f"SELECT {columns} FROM (SELECT rowid AS pk, rank AS merit FROM turn_words"
             "  WHERE turn_words MATCH ? ORDER BY rank LIMIT ?) AS w"
-            " CROSS JOIN turns t ON t.pk = w.pk WHERE t.hub = ? ORDER BY w.merit, t.pk DESC",
+            f" CROSS JOIN turns t ON t.pk = w.pk WHERE t.hub = ?{self._of_hub}"
+            " ORDER BY w.merit, t.pk DESC",
             (search.match_expression(hub, TermQuery(tuple(terms))), limit, hub),
         )
         return [rows.turn_from_row(row, hub_id) for row in found]
 
     def scan_turns(self, hub_id: str) -> Iterator[Turn]:
         for row in self._connection.execute(
-            f"SELECT {rows.TURN_COLUMNS} FROM turns WHERE hub = ? ORDER BY pk", (self._pk(hub_id),)
+            f"SELECT {rows.TURN_COLUMNS} FROM turns WHERE hub = ?{self._of_hub} ORDER BY pk",
+            (self._pk(hub_id),),
         ):
             yield rows.turn_from_row(row, hub_id)
 

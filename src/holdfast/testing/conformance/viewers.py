@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from holdfast.domain.access import MEMBER_SEES, Viewer
-from holdfast.domain.change import Change
+from holdfast.domain.change import Change, Receipt
 from holdfast.domain.memory import Boundary, Memory
 from holdfast.domain.mirror import Clash
 from holdfast.domain.query import EVERYTHING
+from holdfast.domain.turn import Turn
 from holdfast.store.base import Store
 from holdfast.testing.conformance.base import (
     HUB,
@@ -114,6 +115,21 @@ class Viewers(StoreCase):
             assert (reader.memory(HUB, memory.id) is not None) == (boundary in allowed)
         with store.read(viewer=Viewer("ada", allowed)) as reader:
             assert reader.memory(HUB, memory.id) == memory
+
+    @pytest.mark.parametrize("allowed", [(), ("org",), ("team", "org"), MEMBER_SEES])
+    def test_turns_and_receipts_are_seen_like_what_is_the_hubs(
+        self, store: Store, allowed: tuple[Boundary, ...]
+    ) -> None:
+        with store.write() as writer:
+            writer.add_turn(Turn("trn_1", HUB, "user", "the sky is blue", at(1), "tui", "talk"))
+            writer.add_receipt(HUB, Receipt("mem_gone", 4, at(2), "ada", "because", 3))
+        count = int("hub" in allowed)
+        with store.read(viewer=Viewer("bob", allowed)) as reader:
+            assert len(reader.turns(HUB, limit=9)) == count
+            assert len(reader.turns(HUB, limit=9, session="talk")) == count
+            assert len(list(reader.scan_turns(HUB))) == count
+            assert len(reader.receipts(HUB)) == count
+            assert reader.statistics(HUB).turns == reader.statistics(HUB).receipts == count
 
     def test_a_viewer_with_an_odd_name_is_only_a_name(self, store: Store) -> None:
         memory = marked(1, boundary="private")
