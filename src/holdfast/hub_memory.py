@@ -329,6 +329,11 @@ class HubMemory:
         remains, `memories` what came back. For whoever stores what an agent says."""
         return engine.echo.without_echo(self.core, self.id, text)
 
+    def take_redacted(self) -> dict[str, int]:
+        """How many secrets of each kind were replaced by placeholders, in what this thread has
+        written since it last asked. Never what they were."""
+        return self.core.redactor.take()
+
     # Finding
 
     def recall(

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from holdfast.domain.record import NO_HUB, Record
 from holdfast.text.normalise import content_hash
-from holdfast.text.secrets import PLACEHOLDER, find, named_secret, redact
+from holdfast.text.secrets import PLACEHOLDER, find, named_secret, placeholders, redact
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -147,6 +147,14 @@ class Redactor:
         self._mine.counts = {}
         return counts
 
+    def note(self, before: str, after: str, where: str) -> str:
+        """A sentence on what was replaced between two texts; '' where nothing was."""
+        if before == after:
+            return ""
+        old = placeholders(before)
+        new = {kind: n - old.get(kind, 0) for kind, n in placeholders(after).items()}
+        return f"{told(new)} in {where} by a placeholder." if any(new.values()) else ""
+
     def found(self, text: str) -> list[str]:
         """The kinds of the secrets in a text, one for each; nothing is replaced or counted."""
         if not self._enabled:
@@ -173,7 +181,9 @@ class Redactor:
             return None
         import hmac
 
-        digest = hmac.new(self._find_key(), secret.encode(), "sha256").hexdigest()[:8]
+        digest = hmac.new(
+            self._find_key(), secret.encode("utf-8", "surrogatepass"), "sha256"
+        ).hexdigest()[:8]
         return None if digest in self._allowed.hashes else f"[secret:{kind}:{digest}]"
 
     def _find_key(self) -> bytes:
@@ -212,6 +222,13 @@ class Redactor:
     def committed(self) -> None:
         """What was made inside the write is on the disk, and good from now on."""
         self._key = self._key or getattr(self._mine, "key", None)
+
+
+def told(kinds: Mapping[str, int]) -> str:
+    """The beginning of a sentence on what was replaced: how many, of which kinds, never what."""
+    total = sum(kinds.values())
+    named = ", ".join(f"{kind} {n}" if n > 1 else kind for kind, n in sorted(kinds.items()) if n)
+    return f"{total} {'secret was' if total == 1 else 'secrets were'} replaced ({named})"
 
 
 def _read(reader: Reader) -> bytes | None:

@@ -20,6 +20,7 @@ from holdfast.domain.query import Filter
 from holdfast.domain.turn import Turn
 from holdfast.engine.core import require_hub
 from holdfast.engine.find import Reference
+from holdfast.engine.redact import Redactor
 from holdfast.engine.turns import clean_session
 from holdfast.errors import AlreadyExists, HoldfastError, InvalidInput, StoreReadOnly
 from holdfast.files import archive_text
@@ -151,7 +152,9 @@ def _job(
     moment = normalise.clean_time(at) or place.core.now()
     with place.core.store.read() as reader:
         require_hub(reader, place.hub_id, place.hub)
-    turns = _from_log(place, checked) if given is None else _from_caller(given, notes)
+    redactor = place.core.redactor
+    checked, name = redactor.text(checked), redactor.text(name or "")
+    turns = _from_log(place, checked) if given is None else _from_caller(redactor, given, notes)
     if len(turns) > MESSAGES_MAX:
         notes.append(f"Of {len(turns):,} messages the newest {MESSAGES_MAX:,} were archived.")
         turns = turns[-MESSAGES_MAX:]
@@ -159,7 +162,7 @@ def _job(
         notes.append(f"There is nothing to archive: the session {checked!r} has no messages.")
         return None
     turns = _without_echo(place, turns)
-    title = archive_text.bare(name or "") or _title(turns)
+    title = archive_text.bare(name) or _title(turns)
     return _Job(
         checked,
         [
@@ -198,7 +201,7 @@ def _said(turn: Turn) -> _Said:
     return _Said(turn.id, turn.role, turn.content, source, turn.at)
 
 
-def _from_caller(given: Iterable[Any], notes: list[str]) -> list[_Said]:
+def _from_caller(redactor: Redactor, given: Iterable[Any], notes: list[str]) -> list[_Said]:
     """The messages that can be read; a note counts the others."""
     out: list[_Said] = []
     unreadable = 0
@@ -207,7 +210,7 @@ def _from_caller(given: Iterable[Any], notes: list[str]) -> list[_Said]:
         if said is None:
             unreadable += 1
         else:
-            out.append(said)
+            out.append(redactor.row(said))
     if unreadable:
         noun = "message was" if unreadable == 1 else "messages were"
         notes.append(

@@ -181,7 +181,7 @@ def _without_private(document: Document, hidden: set[str], *, empty: bool = Fals
 def append(place: Place, content: str, *, chars_max: int | None) -> Appended:
     """Adds what the hub does not know yet; refused where the file would grow past `chars_max`."""
     normalise.clean_content(content, bytes_max=place.core.settings["content.bytes_max"])
-    found = pieces(content)
+    found = pieces(place.core.redactor.text(content))
     if not found:
         raise InvalidInput("There is nothing to add.", hint="Give a bullet or a sentence.")
     new, known = _new_ones(place, found)
@@ -283,6 +283,7 @@ def rewrite(place: Place, text: str, *, chars_max: int | None) -> Rewritten:
             hint="Give the whole new text. To take a single thing out, leave its line out.",
         )
     normalise.clean_content(text, bytes_max=place.core.settings["content.bytes_max"])
+    text = place.core.redactor.text(text)
     present = _present(place)
     size = len(shown(present or ""))
     # A text that is still too long and yet shorter than the file is a step in the right direction.

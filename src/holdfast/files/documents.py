@@ -42,7 +42,8 @@ Progress = Callable[[int, int], None]  # (done, total)
 
 class Report(NamedTuple):
     """What became of each file. `withheld` are files that are gone, so many at once that their
-    memories stay until someone says that it is meant."""
+    memories stay until someone says that it is meant; `redacted` are files with secrets in them,
+    which are not in their memories."""
 
     added: tuple[str, ...]
     updated: tuple[str, ...]
@@ -51,6 +52,7 @@ class Report(NamedTuple):
     skipped: tuple[Note, ...]
     refused: tuple[Note, ...]
     withheld: tuple[str, ...] = ()
+    redacted: tuple[Note, ...] = ()
 
 
 class Place(NamedTuple):
@@ -118,6 +120,7 @@ def index_files(
         (*walked.skipped, *run.skipped),
         (*walked.refused, *run.refused),
         tuple(run.withheld),
+        tuple(run.redacted),
     )
 
 
@@ -143,6 +146,7 @@ class _Run:
         self.withheld: list[str] = []
         self.skipped: list[Note] = []
         self.refused: list[Note] = []
+        self.redacted: list[Note] = []
 
     # Reading what is new
 
@@ -211,7 +215,8 @@ class _Run:
             return None
         bytes_max = self._core.settings["content.bytes_max"]
         try:
-            stamp, content = read_text(self._root, path, bytes_max)
+            stamp, written = read_text(self._root, path, bytes_max)
+            content = self._core.redactor.text(written)
             draft = clean_draft(self._core, self._draft(path, content))
         except InvalidInput as error:
             # What was known of it stays known, and the file is looked at again next time.
@@ -220,6 +225,8 @@ class _Run:
             reason = error.message.rstrip(".")
             self.skipped.append(Note(path, reason[:1].lower() + reason[1:]))
             return None
+        if note := self._core.redactor.note(written, content, "the memory; the file still has it"):
+            self.redacted.append(Note(path, note.removesuffix(" by a placeholder.")))
         entry = _Entry(self._trusted(stamp), content_hash(content))
         if known is not None and not known.copy:
             if known.hash == entry.hash:

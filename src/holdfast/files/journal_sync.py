@@ -61,13 +61,15 @@ class Synced(NamedTuple):
 
 
 class _Sides(NamedTuple):
-    """The file and the store as they were read."""
+    """The file and the store as they were read. The blocks hold no secrets; where the file does, it
+    is not `clean` and will be written."""
 
     file: File | None
     base: Base
     rows: dict[str, Memory]
     blocks: list[Block]
     notes: list[str]
+    clean: bool = True
 
     @property
     def text(self) -> str:
@@ -127,7 +129,7 @@ def survey(place: Place, day: date) -> int | None:
     sides = _read(place, day, rested=False)
     keys = journal_text.keys_of(sides.blocks)
     now = [key or block.raw for key, block in zip(keys, sides.blocks, strict=True)]
-    if sides.file and now == [key for key, _ in sides.base.items]:
+    if sides.file and sides.clean and now == [key for key, _ in sides.base.items]:
         place.look.in_step(name_of(day), sides.file.signature)
         return None
     return 0 if sides.emptied else len(_merged(place, sides).gone)
@@ -141,8 +143,12 @@ def _read(place: Place, day: date, *, rested: bool = True) -> _Sides:
         rows = reader.memories_by_id(place.hub_id, list(base.ids.values()))
     if rested and base.ids:
         file = _at_rest(place, day, file, base)
-    blocks, notes = _storable(place, day, journal_text.parse(file.text if file else ""))
-    return _Sides(file, base, rows, blocks, notes)
+    written = file.text if file else ""
+    text = place.core.redactor.text(written)
+    blocks, notes = _storable(place, day, journal_text.parse(text))
+    if note := place.core.redactor.note(written, text, name_of(day)):
+        notes.append(note)
+    return _Sides(file, base, rows, blocks, notes, text == written)
 
 
 def _at_rest(place: Place, day: date, file: File | None, base: Base) -> File | None:
@@ -151,7 +157,8 @@ def _at_rest(place: Place, day: date, file: File | None, base: Base) -> File | N
     for _ in range(_PAUSES):
         if file is not None:
             old = time.time_ns() - file.signature[0] > PAUSE_S * 1e9
-            if old or base.ids.keys() <= set(journal_text.keys_of(journal_text.parse(file.text))):
+            text = place.core.redactor.text(file.text)
+            if old or base.ids.keys() <= set(journal_text.keys_of(journal_text.parse(text))):
                 break
         time.sleep(PAUSE_S)
         last, file = file, read_file(place, day)

@@ -27,7 +27,7 @@ from holdfast.engine.core import Core, require_hub
 from holdfast.engine.drafts import clean_draft, compose, derived_title
 from holdfast.engine.edit import refuse_taken
 from holdfast.engine.recorder import Recorder
-from holdfast.errors import HoldfastError, StoreError
+from holdfast.errors import HoldfastError, InvalidInput, StoreError
 from holdfast.files.atomic import locked, make_folder
 from holdfast.files.documents import FOLDER, REMOVED
 from holdfast.files.kept_folder import Folder, Stamp, encoded, open_root
@@ -75,6 +75,10 @@ class KeptFiles:
         if folder is not None:
             with folder:
                 file = folder.read(name, bytes_max=self.bytes_max)
+        if file is not None:
+            # A file that a person put there may hold a secret. It stays as it is; what is compared,
+            # kept and shown to agents does not hold it.
+            file = file._replace(text=self.core.redactor.text(file.text))
         with self.core.store.read() as reader:
             require_hub(reader, self.hub_id, self.hub)
             return Sides(file, self.memory_at(reader, path), self.base(reader, path))
@@ -172,6 +176,8 @@ class KeptFiles:
         self, root: Folder, path: str, text: str, before: Sides, author: Author, reason: str
     ) -> None:
         """A new text for a file that is there, or a new file: in the store and on the disk."""
+        text = self.core.redactor.text(text)
+        self._refuse_secret(path)
         *above, name = path.split("/")
         self._draft(path, text, author)  # What cannot be stored is refused before anything is.
         folder = reach(root, above, make=True)
@@ -193,6 +199,14 @@ class KeptFiles:
                 folder.discard(staged)
                 raise
         self.agree({path: Base(memory.id if memory else "", digest(text), before.bom)})
+
+    def _refuse_secret(self, path: str) -> None:
+        """A path is a name, and cannot become another one on its way to the disk."""
+        if kinds := self.core.redactor.found(path):
+            raise InvalidInput(
+                f"The path holds a secret ({kinds[0]}), so nothing was written.",
+                hint="Use a name without it.",
+            )
 
     def record(
         self, writer: Writer, recorder: Recorder, path: str, text: str | None, author: Author
@@ -267,6 +281,7 @@ class KeptFiles:
     def move_memory(self, writer: Writer, recorder: Recorder, memory: Memory, path: str) -> None:
         """The memory goes with its file. One that a removed file left at the new path stays
         archived, without a path."""
+        self._refuse_secret(path)
         left = self.memory_at(writer, path)
         if left is not None and left.id != memory.id and wanted(left) is None:
             recorder.revise(left, source_path=None)
