@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -66,8 +66,10 @@ def archive_conversation(
         place.core.require("write")
         job = _job(place, session, messages, name, at, notes)
         if job is not None:
-            with locked(os.path.join(place.folder, FOLDER)):
-                path, every = _write_file(place, job, notes)
+            with ExitStack() as held:
+                every = job.messages
+                if _holds_lock(place, held, notes):
+                    path, every = _write_file(place, job, notes)
                 memory = _remember(place, job, path, every)
     except (HoldfastError, OSError) as error:
         notes.append(str(error))
@@ -264,6 +266,16 @@ def _title(turns: list[_Said]) -> str:
 
 
 # The file
+
+
+def _holds_lock(place: Place, held: ExitStack, notes: list[str]) -> bool:
+    """Whether the folder's lock is held; where it cannot be, nothing can be written there."""
+    try:
+        held.enter_context(locked(os.path.join(place.folder, FOLDER)))
+    except HoldfastError as error:
+        notes.append(f"There is no file of it: {error}")
+        return False
+    return True
 
 
 def _write_file(place: Place, job: _Job, notes: list[str]) -> tuple[str | None, list[Message]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import multiprocessing
 import os
 import re
@@ -333,6 +334,22 @@ def test_without_a_file_there_is_still_a_memory(talked: HubMemory) -> None:
     assert done.path is None and done.memory is not None
     assert any("There is no file of it" in note for note in done.notes)
     os.unlink(Path(talked.folder, "conversations"))
+    again = talked.archive_conversation("s1")
+    assert again.path and again.memory and again.memory.id == done.memory.id
+
+
+def test_in_a_folder_that_cannot_be_written_there_is_still_a_memory(
+    talked: HubMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(path: str, *_: Any) -> int:
+        raise PermissionError(errno.EACCES, "Permission denied", path)
+
+    with monkeypatch.context() as patched:
+        # Permissions do not hold for root, as whom tests may run.
+        patched.setattr(os, "mkdir", refused)
+        done = talked.archive_conversation("s1")
+    assert done.path is None and done.memory is not None
+    assert any("There is no file of it" in note for note in done.notes)
     again = talked.archive_conversation("s1")
     assert again.path and again.memory and again.memory.id == done.memory.id
 
