@@ -318,7 +318,7 @@ class HubMemory:
         return self.attachments.kept(self.get(reference))
 
     def jobs(self, *, limit: int = 100) -> list_[Job]:
-        """Work for later on memories that you see, oldest first: waiting, running, done, failed."""
+        """Work for later on memories that you see, the newest of it, oldest first."""
         found = engine.jobs.jobs(self.core, self.id, self.name, limit=limit)
         with self.core.read() as reader:
             seen = reader.memories_by_id(self.id, [job.about.get("memory", "") for job in found])

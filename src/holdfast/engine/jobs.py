@@ -6,6 +6,7 @@ another takes over. What a job means, its runner knows.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
@@ -134,10 +135,15 @@ def fail(core: Core, job: Job, reason: str, *, final: bool = False) -> Job:
 
 
 def jobs(core: Core, hub_id: str, hub: str, *, limit: int = _PAGE) -> list[Job]:
-    """The jobs of a hub, oldest first, those that are over for a week among them."""
+    """The newest jobs of a hub, oldest first, those that are over for a week among them."""
+    newest: deque[Record] = deque(maxlen=limit)
     with core.store.read() as reader:
         require_hub(reader, hub_id, hub)
-        return [_job(record) for record in reader.records(hub_id, KIND, limit=limit)]
+        after = ""
+        while batch := reader.records(hub_id, KIND, limit=_PAGE, after=after):
+            newest.extend(batch)
+            after = batch[-1].id
+    return [_job(record) for record in newest]
 
 
 def open_jobs(reader: Reader, hub_id: str) -> Iterator[Job]:

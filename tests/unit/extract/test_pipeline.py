@@ -159,6 +159,13 @@ def test_text_from_an_untrusted_source_that_gives_orders_waits_for_review(
     assert hub.get(mine.id).visible
 
 
+def test_the_newest_jobs_are_shown_however_many_there_were(hub: HubMemory) -> None:
+    for number in range(105):
+        push(hub, f"Note {number}", f"{number}.txt")
+    shown = [job.about["name"] for job in hub.jobs(limit=3)]
+    assert shown == ["102.txt", "103.txt", "104.txt"]
+
+
 def test_a_job_of_a_private_file_is_nobody_elses_business(hub: HubMemory) -> None:
     hub.remember_file(io.BytesIO(b"x"), name="a.txt", boundary="private")
     assert len(hub.jobs()) == 1
