@@ -367,6 +367,7 @@ def test_every_reply_of_every_dialect_is_nothing_new(full: HubMemory) -> None:
     ("dialect", "tool", "given"),
     [
         ("holdfast", "remember", {"content": "{}"}),
+        ("holdfast", "memory_update", {"number": "2", "content": "{}"}),
         ("max", "remember", {"category": "fact", "content": "{}"}),
         ("max", "remember", {"category": "fact", "content": "{}", "source": "auto"}),
         ("maven", "remember", {"content": "{}"}),

@@ -23,6 +23,7 @@ def _update(desk: Desk, given: dict[str, Any]) -> str:
         changes["key"] = given["new_key"]
     if not changes:
         raise InvalidInput("Say what to change: content, title, category, tags, kind or pinned.")
+    _refuse_echo(desk, changes.get("content", ""))
     memory = desk.hub.update(
         one_of(given),
         expected_version=given["expected_version"],
@@ -30,6 +31,19 @@ def _update(desk: Desk, given: dict[str, Any]) -> str:
         **changes,
     )
     return f"Updated to version {memory.version}.\n{head(memory)}\n{quoted(memory.content)}"
+
+
+def _refuse_echo(desk: Desk, content: str) -> None:
+    """Refuses a new text with a block or a reply in it. Taking that out, as where something is
+    remembered, could leave a memory with half of its words."""
+    heard = desk.hub.heard(content)
+    if heard.nothing_new:
+        raise InvalidInput(heard.sentence)
+    if heard.echoes:
+        raise InvalidInput(
+            "A part of this content is what memory has handed out; nothing new was stored.",
+            hint="Give only the new text of this memory.",
+        )
 
 
 def _list(desk: Desk, given: dict[str, Any]) -> str:
@@ -55,7 +69,7 @@ def _history(desk: Desk, given: dict[str, Any]) -> str:
     lines = []
     for entry in entries:
         change = entry.change
-        why = f": {change.reason}" if change.reason else ""
+        why = f": {in_brief(change.reason)}" if change.reason else ""
         act = f"{change.action} (change {change.id})"
         lines.append(
             f"version {entry.after.version} · {entry.after.updated_at.isoformat()} · {act}{why}\n"
