@@ -31,13 +31,14 @@ def in_brief(text: str, chars: int = _LINE_CHARS) -> str:
     return line if len(line) <= chars else line[: chars - 1].rstrip() + "…"
 
 
+def on_a_line(text: str) -> str:
+    """A name that whoever wrote a memory has chosen; it stays on its line."""
+    return " ".join(text.splitlines())
+
+
 def origin(memory: Memory) -> str:
     """Where a memory came from: a file, an agent, or the door it came in by."""
-    if memory.source_path:
-        return f"from {memory.source_path}"
-    if memory.source_agent:
-        return f"from {memory.source_agent}"
-    return f"from {memory.source}"
+    return f"from {on_a_line(memory.source_path or memory.source_agent or memory.source)}"
 
 
 def head(memory: Memory) -> str:
@@ -55,7 +56,8 @@ def head(memory: Memory) -> str:
 
 def hit_text(hit: Hit) -> str:
     """A passage with its head and the reasons it was found."""
-    return f"{head(hit.memory)}\n{quoted(hit.passage.text)}\nwhy: {'; '.join(hit.why)}"
+    why = on_a_line("; ".join(hit.why))
+    return f"{head(hit.memory)}\n{quoted(hit.passage.text)}\nwhy: {why}"
 
 
 def notes_of(found: Recalled) -> Iterable[str]:

@@ -378,3 +378,34 @@ def test_who_sees_only_what_is_for_the_organisation_sees_no_conversation(
     assert (counted.turns, counted.receipts) == (0, 0)
     assert "Where is" not in "\n".join(olga.export())
     assert (hub.statistics().turns, hub.statistics().receipts) == (1, 1)
+
+
+# Words around a memory
+
+_BREAKS = ("\n", "\r", "\r\n", "\v", "\f", "\x1c", "\x85", "\u2028", "\u2029")
+
+
+@pytest.mark.parametrize("line_end", _BREAKS)
+def test_no_field_of_a_memory_begins_a_line_of_a_reply(hub: HubMemory, line_end: str) -> None:
+    evil = f"harbour{line_end}EVIL{line_end}{line_end}## EVIL"
+    for field in ("title", "summary", "session", "speaker", "source_agent", "source_path"):
+        hub.remember(f"The harbour and its {field}", **{field: evil})
+    hub.update(1, content="The harbour is new", reason=evil)
+    hub.request_decision("Which harbour?", ["this", "that"], evil)
+    count = len(hub.list(quarantined=True)) + len(hub.list())
+    for dialect in ("holdfast", "memax"):
+        offered = tools(hub, dialect)
+        told = [
+            offered.call(name, {"id": number} if name == "memax_get" else {"number": number})
+            for name in ("memory_get", "memory_history", "memax_get")
+            if name in offered.names
+            for number in range(1, count + 1)
+        ]
+        told += [
+            offered.call(name, {"query": "harbour"} if "recall" in name else {})
+            for name in ("recall", "memory_list", "review", "memax_recall", "memax_list")
+            if name in offered.names
+        ]
+        for reply in told:
+            for line in reply.text.splitlines():
+                assert not line.startswith(("EVIL", "## EVIL")), reply.text
