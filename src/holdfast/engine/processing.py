@@ -17,9 +17,9 @@ from holdfast.domain.results import Duplicate, Remembered, Updated
 from holdfast.engine import attached, jobs
 from holdfast.engine.core import Core
 from holdfast.engine.drafts import UNTRUSTED, derived_title
+from holdfast.engine.origins import address_of, is_made_from_same
 from holdfast.engine.passages import indexed
 from holdfast.engine.recorder import Recorder
-from holdfast.errors import InvalidInput
 from holdfast.text import normalise
 from holdfast.text.classify import classify
 from holdfast.text.guard import instruction_shaped
@@ -50,61 +50,7 @@ class Made(NamedTuple):
     address: str = ""
 
 
-# Where a memory's text comes from
-
-
-def address_of(content: str) -> str | None:
-    """The address that is all there is to a text; None where it says anything else."""
-    import re
-
-    found = re.fullmatch(r"\s*<?(https?://[^\s<>]+)>?\s*", content, re.IGNORECASE)
-    return found.group(1) if found else None
-
-
-def _origin(memory: Memory) -> tuple[str, str] | None:
-    if (file := attachment_of(memory.metadata)) is not None:
-        return "file", file.hash
-    if memory.content_type == "link":
-        address = page_of(memory.metadata) or address_of(memory.content)
-        return None if address is None else ("page", address)
-    return None
-
-
-def is_made_from_same(memory: Memory, other: Memory) -> bool:
-    """Whether both come from the same file or page, or neither from any."""
-    return _origin(memory) == _origin(other)
-
-
-def digest_of(memory: Memory) -> str | None:
-    """What stands for the file or page in the records of what memories are made from."""
-    origin = _origin(memory)
-    if origin is None:
-        return None
-    return origin[1] if origin[0] == "file" else attached.digest_of(origin[1])
-
-
-def refuse_unfetchable(draft: Draft) -> None:
-    """A page can be fetched for a link, and for nothing else."""
-    if not draft.fetch:
-        return
-    if draft.content_type not in (None, "link") or address_of(draft.content) is None:
-        raise InvalidInput(
-            "Only the page of a link can be fetched: one address that begins with http or https.",
-            hint="Give the address as the content, and other words as the title.",
-        )
-
-
-def renewed(draft: Draft, new: Memory, twin: Memory, *, same: bool) -> dict[str, Any]:
-    """What changes of a memory that gets a new file, or whose page is to be fetched again."""
-    if same and not draft.fetch:
-        return {}
-    changes: dict[str, Any] = {}
-    if new.state == "processing":
-        changes = {"state": "processing", "state_reason": ""}
-    if draft.attachment is not None:
-        metadata = new.metadata if draft.metadata is not None else twin.metadata
-        changes["metadata"] = {**metadata, ATTACHMENT: new.metadata[ATTACHMENT]}
-    return changes
+# The beginning of a job
 
 
 def begin(core: Core, writer: Writer, draft: Draft, result: Remembered) -> None:

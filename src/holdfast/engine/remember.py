@@ -22,7 +22,7 @@ from holdfast.domain.results import (
     Superseded,
     Updated,
 )
-from holdfast.engine import attached, processing
+from holdfast.engine import attached, origins
 from holdfast.engine.core import Core, require_hub
 from holdfast.engine.drafts import clean_draft, compose, derived_title
 from holdfast.engine.edit import refuse_taken
@@ -156,7 +156,7 @@ def prepare(core: Core, hub_id: str, hub: str, drafts: Sequence[Draft]) -> Itera
     not asked about what is there already."""
     clean = [clean_draft(core, draft) for draft in drafts]
     for draft in clean:
-        processing.refuse_unfetchable(draft)
+        origins.refuse_unfetchable(draft)
     memories = [compose(draft, core, hub_id) for draft in clean]
     # Only the model is worth the look; without one, the look inside the write is enough.
     known = [False] * len(memories)
@@ -178,7 +178,7 @@ def _unchanged(reader: Reader, draft: Draft, memory: Memory) -> bool:
     twin = _twin(reader, draft, memory)
     if twin is None:
         return False
-    return twin.content_hash == memory.content_hash or processing.is_made_from_same(memory, twin)
+    return twin.content_hash == memory.content_hash or origins.is_the_same_thing(memory, twin)
 
 
 def _twin(reader: Reader, draft: Draft, memory: Memory) -> Memory | None:
@@ -195,7 +195,7 @@ def _twin(reader: Reader, draft: Draft, memory: Memory) -> Memory | None:
         if with_key is not None:
             return with_key
     alike: list[Memory] = []
-    if digest := processing.digest_of(memory):
+    if digest := origins.digest_of(memory):
         alike = attached.made_from(reader, hub_id, digest)
     if draft.attachment is None:
         # The content of a file that nobody has read yet is its name, which says nothing.
@@ -216,7 +216,7 @@ def _says_the_same(memory: Memory, other: Memory) -> bool:
         # Nobody learns from a 'duplicate' what somebody else keeps private.
         and ("private" not in (other.boundary, memory.boundary) or other.owner == memory.owner)
         # A note that says what a file says, or is called, is not that file.
-        and processing.is_made_from_same(memory, other)
+        and origins.is_made_from_same(memory, other)
     )
 
 
@@ -231,7 +231,10 @@ def _take_in_whole(
 ) -> Remembered:
     """One draft with what follows from it: the job that reads its file or page, and its facts."""
     result = take_in(writer, recorder, core, hub, item)
-    processing.begin(core, writer, item.draft, result)
+    if item.draft.attachment is not None or item.draft.fetch:
+        from holdfast.engine import processing
+
+        processing.begin(core, writer, item.draft, result)
     if isinstance(result, Stored | Updated | Superseded):
         parent = result.memory.id
         for fact in item.facts:
@@ -304,7 +307,7 @@ def _supersede(
 def _renew(writer: Writer, recorder: Recorder, item: Prepared, twin: Memory) -> Remembered:
     new = item.memory
     changes: dict[str, Any] = {}
-    same = processing.is_made_from_same(new, twin) and processing.digest_of(new) is not None
+    same = origins.is_the_same_thing(new, twin)
     if new.content_hash != twin.content_hash and not same:
         changes = {name: getattr(new, name) for name in _TAKEN_OVER}
         if twin.title == derived_title(twin):
@@ -326,7 +329,7 @@ def _renew(writer: Writer, recorder: Recorder, item: Prepared, twin: Memory) -> 
         changes["pinned"] = True
     if twin.state in ("archived", "cooling"):
         changes |= {"state": "active", "state_reason": ""}
-    changes |= processing.renewed(item.draft, new, twin, same=same)
+    changes |= origins.renewed(item.draft, new, twin, same=same)
     # Found by its path, it may be given a key that is another's.
     refuse_taken(writer, twin._replace(**changes))
     memory = recorder.revise(twin, item.indexed, **changes)

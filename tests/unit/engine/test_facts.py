@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from holdfast import Duplicate, HubMemory
-from holdfast.testing import open_for_tests
+from holdfast.testing import HashEmbedder, open_for_tests
 
 CHAT = """User: Hi! I prefer tabs over spaces, in every language.
 Assistant: Noted. I prefer spaces myself. Anything else?
@@ -60,6 +60,15 @@ def test_a_new_version_of_a_chat_brings_its_new_facts(hub: HubMemory) -> None:
     hub.remember(CHAT + "User: My name is Ana.\n", source_path="chat.txt", content_type="chat")
     assert facts(hub)[-1] == "My name is Ana."
     assert len(facts(hub)) == 3
+
+
+def test_a_new_version_is_read_before_the_write_where_there_is_a_model(tmp_path: Path) -> None:
+    with open_for_tests(tmp_path / "model", embedder=HashEmbedder()) as memory:
+        hub = memory.create_hub("work")
+        hub.remember(CHAT, key="chat")
+        hub.remember(CHAT + "User: My name is Ana.\n", key="chat")
+        assert facts(hub)[-1] == "My name is Ana."
+        assert memory.unembedded() == 0
 
 
 def test_a_private_chat_has_private_facts(hub: HubMemory) -> None:

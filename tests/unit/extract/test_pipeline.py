@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import io
+from pathlib import Path
 
 import pytest
 
 from holdfast import Conflict, Holdfast, HubMemory
 from holdfast.engine import jobs, processing
 from holdfast.engine.processing import Made
-from holdfast.testing import FixedClock
+from holdfast.extract.run import work_until_done
+from holdfast.testing import FixedClock, HashEmbedder, open_for_tests
 from tests.unit.extract.conftest import Push, Work
 
 
@@ -170,3 +172,13 @@ def test_a_job_of_a_private_file_is_nobody_elses_business(hub: HubMemory) -> Non
     hub.remember_file(io.BytesIO(b"x"), name="a.txt", boundary="private")
     assert len(hub.jobs()) == 1
     assert HubMemory(hub.core.acting("somebody else"), hub.info, hub.home).jobs() == []
+
+
+def test_a_read_file_is_found_by_its_meaning_at_once(tmp_path: Path) -> None:
+    with open_for_tests(tmp_path / "model", embedder=HashEmbedder()) as memory:
+        hub = memory.create_hub("work")
+        made = push(hub)
+        work_until_done(memory.core, memory.home)
+        assert memory.unembedded() == 0
+        assert hub.get(made).content == "The heron has landed."
+        assert [hit.memory.id for hit in hub.recall("heron landed")] == [made]
