@@ -9,7 +9,7 @@ import time
 from datetime import datetime
 from typing import NamedTuple
 
-from holdfast.errors import InvalidInput
+from holdfast.errors import InvalidInput, StoreError, StoreReadOnly
 from holdfast.files.atomic import real_path
 
 # Some thousand times what anybody reads; parsing it would hold up every operation for seconds.
@@ -80,6 +80,11 @@ def _read(path: str) -> bytes | None:
             return file.read()
     except FileNotFoundError:
         return None
+    except PermissionError:
+        raise StoreReadOnly(f"{path} cannot be read.", hint="Check who owns it.") from None
+    except OSError as error:
+        hint = "Move it away; it will be written anew."
+        raise StoreError(f"{path} cannot be read: {error.strerror}.", hint=hint) from None
 
 
 def _sound(data: bytes | None, before: str) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from holdfast import Conflict, HubMemory, InvalidInput, engine
-from holdfast.errors import StoreReadOnly
+from holdfast.errors import StoreError, StoreReadOnly
 from holdfast.files import atomic, mirror, reading, stamp
 from holdfast.files.memory_md import parse
 from holdfast.in_step import READING, WRITING, WRITING_SLOWLY
@@ -651,6 +651,17 @@ def test_a_folder_that_cannot_be_written_is_a_note_and_no_error(
     edit(file, "tea", "coffee")
     assert len(hub.list()) == 4
     assert "cannot be written" in hub.notes[0]
+
+
+def test_a_file_that_cannot_be_read_is_told_in_a_sentence(hub: HubMemory, file: Path) -> None:
+    file.unlink()
+    file.symlink_to(file.name)
+    with pytest.raises(StoreError, match=r"MEMORY\.md cannot be read: Too many levels"):
+        hub.sync()
+    file.unlink()
+    file.mkdir()
+    assert len(hub.list()) == 3
+    assert f"{file} cannot be read: Is a directory." in hub.notes[-1]
 
 
 def test_a_renamed_hub_takes_its_files_along(memory: Holdfast, hub: HubMemory) -> None:
