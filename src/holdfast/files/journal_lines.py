@@ -39,7 +39,7 @@ def block_of(memory: Memory, time_of_day: str | None = None) -> Block:
     """The lines of a memory, with its time; without where the file's line had none and can do
     without: words such as `---` or `14:30` would not be read as what they are."""
     if time_of_day == "":
-        bare = journal_text.parse(journal_text.render(memory.content) + "\n")
+        bare = journal_text.parse(journal_text.render_bare(memory.content) + "\n")
         if len(bare) == 1 and journal_text.plain(bare[0].text) == journal_text.plain(
             memory.content
         ):

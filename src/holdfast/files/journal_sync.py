@@ -213,7 +213,8 @@ def _restored(base: Base, rows: dict[str, Memory]) -> list[Line]:
             # The last line of a file may have had no end.
             out.append(Line(Block(item if item.endswith("\n") else item + "\n")))
         elif memory is not None and memory.forgotten_at is None:
-            out.append(Line(block_of(memory), memory.id))
+            untimed = item.partition("-")[0] == journal_text.key_of(memory.content, "")
+            out.append(Line(block_of(memory, "" if untimed else None), memory.id))
     return out
 
 
@@ -226,10 +227,16 @@ def _storable(place: Place, day: date, blocks: Sequence[Block]) -> tuple[list[Bl
             try:
                 normalise.clean_content(block.text, bytes_max=bytes_max)
             except InvalidInput as error:
-                notes.append(f"An entry of {name_of(day)} cannot be remembered: {error.message}")
+                why = "It is not UTF-8 text." if _is_not_utf8(block.text) else error.message
+                notes.append(f"An entry of {name_of(day)} cannot be remembered: {why}")
                 block = Block(block.raw)
         out.append(block)
     return out, notes
+
+
+def _is_not_utf8(text: str) -> bool:
+    """Whether it holds a byte that could not be read; it is kept as half a character."""
+    return any("\udc80" <= letter <= "\udcff" for letter in text)
 
 
 def _write(place: Place, day: date, file: File | None, text: str) -> bool:

@@ -56,6 +56,11 @@ def render(text: str, time: str = "") -> str:
     return "\n".join(line.rstrip("\r") for line in lines)
 
 
+def render_bare(text: str) -> str:
+    """The same without a time; a table or a fenced block is an entry as it stands."""
+    return text.strip() if _stands_alone(text.strip()) else render(text)
+
+
 def keys_of(blocks: Iterable[Block]) -> list[str]:
     """A key for each entry, '' for other blocks: its time and words, and which one it is of those
     that are alike. White space and composed letters do not count, as editors change them."""
@@ -132,9 +137,13 @@ def _continued(lines: list[str], at: int) -> int:
     return end
 
 
+def _stands_alone(text: str) -> bool:
+    return text.startswith("|") or _FENCE.match(text) is not None
+
+
 def _entry(raw: str) -> Block:
     lines = raw.lstrip("\ufeff").split("\n")
-    if _FENCE.match(lines[0]) or lines[0].startswith("|"):
+    if _stands_alone(lines[0]):
         return Block(raw, raw.strip())
     found = _MARKER.match(lines[0])
     assert found is not None, "every part of the pattern may be missing"

@@ -317,8 +317,19 @@ def test_a_file_that_is_gone_or_emptied_is_restored(hub: HubMemory, left: str | 
     else:
         write(hub, left)
     assert said(hub) == ["tea", "milk", "rum"]
-    assert file_of(hub).read_text() == "# Wednesday\n\n- 09:15 tea\n- 00:00 milk\n- 12:00 rum\n"
+    assert file_of(hub).read_text() == "# Wednesday\n\n- 09:15 tea\n- milk\n- 12:00 rum\n"
     assert len(in_store(hub)) == 3
+
+
+def test_lines_without_a_time_are_restored_without_one(hub: HubMemory) -> None:
+    written = "- 09:00 Early.\n- No time.\n\n| a | b |\n|---|---|\n| 1 | 2 |\n```\n- code\n```\n"
+    file = Path(hub.folder, "2026-01-14.md")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(written)
+    hub.sync_journals()
+    file.unlink()
+    hub.sync_journals()
+    assert file.read_text() == written
 
 
 def test_a_heading_without_a_line_end_is_restored_on_a_line_of_its_own(hub: HubMemory) -> None:
@@ -687,6 +698,7 @@ def test_bytes_that_are_no_text_stay_and_the_rest_is_taken_in(hub: HubMemory) ->
     assert in_store(hub) == ["tea", "milk"]
     assert len(found.notes) == 2
     assert all("cannot be remembered" in note for note in found.notes)
+    assert "It is not UTF-8 text." in found.notes[0]
     hub.journal_add("rum")
     hub.forget(1)
     assert said(hub) == ["milk", "rum"]
