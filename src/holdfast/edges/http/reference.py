@@ -1,0 +1,199 @@
+"""The page docs/reference/rest.md, from the description of the API and the table of error codes.
+
+`python -m holdfast.edges.http.reference > docs/reference/rest.md` writes it; a test holds it to
+that.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+from holdfast.edges.http.app import create_app
+from holdfast.edges.http.call import HUB_HEADER
+
+_OPENING = """\
+# The REST API
+
+`holdfast serve` answers under `/v1`. Every answer is JSON: `{"data": …}`, or
+`{"error": {"code": …, "message": …, "details": …, "hint": …}}` with a message for people and a code
+for programs. Times are ISO 8601 in UTC. The description of the API for machines is at
+`/openapi.json`. Who may do what: [roles and boundaries](../explanation/roles-and-boundaries.md).
+
+This page is made from that description:
+`python -m holdfast.edges.http.reference > docs/reference/rest.md`.
+
+## A request
+
+| header | what it says |
+| --- | --- |
+| `Authorization: Bearer KEY` | who asks; never in the address, where it is refused |
+| `X-Hub-ID` | which hub is meant, by id or name; without it, the one the server uses |
+| `Content-Type: application/json` | of every body but an upload's; any other is 415 |
+| `Idempotency-Key` | on writes: sent again with it within a day, a request is not done again |
+| `If-Match` | on a change of a memory: its `ETag`; where it has another version by now, 412 |
+| `X-Request-ID` | an id of yours for the server's log; it comes back, or a new one |
+| `Last-Event-ID` | on the stream of events: the last one you saw |
+
+A field that is not known is refused, and so is a value of another type. Whoever may not see a hub
+or a memory gets the same 404 as for one that is not there.
+
+A list comes in pages: `next_cursor` fetches the next one, and is null on the last. A cursor is good
+for the hub and the order it was made for, and stays right while others write.
+
+A key whose first request was cut off by a crash is done again where that is harmless (a push of the
+same text is a duplicate); else the answer is 409 `interrupted`, and nothing is done twice. Answers
+with secrets (keys, invitations) are not kept, so these routes take no idempotency key.
+
+## Codes of errors
+
+| code | status | means |
+| --- | --- | --- |
+"""
+
+# Every code, its status, and what it means to a client.
+CODES: tuple[tuple[str, int, str], ...] = (
+    ("invalid_request", 400, "a field is missing, unknown, of the wrong type or out of bounds"),
+    ("invalid_input", 400, "a value cannot be used: a date, a name, a cursor, a filter"),
+    ("missing_content", 400, "there is no content, or no file"),
+    ("key_in_query", 400, "a key stands in the address; send it in the header, and revoke it"),
+    ("disconnected", 400, "an upload ended before its end"),
+    ("unauthorized", 401, "no key, or one that is unknown, revoked or expired"),
+    ("forbidden", 403, "the role or the key does not allow it"),
+    ("no_write_access", 403, "the role or the key does not allow writing to this hub"),
+    ("foreign_origin", 403, "a web page of another site asks"),
+    ("not_found", 404, "it is not there, or not for you"),
+    ("method_not_allowed", 405, "the path has other methods; `Allow` names them"),
+    ("too_slow", 408, "the body did not arrive in time"),
+    ("already_exists", 409, "a thing of that name is there"),
+    ("conflict", 409, "the state has moved on"),
+    ("in_progress", 409, "the first request with this idempotency key is being worked on"),
+    ("interrupted", 409, "the first request with this idempotency key was cut off half-way"),
+    ("version_mismatch", 412, "the memory has another version than `If-Match` says"),
+    ("body_too_large", 413, "the body has more bytes than `server.body_bytes_max`"),
+    ("unsupported_media_type", 415, "the body is of another type than the route takes"),
+    ("wrong_host", 421, "the server does not go by that name"),
+    ("idempotency_mismatch", 422, "this idempotency key was used for another request"),
+    ("too_many_requests", 429, "this key asks too often; `Retry-After` says how long to wait"),
+    ("cancelled", 499, "whoever asked has given up"),
+    ("http_error", 400, "what the web framework refuses, with the status it chose"),
+    ("internal", 500, "a fault of the server; its log has it under the request id"),
+    ("store_error", 500, "the store could not do it"),
+    ("error", 500, "anything else that went wrong"),
+    ("overloaded", 503, "too many requests or listeners at once; come back after `Retry-After`"),
+    ("busy", 503, "others kept writing for the whole wait"),
+    ("stopping", 503, "the server is going down"),
+    ("read_only", 503, "the store cannot be written"),
+    ("model_unavailable", 503, "a model does not answer"),
+    ("deadline_exceeded", 504, "it took longer than it is allowed"),
+    ("store_full", 507, "there is no room left"),
+    ("hub_full", 507, "the hub has as many bytes of files as it may have"),
+)
+
+_OUTSIDE = """
+## Beside the API
+
+| path | what it is |
+| --- | --- |
+| `GET /healthz` | 200 while the process runs; needs no key |
+| `GET /readyz` | 200 while the store answers, else 503; needs no key |
+| `GET /metrics` | counts and times for Prometheus: by route, method and status, without texts, names or keys |
+| `/mcp`, `/mcp/{hub}` | [MCP](mcp.md) over streamable HTTP; `?dialect=NAME` chooses the tools |
+| `GET /openapi.json`, `GET /docs` | the description of the API, and a page to try it |
+"""  # noqa: E501  a row of a table is one line
+
+
+def page() -> str:
+    """The whole page."""
+    # It is only described: nothing is asked of it, so there is no memory behind it.
+    described = create_app(None).openapi()  # type: ignore[arg-type]
+    codes = "".join(f"| `{code}` | {status} | {means} |\n" for code, status, means in CODES)
+    by_tag: dict[str, list[str]] = {}
+    for path, methods in described["paths"].items():
+        for method, route in methods.items():
+            text = "\n".join(_route(described, method.upper(), path, route))
+            by_tag.setdefault(route["tags"][0], []).append(text)
+    parts = [f"\n## {tag.capitalize()}\n\n" + "\n".join(told) for tag, told in by_tag.items()]
+    return _OPENING + codes + _OUTSIDE + "".join(parts)
+
+
+def _route(described: Any, method: str, path: str, route: Any) -> Iterator[str]:
+    yield f"### `{method} {path}`"
+    yield ""
+    yield " ".join(route.get("description", "").split())
+    rows = [*_parameters(route), *_fields(described, route)]
+    if rows:
+        yield ""
+        yield "| field | in | type | |"
+        yield "| --- | --- | --- | --- |"
+        yield from rows
+    good = [
+        f"{status} ({', '.join(f'`{kind}`' for kind in answer.get('content', {}))})"
+        for status, answer in route["responses"].items()
+        if status < "300"
+    ]
+    yield ""
+    yield f"Answers {' or '.join(sorted(good))}."
+    yield ""
+
+
+def _parameters(route: Any) -> Iterator[str]:
+    for one in route.get("parameters", ()):
+        # On every route, and told above.
+        if one["name"] == HUB_HEADER:
+            continue
+        yield _row(one["name"], one["in"], one["schema"], required=one.get("required", False))
+
+
+def _fields(described: Any, route: Any) -> Iterator[str]:
+    for content in route.get("requestBody", {}).get("content", {}).values():
+        schema = _resolved(described, content["schema"])
+        for name, field in schema.get("properties", {}).items():
+            yield _row(name, "body", field, required=name in schema.get("required", ()))
+
+
+def _resolved(described: Any, schema: Any) -> Any:
+    if "$ref" not in schema:
+        return schema
+    return described["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
+
+
+def _row(name: str, where: str, schema: Any, *, required: bool) -> str:
+    notes = []
+    if required:
+        notes.append("needed")
+    elif schema.get("default") not in (None, "", [], {}):
+        notes.append(f"default `{str(schema['default']).lower()}`")
+    for part in (schema, *schema.get("anyOf", ())):
+        notes += [f"{word} {part[key]}" for key, word in _BOUNDS.items() if key in part]
+    return f"| `{name}` | {where} | {_type(schema)} | {', '.join(notes)} |"
+
+
+_BOUNDS = {
+    "minimum": "at least",
+    "maximum": "at most",
+    "exclusiveMaximum": "below",
+    "minLength": "characters at least",
+    "maxLength": "characters at most",
+    "minItems": "items at least",
+    "maxItems": "items at most",
+}
+
+
+def _type(schema: Any) -> str:
+    if "anyOf" in schema:
+        return " or ".join(_type(part) for part in schema["anyOf"])
+    if "$ref" in schema:
+        return "object"
+    if "enum" in schema:
+        return " or ".join(f"`{value}`" for value in schema["enum"])
+    if schema.get("format") == "binary":
+        return "file"
+    if schema.get("type") == "array":
+        return f"list of {_type(schema['items'])}s" if schema["items"] else "list"
+    return str(schema.get("type", "any"))
+
+
+if __name__ == "__main__":
+    sys.stdout.write(page())

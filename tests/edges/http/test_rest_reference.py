@@ -1,0 +1,45 @@
+"""The reference of the REST API is complete, because it is made from the API's own description."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+from holdfast.edges.http import answers, reference
+from tests.edges.http.permissions import OPEN_ROUTES, OWN_ROUTES, ROUTES
+
+_ROOT = Path(__file__).parents[3]
+_PAGE = _ROOT / "docs" / "reference" / "rest.md"
+
+
+def test_the_page_is_what_the_api_says() -> None:
+    made = "python -m holdfast.edges.http.reference > docs/reference/rest.md"
+    assert _PAGE.read_text(encoding="utf-8") == reference.page(), f"make it anew: {made}"
+
+
+def test_every_route_is_in_the_reference() -> None:
+    text = _PAGE.read_text(encoding="utf-8")
+    assert [name for name in (*ROUTES, *OWN_ROUTES, *OPEN_ROUTES) if f"`{name}`" not in text] == []
+
+
+def codes_in_the_source() -> set[tuple[str, int]]:
+    """The codes and statuses that are written out where requests are refused."""
+    found = {(code, status) for _, status, code in answers._STATUSES}
+    found |= {(code, status) for status, code in answers._CODES.items()}
+    for file in Path(answers.__file__).parent.glob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") in (
+                "Refused",
+                "problem",
+            ):
+                given = [one.value for one in node.args[:2] if isinstance(one, ast.Constant)]
+                if len(given) == 2 and isinstance(given[0], int):
+                    found.add((str(given[1]), given[0]))
+    return found
+
+
+def test_every_code_of_an_error_is_in_the_reference_with_its_status() -> None:
+    known = {(code, status) for code, status, _ in reference.CODES}
+    assert codes_in_the_source() - known == set()
+    # Those two are chosen where the error is turned into an answer.
+    assert known - codes_in_the_source() == {("no_write_access", 403), ("http_error", 400)}
