@@ -58,13 +58,14 @@ def _typed(kinds: Sequence[str]) -> dict[str, Any]:
 
 def _strict(tool: Tool) -> dict[str, Any] | None:
     """The schema in the subset that OpenAI enforces; None where an argument may be any JSON."""
-    if any(parameter.kind == "value" for parameter in tool.parameters):
+    if any(one.kind == "value" and not one.shape for one in tool.parameters):
         return None
     schema = schema_of(tool)
     for parameter in tool.parameters:
         spec = schema["properties"][parameter.name]
+        spec |= parameter.shape
         # The subset has no defaults and no lengths of text; both are checked when it is called.
-        if (default := spec.pop("default", None)) is not None:
+        if default := spec.pop("default", None):
             spec["description"] += f" Left out (null): {default}."
         spec.pop("minLength", None)
         spec.pop("maxLength", None)

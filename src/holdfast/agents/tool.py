@@ -16,7 +16,8 @@ ParameterKind: TypeAlias = Literal["text", "whole", "number", "flag", "texts", "
 
 
 class Parameter(NamedTuple):
-    """One argument. `least` and `most` bound a number, a text's characters or a list's items."""
+    """One argument. `least` and `most` bound a number, a text's characters or a list's items.
+    `shape` is what a value looks like, as a schema, where a form is strict; a call takes more."""
 
     name: str
     kind: ParameterKind
@@ -26,6 +27,7 @@ class Parameter(NamedTuple):
     choices: tuple[str, ...] = ()
     least: int | None = None
     most: int | None = None
+    shape: Mapping[str, Any] = {}
 
 
 class Tool(NamedTuple):

@@ -69,14 +69,47 @@ def test_strict_schemas_require_every_key(tool: Tool, form: str) -> None:
     (spec,) = render([tool], form)
     function = spec.get("function", spec)
     schema = function["parameters"]
-    if not function["strict"]:
-        assert any(parameter.kind == "value" for parameter in tool.parameters)
-        return
+    assert function["strict"]
     assert schema["additionalProperties"] is False
     assert schema["required"] == list(schema["properties"])
     nulls = {parameter.name: None for parameter in tool.parameters if not parameter.required}
     full = {p.name: example(p) for p in tool.parameters if p.required}
     jsonschema.validate({**full, **nulls}, schema)
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_strict_schemas_say_what_null_means_in_words_of_json(tool: Tool) -> None:
+    schema = render([tool], "openai")[0]["function"]["parameters"]
+    for spec in schema["properties"].values():
+        _, said, default = spec["description"].partition(" Left out (null): ")
+        assert default not in (".", "().", "False.", "True.") if said else True
+
+
+@pytest.mark.parametrize(
+    ("dialect", "tool", "name", "good", "bad"),
+    [
+        ("anthropic", "memory", "view_range", [1, -1], [1]),
+        (
+            "holdfast",
+            "archive_conversation",
+            "messages",
+            [{"role": "user", "content": "Hello"}],
+            [{"role": "user"}],
+        ),
+    ],
+)
+def test_a_value_has_its_shape_where_schemas_are_strict(
+    dialect: str, tool: str, name: str, good: Any, bad: Any
+) -> None:
+    (row,) = [one for one in find_dialect(dialect).tools if one.name == tool]
+    spec = render([row], "openai")[0]["function"]["parameters"]["properties"][name]
+    rule = jsonschema.Draft202012Validator(spec)
+    assert rule.is_valid(good) and rule.is_valid(None) and not rule.is_valid(bad)
+
+
+def test_a_value_of_any_shape_cannot_be_strict() -> None:
+    tool = Tool("t", "T", "", (Parameter("p", "value", "Help."),), lambda desk, given: "")
+    assert render([tool], "openai")[0]["function"]["strict"] is False
 
 
 def example(parameter: Parameter) -> Any:

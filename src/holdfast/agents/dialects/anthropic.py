@@ -205,6 +205,12 @@ DIALECT = Dialect(
                     "view_range",
                     "value",
                     "For view: the first and the last line, such as [1, 20]; -1 is the end.",
+                    shape={
+                        "type": "array",
+                        "items": {"type": "integer"},
+                        "minItems": 2,
+                        "maxItems": 2,
+                    },
                 ),
                 Parameter("file_text", "text", "For create: the text of the new file."),
                 Parameter(

@@ -223,6 +223,15 @@ TOOLS = (
                 "messages",
                 "value",
                 "The messages, each with role and content; left out: those of the log.",
+                shape={
+                    "type": "array",
+                    "items": {
+                        "type": "object",
+                        "properties": {"role": {"type": "string"}, "content": {"type": "string"}},
+                        "required": ["role", "content"],
+                        "additionalProperties": False,
+                    },
+                },
             ),
             Parameter("name", "text", "A name for it."),
         ),
