@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from functools import wraps
@@ -30,8 +31,8 @@ _Kind = TypeVar("_Kind", bound=type)
 
 
 def understanding(kind: _Kind) -> _Kind:
-    """Lets the methods of a class say in a sentence that a server's answer lacks something: it may
-    be of another version."""
+    """Lets the methods of a class say in a sentence that something cannot be sent, or that a
+    server's answer lacks something: it may be of another version."""
     for name in dir(kind):
         method = getattr(kind, name)
         if not name.startswith("_") and isfunction(method):
@@ -44,6 +45,11 @@ def _in_a_sentence(method: Callable[..., Any]) -> Callable[..., Any]:
     def asked(self: Any, *args: Any, **given: Any) -> Any:
         try:
             return method(self, *args, **given)
+        except UnicodeEncodeError:
+            raise InvalidInput(
+                "What was given holds characters that are no text, such as half of a pair.",
+                hint="Leave them out.",
+            ) from None
         except KeyError as error:
             raise HoldfastError(
                 f"{self.server.url} answers without {error}, which this version needs.",
@@ -79,6 +85,7 @@ class RemoteBase:
         self.opened_at = opened_at
         # Where it is noted what was pushed from this machine.
         self.notes_home = notes_home
+        self._mine = threading.local()
 
     @property
     def name(self) -> str:
@@ -101,6 +108,26 @@ class RemoteBase:
         self, path: str, body: Any = None, *, method: str = "POST", headers: Any = None
     ) -> Any:
         return self.server.send(method, path, body, hub=self.id, headers=headers)
+
+    def take_redacted(self) -> dict[str, int]:
+        """How many secrets of each kind the server has replaced by placeholders, in what this
+        thread has sent since it last asked."""
+        counts: dict[str, int] = getattr(self._mine, "redacted", {})
+        self._mine.redacted = {}
+        return counts
+
+    def _note_redacted(self, sent: str, kept: str) -> None:
+        """Counts the placeholders in what was kept that were not in what was sent."""
+        if sent == kept or "[secret:" not in kept:
+            return
+        from holdfast.text.secrets import placeholders
+
+        before = placeholders(sent)
+        counts: dict[str, int] = getattr(self._mine, "redacted", {})
+        for kind, count in placeholders(kept).items():
+            if count > before.get(kind, 0):
+                counts[kind] = counts.get(kind, 0) + count - before.get(kind, 0)
+        self._mine.redacted = counts
 
     def _path(self, reference: Reference, rest: str = "") -> str:
         """Where a memory is on the server."""

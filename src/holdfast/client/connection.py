@@ -8,6 +8,7 @@ was never reached, any request is.
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import time
@@ -15,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 from urllib.parse import urlsplit
 
-from holdfast.client.faults import of_answer, unreachable
+from holdfast.client.faults import code_of, of_answer, unreachable
 from holdfast.errors import HoldfastError, InvalidInput
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ _PAUSE_MOST_S = 4.0
 _RETRY_AFTER_MOST_S = 30.0
 # Answers that say: nothing was done, come back later.
 _LATER = (429, 503)
+# What is not over in a few seconds, though the server says 503 for it.
+_LASTING = ("read_only",)
 # Answers of a proxy that does not know what the server did.
 _UNSURE = (502, 504)
 _USER_AGENT = "holdfast-client"
@@ -42,7 +45,7 @@ class Once(NamedTuple):
     path: str
     headers: dict[str, str]
     params: dict[str, list[str]]
-    json: Any
+    body: bytes | None
     repeatable: bool
     # A form with a file: its fields, and the file with its name.
     fields: dict[str, Any] | None = None
@@ -78,7 +81,7 @@ class Connection:
         self,
         method: str,
         path: str,
-        json: Any = None,
+        body: Any = None,
         *,
         hub: str | None = None,
         params: Mapping[str, Any] | None = None,
@@ -87,12 +90,12 @@ class Connection:
     ) -> Any:
         """A write, with an idempotency key of its own; `once=False` where the server takes none."""
         return self._answer(
-            self._request(method, path, hub, params or {}, json, once=once, headers=headers)
+            self._request(method, path, hub, params or {}, body, once=once, headers=headers)
         )
 
-    def ask(self, path: str, json: Any, *, hub: str | None = None) -> Any:
+    def ask(self, path: str, body: Any, *, hub: str | None = None) -> Any:
         """A read that is too long for an address."""
-        request = self._request("POST", path, hub, {}, json, once=False)
+        request = self._request("POST", path, hub, {}, body, once=False)
         return self._answer(request._replace(repeatable=True))
 
     def upload(
@@ -126,7 +129,7 @@ class Connection:
         path: str,
         hub: str | None,
         params: Mapping[str, Any],
-        json: Any,
+        body: Any,
         *,
         once: bool,
         headers: Mapping[str, str] | None = None,
@@ -136,8 +139,10 @@ class Connection:
             sent["X-Hub-ID"] = hub
         if once:
             sent["Idempotency-Key"] = os.urandom(16).hex()
+        if body is not None:
+            sent["Content-Type"] = "application/json"
         safe = method == "GET" or once or method in ("PUT", "DELETE")
-        return Once(method, f"/v1{path}", sent, _texts(params), json, safe)
+        return Once(method, f"/v1{path}", sent, _texts(params), _encoded(body), safe)
 
     def _answer(self, request: Once) -> Any:
         for attempt in range(1, TRIES + 1):
@@ -162,7 +167,7 @@ class Connection:
                 request.path,
                 headers=request.headers,
                 params=request.params,
-                json=request.json,
+                content=request.body,
                 data=request.fields,
                 files=request.files,
             )
@@ -192,7 +197,8 @@ class Connection:
         # A write that is still being worked on is answered under its key when it is done.
         waiting = answer.status_code == 409 and wanted is not None and request.repeatable
         unsure = answer.status_code in _UNSURE and request.repeatable and _is_foreign(answer)
-        if answer.status_code in _LATER or waiting or unsure:
+        later = answer.status_code in _LATER and code_of(answer) not in _LASTING
+        if later or waiting or unsure:
             return jittered if wanted is None else wanted + jittered
         return None
 
@@ -225,6 +231,18 @@ def _checked_key(key: str) -> str:
     if not text.isascii() or not text.isprintable() or " " in text:
         raise InvalidInput("This is not a key.", hint="`holdfast key create NAME` makes one.")
     return text
+
+
+def _encoded(value: Any) -> bytes | None:
+    """A value as JSON; InvalidInput where it has no form there."""
+    if value is None:
+        return None
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+    except UnicodeEncodeError:
+        raise
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidInput(f"What was given cannot be sent as JSON: {error}.") from None
 
 
 def _texts(params: Mapping[str, Any]) -> dict[str, list[str]]:
@@ -268,6 +286,6 @@ def _need_httpx() -> Any:
     except ImportError as error:
         raise InvalidInput(
             f"Talking to a server needs the package httpx2, which cannot be imported ({error}).",
-            hint='Install it with: pip install "holdfast[client]"',
+            hint='Install it from a checkout: pip install ".[client]"',
         ) from error
     return httpx2

@@ -83,6 +83,11 @@ def of_answer(url: str, answer: httpx2.Response) -> HoldfastError:
     return kind(message or f"{url} answers {answer.status_code}.", hint=hint)
 
 
+def code_of(answer: httpx2.Response) -> str:
+    """The code of an answer that is an error; empty where it has none."""
+    return str((_error_in(answer) or {}).get("code", ""))
+
+
 def _error_in(answer: httpx2.Response) -> dict[str, Any] | None:
     try:
         value = answer.json()

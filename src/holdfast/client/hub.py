@@ -130,7 +130,9 @@ class RemoteHub(RemotePast, RemoteTalk):
         return self.remember_draft(draft_from(given))
 
     def remember_draft(self, draft: Draft) -> Remembered:
-        return values.result_of(self._send("/memories", values.sent_draft(draft)))
+        result = values.result_of(self._send("/memories", values.sent_draft(draft)))
+        self._note_redacted(draft.content, result.memory.content)
+        return result
 
     def remember_many(
         self, items: Iterable[str | Draft | Mapping[str, Any]], *, first_is_parent: bool = False
@@ -146,7 +148,10 @@ class RemoteHub(RemotePast, RemoteTalk):
                 hint="Send them in parts.",
             )
         body = {"items": drafts, "first_is_parent": first_is_parent}
-        return [values.result_of(one) for one in self._send("/memories/batch", body)["data"]]
+        results = [values.result_of(one) for one in self._send("/memories/batch", body)["data"]]
+        for draft, result in zip(drafts, results, strict=True):
+            self._note_redacted(draft["content"], result.memory.content)
+        return results
 
     def remember_file(
         self,

@@ -36,7 +36,11 @@ class RemotePast(RemoteBase):
             body["reason"] = reason
         headers = {} if expected_version is None else {"If-Match": f'"{expected_version}"'}
         path = self._path(reference)
-        return values.memory_of(self._send(path, body, method="PATCH", headers=headers)["data"])
+        sent = self._send(path, body, method="PATCH", headers=headers)
+        memory = values.memory_of(sent["data"])
+        if isinstance(changes.get("content"), str):
+            self._note_redacted(changes["content"], memory.content)
+        return memory
 
     def pin(self, reference: Reference) -> Memory:
         return values.memory_of(self._send(self._path(reference, "/pin"))["data"])

@@ -44,7 +44,9 @@ class RemoteTalk(RemoteBase):
             "source_agent": source_agent,
             "once": once,
         }
-        return values.memory_of(self._send("/journal", body)["data"])
+        memory = values.memory_of(self._send("/journal", body)["data"])
+        self._note_redacted(text, memory.content)
+        return memory
 
     def journal(self, when: str | date | tuple[date, date] = "today") -> Days:
         return values.days_of(self._get("/journal", when=_days_text(when)))
@@ -67,7 +69,9 @@ class RemoteTalk(RemoteBase):
             "session": session,
             "at": values.sent_time(at),
         }
-        return values.turn_of(self._send("/log", body)["data"])
+        turn = values.turn_of(self._send("/log", body)["data"])
+        self._note_redacted(content, turn.content)
+        return turn
 
     def turns(
         self, limit: int = 20, session: str | None = None, before: str | None = None

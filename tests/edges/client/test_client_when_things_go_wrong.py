@@ -164,6 +164,7 @@ def test_a_server_that_asks_for_a_long_rest_is_not_waited_for() -> None:
         (499, "cancelled", holdfast.CallCancelled),
         (500, "internal", holdfast.HoldfastError),
         (500, "store_error", holdfast.StoreError),
+        (503, "read_only", holdfast.StoreReadOnly),
         (504, "deadline_exceeded", holdfast.DeadlineExceeded),
         (507, "store_full", holdfast.StoreFull),
         (418, "of_a_newer_server", holdfast.InvalidInput),
@@ -246,7 +247,7 @@ def test_without_the_package_a_sentence_says_what_to_install(
     monkeypatch.setitem(sys.modules, "httpx2", None)
     with pytest.raises(holdfast.InvalidInput, match="httpx2") as caught:
         holdfast.Client("http://127.0.0.1:1")
-    assert "holdfast[client]" in caught.value.hint
+    assert ".[client]" in caught.value.hint
 
 
 def test_a_write_whose_answer_was_lost_is_done_once(
@@ -330,3 +331,18 @@ def test_a_client_is_shared_by_threads(server: Served, client: holdfast.Client) 
         thread.join()
     assert not failed
     assert len(server.memory.hub().list()) == 40
+
+
+@pytest.mark.parametrize("metadata", [{"a": object()}, {"a": float("nan")}, {"a": {1, 2}}])
+def test_what_has_no_form_in_json_is_refused(client: holdfast.Client, metadata: Any) -> None:
+    with pytest.raises(holdfast.InvalidInput):
+        client.hub().remember("x", metadata=metadata)
+
+
+def test_secrets_that_a_server_replaced_are_counted_here(client: holdfast.Client) -> None:
+    hub = client.hub()
+    hub.remember("The token is ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8")
+    hub.remember("Nothing to hide")
+    counts = hub.take_redacted()
+    assert sum(counts.values()) == 1
+    assert hub.take_redacted() == {}
