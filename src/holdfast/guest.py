@@ -73,7 +73,7 @@ class Guest:
         """The hub of that name or id and how they stand to it; NotFound where it is nothing to
         them, or not there at all."""
         core = self._memory.core
-        chosen = name or core.settings["hub"]
+        chosen = name or self._usual()
         with core.store.read() as reader:
             hub = reader.hub_by_id(chosen) or reader.hub(chosen)
         if hub is None and self.local:
@@ -87,6 +87,22 @@ class Guest:
         if standing is None or outside:
             raise self._unknown(chosen)
         return hub, standing
+
+    def _usual(self) -> str:
+        """The hub that is meant where none is named: the one in use on this machine; for a guest,
+        the only one in reach."""
+        used: str = self._memory.core.settings["hub"]
+        if self.local:
+            return used
+        names = [hub.name for hub, _ in self.hubs()]
+        if used in names:
+            return used
+        if len(names) == 1:
+            return names[0]
+        raise NotFound(
+            "Say which hub you mean." if names else "There is no hub that you can reach yet.",
+            hint=f"Yours are {', '.join(names)}." if names else "Ask somebody for an invitation.",
+        )
 
     def require(self, standing: Standing, act: Act, hub: str) -> None:
         """Forbidden where the role or the key does not allow it."""

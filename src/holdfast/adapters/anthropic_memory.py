@@ -23,7 +23,7 @@ try:
 except ImportError as error:
     raise ImportError(
         f"This adapter needs the package anthropic, which cannot be imported ({error})."
-        ' Install it with: pip install "holdfast[anthropic]"'
+        ' Install it from a checkout: pip install ".[anthropic]"'
     ) from error
 
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ MISSING_MODEL = (
     " In a checkout of Holdfast, get the bundled one with"
     " `python packages/holdfast-model-arctic-s/fetch.py` and then"
     " `pip install ./packages/holdfast-model-arctic-s`;"
-    ' or `pip install "holdfast[fastembed]"` and set the embedder to'
+    ' or `pip install ".[fastembed]"` and set the embedder to'
     " fastembed:snowflake/snowflake-arctic-embed-s."
 )
 

@@ -17,5 +17,5 @@ def need(module: str, extra: str) -> Any:
         raise EmbedderError(
             f"This embedder needs the package {module.partition('.')[0]}, which cannot be"
             f" imported ({error}).",
-            hint=f'Install it with: pip install "holdfast[{extra}]"',
+            hint=f'Install it from a checkout: pip install ".[{extra}]"',
         ) from error

@@ -144,7 +144,7 @@ def undo(
     """
     with core.write() as writer:
         require_hub(writer, hub_id, hub)
-        target = _target(writer, hub_id, hub, change_id)
+        target = _target(core, writer, hub_id, hub, change_id)
         recorder = Recorder(core, writer, hub_id, "undo", undoes=target.id)
         touched: dict[str, Memory] = {}
         _refuse_of_others(core, target)
@@ -205,11 +205,16 @@ def _mark_what_it_undid(writer: Writer, hub_id: str, target: Change) -> None:
         target = below
 
 
-def _target(writer: Writer, hub_id: str, hub: str, change_id: str | None) -> Change:
+def _target(core: Core, writer: Writer, hub_id: str, hub: str, change_id: str | None) -> Change:
     if change_id is None:
-        last = writer.last_undoable(hub_id)
+        last = _last_own(core, writer, hub_id)
         if last is None:
-            raise NotFound(f"There is nothing to undo in hub `{hub}`.")
+            theirs = writer.last_undoable(hub_id)
+            whose = "to undo" if theirs is None else "of yours to undo"
+            raise NotFound(
+                f"There is nothing {whose} in hub `{hub}`.",
+                hint="" if theirs is None else f"The last change is {theirs.actor}'s: {theirs.id}.",
+            )
         if any(receipt.at > last.at for receipt in writer.receipts(hub_id)):
             # Who says just `undo` means the last thing done, not the one before it.
             raise Conflict(
@@ -232,6 +237,23 @@ def _target(writer: Writer, hub_id: str, hub: str, change_id: str | None) -> Cha
             hint=f"`holdfast undo {change.undone_by}` brings it back.",
         )
     return change
+
+
+# How far back bare `undo` looks for a change of one's own; further back it has to be named.
+_OWN_LOOK = 1_000
+
+
+def _last_own(core: Core, writer: Writer, hub_id: str) -> Change | None:
+    """The newest change set that is no undo and has not been undone, of whoever asks: who says
+    just `undo` means the last thing they did, not what somebody else did meanwhile."""
+    last = writer.last_undoable(hub_id)
+    if last is None or last.actor == core.actor:
+        return last
+    for change in writer.changes(hub_id, limit=_OWN_LOOK):
+        own = change.actor == core.actor and change.undoes is None and change.undone_by is None
+        if own:
+            return change
+    return None
 
 
 def _taken_back(

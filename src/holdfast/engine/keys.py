@@ -68,7 +68,7 @@ def revoke_key(core: Core, key_id: str) -> Key:
     with core.store.write() as writer:
         record = writer.record(NO_HUB, "key", key_id)
         if record is None:
-            raise NotFound(f"There is no key {key_id!r}.", hint="List the keys to see them.")
+            raise NotFound(f"There is no key {key_id!r}.", hint="`holdfast key list` shows them.")
         key = key_from(record)
         if key.revoked_at is None:
             key = key._replace(revoked_at=core.now())

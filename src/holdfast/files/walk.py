@@ -235,5 +235,5 @@ def _need_pathspec() -> Any:
     except ImportError:
         raise InvalidInput(
             "The folder has a .gitignore, and the package pathspec, which reads it, is missing.",
-            hint='Install it with: pip install "holdfast[files]"',
+            hint='Install it from a checkout: pip install ".[files]"',
         ) from None

@@ -68,7 +68,7 @@ def _need_watch() -> Any:
     except ImportError as error:
         raise StoreError(
             f"Watching files needs the package watchfiles, which cannot be imported ({error}).",
-            hint='Install it with: pip install "holdfast[files]"',
+            hint='Install it from a checkout: pip install ".[files]"',
         ) from error
     return watch
 

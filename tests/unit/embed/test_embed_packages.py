@@ -21,11 +21,11 @@ from holdfast.errors import EmbedderError
 @pytest.mark.parametrize(
     ("embedder", "module", "command"),
     [
-        (FastEmbedEmbedder("m"), "fastembed", 'pip install "holdfast[fastembed]"'),
+        (FastEmbedEmbedder("m"), "fastembed", 'pip install ".[fastembed]"'),
         (
             SentenceTransformersEmbedder("m"),
             "sentence_transformers",
-            'pip install "holdfast[sentence-transformers]"',
+            'pip install ".[sentence-transformers]"',
         ),
     ],
 )

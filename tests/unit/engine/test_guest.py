@@ -116,7 +116,7 @@ def test_no_way_of_writing_is_open_to_who_may_only_read(memory: Holdfast, hub: H
             lambda here: here.archive(mine.id),
             lambda here: here.forget(mine.id),
             lambda here: here.purge(mine.id),
-            lambda here: here.undo(),
+            lambda here: here.undo(hub.changes()[0].id),
             lambda here: here.journal_add("New"),
             lambda here: here.log_turn("user", "New"),
         ]
@@ -150,3 +150,18 @@ def test_a_guest_makes_hubs_of_their_own(memory: Holdfast, hub: HubMemory) -> No
     for scope in ({"read_only": True}, {"hubs": [hub.id]}):
         with pytest.raises(Forbidden):
             guest(memory, "bob", **scope).create_hub("another")
+
+
+def test_without_a_name_it_is_the_only_hub_in_reach(memory: Holdfast, hub: HubMemory) -> None:
+    bob = guest(memory, "bob")
+    with pytest.raises(NotFound, match="no hub that you can reach"):
+        bob.stands()
+    access.set_member(memory.core, "hub", hub.id, "bob", "viewer")
+    assert bob.stands()[0].name == "work"
+    other = memory.create_hub("other")
+    access.set_member(memory.core, "hub", other.id, "bob", "viewer")
+    with pytest.raises(NotFound, match=r"Say which hub you mean\. Yours are other, work\."):
+        bob.stands()
+    default = memory.hub()
+    access.set_member(memory.core, "hub", default.id, "bob", "viewer")
+    assert bob.stands()[0].name == "default"

@@ -117,7 +117,8 @@ def test_a_change_of_it_cannot_be_undone_by_others(
     assert change.reason == MARK
     with pytest.raises(NotFound):
         bob.undo(change.id)
-    assert bob.undo().memories[0].content == "The door is green"
+    visible = bob.changes()[0]
+    assert bob.undo(visible.id).memories[0].content == "The door is green"
     assert hub.get(secret.id).content == secret.content
 
 
@@ -188,3 +189,12 @@ def test_a_change_that_also_touched_others_is_not_taken_back_by_halves(
     with pytest.raises(Conflict, match="private to others"):
         bob.undo(bob.changes()[0].id)
     assert bob.get(shared.id).state == "cooling"
+
+
+def test_bare_undo_takes_back_ones_own_last_change(hub: HubMemory, bob: HubMemory) -> None:
+    mine = hub.remember("Mine").memory
+    theirs = bob.remember("Bob's").memory
+    assert [memory.id for memory in hub.undo().memories] == [mine.id]
+    assert bob.get(theirs.id).content == "Bob's"
+    with pytest.raises(NotFound, match=r"nothing of yours to undo.*bob's"):
+        hub.undo()

@@ -206,7 +206,7 @@ COMMANDS = (
         "holdfast watch",
         _watch_options,
         _watch,
-        'It runs until Ctrl-C and needs the package watchfiles: pip install "holdfast[files]".',
+        'It runs until Ctrl-C and needs the package watchfiles: pip install ".[files]".',
     ),
     Command(
         "conflicts settle",

@@ -24,7 +24,9 @@ def _create_options(parser: Parser) -> None:
 def _create(call: Call, args: Namespace) -> None:
     from holdfast.engine import keys
 
-    hubs = [call.hub_named(name).id for name in args.only or ()]
+    # --hub says which hub a command is about: here, the one that the key is for.
+    only = args.only or ([args.hub] if args.hub else [])
+    hubs = [call.hub_named(name).id for name in only]
     scope: dict[str, Any] = {
         "hubs": hubs,
         "read_only": args.read_only,
@@ -41,7 +43,9 @@ def _create(call: Call, args: Namespace) -> None:
         call.out.value({"key": _plain(call, handed.what), "secret": handed.secret})
         return
     call.out.line(handed.secret)
-    call.out.note("This is shown once. A client sends it as `Authorization: Bearer KEY`.")
+    key = handed.what
+    call.out.note(f"For {key.actor}: {_scope(call, key)}. It is shown once.")
+    call.out.note("A client sends it as `Authorization: Bearer KEY`, or stores it by `login`.")
 
 
 def _expiry(call: Call, text: str | None) -> Any:
@@ -84,7 +88,7 @@ def _list(call: Call, args: Namespace) -> None:
 
 
 def _revoke_options(parser: Parser) -> None:
-    parser.add_argument("key", metavar="ID", help="the key's id (key_…)")
+    parser.add_argument("key", metavar="ID", help="its id (key_…), or its name")
 
 
 def _revoke(call: Call, args: Namespace) -> None:
@@ -93,11 +97,22 @@ def _revoke(call: Call, args: Namespace) -> None:
     if call.client is not None:
         key = call.client.revoke_key(args.key)
     else:
-        key = keys.revoke_key(call.memory.core, args.key)
+        key = keys.revoke_key(call.memory.core, _id_of(call, args.key))
     if call.out.json:
         call.out.value({"result": "revoked", "key": _plain(call, key)})
     else:
         call.out.row("revoked", key.id, key.name)
+
+
+def _id_of(call: Call, text: str) -> str:
+    """A key by its id, or by its name where only one good key has it."""
+    from holdfast.engine import keys
+
+    found = keys.keys(call.memory.core)
+    named = [key.id for key in found if key.name == text and not key.refusal(call.now)]
+    if text in {key.id for key in found} or len(named) != 1:
+        return text
+    return named[0]
 
 
 def _names(call: Call, key: Key) -> list[str]:

@@ -53,7 +53,7 @@ def _run(call: Call, args: Namespace) -> None:
             raise
         raise InvalidInput(
             f"The MCP server needs the Python package {error.name}, which is not installed.",
-            hint="Install Holdfast with it: `pip install 'holdfast[mcp]'`.",
+            hint="Install it from a checkout: `pip install '.[mcp]'`.",
         ) from None
     if args.make_key:
         call.out.line(f"The key is in {http.make_key(args.make_key)}.")

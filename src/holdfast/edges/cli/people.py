@@ -109,6 +109,8 @@ def _member_remove(call: Call, args: Namespace) -> None:
         access.remove_member(call.memory.core, *_scope(call, args), args.actor)
     if call.out.json:
         call.out.value({"result": "removed", "actor": args.actor})
+    elif call.out.terminal:
+        call.out.line(f"{args.actor} is no member any more.", "green")
     else:
         call.out.row("removed", args.actor)
 

@@ -34,7 +34,7 @@ def _run(call: Call, args: Namespace) -> None:
             raise
         raise InvalidInput(
             f"The server needs the Python package {error.name}, which is not installed.",
-            hint="Install Holdfast with it: `pip install 'holdfast[server]'`.",
+            hint="Install it from a checkout: `pip install '.[server]'`.",
         ) from None
     from holdfast import library
 

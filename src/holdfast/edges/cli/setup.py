@@ -229,7 +229,10 @@ def _remind(call: Call, args: Namespace, place: Place, line: Sequence[str]) -> N
     from importlib.util import find_spec
 
     if find_spec("mcp") is None:
-        call.out.note("The MCP server is not installed yet: `pip install 'holdfast[mcp]'`.")
+        # Said with --quiet too: what was written cannot start.
+        call.out.stderr.write(
+            "The MCP server is not installed yet; in a checkout: `pip install '.[mcp]'`.\n"
+        )
     if place.environ.get("HOLDFAST_HOME") and not args.home:
         call.out.note(
             "HOLDFAST_HOME is set here, and a client may not see it; --home puts it in the entry."

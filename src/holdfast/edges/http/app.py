@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI
+from starlette.routing import Route
 
 import holdfast
 from holdfast.edges.http import (
@@ -50,7 +51,8 @@ def create_app(
         title="Holdfast",
         version=holdfast.__version__,
         description="Long-term memory for agents and people.",
-        docs_url="/docs",
+        # The pages that the framework would show load their scripts from elsewhere.
+        docs_url=None,
         redoc_url=None,
         lifespan=_running,
         responses=_ERRORS,
@@ -80,6 +82,9 @@ def create_app(
     app.include_router(uploads.jobs, prefix="/v1")
     app.include_router(watching.router)
     app.state.agents = agents.Agents(app.state, hosts=limits.hosts, origins=limits.origins)
+    # Without this the address without a slash would be answered with a redirect, which clients of
+    # MCP do not follow.
+    app.router.routes.append(Route(agents.PATH, app.state.agents, include_in_schema=False))
     app.mount(agents.PATH, app.state.agents)
     # The last one added is the first one passed.
     app.add_middleware(Bodies, limits=limits)

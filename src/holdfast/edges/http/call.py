@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any
 
-from fastapi import Depends, Request
+from fastapi import Depends, Header, Request
 
 from holdfast.edges.http.answers import Refused
 from holdfast.engine import keys
@@ -86,7 +86,17 @@ def _unauthorized(message: str) -> Refused:
     )
 
 
-async def _call(request: Request) -> Call:
+async def _call(
+    request: Request,
+    x_hub_id: Annotated[
+        str | None,
+        Header(
+            alias=HUB_HEADER,
+            description="The hub that is meant, by name or id. Left out: the hub in use, or the "
+            "only one in reach.",
+        ),
+    ] = None,
+) -> Call:
     state: Any = request.app.state
     return Call(request, state.memory, key_needed=state.key_needed)
 

@@ -48,7 +48,7 @@ def serve(
     limits = limits_of(memory)._replace(hosts=tuple(dict.fromkeys(names)), origins=tuple(origins))
     app = create_app(memory, key_needed=key_needed or not here, limits=limits)
     if not quiet:
-        _tell(host, socket_.getsockname()[1], key_needed=key_needed or not here)
+        _tell(memory, host, socket_.getsockname()[1], key_needed=key_needed or not here)
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(message)s")
     for name in ("mcp", "uvicorn"):
         logging.getLogger(name).setLevel(logging.WARNING)
@@ -67,14 +67,16 @@ def limits_of(memory: Holdfast) -> Limits:
     )
 
 
-def _tell(host: str, port: int, *, key_needed: bool) -> None:
+def _tell(memory: Holdfast, host: str, port: int, *, key_needed: bool) -> None:
     url = f"http://{listening.bracketed(host)}:{port}"
     key = " -H 'Authorization: Bearer KEY'" if key_needed else ""
     body = '{"content": "Ada prefers tabs"}'
     ask = '{"query": "tabs or spaces?"}'
     json = "-H 'Content-Type: application/json'"
     sys.stderr.write(
-        f"holdfast serve: listening on {url} (REST under /v1, MCP under /mcp, docs under /docs)\n"
+        f"holdfast serve: listening on {url}\n"
+        f"  the memory in {memory.home}, hub {memory.core.settings['hub']} where none is named\n"
+        "  REST under /v1 (described in /openapi.json), MCP under /mcp\n"
         "Try:\n"
         f"  curl{key} {json} {url}/v1/memories -d '{body}'\n"
         f"  curl{key} {json} {url}/v1/recall -d '{ask}'\n"
