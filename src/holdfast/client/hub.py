@@ -56,6 +56,8 @@ NEEDS_THE_MACHINE: dict[str, str] = {
     "compact": _UPKEEP,
     "lifecycle": _UPKEEP,
     "purge_forgotten": _UPKEEP,
+    "find_secrets": _UPKEEP,
+    "redact_secrets": _UPKEEP,
     "remember_stream": "any number in one change set needs the store itself; use remember_many",
 }
 
