@@ -26,10 +26,12 @@ from holdfast.text.guard import instruction_shaped
 from holdfast.text.titles import summary_of
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from holdfast.domain.draft import Draft
     from holdfast.domain.memory import Memory
     from holdfast.engine.jobs import Job
-    from holdfast.store.base import Writer
+    from holdfast.store.base import Reader, Writer
 
 WORK = "extract"
 # As many at a time; what is left waits for the next start.
@@ -130,6 +132,24 @@ def lost(core: Core, writer: Writer, job: Job, reason: str) -> None:
     if not memory.summary:
         fields["summary"] = f"There is no text of it: {reason}."
     _recorder(core, writer, job, memory).revise(memory, **fields)
+
+
+def just_read(reader: Reader, hub_id: str, since: datetime) -> list[Memory]:
+    """The memories whose text has come, or failed to, since then. The text is part of an older
+    change set, so whoever looks for new ones does not see it."""
+    ids = reader.changed_after(hub_id, since)[:_BATCH]
+    found = reader.memories_by_id(hub_id, ids) if ids else {}
+    waited = [one for one in found.values() if ATTACHMENT in one.metadata or _is_link(one)]
+    return [one for one in waited if one.state != "processing" and _was_waiting(reader, one)]
+
+
+def _is_link(memory: Memory) -> bool:
+    return memory.content_type == "link" and memory.version > 1
+
+
+def _was_waiting(reader: Reader, memory: Memory) -> bool:
+    last = reader.revisions(memory.hub_id, memory.id)[-1]
+    return last.fields.get("state", ("", ""))[0] == "processing"
 
 
 def mend(core: Core) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import pytest
 
 from holdfast.edges.http import events
 from holdfast.engine import access, keys
+from holdfast.extract.run import work_until_done
 from tests.edges.http.conftest import House
 from tests.edges.http.serving import served
 
@@ -156,3 +158,26 @@ def test_a_server_that_stops_ends_its_streams(server: Server) -> None:
     with server.listening(server.house.key()) as told:
         server.house.app.state.stopping.set()
         assert list(told) == []
+
+
+def test_a_file_that_was_read_is_an_event_of_its_own_and_told_once(server: Server) -> None:
+    house = server.house
+    vera = house.member("vera", "viewer")
+    with server.listening(house.key()) as hers, server.listening(vera) as veras:
+        secret = house.hub.remember_file(io.BytesIO(b"x"), name="b.txt", boundary="private").memory
+        made = house.hub.remember_file(io.BytesIO(b"The heron."), name="a.txt").memory
+        assert [next(hers)[0], next(hers)[0]] == ["change", "change"]
+        work_until_done(house.memory.core, house.memory.home)
+        read: dict[str, Any] = {}
+        while len(read) < 2:
+            name, data, event_id = next(hers)
+            assert (name, event_id) == ("text", "")
+            read |= {one["id"]: one for one in data["memories"]}
+        assert set(read) == {secret.id, made.id}
+        assert (read[made.id]["state"], read[made.id]["version"]) == ("active", 2)
+        note = house.hub.remember("a note").memory
+        # Nothing is told twice: the next event is the note.
+        assert next(hers)[1]["memories"][0]["id"] == note.id
+        told = [next(veras), next(veras), next(veras)]
+        assert [name for name, _, _ in told] == ["change", "text", "change"]
+        assert [one["id"] for one in told[1][1]["memories"]] == [made.id]

@@ -10,15 +10,18 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Sequence
+from datetime import datetime, timedelta
 from typing import Annotated, Any, NamedTuple
 
 from fastapi import APIRouter, Header
 from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
+from holdfast.domain.memory import Memory
 from holdfast.edges.http.answers import Refused
 from holdfast.edges.http.call import Call, Calling
 from holdfast.edges.http.plain import plain_change
+from holdfast.engine import processing
 from holdfast.errors import HoldfastError
 from holdfast.hub_memory import HubMemory
 
@@ -28,6 +31,8 @@ _EVERY_S = 0.5
 # Said when nothing happens, so that proxies keep the stream and a dead client is noticed.
 _HEARTBEAT_S = 15.0
 _LISTENERS_MAX = 100
+# What was read is looked for this far back: a text that is written takes a moment to be there.
+_LATE = timedelta(seconds=10)
 # Somebody who was away for longer than this many changes is told to look for themselves.
 _MISSED_MAX = 200
 
@@ -37,7 +42,8 @@ async def events(
     call: Calling, last_event_id: Annotated[str | None, Header(alias="Last-Event-ID")] = None
 ) -> StreamingResponse:
     """The changes of a hub from now on, or since the last one that was seen. `change` has a change
-    set and the memories it touched; `missed` says to look for oneself; `end` that it is over."""
+    set and the memories it touched; `text` has memories whose files or pages have been read;
+    `missed` says to look for oneself; `end` that it is over."""
     state = call.request.app.state
     if state.listeners >= _LISTENERS_MAX:
         raise Refused(503, "overloaded", "Too many listen already.", headers={"Retry-After": "30"})
@@ -56,6 +62,7 @@ class _Found(NamedTuple):
     last: str | None
     changes: Sequence[tuple[dict[str, Any], list[dict[str, Any]]]] = ()
     missed: bool = False
+    read: Sequence[Memory] = ()
 
 
 def _newest(hub: HubMemory) -> str | None:
@@ -67,11 +74,13 @@ async def _stream(call: Call, last: str | None) -> AsyncIterator[str]:
     state = call.request.app.state
     state.listeners += 1
     quiet = 0.0
+    begun = call.memory.core.now()
+    told: set[tuple[str, int]] = set()
     try:
         yield ": listening\n\n"
         while not state.stopping.is_set():
             try:
-                found = await run_in_threadpool(_since, call, last)
+                found = await run_in_threadpool(_since, call, last, begun)
             except HoldfastError:
                 # The key was revoked, the role taken away, or the hub is gone.
                 yield _event("end", {})
@@ -79,8 +88,12 @@ async def _stream(call: Call, last: str | None) -> AsyncIterator[str]:
             if found.missed:
                 yield _event("missed", {}, found.last or "")
             for change, memories in found.changes:
-                told = {"change": change, "memories": memories}
-                yield _event("change", told, change["id"])
+                what = {"change": change, "memories": memories}
+                yield _event("change", what, change["id"])
+            new = [one for one in found.read if (one.id, one.version) not in told]
+            told = {(one.id, one.version) for one in found.read}
+            if new:
+                yield _event("text", {"memories": [_plain_read(one) for one in new]})
             quiet = 0.0 if found.last != last else quiet + _EVERY_S
             last = found.last
             if quiet >= _HEARTBEAT_S:
@@ -94,10 +107,27 @@ async def _stream(call: Call, last: str | None) -> AsyncIterator[str]:
         state.listeners -= 1
 
 
-def _since(call: Call, last: str | None) -> _Found:
-    """The changes after the last one that was seen, oldest first, as the guest sees them now."""
+def _plain_read(memory: Memory) -> dict[str, Any]:
+    return {
+        "id": memory.id,
+        "version": memory.version,
+        "state": memory.state,
+        "state_reason": memory.state_reason,
+    }
+
+
+def _since(call: Call, last: str | None, begun: datetime) -> _Found:
+    """What is new since the last change that was seen, as the guest sees it now."""
     again = Call(call.request, call.memory, key_needed=call.key_needed)
     hub = again.hub()
+    with hub.core.read() as reader:
+        since = max(begun, hub.core.now() - _LATE)
+        read = processing.just_read(reader, hub.id, since)
+    return _changes_since(hub, last)._replace(read=read)
+
+
+def _changes_since(hub: HubMemory, last: str | None) -> _Found:
+    """The changes after the last one that was seen, oldest first."""
     # Nearly always nothing is new: that costs one row.
     newest = _newest(hub)
     if newest == last:
