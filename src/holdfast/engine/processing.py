@@ -149,7 +149,7 @@ def _is_link(memory: Memory) -> bool:
 
 def _was_waiting(reader: Reader, memory: Memory) -> bool:
     last = reader.revisions(memory.hub_id, memory.id)[-1]
-    return last.fields.get("state", ("", ""))[0] == "processing"
+    return bool(last.fields.get("state", ("", ""))[0] == "processing")
 
 
 def mend(core: Core) -> int:
