@@ -66,6 +66,15 @@ def hub_here(
     return _hub_of(memory, project), f"of the repository {project.name}"
 
 
+def known_here(memory: Holdfast, folder: str | None = None) -> str | None:
+    """The name of the hub that agents use in this folder's repository; None where it has none."""
+    project = project_of(os.getcwd() if folder is None else folder)
+    if project is None:
+        return None
+    hub = _known(memory, project, _load(os.path.join(memory.home, FILE_NAME)))
+    return None if hub is None else hub.name
+
+
 # The repository
 
 

@@ -58,6 +58,7 @@ def _recall(call: Call, args: Namespace) -> None:
     _notes(call, found)
     if not found:
         call.out.note(f"Nothing found for “{query}”.")
+        _note_other_hub(call)
     _show_hits(call, found, explain=args.explain)
     for item in found.left_out[:_LEFT_OUT]:
         memory = item.memory
@@ -65,6 +66,18 @@ def _recall(call: Call, args: Namespace) -> None:
         call.out.note(f"Left out #{memory.number} ({item.score:.2f}) {title}: {item.reason}.")
     if more := found.left_out[_LEFT_OUT:]:
         call.out.note(f"Left out {len(more)} more; --json names them all.")
+
+
+def _note_other_hub(call: Call) -> None:
+    """Agents have a hub of their own for each repository: whoever looks for what one has learnt
+    looks here first."""
+    if call.args.hub or call.server:
+        return
+    from holdfast.edges.project import known_here
+
+    name = known_here(call.memory)
+    if name is not None and name != call.hub.name:
+        call.out.note(f"Agents in this repository use the hub {name}: add `--hub {name}`.")
 
 
 def _notes(call: Call, found: Recalled) -> None:
