@@ -269,6 +269,27 @@ def test_watching_takes_in_what_is_saved(
     assert "Egret" in push("recall", "launch").out
 
 
+def test_a_watch_keeps_what_a_disk_that_went_away_had(
+    push: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    many = tmp_path / "many"
+    many.mkdir()
+    for number in range(12):
+        (many / f"{number}.md").write_text(f"Note {number}")
+        (many / f"{number}.png").write_bytes(PNG + bytes([number]))
+
+    def loses(paths: Any, **rest: Any) -> Iterator[None]:
+        for file in many.iterdir():
+            file.unlink()
+        yield
+
+    monkeypatch.setattr("holdfast.files.watch.watch_paths", loses)
+    ran = push("push", str(many), "--watch", "--yes")
+    assert len(by(ran)["added"]) == 24
+    assert "removed" not in by(ran)
+    assert len(push("list").rows) == 24
+
+
 def test_watching_one_file_pushes_it_again(
     push: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

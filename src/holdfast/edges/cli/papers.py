@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from holdfast.client.folders import Sent, read_record, record_file, write_record
 from holdfast.domain.results import Duplicate, Updated
 from holdfast.errors import HoldfastError, InvalidInput, NotFound, StoreFull
-from holdfast.files.documents import REMOVED, other_place
+from holdfast.files.documents import REMOVED, other_place, too_many
 from holdfast.files.walk import OTHER_KIND, UNREAD, Note, stamp_of
 
 if TYPE_CHECKING:
@@ -52,6 +52,10 @@ class Papers:
         # A folder that could not be read says nothing of what is in it.
         broken = any(note.reason.startswith(UNREAD) for note in report.refused)
         self.gone = [] if broken else [path for path in self._known if path not in there]
+
+    @property
+    def many_gone(self) -> bool:
+        return too_many(len(self.gone), len(self._known))
 
     def _stamp(self, path: str) -> tuple[int, int, int] | None:
         try:

@@ -267,8 +267,10 @@ def _again(call: Call, args: Namespace, path: str) -> None:
             ):
                 show_result(call, result)
         return
-    report = call.hub.index_files(path, remove=args.yes, remove_many=args.yes)
-    report = Papers(call, path, report).push(report, remove=args.yes)
+    # Very many gone at once, unseen, is rather a disk that went away than a wish.
+    report = call.hub.index_files(path, remove=args.yes)
+    papers = Papers(call, path, report)
+    report = papers.push(report, remove=args.yes and not papers.many_gone)
     if report.added or report.updated or report.removed or report.refused:
         show_report(call, report._replace(skipped=()), dry_run=False)
     call.embed_left()
