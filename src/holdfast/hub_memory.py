@@ -914,9 +914,10 @@ class HubMemory:
         """The memories that each of these change sets touched, by number; what was purged since is
         gone."""
         out = {}
+        named = [engine.drafts.clean_label("change set", change) for change in changes]
         with self.core.read() as reader:
             require_hub(reader, self.id, self.name)
-            for change in changes:
+            for change in named:
                 ids = dict.fromkeys(one.memory_id for one in reader.revisions_of(self.id, change))
                 found = reader.memories_by_id(self.id, list_(ids))
                 out[change] = sorted(found.values(), key=lambda memory: memory.number)

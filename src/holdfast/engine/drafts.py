@@ -27,6 +27,9 @@ from holdfast.text.titles import summary_of, title_of
 # Text from these is not the user's own words, so orders in it wait for a person.
 UNTRUSTED = frozenset({"tool", "import"})
 _METADATA_BYTES_MAX = 65_536
+# Nobody nests deeper by hand. What writes JSON gives up at some depth (the server's framework at
+# 255), and a single memory that cannot be written would keep everyone from every list it is in.
+_METADATA_DEPTH_MAX = 32
 _LABEL_CHARS_MAX = 1_000
 _SWITCHES = ("pinned", "fetch")
 # A memory is named by a number too, and an origin is a place in a turn.
@@ -59,6 +62,7 @@ def clean_draft(core: Core, draft: Draft) -> Draft:
 def without_secrets(core: Core, draft: Draft) -> Draft:
     """The draft with placeholders in the place of secrets. Before anything is checked: a secret may
     be longer than a tag, and a tag is written in small letters."""
+    refuse_deep(draft.metadata)
     out = core.redactor.row(draft._replace(attachment=None))
     file = draft.attachment
     if file is not None:
@@ -119,6 +123,7 @@ def clean_label(name: str, value: str) -> str:
 def _clean_metadata(value: Mapping[str, Any]) -> dict[str, Any]:
     import json
 
+    refuse_deep(value)
     try:
         text = json.dumps(value, allow_nan=False, ensure_ascii=False)
         size = len(text.encode())
@@ -134,6 +139,26 @@ def _clean_metadata(value: Mapping[str, Any]) -> dict[str, Any]:
     # Through JSON and back, so that what is stored now equals what is read later.
     plain: dict[str, Any] = json.loads(text)
     return plain
+
+
+def refuse_deep(metadata: Any) -> None:
+    """Refuses what is nested deeper than allowed, before anything walks through it; also what holds
+    itself, or more than fits."""
+    layer = [metadata]
+    for _ in range(_METADATA_DEPTH_MAX + 1):
+        layer = [
+            inner
+            for one in layer
+            if isinstance(one, Mapping | list | tuple)
+            for inner in (one.values() if isinstance(one, Mapping) else one)
+        ]
+        if not layer or len(layer) > _METADATA_BYTES_MAX:
+            break
+    if layer:
+        raise InvalidInput(
+            f"The metadata is nested more than {_METADATA_DEPTH_MAX} deep, or far too large.",
+            hint="Keep it flat, or put it into the content.",
+        )
 
 
 def compose(draft: Draft, core: Core, hub_id: str) -> Memory:

@@ -15,7 +15,13 @@ from holdfast.domain.decision import AWAITS
 from holdfast.domain.memory import Memory
 from holdfast.engine import attached
 from holdfast.engine.core import Core, require_hub
-from holdfast.engine.drafts import clean_fields, clean_label, derived_title, refuse_backwards
+from holdfast.engine.drafts import (
+    clean_fields,
+    clean_label,
+    derived_title,
+    refuse_backwards,
+    refuse_deep,
+)
 from holdfast.engine.find import Reference, find_memory
 from holdfast.engine.passages import Indexed, indexed
 from holdfast.engine.recorder import Recorder
@@ -110,6 +116,7 @@ def _checked(core: Core, changes: dict[str, Any]) -> dict[str, Any]:
         normalise.one_of(unknown[0], tuple(sorted(EDITABLE)), "field")
     if not changes:
         raise InvalidInput("Say what to change, for example content=….")
+    refuse_deep(changes.get("metadata"))
     changes = {**changes, **core.redactor.changed(changes)}
     new = clean_fields({name: value for name, value in changes.items() if value is not None})
     if new.get("title") == "":

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from holdfast import Conflict, Forbidden, Holdfast, HubMemory, NotFound
+from holdfast import Conflict, Forbidden, Holdfast, HubMemory, InvalidInput, NotFound
 from holdfast.agents.desk import Desk
 from holdfast.agents.dialects import find_dialect
 from holdfast.agents.toolset import Toolset
@@ -409,3 +410,30 @@ def test_no_field_of_a_memory_begins_a_line_of_a_reply(hub: HubMemory, line_end:
         for reply in told:
             for line in reply.text.splitlines():
                 assert not line.startswith(("EVIL", "## EVIL")), reply.text
+
+
+# What cannot be handed out again
+
+
+@pytest.mark.parametrize("deep", [33, 100, 300, 900, 50_000])
+def test_what_is_nested_deeper_than_can_be_written_is_refused(hub: HubMemory, deep: int) -> None:
+    nested: Any = "x"
+    for number in range(deep):
+        nested = [nested] if number % 2 else {"a": nested}
+    with pytest.raises(InvalidInput, match="nested"):
+        hub.remember("Deep", metadata={"a": nested})
+    itself: dict[str, Any] = {}
+    itself["a"] = [itself, itself]
+    with pytest.raises(InvalidInput):
+        hub.remember("Deep", metadata=itself)
+    kept = hub.remember("Flat", metadata={"a": {"b": [{"c": [1, 2]}]}}).memory
+    with pytest.raises(InvalidInput):
+        hub.update(kept.id, metadata={"a": nested})
+    assert len(hub.list()) == 1
+
+
+def test_a_change_set_that_is_no_text_is_refused(hub: HubMemory) -> None:
+    hub.remember("Tea")
+    for name in ("\ud800", "a\0b"):
+        with pytest.raises(InvalidInput):
+            hub.touched([name])
