@@ -152,6 +152,17 @@ def test_a_guest_makes_hubs_of_their_own(memory: Holdfast, hub: HubMemory) -> No
             guest(memory, "bob", **scope).create_hub("another")
 
 
+def test_an_export_tells_a_guest_no_number_that_they_do_not_see(
+    memory: Holdfast, hub: HubMemory
+) -> None:
+    hub.remember("Shared")
+    hub.remember("Mine", boundary="private")
+    access.set_member(memory.core, "hub", hub.id, "bob", "viewer")
+    lines = list(guest(memory, "bob").hub("work").export())
+    assert '"numbers":1' in lines[0].replace(" ", "")
+    assert "Mine" not in "".join(lines)
+
+
 def test_without_a_name_it_is_the_only_hub_in_reach(memory: Holdfast, hub: HubMemory) -> None:
     bob = guest(memory, "bob")
     with pytest.raises(NotFound, match="no hub that you can reach"):
