@@ -9,7 +9,7 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 	&& { echo $$p; break; }; done)
 MODEL := packages/holdfast-model-arctic-s
 
-.PHONY: run tour test lint types bench-store bench-recall bench-recall-speed bench-context bench-documents bench-mcp inspector constraints clean help
+.PHONY: run tour test lint types bench-store bench-recall bench-recall-speed bench-context bench-documents bench-mcp bench-http inspector constraints clean help
 
 help: ## what can be made
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 24
@@ -48,6 +48,9 @@ bench-documents: $(VENV)/.model ## a folder of 10,000 files after one change
 
 bench-mcp: $(VENV)/.model ## the MCP server beside a bare one and the library
 	$(BIN)/python -m bench.mcp
+
+bench-http: $(VENV)/.model ## the REST server under load beside the library
+	$(BIN)/python -m bench.rest
 
 inspector: $(VENV)/.inspector ## install the MCP inspector (needs npm)
 
