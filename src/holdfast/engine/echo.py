@@ -62,7 +62,7 @@ def without_echo(core: Core, hub_id: str, text: str) -> Heard:
     if not may_be_ours(text):
         return Heard(text)
     with core.read() as reader:
-        return _heard(reader, hub_id, text)
+        return _page(reader, hub_id, text) or _heard(reader, hub_id, text)
 
 
 def with_echo_marked(core: Core, hub_id: str, text: str) -> str:
@@ -89,3 +89,26 @@ def _heard(reader: Reader, hub_id: str, text: str) -> Heard:
     left = without(text, [one[:2] for one in echoes])
     met = dict.fromkeys(one.id for one in echoes if one.id.startswith("mem_"))
     return Heard(left, tuple(echoes), tuple(known.memory(id_) for id_ in met))
+
+
+def _page(reader: Reader, hub_id: str, text: str) -> Heard | None:
+    """A text that is nothing but a file or a folder as the memory tool shows it."""
+    if "/memories" not in text:
+        return None
+    from holdfast.engine.echo_pages import holder, is_folder, page_words
+
+    if is_folder(text):
+        return Heard("", (Echo(0, len(text)),))
+    page = page_words(text)
+    if page is None:
+        return None
+    path, words = page
+    memory = holder(path, words, lambda path: reader.memory_by_path(hub_id, path))
+    # Of MEMORY.md the words are those of many memories, and known by its own shape.
+    known = (memory,) if memory else _of_file(reader, hub_id, words)
+    return Heard("", (Echo(0, len(text), known[0].id),), known) if known else Heard(text)
+
+
+def _of_file(reader: Reader, hub_id: str, words: str) -> tuple[Memory, ...]:
+    heard = _heard(reader, hub_id, words) if may_be_ours(words) else Heard(words)
+    return heard.memories if heard.nothing_new else ()

@@ -12,13 +12,14 @@ from typing import NamedTuple
 SIGNS = (
     *("[#", "• #", " · ", "(#", "<item", "<memory", "# 2", "ong-Term", "ong-term"),
     *("conversations;", "Session recovered]", "id mem_", "(id: mem_"),
-    *('"content"', '"text"', '"key"', '"results"', '"memories"'),
+    *('"content"', '"text"', '"key"', '"results"', '"memories"', "Here's the content of /memories"),
+    "2 levels deep in /memories",
 )
 # How replies begin that hold no memory; they are ours only as a whole.
 _FIXED_BEGIN = (
     *("Remembered.", "No ", "Nothing ", "There ", "Memory #", "(MEMORY.md", "Forgotten:"),
     *("Logged as", "Updated to", "Approved:", "Rejected:", "Archived as", "Took back"),
-    *("Already known", "{"),
+    *("Already known", "File created", "The file /memories/", "Successfully ", "{"),
 )
 _FIXED_CHARS_MAX = 600
 
@@ -41,7 +42,7 @@ def is_fixed_reply(text: str) -> bool:
     if len(text) > _FIXED_CHARS_MAX:
         return False
     plain = text.strip(" \t\r\n>`")
-    if not plain.startswith(_FIXED_BEGIN):
+    if not plain.startswith(_FIXED_BEGIN) and "(id: hub_" not in plain:
         return False
     from holdfast.text.echo_shapes import FIXED  # whose patterns take 10 ms to make
 

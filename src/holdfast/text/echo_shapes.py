@@ -294,6 +294,7 @@ def marks(text: str) -> list[Mark]:
 
 # Replies that hold no memory at all
 
+_HUB = r"- [^\r\n]{1,64} \(id: hub_\w+\): \d+ memor(?:y|ies)[^\r\n]{0,60}"
 FIXED = re.compile(
     r"Already known: #\d+[^\n]*; nothing new was stored\."
     r"|This is an answer of memory itself; nothing new was stored\.|No topics yet\."
@@ -306,6 +307,9 @@ FIXED = re.compile(
     r"|Nothing in memory matches “[^\n]*”\.(?:[\s>]+Note: [^\n]*)*"
     r"|Memory #\d+ forgotten\.|Memory #\d+ not found — it may have already been removed\."
     r"|Archived as [^\n]*\.(?: Its summary is #\d+\.)?|Took back change [^\n]*, undo change \w+\."
+    r"|File created successfully at: /memories/[^\n]+|The file /memories/[^\n]+ has been edited\."
+    r"|Successfully (?:deleted|renamed) /memories/[^\n]+"
+    rf"|{_HUB}(?:\r?\n[ \t>]*{_HUB})*"
     r"|Forgotten: mem_[\w-]+|Logged as trn_[\w-]+\.|Updated to version \d+\."
     r"|Approved: #\d+ can be recalled from now on\."
     r"|Rejected: #\d+ is forgotten; `holdfast restore` brings it back\."

@@ -18,6 +18,7 @@ LISBON = "Lives in Lisbon, near the <river> & the sea"
 # Lines that look like quotations, headings and items of a block.
 ODD = "# Garden\n\nplanted:\n- [#1] roses\n> and herbs\n\n\nthe end"
 LONG = "Every Monday the team meets. " * 200
+PAGE = "/memories/notes"
 
 
 @pytest.fixture
@@ -325,6 +326,7 @@ def replies(hub: HubMemory) -> list[tuple[str, str]]:
             ("memax_push", {"content": "The API speaks JSON", "title": "API"}),
             ("memax_recall", {"query": "API tabs"}),
             ("memax_list", {}),
+            ("memax_hubs", {}),
             ("memax_capture", {"summary": "We talked", "decisions": ["Use JSON"], "learnings": []}),
         ],
         "minion": [
@@ -339,13 +341,31 @@ def replies(hub: HubMemory) -> list[tuple[str, str]]:
             ("forget_memory", {"key": "nothing"}),
         ],
         "chatgpt": [("search", {"query": "tabs API"})],
+        "anthropic": [
+            ("memory", {"command": "create", "path": PAGE, "file_text": "one\ntwo\n\nthree\n"}),
+            ("memory", {"command": "view", "path": PAGE}),
+            ("memory", {"command": "view", "path": PAGE, "view_range": [2, 4]}),
+            ("memory", {"command": "view", "path": "/memories/MEMORY.md"}),
+            ("memory", {"command": "view", "path": "/memories"}),
+            (
+                "memory",
+                {"command": "insert", "path": PAGE, "insert_line": 0, "insert_text": "zero"},
+            ),
+            ("memory", {"command": "rename", "old_path": PAGE, "new_path": f"{PAGE}.md"}),
+            ("memory", {"command": "delete", "path": f"{PAGE}.md"}),
+        ],
     }
     for dialect, made in calls.items():
         toolset = tools(dialect, hub, all_tools=True)
         for name, given in made:
             reply = toolset.call(name, given)
             assert not reply.failed, (dialect, name, reply.text)
-            out.append((f"{dialect}.{name}", reply.text))
+            # What was changed or taken away later is somebody's text: it is asked at once.
+            if dialect == "anthropic":
+                assert hub.heard(reply.text).nothing_new, reply.text
+                assert hub.heard(quoted(reply.text)).nothing_new, reply.text
+            else:
+                out.append((f"{dialect}.{name}", reply.text))
     api = next(one for one in hub.list() if one.title == "API")
     out.append(("memax_get", tools("memax", hub).call("memax_get", {"id": api.id}).text))
     out.append(("fetch", tools("chatgpt", hub).call("fetch", {"id": api.id}).text))
@@ -396,6 +416,21 @@ def test_a_write_tool_stores_no_block_and_no_reply(
     words = [one.content for one in full.scan()]
     assert len([content for content in words if TABS in content]) == 1
     assert len([content for content in words if "Lisbon" in content]) == 1
+
+
+def test_a_numbered_page_is_known_only_by_the_words_of_its_file(full: HubMemory) -> None:
+    memory = tools("anthropic", full)
+    memory.call("memory", {"command": "create", "path": PAGE, "file_text": "alpha\nbeta\n"})
+    shown = memory.call("memory", {"command": "view", "path": PAGE}).text
+    assert full.heard(shown).memories[0].content == "alpha\nbeta\n"
+    for own in (
+        shown.replace("beta", "gamma"),
+        shown.replace(PAGE, "/memories/other"),
+        f"{shown}\n     9\tmore",
+        f"I saw this:\n{shown}",
+    ):
+        assert full.heard(own).text == own
+    assert full.log_turn("assistant", shown).content == "[memory block of 4 lines left out]"
 
 
 def test_the_answer_names_what_is_known(full: HubMemory) -> None:
@@ -487,6 +522,8 @@ def test_a_text_without_our_marks_costs_next_to_nothing(full: HubMemory) -> None
         '<memory hub="work">\n</memory>\n',
         "Known (id: mem_1)\n",
         "a [#1] b ",
+        "\n     1\t      ",
+        "- a (id: hub_1): 1 memory\n",
     ],
 )
 def test_hostile_texts_cost_in_proportion(full: HubMemory, piece: str) -> None:
