@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from holdfast.extract.found import Found, Unavailable, Unreadable
@@ -42,7 +43,9 @@ def limit(cpu_s: int, memory_mb: int, wall_s: int) -> None:
     for kind, most in bounds.items():
         _, hard = resource.getrlimit(kind)
         most = most if hard == resource.RLIM_INFINITY else min(most, hard)
-        resource.setrlimit(kind, (most, most))
+        # Some systems know a limit by name and cannot hold to it; the clock is watched everywhere.
+        with suppress(ValueError, OSError):
+            resource.setrlimit(kind, (most, most))
     # Whoever started this may have been killed.
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.alarm(wall_s)

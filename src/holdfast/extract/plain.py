@@ -7,6 +7,7 @@ from holdfast.extract.found import Unreadable
 
 # In a western text most letters are plain ones; a file with more others is in another encoding.
 _FOREIGN_SHARE_MAX = 0.3
+_FOREIGN = bytes(range(128, 256))
 
 
 def decoded(data: bytes) -> str:
@@ -17,8 +18,8 @@ def decoded(data: bytes) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
         pass
-    foreign = sum(1 for byte in data if byte > 127)
-    if foreign > _FOREIGN_SHARE_MAX * len(data):
+    plain = len(data.translate(None, delete=_FOREIGN))
+    if len(data) - plain > _FOREIGN_SHARE_MAX * len(data):
         raise Unreadable("it is in an encoding that is not known; save it as UTF-8")
     return _or_unreadable(data, "cp1252")
 

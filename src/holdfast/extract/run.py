@@ -135,8 +135,9 @@ def extract(
     try:
         with place.open(job.about["hash"]) as file:
             return _listen(core, job, asked, file, stop)
-    except NotFound as error:
-        return Failed(error.message.rstrip(".").lower(), final=True)
+    except NotFound:
+        # Not for good at once: a hub that is being renamed has its folder a moment later.
+        return Failed("its file is not there any more", final=False)
 
 
 def _listen(

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import io
+import os
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 from tests.edges.cli.cli_calls import Run
@@ -55,3 +60,23 @@ def test_the_doctor_names_files_that_are_missing_and_removes_what_belongs_to_nob
     assert "removed 1 files that crashes left in hub work" in fixed["mended"]
     assert not astray.exists()
     assert len(fixed["files"]) == 1
+
+
+def test_a_watching_worker_reads_what_comes_and_ends_when_told(tmp_path: Path) -> None:
+    import holdfast
+
+    home = tmp_path / "home"
+    with holdfast.open(home, settings={"embed.model": "none"}) as memory:
+        hub = memory.create_hub("work")
+        environ = {**os.environ, "HOLDFAST_HOME": str(home), "HOLDFAST_EMBED_MODEL": "none"}
+        words = [sys.executable, "-m", "holdfast", "work", "--watch"]
+        with subprocess.Popen(words, env=environ, stderr=subprocess.PIPE, text=True) as worker:
+            assert worker.stderr is not None
+            assert "as they come" in worker.stderr.readline()
+            made = hub.remember_file(io.BytesIO(b"The heron has landed."), name="a.txt").memory
+            until = time.monotonic() + 30
+            while hub.get(made.id).state != "active":
+                assert time.monotonic() < until
+            worker.terminate()
+            assert worker.wait(timeout=30) == 0
+        assert hub.get(made.id).content == "The heron has landed."

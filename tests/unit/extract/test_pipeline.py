@@ -182,3 +182,15 @@ def test_a_read_file_is_found_by_its_meaning_at_once(tmp_path: Path) -> None:
         assert memory.unembedded() == 0
         assert hub.get(made).content == "The heron has landed."
         assert [hit.memory.id for hit in hub.recall("heron landed")] == [made]
+
+
+def test_a_file_that_is_gone_is_looked_for_three_times(
+    hub: HubMemory, work: Work, clock: FixedClock
+) -> None:
+    made = push(hub)
+    Path(hub.attachment(made).path).unlink()
+    for _ in range(3):
+        assert hub.get(made).state == "processing"
+        work()
+        clock.tick(minutes=5)
+    assert hub.get(made).state_reason == "its file is not there any more"

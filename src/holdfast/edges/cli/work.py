@@ -34,16 +34,19 @@ def _work(call: Call, args: Namespace) -> None:
 
 
 def _watch(call: Call) -> None:
+    import signal
     import threading
 
     from holdfast.edges.worker import Worker
 
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
     call.out.note("Working on jobs as they come; Ctrl-C ends it.")
     with Worker(call.memory):
-        try:
-            threading.Event().wait()
-        except KeyboardInterrupt:
-            return
+        # In pieces: a wait without end would not hear a signal on every system.
+        while not stop.wait(1.0):
+            pass
 
 
 def _jobs_options(parser: Parser) -> None:
