@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from holdfast.engine.find import Reference
     from holdfast.engine.history import FieldDiff, Undone
     from holdfast.engine.jobs import Job
+    from holdfast.engine.scan import Secret
     from holdfast.files.archive import Archived
     from holdfast.files.as_text import Appended, Rewritten
     from holdfast.files.as_text import Place as TextPlace
@@ -328,6 +329,22 @@ class HubMemory:
         """A text without what this hub has handed out itself, in blocks and replies: `text` is what
         remains, `memories` what came back. For whoever stores what an agent says."""
         return engine.echo.without_echo(self.core, self.id, text)
+
+    def find_secrets(self, progress: Callable[[int, int], None] | None = None) -> list_[Secret]:
+        """The secrets in the store, its history, the log and the hub's files: where, of which kind,
+        how many; never what they are."""
+        from holdfast.files.scan import find_in_files
+
+        found = engine.scan.find_in_store(self.core, self.id, self.name, progress)
+        return found + find_in_files(self._journals)
+
+    def redact_secrets(self, progress: Callable[[int, int], None] | None = None) -> list_[str]:
+        """Replaces all of them by placeholders, in old versions too, for good; returns notes. What
+        lies in files of somebody's own stays there: `find_secrets` names it."""
+        from holdfast.files.scan import clean_files
+
+        engine.scan.clean_store(self.core, self.id, self.name, progress)
+        return clean_files(self._journals)
 
     def take_redacted(self) -> dict[str, int]:
         """How many secrets of each kind were replaced by placeholders, in what this thread has

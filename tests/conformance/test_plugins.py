@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.engine.doors import unguarded
 from holdfast.errors import InvalidSetting, StoreDamaged, StoreError, StoreTooNew
 from holdfast.store.base import Store
 from holdfast.store.values import Capability
@@ -47,7 +48,7 @@ def test_a_plugin_is_found_by_its_entry_point_and_used_by_its_name(
     _install(monkeypatch, _example())
     url = f"json:{tmp_path}/memory.json"
     with open_for_tests(tmp_path, settings={"store.url": url}) as memory:
-        assert type(memory.core.store) is JsonStore
+        assert type(unguarded(memory.core.store)) is JsonStore
         memory.hub().remember("Prefers tabs over spaces")
         hits = memory.hub().recall("tabs")
         assert [hit.memory.content for hit in hits] == ["Prefers tabs over spaces"]

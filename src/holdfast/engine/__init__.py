@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from holdfast.engine import listing as listing
     from holdfast.engine import recall as recall
     from holdfast.engine import remember as remember
+    from holdfast.engine import scan as scan
     from holdfast.engine import search_text as search_text
     from holdfast.engine import transfer as transfer
     from holdfast.engine import turns as turns

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, cast
 
+from holdfast.domain.change import Revision
 from holdfast.engine.redact import KIND, Redactor
 
 if TYPE_CHECKING:
@@ -93,6 +94,13 @@ class _GuardedWriter:
 
     def add_receipt(self, hub_id: str, receipt: Receipt) -> None:
         self._writer.add_receipt(hub_id, self._redactor.row(receipt))
+
+    def correct(self, hub_id: str, row: Change | Revision | Turn | Receipt | Clash) -> None:
+        if isinstance(row, Revision):
+            row = row._replace(fields=self._redactor.revised(row.fields))
+        else:
+            row = self._redactor.row(row)
+        self._writer.correct(hub_id, row)
 
     def add_clash(self, hub_id: str, clash: Clash) -> None:
         self._writer.add_clash(hub_id, self._redactor.row(clash))

@@ -97,7 +97,7 @@ def remove(place: Place, files: Sequence[str]) -> None:
             if reader.memory_by_path(place.hub_id, relative) is not None:
                 continue
         path = real_path(os.path.join(place.folder, relative), within=place.folder)
-        if _is_archive(path):
+        if is_archive(path):
             try:
                 os.unlink(path)
             except OSError as error:
@@ -113,14 +113,15 @@ def remove_all(folder: str) -> None:
     with suppress(OSError):
         for name in os.listdir(place):
             path = os.path.join(place, name)
-            if name.endswith(".md") and _is_archive(path):
+            if name.endswith(".md") and is_archive(path):
                 os.unlink(path)
         os.rmdir(place)
     with suppress(OSError):
         os.unlink(os.path.join(folder, f".{FOLDER}.lock"))
 
 
-def _is_archive(path: str) -> bool:
+def is_archive(path: str) -> bool:
+    """Whether Holdfast wrote the file."""
     with suppress(OSError, ValueError), open(path, encoding="utf-8") as file:
         return archive_text.session_of(file.read(_OPENING_CHARS)) is not None
     return False

@@ -51,7 +51,9 @@ class Files(NamedTuple):
 
     @property
     def as_agreed(self) -> bool:
-        return self.pages == self.were_pages and self.texts == self.agreed
+        same = self.pages == self.were_pages and self.texts == self.agreed
+        # What was agreed on before secrets were looked for may hold some.
+        return same and self.clean == self.texts
 
     @property
     def base(self) -> Document | None:

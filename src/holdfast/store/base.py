@@ -243,6 +243,11 @@ class Writer(Reader, Protocol):
         ...
 
     def add_receipt(self, hub_id: str, receipt: Receipt) -> None: ...
+    def correct(self, hub_id: str, row: Change | Revision | Turn | Receipt | Clash) -> None:
+        """Puts the texts of this row in the place of those that the same row has: the one way to
+        change what is history, for what must not stay in it. Which row, when and whose stays."""
+        ...
+
     def purge(self, hub_id: str, memory_id: str) -> int:
         """Removes row, revisions and derived state for good, clashes that hold its text, and
         change sets that this leaves empty; returns how many revisions went."""

@@ -18,6 +18,7 @@ from holdfast.text.secrets_rules import RULES, Rule
 PLACEHOLDER = re.compile(r"\[secret:([a-z0-9-]{1,40}):([0-9a-f]{8})\]")
 # Shorter texts can hold a PIN at most: 'pin is 1234'.
 _CHARS_MIN = 8
+_ESCAPED = "\\_"
 
 
 class Found(NamedTuple):
@@ -32,6 +33,8 @@ def find(text: str) -> list[Found]:
     """The secrets of a text, in order, none of them overlapping."""
     if len(text) < _CHARS_MIN:
         return []
+    if _ESCAPED in text:
+        return _find_escaped(text)
     low = text.lower()
     if len(low) != len(text):
         # Some letters grow when they are made small, and places would not be places any more.
@@ -46,6 +49,24 @@ def find(text: str) -> list[Found]:
     return _apart(found, text) if found else []
 
 
+def _find_escaped(text: str) -> list[Found]:
+    """The secrets of a markdown text, in which an editor may have put a mark before each _."""
+    from bisect import bisect_left
+
+    plain = text.replace(_ESCAPED, "_")
+    cuts: list[int] = []
+    at = text.find(_ESCAPED)
+    while at >= 0:
+        cuts.append(at - len(cuts))
+        at = text.find(_ESCAPED, at + 2)
+    return [
+        Found(
+            one.kind, one.start + bisect_left(cuts, one.start), one.end + bisect_left(cuts, one.end)
+        )
+        for one in find(plain)
+    ]
+
+
 def redact(text: str, placeholder: Callable[[str, str], str | None]) -> tuple[str, list[str]]:
     """The text with every secret replaced, and the kinds of those that were. `placeholder` is given
     kind and secret; None leaves the secret where it is."""
@@ -53,7 +74,7 @@ def redact(text: str, placeholder: Callable[[str, str], str | None]) -> tuple[st
     kinds = []
     at = 0
     for kind, start, end in find(text):
-        instead = placeholder(kind, text[start:end])
+        instead = placeholder(kind, text[start:end].replace(_ESCAPED, "_"))
         if instead is not None:
             out += [text[at:start], instead]
             kinds.append(kind)

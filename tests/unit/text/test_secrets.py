@@ -98,6 +98,15 @@ def test_a_key_in_a_line_of_json_is_found_whole() -> None:
     assert [text[one.start : one.end] for one in find(text)] == [key]
 
 
+def test_a_token_is_found_in_escaped_markdown() -> None:
+    token = "ghp_" + Draw(4).alnum(36)
+    escaped = "a\\_b " + token.replace("_", "\\_") + " c\\_d"
+    given = []
+    text, _ = redact(escaped, lambda kind, secret: given.append(secret) or "[x]")
+    assert text == "a\\_b [x] c\\_d"
+    assert given == [token]
+
+
 def test_a_name_in_a_dictionary_gives_its_value_away() -> None:
     assert named_secret("password", "hunter2x") == "password"
     assert named_secret("db_password", "hunter2x") == "password"

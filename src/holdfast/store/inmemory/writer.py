@@ -149,6 +149,32 @@ class InMemoryWriter(InMemoryReader):
     def add_receipt(self, hub_id: str, receipt: Receipt) -> None:
         self._own(hub_id).receipts.append(receipt)
 
+    def correct(self, hub_id: str, row: Change | Revision | Turn | Receipt | Clash) -> None:
+        own = self._own(hub_id)
+        if isinstance(row, Change):
+            if row.id in own.changes:
+                own.changes[row.id] = own.changes[row.id]._replace(reason=row.reason)
+        elif isinstance(row, Turn):
+            if row.id in own.turns:
+                own.turns[row.id] = row
+        elif isinstance(row, Clash):
+            if row.id in own.clashes:
+                own.clashes[row.id] = own.clashes[row.id]._replace(
+                    in_store=row.in_store, in_file=row.in_file
+                )
+        elif isinstance(row, Receipt):
+            own.receipts = [
+                one._replace(reason=row.reason)
+                if (one.memory_id, one.at) == (row.memory_id, row.at)
+                else one
+                for one in own.receipts
+            ]
+        else:
+            own.revisions = [
+                one._replace(fields=dict(row.fields)) if one.sequence == row.sequence else one
+                for one in own.revisions
+            ]
+
     def purge(self, hub_id: str, memory_id: str) -> int:
         own = self._own(hub_id)
         self.unindex(hub_id, memory_id)

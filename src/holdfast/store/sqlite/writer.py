@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from holdfast.domain.change import Change, Receipt, Revision
 from holdfast.domain.clock import to_micros
+from holdfast.domain.turn import Turn
 from holdfast.errors import NotFound
 from holdfast.store.sqlite import rows, search
 from holdfast.store.sqlite.reader import SqliteReader
@@ -16,11 +18,9 @@ from holdfast.store.values import VectorRow
 from holdfast.text.terms import terms
 
 if TYPE_CHECKING:
-    from holdfast.domain.change import Change, Receipt
     from holdfast.domain.hub import Hub, HubState
     from holdfast.domain.memory import Memory
     from holdfast.domain.mirror import Agreed, Clash
-    from holdfast.domain.turn import Turn
     from holdfast.store.values import IndexEntry
 
 
@@ -137,6 +137,41 @@ class SqliteWriter(SqliteReader, RecordsWriter):
                 receipt.revisions,
             ),
         )
+
+    def correct(self, hub_id: str, row: Change | Revision | Turn | Receipt | Clash) -> None:
+        hub = self._pk(hub_id)
+        if isinstance(row, Change):
+            self._do(
+                "UPDATE changes SET reason = ? WHERE hub = ? AND id = ?", (row.reason, hub, row.id)
+            )
+        elif isinstance(row, Revision):
+            self._do(
+                "UPDATE revisions SET fields = ? WHERE hub = ? AND pk = ?",
+                (rows.fields_to_row(row.fields), hub, row.sequence),
+            )
+        elif isinstance(row, Turn):
+            self._correct_turn(hub, row)
+        elif isinstance(row, Receipt):
+            self._do(
+                "UPDATE receipts SET reason = ? WHERE hub = ? AND memory_id = ? AND at = ?",
+                (row.reason, hub, row.memory_id, to_micros(row.at)),
+            )
+        else:
+            self._do(
+                "UPDATE clashes SET in_store = ?, in_file = ? WHERE hub = ? AND id = ?",
+                (row.in_store, row.in_file, hub, row.id),
+            )
+
+    def _correct_turn(self, hub: int, turn: Turn) -> None:
+        pk = self._one("SELECT pk FROM turns WHERE hub = ? AND id = ?", (hub, turn.id))
+        if pk is None:
+            return
+        self._do(
+            "UPDATE turns SET content = ?, source = ?, session = ? WHERE pk = ?",
+            (turn.content, turn.source, turn.session, pk),
+        )
+        self._do("DELETE FROM turn_words WHERE rowid = ?", (pk,))
+        self._index_turn(hub, pk, turn.content)
 
     def add_turn(self, turn: Turn) -> None:
         hub = self._pk(turn.hub_id)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from holdfast.domain.change import Change, Receipt
+from holdfast.domain.mirror import Clash
 from holdfast.domain.query import EVERYTHING
+from holdfast.domain.turn import Turn
 from holdfast.store.base import Store
 from holdfast.store.values import TermQuery
 from holdfast.testing.conformance.base import (
@@ -51,6 +54,39 @@ class Purging(StoreCase):
             assert seen["statistics"].memories == seen["statistics"].passages == 1
             assert seen["statistics"].vectors == 1
             assert reader.memory(HUB, "mem_1") == kept
+        assert store.check() == []
+
+    def test_what_is_corrected_is_gone_from_history(self, store: Store) -> None:
+        with store.write() as writer:
+            one = put(writer, make_memory(1))
+            writer.add_change(Change("chg_later", HUB, at(9), "tester", "update", SECRET))
+            revise(writer, one, "chg_later", at(9), summary=SECRET)
+            writer.add_turn(Turn("trn_1", HUB, "user", f"the {SECRET}", at(3), session=SECRET))
+            writer.add_receipt(HUB, Receipt("mem_9", 9, at(4), "tester", SECRET, 1))
+            writer.add_clash(HUB, Clash("cls_1", "mem_1", "x", SECRET, f"{SECRET} too", at(5)))
+        with store.write() as writer:
+            for revision in writer.revisions(HUB, "mem_1"):
+                fields = {name: (pair[0], "plain") for name, pair in revision.fields.items()}
+                writer.correct(HUB, revision._replace(fields=fields))
+            change = writer.change(HUB, "chg_later")
+            assert change is not None
+            writer.correct(HUB, change._replace(reason="plain"))
+            writer.correct(HUB, Turn("trn_1", HUB, "user", "the plain", at(3), session="s"))
+            writer.correct(HUB, Receipt("mem_9", 9, at(4), "tester", "plain", 1))
+            writer.correct(HUB, Clash("cls_1", "mem_1", "x", "plain", "plain too", at(5)))
+        store.settle()
+        with store.read() as reader:
+            seen = (
+                reader.revisions(HUB, "mem_1"),
+                reader.changes(HUB, limit=9),
+                reader.turns(HUB, limit=9),
+                reader.receipts(HUB),
+                reader.clashes(HUB),
+            )
+            assert SECRET not in repr(seen)
+            assert repr(seen).count("plain") == 6
+            assert reader.search_turns(HUB, [SECRET], limit=5) == []
+            assert [turn.id for turn in reader.turns(HUB, limit=9, session="s")] == ["trn_1"]
         assert store.check() == []
 
     def test_change_sets_go_only_when_they_are_left_empty(self, store: Store) -> None:
