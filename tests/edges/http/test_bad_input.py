@@ -52,6 +52,30 @@ def test_a_body_that_is_off_is_answered_in_the_shape_of_errors(
 
 
 @pytest.mark.parametrize(
+    ("route", "body"),
+    [
+        ("POST /v1/memories/batch-move", b'{"ids": ["1"], "hub": "\\ud800"}'),
+        ("POST /v1/recall", b'{"query": "x", "session": "\\ud800"}'),
+        ("POST /v1/heard", b'{"text": "\\ud800"}'),
+        ("POST /v1/changes/touched", b'{"changes": ["\\ud800"]}'),
+        ("POST /v1/keys", b'{"name": "x", "hubs": ["\\ud800"]}'),
+        ("POST /v1/memories", b'{"content": "x", "metadata": {"a": [{"\\ud800": 1}]}}'),
+        (
+            "POST /v1/memories",
+            b'{"content": "x", "metadata": ' + b'{"a":' * 300 + b"1" + b"}" * 301,
+        ),
+    ],
+)
+def test_what_no_answer_could_hold_is_refused_wherever_it_stands(
+    house: House, ask: Asking, route: str, body: bytes
+) -> None:
+    answer = ask(*route.split(), content=body, headers=JSON)
+    assert answer.status_code == 400, answer.text[:300]
+    assert house.hub.list() == []
+    assert ask.get("/v1/memories").status_code == 200
+
+
+@pytest.mark.parametrize(
     "kind",
     ["text/plain", "application/xml", "multipart/form-data; boundary=x", "", "json", "a/b/c"],
 )
