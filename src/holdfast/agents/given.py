@@ -56,7 +56,8 @@ def _value(tool: Tool, parameter: Parameter, value: Any) -> Any:
         return value
     # True is an int in Python and is no number in JSON; 5.0 is a whole number in JSON.
     number = isinstance(value, int | float) and not isinstance(value, bool)
-    whole = number and float(value).is_integer() if number else False
+    # A whole number may be larger than any float.
+    whole = number and (isinstance(value, int) or float(value).is_integer())
     fits = {
         "text": isinstance(value, str),
         "whole": whole,

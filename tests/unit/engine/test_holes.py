@@ -437,3 +437,28 @@ def test_a_change_set_that_is_no_text_is_refused(hub: HubMemory) -> None:
     for name in ("\ud800", "a\0b"):
         with pytest.raises(InvalidInput):
             hub.touched([name])
+
+
+@pytest.mark.parametrize(
+    "number", [10**400, -(10**400), 1e308, 2**63, -1, 0], ids=lambda n: str(n)[:9]
+)
+def test_a_number_of_any_size_is_a_mistake_and_no_fault(hub: HubMemory, number: float) -> None:
+    hub.remember("Tea")
+    for dialect, tool, name in (
+        ("holdfast", "memory_get", "number"),
+        ("holdfast", "memory_get", "id"),
+        ("holdfast", "recall", "limit"),
+        ("max", "forget", "memory_id"),
+        ("memax", "memax_get", "id"),
+        ("memax", "memax_forget", "id"),
+        ("pynchy", "recall_memories", "limit"),
+        ("anthropic", "memory", "insert_line"),
+    ):
+        given = {"query": "tea", "command": "insert", "path": "/memories/a", "insert_text": "x"}
+        offered = tools(hub, dialect)
+        (row,) = [one for one in offered.tools if one.name == tool]
+        takes = {one.name for one in row.parameters}
+        args = {key: value for key, value in given.items() if key in takes} | {name: number}
+        reply = offered.call(tool, args)
+        assert reply.failed or "not found" in reply.text, (dialect, tool)
+    assert len(hub.list()) == 1
