@@ -20,6 +20,7 @@ _FIXED_BEGIN = (
     *("Remembered.", "No ", "Nothing ", "There ", "Memory #", "(MEMORY.md", "Forgotten:"),
     *("Logged as", "Updated to", "Approved:", "Rejected:", "Archived as", "Took back"),
     *("Already known", "File created", "The file /memories/", "Successfully ", "{"),
+    "Decision requested:",
 )
 _FIXED_CHARS_MAX = 600
 

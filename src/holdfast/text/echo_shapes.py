@@ -309,6 +309,8 @@ FIXED = re.compile(
     r"|Archived as [^\n]*\.(?: Its summary is #\d+\.)?|Took back change [^\n]*, undo change \w+\."
     r"|File created successfully at: /memories/[^\n]+|The file /memories/[^\n]+ has been edited\."
     r"|Successfully (?:deleted|renamed) /memories/[^\n]+"
+    r"|Decision requested: [^\n]* \(id: mem_[\w-]+\)\s*\n[ \t>]*decision: [^\n]*"
+    r"(?:\n[ \t>]*option \d: [^\n]*)+\n[ \t>]*A person answers it\. Go on with [^\n]*"
     rf"|{_HUB}(?:\r?\n[ \t>]*{_HUB})*"
     r"|Forgotten: mem_[\w-]+|Logged as trn_[\w-]+\.|Updated to version \d+\."
     r"|Approved: #\d+ can be recalled from now on\."

@@ -327,6 +327,7 @@ def replies(hub: HubMemory) -> list[tuple[str, str]]:
             ("memax_recall", {"query": "API tabs"}),
             ("memax_list", {}),
             ("memax_hubs", {}),
+            ("memax_request_decision", {"question": "Which DB?", "options": ["pg", "sqlite"]}),
             ("memax_capture", {"summary": "We talked", "decisions": ["Use JSON"], "learnings": []}),
         ],
         "minion": [
