@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from holdfast.agents.toolset import Reply, Toolset, tools
-    from holdfast.client import Client
+    from holdfast.client import Client, RemoteHub
     from holdfast.domain.change import Change, Entry, Receipt, Revision
     from holdfast.domain.draft import Draft
     from holdfast.domain.hub import Hub, Statistics
@@ -62,7 +62,7 @@ __version__ = "0.1.0"
 # every turn of an agent must not pay for what it does not use.
 _PLACES = {
     "agents.toolset": "Reply Toolset tools",
-    "client": "Client",
+    "client": "Client RemoteHub",
     "domain.change": "Change Entry Receipt Revision",
     "domain.draft": "Draft",
     "domain.hub": "Hub Statistics",
@@ -122,6 +122,7 @@ __all__ = [
     "Recalled",
     "Receipt",
     "Remembered",
+    "RemoteHub",
     "Reply",
     "Revision",
     "ServerUnreachable",
