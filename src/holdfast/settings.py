@@ -62,6 +62,8 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("extract.cpu_s", 60, "Processor seconds that reading one file may take.", least=1),
     # Half of it is enough for every honest file that was tried.
     Setting("extract.memory_mb", 1_024, "Megabytes that reading one file may take.", least=128),
+    # One that hangs should not keep the others waiting.
+    Setting("extract.workers", 2, "How many files a server reads at a time.", least=1, most=64),
     Setting("extract.facts", True, "Whether facts are taken from chats and transcripts."),
     Setting("extract.tesseract", "tesseract", "The program that reads text in images."),
     Setting("extract.languages", "", "Languages of text in images, such as eng+deu."),

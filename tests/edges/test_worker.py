@@ -60,6 +60,22 @@ def test_a_worker_that_stops_puts_its_job_back_and_ends_what_it_started(
         until(lambda: hub.get(made.id).state == "active")
 
 
+def test_a_file_that_hangs_does_not_keep_the_others_waiting(
+    memory: Holdfast, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "hangs"
+    program.write_text(f"#!/bin/sh\nmkdir {tmp_path}/begun; exec sleep 600\n")
+    program.chmod(0o755)
+    settings = memory.core.settings._values
+    monkeypatch.setitem(settings, "extract.tesseract", Value(str(program), "test"))
+    hub = memory.create_hub("work")
+    hub.remember_file(io.BytesIO(makes.png()), name="a.png")
+    with Worker(memory):
+        until((tmp_path / "begun").exists)
+        made = hub.remember_file(io.BytesIO(b"The heron has landed."), name="a.txt").memory
+        until(lambda: hub.get(made.id).state == "active")
+
+
 def test_a_memory_that_waits_without_a_job_gets_one_or_a_reason(memory: Holdfast) -> None:
     hub = memory.create_hub("work")
     made = hub.remember_file(io.BytesIO(b"The heron has landed."), name="a.txt").memory

@@ -1,5 +1,5 @@
-"""The worker: a thread that works on jobs as they come, in a server or for `holdfast work`. What a
-job needs is read in processes of its own; this only waits, and starts the next one."""
+"""The worker: threads that work on jobs as they come, in a server or for `holdfast work --watch`.
+What a job needs is read in processes of its own; this only waits, and starts the next one."""
 
 from __future__ import annotations
 
@@ -32,7 +32,10 @@ class Worker:
         self._memory = memory
         self._allowed = allowed
         self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._work, name="holdfast-worker", daemon=True)
+        self._threads = [
+            threading.Thread(target=self._work, name=f"holdfast-worker-{n}", args=(n,), daemon=True)
+            for n in range(memory.core.settings["extract.workers"])
+        ]
 
     def __enter__(self) -> Worker:
         self.start()
@@ -47,15 +50,18 @@ class Worker:
         self.stop()
 
     def start(self) -> None:
-        self._thread.start()
+        for thread in self._threads:
+            thread.start()
 
     def stop(self) -> None:
         self._stop.set()
-        self._thread.join(_STOP_S)
+        for thread in self._threads:
+            thread.join(_STOP_S)
 
-    def _work(self) -> None:
+    def _work(self, number: int) -> None:
         core, home = self._memory.core, self._memory.home
-        tidied = False
+        # One of them is enough for that.
+        tidied = number > 0
         while not self._stop.is_set():
             pause_s = 0.0
             try:
