@@ -13,6 +13,7 @@ import schemathesis
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 
 from holdfast.edges.http.gates import LOOPBACK
+from holdfast.engine import invites
 from tests.edges.http.conftest import PATIENT, House
 
 # Built while tests are collected, as the library wants it: each operation becomes a test.
@@ -20,6 +21,23 @@ _FOLDER = tempfile.mkdtemp(prefix="holdfast-openapi-")
 atexit.register(shutil.rmtree, _FOLDER, ignore_errors=True)
 _HOUSE = House(Path(_FOLDER), PATIENT._replace(hosts=(*LOOPBACK, "testserver")))
 _KEY = _HOUSE.key()
+
+
+def _filled() -> None:
+    """Something of everything, so that lists are not empty and keys and numbers lead somewhere."""
+    hub = _HOUSE.hub
+    hub.remember("Ada prefers tabs", key="tabs", tags=["style"], occurred_at="2026-05-27T08:00:00Z")
+    hub.update("tabs", title="Tabs")
+    hub.forget(hub.remember("Ada prefers spaces").memory.id)
+    hub.purge(hub.remember("Nobody prefers tabs").memory.id)
+    hub.journal_add("Walked to the harbour")
+    hub.log_turn("user", "Where is the harbour?")
+    hub.request_decision("Tabs?", ["yes", "no"])
+    _HOUSE.member("ben", "viewer")
+    invites.invite(_HOUSE.memory.core, "hub", hub.id, "viewer")
+
+
+_filled()
 api = schemathesis.openapi.from_asgi("/openapi.json", _HOUSE.app)
 
 

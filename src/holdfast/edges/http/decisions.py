@@ -12,6 +12,7 @@ from holdfast.edges.http.bodies import Body
 from holdfast.edges.http.call import Calling
 from holdfast.edges.http.once import IdempotencyKey, once
 from holdfast.edges.http.plain import plain_memory
+from holdfast.edges.http.shapes import DecisionOut, HeardOut, Many, One
 
 router = APIRouter(tags=["decisions"])
 
@@ -43,13 +44,13 @@ class Said(Body):
     text: str
 
 
-@router.get("/decisions", response_model=dict[str, Any])
+@router.get("/decisions", response_model=Many[DecisionOut])
 def decisions(call: Calling, every: bool = False) -> Any:
     """Open questions, oldest first; with `every`, also those decided or withdrawn."""
     return {"data": [_plain(one) for one in call.hub().decisions(every=every)]}
 
 
-@router.post("/decisions", status_code=201, response_model=dict[str, Any])
+@router.post("/decisions", status_code=201, response_model=One[DecisionOut])
 def request_decision(
     call: Calling, asked: Question, response: Response, key: IdempotencyKey = None
 ) -> Any:
@@ -62,7 +63,7 @@ def request_decision(
     return once(call, key, asked, response, work)
 
 
-@router.post("/decisions/decide", response_model=dict[str, Any])
+@router.post("/decisions/decide", response_model=One[DecisionOut])
 def decide(call: Calling, answer: Answer, response: Response, key: IdempotencyKey = None) -> Any:
     """A person's answer; it becomes a memory."""
 
@@ -73,7 +74,7 @@ def decide(call: Calling, answer: Answer, response: Response, key: IdempotencyKe
     return once(call, key, answer, response, work)
 
 
-@router.post("/decisions/withdraw", response_model=dict[str, Any])
+@router.post("/decisions/withdraw", response_model=One[DecisionOut])
 def withdraw(
     call: Calling, what: Withdrawal, response: Response, key: IdempotencyKey = None
 ) -> Any:
@@ -86,7 +87,7 @@ def withdraw(
     return once(call, key, what, response, work)
 
 
-@router.post("/heard", response_model=dict[str, Any])
+@router.post("/heard", response_model=One[HeardOut])
 def heard(call: Calling, said: Said) -> Any:
     """A text without what this hub has handed out itself; `memories` are those that came back."""
     found = call.hub().heard(said.text)

@@ -12,6 +12,18 @@ from holdfast.domain.hub import Hub
 from holdfast.edges.http.bodies import Body
 from holdfast.edges.http.call import Call, Calling
 from holdfast.edges.http.plain import plain_hub, plain_invite, plain_member
+from holdfast.edges.http.shapes import (
+    Deleted,
+    HubOut,
+    InviteHanded,
+    InviteOut,
+    Many,
+    MemberOut,
+    One,
+    Removed,
+    ThisHub,
+    Withdrawn,
+)
 from holdfast.engine import access, invites
 from holdfast.errors import Forbidden
 
@@ -46,26 +58,26 @@ class Token(Body):
     token: str
 
 
-@router.get("", response_model=dict[str, Any])
+@router.get("", response_model=Many[HubOut])
 def list_hubs(call: Calling) -> Any:
     """The hubs in reach, by name."""
     return {"data": [plain_hub(hub, standing) for hub, standing in call.guest.hubs()]}
 
 
-@router.post("", status_code=status.HTTP_201_CREATED, response_model=dict[str, Any])
+@router.post("", status_code=status.HTTP_201_CREATED, response_model=One[HubOut])
 def create_hub(call: Calling, new: NewHub) -> Any:
     """Makes a hub; whoever makes it owns it."""
     made = call.guest.create_hub(new.name)
     return {"data": plain_hub(*call.guest.stands(made.id))}
 
 
-@router.get("/{hub_id}", response_model=dict[str, Any])
+@router.get("/{hub_id}", response_model=One[HubOut])
 def get_hub(call: Calling, hub_id: str) -> Any:
     """One hub by id or name."""
     return {"data": plain_hub(*call.guest.stands(hub_id))}
 
 
-@router.patch("/{hub_id}", response_model=dict[str, Any])
+@router.patch("/{hub_id}", response_model=One[HubOut])
 def change_hub(call: Calling, hub_id: str, changes: HubChanges) -> Any:
     """Renames a hub, gives it to a team, or says what contributors may delete."""
     renames = changes.name is not None
@@ -87,7 +99,7 @@ def _require_team(call: Call, team_id: str) -> None:
         raise Forbidden(f"You are not a member of the team {team_id!r}.")
 
 
-@router.delete("/{hub_id}", response_model=dict[str, Any])
+@router.delete("/{hub_id}", response_model=One[Deleted])
 def delete_hub(call: Calling, hub_id: str) -> Any:
     """Removes a hub and everything in it, for good."""
     hub = _allowed(call, hub_id, "own")
@@ -95,7 +107,7 @@ def delete_hub(call: Calling, hub_id: str) -> Any:
     return {"data": {"deleted": hub.id}}
 
 
-@router.get("/{hub_id}/members", response_model=dict[str, Any])
+@router.get("/{hub_id}/members", response_model=Many[MemberOut])
 def list_members(call: Calling, hub_id: str) -> Any:
     """Who belongs to a hub."""
     hub = _allowed(call, hub_id, "read")
@@ -103,7 +115,7 @@ def list_members(call: Calling, hub_id: str) -> Any:
     return {"data": [plain_member(member) for member in found]}
 
 
-@router.put("/{hub_id}/members/{actor}", response_model=dict[str, Any])
+@router.put("/{hub_id}/members/{actor}", response_model=One[MemberOut])
 def set_member(call: Calling, hub_id: str, actor: str, new: NewRole) -> Any:
     """Adds a member, or changes their role. Only an owner makes owners, or changes one."""
     hub = _allowed(call, hub_id, "manage")
@@ -112,7 +124,7 @@ def set_member(call: Calling, hub_id: str, actor: str, new: NewRole) -> Any:
     return {"data": plain_member(member)}
 
 
-@router.delete("/{hub_id}/members/{actor}", response_model=dict[str, Any])
+@router.delete("/{hub_id}/members/{actor}", response_model=One[Removed])
 def remove_member(call: Calling, hub_id: str, actor: str) -> Any:
     """Takes a member's role away; anyone may leave."""
     key = call.guest.key
@@ -126,7 +138,7 @@ def remove_member(call: Calling, hub_id: str, actor: str) -> Any:
     return {"data": {"removed": actor}}
 
 
-@router.get("/{hub_id}/invites", response_model=dict[str, Any])
+@router.get("/{hub_id}/invites", response_model=Many[InviteOut])
 def list_invites(call: Calling, hub_id: str) -> Any:
     """The invitations to a hub, used ones among them; never their tokens."""
     hub = _allowed(call, hub_id, "manage")
@@ -134,7 +146,7 @@ def list_invites(call: Calling, hub_id: str) -> Any:
     return {"data": [plain_invite(one) for one in found]}
 
 
-@router.post("/{hub_id}/invites", status_code=201, response_model=dict[str, Any])
+@router.post("/{hub_id}/invites", status_code=201, response_model=One[InviteHanded])
 def create_invite(call: Calling, hub_id: str, new: NewInvite) -> Any:
     """A one-time token that gives a role; it is in this answer and nowhere else."""
     hub = _allowed(call, hub_id, "manage")
@@ -143,7 +155,7 @@ def create_invite(call: Calling, hub_id: str, new: NewInvite) -> Any:
     return {"data": {**plain_invite(handed.what), "token": handed.secret}}
 
 
-@router.delete("/{hub_id}/invites/{invite_id}", response_model=dict[str, Any])
+@router.delete("/{hub_id}/invites/{invite_id}", response_model=One[Withdrawn])
 def withdraw_invite(call: Calling, hub_id: str, invite_id: str) -> Any:
     """Takes an invitation back."""
     hub = _allowed(call, hub_id, "manage")
@@ -152,14 +164,14 @@ def withdraw_invite(call: Calling, hub_id: str, invite_id: str) -> Any:
     return {"data": {"withdrawn": invite_id}}
 
 
-@joining.get("/hub", response_model=dict[str, Any])
+@joining.get("/hub", response_model=ThisHub)
 def this_hub(call: Calling) -> Any:
     """The hub that `X-Hub-ID` names, else the one the server uses; and the server's time."""
     told = plain_hub(*call.guest.stands(call.hub_name))
     return {"data": told, "now": call.memory.core.now().isoformat()}
 
 
-@joining.post("/invites/accept", response_model=dict[str, Any])
+@joining.post("/invites/accept", response_model=One[MemberOut])
 def accept_invite(call: Calling, token: Token) -> Any:
     """Takes the place that a token offers."""
     if call.guest.key is not None and (call.guest.key.read_only or call.guest.key.hubs):

@@ -12,7 +12,7 @@ from holdfast.edges.http.bodies import Body
 from holdfast.edges.http.call import Calling
 from holdfast.edges.http.once import IdempotencyKey, once
 from holdfast.edges.http.plain import plain_memory
-from holdfast.edges.http.shapes import OneMemory
+from holdfast.edges.http.shapes import JournalOut, OneMemory
 
 router = APIRouter(prefix="/journal", tags=["journal"])
 
@@ -39,7 +39,7 @@ def add(call: Calling, new: NewEntry, response: Response, key: IdempotencyKey = 
     return once(call, key, new, response, work)
 
 
-@router.get("", response_model=dict[str, Any])
+@router.get("", response_model=JournalOut)
 def read(call: Calling, when: str = "today") -> Any:
     """The journals of today, yesterday, a date or a range such as 2026-05-01..2026-05-27; newest
     day first."""

@@ -12,6 +12,7 @@ from pydantic import Field
 from holdfast.domain.access import Key
 from holdfast.edges.http.bodies import Body
 from holdfast.edges.http.call import Calling
+from holdfast.edges.http.shapes import KeyHanded, KeyOut, Many, One
 from holdfast.engine import keys
 from holdfast.errors import Forbidden, NotFound
 from holdfast.text import normalise
@@ -29,13 +30,13 @@ class NewKey(Body):
     expires_at: str | None = None
 
 
-@router.get("", response_model=dict[str, Any])
+@router.get("", response_model=Many[KeyOut])
 def list_keys(call: Calling) -> Any:
     """One's own keys, revoked ones among them; never their secrets."""
     return {"data": [_plain(key) for key in keys.keys(call.memory.core, call.guest.actor)]}
 
 
-@router.post("", status_code=status.HTTP_201_CREATED, response_model=dict[str, Any])
+@router.post("", status_code=status.HTTP_201_CREATED, response_model=One[KeyHanded])
 def create_key(call: Calling, new: NewKey) -> Any:
     """Makes a key for oneself; its secret is in this answer and nowhere else."""
     own = call.guest.key
@@ -53,7 +54,7 @@ def create_key(call: Calling, new: NewKey) -> Any:
     return {"data": {**_plain(handed.what), "secret": handed.secret}}
 
 
-@router.delete("/{key_id}", response_model=dict[str, Any])
+@router.delete("/{key_id}", response_model=One[KeyOut])
 def revoke_key(call: Calling, key_id: str) -> Any:
     """Ends a key, for good; a limited one ends only itself."""
     mine = {key.id for key in keys.keys(call.memory.core, call.guest.actor)}

@@ -13,6 +13,7 @@ from holdfast.edges.http.bodies import Body
 from holdfast.edges.http.call import Calling
 from holdfast.edges.http.once import IdempotencyKey, once
 from holdfast.edges.http.plain import plain_memory
+from holdfast.edges.http.shapes import ArchivedOut, Many, One, TextOut, TurnOut
 
 router = APIRouter(tags=["log"])
 
@@ -38,7 +39,7 @@ class Conversation(Body):
     at: str | None = None
 
 
-@router.post("/log", status_code=201, response_model=dict[str, Any])
+@router.post("/log", status_code=201, response_model=One[TurnOut])
 def log_turn(call: Calling, new: NewTurn, response: Response, key: IdempotencyKey = None) -> Any:
     """Logs what a user, an assistant or the system said."""
 
@@ -48,7 +49,7 @@ def log_turn(call: Calling, new: NewTurn, response: Response, key: IdempotencyKe
     return once(call, key, new, response, work)
 
 
-@router.get("/log", response_model=dict[str, Any])
+@router.get("/log", response_model=Many[TurnOut])
 def turns(
     call: Calling,
     limit: Annotated[int, Query(ge=1, le=_TURNS_MAX)] = 20,
@@ -60,7 +61,7 @@ def turns(
     return {"data": [_plain(turn) for turn in found]}
 
 
-@router.get("/log/search", response_model=dict[str, Any])
+@router.get("/log/search", response_model=Many[TurnOut])
 def search_turns(
     call: Calling, q: str, limit: Annotated[int, Query(ge=1, le=_TURNS_MAX)] = 10
 ) -> Any:
@@ -68,7 +69,7 @@ def search_turns(
     return {"data": [_plain(turn) for turn in call.hub_of_members().search_turns(q, limit)]}
 
 
-@router.get("/log/recovery", response_model=dict[str, Any])
+@router.get("/log/recovery", response_model=One[TextOut])
 def recovery(
     call: Calling,
     turns: Annotated[int, Query(ge=1, le=_TURNS_MAX)] = 10,
@@ -81,7 +82,7 @@ def recovery(
     return {"data": {"text": text}}
 
 
-@router.post("/conversations", status_code=201, response_model=dict[str, Any])
+@router.post("/conversations", status_code=201, response_model=One[ArchivedOut])
 def archive_conversation(
     call: Calling, what: Conversation, response: Response, key: IdempotencyKey = None
 ) -> Any:

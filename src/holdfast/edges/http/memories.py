@@ -21,7 +21,18 @@ from holdfast.edges.http.plain import (
     plain_receipt,
     plain_result,
 )
-from holdfast.edges.http.shapes import ManyMemories, MemoryPage, OneMemory, Pushed, RelatedOut
+from holdfast.edges.http.shapes import (
+    Deleted,
+    EntryOut,
+    Many,
+    ManyDeleted,
+    ManyMemories,
+    MemoryPage,
+    One,
+    OneMemory,
+    Pushed,
+    RelatedOut,
+)
 from holdfast.errors import Conflict
 
 router = APIRouter(prefix="/memories", tags=["memories"])
@@ -197,7 +208,7 @@ def search(
     return {"data": [plain_memory(memory) for memory in found]}
 
 
-@router.post("/batch-delete", response_model=dict[str, Any])
+@router.post("/batch-delete", response_model=One[ManyDeleted])
 def batch_delete(
     call: Calling, batch: Batch, response: Response, key: IdempotencyKey = None
 ) -> Any:
@@ -300,7 +311,7 @@ def _version(header: str | None) -> int | None:
     return int(plain[:18])
 
 
-@router.delete("/{memory_id}", response_model=dict[str, Any])
+@router.delete("/{memory_id}", response_model=One[Deleted])
 def delete(call: Calling, memory_id: str, response: Response, key: IdempotencyKey = None) -> Any:
     """Removes it and its whole history, for good; only a receipt without content stays."""
 
@@ -373,7 +384,7 @@ def related(call: Calling, memory_id: str, limit: Annotated[int, Query(ge=1, le=
     }
 
 
-@router.get("/{memory_id}/history", response_model=dict[str, Any])
+@router.get("/{memory_id}/history", response_model=Many[EntryOut])
 def history(call: Calling, memory_id: str) -> Any:
     """Everything that happened to it, oldest first."""
     return {"data": [plain_entry(entry) for entry in call.hub().history(memory_id)]}

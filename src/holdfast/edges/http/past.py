@@ -14,6 +14,7 @@ from holdfast.domain.codec import field_to_plain
 from holdfast.edges.http.bodies import Body
 from holdfast.edges.http.call import Calling
 from holdfast.edges.http.plain import plain_memory, plain_receipt
+from holdfast.edges.http.shapes import DiffOut, Many, MemoryOut, One, ReceiptOut
 
 router = APIRouter(tags=["past"])
 
@@ -21,7 +22,7 @@ router = APIRouter(tags=["past"])
 _PIECE_CHARS = 64_000
 
 
-@router.get("/memories/{memory_id}/diff", response_model=dict[str, Any])
+@router.get("/memories/{memory_id}/diff", response_model=Many[DiffOut])
 def diff(
     call: Calling,
     memory_id: str,
@@ -49,7 +50,7 @@ class Changes(Body):
     changes: list[str] = Field(max_length=200)
 
 
-@router.post("/changes/touched", response_model=dict[str, Any])
+@router.post("/changes/touched", response_model=One[dict[str, list[MemoryOut]]])
 def touched(call: Calling, asked: Changes) -> Any:
     """The memories that each change set touched, as they are now."""
     found = call.hub().touched(asked.changes)
@@ -61,7 +62,7 @@ def touched(call: Calling, asked: Changes) -> Any:
     }
 
 
-@router.get("/receipts", response_model=dict[str, Any])
+@router.get("/receipts", response_model=Many[ReceiptOut])
 def receipts(call: Calling) -> Any:
     """What was purged, for members; nothing of what it said, and why only to who did it."""
     return {"data": [plain_receipt(receipt) for receipt in call.hub_of_members().receipts()]}

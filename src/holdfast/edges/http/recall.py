@@ -11,7 +11,16 @@ from holdfast.edges.http.bodies import Body
 from holdfast.edges.http.call import Calling
 from holdfast.edges.http.once import IdempotencyKey, once
 from holdfast.edges.http.plain import plain_change, plain_memory, plain_recalled
-from holdfast.edges.http.shapes import RecalledOut
+from holdfast.edges.http.shapes import (
+    ChangeOut,
+    Many,
+    One,
+    RecalledOut,
+    TextOut,
+    TopicOut,
+    UndoneOut,
+    UsageOut,
+)
 from holdfast.edges.zone import zone_named
 from holdfast.text import normalise
 
@@ -52,7 +61,7 @@ def recall(call: Calling, question: Question) -> Any:
     return plain_recalled(found)
 
 
-@router.get("/context", response_model=dict[str, Any])
+@router.get("/context", response_model=One[TextOut])
 def context(
     call: Calling,
     query: str | None = None,
@@ -78,7 +87,7 @@ def context(
     return {"data": told}
 
 
-@router.get("/changes", response_model=dict[str, Any])
+@router.get("/changes", response_model=Many[ChangeOut])
 def changes(
     call: Calling, limit: Annotated[int, Query(ge=1, le=200)] = 50, before: str | None = None
 ) -> Any:
@@ -94,7 +103,7 @@ class Undo(Body):
     force: bool = False
 
 
-@router.post("/undo", response_model=dict[str, Any])
+@router.post("/undo", response_model=One[UndoneOut])
 def undo(call: Calling, what: Undo, response: Response, key: IdempotencyKey = None) -> Any:
     """Takes back a change set; undoing an undo brings it back."""
 
@@ -110,7 +119,7 @@ def undo(call: Calling, what: Undo, response: Response, key: IdempotencyKey = No
     return once(call, key, what, response, work)
 
 
-@router.get("/usage", response_model=dict[str, Any])
+@router.get("/usage", response_model=One[UsageOut])
 def usage(call: Calling) -> Any:
     """What is in the hub, counted."""
     told = call.hub().statistics()._asdict()
@@ -119,7 +128,7 @@ def usage(call: Calling) -> Any:
     return {"data": told}
 
 
-@router.get("/topics", response_model=dict[str, Any])
+@router.get("/topics", response_model=Many[TopicOut])
 def topics(call: Calling) -> Any:
     """What the hub is about: its categories, with how many memories each has."""
     told = call.hub().statistics()

@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
 
-class MemoryOut(BaseModel):
-    """One memory, with everything that is known about it."""
+class Told(BaseModel):
+    """Something that is told of. It may have more fields than are promised here."""
 
     model_config = ConfigDict(extra="allow")
+
+
+T = TypeVar("T")
+
+
+class One(BaseModel, Generic[T]):
+    data: T
+
+
+class Many(BaseModel, Generic[T]):
+    data: list[T]
+
+
+class MemoryOut(Told):
+    """One memory, with everything that is known about it."""
 
     id: str
     hub_id: str
@@ -100,6 +115,218 @@ class RelatedOut(BaseModel):
     data: list[MemoryOut]
     hits: list[HitOut]
     degraded: list[str]
+
+
+class HubOut(Told):
+    """A hub, and how the one who asks stands to it; without a role they only read what is shared
+    beyond it."""
+
+    id: str
+    name: str
+    owner: str
+    created_at: str
+    role: str | None
+    delete_policy: str
+
+
+class ThisHub(One[HubOut]):
+    now: str
+
+
+class MemberOut(Told):
+    actor: str
+    role: str
+    since: str
+    added_by: str
+
+
+class InviteOut(Told):
+    id: str
+    role: str
+    invited_by: str
+    created_at: str
+    expires_at: str
+    used_at: str | None
+    used_by: str | None
+
+
+class InviteHanded(InviteOut):
+    """With the token that gives the place; it is told once."""
+
+    token: str
+
+
+class KeyOut(Told):
+    id: str
+    actor: str
+    name: str
+    hubs: list[str]
+    read_only: bool
+    no_delete: bool
+    created_at: str
+    expires_at: str | None
+    revoked_at: str | None
+    used_at: str | None
+
+
+class KeyHanded(KeyOut):
+    """With the secret; it is told once."""
+
+    secret: str
+
+
+class Deleted(Told):
+    deleted: str
+
+
+class Removed(Told):
+    removed: str
+
+
+class Withdrawn(Told):
+    withdrawn: str
+
+
+class ReceiptOut(Told):
+    """That something was purged, and nothing of what it said."""
+
+    memory_id: str
+    number: int
+    at: str
+    actor: str
+    reason: str
+    revisions: int
+
+
+class ManyDeleted(Told):
+    deleted: list[str]
+    receipts: list[ReceiptOut]
+
+
+class ChangeOut(Told):
+    """A change set: what was done at once, and can be undone at once."""
+
+    id: str
+    hub_id: str
+    at: str
+    actor: str
+    action: str
+    reason: str
+    undoes: str | None
+    undone_by: str | None
+
+
+class EntryOut(Told):
+    """A version of a memory: what it was then, what changed, and by which change set."""
+
+    version: int
+    at: str
+    change: ChangeOut
+    fields: list[str]
+    changed: dict[str, Any]
+    memory: MemoryOut
+
+
+class DiffOut(Told):
+    field: str
+    old: Any
+    new: Any
+    lines: list[str]
+
+
+class UndoneOut(Told):
+    change: ChangeOut
+    undone: ChangeOut
+    memories: list[MemoryOut]
+
+
+class TextOut(Told):
+    """A block of text; where an explanation was asked for, also what is in it and what is not."""
+
+    text: str
+
+
+class UsageOut(Told):
+    """What is in a hub, counted: of what the one who asks may see."""
+
+    hub: str
+    memories: int
+    visible: int
+    forgotten: int
+    by_state: dict[str, int]
+    by_category: dict[str, int]
+    content_bytes: int
+    oldest: str | None
+    newest: str | None
+
+
+class TopicOut(Told):
+    name: str
+    count: int
+
+
+class TurnOut(Told):
+    id: str
+    hub_id: str
+    role: str
+    content: str
+    at: str
+    source: str
+    session: str | None
+
+
+class ArchivedOut(Told):
+    """A conversation that was kept; what went wrong is in the notes."""
+
+    memory: MemoryOut | None
+    notes: list[str]
+
+
+class DecisionOut(Told):
+    memory: MemoryOut
+    question: str
+    options: list[str]
+    context: str
+    status: str
+    option: str
+    note: str
+    answer: str
+
+
+class HeardOut(Told):
+    text: str
+    memories: list[MemoryOut]
+
+
+class JournalEntryOut(Told):
+    time: str | None
+    text: str
+    memory: MemoryOut | None
+
+
+class JournalDayOut(Told):
+    date: str
+    text: str
+    entries: list[JournalEntryOut]
+
+
+class JournalOut(Many[JournalDayOut]):
+    notes: list[str]
+
+
+class JobOut(Told):
+    """Work for later: waiting, running, done or failed."""
+
+    id: str
+    work: str
+    memory: str | None
+    state: str
+    attempts: int
+    done: int
+    total: int | None
+    reason: str
+    created_at: str
+    ended_at: str | None
 
 
 class ErrorIn(BaseModel):

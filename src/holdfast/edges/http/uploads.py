@@ -20,7 +20,7 @@ from holdfast.edges.http.answers import Refused
 from holdfast.edges.http.call import Call, Calling
 from holdfast.edges.http.once import IdempotencyKey, once
 from holdfast.edges.http.plain import plain_result
-from holdfast.edges.http.shapes import Pushed
+from holdfast.edges.http.shapes import JobOut, Many, Pushed
 from holdfast.engine.jobs import Job
 from holdfast.files.attachments import Incoming, Received
 
@@ -287,7 +287,7 @@ def attachment(call: Calling, memory_id: str) -> FileResponse:
     )
 
 
-@jobs.get("/jobs", response_model=dict[str, Any])
+@jobs.get("/jobs", response_model=Many[JobOut])
 def list_jobs(call: Calling, limit: Annotated[int, Query(ge=1, le=500)] = 100) -> Any:
     """Work for later on memories in sight: waiting, running, done, failed, oldest first."""
     return {"data": [_plain_job(job) for job in call.hub().jobs(limit=limit)]}
