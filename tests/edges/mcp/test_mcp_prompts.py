@@ -86,6 +86,11 @@ def test_prompts_name_tools_that_are_offered(filled: HubMemory, dialect: str) ->
         assert named <= offered
 
 
+def test_facts_are_stored_with_the_usual_tools_also_where_all_are_offered(hub: HubMemory) -> None:
+    text = prompt(hub, "end_of_session", options=Options(all_tools=True))
+    assert "Store each with `remember`, one fact at a time" in text
+
+
 def test_a_read_only_server_has_no_prompt_that_writes(filled: HubMemory) -> None:
     server = make_server(filled, Options(read_only=True))
     found = talk(server, "auto", lambda client: client.list_prompts()).prompts

@@ -11,6 +11,7 @@ from holdfast import CallCancelled, Holdfast, HubMemory
 from holdfast.agents.desk import Desk
 from holdfast.agents.dialects import find_dialect
 from holdfast.agents.toolset import Toolset
+from holdfast.edges.mcp.resources import Resources
 
 
 def test_a_call_answers_with_text(hub: HubMemory) -> None:
@@ -188,3 +189,12 @@ def test_long_work_reports_and_stops_when_nobody_waits(hub: HubMemory) -> None:
     with pytest.raises(CallCancelled):
         tools.call("index_files", report=give_up)
     assert "index" not in tools.call("recall", {"query": "changed"}).text
+
+
+def test_addresses_of_a_hub_with_letters_of_any_script_can_be_read(memory: Holdfast) -> None:
+    hub = memory.create_hub("café")
+    hub.remember("The heron nests at the weir")
+    found = holdfast.tools("chatgpt", hub).call("search", {"query": "heron"}).data
+    assert found is not None
+    assert found["results"][0]["url"] == f"memory://caf%C3%A9/{hub.get(1).id}"
+    assert Resources(hub).read(found["results"][0]["url"]).text.endswith("at the weir")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import quote
 
 from holdfast.agents.desk import Desk
 from holdfast.agents.tool import Dialect, Parameter, Tool
@@ -12,7 +13,7 @@ _LIMIT = 10  # A page of results; what is needed is fetched by id.
 
 def address(hub: str, memory_id: str) -> str:
     """Where a memory is, as a resource of MCP."""
-    return f"memory://{hub}/{memory_id}"
+    return f"memory://{quote(hub, safe='')}/{memory_id}"
 
 
 def _search(desk: Desk, given: dict[str, Any]) -> dict[str, Any]:

@@ -148,8 +148,9 @@ class Prompts:
 
     @property
     def _writing(self) -> str:
-        tools = self._toolset.tools
-        return self._either([tool.name for tool in tools if not tool.reads and not tool.destroys])
+        # The extra ones keep other things than facts: turns, conversations, files.
+        usual = [tool for tool in self._toolset.tools if not tool.reads and not tool.extra]
+        return self._either([tool.name for tool in usual if not tool.destroys])
 
     @property
     def _correcting(self) -> str:
