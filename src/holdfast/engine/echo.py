@@ -62,7 +62,7 @@ def without_echo(core: Core, hub_id: str, text: str) -> Heard:
     if not may_be_ours(text):
         return Heard(text)
     with core.read() as reader:
-        return _page(reader, hub_id, text) or _heard(reader, hub_id, text)
+        return _page(core, reader, hub_id, text) or _heard(core, reader, hub_id, text)
 
 
 def with_echo_marked(core: Core, hub_id: str, text: str) -> str:
@@ -76,13 +76,13 @@ def with_echo_marked(core: Core, hub_id: str, text: str) -> str:
     return marked_out(text, [one[:2] for one in heard.echoes])
 
 
-def _heard(reader: Reader, hub_id: str, text: str) -> Heard:
+def _heard(core: Core, reader: Reader, hub_id: str, text: str) -> Heard:
     # Here, because their patterns take 20 ms to make, and few texts need them.
     from holdfast.engine.echo_store import Known
     from holdfast.engine.echo_walk import Walk
 
     hub = reader.hub_by_id(hub_id)
-    known = Known(reader, hub_id, budget=len(text))
+    known = Known(reader, hub_id, budget=len(text), file=core.permit is None)
     echoes = Walk(text, known, hub.name if hub else "").echoes()
     if not echoes:
         return Heard(text)
@@ -91,7 +91,7 @@ def _heard(reader: Reader, hub_id: str, text: str) -> Heard:
     return Heard(left, tuple(echoes), tuple(known.memory(id_) for id_ in met))
 
 
-def _page(reader: Reader, hub_id: str, text: str) -> Heard | None:
+def _page(core: Core, reader: Reader, hub_id: str, text: str) -> Heard | None:
     """A text that is nothing but a file or a folder as the memory tool shows it."""
     if "/memories" not in text:
         return None
@@ -105,10 +105,10 @@ def _page(reader: Reader, hub_id: str, text: str) -> Heard | None:
     path, words = page
     memory = holder(path, words, lambda path: reader.memory_by_path(hub_id, path))
     # Of MEMORY.md the words are those of many memories, and known by its own shape.
-    known = (memory,) if memory else _of_file(reader, hub_id, words)
+    known = (memory,) if memory else _of_file(core, reader, hub_id, words)
     return Heard("", (Echo(0, len(text), known[0].id),), known) if known else Heard(text)
 
 
-def _of_file(reader: Reader, hub_id: str, words: str) -> tuple[Memory, ...]:
-    heard = _heard(reader, hub_id, words) if may_be_ours(words) else Heard(words)
+def _of_file(core: Core, reader: Reader, hub_id: str, words: str) -> tuple[Memory, ...]:
+    heard = _heard(core, reader, hub_id, words) if may_be_ours(words) else Heard(words)
     return heard.memories if heard.nothing_new else ()

@@ -55,7 +55,7 @@ _ESCAPED = re.compile(r"^([ \t]*)\\(?=[-#`~*_=+\[])")
 class Known:
     """The store as one text is held against it, with what was looked up already."""
 
-    def __init__(self, reader: Reader, hub_id: str, *, budget: int) -> None:
+    def __init__(self, reader: Reader, hub_id: str, *, budget: int, file: bool = True) -> None:
         self._reader = reader
         self._hub_id = hub_id
         self._lookups = _LOOKUPS_MAX
@@ -65,7 +65,8 @@ class Known:
         self._numbers: dict[int, Memory | None] = {}
         self._contents: dict[str, str] = {}
         self._others: dict[str, list[str]] = {}
-        self._lines: set[str] | None = None
+        # Who was never shown the file does not learn what stands in it.
+        self._lines: set[str] | None = None if file else set()
         self._turns: dict[str, list[tuple[str, str]]] | None = None
 
     # Memories
@@ -179,7 +180,14 @@ class Known:
         if memory.version == 1 or not self._may_look():
             return []
         revisions = self._reader.revisions(self._hub_id, memory.id)[-_VERSIONS_MAX:]
-        return [old for one in revisions if (old := one.fields.get(field, ("", ""))[0])]
+        out = []
+        for one in reversed(revisions):
+            if one.fields.get("boundary", ("", ""))[0] == "private":
+                # What it said before, only its owner was told.
+                break
+            if old := one.fields.get(field, ("", ""))[0]:
+                out.append(old)
+        return out
 
     def common(self, text: str, start: int, words: str) -> int:
         """How far they are alike; nothing is, once enough was compared."""

@@ -297,6 +297,12 @@ def _supersede(
             f"#{previous.number} has been superseded already, by {previous.superseded_by}.",
             hint="Supersede the newest one.",
         )
+    if item.memory.boundary == "private" and previous.owner != core.actor:
+        raise InvalidInput(
+            f"#{previous.number} is {previous.owner}'s, and a private memory would hide it from"
+            " everyone.",
+            hint="Leave the boundary out, or keep a private one beside it.",
+        )
     new = placed(writer, recorder, core, item.memory)._replace(supersedes=previous.id)
     memory = recorder.add(new, item.indexed)
     ended = previous.valid_until or memory.valid_from or recorder.change.at

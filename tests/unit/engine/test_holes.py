@@ -302,7 +302,7 @@ def test_nobody_brings_back_what_was_private_by_an_undo(
             bob.undo(change.id, force=force)
     assert shared.get(1).content == "Ada is here"
     assert bob.undo(last.id).memories[0].content == "Ada is back"
-    with pytest.raises(Conflict, match="private"):
+    with pytest.raises(NotFound, match="of yours"):
         bob.undo()
     assert shared.undo(sharing.id).memories[0].boundary == "private"
 
@@ -462,3 +462,46 @@ def test_a_number_of_any_size_is_a_mistake_and_no_fault(hub: HubMemory, number: 
         reply = offered.call(tool, args)
         assert reply.failed or "not found" in reply.text, (dialect, tool)
     assert len(hub.list()) == 1
+
+
+# What can be found out by saying it
+
+
+def test_saying_what_a_memory_said_while_it_was_private_tells_nothing(
+    memory: Holdfast, shared: HubMemory
+) -> None:
+    bob = guest(memory, "bob")
+    for said in ("Ada is ill", "Ada feels better"):
+        assert not bob.heard(f"- [#1] {said}").nothing_new
+        assert not bob.heard(f"- [#1] {said}").echoes
+    assert bob.heard("- [#1] Ada is back").nothing_new
+    assert bob.heard("- [#1] Ada is here").nothing_new
+
+
+def test_saying_what_the_owner_wrote_beside_the_memories_tells_a_guest_nothing(
+    memory: Holdfast, hub: HubMemory
+) -> None:
+    hub.remember("Ada likes tea", category="preference", layer="long_term")
+    hub.sync()
+    file = Path(hub.memory_md)
+    text = file.read_text(encoding="utf-8").replace("## ", "My diary says hello:\n\n## ", 1)
+    file.write_text(text, encoding="utf-8")
+    hub.sync()
+    block = hub.context(style="maven")
+    assert "My diary" in block
+    assert hub.heard(block).nothing_new
+    assert "My diary" in guest(memory, "bob").heard(block).text
+
+
+def test_nobody_hides_the_memory_of_another_behind_a_private_one(
+    memory: Holdfast, hub: HubMemory
+) -> None:
+    theirs = hub.remember("The door is green").memory
+    bob = guest(memory, "bob")
+    with pytest.raises(InvalidInput, match="private"):
+        bob.remember("The door is red", supersedes=theirs.id, boundary="private")
+    assert hub.get(theirs.id).superseded_by is None
+    mine = bob.remember("The gate is green").memory
+    bob.remember("The gate is red", supersedes=mine.id, boundary="private")
+    bob.remember("The door is red", supersedes=theirs.id)
+    assert hub.get(theirs.id).superseded_by is not None
