@@ -218,14 +218,14 @@ def _filled(core: Core, about: Mapping[str, Any], memory: Memory, made: Made) ->
     text, cut = _within(text, core.settings["content.bytes_max"])
     if cut:
         note = f"{note}; {cut}" if note else cut
-    if memory.content_hash not in (about["content_hash"], normalise.content_hash(text)) and (
-        page_of(memory.metadata) is None
-    ):
+    if memory.content_hash not in (about["content_hash"], normalise.content_hash(text)):
         note = "its content was changed by hand before its text was read"
     elif normalise.is_visible(text):
         fields |= _with_words(memory, about, text, made)
-    elif not memory.summary and note:
-        fields["summary"] = f"There is no text of it: {note}."
+    else:
+        note = note or "there are no words in it"
+        if not memory.summary:
+            fields["summary"] = f"There is no text of it: {note}."
     if memory.state == "processing":
         fields |= {"state": "active", "state_reason": note}
     metadata = dict(memory.metadata)

@@ -128,6 +128,18 @@ def test_a_fetched_link_pushed_again_is_a_duplicate_and_asked_again_is_fetched_a
     assert len(hub.list()) == 1
 
 
+def test_what_somebody_wrote_before_a_page_was_fetched_again_is_kept(
+    hub: HubMemory, site: Site
+) -> None:
+    first = fetched(hub, site.serve("/birds", PAGE))
+    hub.remember(f"{site.address}/birds", fetch=True)
+    hub.update(first.id, content="My own words on herons.")
+    work_until_done(hub.core, hub.home, allowed=("127.0.0.1",))
+    told = hub.get(first.id)
+    assert (told.content, told.state) == ("My own words on herons.", "active")
+    assert "changed by hand" in told.state_reason
+
+
 def test_a_title_that_was_given_stays(hub: HubMemory, site: Site) -> None:
     assert fetched(hub, site.serve("/birds", PAGE), title="My birds").title == "My birds"
 

@@ -56,6 +56,12 @@ def test_the_rules_pick_from_the_text_what_nobody_gave(read: Push) -> None:
     assert given.tags == ("mine",)
 
 
+def test_a_file_without_words_says_so(read: Push) -> None:
+    memory = read(b"  \n\t\n", "blank.txt")
+    assert (memory.state, memory.content) == ("active", "blank.txt")
+    assert memory.state_reason == "there are no words in it"
+
+
 def test_what_somebody_wrote_meanwhile_is_not_overwritten(hub: HubMemory, work: Work) -> None:
     made = push(hub)
     hub.update(made, content="My own words.")
