@@ -94,6 +94,7 @@ def index_files(
         (*walked.skipped, *run.skipped),
         (*walked.refused, *run.refused),
         tuple(run.withheld),
+        tuple(run.redacted),
     )
 
 
@@ -113,6 +114,7 @@ class _Run:
         self.gone: list[str] = []
         self.skipped: list[Note] = []
         self.refused: list[Note] = []
+        self.redacted: list[Note] = []
 
     def changed(self, walked: Walked) -> list[Found]:
         """The files that look otherwise than when they were sent; so far nothing is opened."""
@@ -195,6 +197,7 @@ class _Run:
             return
         for ready, result in zip(batch, results, strict=True):
             self._note(ready, result)
+            self._note_secrets(ready, result.memory.content)
 
     def _note(self, ready: _Ready, result: Remembered) -> None:
         path, memory = ready.path, result.memory
@@ -211,6 +214,19 @@ class _Run:
             self.added.append(path)
         else:
             self.updated.append(path)
+
+    def _note_secrets(self, ready: _Ready, kept: str) -> None:
+        """Says that the server has replaced secrets in what it keeps: the file still has them."""
+        if "[secret:" not in kept:
+            return
+        from holdfast.engine.redact import told
+        from holdfast.text.secrets import placeholders
+
+        before = placeholders(ready.draft.content)
+        new = {kind: n - before.get(kind, 0) for kind, n in placeholders(kept).items()}
+        if any(count > 0 for count in new.values()):
+            reason = f"{told(new)} in the memory; the file still has it"
+            self.redacted.append(Note(ready.path, reason))
 
     # What is gone
 
