@@ -68,7 +68,9 @@ class Toolset:
         try:
             tool = self._find(name)
             given = checked(tool, args)
+            self.desk.hub.take_redacted()
             answer = tool.run(self.desk._replace(report=report), given)
+            replaced = self.desk.hub.take_redacted()
         except CallCancelled:
             raise
         except MissingArguments as error:
@@ -78,7 +80,13 @@ class Toolset:
         except HoldfastError as error:
             return Reply(_sendable(self.dialect.failure(error)), failed=True)
         if isinstance(answer, str):
+            if replaced:
+                from holdfast.engine.redact import told
+
+                answer += f"\n\nNote: {told(replaced)} by placeholders; secrets are not stored."
             return Reply(_sendable(answer))
+        if replaced:
+            answer = {**answer, "redacted": replaced}
         said = json.dumps(answer, ensure_ascii=False)
         text = _sendable(said)
         return Reply(text, answer if text is said else json.loads(text))

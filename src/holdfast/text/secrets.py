@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple
 
-from holdfast.text.secrets_rules import RULES, Rule
+from holdfast.text.secrets_rules import RULES, TOKEN_CHARS_MIN, Rule
 
 # What stands in the place of a secret.
 PLACEHOLDER = re.compile(r"\[secret:([a-z0-9-]{1,40}):([0-9a-f]{8})\]")
@@ -39,9 +39,13 @@ def find(text: str) -> list[Found]:
     if len(low) != len(text):
         # Some letters grow when they are made small, and places would not be places any more.
         low = text.translate(_ascii_small())
-    found = [
-        one for rule in RULES if any(cue in low for cue in rule.cues) for one in _by(rule, text)
-    ]
+    # Tokens stand in one piece: only long words can be, or hold, one.
+    long = "\n".join([word for word in low.split() if len(word) >= TOKEN_CHARS_MIN])
+    found = []
+    for rule in RULES:
+        where = low if rule.spaced else long
+        if any(cue in where for cue in rule.cues):
+            found += _by(rule, text)
     if _may_name(low):
         from holdfast.text.secrets_named import find_named
 

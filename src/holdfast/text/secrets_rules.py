@@ -18,13 +18,19 @@ _WORD = "[A-Za-z0-9_-]"
 _ALNUM = "[A-Za-z0-9]"
 
 
+# The shortest token with a shape of its own: an access key of AWS.
+TOKEN_CHARS_MIN = 20
+
+
 class Rule(NamedTuple):
-    """One kind of secret. `check` names a check of secrets_checks beyond 'not an example'."""
+    """One kind of secret. `check` names a check of secrets_checks beyond 'not an example'. One that
+    is not `spaced` matches only within a word of TOKEN_CHARS_MIN characters, as its cues do."""
 
     kind: str
     cues: tuple[str, ...]
     pattern: str
     check: str = ""
+    spaced: bool = False
 
 
 def _token(kind: str, front: str, rest: str, *, end: str = _E_DASH, cue: str = "") -> Rule:
@@ -52,6 +58,7 @@ RULES: tuple[Rule, ...] = (
         ("private key",),
         f"{_BEGIN}(?:(?!-----BEGIN)[\\s\\S]){{16,32000}}?{_END}",
         "pem",
+        spaced=True,
     ),
     # One that was cut off is still one.
     Rule(
@@ -59,9 +66,13 @@ RULES: tuple[Rule, ...] = (
         ("private key",),
         f"{_BEGIN}(?:\\s|\\\\[nr])*[A-Za-z0-9+/=\\s\\\\]{{32,}}",
         "pem",
+        spaced=True,
     ),
     Rule(
-        "putty-key", ("private-lines:",), r"Private-Lines: \d+\s+(?P<s>(?:[A-Za-z0-9+/=]{40,}\s*)+)"
+        "putty-key",
+        ("private-lines:",),
+        r"Private-Lines: \d+\s+(?P<s>(?:[A-Za-z0-9+/=]{40,}\s*)+)",
+        spaced=True,
     ),
     _token("age-key", "AGE-SECRET-KEY-1", "[A-Z0-9]{58}"),
     # Clouds
@@ -76,6 +87,7 @@ RULES: tuple[Rule, ...] = (
         r"(?i:aws.{0,24}|secret.?access.?key.{0,12})(?:secret|sk|key)?[\"'\s]{0,3}(?:=>|[:=]|\bis\b)"
         r"[\"'\s]{0,4}(?P<s>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])",
         "mixed",
+        spaced=True,
     ),
     _token("gcp-api-key", "AIza", "[A-Za-z0-9_-]{35}"),
     _token("google-oauth-secret", "GOCSPX-", f"{_WORD}{{28}}"),
@@ -202,41 +214,48 @@ RULES: tuple[Rule, ...] = (
         ("://",),
         f"(?i:{_DATABASES})(?:\\+\\w{{1,16}})?://{_USER}:{_URL_PASSWORD}",
         "password",
+        spaced=True,
     ),
     Rule(
         "url-password",
         ("://",),
         f"\\b[a-zA-Z][a-zA-Z0-9+.-]{{1,15}}://{_USER}:{_URL_PASSWORD}",
         "password",
+        spaced=True,
     ),
     Rule(
         "basic-auth",
         ("basic ",),
         r"(?i:authorization[\"']?\s{0,2}[:=]\s{0,2}[\"']?basic) (?P<s>[A-Za-z0-9+/]{8,200}={0,2})",
         "basic",
+        spaced=True,
     ),
     Rule(
         "bearer-token",
         ("bearer ",),
         r"(?i:\bbearer) (?P<s>[A-Za-z0-9._~+/-]{20,2000}=*)(?![\w(])",
         "token",
+        spaced=True,
     ),
     Rule(
         "curl-password",
         ("curl",),
         r"\bcurl\b[^\n]{0,200}?\s(?:-u|--user)[ =]?[\"']?[^\s:\"']{1,64}:(?P<s>[^\s\"'@]{4,128})",
         "password",
+        spaced=True,
     ),
     Rule(
         "netrc-password",
         ("password ",),
         r"\bmachine\s+\S+\s+login\s+\S+\s+password\s+(?P<s>\S{4,128})",
         "password",
+        spaced=True,
     ),
     Rule(
         "docker-auth",
         ('"auth"',),
         r'"auth"\s{0,2}:\s{0,2}"(?P<s>[A-Za-z0-9+/]{12,400}={0,2})"',
         "basic",
+        spaced=True,
     ),
 )

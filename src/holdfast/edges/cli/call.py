@@ -60,6 +60,11 @@ class Call:
     ) -> None:
         if isinstance(error, HoldfastError):
             error.message = self.out.localised(error.message)
+        here = self._memory is not None and not self.server
+        if here and (replaced := self.memory.core.redactor.take()):
+            from holdfast.engine.redact import told
+
+            self.out.note(f"{told(replaced)} by placeholders before anything was written.")
         if (hub := self.__dict__.get("hub")) is not None:
             for note in hub.notes:
                 self.out.note(note)

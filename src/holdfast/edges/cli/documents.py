@@ -42,7 +42,7 @@ def _index_files(call: Call, args: Namespace) -> None:
 
 
 _PATHS = ("added", "updated", "unchanged", "removed", "withheld")
-_NOTED = ("skipped", "refused")
+_NOTED = ("skipped", "refused", "redacted")
 
 
 def show_report(call: Call, report: Report, *, dry_run: bool) -> None:
@@ -60,9 +60,10 @@ def show_report(call: Call, report: Report, *, dry_run: bool) -> None:
 
 
 def _show(call: Call, report: Report, *, dry_run: bool) -> None:
-    counts = ", ".join(f"{len(getattr(report, name))} {name}" for name in (*_PATHS[:4], *_NOTED))
+    names = (*_PATHS[:4], *_NOTED[:2])
+    counts = ", ".join(f"{len(getattr(report, name))} {name}" for name in names)
     call.out.line(f"{'Would be' if dry_run else 'Files'}: {counts}.", "green")
-    notes = [*report.refused, *report.skipped]
+    notes = [*report.redacted, *report.refused, *report.skipped]
     for note in notes[:_NOTES]:
         call.out.parts((f"  {note.path}", "cyan"), (f"  {note.reason}", "dim"))
     if len(notes) > _NOTES:

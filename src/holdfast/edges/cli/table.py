@@ -48,6 +48,7 @@ GROUPS = (
         "care",
         ("lifecycle", "stats", "doctor", "embed", "backup", "restore-backup"),
     ),
+    Group("secrets", "scan", ("scan",)),
     Group("settings and the shell", "config", ("config", "completion")),
     Group("a tour", "demo", ("demo",)),
     Group("measuring", "bench", ("bench",)),
