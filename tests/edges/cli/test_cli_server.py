@@ -32,6 +32,8 @@ WALK = (
     ("remember", "Prefers tabs over spaces", "--key", "indent", "--tag", "editor"),
     ("remember", "Prefers spaces", "--key", "indent"),
     ("remember", "Release 1.0 went out", "--occurred-at", "2024-05-03", "--json"),
+    ("remember", "The token is ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"),
+    ("forget", "3"),
     ("recall", "spaces", "--explain"),
     ("recall", "went", "out", "--json"),
     ("get", "indent"),
@@ -75,6 +77,8 @@ WALK = (
 _CHANGING = (
     (re.compile(r"\b(mem|chg|hub|trn|key)_[0-9a-z]{20}\b"), r"\1_ID"),
     (re.compile(r"2026-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)"), "NOW"),
+    # The same secret has another hash in another store.
+    (re.compile(r"\[secret:([a-z0-9-]+):[0-9a-f]{8}\]"), r"[secret:\1]"),
     # A cursor is good for one hub, and names it.
     (re.compile(r'"cursor": "[^"]+"'), '"cursor": "CURSOR"'),
     # How long it is kept is the server's business.

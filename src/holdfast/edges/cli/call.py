@@ -60,8 +60,7 @@ class Call:
     ) -> None:
         if isinstance(error, HoldfastError):
             error.message = self.out.localised(error.message)
-        here = self._memory is not None and not self.server
-        if here and (replaced := self.memory.core.redactor.take()):
+        if replaced := self._replaced():
             from holdfast.engine.redact import told
 
             self.out.note(f"{told(replaced)} by placeholders before anything was written.")
@@ -85,6 +84,13 @@ class Call:
                 remote.require(command, self.server)
             else:
                 self.server = ""
+
+    def _replaced(self) -> dict[str, int]:
+        """How many secrets of each kind were replaced by placeholders in what was written."""
+        if self.server:
+            hub: HubMemory | None = self.__dict__.get("hub")
+            return {} if hub is None else hub.take_redacted()
+        return {} if self._memory is None else self._memory.core.redactor.take()
 
     # What is open
 
