@@ -267,6 +267,9 @@ def purge(
     core: Core, hub_id: str, hub: str, references: Sequence[Reference], reason: str
 ) -> list[Receipt]:
     """Removes them for good."""
+    # Here, because nothing else on this path needs it.
+    from holdfast.engine import kept_answers
+
     out = []
     reason = clean_label("reason", reason)
     with core.write() as writer:
@@ -283,6 +286,7 @@ def purge(
             )
             writer.add_receipt(hub_id, receipt)
             out.append(receipt)
+        kept_answers.blank(writer, [receipt.memory_id for receipt in out])
     settle(core, "What was purged is gone")
     return out
 

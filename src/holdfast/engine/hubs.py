@@ -59,9 +59,12 @@ def rename_hub(core: Core, name: str, new: str) -> Hub:
 
 def delete_hub(core: Core, name: str) -> Hub:
     """Removes the hub and everything in it, for good."""
+    from holdfast.engine import kept_answers
+
     hub = find_hub(core, name)
     with core.store.write() as writer:
         require_hub(writer, hub.id, name)
         writer.drop_hub(hub.id)
+        kept_answers.blank(writer, [hub.id])
     core.store.settle()
     return hub

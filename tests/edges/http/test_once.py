@@ -217,6 +217,39 @@ def test_answers_are_kept_for_a_day(
     assert once.drop_old(core) == 1
 
 
+def test_old_answers_go_when_new_ones_come(
+    house: House, ask: Asking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    core = house.memory.core
+    ask.post("/v1/log", {"role": "user", "content": "Hello"}, headers=KEY)
+    tomorrow = SystemClock().now() + timedelta(days=1, minutes=1)
+    monkeypatch.setattr(core, "clock", type("Clock", (), {"now": lambda self: tomorrow})())
+    ask.post("/v1/log", {"role": "user", "content": "Again"}, headers={"Idempotency-Key": "key-2"})
+    assert once.drop_old(core) == 0
+    with core.store.read() as reader:
+        (left,) = reader.records("", once.KIND, limit=9)
+    assert "Again" in left.body["answer"]
+
+
+@pytest.mark.parametrize("gone", ["memory", "hub"])
+def test_what_is_purged_is_in_no_answer_that_was_kept(house: House, ask: Asking, gone: str) -> None:
+    new = {"content": "Ada has the flu"}
+    made = ask.post("/v1/memories", new, headers=KEY).json()["data"]["id"]
+    other = {"Idempotency-Key": "key-2"}
+    ask.post("/v1/memories", {"content": "Ada prefers tabs"}, headers=other)
+    if gone == "memory":
+        ask("DELETE", f"/v1/memories/{made}")
+        again = ask.post("/v1/memories", new, headers=KEY)
+        assert (again.status_code, again.json()["error"]["code"]) == (404, "not_found")
+        assert len(house.hub.list()) == 1
+        there = ask.post("/v1/memories", {"content": "Ada prefers tabs"}, headers=other)
+        assert there.headers["Idempotent-Replay"] == "true"
+    else:
+        house.memory.delete_hub(house.hub.name)
+    with house.memory.core.store.read() as reader:
+        assert "flu" not in repr(reader.records("", once.KIND, limit=9))
+
+
 def test_a_key_that_is_too_long_is_refused(ask: Asking) -> None:
     answer = ask.post("/v1/memories", {"content": "x"}, headers={"Idempotency-Key": "k" * 201})
     assert answer.status_code == 400

@@ -9,7 +9,7 @@ import os
 import secrets
 import socket
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,11 +20,13 @@ from holdfast.domain.record import NO_HUB, Record
 from holdfast.edges.http.answers import Refused
 from holdfast.edges.http.call import Call
 from holdfast.engine.core import Core
+from holdfast.engine.kept_answers import KIND
 
 if TYPE_CHECKING:
     from holdfast.store.base import Writer
 
-KIND = "idempotency"
+# With each new answer so many go that were kept long enough: more than come.
+_DROPPED_AT_ONCE = 8
 _KEPT = timedelta(days=1)
 # Who holds a key for longer than this has died, even where nobody can tell.
 _HELD = timedelta(minutes=1)
@@ -93,6 +95,10 @@ def _claim(call: Call, place: str, asked: str) -> dict[str, Any] | None:
                     "This idempotency key was used for another request.",
                     hint="Use a new key for each request.",
                 )
+            if record.body["status"] is not None and not record.body["answer"]:
+                raise Refused(
+                    404, "not_found", "What this request was answered with has been removed since."
+                )
             if record.body["status"] is not None:
                 answer = json.loads(record.body["answer"])
                 return {"status": record.body["status"], "answer": answer}
@@ -113,6 +119,7 @@ def _claim(call: Call, place: str, asked: str) -> dict[str, Any] | None:
                 )
         held = {"asked": asked, "status": None, "answer": "", "holder": _me(), "begun": False}
         writer.put_record(Record(NO_HUB, KIND, place, now, held, due=now + _KEPT))
+        _drop_old(writer, now, _DROPPED_AT_ONCE)
     return None
 
 
@@ -164,9 +171,13 @@ def _release(call: Call, place: str) -> None:
 def drop_old(core: Core, *, limit: int = 500) -> int:
     """Removes answers that were kept long enough; returns how many."""
     with core.store.write() as writer:
-        old = writer.due_records(KIND, core.now(), limit=limit)
-        for record in old:
-            writer.drop_record(record.hub_id, KIND, record.id)
+        return _drop_old(writer, core.now(), limit)
+
+
+def _drop_old(writer: Writer, now: datetime, limit: int) -> int:
+    old = writer.due_records(KIND, now, limit=limit)
+    for record in old:
+        writer.drop_record(record.hub_id, KIND, record.id)
     return len(old)
 
 
