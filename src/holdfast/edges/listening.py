@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 from holdfast.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from starlette.types import ASGIApp
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -55,9 +57,22 @@ def listen(host: str, port: int) -> socket.socket:
     return listening
 
 
-def run(app: ASGIApp, listening: socket.socket, *, stop_s: int) -> None:
-    """Answers until SIGTERM or SIGINT, then finishes what it has accepted, for at most `stop_s`."""
+def run(
+    app: ASGIApp,
+    listening: socket.socket,
+    *,
+    stop_s: int,
+    stopping: Callable[[], None] | None = None,
+) -> None:
+    """Answers until SIGTERM or SIGINT, then finishes what it has accepted, for at most `stop_s`.
+    `stopping` is called first: what would never be finished by itself ends then."""
     import uvicorn
+
+    class Server(uvicorn.Server):
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            if stopping is not None:
+                stopping()
+            await super().shutdown(sockets)
 
     config = uvicorn.Config(
         app,
@@ -71,7 +86,7 @@ def run(app: ASGIApp, listening: socket.socket, *, stop_s: int) -> None:
     # process before the memory is closed.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        uvicorn.Server(config).run(sockets=[listening])
+        Server(config).run(sockets=[listening])
     except KeyboardInterrupt:
         return
     finally:

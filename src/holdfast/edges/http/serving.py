@@ -53,7 +53,8 @@ def serve(
     for name in ("mcp", "uvicorn"):
         logging.getLogger(name).setLevel(logging.WARNING)
     with Worker(memory):
-        listening.run(app, socket_, stop_s=_STOP_S)
+        # Streams of events would stay open for as long as there is time.
+        listening.run(app, socket_, stop_s=_STOP_S, stopping=app.state.stopping.set)
 
 
 def limits_of(memory: Holdfast) -> Limits:
