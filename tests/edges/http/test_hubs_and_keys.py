@@ -176,6 +176,15 @@ def test_keys_are_ones_own(house: House, ask: Asking) -> None:
     assert names(house.ask(house.key("ben")).get("/v1/keys")) == ["of ben"]
 
 
+@pytest.mark.parametrize("limit", ["hubs", "read_only", "no_delete"])
+def test_a_limited_key_does_not_tell_of_the_others(house: House, ask: Asking, limit: str) -> None:
+    ask.post("/v1/keys", {"name": "for another hub"})
+    body: dict[str, Any] = {"name": "mine", limit: [house.hub.id] if limit == "hubs" else True}
+    secret = ask.post("/v1/keys", body).json()["data"]["secret"]
+    assert names(house.ask(secret).get("/v1/keys")) == ["mine"]
+    assert len(names(ask.get("/v1/keys"))) > 2
+
+
 def test_a_key_for_some_hubs_names_only_hubs_in_reach(house: House, ask: Asking) -> None:
     good = ask.post("/v1/keys", {"name": "k", "hubs": ["plans"]}).json()["data"]
     assert good["hubs"] == [house.hub.id]

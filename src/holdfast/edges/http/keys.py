@@ -32,8 +32,13 @@ class NewKey(Body):
 
 @router.get("", response_model=Many[KeyOut])
 def list_keys(call: Calling) -> Any:
-    """One's own keys, revoked ones among them; never their secrets."""
-    return {"data": [_plain(key) for key in keys.keys(call.memory.core, call.guest.actor)]}
+    """One's own keys, revoked ones among them; never their secrets. A limited one lists itself: the
+    others may be for hubs that are none of its business."""
+    own = call.guest.key
+    found = keys.keys(call.memory.core, call.guest.actor)
+    if own is not None and _limited(own):
+        found = [key for key in found if key.id == own.id]
+    return {"data": [_plain(key) for key in found]}
 
 
 @router.post("", status_code=status.HTTP_201_CREATED, response_model=One[KeyHanded])
