@@ -89,6 +89,7 @@ class Town:
             memory=memory_id, change=self.shared_of_ada.changes()[0].id
         )
         self.shared = shared
+        self.files: dict[str, str] = {}
 
     def of(self, key: str, hub: str) -> HubMemory:
         """A hub as the one sees it who has the key."""
@@ -133,10 +134,25 @@ def everything(hub: HubMemory, boundary: str | None) -> str:
     return kept.id
 
 
+def upload(town: Town, hub: str, boundary: str) -> str:
+    """A file of Ada's, with the mark in its name and its text, and a job that waits to read it."""
+    form = {"title": f"Title {MARK}", "boundary": boundary}
+    file = {"file": (f"{MARK}.txt", f"{WORD} {MARK}".encode(), "text/plain")}
+    ada = town.house.ask(town.ada, hub)
+    answer = ada("POST", "/v1/memories/upload", files=file, data=form)
+    assert answer.status_code == 201, answer.text
+    return str(answer.json()["data"]["id"])
+
+
 @pytest.fixture(scope="module")
 def town(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
     made = Town(tmp_path_factory.mktemp("town"))
     with made.house:
+        hers = made.ids["her hub"].hub
+        made.files = {
+            "her hub": upload(made, hers, "hub"),
+            "shared, private": upload(made, made.shared.id, "private"),
+        }
         made.house.app.state.stopping.set()
         yield made
 
@@ -265,6 +281,18 @@ def test_what_somebody_does_in_private_changes_nothing_for_others(town: Town) ->
     assert [line for line in new if line["type"] != "receipt"] == []
 
 
+@pytest.mark.parametrize("where", ["her hub", "shared, private"])
+def test_a_file_of_another_tenant_is_not_there(town: Town, where: str) -> None:
+    real, none = town.files[where], town.ids[where].made_up().memory
+    for hub in (town.his.id, town.shared.id, town.ids["her hub"].hub):
+        ben = town.ben(hub)
+        for after in ("/attachment", "", "/history"):
+            told = [ben.get(f"/v1/memories/{name}{after}") for name in (real, none)]
+            assert [answer.status_code for answer in told] == [404, 404]
+            assert told[0].text == told[1].text.replace(none, real)
+        assert MARK not in ben.get("/v1/jobs").text
+
+
 def test_the_same_text_in_private_is_no_duplicate_for_others(town: Town) -> None:
     town.shared_of_ada.remember("The tide is high", boundary="private", key="tide")
     answer = town.ben(town.shared.id).post("/v1/memories", {"content": "The tide is high"})
@@ -318,6 +346,45 @@ def test_no_tool_of_any_dialect_tells_one_tenant_of_the_other(
             reply = tools.call(tool.name, args)
             told = (reply.text + json.dumps(reply.data, default=str)).replace(f"ada-{MARK}", "ada")
             assert MARK not in told, f"{tool.name}({args})"
+
+
+@pytest.mark.parametrize("dialect", NAMES)
+@pytest.mark.parametrize("who", ["viewer", "read-only key", "of the team"])
+def test_no_tool_of_any_dialect_writes_for_who_may_only_read(
+    town: Town, dialect: str, who: str
+) -> None:
+    memory = town.house.memory
+    core = memory.core
+    if who == "of the team":
+        team = access.create_team(core, access.create_org(core, f"o {dialect}").id, "team")
+        access.set_card(core, town.shared.id, team_id=team.id)
+        access.set_member(core, "team", team.id, "vera", "viewer")
+    role = {"viewer": "viewer", "read-only key": "admin"}.get(who)
+    if role is not None:
+        access.set_member(core, "hub", town.shared.id, "vera", role)
+    secret = town.house.key("vera", read_only=who == "read-only key")
+    guest = Guest(memory, keys.find_key(core, secret))
+    hub = guest.hub(town.shared.id)
+    tools = Toolset(find_dialect(dialect), Desk(hub, every_hub=True, guest=guest), all_tools=True)
+    ours = HubMemory(core.for_upkeep(), town.shared, memory.home)
+    seen = ours.list()[0]
+    ids = town.ids["shared, private"]._replace(memory=seen.id)
+    before = _canonical(ours)
+    for tool in tools.tools:
+        least = {p.name: guess(town, p, ids) for p in tool.parameters if p.required}
+        most = {p.name: guess(town, p, ids) for p in tool.parameters}
+        for args in (least, most):
+            tools.call(tool.name, args)
+            assert _canonical(ours) == before, f"{tool.name}({args})"
+    if role is not None:
+        access.remove_member(core, "hub", town.shared.id, "vera")
+
+
+def _canonical(hub: HubMemory) -> list[str]:
+    """Everything that is kept of a hub, but for counts of what was shown and used."""
+    counted = ("shown_count", "access_count", "accessed_at")
+    lines = [json.loads(line) for line in hub.export()]
+    return [json.dumps({k: v for k, v in line.items() if k not in counted}) for line in lines]
 
 
 @pytest.mark.parametrize("dialect", NAMES)
