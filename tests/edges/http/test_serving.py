@@ -22,6 +22,7 @@ from holdfast.edges.http.serving import serve
 from holdfast.engine import access, keys
 from holdfast.errors import InvalidInput
 from holdfast.testing import open_for_tests
+from tests.edges.test_worker import until
 
 
 class Server:
@@ -79,6 +80,30 @@ def test_it_answers_and_ends_with_everything_written(server: Server, tmp_path: P
     assert server.end() == 0
     with open_for_tests(tmp_path) as memory:
         assert [one.content for one in memory.hub("default").list()] == ["Prefers tabs"]
+
+
+def test_what_is_saved_in_a_file_is_taken_in_without_a_request(tmp_path: Path) -> None:
+    pytest.importorskip("watchfiles")
+    with open_for_tests(tmp_path) as memory:
+        hub = memory.create_hub("work")
+        hub.remember("Prefers tabs", layer="long_term")
+        hub.sync()
+        file = Path(hub.memory_md)
+        server = Server(tmp_path)
+        try:
+            saved = 0
+
+            def is_taken_in() -> bool:
+                nonlocal saved
+                saved += 1
+                file.write_text(re.sub(r"Prefers \S+", f"Prefers {saved}", file.read_text()))
+                with memory.core.store.read() as reader:
+                    [kept] = reader.memories_by_id(hub.id, ["mem_00000001"]).values()
+                return kept.content != "Prefers tabs"
+
+            until(is_taken_in)
+        finally:
+            server.end()
 
 
 def test_over_mcp_a_key_reaches_what_its_actor_does(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from holdfast.edges import listening
 from holdfast.edges.http.app import create_app
 from holdfast.edges.http.gates import LOOPBACK, Limits
+from holdfast.edges.watcher import Watcher
 from holdfast.edges.worker import Worker
 from holdfast.engine import keys
 from holdfast.errors import InvalidInput
@@ -52,7 +53,7 @@ def serve(
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(message)s")
     for name in ("mcp", "uvicorn"):
         logging.getLogger(name).setLevel(logging.WARNING)
-    with Worker(memory):
+    with Worker(memory), Watcher(memory):
         # Streams of events would stay open for as long as there is time.
         listening.run(app, socket_, stop_s=_STOP_S, stopping=app.state.stopping.set)
 
