@@ -304,9 +304,18 @@ def _file_of(place: Place, job: _Job) -> tuple[str, str | None]:
         ending = "" if number == 1 else f"-{number}"
         relative = f"{FOLDER}/{job.day}-{job.name}{ending}.md"
         text = _read(place, relative)
-        if text is None or archive_text.session_of(text) == job.session:
+        ours = text is None or archive_text.session_of(text) == job.session
+        if ours and not _is_anothers(place, relative):
             return relative, text
     raise AlreadyExists(f"There are too many archives named {job.name} of {job.day}.")
+
+
+def _is_anothers(place: Place, relative: str) -> bool:
+    """Whether it is the file of a memory that whoever asks may not see, also of a forgotten one."""
+    wanted = Filter(states=(), came_from=relative, forgotten=None, quarantined=None)
+    with place.core.store.read() as reader:
+        found = reader.memories(place.hub_id, wanted, order="number", after=None, limit=_NAMES_MAX)
+    return any(one.source_path == relative and not place.core.sees(one) for one in found)
 
 
 def _read(place: Place, relative: str) -> str | None:

@@ -505,3 +505,28 @@ def test_nobody_hides_the_memory_of_another_behind_a_private_one(
     bob.remember("The gate is red", supersedes=mine.id, boundary="private")
     bob.remember("The door is red", supersedes=theirs.id)
     assert hub.get(theirs.id).superseded_by is not None
+
+
+@pytest.mark.parametrize("forgotten", [True, False])
+def test_a_conversation_that_is_private_is_not_added_to_by_who_guesses_its_name(
+    memory: Holdfast, hub: HubMemory, forgotten: bool
+) -> None:
+    said = [{"role": "user", "content": "Ada is ill"}]
+    own = hub.archive_conversation("s1", name="talk", messages=said)
+    assert own.memory is not None
+    assert own.path is not None
+    hub.update(own.memory.id, boundary="private")
+    if forgotten:
+        hub.forget(own.memory.id)
+    before = Path(own.path).read_text(encoding="utf-8")
+    bob = guest(memory, "bob")
+    for count in (1, 2):
+        more = [{"role": "user", "content": f"Hello {number}"} for number in range(count)]
+        done = bob.archive_conversation("s1", name="talk", messages=more)
+        assert done.memory is not None
+        assert done.path is not None
+        assert done.path != own.path
+        assert "ill" not in done.memory.content
+        assert "ill" not in Path(done.path).read_text(encoding="utf-8")
+        assert f"Hello {count - 1}" in done.memory.content
+    assert Path(own.path).read_text(encoding="utf-8") == before
