@@ -739,10 +739,12 @@ class HubMemory:
         return done._replace(notes=(*done.notes, *tidy(place, dry_run=dry_run)))
 
     def lifecycle(
-        self, *, dry_run: bool = False, category: str | None = None
+        self, *, dry_run: bool = False, category: str | None = None, when_due: bool = False
     ) -> list_[LifecycleMove]:
         """Cools and archives what is due, or only what is due of one category; a dry run only
-        says what it would do and why."""
+        says what it would do and why. `when_due` runs the rules at most once a day."""
+        if when_due:
+            return engine.lifecycle.lifecycle_when_due(self.core, self.id, self.name)
         return engine.lifecycle.lifecycle(
             self.core, self.id, self.name, dry_run=dry_run, category=category
         )

@@ -64,3 +64,5 @@ class Dialect(NamedTuple):
     instructions: str
     failure: Callable[[HoldfastError], str] = plain_failure
     missing: Callable[[Sequence[str]], str] | None = None
+    # What is offered instead where nothing may be changed; none: those of the tools that read.
+    when_read_only: tuple[Tool, ...] = ()

@@ -46,7 +46,7 @@ class Toolset:
         self.read_only = read_only
         self.tools: tuple[Tool, ...] = tuple(
             tool
-            for tool in dialect.tools
+            for tool in (read_only and dialect.when_read_only) or dialect.tools
             if (all_tools or not tool.extra) and (tool.reads or not read_only)
         )
 

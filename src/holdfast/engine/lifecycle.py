@@ -26,6 +26,7 @@ from heapq import heappop, heappush
 
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Filter
+from holdfast.domain.record import Record
 from holdfast.domain.results import LifecycleMove
 from holdfast.engine.core import Core, require_hub
 from holdfast.engine.listing import scan_memories
@@ -147,6 +148,23 @@ def lifecycle(
     return sorted(
         (move for move in done if core.sees(move.memory)), key=lambda move: move.memory.number
     )
+
+
+# Once a day is often enough for rules that count in days.
+_EVERY = timedelta(days=1)
+
+
+def lifecycle_when_due(core: Core, hub_id: str, hub: str) -> list[LifecycleMove]:
+    """Runs the rules where they have not run for a day, for who cannot count on anyone else."""
+    with core.store.read() as reader:
+        last = reader.record(hub_id, "upkeep", "lifecycle")
+    if last is not None and core.now() - last.at < _EVERY:
+        return []
+    with core.store.write() as writer:
+        require_hub(writer, hub_id, hub)
+        # Noted before: two processes do not both look through the hub.
+        writer.put_record(Record(hub_id, "upkeep", "lifecycle", core.now(), {}))
+    return lifecycle(core, hub_id, hub)
 
 
 def _due(core: Core, hub_id: str, hub: str, categories: tuple[str, ...]) -> Iterator[LifecycleMove]:

@@ -488,3 +488,15 @@ def test_the_api_knows_the_tool_by_its_type_and_others_get_a_schema(hub: HubMemo
     ]
     assert schema["annotations"]["readOnlyHint"] is False
     assert schema["annotations"]["destructiveHint"] is True
+
+
+def test_read_only_views_and_nothing_else(hub: HubMemory) -> None:
+    holdfast.tools("anthropic", hub).call(
+        "memory", {"command": "create", "path": "/memories/a.md", "file_text": "tea"}
+    )
+    tools = holdfast.tools("anthropic", hub, read_only=True)
+    assert tools.names == ("memory",)
+    assert "tea" in tools.call("memory", {"command": "view", "path": "/memories/a.md"}).text
+    reply = tools.call("memory", {"command": "delete", "path": "/memories/a.md"})
+    assert reply.failed
+    assert "read-only" in reply.text

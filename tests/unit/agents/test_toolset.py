@@ -93,8 +93,8 @@ def test_what_is_answered_can_be_sent_as_utf8(hub: HubMemory) -> None:
 
 
 def test_where_no_tool_is_offered_it_is_said(hub: HubMemory) -> None:
-    tools = holdfast.tools("anthropic", hub, read_only=True)
-    reply = tools.call("memory", {"command": "view", "path": "/memories"})
+    writing = find_dialect("anthropic")._replace(when_read_only=())
+    reply = Toolset(writing, Desk(hub), read_only=True).call("memory", {"command": "view"})
     assert reply.text == (
         "The tool memory cannot be used: this memory is read-only. No tools are offered here."
     )

@@ -8,6 +8,7 @@ arguments into calls of the hub and results into the shapes that Pynchy's agents
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from holdfast.agents.desk import Desk
@@ -32,8 +33,7 @@ def _save(desk: Desk, given: dict[str, Any]) -> dict[str, Any]:
     heard = desk.hub.heard(given["content"])
     if heard.nothing_new:
         raise Conflict(heard.sentence)
-    # Nobody else may be running the lifecycle for this agent, and daily notes are to expire.
-    desk.hub.lifecycle(category="daily")
+    _expire_daily(desk)
     result = desk.hub.remember(
         heard.text,
         key=given["key"],
@@ -54,8 +54,16 @@ def _save(desk: Desk, given: dict[str, Any]) -> dict[str, Any]:
     return {"key": key, "status": "created" if created else "updated"}
 
 
+def _expire_daily(desk: Desk) -> None:
+    """Nobody else may be running the lifecycle for this agent, and daily notes are to expire."""
+    # Where it cannot be done now, an answer is worth more; it is tried again with the next call.
+    with suppress(HoldfastError):
+        desk.hub.lifecycle(category="daily")
+
+
 def _recall(desk: Desk, given: dict[str, Any]) -> dict[str, Any]:
     _require("recall_memories", given, "query")
+    _expire_daily(desk)
     notes = _take_in_files(desk)
     found = desk.hub.recall(
         given["query"],
@@ -63,6 +71,9 @@ def _recall(desk: Desk, given: dict[str, Any]) -> dict[str, Any]:
         category=given["category"],
         zone=desk.zone,
         plain=True,
+        # To the letter: words, and where they find nothing the text as it stands. By meaning there
+        # would always be something, and an agent could not tell what is not known.
+        meaning=False,
     )
     answer: dict[str, Any] = {"memories": [_hit(hit) for hit in found], "count": len(found)}
     if notes := [*found.degraded, *notes]:
@@ -84,6 +95,7 @@ def _forget(desk: Desk, given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _list(desk: Desk, given: dict[str, Any]) -> dict[str, Any]:
+    _expire_daily(desk)
     notes = _take_in_files(desk)
     found = desk.hub.list(category=given["category"], order="updated", limit=_LIST_MAX)
     memories = [
