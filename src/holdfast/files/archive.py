@@ -80,7 +80,7 @@ def files_of(place: Place, references: Sequence[Reference]) -> list[str]:
     """The archives of these memories, relative to the hub's folder."""
     if not os.path.isdir(os.path.join(place.folder, FOLDER)):
         return []
-    with place.core.store.read() as reader:
+    with place.core.read() as reader:
         require_hub(reader, place.hub_id, place.hub)
         found = [
             engine.find.find_memory(reader, place.hub_id, place.hub, one, forgotten=True)

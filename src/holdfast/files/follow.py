@@ -140,7 +140,7 @@ def doomed(files: KeptFiles, references: Sequence[Any]) -> list[Doomed]:
     if not os.path.isdir(files.folder):
         return []
     out = []
-    with files.core.store.read() as reader:
+    with files.core.read() as reader:
         for reference in references:
             memory = find_memory(reader, files.hub_id, files.hub, reference, forgotten=True)
             path = memory.source_path

@@ -530,3 +530,22 @@ def test_a_conversation_that_is_private_is_not_added_to_by_who_guesses_its_name(
         assert "ill" not in Path(done.path).read_text(encoding="utf-8")
         assert f"Hello {count - 1}" in done.memory.content
     assert Path(own.path).read_text(encoding="utf-8") == before
+
+
+@pytest.mark.parametrize("what", ["file", "conversation"])
+def test_a_purge_by_key_takes_the_file_of_the_memory_that_is_meant(
+    memory: Holdfast, hub: HubMemory, what: str
+) -> None:
+    bob = guest(memory, "bob")
+    if what == "file":
+        bob.files().create("/memories/a.md", "Of bob")
+        path = Path(hub.folder) / "files" / "a.md"
+    else:
+        done = bob.archive_conversation("s1", messages=[{"role": "user", "content": "Of bob"}])
+        path = Path(done.path or "")
+    bob.update(1, key="same")
+    hub.remember("Private to the owner", key="same", boundary="private")
+    assert path.is_file()
+    bob.purge("same")
+    assert not path.exists()
+    assert hub.get("same").content == "Private to the owner"
