@@ -166,7 +166,7 @@ def _without_private(document: Document, hidden: set[str], *, empty: bool = Fals
             groups.append([])
         groups[-1].append(block)
     kept = []
-    for group in groups:
+    for group in filter(None, groups):
         items = [block for block in group if isinstance(block, Item)]
         rest = "".join(block.raw for block in group if isinstance(block, Verbatim))
         private = (bool(items) or empty) and all(item.id in hidden for item in items)

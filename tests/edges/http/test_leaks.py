@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,7 +14,7 @@ import pytest
 from holdfast import engine
 from holdfast.agents.desk import Desk
 from holdfast.agents.dialects import NAMES, find_dialect
-from holdfast.agents.tool import Parameter
+from holdfast.agents.tool import Parameter, Tool
 from holdfast.agents.toolset import Toolset
 from holdfast.engine import access, invites, keys
 from holdfast.guest import Guest
@@ -302,7 +303,8 @@ def test_the_same_text_in_private_is_no_duplicate_for_others(town: Town) -> None
 
 # Every tool of every dialect
 
-_GUESSES = {"query": WORD, "q": WORD, "text": WORD, "content": f"My {WORD}", "path": "/memories"}
+_GUESSES = {"query": WORD, "q": WORD, "text": WORD, "path": "/memories"}
+_number = count()
 
 
 def guess(town: Town, parameter: Parameter, ids: Ids) -> Any:
@@ -314,9 +316,12 @@ def guess(town: Town, parameter: Parameter, ids: Ids) -> Any:
         return ids.memory
     if "hub" in name:
         return town.shared.name
+    if name in ("content", "file_text"):
+        # New each time: what is known already is not written again.
+        return f"My {WORD} number {next(_number)}"
     if name in _GUESSES:
         return _GUESSES[name]
-    guesses: dict[str, Any] = {
+    by_kind: dict[str, Any] = {
         "text": WORD,
         "whole": parameter.least or 1,
         "number": parameter.least or 1,
@@ -324,7 +329,22 @@ def guess(town: Town, parameter: Parameter, ids: Ids) -> Any:
         "texts": [WORD, f"{WORD} two"],
         "value": {},
     }
-    return guesses[parameter.kind]
+    return by_kind[parameter.kind]
+
+
+def guesses(town: Town, tool: Tool, ids: Ids) -> list[dict[str, Any]]:
+    """What a tool needs at least, all that it takes, that with a file instead of a folder, and
+    those with each thing that can be chosen."""
+    least = {p.name: guess(town, p, ids) for p in tool.parameters if p.required}
+    most = {p.name: guess(town, p, ids) for p in tool.parameters}
+    filed = {**least, **({"path": "/memories/notes.md"} if "path" in least else {})}
+    chosen = [
+        {**some, p.name: choice, **({"path": "/memories/notes.md"} if "path" in some else {})}
+        for some in (least, most)
+        for p in tool.parameters
+        for choice in p.choices[1:]
+    ]
+    return [least, most, filed, *chosen]
 
 
 @pytest.mark.parametrize("dialect", NAMES)
@@ -340,9 +360,7 @@ def test_no_tool_of_any_dialect_tells_one_tenant_of_the_other(
     tools = Toolset(find_dialect(dialect), desk, all_tools=True)
     ids = town.ids["shared, private"]
     for tool in tools.tools:
-        least = {p.name: guess(town, p, ids) for p in tool.parameters if p.required}
-        most = {p.name: guess(town, p, ids) for p in tool.parameters}
-        for args in (least, most):
+        for args in guesses(town, tool, ids):
             reply = tools.call(tool.name, args)
             told = (reply.text + json.dumps(reply.data, default=str)).replace(f"ada-{MARK}", "ada")
             assert MARK not in told, f"{tool.name}({args})"
@@ -371,9 +389,7 @@ def test_no_tool_of_any_dialect_writes_for_who_may_only_read(
     ids = town.ids["shared, private"]._replace(memory=seen.id)
     before = _canonical(ours)
     for tool in tools.tools:
-        least = {p.name: guess(town, p, ids) for p in tool.parameters if p.required}
-        most = {p.name: guess(town, p, ids) for p in tool.parameters}
-        for args in (least, most):
+        for args in guesses(town, tool, ids):
             tools.call(tool.name, args)
             assert _canonical(ours) == before, f"{tool.name}({args})"
     if role is not None:
