@@ -6,8 +6,10 @@ from __future__ import annotations
 import hashlib
 import io
 import os
+import queue
 import stat
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -231,3 +233,21 @@ def test_what_is_private_to_somebody_else_is_no_duplicate(hub: HubMemory) -> Non
     other = HubMemory(hub.core.acting("somebody else"), hub.info, hub.home)
     assert isinstance(push(other, b"secret plan"), Stored)
     assert len(other.jobs()) == 1
+
+
+def test_a_file_pushed_while_its_last_memory_is_purged_is_there(hub: HubMemory) -> None:
+    pushed: queue.SimpleQueue[str] = queue.SimpleQueue()
+
+    def purge() -> None:
+        for _ in range(60):
+            hub.purge(pushed.get(timeout=30))
+
+    with ThreadPoolExecutor(1) as others:
+        purging = others.submit(purge)
+        for turn in range(60):
+            # The one before is purged at any moment; this one has the file from now on.
+            made = push(hub, b"the same bytes", session=str(turn)).memory.id
+            assert Path(hub.attachment(made).path).read_bytes() == b"the same bytes"
+            pushed.put(made)
+        purging.result(timeout=60)
+    assert stored(hub) == {}
