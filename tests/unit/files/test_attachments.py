@@ -239,12 +239,12 @@ def test_a_file_pushed_while_its_last_memory_is_purged_is_there(hub: HubMemory) 
     pushed: queue.SimpleQueue[str] = queue.SimpleQueue()
 
     def purge() -> None:
-        for _ in range(60):
+        for _ in range(30):
             hub.purge(pushed.get(timeout=30))
 
     with ThreadPoolExecutor(1) as others:
         purging = others.submit(purge)
-        for turn in range(60):
+        for turn in range(30):
             # The one before is purged at any moment; this one has the file from now on.
             made = push(hub, b"the same bytes", session=str(turn)).memory.id
             assert Path(hub.attachment(made).path).read_bytes() == b"the same bytes"
