@@ -4,8 +4,10 @@ and keys: where they stand, whose they are, until when."""
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +15,7 @@ import pytest
 from holdfast.edges.http.gates import Limits
 from holdfast.engine import keys
 from tests.edges.http.conftest import PATIENT, Asking, House
+from tests.edges.http.serving import served
 
 Opener = Callable[..., House]
 
@@ -246,3 +249,44 @@ def test_without_a_key_this_machine_s_own_requests_are_its_owners(house: House) 
         # Whoever brings a key that opens nothing is not let in as the owner.
         wrong = client.get("/v1/hub", headers={"Authorization": "Bearer hf_wrong"})
         assert wrong.status_code == 401
+
+
+# The same on a real connection
+
+
+def test_a_real_server_cuts_off_slow_and_endless_bodies_and_goes_on(tmp_path: Path) -> None:
+    house = House(tmp_path, PATIENT._replace(body_bytes_max=100_000, body_seconds_max=0.2))
+    head = (
+        f"POST /v1/memories HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {house.key()}\r\n"
+        "Content-Type: application/json\r\n"
+    )
+
+    def sent(url: str, *pieces: str) -> bytes:
+        host, port = url.removeprefix("http://").split(":")
+        with socket.create_connection((host, int(port)), timeout=20) as line:
+            try:
+                for piece in pieces:
+                    line.sendall(piece.encode())
+            except OSError:
+                pass  # It hangs up while we talk, as it may.
+            answer = b""
+            try:
+                while b"}}" not in answer and (piece_ := line.recv(65_536)):
+                    answer += piece_
+            except OSError:
+                pass
+            return answer
+
+    with served(house.app) as url:
+        slow = sent(url, head + "Content-Length: 1000\r\n\r\n", '{"content": "')
+        assert slow.startswith(b"HTTP/1.1 408"), slow
+        announced = sent(url, head + "Content-Length: 99999999\r\n\r\n", "{")
+        assert announced.startswith(b"HTTP/1.1 413"), announced
+        chunk = f"{50_000:x}\r\n{'x' * 50_000}\r\n"
+        endless = sent(url, head + "Transfer-Encoding: chunked\r\n\r\n", *[chunk] * 4)
+        assert endless.startswith(b"HTTP/1.1 413"), endless
+        for odd in ("GET\r\n\r\n", "\x00\x01\x02", "GET / HTTP/9.9\r\n\r\n", "A" * 200_000):
+            assert not sent(url, odd, "\r\n\r\n").startswith(b"HTTP/1.1 5")
+        good = '{"content": "Ada prefers tabs"}'
+        assert b" 201 " in sent(url, head + f"Content-Length: {len(good)}\r\n\r\n" + good)[:20]
+    house.memory.close()

@@ -100,7 +100,7 @@ _OUTSIDE = """
 | `GET /readyz` | 200 while the store answers, else 503; needs no key |
 | `GET /metrics` | counts and times for Prometheus: by route, method and status, without texts, names or keys |
 | `/mcp`, `/mcp/{hub}` | [MCP](mcp.md) over streamable HTTP; `?dialect=NAME` chooses the tools |
-| `GET /openapi.json`, `GET /docs` | the description of the API, and a page to try it |
+| `GET /openapi.json` | the description of the API; needs no key |
 """  # noqa: E501  a row of a table is one line
 
 
