@@ -307,7 +307,22 @@ def changes(
     """Change sets, newest first."""
     with core.read() as reader:
         require_hub(reader, hub_id, hub)
-        return reader.changes(hub_id, limit=limit, before=before)
+        found = reader.changes(hub_id, limit=limit, before=before)
+        return [with_reason_seen(core, reader, change) for change in found]
+
+
+def with_reason_seen(core: Core, reader: Reader, change: Change) -> Change:
+    """The change set, without its reason where nothing that it changed was seen then: a reason may
+    say as much as what was private at the time."""
+    if not change.reason or core.viewer is None or change.actor == core.viewer.actor:
+        return change
+    for revision in reader.revisions_of(change.hub_id, change.id):
+        memory = reader.memory(change.hub_id, revision.memory_id)
+        if memory is not None and any(
+            entry.change.id == change.id for entry in entries_seen(core, reader, memory)
+        ):
+            return change
+    return change._replace(reason="")
 
 
 def plain_diff(differences: list[FieldDiff]) -> list[dict[str, Any]]:

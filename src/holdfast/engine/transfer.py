@@ -26,7 +26,7 @@ from holdfast.domain.turn import Turn
 from holdfast.engine.core import Core, require_hub
 from holdfast.engine.drafts import clean_fields
 from holdfast.engine.embedding import embed_hub
-from holdfast.engine.history import entries_seen
+from holdfast.engine.history import entries_seen, with_reason_seen
 from holdfast.engine.passages import indexed_all
 from holdfast.errors import AlreadyExists, HoldfastError, InvalidInput
 from holdfast.text.normalise import (
@@ -81,7 +81,8 @@ def _lines(core: Core, reader: Reader, hub: Hub) -> Iterator[dict[str, Any]]:
             break
         after = (batch[-1].number, batch[-1].number)
     for change in reader.scan_changes(hub.id):
-        plain = {**change._asdict(), "at": to_text(change.at)}
+        told = with_reason_seen(core, reader, change)
+        plain = {**told._asdict(), "at": to_text(change.at)}
         del plain["hub_id"]
         yield {"type": "change", **plain}
     for revision in _revisions(core, reader, hub):

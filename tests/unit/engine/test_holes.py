@@ -549,3 +549,16 @@ def test_a_purge_by_key_takes_the_file_of_the_memory_that_is_meant(
     bob.purge("same")
     assert not path.exists()
     assert hub.get("same").content == "Private to the owner"
+
+
+def test_why_a_memory_was_changed_while_it_was_private_is_not_told_later(
+    memory: Holdfast, hub: HubMemory
+) -> None:
+    hub.remember("Ada is well", boundary="private")
+    hub.update(1, content="Ada is ill", reason="the doctor said so")
+    hub.update(1, content="Ada is back", boundary="hub", reason="for all")
+    hub.update(1, content="Ada is here", reason="seen")
+    bob = guest(memory, "bob")
+    assert [change.reason for change in bob.changes()] == ["seen", "for all", "", ""]
+    assert "the doctor" not in "\n".join(bob.export())
+    assert "the doctor said so" in [change.reason for change in hub.changes()]
