@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from holdfast.domain.record import NO_HUB, Record
 from holdfast.text.normalise import content_hash
-from holdfast.text.secrets import PLACEHOLDER, find, named_secret, placeholders, redact
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -32,6 +31,12 @@ _KEY_BYTES = 32
 _CLEAN_CHARS_MAX = 4_000_000
 # Shorter texts are looked at again faster than they are looked up and kept.
 _CLEAN_CHARS_MIN = 200
+# A text this long is looked at in pieces, of which most were looked at before.
+_LONG_CHARS_MIN = 20_000
+_PIECE_LINES = 32
+_OVERLAP_LINES = 3
+# The one kind of secret that is longer than the overlap.
+_OVER_MANY_LINES = "-----BEGIN"
 _Value = TypeVar("_Value", bound=tuple[Any, ...])
 
 
@@ -54,12 +59,35 @@ class Redactor:
         """The text with placeholders for its secrets; the very same where it has none."""
         if not self._enabled or text in self._clean:
             return text
+        if len(text) >= _LONG_CHARS_MIN and self._is_quiet_in_pieces(text):
+            self._note_clean(text)
+            return text
         out, kinds = redact(text, self._placeholder)
         if kinds:
             self._count(kinds)
         elif len(text) >= _CLEAN_CHARS_MIN:
             self._note_clean(text)
         return out
+
+    def _is_quiet_in_pieces(self, text: str) -> bool:
+        """Whether a long text holds nothing, piece by piece: one that was read before, and has
+        changed in a line, is looked at around that line."""
+        if _OVER_MANY_LINES in text:
+            return False
+        lines = text.splitlines(keepends=True)
+        begin = 0
+        for at, line in enumerate(lines, 1):
+            # Where a piece ends hangs on the line alone, so that an edit moves no other's end.
+            if hash(line) % _PIECE_LINES and at < len(lines):
+                continue
+            # What belongs together over a line's end is in one of two pieces.
+            piece = "".join(lines[begin : at + _OVERLAP_LINES])
+            if piece not in self._clean:
+                if find(piece):
+                    return False
+                self._note_clean(piece)
+            begin = at
+        return True
 
     def value(self, value: Any, name: str = "") -> Any:
         """The same for what JSON can hold; a value is also judged by the name it stands under."""

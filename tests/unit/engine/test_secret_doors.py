@@ -392,3 +392,18 @@ def test_what_is_allowed_stays_as_it_is(tmp_path: Path, secret: Secrets, allow: 
 def test_redaction_can_be_turned_off(tmp_path: Path, secret: Secrets) -> None:
     with open_for_tests(tmp_path, settings={"secrets.enabled": False}) as memory:
         assert memory.hub().remember(secret()).memory.content == secret.given[0]
+
+
+def test_a_secret_anywhere_in_a_long_text_is_found(hub: HubMemory) -> None:
+    key = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    lines = [f"Line {number} says something about deploy {number}\n" for number in range(1_500)]
+    clean = "".join(lines)
+    assert len(clean) > 20_000
+    redactor = hub.core.redactor
+    assert redactor.text(clean) is clean
+    for at in (0, 1, 31, 32, 33, 700, 1_499):
+        held = [*lines[:at], f"The token is {key} for now\n", *lines[at:]]
+        assert key not in redactor.text("".join(held)), at
+        split = [*lines[:at], "password:\n", "  hunter2-Zx81-kk\n", *lines[at:]]
+        whole = redactor.text("".join(split[max(0, at - 5) : at + 7]))
+        assert redactor.text("".join(split)).count("[secret:") == whole.count("[secret:"), at
