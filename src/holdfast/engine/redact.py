@@ -4,7 +4,8 @@ one Redactor, which puts a placeholder in the place of each credential.
 The same secret gives the same placeholder in one store, `[secret:kind:hash8]`. The hash is keyed
 with a random key of the store: a plain one of a short password could be guessed by trying. The key
 tells nobody a secret; it only keeps placeholders stable. What a secret looks like, text.secrets
-knows; at which doors this is asked, engine/doors.py.
+knows, and is not even loaded where nothing is written; at which doors this is asked,
+engine/doors.py.
 """
 
 from __future__ import annotations
@@ -62,6 +63,8 @@ class Redactor:
         if len(text) >= _LONG_CHARS_MIN and self._is_quiet_in_pieces(text):
             self._note_clean(text)
             return text
+        from holdfast.text.secrets import redact
+
         out, kinds = redact(text, self._placeholder)
         if kinds:
             self._count(kinds)
@@ -74,6 +77,8 @@ class Redactor:
         changed in a line, is looked at around that line."""
         if _OVER_MANY_LINES in text:
             return False
+        from holdfast.text.secrets import find
+
         lines = text.splitlines(keepends=True)
         begin = 0
         for at, line in enumerate(lines, 1):
@@ -92,7 +97,7 @@ class Redactor:
     def value(self, value: Any, name: str = "") -> Any:
         """The same for what JSON can hold; a value is also judged by the name it stands under."""
         if isinstance(value, str):
-            kind = named_secret(name, value) if name and self._enabled else ""
+            kind = _kind_by_name(name, value) if name and self._enabled else ""
             instead = self._placeholder(kind, value) if kind else None
             if instead is None:
                 return self.text(value)
@@ -138,6 +143,8 @@ class Redactor:
                 if isinstance(value, Mapping) or not all(isinstance(one, str) for one in value):
                     return False
                 short += value
+        from holdfast.text.secrets import find
+
         return not find("\n".join(short))
 
     def memory(self, memory: Memory) -> Memory:
@@ -179,6 +186,8 @@ class Redactor:
         """A sentence on what was replaced between two texts; '' where nothing was."""
         if before == after:
             return ""
+        from holdfast.text.secrets import placeholders
+
         old = placeholders(before)
         new = {kind: n - old.get(kind, 0) for kind, n in placeholders(after).items()}
         return f"{told(new)} in {where} by a placeholder." if any(new.values()) else ""
@@ -187,6 +196,8 @@ class Redactor:
         """The kinds of the secrets in a text, one for each; nothing is replaced or counted."""
         if not self._enabled:
             return []
+        from holdfast.text.secrets import find
+
         at = [(one.kind, text[one.start : one.end]) for one in find(text)]
         return [kind for kind, secret in at if self._placeholder(kind, secret) is not None]
 
@@ -205,6 +216,8 @@ class Redactor:
     # Placeholders
 
     def _placeholder(self, kind: str, secret: str) -> str | None:
+        from holdfast.text.secrets import PLACEHOLDER
+
         if PLACEHOLDER.fullmatch(secret) or self._allowed.by_shape(kind, secret):
             return None
         import hmac
@@ -257,6 +270,12 @@ def told(kinds: Mapping[str, int]) -> str:
     total = sum(kinds.values())
     named = ", ".join(f"{kind} {n}" if n > 1 else kind for kind, n in sorted(kinds.items()) if n)
     return f"{total} {'secret was' if total == 1 else 'secrets were'} replaced ({named})"
+
+
+def _kind_by_name(name: str, value: str) -> str:
+    from holdfast.text.secrets import named_secret
+
+    return named_secret(name, value)
 
 
 def _read(reader: Reader) -> bytes | None:
