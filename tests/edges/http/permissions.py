@@ -71,6 +71,7 @@ class Scene:
             access.set_member(core, "hub", self.elsewhere.id, role, "contributor")
         self.keys = {(role, scope): self._key(role, scope) for role in ROLES for scope in SCOPES}
         self._made = 0
+        self._spare: tuple[Any, str] | None = None
 
     def _key(self, role: str, scope: str) -> str:
         limits: dict[str, Any] = {
@@ -86,6 +87,17 @@ class Scene:
         """Words that were not there before."""
         self._made += 1
         return f"word{self._made} number{self._made}"
+
+    def about(self, route: Route, boundary: str) -> str:
+        """What a request is about; the same one until somebody was let through to it."""
+        place = (route.about, boundary)
+        if self._spare is None or self._spare[0] != place:
+            assert route.about is not None
+            self._spare = (place, route.about(self, boundary))
+        return self._spare[1]
+
+    def used(self) -> None:
+        self._spare = None
 
     # What a request can be about, made anew for each
 
