@@ -142,16 +142,27 @@ def test_who_is_sent_away_hears_no_more(server: Server) -> None:
         assert [name for name, _, _ in told] == ["end"]
 
 
+@pytest.mark.parametrize("limit", ["_LISTENERS_MAX", "_LISTENERS_EACH"])
 def test_streams_are_counted_and_the_next_is_told_to_come_back(
-    server: Server, monkeypatch: pytest.MonkeyPatch
+    server: Server, monkeypatch: pytest.MonkeyPatch, limit: str
 ) -> None:
-    monkeypatch.setattr(events, "_LISTENERS_MAX", 1)
+    monkeypatch.setattr(events, limit, 1)
     key = server.house.key()
     headers = {"Authorization": f"Bearer {key}", "X-Hub-ID": server.house.hub.id}
     with server.listening(key), httpx2.Client(base_url=server.url) as client:
         answer = client.get("/v1/events", headers=headers)
         assert (answer.status_code, answer.json()["error"]["code"]) == (503, "overloaded")
         assert answer.headers["Retry-After"]
+
+
+def test_the_streams_of_one_do_not_take_the_place_of_others(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(events, "_LISTENERS_EACH", 1)
+    ben = server.house.member("ben", "viewer")
+    with server.listening(server.house.key()), server.listening(ben) as told:
+        seen = server.house.hub.remember("For both").memory
+        assert next(told)[1]["memories"][0]["id"] == seen.id
 
 
 def test_a_server_that_stops_ends_its_streams(server: Server) -> None:

@@ -4,6 +4,7 @@ Whoever serves it opens the memory and closes it."""
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
@@ -60,7 +61,8 @@ def create_app(
     app.state.memory = memory
     app.state.key_needed = key_needed
     app.state.counts = watching.Counts()
-    app.state.listeners = 0
+    # How many streams each person has open.
+    app.state.listeners = Counter[str]()
     app.state.stopping = asyncio.Event()
     answers.install(app)
     # Before the routes of one memory: there `find` would be taken for the name of one.

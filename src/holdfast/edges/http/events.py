@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from datetime import datetime, timedelta
 from typing import Annotated, Any, NamedTuple
@@ -31,6 +32,8 @@ _EVERY_S = 0.5
 # Said when nothing happens, so that proxies keep the stream and a dead client is noticed.
 _HEARTBEAT_S = 15.0
 _LISTENERS_MAX = 100
+# A person has some windows and agents open; more would take the places of others.
+_LISTENERS_EACH = 20
 # What was read is looked for this far back: a text that is written takes a moment to be there.
 _LATE = timedelta(seconds=10)
 # Somebody who was away for longer than this many changes is told to look for themselves.
@@ -45,9 +48,10 @@ async def events(
     set and the memories it touched; `text` has memories whose files or pages have been read;
     `missed` says to look for oneself; `end` that it is over."""
     state = call.request.app.state
-    if state.listeners >= _LISTENERS_MAX:
-        raise Refused(503, "overloaded", "Too many listen already.", headers={"Retry-After": "30"})
     hub = await run_in_threadpool(call.hub)
+    listeners: Counter[str] = state.listeners
+    if listeners.total() >= _LISTENERS_MAX or listeners[call.guest.actor] >= _LISTENERS_EACH:
+        raise Refused(503, "overloaded", "Too many listen already.", headers={"Retry-After": "30"})
     last = last_event_id or await run_in_threadpool(_newest, hub)
     return StreamingResponse(
         _stream(call, last),
@@ -72,7 +76,8 @@ def _newest(hub: HubMemory) -> str | None:
 
 async def _stream(call: Call, last: str | None) -> AsyncIterator[str]:
     state = call.request.app.state
-    state.listeners += 1
+    who = call.guest.actor
+    state.listeners[who] += 1
     quiet = 0.0
     begun = call.memory.core.now()
     told: set[tuple[str, int]] = set()
@@ -104,7 +109,9 @@ async def _stream(call: Call, last: str | None) -> AsyncIterator[str]:
             except TimeoutError:
                 continue
     finally:
-        state.listeners -= 1
+        state.listeners[who] -= 1
+        if not state.listeners[who]:
+            del state.listeners[who]
 
 
 def _plain_read(memory: Memory) -> dict[str, Any]:
