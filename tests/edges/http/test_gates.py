@@ -77,6 +77,16 @@ def test_who_asks_too_often_is_told_when_to_come_back(open_house: Opener) -> Non
     assert other.get("/v1/hub").status_code == 200
 
 
+def test_made_up_keys_share_the_bucket_of_their_address(open_house: Opener) -> None:
+    house = open_house(Limits(per_minute=5))
+    ask = house.ask()
+    assert ask.get("/v1/hub").status_code == 200
+    told = [house.ask(f"hf_made-up-{number}").get("/v1/hub").status_code for number in range(6)]
+    assert told == [401] * 4 + [429] * 2
+    # Whose key has opened something is not kept out by that.
+    assert ask.get("/v1/hub").status_code == 200
+
+
 def test_whether_the_server_is_well_may_be_asked_any_time(open_house: Opener) -> None:
     ask = open_house(Limits(per_minute=1)).ask()
     assert [ask.get("/healthz").status_code for _ in range(5)] == [200] * 5

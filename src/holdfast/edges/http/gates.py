@@ -99,12 +99,16 @@ class Crowd:
             self.inside -= 1
 
 
-# Asked often, and cheap; events stay open.
-UNCOUNTED = ("/healthz", "/readyz", "/metrics", "/v1/events")
+# Asked often, and cheap.
+UNPACED = ("/healthz", "/readyz")
+# Events stay open, and are counted by their route.
+UNCOUNTED = (*UNPACED, "/metrics", "/v1/events")
 
 
 class Pace:
-    """A bucket of requests for each key, filled evenly; without one, for each address."""
+    """A bucket of requests for each key, filled evenly; without one, for each address. A key that
+    has not opened anything yet also takes from its address's: whoever makes keys up does not get a
+    full bucket with each."""
 
     # More buckets than this and the fullest are dropped: they would be full again anyway.
     _BUCKETS_MAX = 10_000
@@ -114,21 +118,38 @@ class Pace:
         self._most = float(limits.per_minute)
         self._per_second = limits.per_minute / 60
         self._buckets: dict[str, tuple[float, float]] = {}
+        # Keys that have opened something, by their hashes.
+        self._good: set[str] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and scope["path"] not in UNCOUNTED:
-            wait = self._take(_who(scope), time.monotonic())
-            if wait > 0:
-                seconds = str(int(wait) + 1)
-                answer = problem(
-                    429,
-                    "too_many_requests",
-                    f"This key asks too often; try again in {seconds} s.",
-                    headers={"Retry-After": seconds},
-                )
-                await answer(scope, receive, send)
-                return
-        await self._app(scope, receive, send)
+        if scope["type"] != "http" or scope["path"] in UNPACED:
+            await self._app(scope, receive, send)
+            return
+        key, now = _key(scope), time.monotonic()
+        known = key in self._good
+        wait = 0.0 if known else self._take(_address(scope), now)
+        if key and not wait:
+            wait = self._take(key, now)
+        if wait > 0:
+            seconds = str(int(wait) + 1)
+            answer = problem(
+                429,
+                "too_many_requests",
+                f"This key asks too often; try again in {seconds} s.",
+                headers={"Retry-After": seconds},
+            )
+            await answer(scope, receive, send)
+            return
+
+        async def noted(message: Message) -> None:
+            if message["type"] == "http.response.start" and message["status"] < 400:
+                if len(self._good) >= self._BUCKETS_MAX:
+                    # Each is known again after its next request.
+                    self._good.clear()
+                self._good.add(key)
+            await send(message)
+
+        await self._app(scope, receive, send if known or not key else noted)
 
     def _take(self, who: str, now: float) -> float:
         """Takes one from the bucket; returns how many seconds to wait where it is empty."""
@@ -145,11 +166,15 @@ class Pace:
         return 0.0
 
 
-def _who(scope: Scope) -> str:
-    """Whose bucket: the key's, by its hash, or the address's."""
+def _key(scope: Scope) -> str:
+    """The key that was brought, by its hash; empty for none."""
     given = Headers(scope=scope).get("authorization")
-    if given:
-        return hashlib.sha256(given.encode("utf-8", "surrogateescape")).hexdigest()
+    if not given:
+        return ""
+    return hashlib.sha256(given.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _address(scope: Scope) -> str:
     client = scope.get("client")
     return client[0] if client else ""
 
