@@ -95,7 +95,7 @@ def update(
                 f"Memory #{memory.number} is at version {memory.version}, not {expected_version}.",
                 hint="Read it again, then change what is there now.",
             )
-        refuse_taking_private(core, memory, new.get("boundary"))
+        refuse_other_boundary(core, memory, new.get("boundary"))
         if not _NAMES.isdisjoint(new):
             refuse_taken(writer, memory._replace(**{n: new[n] for n in _NAMES & new.keys()}))
         if not _SPANS.isdisjoint(new):
@@ -150,9 +150,13 @@ def _index_of(core: Core, memory: Memory, new: dict[str, Any]) -> Indexed | None
     return indexed(after, core) if after != memory else None
 
 
-def refuse_taking_private(core: Core, memory: Memory, boundary: str | None) -> None:
-    """What is somebody else's cannot be hidden from everyone but them."""
-    if boundary == "private" and memory.boundary != "private" and memory.owner != core.actor:
+def refuse_other_boundary(core: Core, memory: Memory, boundary: str | None) -> None:
+    """What is somebody else's cannot be hidden from everyone but them, and only who manages the
+    hub decides who else sees it."""
+    if boundary in (None, memory.boundary) or memory.owner == core.actor:
+        return
+    core.require("manage", memory)
+    if boundary == "private":
         raise InvalidInput(
             f"Memory #{memory.number} is {memory.owner}'s, who alone can make it private.",
             hint="Forget it instead, or keep a private one of your own.",

@@ -163,6 +163,18 @@ def test_an_export_tells_a_guest_no_number_that_they_do_not_see(
     assert "Mine" not in "".join(lines)
 
 
+def test_who_sees_anothers_memory_is_for_who_manages_the_hub(
+    memory: Holdfast, hub: HubMemory
+) -> None:
+    mine = hub.remember("Mine").memory
+    access.set_member(memory.core, "hub", hub.id, "bob", "contributor")
+    with pytest.raises(Forbidden):
+        guest(memory, "bob").hub("work").update(mine.id, boundary="org")
+    assert hub.get(mine.id).boundary == "hub"
+    access.set_member(memory.core, "hub", hub.id, "bob", "admin")
+    assert guest(memory, "bob").hub("work").update(mine.id, boundary="org").boundary == "org"
+
+
 def test_without_a_name_it_is_the_only_hub_in_reach(memory: Holdfast, hub: HubMemory) -> None:
     bob = guest(memory, "bob")
     with pytest.raises(NotFound, match="no hub that you can reach"):

@@ -8,7 +8,7 @@ from holdfast.edges.cli import options
 from holdfast.edges.cli.command import Command, Namespace, Parser
 from holdfast.edges.cli.output import counted
 from holdfast.edges.cli.plain import plain_hub
-from holdfast.errors import AlreadyExists, NotFound
+from holdfast.errors import AlreadyExists, InvalidInput, NotFound
 
 if TYPE_CHECKING:
     from holdfast.domain.hub import Hub
@@ -44,6 +44,8 @@ def _create_options(parser: Parser) -> None:
 
 
 def _create(call: Call, args: Namespace) -> None:
+    if args.use:
+        _refuse_with_server(call, args.name)
     try:
         hub = call.memory.create_hub(args.name)
     except AlreadyExists as error:
@@ -75,7 +77,17 @@ def _list(call: Call, args: Namespace) -> None:
         call.out.note("There is no hub yet; the first `holdfast remember` makes one.")
 
 
+def _refuse_with_server(call: Call, name: str) -> None:
+    """The setting is this machine's: a server's hub in it would break what is local."""
+    if call.server:
+        raise InvalidInput(
+            "Which hub is in use is a setting for this machine's own memory.",
+            hint=f"For a server, name the hub with --hub {name}, or set HOLDFAST_HUB.",
+        )
+
+
 def _use(call: Call, args: Namespace) -> None:
+    _refuse_with_server(call, args.name)
     hub = call.hub_named(args.name)
     _save(call, hub.name)
     _show(call, "used from now on", hub.info)
