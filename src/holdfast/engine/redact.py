@@ -38,6 +38,8 @@ _PIECE_LINES = 32
 _OVERLAP_LINES = 3
 # The one kind of secret that is longer than the overlap.
 _OVER_MANY_LINES = "-----BEGIN"
+# Fields that Holdfast fills itself; they are long, and would be looked at for nothing.
+_MADE_HERE = ("id", "hub_id", "content_hash", "created_at", "updated_at")
 _Value = TypeVar("_Value", bound=tuple[Any, ...])
 
 
@@ -115,6 +117,8 @@ class Redactor:
     def row(self, row: _Value) -> _Value:
         """A value of named fields, such as a draft or a turn, with each text in it redacted."""
         fields: dict[str, Any] = row._asdict()  # type: ignore[attr-defined]
+        for name in _MADE_HERE:
+            fields.pop(name, None)
         new = self.changed(fields)
         return row._replace(**new) if new else row  # type: ignore[attr-defined]
 

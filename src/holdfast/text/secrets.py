@@ -21,6 +21,11 @@ _CHARS_MIN = 8
 _ESCAPED = "\\_"
 
 
+# Each cue with its rule, so that a text without any is done with in one pass over a short list.
+_SPACED = [(cue, rule) for rule in RULES if rule.spaced for cue in rule.cues]
+_TOKENS = [(cue, rule) for rule in RULES if not rule.spaced for cue in rule.cues]
+
+
 class Found(NamedTuple):
     """One secret: its kind, and where it begins and ends."""
 
@@ -41,11 +46,13 @@ def find(text: str) -> list[Found]:
         low = text.translate(_ascii_small())
     # Tokens stand in one piece: only long words can be, or hold, one.
     long = "\n".join([word for word in low.split() if len(word) >= TOKEN_CHARS_MIN])
+    told = [rule for cue, rule in _SPACED if cue in low]
+    if long:
+        told += [rule for cue, rule in _TOKENS if cue in long]
     found = []
-    for rule in RULES:
-        where = low if rule.spaced else long
-        if any(cue in where for cue in rule.cues):
-            found += _by(rule, text)
+    if told:
+        # In the order of the table, each once.
+        found = [one for rule in RULES if rule in told for one in _by(rule, text)]
     if _may_name(low):
         from holdfast.text.secrets_named import find_named
 
@@ -106,12 +113,14 @@ def placeholders(text: str) -> dict[str, int]:
 
 
 # The beginnings of all names in secrets_named, which is not even loaded without one of them.
-_NAME_CUES = ("pass", "pwd", "key", "secret", "token", "credential", "kennwort", "contrase")
-_MORE_CUES = ("wachtwoord", "senha", "hasło", "пароль", "密码", "pin ", "code")
+_NAME_CUES = (
+    *("pass", "pwd", "key", "secret", "token", "credential", "kennwort", "contrase"),
+    *("wachtwoord", "senha", "hasło", "пароль", "密码", "pin ", "code"),
+)
 
 
 def _may_name(low: str) -> bool:
-    return any(cue in low for cue in _NAME_CUES) or any(cue in low for cue in _MORE_CUES)
+    return bool([cue for cue in _NAME_CUES if cue in low])
 
 
 @cache
