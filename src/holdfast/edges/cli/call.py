@@ -82,6 +82,13 @@ class Call:
 
             if remote.applies(command):
                 remote.require(command, self.server)
+            elif self.args.server:
+                # The variable is for all commands, and says nothing to this one; an option does.
+                raise InvalidInput(
+                    f"`holdfast {command}` has nothing to do with a server.",
+                    hint="Leave --server out. A client that speaks HTTP takes the address of"
+                    " `holdfast serve` itself: its /mcp.",
+                )
             else:
                 self.server = ""
 
