@@ -56,9 +56,10 @@ def request_decision(
     source_agent: str | None = None,
 ) -> Decision:
     """Asks. The same question with the same options, still open, is not asked twice."""
-    asked = _line("question", question, _QUESTION_CHARS_MAX)
-    choices = _options(options)
-    around = _context(context)
+    redacted = core.redactor.text
+    asked = redacted(_line("question", question, _QUESTION_CHARS_MAX))
+    choices = tuple(map(redacted, _options(options)))
+    around = redacted(_context(context))
     draft = Draft(
         _asked_text(asked, choices, around),
         title=asked,
@@ -115,7 +116,9 @@ def decide(
 ) -> Decision:
     """A person's answer: an option by its words or its number, and why. It becomes a memory of its
     own, and the question is put away."""
-    note = clean_label("note", note)
+    note = core.redactor.text(clean_label("note", note))
+    if isinstance(option, str):
+        option = core.redactor.text(option)
     with core.read() as reader:
         require_hub(reader, hub_id, hub)
         seen = _undecided(find_memory(reader, hub_id, hub, reference))
@@ -147,7 +150,7 @@ def withdraw_decision(
     core: Core, hub_id: str, hub: str, reference: Reference, *, note: str = ""
 ) -> Decision:
     """Takes a question back without an answer; it is kept, and no longer open."""
-    note = clean_label("note", note)
+    note = core.redactor.text(clean_label("note", note))
     with core.write() as writer:
         require_hub(writer, hub_id, hub)
         current = _undecided(find_memory(writer, hub_id, hub, reference))

@@ -148,8 +148,11 @@ def settle(hub: HubMemory, secret: Secrets) -> None:
 
 
 def decide(hub: HubMemory, secret: Secrets) -> None:
-    asked = hub.request_decision(f"Use {secret()}?", [secret(), "no"], f"as {secret()}")
-    hub.decide(asked.memory.number, 1, note=f"since {secret()}")
+    option = secret()
+    asked = hub.request_decision(f"Use {secret()}?", [option, "no"], f"as {secret()}")
+    done = hub.decide(asked.memory.number, option, note=f"since {secret()}")
+    # Nor is it told back to whoever asked.
+    assert not any(one in repr((asked, done)) for one in secret.given)
 
 
 def withdraw(hub: HubMemory, secret: Secrets) -> None:
