@@ -305,6 +305,67 @@ def test_a_document_is_redacted_and_its_file_left_alone(
     assert len(hub.list()) == 1
 
 
+def test_a_key_of_many_lines_that_was_typed_into_a_file_is_replaced_whole(
+    memory: Holdfast, tmp_path: Path
+) -> None:
+    hub = memory.create_hub("work")
+    hub.sync()
+    key = Draw(8).pem()
+    path = Path(hub.memory_md)
+    path.write_text(path.read_text() + f"\n## Fact\n\n- Tea at four\n\n```\n{key}\n```\n")
+    hub.sync()
+    day = Path(hub.folder, "2026-05-01.md")
+    day.write_text(f"- 10:00 key:\n\n  {key}\n\n- 11:00 tea\n")
+    hub.sync_journals()
+    for line in key.splitlines()[1:-1]:
+        assert line not in path.read_text() + day.read_text()
+    secret = Secrets()
+    secret.given = [f"xxxx{line}" for line in key.splitlines()[1:-1]]
+    assert left_in(tmp_path, secret) == []
+    assert "Tea at four" in path.read_text()
+    assert hub.list(layer="journal")[0].title == "tea"
+
+
+def test_pages_of_categories_are_redacted_too(tmp_path: Path, secret: Secrets) -> None:
+    with open_for_tests(tmp_path, settings={"files.per_category": True}) as memory:
+        hub = memory.create_hub("work")
+        hub.remember("Prefers tabs", category="preference", layer="long_term")
+        hub.sync()
+        (page,) = Path(hub.folder).glob("pref*.md")
+        page.write_text(page.read_text() + f"\n- typed {secret()}\n")
+        hub.sync()
+        assert "typed [secret:github-token:" in page.read_text()
+    assert left_in(tmp_path, secret) == []
+
+
+def test_a_line_typed_twice_with_the_same_secret_is_replaced_twice(
+    memory: Holdfast, tmp_path: Path, secret: Secrets
+) -> None:
+    """The second time the file says, redacted, what was agreed; it must be written all the same."""
+    hub = memory.create_hub("work")
+    Path(hub.folder).mkdir(parents=True)
+    day = Path(hub.folder, "2026-05-01.md")
+    line = f"- 10:00 typed {secret()}\n"
+    for _ in range(2):
+        day.write_text(line)
+        os.utime(day, (1, 1))
+        hub.sync_journals()
+        assert secret.given[0] not in day.read_text()
+    assert len(hub.list(layer="journal")) == 1
+    assert left_in(tmp_path, secret) == []
+
+
+def test_two_processes_agree_on_one_key(tmp_path: Path, secret: Secrets) -> None:
+    token = secret()
+    with (
+        open_for_tests(tmp_path, ids=later_ids()) as one,
+        open_for_tests(tmp_path, ids=later_ids()) as other,
+    ):
+        first = one.hub().remember(f"one {token}").memory.content
+        second = other.hub().remember(f"two {token}").memory.content
+    assert placeholders_of(first) == placeholders_of(second)
+
+
 def test_a_new_method_of_the_store_is_known_at_the_door() -> None:
     """Whoever adds a write to the contract says here whether it takes text."""
     writes = {name for name in dir(Writer) if not name.startswith("_")} - set(dir(Reader))
