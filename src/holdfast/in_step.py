@@ -23,6 +23,8 @@ READING = (
     *("read_memory_md",),
     *("history", "diff", "changes", "touched", "receipts", "export", "scan", "conflicts"),
     *("request_decision", "decisions"),
+    # Its own last step is to bring the files in step.
+    "redact_secrets",
 )
 WRITING = (
     *("remember", "remember_draft", "remember_many", "update", "archive", "archive_many"),

@@ -140,6 +140,17 @@ def test_the_files_agree_with_the_store_after_a_fix(hub: HubMemory) -> None:
     assert all(entry.memory is not None for entry in day.entries)
 
 
+def test_an_edit_that_nobody_has_taken_in_yet_is_no_conflict(hub: HubMemory) -> None:
+    path = Path(hub.memory_md)
+    edited = path.read_text().replace("The deploy key of Lisbon is", "The deploy key of Porto is")
+    assert edited != path.read_text()
+    path.write_text(edited)
+    hub.redact_secrets()
+    assert hub.conflicts() == []
+    assert hub.find_secrets() == []
+    assert hub.get(2).content.startswith("The deploy key of Porto is [secret:")
+
+
 def test_files_of_ones_own_are_named_and_left(hub: HubMemory, secret: Secrets) -> None:
     folder = Path(hub.folder, "files")
     folder.mkdir()
