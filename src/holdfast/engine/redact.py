@@ -27,9 +27,10 @@ if TYPE_CHECKING:
 
 KIND = "secret-key"
 _KEY_BYTES = 32
-# Texts that were looked at and hold nothing, so that a text on its way through several doors is
-# looked at once. As many characters as a memory may have at most.
-_CLEAN_CHARS_MAX = 4_000_000
+# Texts that were looked at and hold nothing are known again by their length and their hash, which
+# nobody outside this process can foresee. So a text on its way through several doors is looked at
+# once, and a long one only where it has changed.
+_CLEAN_MAX = 100_000
 # Shorter texts are looked at again faster than they are looked up and kept.
 _CLEAN_CHARS_MIN = 200
 # A text this long is looked at in pieces, of which most were looked at before.
@@ -43,6 +44,10 @@ _MADE_HERE = ("id", "hub_id", "content_hash", "created_at", "updated_at")
 _Value = TypeVar("_Value", bound=tuple[Any, ...])
 
 
+def _mark(text: str) -> tuple[int, int]:
+    return hash(text), len(text)
+
+
 class Redactor:
     """Replaces secrets, for one store. Thread-safe."""
 
@@ -51,8 +56,7 @@ class Redactor:
         self._enabled = bool(settings["secrets.enabled"])
         self._allowed = _Allowed(settings["secrets.allow"])
         self._key: bytes | None = None
-        self._clean: set[str] = set()
-        self._clean_chars = 0
+        self._clean: set[tuple[int, int]] = set()
         # What this thread has written meanwhile: the store's writer, a new key, kinds and counts.
         self._mine = threading.local()
 
@@ -60,7 +64,7 @@ class Redactor:
 
     def text(self, text: str) -> str:
         """The text with placeholders for its secrets; the very same where it has none."""
-        if not self._enabled or text in self._clean:
+        if not self._enabled or _mark(text) in self._clean:
             return text
         if len(text) >= _LONG_CHARS_MIN and self._is_quiet_in_pieces(text):
             self._note_clean(text)
@@ -89,7 +93,7 @@ class Redactor:
                 continue
             # What belongs together over a line's end is in one of two pieces.
             piece = "".join(lines[begin : at + _OVERLAP_LINES])
-            if piece not in self._clean:
+            if _mark(piece) not in self._clean:
                 if find(piece):
                     return False
                 self._note_clean(piece)
@@ -141,7 +145,7 @@ class Redactor:
             if isinstance(value, str):
                 if len(value) < _CLEAN_CHARS_MIN:
                     short.append(value)
-                elif value not in self._clean:
+                elif _mark(value) not in self._clean:
                     return False
             elif value and isinstance(value, (tuple, list, Mapping)):
                 if isinstance(value, Mapping) or not all(isinstance(one, str) for one in value):
@@ -212,10 +216,9 @@ class Redactor:
         self._mine.counts = counts
 
     def _note_clean(self, text: str) -> None:
-        self._clean_chars += len(text)
-        if self._clean_chars > _CLEAN_CHARS_MAX:
-            self._clean, self._clean_chars = set(), len(text)
-        self._clean.add(text)
+        if len(self._clean) >= _CLEAN_MAX:
+            self._clean = set()
+        self._clean.add(_mark(text))
 
     # Placeholders
 

@@ -381,7 +381,10 @@ def _read_record(reader: Reader, hub_id: str, name: str) -> dict[str, _Entry]:
 def _record_text(entries: dict[str, _Entry]) -> str:
     import json
 
-    rows = {
-        path: [*entry.stamp, entry.hash, int(entry.copy)] for path, entry in sorted(entries.items())
-    }
-    return json.dumps(rows, ensure_ascii=False, separators=(",", ":"))
+    encode = json.JSONEncoder(ensure_ascii=False).encode
+    # A line for each: what follows it is compared, and looked at for secrets, line by line.
+    rows = [
+        f"{encode(path)}:{encode([*entry.stamp, entry.hash, int(entry.copy)])}"
+        for path, entry in sorted(entries.items())
+    ]
+    return "{" + ",\n".join(rows) + "}"
