@@ -462,8 +462,11 @@ class HubMemory:
         cursor: str | None = None,
         as_of: datetime | str | None = None,
     ) -> Page:
-        """Memories in an order; with a limit, a page whose `cursor` fetches the next one."""
+        """Memories in an order; with a limit, a page whose `cursor` fetches the next one. The
+        newest entries of the journal are those of the newest days, whenever they were written."""
         at = normalise.clean_time(as_of)
+        if layer == "journal" and order == "newest":
+            order = "happened"
         wanted = filter_from(
             category=category,
             kind=kind,

@@ -56,13 +56,23 @@ CONTRACT: list[Row] = [
     ),
     Row(
         "holdfast",
+        "remember",
+        {"content": "Drinks black tea from Assam", "supersedes": 1},
+        like(
+            r"Remembered #2 .* It supersedes #1\.\n> Drinks black tea from Assam\n"
+            r"That one said:\n> Drinks black tea"
+        ),
+    ),
+    Row("holdfast", "forget", {"number": 2}, like(r"Forgot #2 .*")),
+    Row(
+        "holdfast",
         "recall",
         {"query": "tea", "limit": 1},
         like(
             r"1 memory, best first:\n\n#1 · 2026-01-14 · preference · from sdk · key tea\n.*why: .*"
         ),
     ),
-    Row("holdfast", "memory_get", {"key": "tea"}, like(r"#1 .*version 2, .*> Drinks black tea")),
+    Row("holdfast", "memory_get", {"key": "tea"}, like(r"#1 .*version 4, .*> Drinks black tea")),
     Row("holdfast", "memory_get", {"date": "today"}, "There is no journal entry for today."),
     Row("holdfast", "memory_context", {}, like(r"<memory hub=.*Drinks black tea.*</memory>\n?")),
     Row("holdfast", "forget", {"key": "tea"}, like(r"Forgot #1 .*`holdfast restore 1` brings .*")),
@@ -71,34 +81,34 @@ CONTRACT: list[Row] = [
         "max",
         "remember",
         {"category": "preference", "content": "Prefers TypeScript over JavaScript"},
-        'Remembered (#2, preference): "Prefers TypeScript over JavaScript"',
+        'Remembered (#3, preference): "Prefers TypeScript over JavaScript"',
     ),
     Row(
         "max",
         "remember",
         {"category": "project", "content": "Uses pnpm", "source": "auto"},
-        'Remembered (#3, project): "Uses pnpm"',
+        'Remembered (#4, project): "Uses pnpm"',
     ),
     Row(
         "max",
         "recall",
         {"keyword": "typescript"},
         "Found 1 memory:\n"
-        "• #2 [preference] Prefers TypeScript over JavaScript (user, 2026-01-14 12:00:10)",
+        "• #3 [preference] Prefers TypeScript over JavaScript (user, 2026-01-14 12:00:12)",
     ),
     Row(
         "max",
         "recall",
         {},
-        like(r"Found 2 memories:\n• #2 .*\n• #3 \[project\] Uses pnpm \(auto, 2026-01-14 .*\)"),
+        like(r"Found 2 memories:\n• #3 .*\n• #4 \[project\] Uses pnpm \(auto, 2026-01-14 .*\)"),
     ),
     Row("max", "recall", {"keyword": "nothing"}, "No matching memories found."),
-    Row("max", "forget", {"memory_id": 3}, "Memory #3 forgotten."),
+    Row("max", "forget", {"memory_id": 4}, "Memory #4 forgotten."),
     Row(
         "max",
         "forget",
-        {"memory_id": 3},
-        "Memory #3 not found — it may have already been removed.",
+        {"memory_id": 4},
+        "Memory #4 not found — it may have already been removed.",
     ),
     # maven
     Row("maven", "memory_search", {"query": "postgres"}, "No memory journal files found."),

@@ -807,3 +807,14 @@ def _try_to_write(folder: Path) -> str:
             added = "StoreReadOnly"
         os.chmod(hub.folder, 0o700)
         return f"read:{','.join(seen)}|added:{added}|stored:{len(in_store(hub))}"
+
+
+def test_a_list_of_the_journal_has_the_newest_days_first(hub: HubMemory) -> None:
+    hub.journal_add("Today")
+    hub.journal_add("Long ago", at="2025-03-01T10:00:00Z")
+    hub.journal_add("Last week", at="2026-01-07T10:00:00Z")
+    listed = [entry.content for entry in hub.list(layer="journal")]
+    assert listed == ["Today", "Last week", "Long ago"]
+    first = hub.list(layer="journal", limit=2)
+    rest = hub.list(layer="journal", limit=2, cursor=first.cursor)
+    assert [entry.content for entry in [*first, *rest]] == listed
