@@ -108,6 +108,7 @@ def test_after_a_fix_everything_else_is_as_it_was(hub: HubMemory) -> None:
     assert after[2].content.startswith("The deploy key of Lisbon is [secret:github-token:")
     assert hub.recall("deploy key of Lisbon")[0].memory.number == 2
     assert hub.conflicts() == []
+    hub.core.wait()  # Vectors of what has other words now are made in the background.
     diagnosis = examine(hub.core)
     assert diagnosis.left == []
     assert diagnosis.unembedded == 0
