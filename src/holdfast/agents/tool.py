@@ -66,3 +66,10 @@ class Dialect(NamedTuple):
     missing: Callable[[Sequence[str]], str] | None = None
     # What is offered instead where nothing may be changed; none: those of the tools that read.
     when_read_only: tuple[Tool, ...] = ()
+
+    def offered(self, *, all_tools: bool = False, read_only: bool = False) -> tuple[Tool, ...]:
+        """The tools that a caller gets, in their order."""
+        rows = (read_only and self.when_read_only) or self.tools
+        return tuple(
+            tool for tool in rows if (all_tools or not tool.extra) and (tool.reads or not read_only)
+        )

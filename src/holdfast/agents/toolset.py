@@ -44,11 +44,7 @@ class Toolset:
         self.dialect = dialect
         self.desk = desk
         self.read_only = read_only
-        self.tools: tuple[Tool, ...] = tuple(
-            tool
-            for tool in (read_only and dialect.when_read_only) or dialect.tools
-            if (all_tools or not tool.extra) and (tool.reads or not read_only)
-        )
+        self.tools = dialect.offered(all_tools=all_tools, read_only=read_only)
 
     def __repr__(self) -> str:
         return f"<{self.dialect.name} tools of {self.desk.hub!r}>"

@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from holdfast import tools
+from holdfast.agents.dialects import NAMES
 from holdfast.agents.schemas import FORMATS
 from holdfast.edges.cli.tools_reference import page
+from holdfast.testing import open_for_tests
 from tests.edges.cli.cli_calls import Run
 
 _PAGE = Path(__file__).parents[3] / "docs" / "reference" / "tools.md"
@@ -63,3 +66,19 @@ def test_arguments_that_are_not_json_are_refused(run: Run) -> None:
     answer = run("call", "recall", "--args", "{query: tabs}")
     assert answer.code == 2
     assert "--args is not JSON" in answer.err
+
+
+@pytest.mark.parametrize("dialect", NAMES)
+@pytest.mark.parametrize("options", [(), ("--read-only",), ("--all-tools", "--read-only")])
+def test_what_is_listed_is_what_a_server_offers(
+    run: Run, tmp_path: Path, dialect: str, options: tuple[str, ...]
+) -> None:
+    printed = json.loads(run("tools", "--dialect", dialect, "--format", "mcp", *options).out)
+    with open_for_tests(tmp_path / "other") as memory:
+        offered = tools(
+            dialect,
+            memory.hub(),
+            all_tools="--all-tools" in options,
+            read_only="--read-only" in options,
+        )
+        assert [spec["name"] for spec in printed] == list(offered.names)

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from holdfast.agents.toolset import Toolset
     from holdfast.edges.cli.call import Call
 
-_FORMATS = ("mcp", "openai", "openai-responses", "anthropic", "json")
-
 
 def add_dialect(parser: Parser) -> None:
     """The options that choose the tools."""
@@ -39,8 +37,10 @@ def toolset(call: Call, args: Namespace, *, agent: str | None = None) -> Toolset
 
 
 def _tools_options(parser: Parser) -> None:
+    from holdfast.agents.schemas import FORMATS
+
     add_dialect(parser)
-    parser.offer("--format", _FORMATS, help="the schemas as JSON, in this form")
+    parser.offer("--format", FORMATS, help="the schemas as JSON, in this form")
 
 
 def _tools(call: Call, args: Namespace) -> None:
@@ -48,11 +48,7 @@ def _tools(call: Call, args: Namespace) -> None:
     from holdfast.agents.schemas import render
 
     dialect = find_dialect(args.dialect)
-    offered = [
-        tool
-        for tool in dialect.tools
-        if (args.all_tools or not tool.extra) and (tool.reads or not args.read_only)
-    ]
+    offered = dialect.offered(all_tools=args.all_tools, read_only=args.read_only)
     if args.format or call.out.json:
         call.out.value(render(offered, args.format or "json"))
         return
@@ -60,8 +56,8 @@ def _tools(call: Call, args: Namespace) -> None:
         given = ", ".join(p.name if p.required else f"{p.name}?" for p in tool.parameters)
         call.out.parts((tool.name, "bold cyan"), (f"({given})", ""))
         call.out.line(f"    {tool.description.split('. ')[0].rstrip('.')}.")
-    hidden = len(dialect.tools) - len(offered)
-    if hidden and not args.all_tools:
+    hidden = len(dialect.offered(all_tools=True, read_only=args.read_only)) - len(offered)
+    if hidden:
         call.out.note(f"{hidden} more with --all-tools.")
     call.out.note(f"Dialects: {', '.join(NAMES)}.")
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import apsw
 
@@ -24,9 +24,9 @@ class RecordsReader:
     """The part of the Reader that is about records."""
 
     _connection: apsw.Connection
+    if TYPE_CHECKING:
 
-    def _pk(self, hub_id: str) -> int:
-        raise NotImplementedError
+        def _pk(self, hub_id: str) -> int: ...
 
     def _records_pk(self, hub_id: str) -> int:
         return _NO_HUB_PK if hub_id == NO_HUB else self._pk(hub_id)
