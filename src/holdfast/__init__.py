@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         HubFull,
         InvalidInput,
         InvalidSetting,
+        ModelError,
         NotFound,
         ServerUnreachable,
         StoreBusy,
@@ -71,8 +72,8 @@ _PLACES = {
     "domain.results": "Duplicate LifecycleMove Quarantined Remembered Stored Superseded Updated",
     "domain.turn": "Turn",
     "errors": "AlreadyExists CallCancelled Conflict DeadlineExceeded EmbedderError Forbidden"
-    " HoldfastError HubFull InvalidInput InvalidSetting NotFound ServerUnreachable StoreBusy"
-    " StoreClosed StoreDamaged StoreError StoreFull StoreReadOnly StoreTooNew TooLarge",
+    " HoldfastError HubFull InvalidInput InvalidSetting ModelError NotFound ServerUnreachable"
+    " StoreBusy StoreClosed StoreDamaged StoreError StoreFull StoreReadOnly StoreTooNew TooLarge",
     "hub_memory": "HubMemory",
     "library": "Holdfast open",
 }
@@ -115,6 +116,7 @@ __all__ = [
     "InvalidSetting",
     "LifecycleMove",
     "Memory",
+    "ModelError",
     "NotFound",
     "Page",
     "Passage",

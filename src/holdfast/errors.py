@@ -20,6 +20,7 @@ HoldfastError
 │   ├── ServerUnreachable   no answer from a server
 │   └── DeadlineExceeded    a read took longer than it was allowed
 ├── EmbedderError           an embedding model is missing, unreachable or misbehaves
+├── ModelError              a language model is missing, unreachable, over its cap or misbehaves
 └── CallCancelled           whoever asked for long work has given up
 
 Each class has the exit code the command line ends with.
@@ -132,6 +133,17 @@ class EmbedderError(HoldfastError):
     """An embedding model is missing, cannot be reached, or returned something unusable."""
 
     exit_code = 8
+
+
+class ModelError(HoldfastError):
+    """A language model is missing, cannot be reached, answered nothing usable, or its cap is
+    reached; `again` says whether another attempt may help."""
+
+    exit_code = 10
+
+    def __init__(self, message: str, *, hint: str = "", again: bool = False) -> None:
+        super().__init__(message, hint=hint)
+        self.again = again
 
 
 class CallCancelled(HoldfastError):

@@ -14,6 +14,7 @@ from holdfast.domain.memory import STATES
 from holdfast.domain.query import SHOWN_STATES, Filter
 from holdfast.engine.core import require_hub
 from holdfast.errors import Forbidden, HoldfastError, InvalidInput
+from holdfast.hub_passes import HubPasses
 from holdfast.in_step import keep_in_step
 from holdfast.text import normalise
 
@@ -54,7 +55,7 @@ list_ = list
 
 
 @keep_in_step
-class HubMemory:
+class HubMemory(HubPasses):
     """One hub: remember, recall, change, look back."""
 
     def __init__(self, core: Core, info: Hub, home: str) -> None:

@@ -14,6 +14,7 @@ from holdfast.errors import (
     HoldfastError,
     HubFull,
     InvalidInput,
+    ModelError,
     NotFound,
     ServerUnreachable,
     StoreBusy,
@@ -49,6 +50,7 @@ _BY_CODE: dict[str, type[HoldfastError]] = {
     "read_only": StoreReadOnly,
     "store_error": StoreError,
     "model_unavailable": EmbedderError,
+    "language_model_unavailable": ModelError,
 }
 # For codes that are not in the table, such as those of a newer server.
 _BY_STATUS: dict[int, type[HoldfastError]] = {

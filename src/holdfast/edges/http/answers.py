@@ -21,6 +21,7 @@ from holdfast.errors import (
     HoldfastError,
     HubFull,
     InvalidInput,
+    ModelError,
     NotFound,
     StoreBusy,
     StoreClosed,
@@ -68,6 +69,7 @@ _STATUSES: tuple[tuple[type[HoldfastError], int, str], ...] = (
     (StoreReadOnly, 503, "read_only"),
     (StoreError, 500, "store_error"),
     (EmbedderError, 503, "model_unavailable"),
+    (ModelError, 503, "language_model_unavailable"),
     (HoldfastError, 500, "error"),
 )
 # A busy store is asked again soon: writes take milliseconds.
