@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import date, datetime, timedelta, tzinfo
+from datetime import datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, overload
 
 from holdfast import engine
@@ -13,41 +13,27 @@ from holdfast.arguments import draft_from, filter_from, states_from, to_draft
 from holdfast.domain.memory import STATES
 from holdfast.domain.query import SHOWN_STATES, Filter
 from holdfast.engine.core import require_hub
-from holdfast.errors import Forbidden, HoldfastError, InvalidInput
+from holdfast.errors import InvalidInput
+from holdfast.hub_files import HubFiles
 from holdfast.hub_passes import HubPasses
+from holdfast.hub_past import HubPast
 from holdfast.in_step import keep_in_step
 from holdfast.text import normalise
 
 if TYPE_CHECKING:
-    from holdfast.domain.change import Change, Entry, Receipt
+    from holdfast.domain.change import Receipt
     from holdfast.domain.decision import Decision
     from holdfast.domain.draft import Draft
-    from holdfast.domain.hub import Hub, Statistics
+    from holdfast.domain.hub import Statistics
     from holdfast.domain.memory import Memory, Origin, Source, Trust
-    from holdfast.domain.mirror import Clash
     from holdfast.domain.query import Page, Recalled
     from holdfast.domain.results import LifecycleMove, Remembered
-    from holdfast.domain.turn import Turn
     from holdfast.engine.compact import Compacted
     from holdfast.engine.context import Context
-    from holdfast.engine.core import Core
     from holdfast.engine.echo import Heard
     from holdfast.engine.find import Reference
-    from holdfast.engine.history import FieldDiff, Undone
     from holdfast.engine.jobs import Job
-    from holdfast.engine.scan import Secret
-    from holdfast.files.archive import Archived
-    from holdfast.files.as_text import Appended, Rewritten
-    from holdfast.files.as_text import Place as TextPlace
-    from holdfast.files.attachments import Attachments, Kept, Received
-    from holdfast.files.documents import Report
-    from holdfast.files.filing import Files
-    from holdfast.files.journal import Days
-    from holdfast.files.journal_base import Place
-    from holdfast.files.journal_look import Look
-    from holdfast.files.kept_files import KeptFiles
-    from holdfast.files.mirror import SyncReport
-    from holdfast.files.step import Step
+    from holdfast.files.attachments import Kept, Received
 
 
 # Inside HubMemory the word `list` is the method; here it is the type.
@@ -55,158 +41,8 @@ list_ = list
 
 
 @keep_in_step
-class HubMemory(HubPasses):
+class HubMemory(HubFiles, HubPast, HubPasses):
     """One hub: remember, recall, change, look back."""
-
-    def __init__(self, core: Core, info: Hub, home: str) -> None:
-        self.core = core
-        self.info = info
-        self.home = home
-        self._step: Step | None = None
-        self._looked: Look | None = None
-        self._stepping: set[int] = set()
-        self._owners: HubMemory | None = None
-
-    @property
-    def _filer(self) -> HubMemory:
-        """The hub for who keeps its files: its owner, where a guest makes the call. Files hold what
-        the store holds, so this one sees everything; what is told of it goes through other eyes."""
-        if self.core.viewer is None:
-            return self
-        if self._owners is None:
-            actor = self.core.actor if self.core.permit is None else self.info.owner
-            core = self.core.acting(actor).for_upkeep()
-            self._owners = HubMemory(core, self.info, self.home)
-            # What was seen of the files is the same for both.
-            self._owners._looked = self._look
-        return self._owners
-
-    @property
-    def _keeper(self) -> Core | None:
-        """Who edits the hub's files by hand, where a guest makes the call: its owner."""
-        return None if self.core.permit is None else self.core.acting(self.info.owner)
-
-    def _refuse_guest(self) -> None:
-        if self.core.permit is not None:
-            raise Forbidden(
-                "Files of the machine are taken in by who has it.", hint="Send the text itself."
-            )
-
-    @property
-    def name(self) -> str:
-        return self.info.name
-
-    @property
-    def id(self) -> str:
-        return self.info.id
-
-    @property
-    def folder(self) -> str:
-        """Where the hub's files are; made when the first one is written."""
-        from holdfast.files.atomic import hub_folder
-
-        return hub_folder(self.home, self.name)
-
-    def _look_up(self) -> None:
-        """A hub may be renamed or deleted while this is held, and its old name, and the folder of
-        that name, may be another hub's by now."""
-        with self.core.store.read() as reader:
-            found = require_hub(reader, self.id, self.name)
-        if found.name != self.name:
-            self.info, self._step, self._looked = found, None, None
-
-    def _here(self) -> str:
-        """The folder, for work in it."""
-        self._look_up()
-        return self.folder
-
-    def __repr__(self) -> str:
-        return f"<hub {self.name}>"
-
-    # In step with MEMORY.md
-
-    def sync(self, *, confirm: bool = False) -> SyncReport:
-        """Brings MEMORY.md, the journals and the store together, and keeps them so from now on:
-        afterwards each operation takes in what was edited. `confirm` says that many missing lines
-        are meant."""
-        from holdfast.files.mirror import Mirror
-
-        # What is wrong with a journal is a note, and keeps MEMORY.md from nothing.
-        notes = self.sync_journals(confirm=confirm)
-        files = self._filer.core
-        report = Mirror(files, self.memory_md, self.id, self.name).sync(confirm=confirm)
-        return report._replace(notes=(*report.notes, *notes))
-
-    def conflicts(self) -> list_[Clash]:
-        """Where the file and the store both changed one memory; both texts are kept."""
-        from holdfast.files.clashes import open_clashes
-
-        return open_clashes(self.core, self.id, self.name)
-
-    def settle(self, conflict: str, *, keep: str) -> Clash:
-        """Ends a conflict: `keep` the "store" text, the "file" text, or "both"."""
-        from holdfast.files.clashes import settle
-
-        return settle(self.core, self.id, self.name, conflict, keep)
-
-    @property
-    def notes(self) -> list_[str]:
-        """What there is to know about the hub's files: restored, refused, in conflict."""
-        filer = self._owners or self
-        notes = list(filer._step.notes) if filer._step is not None else []
-        return notes + (filer._looked.notes if filer._looked is not None else [])
-
-    @property
-    def memory_md(self) -> str:
-        """Where the hub's MEMORY.md is, once `sync` has made it."""
-        return os.path.join(self.home, "hubs", self.name, "MEMORY.md")
-
-    def read_memory_md(self, *, source_agent: str | None = None) -> str | None:
-        """MEMORY.md as a model should see it, without the marks in it; None where there is none.
-        What `source_agent` was shown is noted, so that its next rewrite can be merged."""
-        from holdfast.files import as_text
-
-        return as_text.read(self._as_text("sdk", "user", source_agent))
-
-    def append_memory_md(
-        self,
-        content: str,
-        *,
-        chars_max: int | None = None,
-        trust: str = "user",
-        source: str = "sdk",
-        source_agent: str | None = None,
-    ) -> Appended:
-        """Adds bullets and paragraphs to MEMORY.md, each a memory in the section of its heading or
-        its category; what is known is not added again. Past `chars_max` it is refused."""
-        from holdfast.files import as_text
-
-        place = self._as_text(source, trust, source_agent)
-        return as_text.append(place, content, chars_max=chars_max)
-
-    def rewrite_memory_md(
-        self,
-        text: str,
-        *,
-        chars_max: int | None = None,
-        trust: str = "user",
-        source: str = "sdk",
-        source_agent: str | None = None,
-    ) -> Rewritten:
-        """Puts a text in the place of MEMORY.md's: lines that are the same or alike stay the same
-        memories, what is left out is archived. The changes are one change set; what others wrote
-        since `source_agent` last read it is kept."""
-        from holdfast.files import as_text
-
-        place = self._as_text(source, trust, source_agent)
-        return as_text.rewrite(place, text, chars_max=chars_max)
-
-    def _as_text(self, source: str, trust: str, agent: str | None) -> TextPlace:
-        from holdfast.files import as_text
-
-        return as_text.place_of(
-            self.core, self.memory_md, self.id, self.name, source=source, trust=trust, agent=agent
-        )
 
     # Taking in
 
@@ -308,13 +144,6 @@ class HubMemory(HubPasses):
             with place.placing(received):
                 return self.remember_draft(draft)
 
-    @property
-    def attachments(self) -> Attachments:
-        """The files that memories of this hub were made from."""
-        from holdfast.files.attachments import Attachments
-
-        return Attachments(self.core, self.id, self._here())
-
     def attachment(self, reference: Reference) -> Kept:
         """The file of a memory: what is known of it, and where its bytes are."""
         return self.attachments.kept(self.get(reference))
@@ -330,22 +159,6 @@ class HubMemory(HubPasses):
         """A text without what this hub has handed out itself, in blocks and replies: `text` is what
         remains, `memories` what came back. For whoever stores what an agent says."""
         return engine.echo.without_echo(self.core, self.id, text)
-
-    def find_secrets(self, progress: Callable[[int, int], None] | None = None) -> list_[Secret]:
-        """The secrets in the store, its history, the log and the hub's files: where, of which kind,
-        how many; never what they are."""
-        from holdfast.files.scan import find_in_files
-
-        found = engine.scan.find_in_store(self.core, self.id, self.name, progress)
-        return found + find_in_files(self._journals)
-
-    def redact_secrets(self, progress: Callable[[int, int], None] | None = None) -> list_[str]:
-        """Replaces all of them by placeholders, in old versions too, for good; returns notes. What
-        lies in files of somebody's own stays there: `find_secrets` names it."""
-        from holdfast.files.scan import clean_files
-
-        engine.scan.clean_store(self.core, self.id, self.name, progress)
-        return clean_files(self._journals)
 
     def take_redacted(self) -> dict[str, int]:
         """How many secrets of each kind were replaced by placeholders, in what this thread has
@@ -572,60 +385,6 @@ class HubMemory(HubPasses):
             note_injected(self._as_text("sdk", "user", None), built)
         return built if explain else built.text
 
-    def index_files(
-        self,
-        folder: str | os.PathLike[str] | None = None,
-        *,
-        remove: bool = True,
-        remove_many: bool = False,
-        dry_run: bool = False,
-        progress: Callable[[int, int], None] | None = None,
-    ) -> Report:
-        """Brings documents up to date with a folder: the hub's own `files`, or another one.
-
-        New and changed files are read, what is unchanged is not opened, and what is gone is
-        archived, unless `remove` says not to.
-        Where very many files are gone at once, `remove_many` says that this is meant. A dry run
-        only says what it would do.
-        """
-        from holdfast.files import documents
-
-        core = self.core
-        if folder is None:
-            place = documents.own_place(self._here())
-            core = self._keeper or core
-        else:
-            self._refuse_guest()
-            place = documents.other_place(os.fspath(folder))
-        return documents.index_files(
-            core,
-            self.id,
-            self.name,
-            place,
-            remove=remove,
-            remove_many=remove_many,
-            dry_run=dry_run,
-            progress=progress,
-        )
-
-    def files(
-        self, *, trust: Trust = "user", source: Source = "sdk", source_agent: str | None = None
-    ) -> Files:
-        """The hub's own folder as an agent edits it, with paths below `/memories`: look, create,
-        replace, insert, delete, rename, clear. Each file is a memory, and each text it ever had a
-        version; undo brings files back."""
-        from holdfast.files.filing import Files
-        from holdfast.files.kept_sides import Author
-
-        return Files(self._kept_files, Author(trust, source, source_agent))
-
-    @property
-    def _kept_files(self) -> KeptFiles:
-        from holdfast.files.kept_files import KeptFiles
-
-        folder = self._here()
-        return KeptFiles(self.core, self.id, self.name, folder, keeper=self._keeper)
-
     # Changing
 
     def update(
@@ -796,168 +555,3 @@ class HubMemory(HubPasses):
         return engine.decisions.withdraw_decision(
             self.core, self.id, self.name, reference, note=note
         )
-
-    # Journals
-
-    def journal_add(
-        self,
-        text: str,
-        *,
-        at: datetime | str | None = None,
-        trust: str = "user",
-        source: str = "sdk",
-        source_agent: str | None = None,
-        once: bool = False,
-    ) -> Memory:
-        """Adds an entry to the journal of its UTC day, in the file and as a memory. What the day
-        says already is not written again where it is to be there `once`."""
-        from holdfast.files import journal
-
-        if self.core.permit is not None:
-            # What a person wrote into the file is not the guest's who comes next.
-            self._filer.sync_journals()
-        return journal.add(
-            self._journals,
-            text,
-            at=at,
-            trust=trust,
-            source=source,
-            source_agent=source_agent,
-            once=once,
-        )
-
-    def journal(self, when: str | date | tuple[date, date] = "today") -> Days:
-        """The journal of today, yesterday, a date, or a range such as `2026-05-01..2026-05-27`;
-        newest day first. What was changed in the files is taken in before."""
-        from holdfast.files import journal
-
-        if self.core.permit is not None:
-            self._filer.sync_journals()
-            return journal.days_seen(self._journals, when)
-        return journal.days(self._journals, when)
-
-    def sync_journals(self, *, confirm: bool = False) -> list_[str]:
-        """Takes in what was changed in the journal files; returns notes on what could not be.
-        `confirm` says that many missing entries are meant."""
-        from holdfast.files import journal
-
-        return journal.sync(self._journals, confirm=confirm)
-
-    @property
-    def _journals(self) -> Place:
-        from holdfast.files.journal_base import Place
-
-        folder = self._here()
-        return Place(self.core, self.id, self.name, folder, self._look)
-
-    @property
-    def _look(self) -> Look:
-        from holdfast.files.journal_look import Look
-
-        if self._looked is None:
-            self._looked = Look()
-        return self._looked
-
-    # The conversation log
-
-    def log_turn(
-        self,
-        role: str,
-        content: str,
-        *,
-        source: str = "unknown",
-        session: str | None = None,
-        at: datetime | str | None = None,
-    ) -> Turn:
-        """Logs what a user, an assistant or the system said; the newest `log.keep` turns stay."""
-        return engine.turns.log_turn(
-            self.core, self.id, self.name, role, content, source=source, session=session, at=at
-        )
-
-    def turns(
-        self, limit: int = 20, session: str | None = None, before: str | None = None
-    ) -> list_[Turn]:
-        """Turns of the log, newest first; `before` is the id of the last one seen."""
-        return engine.turns.turns(
-            self.core, self.id, self.name, limit=limit, session=session, before=before
-        )
-
-    def search_turns(self, query: str, limit: int = 10) -> list_[Turn]:
-        """Turns that hold words of the query, best first."""
-        return engine.turns.search_turns(self.core, self.id, self.name, query, limit=limit)
-
-    def recovery_prompt(
-        self,
-        turns: int = 10,
-        chars: int = 500,
-        *,
-        name: str = "Assistant",
-        session: str | None = None,
-    ) -> str:
-        """What to tell a new session of the one that was lost; empty where the log is."""
-        return engine.turns.recovery_prompt(
-            self.core, self.id, self.name, count=turns, chars=chars, name=name, session=session
-        )
-
-    def archive_conversation(
-        self,
-        session: str,
-        *,
-        messages: Iterable[Any] | None = None,
-        name: str | None = None,
-        at: datetime | str | None = None,
-    ) -> Archived:
-        """Keeps a conversation as a file to read and a memory to find: the messages given, else
-        what the log has of the session. Raises nothing: what went wrong is in the notes."""
-        from holdfast.files.archive import Archived, archive_conversation
-
-        try:
-            place = self._journals
-        except HoldfastError as error:
-            return Archived(None, None, (str(error),))
-        return archive_conversation(place, session, messages=messages, name=name, at=at)
-
-    # Looking back
-
-    def history(self, reference: Reference) -> list_[Entry]:
-        """Everything that happened to a memory, oldest first."""
-        return engine.history.history(self.core, self.id, self.name, reference)
-
-    def diff(
-        self, reference: Reference, *, old: int | None = None, new: int | None = None
-    ) -> list_[FieldDiff]:
-        """What differs between two versions; by default the last change."""
-        return engine.history.diff(self.core, self.id, self.name, reference, old=old, new=new)
-
-    def changes(self, *, limit: int = 50, before: str | None = None) -> list_[Change]:
-        """Change sets, newest first."""
-        return engine.history.changes(self.core, self.id, self.name, limit=limit, before=before)
-
-    def touched(self, changes: Iterable[str]) -> dict[str, list_[Memory]]:
-        """The memories that each of these change sets touched, by number; what was purged since is
-        gone."""
-        out = {}
-        named = [engine.drafts.clean_label("change set", change) for change in changes]
-        with self.core.read() as reader:
-            require_hub(reader, self.id, self.name)
-            for change in named:
-                ids = dict.fromkeys(one.memory_id for one in reader.revisions_of(self.id, change))
-                found = reader.memories_by_id(self.id, list_(ids))
-                out[change] = sorted(found.values(), key=lambda memory: memory.number)
-        return out
-
-    def undo(self, change: str | None = None, *, force: bool = False) -> Undone:
-        """Takes back the last change set, or the one named; undoing an undo brings it back."""
-        return engine.history.undo(self.core, self.id, self.name, change, force=force)
-
-    def receipts(self) -> list_[Receipt]:
-        """What was purged."""
-        with self.core.read() as reader:
-            require_hub(reader, self.id, self.name)
-            return self.core.receipts(reader, self.id)
-
-    def export(self) -> Iterator[str]:
-        """The whole hub as lines of JSON, revisions included."""
-        from holdfast.engine.transfer import export_hub
-
-        return export_hub(self.core, self.id, self.name)

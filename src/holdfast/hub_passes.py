@@ -3,16 +3,8 @@ are. Thin, like the rest of it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from holdfast.domain.hub import Hub
-    from holdfast.engine.core import Core
+from holdfast.hub_base import HubBase
 
 
-class HubPasses:
+class HubPasses(HubBase):
     """The methods of a hub that are about automatic memory."""
-
-    core: Core
-    info: Hub
-    home: str

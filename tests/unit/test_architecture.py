@@ -24,7 +24,10 @@ LAYERS = (
     ("files", "imports", "extract"),
     ("passes",),
     ("wiring",),
-    ("library", "hub_memory", "hub_passes", "in_step", "arguments", "guest", "client"),
+    (
+        *("library", "in_step", "arguments", "guest", "client"),
+        *("hub_memory", "hub_base", "hub_files", "hub_log", "hub_past", "hub_passes"),
+    ),
     ("sources",),
     ("agents",),
     ("evaluation", "testing", "adapters"),
