@@ -271,6 +271,9 @@ class Writer(Reader, Protocol):
 
     def count_access(self, hub_id: str, memory_ids: Sequence[str], at: datetime) -> None: ...
     def count_shown(self, hub_id: str, memory_ids: Sequence[str]) -> None: ...
+    def count_mention(self, hub_id: str, memory_ids: Sequence[str]) -> None:
+        """Notes that what these say was said once more; no change of them, so no revision."""
+        ...
 
 
 class Store(Protocol):

@@ -241,3 +241,9 @@ class InMemoryWriter(InMemoryReader):
         for memory_id in memory_ids:
             if (one := memories.get(memory_id)) is not None:
                 memories[memory_id] = one._replace(shown_count=one.shown_count + 1)
+
+    def count_mention(self, hub_id: str, memory_ids: Sequence[str]) -> None:
+        memories = self._own(hub_id).memories
+        for memory_id in memory_ids:
+            if (one := memories.get(memory_id)) is not None:
+                memories[memory_id] = one._replace(mention_count=one.mention_count + 1)

@@ -400,3 +400,10 @@ class SqliteWriter(SqliteReader, RecordsWriter):
             "UPDATE memories SET shown_count = shown_count + 1 WHERE hub = ? AND id = ?",
             [(hub, memory_id) for memory_id in memory_ids],
         )
+
+    def count_mention(self, hub_id: str, memory_ids: Sequence[str]) -> None:
+        hub = self._pk(hub_id)
+        self._connection.executemany(
+            "UPDATE memories SET mention_count = mention_count + 1 WHERE hub = ? AND id = ?",
+            [(hub, memory_id) for memory_id in memory_ids],
+        )

@@ -41,6 +41,7 @@ def _everything(writer: Writer) -> None:
     writer.add_receipt(HUB, Receipt("mem_2", 2, at(50), "tester", "", 1))
     writer.count_access(HUB, ["mem_3"], at(60))
     writer.count_shown(HUB, ["mem_3"])
+    writer.count_mention(HUB, ["mem_3"])
     writer.mark_undone(HUB, "chg_3", "chg_half")
     writer.set_vectors(HUB, "model-one", [VectorRow(1, 0, b"w")])
     writer.take_numbers(HUB, 5)
@@ -168,9 +169,14 @@ class Batches(StoreCase):
             # Shown twice is two, even when it is told in one breath.
             writer.count_shown(HUB, ["mem_1", "mem_1"])
             writer.count_access(HUB, ["mem_1", "mem_none"], at(9))
+            writer.count_mention(HUB, ["mem_1", "mem_none", "mem_1"])
         with store.read() as reader:
             found = reader.memory(HUB, "mem_1")
-        assert found == make_memory(1, shown_count=2, access_count=1, accessed_at=at(9))
+            revisions = reader.revisions(HUB, "mem_1")
+        assert found == make_memory(
+            1, shown_count=2, access_count=1, mention_count=3, accessed_at=at(9)
+        )
+        assert len(revisions) == 1
 
     def test_numbers_are_given_out_once(self, store: Store) -> None:
         with store.write() as writer:

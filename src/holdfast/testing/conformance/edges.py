@@ -61,6 +61,7 @@ class Edges(StoreCase):
         with store.write() as writer:
             writer.count_access(HUB, [], at(1))
             writer.count_shown(HUB, [])
+            writer.count_mention(HUB, [])
             writer.set_vectors(HUB, MODEL, [])
             writer.drop_hub("hub_none")
         with store.write():

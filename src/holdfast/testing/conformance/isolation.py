@@ -81,6 +81,7 @@ class Isolation(StoreCase):
             writer.mark_undone(OTHER, "chg_revised", "chg_later")
             writer.count_access(OTHER, ["mem_1", "mem_2"], at(300))
             writer.count_shown(OTHER, ["mem_1", "mem_2"])
+            writer.count_mention(OTHER, ["mem_1", "mem_2"])
             writer.set_vectors(OTHER, "model-two", [VectorRow(pk, 0, b"x") for pk in passages])
             writer.unindex(OTHER, "mem_1")
             index(writer, theirs[0], [[b"again"]])
