@@ -245,6 +245,9 @@ class InMemoryReader:
     def agreed(self, hub_id: str, path: str) -> Agreed | None:
         return self._hub(hub_id).agreed.get(path)
 
+    def scan_agreed(self, hub_id: str) -> Iterable[Agreed]:
+        return [one for _, one in sorted(self._hub(hub_id).agreed.items())]
+
     def clashes(self, hub_id: str, *, settled: bool = False) -> list[Clash]:
         found = self._hub(hub_id).clashes.values()
         return [clash for clash in found if settled or clash.settled_at is None]
@@ -263,6 +266,10 @@ class InMemoryReader:
         found = self._state.records.values()
         mine = [one for one in found if one.hub_id == hub_id and one.kind == kind]
         return sorted(mine, key=lambda one: one.id)
+
+    def scan_records(self, hub_id: str) -> Iterable[Record]:
+        found = (one for one in self._state.records.values() if one.hub_id == hub_id)
+        return sorted(found, key=lambda one: (one.kind, one.id))
 
     def due_records(self, kind: str, by: datetime, *, limit: int) -> list[Record]:
         waiting = [
@@ -339,6 +346,9 @@ class InMemoryReader:
         hub = self._whole(hub_id)
         sizes = {p.pk: len(p.vectors[model]) for p in hub.passages.values() if model in p.vectors}
         return VectorState(sum(sizes.values()), len(sizes), max(sizes, default=0), hub.removals)
+
+    def vector_models(self, hub_id: str) -> list[str]:
+        return sorted({model for p in self._whole(hub_id).passages.values() for model in p.vectors})
 
     def vectors(self, hub_id: str, model: str, *, after: int) -> Iterable[VectorRow]:
         for pk, passage in sorted(self._whole(hub_id).passages.items()):

@@ -389,6 +389,14 @@ class SqliteReader(RecordsReader):
         )
         return None if row is None else Agreed(row[0], row[1], from_micros(row[2]))
 
+    def scan_agreed(self, hub_id: str) -> Iterator[Agreed]:
+        from holdfast.domain.mirror import Agreed
+
+        for row in self._connection.execute(
+            "SELECT path, text, at FROM agreed WHERE hub = ? ORDER BY path", (self._pk(hub_id),)
+        ):
+            yield Agreed(row[0], row[1], from_micros(row[2]))
+
     def clashes(self, hub_id: str, *, settled: bool = False) -> list[Clash]:
         open_only = "" if settled else " AND settled_at IS NULL"
         seen = ""
@@ -558,6 +566,13 @@ class SqliteReader(RecordsReader):
             (self._pk(hub_id), model),
         )
         return VectorState(*(row or (0, 0, 0, 0)))
+
+    def vector_models(self, hub_id: str) -> list[str]:
+        found = self._all(
+            "SELECT model FROM vector_totals WHERE hub = ? AND size > 0 ORDER BY model",
+            (self._pk(hub_id),),
+        )
+        return [row[0] for row in found]
 
     def vectors(self, hub_id: str, model: str, *, after: int) -> Iterable[VectorRow]:
         for row in self._connection.execute(

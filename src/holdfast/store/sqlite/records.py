@@ -4,7 +4,7 @@ belong to none, so a hub that goes takes its records along by name (see `drop_hu
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -57,6 +57,13 @@ class RecordsReader:
             (self._records_pk(hub_id), kind, after, limit),
             hub_id,
         )
+
+    def scan_records(self, hub_id: str) -> Iterator[Record]:
+        for row in self._connection.execute(
+            f"SELECT {_COLUMNS} FROM records r WHERE r.hub = ? ORDER BY r.kind, r.id",
+            (self._records_pk(hub_id),),
+        ):
+            yield _from_row(row, hub_id)
 
     def due_records(self, kind: str, by: datetime, *, limit: int) -> list[Record]:
         found = self._connection.execute(

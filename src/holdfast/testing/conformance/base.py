@@ -235,6 +235,7 @@ def _observe_log(reader: Reader, hub_id: str, memories: Sequence[Memory]) -> dic
         "search_turns": reader.search_turns(hub_id, words, limit=_ALL),
         "scan_turns": list(reader.scan_turns(hub_id)),
         "agreed": reader.agreed(hub_id, "MEMORY.md"),
+        "scan_agreed": list(reader.scan_agreed(hub_id)),
         "clashes": reader.clashes(hub_id, settled=True),
     }
 
@@ -244,6 +245,7 @@ def _observe_records(reader: Reader, hub_id: str) -> dict[str, Any]:
     return {
         "records": found,
         "record": [reader.record(hub_id, RECORD_KIND, one.id) for one in found],
+        "scan_records": list(reader.scan_records(hub_id)),
         "record_by_lookup": [
             reader.record_by_lookup(hub_id, RECORD_KIND, one.lookup)
             for one in found
@@ -261,6 +263,7 @@ def _observe_vectors(
     reader: Reader, hub_id: str, memories: Sequence[Memory], model: str
 ) -> dict[str, Any]:
     return {
+        "vector_models": reader.vector_models(hub_id),
         "vector_state": reader.vector_state(hub_id, model),
         "vectors": list(reader.vectors(hub_id, model, after=0)),
         "vectors_of": [reader.vectors_of(hub_id, model, memory.id) for memory in memories],

@@ -68,6 +68,7 @@ class Log(StoreCase):
         with store.read() as reader:
             assert reader.agreed(HUB, "MEMORY.md") == Agreed("MEMORY.md", "two\n", at(2))
             assert reader.agreed(HUB, "2026-01-01.md") is None
+            assert list(reader.scan_agreed(HUB)) == [Agreed("MEMORY.md", "two\n", at(2))]
             assert reader.agreed(OTHER, "MEMORY.md") == Agreed("MEMORY.md", "other", at(3))
 
     def test_clashes_are_listed_until_they_are_settled(self, store: Store) -> None:

@@ -54,6 +54,19 @@ class Records(StoreCase):
             after = reader.records(HUB, RECORD_KIND, limit=3, after="b")
             assert [one.id for one in after] == ["c", "d"]
 
+    def test_all_records_of_a_hub_come_by_kind_and_id(self, store: Store) -> None:
+        with store.write() as writer:
+            for name, kind in (("b", RECORD_KIND), ("z", "other kind"), ("a", RECORD_KIND)):
+                writer.put_record(record(name, kind=kind, lookup=name))
+            writer.put_record(record("n", hub_id=NO_HUB))
+        with store.read() as reader:
+            found = list(reader.scan_records(HUB))
+            assert [(one.kind, one.id) for one in found] == sorted(
+                [("other kind", "z"), (RECORD_KIND, "a"), (RECORD_KIND, "b")]
+            )
+            assert record("a", lookup="a") in found
+            assert list(reader.scan_records(NO_HUB)) == [record("n", hub_id=NO_HUB)]
+
     def test_a_lookup_belongs_to_one(self, store: Store) -> None:
         with store.write() as writer:
             writer.add_hub(make_hub(OTHER))

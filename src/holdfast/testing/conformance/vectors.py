@@ -48,7 +48,9 @@ class Vectors(StoreCase):
         with store.write() as writer:
             put(writer, make_memory(1), [[b"one"]])
             (row,) = writer.vectors(HUB, MODEL, after=0)
+            assert writer.vector_models(HUB) == [MODEL]
             writer.set_vectors(HUB, SECOND, [VectorRow(row.passage_id, 0, b"two")])
+            assert writer.vector_models(HUB) == sorted([MODEL, SECOND])
         with store.read() as reader:
             assert [r.vector for r in reader.vectors(HUB, MODEL, after=0)] == [b"one"]
             assert [r.vector for r in reader.vectors(HUB, SECOND, after=0)] == [b"two"]
