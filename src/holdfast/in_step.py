@@ -56,6 +56,7 @@ def _in_step(hub: HubMemory, name: str, *, writes: bool) -> Iterator[None]:
     guest = hub
     guest._stepping.add(me)
     try:
+        hub.core.settings.refresh()
         step = None
         if _is_kept_in_files(os.path.dirname(hub.memory_md)):
             # Files belong to the hub: what was edited in them is taken in, and what is written to

@@ -2,7 +2,8 @@
 flags; each value remembers where it came from.
 
 The file is `holdfast.toml` in the home folder. `recall.limit` stands there as `limit` in the table
-`[recall]`, and in the environment as `HOLDFAST_RECALL_LIMIT`.
+`[recall]`, and in the environment as `HOLDFAST_RECALL_LIMIT`. Where the file changes while a
+process runs, `refresh` takes the new values; what was made from the old ones at the start stays.
 """
 
 from __future__ import annotations
@@ -49,6 +50,18 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("embed.timeout_s", 10.0, "Seconds to wait for an embedding endpoint.", least=0.01),
     Setting("embed.threads", 2, "Processor threads the bundled model may use.", least=1),
     Setting("embed.background", True, "Whether missing vectors are made in the background."),
+    Setting(
+        "llm.model",
+        "",
+        "The language model of passes: openai:MODEL@URL, openai:MODEL, anthropic:MODEL; empty for"
+        " none.",
+    ),
+    Setting(
+        "llm.key_variable",
+        "",
+        "The environment variable that holds its key; empty means OPENAI_API_KEY or"
+        " ANTHROPIC_API_KEY.",
+    ),
     Setting("content.bytes_max", 3_000_000, "The largest content of one memory.", least=1),
     # A book of scanned pages has less; more is a film or an archive, of which no text comes.
     Setting("attachments.bytes_max", 50_000_000, "The largest file that is kept.", least=1),
@@ -95,6 +108,24 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting("log.keep", 200, "How many turns the conversation log keeps in a hub.", least=1),
     Setting("log.prune_every", 50, "Turns after which the log is cut to that many.", least=1),
+    Setting(
+        "shadowJournal.enabled",
+        False,
+        "Whether what is said in a conversation is noted in the journal by itself.",
+    ),
+    Setting(
+        "shadowJournal.model",
+        "",
+        "The model that notes it, as in llm.model; empty means that one, without any the rules.",
+    ),
+    # A day of a busy conversation; more waits only where nobody works, or a model is down.
+    Setting(
+        "shadowJournal.queueMax",
+        100,
+        "How many turns of a hub may wait to be noted; beyond that the oldest are left out.",
+        least=1,
+        most=10_000,
+    ),
     Setting("context.chars_max", 12_288, "The largest context block, in characters.", least=200),
     Setting(
         "files.per_category",
@@ -134,17 +165,45 @@ class Value(NamedTuple):
 
 
 class Settings:
-    """The values in force."""
+    """The values in force, read from a file and held under an environment and flags."""
 
-    def __init__(self, values: Mapping[str, Value], path: str) -> None:
-        self._values = values
+    def __init__(self, path: str, environ: Mapping[str, str], flags: Mapping[str, Any]) -> None:
         self.path = path
+        self._environ, self._flags = environ, flags
+        # Before the reading: what is written meanwhile is read again.
+        self._seen = _mark_of(path)
+        self._values = _values(path, environ, flags)
 
     def __getitem__(self, name: str) -> Any:
         return self._values[find(name).name].value
 
     def origin(self, name: str) -> str:
         return self._values[find(name).name].origin
+
+    def refresh(self) -> None:
+        """Takes what the file says by now, where it was changed: one look at its date. A file that
+        cannot be read, or says something wrong, changes nothing; that is told in the log, once."""
+        seen = _mark_of(self.path)
+        if seen == self._seen:
+            return
+        self._seen = seen
+        try:
+            self._values = _values(self.path, self._environ, self._flags)
+        except InvalidSetting as error:
+            import logging
+
+            logging.getLogger("holdfast.settings").warning(
+                "the settings stay as they were: %s", error
+            )
+
+
+def _mark_of(path: str) -> tuple[int, int, int] | None:
+    """What tells whether a file was written since; None where there is none."""
+    try:
+        about = os.stat(path)
+    except OSError:
+        return None
+    return about.st_mtime_ns, about.st_size, about.st_ino
 
 
 def load(
@@ -155,20 +214,24 @@ def load(
 ) -> Settings:
     """Reads the settings of a home folder; flags of None do not count."""
     environ = os.environ if environ is None else environ
-    path = os.path.join(home, FILE_NAME)
+    ours = {name: text for name, text in environ.items() if name.startswith(_OURS)}
+    _refuse_unknown(ours)
+    return Settings(os.path.join(home, FILE_NAME), ours, dict(flags or {}))
+
+
+def _values(path: str, environ: Mapping[str, str], flags: Mapping[str, Any]) -> Mapping[str, Value]:
     values = {setting.name: Value(setting.default, "default") for setting in SETTINGS}
     for name, value in _read_file(path).items():
         setting = find(name, where=f" in {path}")
         values[setting.name] = Value(_checked(setting, value, path), path)
-    _refuse_unknown(environ)
     for setting in SETTINGS:
         if (text := environ.get(setting.variable)) is not None:
             checked = _parsed(setting, text, setting.variable)
             values[setting.name] = Value(checked, setting.variable)
-    for name, value in (flags or {}).items():
+    for name, value in flags.items():
         if value is not None:
             values[name] = Value(_checked(find(name), value, "flag"), "flag")
-    return Settings(values, path)
+    return values
 
 
 # Variables that are no settings: where the home folder is, whether errors show where they come
@@ -179,15 +242,15 @@ _NO_SETTINGS = (
     *("HOLDFAST_SERVER", "HOLDFAST_KEY"),
 )
 _FOR_TESTS = "HOLDFAST_TEST_"
+_OURS = "HOLDFAST_"
 
 
 def _refuse_unknown(environ: Mapping[str, str]) -> None:
     """A variable with a slip in its name would be passed over in silence."""
-    ours = [name for name in environ if name.startswith("HOLDFAST_")]
-    if not ours:
+    if not environ:
         return
     known = [setting.variable for setting in SETTINGS] + [*_NO_SETTINGS]
-    for name in sorted(ours):
+    for name in sorted(environ):
         if name in known or name.startswith(_FOR_TESTS):
             continue
         from difflib import get_close_matches

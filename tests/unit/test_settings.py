@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import holdfast
 from holdfast import InvalidSetting
 from holdfast.settings import SETTINGS, find, load, save
 
@@ -139,3 +140,45 @@ def test_a_name_that_is_no_setting_can_be_taken_out(tmp_path: Path) -> None:
     assert load(str(tmp_path), environ={})["hub"] == "a"
     with pytest.raises(InvalidSetting, match="no setting"):
         save(str(tmp_path), "nonsense", None)
+
+
+def test_what_is_written_into_the_file_holds_from_the_next_look(tmp_path: Path) -> None:
+    settings = load(str(tmp_path), environ={"HOLDFAST_HUB": "b"}, flags={"actor": "ann"})
+    assert settings["shadowJournal.enabled"] is False
+    save(str(tmp_path), "shadowJournal.enabled", "yes")
+    save(str(tmp_path), "hub", "c")
+    save(str(tmp_path), "actor", "bob")
+    assert settings["shadowJournal.enabled"] is False
+    settings.refresh()
+    assert settings["shadowJournal.enabled"] is True
+    assert "[shadowJournal]\nenabled = true" in (tmp_path / "holdfast.toml").read_text()
+    # The environment and flags stay in force.
+    assert (settings["hub"], settings["actor"]) == ("b", "ann")
+    (tmp_path / "holdfast.toml").unlink()
+    settings.refresh()
+    assert settings["shadowJournal.enabled"] is False
+
+
+def test_a_file_with_a_mistake_changes_nothing_and_is_told_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    save(str(tmp_path), "recall.limit", "9")
+    settings = load(str(tmp_path), environ={})
+    (tmp_path / "holdfast.toml").write_text("[recall]\nlimit = 'many'\n")
+    settings.refresh()
+    settings.refresh()
+    assert settings["recall.limit"] == 9
+    assert len([one for one in caplog.records if "stay as they were" in one.message]) == 1
+    save(str(tmp_path), "recall.limit", None)
+    settings.refresh()
+    assert settings["recall.limit"] == 5
+
+
+def test_an_open_memory_obeys_a_changed_file(tmp_path: Path) -> None:
+    with holdfast.open(tmp_path, settings={"embed.model": "none"}) as memory:
+        hub = memory.hub()
+        for number in range(4):
+            hub.remember(f"The gate code of house {number} is on the board")
+        assert len(hub.recall("gate code")) > 2
+        save(str(tmp_path), "recall.limit", "2")
+        assert len(hub.recall("gate code")) == 2
