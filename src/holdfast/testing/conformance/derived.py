@@ -21,7 +21,8 @@ from holdfast.testing.conformance.base import (
 
 _DERIVED = frozenset(
     {"lexicon", "search_terms", "search_substring", "matching", "passages", "candidates"}
-    | {"vector_state", "vectors", "vectors_of", "unembedded", "unembedded_count", "statistics"}
+    | {"vector_models", "vector_state", "vectors", "vectors_of"}
+    | {"unembedded", "unembedded_count", "statistics"}
 )
 
 
