@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from holdfast.embed.base import Embedder
     from holdfast.engine.core import Core
     from holdfast.files.follow import Doomed
+    from holdfast.llm.base import Model
     from holdfast.store.base import Store
 
 
@@ -34,12 +35,13 @@ def open(
     clock: Clock | None = None,
     ids: Ids | None = None,
     embedder: Embedder | None = None,
+    model: Model | None = None,
     settings: Mapping[str, Any] | None = None,
 ) -> Holdfast:
     """Opens the memory: the default home, a folder, or a store's URL such as `sqlite:/a/b.db`.
 
-    `settings` win over the file and the environment. A clock, ids, an embedder or a store may be
-    handed in, for tests and for programs that bring their own.
+    `settings` win over the file and the environment. A clock, ids, an embedder, a language model
+    or a store may be handed in, for tests and for programs that bring their own.
     """
     flags = dict(settings or {})
     home: str | os.PathLike[str] | None = where
@@ -56,6 +58,7 @@ def open(
         clock=clock,
         ids=ids,
         embedder=embedder,
+        model=model,
     )
     return Holdfast(core, folder)
 

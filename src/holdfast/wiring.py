@@ -14,6 +14,7 @@ from holdfast.settings import Settings, load
 
 if TYPE_CHECKING:
     from holdfast.embed.base import Embedder
+    from holdfast.llm.base import Model
     from holdfast.store.base import Store
     from holdfast.store.values import Progress
 
@@ -46,6 +47,7 @@ def build(
     clock: Clock | None = None,
     ids: Ids | None = None,
     embedder: Embedder | None = None,
+    model: Model | None = None,
 ) -> Core:
     """The engine for these settings; what is handed in is used instead of what they name."""
     clock = clock or SystemClock()
@@ -55,6 +57,12 @@ def build(
     def find() -> Embedder | None:
         return embedder or _find_embedder(settings)
 
+    def find_model(name: str, settings: Settings) -> Model | None:
+        if model is not None:
+            # A pass may be set to do without, whatever there is.
+            return None if name == "none" else model
+        return _find_model(name, settings)
+
     return Core(
         store,
         clock=clock,
@@ -62,6 +70,7 @@ def build(
         actor=settings["actor"] or _login(),
         settings=settings,
         find_embedder=find,
+        find_model=find_model,
     )
 
 
@@ -162,6 +171,12 @@ def _find_embedder(settings: Settings) -> Embedder | None:
         timeout_s=settings["embed.timeout_s"],
         threads=settings["embed.threads"],
     )
+
+
+def _find_model(name: str, settings: Settings) -> Model | None:
+    from holdfast.llm.find import find_model
+
+    return find_model(name, key_variable_named=settings["llm.key_variable"])
 
 
 def _login() -> str:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from holdfast.domain.memory import Memory
     from holdfast.embed.base import Embedder
     from holdfast.engine.embedding import CatchUp
+    from holdfast.llm.base import Model
     from holdfast.settings import Settings
     from holdfast.store.base import Reader, Store, Writer
 
@@ -46,6 +47,10 @@ class _Shared:
         self.shown: list[tuple[str, str]] = []
 
 
+def _no_model(name: str, settings: Settings) -> None:
+    return None
+
+
 class Core:
     """One open store and its surroundings. Thread-safe."""
 
@@ -58,6 +63,7 @@ class Core:
         actor: str,
         settings: Settings,
         find_embedder: Callable[[], Embedder | None],
+        find_model: Callable[[str, Settings], Model | None] = _no_model,
     ) -> None:
         # What is written goes through it; the store that everyone uses asks it once more.
         self.redactor = Redactor(store, settings, clock.now)
@@ -77,6 +83,7 @@ class Core:
         # Turns logged since the store was opened, by hub: they tell when to prune the log.
         self.logged: dict[str, int] = {}
         self._find_embedder = find_embedder
+        self._find_model = find_model
         self._shared = _Shared()
 
     def acting(
@@ -200,6 +207,14 @@ class Core:
         for one in self.kept.values():
             one.close()
         self.kept.clear()
+
+    # The language model
+
+    def model(self, name: str = "") -> Model | None:
+        """The language model that a pass's setting names; '' is the one of `llm.model`. None where
+        there is none, and the offline rules do the work. Asked anew each time, so that a changed
+        setting counts at once."""
+        return self._find_model(name or self.settings["llm.model"], self.settings)
 
     # Counters
 

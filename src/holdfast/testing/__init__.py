@@ -1,7 +1,7 @@
 """What a store's author and a test of Holdfast need: the conformance kit and things held still.
 
 `StoreConformance` is the suite of promises that every store keeps; `FixedClock`, `CountedIds`,
-`HashEmbedder` and `open_for_tests` take time, chance and the embedding model out of a test.
+`HashEmbedder`, `ScriptedModel` and `open_for_tests` take time, chance and models out of a test.
 Nothing here imports pytest until `StoreConformance` is asked for.
 """
 
@@ -11,16 +11,21 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.testing.embedder import HashEmbedder
 from holdfast.testing.fixtures import START, CountedIds, FixedClock, open_for_tests
+from holdfast.testing.model import Asked, ScriptedModel, call, calls
 
 if TYPE_CHECKING:
     from holdfast.testing.conformance import StoreConformance
 
 __all__ = [
     "START",
+    "Asked",
     "CountedIds",
     "FixedClock",
     "HashEmbedder",
+    "ScriptedModel",
     "StoreConformance",
+    "call",
+    "calls",
     "open_for_tests",
 ]
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from holdfast.domain.ids import Ids
     from holdfast.embed.base import Embedder
     from holdfast.library import Holdfast
+    from holdfast.llm.base import Model
     from holdfast.store.base import Store
 
 # A Wednesday, at noon, far from any change of the clocks.
@@ -54,9 +55,10 @@ def open_for_tests(
     clock: Clock | None = None,
     ids: Ids | None = None,
     embedder: Embedder | None = None,
+    model: Model | None = None,
     settings: Mapping[str, Any] | None = None,
 ) -> Holdfast:
-    """A memory in a folder, with a clock that stands still, counted ids and no embedding model.
+    """A memory in a folder, with a clock that stands still, counted ids and no models.
 
     Whatever is handed in takes the place of these.
     """
@@ -69,5 +71,6 @@ def open_for_tests(
         clock=clock or FixedClock(),
         ids=ids or CountedIds(),
         embedder=embedder,
+        model=model,
         settings={**held, **(settings or {})},
     )
