@@ -68,7 +68,8 @@ def where(wanted: Filter) -> tuple[str, list[Any]]:
     if wanted.forgotten is not None:
         parts.append(f"m.forgotten_at IS {'NOT ' if wanted.forgotten else ''}NULL")
     if wanted.quarantined is not None:
-        parts.append(f"m.quarantine {'<>' if wanted.quarantined else '='} ''")
+        # `>` and not `<>`: only a range lets the index of what is held be used.
+        parts.append(f"m.quarantine {'>' if wanted.quarantined else '='} ''")
     if wanted.since is not None:
         parts.append(f"{HAPPENED} >= ?")
         values.append(to_micros(wanted.since))

@@ -260,6 +260,13 @@ CREATE UNIQUE INDEX records_lookup ON records (hub, kind, lookup) WHERE lookup I
 CREATE INDEX records_due ON records (kind, due) WHERE due IS NOT NULL;
 """,
     ),
+    Migration(
+        4,
+        "what is held for review is found without walking the hub",
+        """
+CREATE INDEX memories_held ON memories (hub, quarantine) WHERE quarantine > '';
+""",
+    ),
 )
 
 NEWEST = MIGRATIONS[-1].version
