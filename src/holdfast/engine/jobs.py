@@ -1,14 +1,16 @@
 """Work for later: jobs in the store, leased by whoever works on them, tried at most three times.
 
 A lease lasts five minutes and is lengthened by progress; a worker that dies leaves a job that
-another takes over. What a job means, its runner knows.
+another takes over. Each kind of work has a queue of its own, so that neither waits for the other.
+What a job means, its runner knows.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
+from heapq import merge
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from holdfast.domain.clock import from_text, to_text
@@ -21,7 +23,11 @@ if TYPE_CHECKING:
 
 JobState: TypeAlias = Literal["waiting", "running", "done", "failed"]
 
-KIND = "job"
+# The kinds of work, and the queue of each.
+EXTRACT, JOURNAL = "extract", "journal"
+QUEUES: Mapping[str, str] = {EXTRACT: "job", JOURNAL: "job-journal"}
+# What a job is about may hold texts under this name. One that is over has no use for them.
+SAID = "said"
 ATTEMPTS_MAX = 3
 LEASE = timedelta(minutes=5)
 # A job that failed is tried again after this, and after four times this.
@@ -57,39 +63,87 @@ def enqueue(core: Core, writer: Writer, hub_id: str, work: str, about: Mapping[s
     return job
 
 
+def make_room(writer: Writer, hub_id: str, work: str, *, most: int) -> list[Job]:
+    """Takes the oldest waiting jobs out of a queue until there is room for one more, and returns
+    them. Of those that are over, as many stay."""
+    over, waiting, running = [], [], 0
+    for job in _scan(writer, hub_id, work):
+        if job.state == "waiting":
+            waiting.append(job)
+        elif job.state == "running":
+            running += 1
+        else:
+            over.append(job)
+    room = max(0, most - 1 - running)
+    dropped = waiting[: max(0, len(waiting) - room)]
+    for job in [*dropped, *over[: max(0, len(over) - most)]]:
+        writer.drop_record(hub_id, QUEUES[work], job.id)
+    return dropped
+
+
+def is_due(core: Core, works: Iterable[str]) -> bool:
+    """Whether there is anything to do. Most looks find nothing, and should not keep writers
+    waiting."""
+    with core.store.read() as reader:
+        return any(reader.due_records(QUEUES[work], core.now(), limit=1) for work in works)
+
+
 def lease(
     core: Core,
     *,
-    work: str | None = None,
+    work: str = EXTRACT,
     lost: Callable[[Writer, Job, str], None] | None = None,
+    in_order: bool = False,
 ) -> Job | None:
-    """The job that has waited longest, now ours for five minutes; None where none is due.
+    """The job of this kind that has waited longest, now ours for five minutes; None where none is
+    due. `in_order` has one job of a hub worked on at a time, and none before an older one is over.
 
     `lost` hears of a job whose last worker died, in the transaction that ends it: there is nobody
     else who could say so to those who wait for it.
     """
-    now = core.now()
+    now, kind, limit = core.now(), QUEUES[work], _PAGE
     with core.store.write() as writer:
-        for record in writer.due_records(KIND, now, limit=_PAGE):
-            job = _job(record)
-            if job.state in ("done", "failed"):
-                # What is over is due when it may go.
-                writer.drop_record(record.hub_id, KIND, record.id)
-                continue
-            if work is not None and job.work != work:
-                continue
-            if job.attempts >= ATTEMPTS_MAX:
-                reason = "it was begun three times and never finished"
-                _end(writer, job, "failed", reason, now)
-                if lost is not None:
-                    lost(writer, job, reason)
-                continue
-            taken = job._replace(
-                state="running", attempts=job.attempts + 1, lease=core.ids.next("lease")
-            )
-            writer.put_record(_record(taken, due=now + LEASE))
-            return taken
-    return None
+        while True:
+            due = writer.due_records(kind, now, limit=limit)
+            firsts: dict[str, str] = {}
+            for record in due:
+                job = _job(record)
+                if job.state in ("done", "failed"):
+                    # What is over is due when it may go.
+                    writer.drop_record(record.hub_id, kind, record.id)
+                    continue
+                if in_order:
+                    if job.hub_id not in firsts:
+                        firsts[job.hub_id] = _first_open(writer, job.hub_id, work)
+                    if firsts[job.hub_id] != job.id:
+                        continue
+                if (taken := _taken(core, writer, job, lost)) is not None:
+                    return taken
+                firsts.pop(job.hub_id, None)
+            if len(due) < limit or not in_order:
+                return None
+            # Those of one hub wait behind each other; other hubs have theirs further on.
+            limit *= 10
+
+
+def _first_open(writer: Writer, hub_id: str, work: str) -> str:
+    return next((job.id for job in open_jobs(writer, hub_id, work)), "")
+
+
+def _taken(
+    core: Core, writer: Writer, job: Job, lost: Callable[[Writer, Job, str], None] | None
+) -> Job | None:
+    """The job, leased; None where it was begun too often, and is over now."""
+    now = core.now()
+    if job.attempts >= ATTEMPTS_MAX:
+        reason = "it was begun three times and never finished"
+        _end(writer, job, "failed", reason, now)
+        if lost is not None:
+            lost(writer, job, reason)
+        return None
+    taken = job._replace(state="running", attempts=job.attempts + 1, lease=core.ids.next("lease"))
+    writer.put_record(_record(taken, due=now + LEASE))
+    return taken
 
 
 def progress(core: Core, job: Job, done: int, total: int | None = None) -> Job:
@@ -101,10 +155,14 @@ def progress(core: Core, job: Job, done: int, total: int | None = None) -> Job:
     return told
 
 
-def finish(core: Core, writer: Writer, job: Job) -> None:
-    """Ends it well, in the transaction of what it did: a job has its effect once."""
+def finish(core: Core, writer: Writer, job: Job, *, keep: bool = True) -> None:
+    """Ends it well, in the transaction of what it did: a job has its effect once. Where nobody
+    would look it up, nothing is kept of it."""
     _require_lease(writer, job)
-    _end(writer, job, "done", "", core.now())
+    if keep:
+        _end(writer, job, "done", "", core.now())
+    else:
+        writer.drop_record(job.hub_id, QUEUES[job.work], job.id)
 
 
 def put_back(core: Core, job: Job) -> None:
@@ -136,32 +194,34 @@ def fail(core: Core, job: Job, reason: str, *, final: bool = False) -> Job:
 
 def jobs(core: Core, hub_id: str, hub: str, *, limit: int = _PAGE) -> list[Job]:
     """The newest jobs of a hub, oldest first, those that are over for a week among them."""
-    newest: deque[Record] = deque(maxlen=limit)
     with core.store.read() as reader:
         require_hub(reader, hub_id, hub)
-        after = ""
-        while batch := reader.records(hub_id, KIND, limit=_PAGE, after=after):
-            newest.extend(batch)
-            after = batch[-1].id
-    return [_job(record) for record in newest]
+        queues = (_scan(reader, hub_id, work) for work in QUEUES)
+        return list(deque(merge(*queues, key=lambda job: job.id), maxlen=limit))
 
 
-def open_jobs(reader: Reader, hub_id: str) -> Iterator[Job]:
-    """The jobs of a hub that are not over."""
+def open_jobs(reader: Reader, hub_id: str, work: str) -> Iterator[Job]:
+    """The jobs of a hub that are not over, oldest first."""
+    return (job for job in _scan(reader, hub_id, work) if job.state in ("waiting", "running"))
+
+
+def _scan(reader: Reader, hub_id: str, work: str) -> Iterator[Job]:
     after = ""
-    while batch := reader.records(hub_id, KIND, limit=_PAGE, after=after):
-        yield from (job for job in map(_job, batch) if job.state in ("waiting", "running"))
+    while batch := reader.records(hub_id, QUEUES[work], limit=_PAGE, after=after):
+        yield from map(_job, batch)
         after = batch[-1].id
 
 
 def _end(writer: Writer, job: Job, state: JobState, reason: str, now: datetime) -> Job:
-    ended = job._replace(state=state, lease="", reason=reason[:_REASON_MAX], ended_at=now)
+    about = {name: value for name, value in job.about.items() if name != SAID}
+    ended = job._replace(state=state, about=about, lease="", ended_at=now)
+    ended = ended._replace(reason=reason[:_REASON_MAX])
     writer.put_record(_record(ended, due=now + _KEPT))
     return ended
 
 
 def _require_lease(writer: Writer, job: Job) -> None:
-    record = writer.record(job.hub_id, KIND, job.id)
+    record = writer.record(job.hub_id, QUEUES[job.work], job.id)
     if record is None:
         raise NotFound(f"The job {job.id} is gone; its hub was deleted.")
     if record.body["lease"] != job.lease or not job.lease:
@@ -180,7 +240,7 @@ def _record(job: Job, *, due: datetime) -> Record:
         "reason": job.reason,
         "ended_at": None if job.ended_at is None else to_text(job.ended_at),
     }
-    return Record(job.hub_id, KIND, job.id, job.at, body, due=due)
+    return Record(job.hub_id, QUEUES[job.work], job.id, job.at, body, due=due)
 
 
 def _job(record: Record) -> Job:

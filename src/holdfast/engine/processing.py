@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from holdfast.engine.jobs import Job
     from holdfast.store.base import Reader, Writer
 
-WORK = "extract"
+WORK = jobs.EXTRACT
 # As many at a time; what is left waits for the next start.
 _BATCH = 1_000
 _WAITING = Filter(states=("processing",), forgotten=None, quarantined=None)
@@ -170,7 +170,7 @@ def mend(core: Core) -> int:
 def _mend(core: Core, hub_id: str, waiting: Sequence[Memory]) -> int:
     mended = 0
     with core.write() as writer:
-        busy = {job.about.get("memory") for job in jobs.open_jobs(writer, hub_id)}
+        busy = {job.about.get("memory") for job in jobs.open_jobs(writer, hub_id, WORK)}
         for seen in waiting:
             memory = writer.memory(hub_id, seen.id)
             if memory is None or memory.state != "processing" or memory.id in busy:

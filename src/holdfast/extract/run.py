@@ -70,10 +70,8 @@ def work_on_next(
     """Works on the job that has waited longest; None where none is due. `allowed` are private
     addresses that links may lead to, for tests. When `stop` says so, the job is put back."""
     everyone = core.for_upkeep()
-    with core.store.read() as reader:
-        # Most looks find nothing, and should not keep writers waiting.
-        if not reader.due_records(jobs.KIND, core.now(), limit=1):
-            return None
+    if not jobs.is_due(core, (processing.WORK,)):
+        return None
     job = jobs.lease(
         everyone,
         work=processing.WORK,

@@ -31,19 +31,91 @@ def test_a_job_is_leased_once_and_oldest_first(
 ) -> None:
     first = put(core, hub)
     clock.tick()
-    second = put(core, hub, "embed")
+    second = put(core, hub)
     assert take(core).id == first.id
     assert take(core).id == second.id
     assert jobs.lease(core) is None
 
 
-def test_work_of_one_kind_can_be_asked_for(core: Core, hub: HubMemory) -> None:
+def test_each_kind_of_work_has_a_queue_of_its_own(core: Core, hub: HubMemory) -> None:
     put(core, hub)
-    wanted = put(core, hub, "embed")
-    found = jobs.lease(core, work="embed")
+    wanted = put(core, hub, "journal")
+    assert jobs.is_due(core, ("journal",))
+    found = jobs.lease(core, work="journal")
     assert found is not None
     assert found.id == wanted.id
-    assert jobs.lease(core, work="embed") is None
+    assert jobs.lease(core, work="journal") is None
+    assert not jobs.is_due(core, ("journal",))
+    assert jobs.is_due(core, ("extract", "journal"))
+    assert [job.work for job in jobs.jobs(core, hub.id, hub.name)] == ["extract", "journal"]
+
+
+def test_jobs_of_a_hub_may_be_worked_on_one_by_one_in_the_order_they_came(
+    memory: Holdfast, core: Core, hub: HubMemory, clock: FixedClock
+) -> None:
+    first, second = put(core, hub, "journal"), put(core, hub, "journal")
+    other = put(core, memory.hub("other", create=True), "journal")
+
+    def leased() -> jobs.Job | None:
+        return jobs.lease(core, work="journal", in_order=True)
+
+    head = leased()
+    assert head is not None
+    assert head.id == first.id
+    elsewhere = leased()
+    assert elsewhere is not None
+    assert elsewhere.id == other.id
+    assert leased() is None
+    jobs.fail(core, head, "the line was busy")
+    # It waits to be tried again, and the one behind it waits for it.
+    assert leased() is None
+    clock.tick(minutes=1)
+    again = leased()
+    assert again is not None
+    assert again.id == first.id
+    with core.store.write() as writer:
+        jobs.finish(core, writer, again, keep=False)
+    after = leased()
+    assert after is not None
+    assert after.id == second.id
+    assert first.id not in {job.id for job in jobs.jobs(core, hub.id, hub.name)}
+
+
+def test_a_queue_of_many_that_wait_keeps_no_other_hub_waiting(
+    memory: Holdfast, core: Core, hub: HubMemory, clock: FixedClock
+) -> None:
+    for _ in range(120):
+        put(core, hub, "journal")
+    clock.tick()
+    wanted = put(core, memory.hub("other", create=True), "journal")
+    assert jobs.lease(core, work="journal", in_order=True) is not None
+    found = jobs.lease(core, work="journal", in_order=True)
+    assert found is not None
+    assert found.id == wanted.id
+
+
+def test_a_full_queue_drops_what_has_waited_longest_and_says_which(
+    core: Core, hub: HubMemory
+) -> None:
+    made = [put(core, hub, "journal") for _ in range(5)]
+    running = jobs.lease(core, work="journal")
+    assert running is not None
+    with core.store.write() as writer:
+        dropped = jobs.make_room(writer, hub.id, "journal", most=3)
+    assert [job.id for job in dropped] == [job.id for job in made[1:4]]
+    left = jobs.jobs(core, hub.id, hub.name)
+    assert [job.id for job in left] == [running.id, made[4].id]
+
+
+def test_a_job_that_is_over_keeps_no_texts(core: Core, hub: HubMemory) -> None:
+    with core.store.write() as writer:
+        about = {jobs.SAID: {"user": "I moved"}, "turn": "trn_1"}
+        jobs.enqueue(core, writer, hub.id, "journal", about)
+    job = jobs.lease(core, work="journal")
+    assert job is not None
+    assert job.about[jobs.SAID] == {"user": "I moved"}
+    jobs.fail(core, job, "no use", final=True)
+    assert jobs.jobs(core, hub.id, hub.name)[0].about == {"turn": "trn_1"}
 
 
 def test_what_is_finished_is_done_and_not_due_again(
