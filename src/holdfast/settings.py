@@ -62,6 +62,19 @@ SETTINGS: tuple[Setting, ...] = (
         "The environment variable that holds its key; empty means OPENAI_API_KEY or"
         " ANTHROPIC_API_KEY.",
     ),
+    # Enough for the two rounds of a pass, each made again twice after a fault.
+    Setting("llm.requests_max", 6, "Requests that one run of a pass may make.", least=1),
+    # Room for a long turn, what is found to it, and the prompts; ten pages of answer.
+    Setting("llm.tokens_in_max", 32_000, "Tokens that one run of a pass may send.", least=1),
+    Setting("llm.tokens_out_max", 4_000, "Tokens that it may have answered.", least=1),
+    # Under the five minutes of a job's lease, also on a slow machine's own model.
+    Setting("llm.seconds_max", 60.0, "Seconds that it may take.", least=0.1, most=240),
+    Setting(
+        "llm.tokens_per_day",
+        0,
+        "Tokens of language models a day (UTC), in and out, of all hubs; 0 means no limit.",
+        least=0,
+    ),
     Setting("content.bytes_max", 3_000_000, "The largest content of one memory.", least=1),
     # A book of scanned pages has less; more is a film or an archive, of which no text comes.
     Setting("attachments.bytes_max", 50_000_000, "The largest file that is kept.", least=1),
