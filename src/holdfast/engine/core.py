@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from holdfast.domain.access import Viewer
 from holdfast.engine.doors import guarded
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from holdfast.domain.ids import Ids
     from holdfast.domain.memory import Memory
     from holdfast.embed.base import Embedder
-    from holdfast.engine.embedding import CatchUp
     from holdfast.llm.base import Model
     from holdfast.settings import Settings
     from holdfast.store.base import Reader, Store, Writer
@@ -36,6 +35,15 @@ _SHOWN_MAX = 256
 Permit: TypeAlias = "Callable[[Act, Memory | None], None]"
 
 
+class Background(Protocol):
+    """Work in a thread of its own: begun again as often as there is something to do, ended for good
+    by `stop`, which takes no longer than the piece at hand."""
+
+    def start(self) -> None: ...
+    def stop(self) -> None: ...
+    def wait(self) -> None: ...
+
+
 class _Shared:
     """What is one for all who use a store at once."""
 
@@ -43,7 +51,9 @@ class _Shared:
         self.lock = threading.Lock()
         self.embedder: Embedder | None = None
         self.embedder_sought = False
-        self.catch_up: CatchUp | None = None
+        self.background: dict[str, Background] = {}
+        # Whether a worker in this process does what else a thread would be begun for.
+        self.worked = False
         self.shown: list[tuple[str, str]] = []
 
 
@@ -190,22 +200,39 @@ class Core:
         if self.settings["embed.background"] and shared.embedder is not None:
             from holdfast.engine.embedding import CatchUp
 
-            with shared.lock:
-                if shared.catch_up is None:
-                    shared.catch_up = CatchUp(self)
-            shared.catch_up.start()
+            self.begin("catch-up", lambda: CatchUp(self))
+
+    # Work in the background
+
+    def begin(self, name: str, make: Callable[[], Background]) -> None:
+        """Begins work in the background, or begins it again: there is one of each name for all who
+        use this store."""
+        shared = self._shared
+        with shared.lock:
+            if name not in shared.background:
+                shared.background[name] = make()
+            one = shared.background[name]
+        one.start()
+
+    @property
+    def is_worked(self) -> bool:
+        """Whether a worker in this process takes care of jobs."""
+        return self._shared.worked
+
+    def set_worked(self, worked: bool) -> None:
+        self._shared.worked = worked
 
     def wait(self) -> None:
         """Waits for what runs in the background."""
-        if self._shared.catch_up is not None:
-            self._shared.catch_up.wait()
+        for one in [*self._shared.background.values()]:
+            one.wait()
 
     def stop(self) -> None:
         """Ends what runs in the background, and closes what layers above keep open."""
-        if self._shared.catch_up is not None:
-            self._shared.catch_up.stop()
-        for one in self.kept.values():
-            one.close()
+        for one in [*self._shared.background.values()]:
+            one.stop()
+        for kept in self.kept.values():
+            kept.close()
         self.kept.clear()
 
     # The language model
