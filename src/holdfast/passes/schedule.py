@@ -1,0 +1,151 @@
+"""Passes that run by themselves every so often, in each hub: which there are, when they are due,
+and that one of a kind runs at a time.
+
+A run is noted in the store, so that all processes that use it agree on when the last one was, and
+on who is at it. What a pass does it knows itself; who works, and therefore asks what is due, is a
+worker (a server, `holdfast work`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from holdfast.domain.clock import from_text, to_text
+from holdfast.domain.record import Record
+from holdfast.errors import HoldfastError
+
+if TYPE_CHECKING:
+    from holdfast.engine.core import Core
+    from holdfast.settings import Settings
+
+_KIND = "pass"
+# Modules that have a PERIODIC; imported when a worker first asks.
+MODULES: tuple[str, ...] = ()
+# When a pass was last begun by itself is noted apart: one that had nothing to do, or failed, notes
+# nothing of its own.
+_BY_ITSELF = "by itself"
+# Longer than any run; one that died is followed by the next after this.
+LASTS = timedelta(minutes=30)
+
+
+class Periodic(NamedTuple):
+    """A pass. `every` says how often, from the settings as they are now; None where it is switched
+    off. `run` is given the hub (a HubMemory)."""
+
+    name: str
+    every: Callable[[Settings], timedelta | None]
+    run: Callable[[Any], object]
+
+
+class Run(NamedTuple):
+    """The last run of a pass in a hub; it is still going on, or died, where it has no end."""
+
+    started_at: datetime
+    ended_at: datetime | None = None
+
+
+def registered() -> list[Periodic]:
+    """All passes that run by themselves."""
+    from importlib import import_module
+
+    return [import_module(name).PERIODIC for name in MODULES]
+
+
+def last_run(core: Core, hub_id: str, name: str) -> Run | None:
+    """When a pass last ran in a hub."""
+    with core.store.read() as reader:
+        record = reader.record(hub_id, _KIND, name)
+    if record is None:
+        return None
+    ended = record.body["ended_at"]
+    return Run(from_text(record.body["started_at"]), from_text(ended) if ended else None)
+
+
+@contextmanager
+def taking_turn(
+    core: Core, hub_id: str, name: str, *, lasts: timedelta = LASTS, after: timedelta | None = None
+) -> Iterator[bool]:
+    """Whether this run may go on: not while another is at it, in any process, nor sooner than
+    `after` the last one began. One that died counts as over when it has lasted too long."""
+    lease = core.ids.next("run")
+    now = core.now()
+    with core.store.write() as writer:
+        record = writer.record(hub_id, _KIND, name)
+        free = record is None or _is_over(record, now, lasts)
+        if free and record is not None and after is not None:
+            free = from_text(record.body["started_at"]) + after <= now
+        if free and writer.hub_by_id(hub_id) is None:
+            free = False
+        if free:
+            body = {"started_at": to_text(now), "ended_at": None, "lease": lease}
+            writer.put_record(Record(hub_id, _KIND, name, now, body))
+    if not free:
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        _end(core, hub_id, name, lease)
+
+
+def _is_over(record: Record, now: datetime, lasts: timedelta) -> bool:
+    started = from_text(record.body["started_at"])
+    return record.body["ended_at"] is not None or started + lasts <= now
+
+
+def _end(core: Core, hub_id: str, name: str, lease: str) -> None:
+    with core.store.write() as writer:
+        record = writer.record(hub_id, _KIND, name)
+        # The hub may be gone, and another run may have taken the place of one that took too long.
+        if record is not None and record.body["lease"] == lease:
+            body = {**record.body, "ended_at": to_text(core.now())}
+            writer.put_record(record._replace(body=body))
+
+
+def run_due(
+    core: Core,
+    open_hub: Callable[[str], Any],
+    *,
+    stop: Callable[[], bool],
+    passes: list[Periodic] | None = None,
+) -> int:
+    """Runs what is due, hub by hub, and returns how many runs that were. What goes wrong in one is
+    told in the log, and tried again when it is due the next time."""
+    core.settings.refresh()
+    wanted = [
+        (one, every)
+        for one in (registered() if passes is None else passes)
+        if (every := one.every(core.settings)) is not None
+    ]
+    if not wanted:
+        return 0
+    with core.store.read() as reader:
+        hubs = [hub for hub in reader.hubs() if hub.state == "active"]
+    done = 0
+    for hub in hubs:
+        for one, every in wanted:
+            if stop():
+                return done
+            last = last_run(core, hub.id, one.name)
+            if last is not None and last.started_at + every > core.now():
+                # Somebody asked for one meanwhile.
+                continue
+            with taking_turn(core, hub.id, f"{one.name} {_BY_ITSELF}", after=every) as due:
+                if due:
+                    done += 1
+                    _run(one, open_hub, hub.name)
+    return done
+
+
+def _run(one: Periodic, open_hub: Callable[[str], Any], hub: str) -> None:
+    import logging
+
+    log = logging.getLogger(f"holdfast.{one.name}")
+    try:
+        one.run(open_hub(hub))
+        log.debug("%s: %s is done", hub, one.name)
+    except (HoldfastError, OSError) as error:
+        log.warning("%s: %s failed and is tried again later: %s", hub, one.name, error)
