@@ -14,6 +14,7 @@ from holdfast.settings import Settings, load
 
 if TYPE_CHECKING:
     from holdfast.embed.base import Embedder
+    from holdfast.engine.move import Moved, Told
     from holdfast.llm.base import Model
     from holdfast.store.base import Store
     from holdfast.store.values import Progress
@@ -52,7 +53,7 @@ def build(
     """The engine for these settings; what is handed in is used instead of what they name."""
     clock = clock or SystemClock()
     if store is None:
-        store = open_store(settings["store.url"] or f"sqlite:{os.path.join(home, DATABASE)}")
+        store = open_store(store_url(home, settings))
 
     def find() -> Embedder | None:
         return embedder or _find_embedder(settings)
@@ -81,7 +82,7 @@ def build_for_reading(
     migrated, counted or embedded. The environment is ours, and says nothing about that home."""
     quiet = {"recall.count_shown": False, "embed.background": False}
     settings = load(home, environ={}, flags=quiet)
-    url = settings["store.url"] or f"sqlite:{os.path.join(home, DATABASE)}"
+    url = store_url(home, settings)
     if not url.startswith("sqlite:"):
         raise InvalidSetting(
             f"The memories of {home} are not in a file of that folder (store.url is `{url}`).",
@@ -114,6 +115,34 @@ def open_store(url: str) -> Store:
     if not rest and not scheme.isidentifier():
         raise InvalidSetting(f"`{url}` is not a store URL.", hint="For example: sqlite:memory.db")
     return _open_plugin(scheme, url)
+
+
+def store_url(home: str, settings: Settings) -> str:
+    """Where memories are kept, as a URL."""
+    return settings["store.url"] or f"sqlite:{os.path.join(home, DATABASE)}"
+
+
+def move_store(source: str, target: str, *, told: Told | None = None) -> Moved:
+    """Everything from one store into another, both named by their URLs; the first is only read."""
+    from holdfast.engine.move import move
+
+    if source == target:
+        raise InvalidSetting("A store cannot be moved into itself.", hint="Name another target.")
+    clock = SystemClock()
+    if source.startswith("sqlite:"):
+        from holdfast.store.sqlite import open_store as open_sqlite
+
+        old = open_sqlite(source, read_only=True)
+    else:
+        old = open_store(source)
+    try:
+        new = open_store(target)
+        try:
+            return move(old, new, clock=clock, run=TimeIds(clock).next("run"), told=told)
+        finally:
+            new.close()
+    finally:
+        old.close()
 
 
 def store_file(home: str, settings: Settings) -> str:

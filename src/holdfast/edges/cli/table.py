@@ -43,6 +43,7 @@ GROUPS = (
     Group("using a server", "login", ("login", "logout")),
     Group("work for later", "work", ("work", "jobs")),
     Group("moving", "transfer", ("export", "import")),
+    Group("moving to another store", "move", ("move",)),
     Group(
         "care",
         "care",

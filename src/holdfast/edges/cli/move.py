@@ -1,0 +1,81 @@
+"""Moving everything from one store to another: from the file to a database server, and back."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from holdfast.edges.cli.command import Command, Namespace, Parser
+from holdfast.edges.cli.output import counted
+from holdfast.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from holdfast.edges.cli.call import Call
+
+
+def _options(parser: Parser) -> None:
+    parser.add_argument("--to", metavar="URL", help="where to, for example postgresql://HOST/NAME")
+    parser.add_argument("--from", dest="source", metavar="URL", help="where from; else store.url")
+    parser.add_argument(
+        "--switch", action="store_true", help="use the new store from now on (sets store.url)"
+    )
+
+
+def _move(call: Call, args: Namespace) -> None:
+    from holdfast.wiring import move_store, store_url
+
+    if not args.to:
+        raise InvalidInput("Say where to.", hint="holdfast move --to postgresql://HOST/NAME")
+    if args.switch and _password(args.to):
+        raise InvalidInput(
+            "The settings file must not hold a password, so --switch cannot write this URL.",
+            hint="Put the password into PGPASSWORD or ~/.pgpass, and leave it out of the URL.",
+        )
+    source = args.source or store_url(call.home, call.settings)
+    with call.out.progress("move") as step:
+        moved = move_store(source, args.to, told=lambda _, done, total: step(done, total))
+    if args.switch:
+        from holdfast.settings import save
+
+        save(call.home, "store.url", args.to)
+    shown = _shown(args.to)
+    rows = [
+        (hub.name, table, str(found.rows), found.hash[:16])
+        for hub in moved.hubs
+        for table, found in hub.tables.items()
+    ]
+    if call.out.json:
+        tables = [dict(zip(("hub", "table", "rows", "hash"), row, strict=True)) for row in rows]
+        call.out.value({"result": "moved", "to": shown, "tables": tables, "verified": True})
+        return
+    if rows:
+        call.out.table(("hub", "table", "rows", "hash on both sides"), rows)
+    call.out.note(
+        f"Moved {counted(len(moved.hubs), 'hub')} and {counted(moved.records, 'other record')}"
+        f" to {shown}; both sides were compared and are equal. {_shown(source)} is as it was."
+    )
+    if not args.switch:
+        call.out.note(f"To use it: holdfast config set store.url {shown}")
+
+
+def _password(url: str) -> str:
+    found = re.match(r"[a-z+]+://[^/@:]*:([^@/]+)@", url)
+    return found[1] if found else ""
+
+
+def _shown(url: str) -> str:
+    return re.sub(r"^([a-z+]+://[^/@:]*):[^@/]+@", r"\1@", url)
+
+
+COMMANDS = (
+    Command(
+        "move",
+        "Move everything to another store.",
+        "holdfast move --to postgresql://db.example/holdfast --switch",
+        _options,
+        _move,
+        "History, log, keys, jobs and vectors are moved too; files in the home folder stay where\n"
+        "they are. The old store is only read. A move that was broken off goes on when it is\n"
+        "started again. In a pipe, a line per table: hub, table, rows, hash on both sides.",
+    ),
+)

@@ -1,0 +1,56 @@
+"""`holdfast move`: a person takes everything to another store, and goes on there."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.edges.cli.cli_calls import Run
+
+
+def test_a_move_takes_everything_along_and_says_so(run: Run, home: Path, tmp_path: Path) -> None:
+    run("remember", "The office is in Bonn")
+    run("remember", "The office has 40 desks", "--hub", "default")
+    target = f"sqlite:{tmp_path / 'new.db'}"
+    told = run("move", "--to", target, "--json")
+    assert told.code == 0, told.err
+    answer = json.loads(told.out)
+    assert answer["verified"] is True
+    rows = {row["table"]: row["rows"] for row in answer["tables"]}
+    assert (rows["memories"], rows["revisions"]) == ("2", "2")
+    assert (home / "memory.db").exists()
+    assert "Bonn" in run("recall", "office").out
+
+
+def test_after_a_switch_the_new_store_is_used(run: Run, home: Path, tmp_path: Path) -> None:
+    run("remember", "The office is in Bonn")
+    target = tmp_path / "new.db"
+    told = run("move", "--to", f"sqlite:{target}", "--switch")
+    assert told.code == 0, told.err
+    assert "both sides were compared and are equal" in told.err
+    (home / "memory.db").unlink()
+    assert "Bonn" in run("recall", "office").out
+    assert run("config", "get", "store.url").out.strip().startswith(f"sqlite:{target}")
+
+
+def test_a_password_is_neither_printed_nor_saved(run: Run, home: Path) -> None:
+    told = run("move", "--to", "postgresql://ada:hunter2@127.0.0.1:1/none", "--switch")
+    assert told.code == 2
+    assert "PGPASSWORD" in told.err
+    assert "hunter2" not in told.out + told.err
+
+
+def test_a_move_into_itself_or_to_nowhere_is_refused(run: Run, home: Path) -> None:
+    run("remember", "Something")
+    assert "Say where to" in run("move").err
+    itself = run("move", "--to", f"sqlite:{home / 'memory.db'}")
+    assert itself.code == 2
+    assert "into itself" in itself.err
+
+
+def test_a_source_that_is_not_there_is_not_made(run: Run, home: Path, tmp_path: Path) -> None:
+    missing = tmp_path / "missing.db"
+    told = run("move", "--from", f"sqlite:{missing}", "--to", f"sqlite:{tmp_path / 'n.db'}")
+    assert told.code != 0
+    assert "There is no store at" in told.err
+    assert not missing.exists()

@@ -1,0 +1,190 @@
+"""A whole store into another: nothing is left behind, a broken move goes on, the source stays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import holdfast
+from holdfast.domain.record import NO_HUB, Record
+from holdfast.engine.digest import digest, digest_of_records
+from holdfast.engine.move import Moved, move
+from holdfast.errors import AlreadyExists, Conflict
+from holdfast.store.base import Store
+from holdfast.store.inmemory import InMemoryStore
+from holdfast.store.sqlite.store import SqliteStore
+from holdfast.testing import FixedClock, HashEmbedder
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Iterator[Store]:
+    """A store in which there is something of everything."""
+    home = tmp_path / "home"
+    with holdfast.open(home, embedder=HashEmbedder()) as memory:
+        for name in ("default", "work"):
+            hub = memory.hub(name, create=True)
+            for number in range(30):
+                hub.remember(f"Fact number {number} of {name}, with a few words", tags=["t"])
+            hub.update(1, content="Changed since")
+            hub.remember("The office moved to Bonn", supersedes=2, boundary="private")
+            hub.forget(3)
+            hub.undo()
+            hub.purge(4)
+            hub.pin(5)
+            hub.log_turn("user", "Good morning")
+            hub.journal_add("A line of the day")
+            hub.sync()
+        memory.core.wait()
+        with memory.core.store.write() as writer:
+            now = memory.core.now()
+            writer.put_record(Record(NO_HUB, "key", "k1", now, {"who": "ada"}, lookup="abc"))
+    store = SqliteStore(str(home / "memory.db"), read_only=True)
+    yield store
+    store.close()
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def target(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    store = InMemoryStore() if request.param == "memory" else SqliteStore(str(tmp_path / "t.db"))
+    yield store
+    store.close()
+
+
+_QUIET = {"recall.count_shown": False}
+
+
+def moved(source: Store, target: Store, run: str = "run_1", **options: Any) -> Moved:
+    return move(source, target, clock=options.pop("clock", FixedClock()), run=run, **options)
+
+
+def whole(store: Store) -> dict[str, Any]:
+    with store.read() as reader:
+        hubs = {hub: digest(reader, hub.id) for hub in reader.hubs()}
+        return {"hubs": hubs, "records": digest_of_records(reader, NO_HUB)}
+
+
+def test_everything_arrives(source: Store, target: Store) -> None:
+    done = moved(source, target)
+    assert whole(target) == whole(source)
+    assert [hub.name for hub in done.hubs] == ["default", "work"]
+    tables = done.hubs[0].tables
+    assert tables["memories"].rows == 31
+    assert any(name.startswith("vectors of") and tables[name].rows > 25 for name in tables)
+    assert tables["turns"].rows == 1
+    assert tables["agreed"].rows >= 1
+    assert tables["receipts"].rows == 1
+    assert done.records >= 1
+
+
+def test_what_arrived_is_found_and_can_be_undone(source: Store, tmp_path: Path) -> None:
+    moved(source, SqliteStore(str(tmp_path / "new.db")))
+    home, store = tmp_path / "home", SqliteStore(str(tmp_path / "new.db"))
+    with holdfast.open(home, embedder=HashEmbedder(), store=store, settings=_QUIET) as memory:
+        hub = memory.hub("work")
+        found = hub.recall("fact number 17", meaning=True)
+        with holdfast.open(home, embedder=HashEmbedder(), settings=_QUIET) as old:
+            assert found == old.hub("work").recall("fact number 17", meaning=True)
+        assert len(found) == 5
+        assert [entry.after.content for entry in hub.history(1)][-1] == "Changed since"
+        number = hub.remember("Something new").memory.number
+        assert number == 33
+        hub.undo()
+        assert not memory.core.store.check()
+
+
+class BrokenOff(Exception):
+    """Somebody pulled the plug."""
+
+
+class Breaking:
+    """A store whose so-many-th write fails after nothing of it was kept."""
+
+    def __init__(self, store: Store, at: int) -> None:
+        self._store, self._left = store, at
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    @contextmanager
+    def write(self, **options: Any) -> Iterator[Any]:
+        with self._store.write(**options) as writer:
+            yield writer
+            self._left -= 1
+            if self._left == 0:
+                raise BrokenOff
+
+
+def test_a_move_that_was_broken_off_anywhere_goes_on(source: Store) -> None:
+    expected = whole(source)
+    broken = 0
+    for at in range(1, 60):
+        target = InMemoryStore()
+        try:
+            moved(source, Breaking(target, at))  # type: ignore[arg-type]
+        except BrokenOff:
+            broken += 1
+            with target.read() as reader:
+                done = [hub for hub in reader.hubs() if hub.state == "active"]
+            assert all(found == expected["hubs"][hub] for hub, found in _of(target, done))
+        else:
+            assert whole(target) == expected
+            break
+        later = FixedClock()
+        later.tick(minutes=10)
+        moved(source, target, "run_2", clock=later)
+        assert whole(target) == expected
+    assert broken > 15
+
+
+def _of(store: Store, hubs: list[Any]) -> Iterator[tuple[Any, Any]]:
+    with store.read() as reader:
+        for hub in hubs:
+            yield hub, digest(reader, hub.id)
+
+
+def test_only_what_is_missing_is_copied_on_the_second_attempt(source: Store) -> None:
+    target = InMemoryStore()
+    with pytest.raises(BrokenOff):
+        moved(source, Breaking(target, 12))  # type: ignore[arg-type]
+    told: list[str] = []
+    later = FixedClock()
+    later.tick(minutes=10)
+    moved(source, target, "run_2", clock=later, told=lambda what, done, total: told.append(what))
+    assert "default: memories" not in told
+    assert "work: memories" in told
+
+
+def test_a_source_that_changed_between_two_attempts_is_copied_as_it_is_now(
+    source: Store, tmp_path: Path
+) -> None:
+    target = InMemoryStore()
+    with pytest.raises(BrokenOff):
+        moved(source, Breaking(target, 14))  # type: ignore[arg-type]
+    with holdfast.open(tmp_path / "home", embedder=HashEmbedder()) as memory:
+        memory.hub().update(7, content="Changed in the middle of a move")
+        memory.delete_hub("work")
+    later = FixedClock()
+    later.tick(minutes=10)
+    moved(source, target, "run_2", clock=later)
+    assert whole(target) == whole(source)
+
+
+def test_a_target_with_hubs_of_its_own_is_refused(source: Store, tmp_path: Path) -> None:
+    with holdfast.open(tmp_path / "other") as memory:
+        memory.hub(create=True).remember("Mine")
+        before = whole(memory.core.store)
+        with pytest.raises(AlreadyExists, match="has a hub `default` already"):
+            moved(source, memory.core.store)
+        assert whole(memory.core.store) == before
+
+
+def test_two_moves_into_one_store_do_not_mix(source: Store) -> None:
+    target = InMemoryStore()
+    with pytest.raises(BrokenOff):
+        moved(source, Breaking(target, 5))  # type: ignore[arg-type]
+    with pytest.raises(Conflict, match="Another move"):
+        moved(source, target, "run_2")
