@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -50,6 +50,22 @@ def log_turn(
     at: datetime | str | None = None,
 ) -> Turn:
     """Adds a turn. What the log no longer holds goes in the same transaction."""
+    turn = made_turn(core, hub_id, role, content, source=source, session=session, at=at)
+    add_turns(core, hub_id, hub, [turn])
+    return turn
+
+
+def made_turn(
+    core: Core,
+    hub_id: str,
+    role: str,
+    content: str,
+    *,
+    source: str,
+    session: str | None,
+    at: datetime | str | None,
+) -> Turn:
+    """A turn as the log will have it: checked, without secrets and echoes."""
     core.require("write")
     checked: Role = normalise.one_of(role, ROLES, "role")  # type: ignore[assignment]
     said = normalise.clean_content(content, bytes_max=core.settings["content.bytes_max"])
@@ -63,12 +79,24 @@ def log_turn(
         source=_clean_label(source, "source") or UNKNOWN_SOURCE,
         session=clean_session(session),
     )
-    turn = core.redactor.row(turn)
+    return core.redactor.row(turn)
+
+
+def add_turns(
+    core: Core,
+    hub_id: str,
+    hub: str,
+    turns: Sequence[Turn],
+    also: Callable[[Writer], None] | None = None,
+) -> None:
+    """Logs turns that were made, and does something else in the same transaction."""
     with core.write() as writer:
         require_hub(writer, hub_id, hub)
-        writer.add_turn(turn)
-        _prune_when_due(core, writer, hub_id)
-    return turn
+        for turn in turns:
+            writer.add_turn(turn)
+            _prune_when_due(core, writer, hub_id)
+        if also is not None:
+            also(writer)
 
 
 def clean_session(session: str | None) -> str | None:

@@ -16,10 +16,11 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
-from holdfast.engine import jobs, processing
+from holdfast.engine import jobs, processing, working
 from holdfast.engine.jobs import Job
 from holdfast.engine.processing import Made
-from holdfast.errors import Conflict, HoldfastError, NotFound
+from holdfast.engine.working import Runner, Stopped
+from holdfast.errors import HoldfastError, NotFound
 from holdfast.files.atomic import hub_folder
 from holdfast.files.attachments import Attachments
 
@@ -56,36 +57,27 @@ class Failed(NamedTuple):
     final: bool
 
 
-class _Stopped(Exception):
-    """Whoever asked for the work wants to stop."""
-
-
 def _never() -> bool:
     return False
+
+
+def runner(
+    home: str, *, allowed: tuple[str, ...] = (), stop: Callable[[], bool] = _never
+) -> Runner:
+    """Who reads files and pages. `allowed` are private addresses that links may lead to, for tests.
+    When `stop` says so, a job is put back."""
+
+    def run(core: Core, job: Job) -> None:
+        _work_on(core, home, job, allowed, stop)
+
+    return Runner(processing.WORK, run, processing.lost)
 
 
 def work_on_next(
     core: Core, home: str, *, allowed: tuple[str, ...] = (), stop: Callable[[], bool] = _never
 ) -> Job | None:
-    """Works on the job that has waited longest; None where none is due. `allowed` are private
-    addresses that links may lead to, for tests. When `stop` says so, the job is put back."""
-    everyone = core.for_upkeep()
-    if not jobs.is_due(core, (processing.WORK,)):
-        return None
-    job = jobs.lease(
-        everyone,
-        work=processing.WORK,
-        lost=lambda writer, lost, reason: processing.lost(everyone, writer, lost, reason),
-    )
-    if job is not None:
-        try:
-            _work_on(everyone, home, job, allowed, stop)
-        except _Stopped:
-            jobs.put_back(everyone, job)
-        except (Conflict, NotFound):
-            # Another worker has it by now, or its hub is gone; there is nothing to be said.
-            return job
-    return job
+    """Reads the file or page that has waited longest; None where none is due."""
+    return working.work_on_next(core, runner(home, allowed=allowed, stop=stop))
 
 
 def _work_on(
@@ -195,7 +187,7 @@ def _heard(
         selector.register(process.stdout, selectors.EVENT_READ)
         while True:
             if stop():
-                raise _Stopped
+                raise Stopped
             if time.monotonic() >= until:
                 return Failed("reading it takes longer than is allowed", final=True)
             if not selector.select(_LOOK_S):
@@ -246,7 +238,7 @@ def _ended(process: subprocess.Popen[bytes]) -> Failed:
 
 
 def work_until_done(core: Core, home: str, *, allowed: tuple[str, ...] = ()) -> int:
-    """Works on every job that is due; returns how many that were."""
+    """Reads everything that is due; returns how many that were."""
     done = 0
     while work_on_next(core, home, allowed=allowed) is not None:
         done += 1

@@ -1,0 +1,140 @@
+"""A turn is shown to memory: it is logged, and where that is wanted a job is put into the queue, in
+one transaction. This is on the path of a reply, so it does no more than that; what is made of the
+turn later, `passes` knows.
+
+Which turns were taken care of is kept as well, for those who look at the log later (`flush`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from holdfast.domain.clock import to_text
+from holdfast.domain.observed import MODES, Noted, Observed
+from holdfast.domain.record import Record
+from holdfast.engine import captured, jobs
+from holdfast.engine.core import Core
+from holdfast.engine.turns import UNKNOWN_SOURCE, add_turns, made_turn
+from holdfast.errors import InvalidInput
+from holdfast.text import normalise
+
+if TYPE_CHECKING:
+    from holdfast.domain.turn import Turn
+    from holdfast.store.base import Reader, Writer
+
+# A person rarely types more; what is longer was pasted, and its beginning is enough to work with.
+USER_CHARS_MAX = 20_000
+# An answer is looked at for what was agreed on, not for what it explains.
+ASSISTANT_CHARS_MAX = 8_000
+_SEEN, _SEEN_ID = "seen-turns", "user"
+# Twice as many as a flush looks at, so that none of those it meets has been left out here.
+SEEN_MAX = 400
+# Two of them are the same once in a million times.
+_MARK_CHARS = 10
+
+
+def observe(
+    core: Core,
+    hub_id: str,
+    hub: str,
+    user: str,
+    assistant: str,
+    *,
+    mode: str = "current",
+    session: str | None = None,
+    source: str = UNKNOWN_SOURCE,
+    at: datetime | str | None = None,
+) -> Observed:
+    """Logs both sides of a turn, and queues it for the journaler where that is switched on and this
+    is a real conversation."""
+    mode = normalise.one_of(mode, MODES, "mode")
+    said = {"user": _text(user), "assistant": _text(assistant)}
+    if not any(said.values()):
+        return Observed(reason="both messages are empty")
+    core.settings.refresh()
+    reason = _why_not(core, mode)
+    # Both have the same time: they are one turn of the conversation.
+    moment = normalise.clean_time(at) or core.now()
+    turns = [
+        made_turn(core, hub_id, role, text, source=source, session=session, at=moment)
+        for role, text in said.items()
+        if text
+    ]
+    dropped: list[jobs.Job] = []
+
+    def also(writer: Writer) -> None:
+        dropped[:] = [] if reason else _queue(core, writer, hub_id, turns)
+        if mode != "current":
+            # A flush must not take it for what a person said.
+            mark_seen(core, writer, hub_id, [turn.content for turn in turns if _is_user(turn)])
+
+    add_turns(core, hub_id, hub, turns, also)
+    return Observed(tuple(turns), not reason, reason, len(dropped))
+
+
+def _text(text: Any) -> str:
+    if text is not None and not isinstance(text, str):
+        raise InvalidInput(f"A message must be text, not {type(text).__name__}.")
+    return text if text and normalise.is_visible(text) else ""
+
+
+def _why_not(core: Core, mode: str) -> str:
+    if mode != "current":
+        return f"turns of mode {mode} are not looked at"
+    if not core.settings["shadowJournal.enabled"]:
+        return "shadowJournal.enabled is false"
+    return ""
+
+
+def _queue(core: Core, writer: Writer, hub_id: str, turns: list[Turn]) -> list[jobs.Job]:
+    """Puts the turn into the queue; returns those that had to leave it, oldest first."""
+    most = core.settings["shadowJournal.queueMax"]
+    dropped = jobs.make_room(writer, hub_id, jobs.JOURNAL, most=most)
+    about: dict[str, Any] = {"actor": core.actor, "at": to_text(turns[0].at)}
+    about["session"] = turns[0].session
+    about["turns"] = {turn.role: turn.id for turn in turns}
+    about[jobs.SAID] = {
+        turn.role: turn.content[: USER_CHARS_MAX if _is_user(turn) else ASSISTANT_CHARS_MAX]
+        for turn in turns
+    }
+    jobs.enqueue(core, writer, hub_id, jobs.JOURNAL, about)
+    users = [turn.content for turn in turns if _is_user(turn)]
+    left = [job.about[jobs.SAID].get("user", "") for job in dropped]
+    mark_seen(core, writer, hub_id, users, not_seen=left)
+    captured.note(
+        core,
+        writer,
+        hub_id,
+        [Noted("queued"), *(Noted("left out", "the queue was full", text) for text in left)],
+    )
+    return dropped
+
+
+def _is_user(turn: Turn) -> bool:
+    return turn.role == "user"
+
+
+# What was taken care of
+
+
+def mark_of(text: str) -> str:
+    """What a text is known by again. It is cut like the texts of a job."""
+    return normalise.content_hash(text[:USER_CHARS_MAX])[-_MARK_CHARS:]
+
+
+def seen(reader: Reader, hub_id: str) -> list[str]:
+    """The marks of what users said that was taken care of, oldest first."""
+    record = reader.record(hub_id, _SEEN, _SEEN_ID)
+    return [] if record is None else list(record.body["marks"])
+
+
+def mark_seen(
+    core: Core, writer: Writer, hub_id: str, texts: Iterable[str], *, not_seen: Iterable[str] = ()
+) -> None:
+    """Notes that these were taken care of, and that those were not after all."""
+    new, gone = [mark_of(text) for text in texts if text], {mark_of(text) for text in not_seen}
+    marks = [mark for mark in seen(writer, hub_id) if mark not in gone and mark not in new] + new
+    body = {"marks": marks[-SEEN_MAX:]}
+    writer.put_record(Record(hub_id, _SEEN, _SEEN_ID, core.now(), body))
