@@ -35,9 +35,11 @@ def facts_in(core: Core, draft: Draft, memory: Memory) -> list[Draft]:
             source="extraction",
             source_agent=draft.source_agent,
             assisted_by_agent=draft.assisted_by_agent,
+            occurred_at=fact.occurred_at,
+            occurred_until=fact.occurred_until,
             valid_from=draft.occurred_at,
             expires_at=draft.expires_at,
             metadata={"said": {"start": fact.start, "end": fact.end}},
         )
-        for fact in extract_facts(memory.content)
+        for fact in extract_facts(memory.content, at=draft.occurred_at)
     ]

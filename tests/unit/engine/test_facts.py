@@ -24,12 +24,12 @@ def test_a_chat_yields_facts_that_point_to_it(hub: HubMemory) -> None:
     parent = hub.remember(CHAT).memory
     assert parent.content_type == "chat"
     one, two = hub.list(source="extraction", order="number")
-    assert one.content == "I prefer tabs over spaces, in every language."
-    assert two.content == "Staging is called Orion."
+    assert one.content == "Prefers tabs over spaces, in every language"
+    assert two.content == "Staging is called Orion"
     assert one.parent == two.parent == parent.id
     assert (one.category, one.layer, one.trust) == ("preference", "long_term", "user")
     said = two.metadata["said"]
-    assert CHAT[said["start"] : said["end"]].strip().endswith("staging is called Orion.")
+    assert CHAT[said["start"] : said["end"]] == "staging is called Orion"
 
 
 def test_one_undo_takes_back_the_chat_and_its_facts(hub: HubMemory) -> None:
@@ -49,16 +49,16 @@ def test_the_same_chat_or_fact_again_raises_no_second_row(hub: HubMemory) -> Non
 
 
 def test_a_fact_that_somebody_has_told_already_stays_theirs(hub: HubMemory) -> None:
-    told = hub.remember("Staging is called Orion.").memory
+    told = hub.remember("Staging is called Orion").memory
     hub.remember(CHAT)
-    assert facts(hub) == ["I prefer tabs over spaces, in every language."]
+    assert facts(hub) == ["Prefers tabs over spaces, in every language"]
     assert hub.get(told.id).version == 1
 
 
 def test_a_new_version_of_a_chat_brings_its_new_facts(hub: HubMemory) -> None:
     hub.remember(CHAT, source_path="chat.txt", content_type="chat")
     hub.remember(CHAT + "User: My name is Ana.\n", source_path="chat.txt", content_type="chat")
-    assert facts(hub)[-1] == "My name is Ana."
+    assert facts(hub)[-1] == "Name is Ana"
     assert len(facts(hub)) == 3
 
 
@@ -67,7 +67,7 @@ def test_a_new_version_is_read_before_the_write_where_there_is_a_model(tmp_path:
         hub = memory.create_hub("work")
         hub.remember(CHAT, key="chat")
         hub.remember(CHAT + "User: My name is Ana.\n", key="chat")
-        assert facts(hub)[-1] == "My name is Ana."
+        assert facts(hub)[-1] == "Name is Ana"
         assert memory.unembedded() == 0
 
 
@@ -101,7 +101,7 @@ def test_many_at_once_and_a_stream_yield_facts_too(hub: HubMemory) -> None:
     results = hub.remember_many([CHAT, "Another note"])
     assert [result.memory.content for result in results] == [CHAT, "Another note"]
     list(hub.remember_stream([CHAT.replace("Orion", "Pollux")]))
-    assert facts(hub)[-1] == "Staging is called Pollux."
+    assert facts(hub)[-1] == "Staging is called Pollux"
     assert len(facts(hub)) == 3
 
 

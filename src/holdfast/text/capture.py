@@ -1,0 +1,231 @@
+"""What a person says about themselves in one turn, as facts in the third person.
+
+Plain rules on single clauses, in English; precision comes before recall, as a wrong fact is told to
+an agent on every turn, and what is missed is still found in the conversation. The words that are
+the person's own are found in capture_clauses.py, the rules are in capture_rules.py, the wording in
+capture_person.py and capture_dates.py. This module knows text alone: not what is known already, nor
+what becomes of a fact.
+"""
+
+# ruff: noqa: E501 - being laid out
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from typing import NamedTuple
+
+from holdfast.text.capture_clauses import Clause, clauses
+from holdfast.text.capture_dates import resolve
+from holdfast.text.capture_person import finish, tell
+from holdfast.text.capture_rules import (
+    FRONTED,
+    OPENING,
+    PASSING,
+    POINTS,
+    SUPPOSED,
+    THIRD,
+    WANTED,
+    Rule,
+    compiled,
+)
+
+# A turn that states more is a form, or a list somebody pasted.
+CAPTURED_MAX = 20
+_WORDS_MIN = 2
+_NOT_NAMES = frozenset({"", "user", "human", "me", "you"})
+
+_OPENINGS_MAX = 4
+_EXPLICIT = re.compile(
+    r"(?:(?:can|could|would|will) you +)?(?:please +|pls +)?(?:also +)?"
+    r"(?:(?:remember|keep in mind|bear in mind|don'?t forget|do not forget|never forget|make a note|take note"
+    r"|memori[sz]e|save (?:this|to memory|in memory)|store (?:this|in memory)|add to (?:your )?memory|note to self"
+    r"|note down|write down|commit to memory)(?: this| the following)?(?: for (?:later|next time|the future))?"
+    r"(?: *[:,] *| +that +| +(?=(?:i|i'?m|we|my|our|the) ))"
+    r"|for (?:future|later) reference *[,:]? +)"
+    # Of 'that time', 'that one' somebody only speaks.
+    r"(?!(?:time|day|one|when|night|guy|thing|the time|the day|to|you|your|how|what|where|who)\b)"
+)
+_STANDING = re.compile(
+    r"(?:(?:from now on|going forward|in (?:the )?future|as a rule|by default),? (?:please )?(?:always |never |only |don'?t |do not |just )?"
+    r"|(?:please )?(?:always|never) )"
+    r"(?:use|answer|reply|respond|write|speak|keep|avoid|call|give|include|add|show|format|ask|explain|start|end|put|run|address|assume|cite|talk|send|make|be|suggest|recommend|commit|push|mention|apologi[sz]e|translate|return|prefer|convert|sign) \S"
+)
+
+
+class Captured(NamedTuple):
+    """A fact as memory keeps it, and the characters of the turn that support it."""
+
+    text: str
+    category: str
+    start: int
+    end: int
+    rule: str
+    explicit: bool = False
+    occurred_at: datetime | None = None
+    occurred_until: datetime | None = None
+
+
+def capture(said: str, *, at: datetime | None, speaker: str = "") -> list[Captured]:
+    """The facts of one turn in the order they were said, each once.
+
+    `at` is when it was said. Without it, 'last March' stays 'last March'.
+    """
+    named = "" if speaker.strip().lower() in _NOT_NAMES else speaker.strip()
+    found: dict[str, Captured] = {}
+    explicit_until = -1
+    for clause in clauses(said):
+        if clause.start < explicit_until:
+            continue
+        fact = _explicit(said, clause, at, named)
+        if fact is not None:
+            explicit_until = fact.end
+        else:
+            fact = _stated(clause, at, named)
+        if fact is not None:
+            found.setdefault(fact.text.casefold(), fact)
+            if len(found) == CAPTURED_MAX:
+                break
+    return list(found.values())
+
+
+def _stated(clause: Clause, at: datetime | None, named: str) -> Captured | None:
+    start, folded = _opened(clause)
+    words = clause.said[start:]
+    if len(folded.split()) < _WORDS_MIN:
+        return None
+    if clause.inherits:
+        folded, words = f"{clause.inherits} {folded}", f"{clause.inherits} {words}"
+    if not named and clause.first and _STANDING.match(folded) and not POINTS.search(folded):
+        return _captured(clause, start, finish(words), "preference", "standing-order")
+    fronted = FRONTED.match(folded)
+    if fronted is not None:
+        folded = f"{folded[fronted.end() :].rstrip('.,!? ')} {fronted['when']}"
+        words = f"{words[fronted.end() :].rstrip('.,!? ')} {words[: len(fronted['when'])].lower()}"
+    folded, words = _without_tail(folded, words)
+    rule = _rule(folded)
+    if rule is None or not _holds(rule, folded, named):
+        return None
+    return _worded(clause, start, words, rule, at, named)
+
+
+def _rule(folded: str) -> Rule | None:
+    if not _STARTS.match(folded):
+        return None
+    for rule, pattern in compiled():
+        if pattern.match(folded):
+            return rule
+    return None
+
+
+_STARTS = re.compile(
+    r"(?:i|i'?m|i'?ve|we|we're|we'?ve|my|our|mine|the|let'?s|decision|final|call|people|everyone|everybody|friends|they|just|please|you)\b"
+)
+_TAIL = re.compile(
+    r"(?:,? (?:too|as well|either|though|tho|lol|haha|btw|by the way|fyi|tbh|actually|honestly|please|thanks|thank you|xd|x|xx|now|you know|of course|obviously|again|right|ok|okay|anyway|if that matters|in case that helps|so far|unfortunately|by the way)"
+    r"|[\s,.!;:)…~*-]|[^\w\s'\"()/%$€£+#&?]+)+$"
+)
+
+
+def _without_tail(folded: str, words: str) -> tuple[str, str]:
+    tail = _TAIL.search(folded)
+    if tail is None:
+        return folded, words
+    return folded[: tail.start()], words[: tail.start()]
+
+
+def _holds(rule: Rule, folded: str, named: str) -> bool:
+    """Whether nothing in the clause says that it is supposed, wished, passing or unclear."""
+    if folded.endswith("?") or SUPPOSED.search(folded) or WANTED.match(folded):
+        return False
+    if "\x00" in folded:
+        return False
+    if rule.lasting and PASSING.search(folded):
+        return False
+    plain = re.sub(
+        r"\bthis (?:year|month|spring|summer|autumn|fall|winter|week|weekend|coming \w+|past \w+|january|february|march|april|may|june|july|august|september|october|november|december)\b|\bone (?:of|son|daughter|dog|cat|brother|sister|kid|child)\b|\bsame-",
+        " ",
+        folded,
+    )
+    if POINTS.search(plain):
+        return False
+    return rule.category == "person" or THIRD.search(plain) is None
+
+
+def _worded(
+    clause: Clause, start: int, words: str, rule: Rule, at: datetime | None, named: str
+) -> Captured | None:
+    since = until = None
+    if rule.when != "yearly":
+        resolved = resolve(words, at, ahead=rule.when == "ahead")
+        if rule.dated and resolved.text == words and resolved.since is None:
+            return None
+        words, since, until = resolved
+    text = tell(words, named)
+    if rule.name == "name" and (called := re.search(r"[Cc]alls? (?:me|them) (.+)", text)):
+        text = tell(f"I am called {called[1]}", named)
+    if rule.name == "decision":
+        text = re.sub(
+            r"^(?:(?:The |Our |Final |My )?[Dd]ecision(?: is)? ?: ?|Let'?s (go|stick) with)",
+            lambda m: {"go": "Going with", "stick": "Sticking with"}.get(m[1] or "", ""),
+            text,
+        )
+        text = finish(text)
+    fact = _captured(clause, start, text, rule.category, rule.name)
+    return fact._replace(occurred_at=since, occurred_until=until)
+
+
+def _captured(clause: Clause, start: int, text: str, category: str, rule: str) -> Captured:
+    begin = clause.support if clause.inherits else clause.start + start
+    return Captured(text, category, begin, clause.end, rule)
+
+
+def _opened(clause: Clause) -> tuple[int, str]:
+    """Where the clause begins once greetings and fillers are left out, and its words from there."""
+    at = 0
+    for _ in range(_OPENINGS_MAX):
+        found = OPENING.match(clause.folded, at)
+        if found is None or found.end() == at:
+            break
+        at = found.end()
+    return at, clause.folded[at:]
+
+
+def _explicit(said: str, clause: Clause, at: datetime | None, named: str) -> Captured | None:
+    """What somebody asks to be remembered, up to the end of its sentence."""
+    if not clause.first:
+        return None
+    whole = clause.folded + clause.rest
+    start = _before_remember(whole)
+    asked = _EXPLICIT.match(whole, start)
+    if asked is None:
+        return None
+    words = said[clause.start + asked.end() : clause.start + len(whole)]
+    folded = whole[asked.end() :]
+    if len(folded.split()) < _WORDS_MIN or "\x00" in folded:
+        return None
+    folded, words = _without_tail(folded.rstrip("? "), words[: len(folded.rstrip("? "))])
+    rule = _rule(folded)
+    resolved = resolve(words, at, ahead=rule is not None and rule.when == "ahead")
+    text = tell(resolved.text if rule is None or rule.when != "yearly" else words, named)
+    end = clause.start + asked.end() + len(words)
+    return Captured(
+        text,
+        rule.category if rule else "fact",
+        clause.start + asked.end(),
+        end,
+        "remember",
+        True,
+        resolved.since,
+        resolved.until,
+    )
+
+
+def _before_remember(folded: str) -> int:
+    at = 0
+    for _ in range(_OPENINGS_MAX):
+        found = OPENING.match(folded, at)
+        if found is None or found.end() == at or found.group().startswith(("remember", "please")):
+            break
+        at = found.end()
+    return at

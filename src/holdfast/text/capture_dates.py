@@ -1,0 +1,133 @@
+"""Dates in a clause, resolved: 'last March' said in November 2026 is 'in March 2026'.
+
+A memory is read long after it was said, so what is relative to the day it was said on is written
+out. A date with its year stays as it stands. Which words are dates, text.dates knows.
+"""
+
+# ruff: noqa: E501 - being laid out
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta, tzinfo
+from typing import NamedTuple
+
+from holdfast.text.dates import DateMention, find_dates
+
+_MONTHS = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+]
+_DAY = timedelta(days=1)
+_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+_OPERATOR = re.compile(
+    r"(?i)(?:since|before|prior to|until|till|up to|after|starting|around|during)\b"
+)
+_NEEDS_NO_PREPOSITION = re.compile(r"(?i)(?:\b(?:by|for|from|to|is|was|of|due|the|and|be|till)) *$")
+_SEASONS = {3: "spring", 6: "summer", 9: "autumn", 12: "winter"}
+_AGO = re.compile(r"(?i)\b(?:ago|earlier|from now)\b")
+_NAMED = re.compile(r"(?i)\b(?:last|past|this|current|next|coming|previous)\b")
+_FEW = re.compile(r"(?i)\b(?:few|several|couple)\b")
+
+
+class Resolved(NamedTuple):
+    """A clause with its dates written out, and the window of the first of them."""
+
+    text: str
+    since: datetime | None
+    until: datetime | None
+
+
+def resolve(clause: str, at: datetime | None, *, ahead: bool = False) -> Resolved:
+    """Write out the dates of a clause that was said at a moment; `ahead` looks to the future."""
+    if at is None:
+        return Resolved(clause, None, None)
+    zone = at.tzinfo or UTC
+    said = [_ahead(one, at) if ahead else one for one in find_dates(clause, now=at, zone=zone)]
+    if not said:
+        return Resolved(clause, None, None)
+    text = clause
+    for mention in reversed(said):
+        text = text[: mention.start] + _written(clause, mention, zone) + text[mention.end :]
+    first = said[0]
+    if re.match(r"(?i)since|after|starting", first.words):
+        return Resolved(text, first.since, None)
+    if _OPERATOR.match(first.words) and not re.match(r"(?i)around|during", first.words):
+        return Resolved(text, None, first.until)
+    return Resolved(text, first.since, first.until)
+
+
+def _ahead(mention: DateMention, at: datetime) -> DateMention:
+    """The next one, where the words name no year and the latest one is over."""
+    if mention.until > at or _YEAR.search(mention.words) or _NAMED.search(mention.words):
+        return mention
+    if _AGO.search(mention.words) or re.search(r"(?i)yesterday|weekend", mention.words):
+        return mention
+    if re.search(r"(?i)day|\b(?:mon|tue|wed|thu|fri|sat|sun)", mention.words):
+        week = timedelta(days=7)
+        return mention._replace(since=mention.since + week, until=mention.until + week)
+    try:
+        since = mention.since.replace(year=mention.since.year + 1)
+        until = mention.until.replace(year=mention.until.year + 1)
+    except ValueError:
+        return mention  # a 29 February
+    return mention._replace(since=since, until=until)
+
+
+def _written(clause: str, mention: DateMention, zone: tzinfo) -> str:
+    words = mention.words
+    if _YEAR.search(words):
+        return words
+    operator = _OPERATOR.match(words)
+    since, until = mention.since.astimezone(zone), mention.until.astimezone(zone)
+    if operator is not None:
+        head = operator.group().lower()
+        if head == "after":
+            since, until = since - _DAY, since
+        name = _name(since, until if head != "since" else since + _DAY, words)
+        return f"{head} {name.split(' ', 1)[1] if name[:3] in ('on ', 'in ') else name}"
+    name = _name(since, until, words)
+    if name.startswith("on ") and _NEEDS_NO_PREPOSITION.search(clause[: mention.start]):
+        return name[3:]
+    if name.startswith("in ") and re.search(
+        r"(?i)\b(?:by|for|from|of|due)\s*$", clause[: mention.start]
+    ):
+        return name[3:]
+    return name
+
+
+def _name(since: datetime, until: datetime, words: str) -> str:
+    """A window in words, as wide as it was said."""
+    days = (until - since) / _DAY
+    month = f"{_MONTHS[since.month - 1]} {since.year}"
+    if _AGO.search(words):
+        middle = since + (until - since) / 2
+        if days > 300 or "year" in words.lower():
+            return f"around {middle.year}"
+        if days > 25 or "month" in words.lower():
+            return f"around {_MONTHS[middle.month - 1]} {middle.year}"
+        if days > 1.5:
+            return f"around {middle.day} {_MONTHS[middle.month - 1]} {middle.year}"
+    if days <= 1.5:
+        return f"on {since.day} {month}"
+    if days <= 3.5:
+        return f"on the weekend of {since.day} {month}"
+    if days <= 8:
+        return f"in the week of {since.day} {month}"
+    if days <= 32 and since.day == 1:
+        return f"in {month}"
+    if 80 < days < 100 and since.month in _SEASONS:
+        return f"in {_SEASONS[since.month]} {since.year}"
+    if days > 360 and (since.day, since.month) == (1, 1):
+        return f"in {since.year}"
+    return words
