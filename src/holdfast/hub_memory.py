@@ -294,7 +294,7 @@ class HubMemory(HubFiles, HubPast, HubPasses):
             until=until,
             forgotten=forgotten,
             quarantined=quarantined,
-            states=states_from(state, hidden=forgotten or quarantined),
+            states=states_from(state, hidden=forgotten),
             alive_at=at or self.core.now(),
         )
         return engine.listing.list_memories(

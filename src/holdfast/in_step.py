@@ -22,7 +22,7 @@ READING = (
     *("pin", "unpin", "access", "access_many"),
     *("read_memory_md",),
     *("history", "diff", "changes", "touched", "receipts", "export", "scan", "conflicts"),
-    *("request_decision", "decisions"),
+    *("request_decision", "decisions", "review", "review_count"),
     # Its own last step is to bring the files in step.
     "redact_secrets",
 )
@@ -31,17 +31,18 @@ WRITING = (
     *("forget", "forget_many", "restore", "restore_many", "purge", "purge_many"),
     *("append_memory_md", "rewrite_memory_md", "compact"),
     *("purge_forgotten", "lifecycle", "undo", "settle", "decide", "withdraw_decision"),
+    *("approve", "reject"),
 )
 WRITING_SLOWLY = ("remember_stream",)
 # Operations after which a line of a journal may have to go, change or come back.
 JOURNALS_FOLLOW = (
     *("update", "forget", "forget_many", "restore", "restore_many", "purge", "purge_many"),
-    *("purge_forgotten", "undo", "settle"),
+    *("purge_forgotten", "undo", "settle", "approve"),
 )
 # Operations after which a file that was written through the memory tool may have to follow.
 FILES_FOLLOW = (
     *("remember", "remember_draft", "remember_many", "update", "undo", "settle"),
-    *("forget", "forget_many", "restore", "restore_many"),
+    *("forget", "forget_many", "restore", "restore_many", "approve"),
 )
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from holdfast.engine import find as find
     from holdfast.engine import history as history
     from holdfast.engine import hubs as hubs
+    from holdfast.engine import inbox as inbox
     from holdfast.engine import jobs as jobs
     from holdfast.engine import lifecycle as lifecycle
     from holdfast.engine import listing as listing

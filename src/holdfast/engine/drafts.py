@@ -26,6 +26,10 @@ from holdfast.text.titles import summary_of, title_of
 
 # Text from these is not the user's own words, so orders in it wait for a person.
 UNTRUSTED = frozenset({"tool", "import"})
+# Where the metadata of what is held for review has the names it was to be known by, and how the
+# reason of what a person did not let through begins.
+HELD = "held"
+REJECTED = "rejected in review"
 _METADATA_BYTES_MAX = 65_536
 # Nobody nests deeper by hand. What writes JSON gives up at some depth (the server's framework at
 # 255), and a single memory that cannot be written would keep everyone from every list it is in.
@@ -183,6 +187,7 @@ def compose(draft: Draft, core: Core, hub_id: str) -> Memory:
         del metadata[ATTACHMENT]
     if page_of(metadata) is not None:
         del metadata[PAGE]
+    metadata.pop(HELD, None)
     if file is not None:
         metadata[ATTACHMENT] = file._asdict()
     reason = instruction_shaped(draft.content) if draft.trust in UNTRUSTED else None

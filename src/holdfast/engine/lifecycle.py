@@ -10,6 +10,7 @@ pin. The rules are pure; a dry run shows what they would do and why; a run is on
 | stable | never | never |
 | volatile | `lifecycle.volatile_days` unused | `lifecycle.archive_days` of cooling |
 | evolving | `lifecycle.evolving_days` unused | `lifecycle.archive_days` of cooling |
+| waiting for review | | `review.keep_days` after it was held |
 
 Unused counts from the last access, change or creation, whichever is latest. Each doubling of the
 access count (plus one) lengthens the time it takes to cool by half of it. A cooling memory that was
@@ -29,6 +30,7 @@ from holdfast.domain.query import Filter
 from holdfast.domain.record import Record
 from holdfast.domain.results import LifecycleMove
 from holdfast.engine.core import Core, require_hub
+from holdfast.engine.inbox import expiry, pending
 from holdfast.engine.listing import scan_memories
 from holdfast.engine.recorder import Recorder
 from holdfast.settings import Settings
@@ -107,6 +109,12 @@ def _next_by_use(memory: Memory, now: datetime, settings: Settings) -> tuple[str
     return None
 
 
+def _step(memory: Memory, now: datetime, settings: Settings) -> tuple[str, str] | None:
+    """The same for what waits for review too."""
+    rule = expiry if memory.quarantine else next_state
+    return rule(memory, now, settings)
+
+
 def _days(span: timedelta) -> int:
     return max(0, span // timedelta(days=1))
 
@@ -137,7 +145,7 @@ def lifecycle(
             ids = [move.memory.id for move in moves[start : start + _BATCH]]
             for memory in writer.memories_by_id(hub_id, ids).values():
                 # Judged again: someone may have used or changed it in the meantime.
-                step = next_state(memory, core.now(), core.settings)
+                step = _step(memory, core.now(), core.settings)
                 if memory.id in over and _is_unused_since(over[memory.id], memory):
                     step = "archived", crowded
                 if step is not None and memory.forgotten_at is None:
@@ -192,6 +200,12 @@ def _due(core: Core, hub_id: str, hub: str, categories: tuple[str, ...]) -> Iter
     for _, _, memory in noticed:
         if memory.id in steps:
             yield LifecycleMove(memory, *steps[memory.id])
+    with core.read() as reader:
+        held = list(pending(reader, hub_id, categories=categories))
+    for memory in held:
+        step = expiry(memory, now, core.settings)
+        if step is not None:
+            yield LifecycleMove(memory, *step)
 
 
 def _crowded_out(settings: Settings) -> str:

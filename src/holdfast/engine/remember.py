@@ -24,7 +24,7 @@ from holdfast.domain.results import (
 )
 from holdfast.engine import attached, origins
 from holdfast.engine.core import Core, require_hub
-from holdfast.engine.drafts import clean_draft, compose, derived_title
+from holdfast.engine.drafts import HELD, REJECTED, clean_draft, compose, derived_title
 from holdfast.engine.edit import refuse_taken
 from holdfast.engine.facts import facts_in
 from holdfast.engine.find import find_memory
@@ -200,10 +200,11 @@ def _twin(reader: Reader, draft: Draft, memory: Memory) -> Memory | None:
     if draft.attachment is None:
         # The content of a file that nobody has read yet is its name, which says nothing.
         alike += reader.memories_by_hash(hub_id, memory.content_hash)
-    return next((other for other in alike if _says_the_same(memory, other)), None)
+    return next((other for other in alike if says_the_same(memory, other)), None)
 
 
-def _says_the_same(memory: Memory, other: Memory) -> bool:
+def says_the_same(memory: Memory, other: Memory) -> bool:
+    """Whether two memories with the same content are one."""
     return (
         other.superseded_by is None
         and (memory.key is None or _may_have_key(other, memory))
@@ -246,10 +247,12 @@ def _take_in_whole(
 
 def take_in(writer: Writer, recorder: Recorder, core: Core, hub: str, item: Prepared) -> Remembered:
     """Decides what one draft is, and writes it."""
+    if item.memory.quarantine and (known := _looked_at(writer, item)) is not None:
+        return Duplicate(known)
     twin = _twin(writer, item.draft, item.memory)
     if item.memory.quarantine and (item.draft.supersedes or (twin and not twin.quarantine)):
         # What waits for review neither changes nor replaces what a trusted voice said.
-        item = _apart(item)
+        item = _apart(writer, item)
         twin = _twin(writer, item.draft, item.memory)
     if item.draft.supersedes is not None:
         previous = find_memory(writer, item.memory.hub_id, hub, item.draft.supersedes)
@@ -265,10 +268,44 @@ def take_in(writer: Writer, recorder: Recorder, core: Core, hub: str, item: Prep
     return _renew(writer, recorder, item, twin)
 
 
-def _apart(item: Prepared) -> Prepared:
+def _looked_at(writer: Writer, item: Prepared) -> Memory | None:
+    """The memory that shows these words already, or that a person has rejected: what would be held
+    for review is then no question any more."""
+    memory = item.memory
+    if item.draft.supersedes is not None:
+        return None
+    for other in writer.memories_by_hash(memory.hub_id, memory.content_hash):
+        shown = other.visible and other.state != "archived"
+        rejected = other.state == "archived" and other.state_reason.startswith(REJECTED)
+        held = other.metadata.get(HELD) or {}
+        named = (held.get("key") or other.key, held.get("source_path") or other.source_path)
+        if (
+            (shown or (rejected and other.quarantine))
+            and memory.key in (None, named[0])
+            and memory.source_path in (None, named[1])
+            and says_the_same(memory._replace(quarantine=other.quarantine, key=None), other)
+        ):
+            return other
+    return None
+
+
+def _apart(writer: Writer, item: Prepared) -> Prepared:
+    """The item without the names that a trusted voice's memory has; which they were is noted, so
+    that it can take its place once a person has approved it."""
     nowhere: dict[str, Any] = {"key": None, "source_path": None, "supersedes": None}
+    memory = item.memory
+    held = {"key": memory.key, "source_path": memory.source_path}
+    if item.draft.supersedes is not None:
+        hub = writer.hub_by_id(memory.hub_id)
+        assert hub is not None, "the caller has looked it up in this transaction"
+        held["supersedes"] = find_memory(writer, hub.id, hub.name, item.draft.supersedes).id
+    noted = {name: value for name, value in held.items() if value is not None}
+    metadata = {**memory.metadata, HELD: noted} if noted else memory.metadata
     return Prepared(
-        item.draft._replace(**nowhere), item.memory._replace(**nowhere), None, item.facts
+        item.draft._replace(**nowhere),
+        memory._replace(**nowhere, metadata=metadata),
+        None,
+        item.facts,
     )
 
 
@@ -305,9 +342,38 @@ def _supersede(
         )
     new = placed(writer, recorder, core, item.memory)._replace(supersedes=previous.id)
     memory = recorder.add(new, item.indexed)
-    ended = previous.valid_until or memory.valid_from or recorder.change.at
-    recorder.revise(previous, superseded_by=memory.id, valid_until=ended)
+    _end(recorder, previous, memory)
     return Superseded(memory, recorder.change.id, previous)
+
+
+def new_version(twin: Memory, new: Memory) -> dict[str, Any]:
+    """What a memory takes over from words that are pushed to its key or its path."""
+    changes = {name: getattr(new, name) for name in _TAKEN_OVER}
+    if twin.title == derived_title(twin):
+        # A title that was taken from the old words goes with them.
+        changes["title"] = new.title
+    return changes
+
+
+def supersede_all(
+    writer: Writer, recorder: Recorder, core: Core, item: Prepared, previous: Sequence[Memory]
+) -> Superseded:
+    """Puts a memory in the place of others that say what no longer holds, the newest first; it is
+    linked with that one, and takes its layer where that is always shown."""
+    if any(one.layer == "long_term" for one in previous):
+        item = item._replace(memory=item.memory._replace(layer="long_term"))
+    result = _supersede(writer, recorder, core, item, previous[0])
+    for other in previous[1:]:
+        _end(recorder, other, result.memory)
+    return result
+
+
+def _end(recorder: Recorder, previous: Memory, memory: Memory) -> None:
+    """Notes that something newer took its place, and until when it held."""
+    ended = memory.valid_from or recorder.change.at
+    if previous.valid_from is not None:
+        ended = max(ended, previous.valid_from)
+    recorder.revise(previous, superseded_by=memory.id, valid_until=previous.valid_until or ended)
 
 
 def _renew(writer: Writer, recorder: Recorder, item: Prepared, twin: Memory) -> Remembered:
@@ -315,10 +381,7 @@ def _renew(writer: Writer, recorder: Recorder, item: Prepared, twin: Memory) -> 
     changes: dict[str, Any] = {}
     same = origins.is_the_same_thing(new, twin)
     if new.content_hash != twin.content_hash and not same:
-        changes = {name: getattr(new, name) for name in _TAKEN_OVER}
-        if twin.title == derived_title(twin):
-            # A title that was taken from the old words goes with them.
-            changes["title"] = new.title
+        changes = new_version(twin, new)
     for name in _TAKEN_OVER_IF_GIVEN:
         if getattr(item.draft, name) is not None:
             changes[name] = getattr(new, name)
