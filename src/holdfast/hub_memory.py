@@ -149,11 +149,17 @@ class HubMemory(HubFiles, HubPast, HubPasses):
         return self.attachments.kept(self.get(reference))
 
     def jobs(self, *, limit: int = 100) -> list_[Job]:
-        """Work for later on memories that you see, the newest of it, oldest first."""
-        found = engine.jobs.jobs(self.core, self.id, self.name, limit=limit)
+        """Work for later, on memories that you see and on turns, the newest of it, oldest first. What
+        was said in a turn is not told here: the log has it."""
+        jobs = engine.jobs
+        found = jobs.jobs(self.core, self.id, self.name, limit=limit)
         with self.core.read() as reader:
             seen = reader.memories_by_id(self.id, [job.about.get("memory", "") for job in found])
-        return [job for job in found if job.about.get("memory") in seen]
+        return [
+            jobs.without_texts(job)
+            for job in found
+            if job.work == jobs.JOURNAL or job.about.get("memory") in seen
+        ]
 
     def heard(self, text: str) -> Heard:
         """A text without what this hub has handed out itself, in blocks and replies: `text` is what
@@ -319,7 +325,9 @@ class HubMemory(HubFiles, HubPast, HubPasses):
     def statistics(self) -> Statistics:
         with self.core.read() as reader:
             require_hub(reader, self.id, self.name)
-            return reader.statistics(self.id)
+            counted = reader.statistics(self.id)
+        waiting = engine.inbox.count(self.core, self.id, self.name) if counted.quarantined else 0
+        return counted._replace(waiting=waiting)
 
     @overload
     def context(

@@ -11,6 +11,7 @@ from holdfast.arguments import draft_from, to_draft
 from holdfast.client import values
 from holdfast.client.base import PUSH_MAX, at_most, reference_text, understanding
 from holdfast.client.past import RemotePast
+from holdfast.client.review import RemoteReview
 from holdfast.client.talk import RemoteTalk
 from holdfast.domain.query import Page
 from holdfast.errors import InvalidInput
@@ -66,7 +67,7 @@ list_ = list
 
 
 @understanding
-class RemoteHub(RemotePast, RemoteTalk):
+class RemoteHub(RemotePast, RemoteTalk, RemoteReview):
     """One hub on a server: remember, recall, change, look back."""
 
     def __getattr__(self, name: str) -> Any:

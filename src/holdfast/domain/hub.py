@@ -42,3 +42,6 @@ class Statistics(NamedTuple):
     newest: datetime | None
     turns: int = 0
     conflicts: int = 0
+    # Of what is quarantined, what waits for review: the rest is decided or gone. No store counts
+    # it; the engine does.
+    waiting: int = 0

@@ -26,6 +26,7 @@ from holdfast.edges.http import (
     memories,
     past,
     recall,
+    review,
     uploads,
     watching,
 )
@@ -75,6 +76,7 @@ def create_app(
         journal,
         log,
         decisions,
+        review,
         hubs,
         keys,
         events,
