@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from holdfast.errors import InvalidSetting, ModelError
+from holdfast.errors import InvalidSetting
 
 if TYPE_CHECKING:
     from holdfast.llm.base import Model
@@ -66,7 +66,17 @@ def find_model(name: str, *, key_variable_named: str = "") -> Model | None:
     spec = parse(name)
     if spec is None:
         return None
-    raise ModelError(f"The protocol of {spec.name} is not spoken yet.", hint=f"Use {FORMS}.")
+    from holdfast.llm.endpoint import Endpoint
+
+    named = bool(key_variable_named.strip())
+    endpoint = Endpoint(spec, key_variable(spec, key_variable_named), key_named=named)
+    if spec.protocol == "openai":
+        from holdfast.llm.openai_compatible import OpenAICompatibleModel
+
+        return OpenAICompatibleModel(endpoint)
+    from holdfast.llm.anthropic_messages import AnthropicModel
+
+    return AnthropicModel(endpoint)
 
 
 def _bad(text: str) -> InvalidSetting:

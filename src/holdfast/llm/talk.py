@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 from holdfast.errors import Conflict, Forbidden, InvalidInput, NotFound
 from holdfast.llm.base import Message, Usage
 from holdfast.llm.called import read_arguments
+from holdfast.llm.wire import is_plain
 
 if TYPE_CHECKING:
     from holdfast.llm.base import Answer, Model, ModelCall, ModelTool
@@ -126,11 +127,12 @@ def _added(usage: Usage, answer: Answer, tokens_sent: int) -> Usage:
 
 
 def _named_apart(calls: tuple[ModelCall, ...]) -> tuple[ModelCall, ...]:
-    """Every call with an id of its own: answers are matched by it, and small models forget it."""
+    """Every call with a plain id of its own: answers are matched by it, and models forget it."""
     seen: set[str] = set()
     out = []
     for number, call in enumerate(calls):
-        named = call.id if call.id and call.id not in seen else f"call_{number}_{len(seen)}"
+        taken = call.id in seen or not is_plain(call.id)
+        named = f"call_{number}_{len(seen)}" if taken else call.id
         seen.add(named)
         out.append(call._replace(id=named))
     return tuple(out)
