@@ -149,8 +149,8 @@ class HubMemory(HubFiles, HubPast, HubPasses):
         return self.attachments.kept(self.get(reference))
 
     def jobs(self, *, limit: int = 100) -> list_[Job]:
-        """Work for later, on memories that you see and on turns, the newest of it, oldest first. What
-        was said in a turn is not told here: the log has it."""
+        """Work for later, on memories that you see and on turns: the newest of it, oldest first.
+        What was said in a turn is not told here: the log has it."""
         jobs = engine.jobs
         found = jobs.jobs(self.core, self.id, self.name, limit=limit)
         with self.core.read() as reader:

@@ -4,6 +4,7 @@ are. Thin, like the rest of it."""
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from holdfast import engine
@@ -11,12 +12,52 @@ from holdfast.hub_base import HubBase
 
 if TYPE_CHECKING:
     from holdfast.domain.memory import Memory
+    from holdfast.domain.observed import CapturedDay, Observed
     from holdfast.engine.find import Reference
     from holdfast.engine.inbox import Chosen, Item
+    from holdfast.passes.consolidate_plan import Consolidated, Plan
 
 
 class HubPasses(HubBase):
     """The methods of a hub that are about automatic memory."""
+
+    # What is said
+
+    def observe_turn(
+        self,
+        user: str,
+        assistant: str,
+        *,
+        mode: str = "current",
+        session: str | None = None,
+        source: str = "unknown",
+        at: datetime | str | None = None,
+    ) -> Observed:
+        """Shows memory a turn of a conversation: both sides are logged, and with
+        `shadowJournal.enabled` what is worth keeping is noted in the day's journal, later, off the
+        path of the reply. Turns of the modes cron, heartbeat and consolidation are only logged."""
+        observed = engine.observe.observe(
+            self.core,
+            self.id,
+            self.name,
+            user,
+            assistant,
+            mode=mode,
+            session=session,
+            source=source,
+            at=at,
+        )
+        if observed.queued and not self.core.is_worked:
+            from holdfast.passes.work import Shadow
+
+            core, home = self.core.for_upkeep(), self.home
+            core.begin("journaler", lambda: Shadow(core, home))
+        return observed
+
+    def captured(self, *, days: int = 7) -> list[CapturedDay]:
+        """What automatic memory took in, left out, and why: the last days on which there was
+        anything, newest first."""
+        return engine.captured.captured(self.core, self.id, self.name, days=days)
 
     # The review inbox
 
@@ -64,6 +105,33 @@ class HubPasses(HubBase):
         """Archives items of the review inbox, hidden as they are; `undo` brings them back."""
         chosen = _chosen(references, every, kind, source)
         return engine.inbox.reject(self.core, self.id, self.name, chosen, reason=reason)
+
+    # Consolidation
+
+    def plan_consolidation(self) -> Plan:
+        """What a consolidation would do: what it would promote from the journals of the last days
+        to long-term memory, merge and retire there, and what it refuses and why. Writes nothing;
+        `consolidation.to_text` makes it a text that a person can edit."""
+        from holdfast.passes import consolidate
+
+        return consolidate.plan_consolidation(self.core, self.id, self.name)
+
+    def consolidate(self, plan: Plan | None = None, *, dry_run: bool = False) -> Consolidated:
+        """Moves what lasts from the journals to long-term memory, as one change set that one undo
+        takes back: by a plan, or by one that is made now. Skipped where the journals are empty,
+        where nothing has changed since the last run, and while another is running."""
+        from holdfast.passes import consolidate
+
+        return consolidate.consolidate(
+            self.core, self.id, self.name, plan=plan, dry_run=dry_run, backup=self._keep_memory_md
+        )
+
+    def _keep_memory_md(self) -> str | None:
+        """Keeps MEMORY.md as it is beside it; where that is, is told to who has the machine."""
+        from holdfast.files.backup import keep_copy
+
+        kept = keep_copy(self.memory_md)
+        return kept if self.core.permit is None else None
 
 
 def _chosen(

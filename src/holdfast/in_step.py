@@ -10,12 +10,12 @@ from functools import wraps
 from threading import get_ident
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from holdfast.files.presence import is_kept_in_files
+
 if TYPE_CHECKING:
     from holdfast.files.step import Step
     from holdfast.hub_memory import HubMemory
 
-# The folder of `files.attachments`, which is not imported for its name alone.
-ATTACHMENTS = "attachments"
 # Operations before which edits in the files are taken in, and those after which MEMORY.md follows.
 READING = (
     *("recall", "search_text", "get", "find", "list", "related", "statistics", "context"),
@@ -23,13 +23,14 @@ READING = (
     *("read_memory_md",),
     *("history", "diff", "changes", "touched", "receipts", "export", "scan", "conflicts"),
     *("request_decision", "decisions", "review", "review_count"),
+    *("plan_consolidation",),
     # Its own last step is to bring the files in step.
     "redact_secrets",
 )
 WRITING = (
     *("remember", "remember_draft", "remember_many", "update", "archive", "archive_many"),
     *("forget", "forget_many", "restore", "restore_many", "purge", "purge_many"),
-    *("append_memory_md", "rewrite_memory_md", "compact"),
+    *("append_memory_md", "rewrite_memory_md", "compact", "consolidate"),
     *("purge_forgotten", "lifecycle", "undo", "settle", "decide", "withdraw_decision"),
     *("approve", "reject"),
 )
@@ -59,7 +60,7 @@ def _in_step(hub: HubMemory, name: str, *, writes: bool) -> Iterator[None]:
     try:
         hub.core.settings.refresh()
         step = None
-        if _is_kept_in_files(os.path.dirname(hub.memory_md)):
+        if is_kept_in_files(os.path.dirname(hub.memory_md)):
             # Files belong to the hub: what was edited in them is taken in, and what is written to
             # them rendered, in the name of its owner, whoever made the call.
             hub = hub._filer
@@ -92,22 +93,13 @@ def _has_files(hub: HubMemory) -> bool:
 
 
 def _step_of(hub: HubMemory) -> Step | None:
-    if not _is_kept_in_files(os.path.dirname(hub.memory_md)):
+    if not is_kept_in_files(os.path.dirname(hub.memory_md)):
         return None
     if hub._step is None:
         from holdfast.files.step import Step
 
         hub._step = Step(hub.core, hub.memory_md, hub.id, hub.name)
     return hub._step
-
-
-def _is_kept_in_files(folder: str) -> bool:
-    """Whether the hub has a folder for people. One with nothing but attachments is none: whoever
-    pushed a file did not ask for memories as files, which every operation would pay for."""
-    if not os.path.isdir(folder):
-        return False
-    with os.scandir(folder) as found:
-        return [entry.name for _, entry in zip(range(2), found, strict=False)] != [ATTACHMENTS]
 
 
 def _stepped(method: Any, name: str, *, writes: bool) -> Any:

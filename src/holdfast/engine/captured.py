@@ -1,5 +1,5 @@
-"""What automatic memory took in, left out, and why: counts for each UTC day of a hub, and the newest
-of those that a person may want to ask about. They grow with days alone, and old days go.
+"""What automatic memory took in, left out, and why: counts for each UTC day of a hub, and the
+newest of what a person may want to ask about. They grow with days alone, and old days go.
 
 Counted is in the transaction of what is counted. It decides nothing.
 """

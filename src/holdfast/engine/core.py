@@ -52,7 +52,7 @@ class _Shared:
         self.embedder: Embedder | None = None
         self.embedder_sought = False
         self.background: dict[str, Background] = {}
-        # Whether a worker in this process does what else a thread would be begun for.
+        # Whether a worker does what else a thread would be begun for.
         self.worked = False
         self.shown: list[tuple[str, str]] = []
 
@@ -216,7 +216,7 @@ class Core:
 
     @property
     def is_worked(self) -> bool:
-        """Whether a worker in this process takes care of jobs."""
+        """Whether somebody takes care of jobs that are put into the queue here."""
         return self._shared.worked
 
     def set_worked(self, worked: bool) -> None:

@@ -81,11 +81,12 @@ def make_room(writer: Writer, hub_id: str, work: str, *, most: int) -> list[Job]
     return dropped
 
 
-def is_due(core: Core, works: Iterable[str]) -> bool:
-    """Whether there is anything to do. Most looks find nothing, and should not keep writers
-    waiting."""
+def is_due(core: Core, works: Iterable[str], *, within: timedelta = timedelta()) -> bool:
+    """Whether there is anything to do, or will be soon. Most looks find nothing, and should not
+    keep writers waiting."""
+    by = core.now() + within
     with core.store.read() as reader:
-        return any(reader.due_records(QUEUES[work], core.now(), limit=1) for work in works)
+        return any(reader.due_records(QUEUES[work], by, limit=1) for work in works)
 
 
 def lease(
@@ -212,10 +213,16 @@ def _scan(reader: Reader, hub_id: str, work: str) -> Iterator[Job]:
         after = batch[-1].id
 
 
-def _end(writer: Writer, job: Job, state: JobState, reason: str, now: datetime) -> Job:
+def without_texts(job: Job) -> Job:
+    """The job without what was said."""
     about = {name: value for name, value in job.about.items() if name != SAID}
-    ended = job._replace(state=state, about=about, lease="", ended_at=now)
-    ended = ended._replace(reason=reason[:_REASON_MAX])
+    return job._replace(about=about)
+
+
+def _end(writer: Writer, job: Job, state: JobState, reason: str, now: datetime) -> Job:
+    ended = without_texts(job)._replace(
+        state=state, lease="", reason=reason[:_REASON_MAX], ended_at=now
+    )
     writer.put_record(_record(ended, due=now + _KEPT))
     return ended
 

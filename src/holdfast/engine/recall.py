@@ -34,8 +34,10 @@ def recall_memories(
     explain: bool = False,
     project: str = "",
     plain: bool = False,
+    count_shown: bool = True,
 ) -> Recalled:
-    """The hits for a question. What was shown is counted, off the path of the answer."""
+    """The hits for a question. What was shown is counted, off the path of the answer, unless it was
+    shown to nobody who asked."""
     count = checked_limit(core.settings["recall.limit"] if limit is None else limit)
     if not isinstance(query, str):
         raise InvalidInput("The query must be text.")
@@ -56,7 +58,8 @@ def recall_memories(
         )
     if recalled.degraded:
         core.catch_up()
-    core.shown(hub_id, [hit.memory.id for hit in recalled])
+    if count_shown:
+        core.shown(hub_id, [hit.memory.id for hit in recalled])
     return recalled
 
 

@@ -23,11 +23,14 @@ class Stopped(Exception):
 class Runner(NamedTuple):
     """What is done with the jobs of one kind. `run` ends the job, well or badly, in the transaction
     of what it does, and raises Stopped where it has to leave it. `lost` hears of a job whose last
-    worker died. `in_order` is for work where the order of a hub's jobs matters."""
+    worker died, and `failed` of one that ended in an error nobody foresaw; without it the job is
+    tried again when its lease is over. `in_order` is for work where the order of a hub's jobs
+    matters."""
 
     work: str
     run: Callable[[Core, Job], None]
     lost: Callable[[Core, Writer, Job, str], None]
+    failed: Callable[[Core, Job, str], None] | None = None
     in_order: bool = False
 
 

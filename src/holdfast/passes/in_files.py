@@ -1,0 +1,64 @@
+"""A hub's files around what a pass writes: what was edited in them is taken in before, and they
+follow after. A pass has no caller whose operation could do that. What goes wrong with a file is
+told in the log; what the pass wrote is safe in the store, and the next sync catches up."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import date
+from typing import TYPE_CHECKING
+
+from holdfast.errors import HoldfastError
+from holdfast.files.presence import is_kept_in_files
+
+if TYPE_CHECKING:
+    from holdfast.domain.hub import Hub
+    from holdfast.engine.core import Core
+
+
+@contextmanager
+def in_files(core: Core, home: str, hub: Hub, day: date) -> Iterator[None]:
+    """Around a write to the journal of a day, and perhaps to what is in MEMORY.md. A hub without
+    files costs one look."""
+    folder = os.path.join(home, "hubs", hub.name)
+    if not is_kept_in_files(folder):
+        yield
+        return
+    from holdfast.files import journal
+    from holdfast.files.journal_base import Place
+    from holdfast.files.journal_look import Look
+    from holdfast.files.step import Step
+
+    # Files belong to the hub: they are kept in the name of its owner, and hold what the store does.
+    owner = core.acting(hub.owner).for_upkeep()
+    step = Step(owner, os.path.join(folder, "MEMORY.md"), hub.id, hub.name)
+    place = Place(owner, hub.id, hub.name, folder, Look())
+    notes: list[str] = []
+    with _noted(notes):
+        step.before()
+        journal.take_in(place, place.look.changed(owner, hub.id, folder))
+    yield
+    with _noted(notes):
+        notes += journal.sync_day(place, day)
+    with _noted(notes):
+        step.after()
+    _tell(hub.name, [*notes, *step.notes, *place.look.notes])
+
+
+@contextmanager
+def _noted(notes: list[str]) -> Iterator[None]:
+    try:
+        yield
+    except (HoldfastError, OSError) as error:
+        notes.append(str(error))
+
+
+def _tell(hub: str, notes: list[str]) -> None:
+    if notes:
+        import logging
+
+        log = logging.getLogger("holdfast.passes")
+        for note in notes:
+            log.info("%s: %s", hub, note)

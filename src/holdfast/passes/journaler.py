@@ -1,0 +1,260 @@
+"""The shadow journaler: after a turn, off the path of the reply, it notes in the day's journal what
+a later conversation will need.
+
+Fresh for each turn: it is shown the turn and nothing else. With a model it may look up what is
+known and propose; without one, rules read what the user said. Whatever is proposed must be said in
+the turn, and goes through `engine.automatic`, which knows what is known already. What only the
+assistant said is marked, and never promoted by itself. A model that fails is tried again; in the
+end the rules do the work. Nothing of this is told to anybody but the log. Who works on jobs is not
+known here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, NamedTuple
+
+from holdfast.domain.clock import from_text
+from holdfast.domain.memory import Origin
+from holdfast.domain.observed import Noted
+from holdfast.engine import captured, jobs
+from holdfast.engine.automatic import Proposal, Taken, take_proposals
+from holdfast.engine.working import Runner, Stopped
+from holdfast.errors import InvalidSetting, ModelError, NotFound
+from holdfast.passes.in_files import in_files
+from holdfast.text.guard import instruction_shaped
+from holdfast.text.normalise import content_hash
+
+if TYPE_CHECKING:
+    from holdfast.domain.hub import Hub
+    from holdfast.domain.memory import Trust
+    from holdfast.engine.core import Core
+    from holdfast.engine.jobs import Job
+    from holdfast.llm.base import Model
+    from holdfast.store.base import Writer
+
+WORK = jobs.JOURNAL
+# A turn holds a few facts; a model that finds more is making them up.
+PROPOSALS_MAX = 10
+# In the metadata of what only the assistant said, and of what the user asked to be remembered.
+SAID_BY, ASSISTANT = "said_by", "assistant"
+EXPLICIT = "explicit"
+
+
+class Heard(NamedTuple):
+    """One turn as the journaler is shown it: what both said, as the log has it, and when."""
+
+    user: str
+    assistant: str
+    at: datetime
+    session: str | None = None
+    turns: Mapping[str, str] = {}
+
+
+def runner(home: str, *, stop: Callable[[], bool] = lambda: False) -> Runner:
+    """Who notes what was said."""
+
+    def run(core: Core, job: Job) -> None:
+        _work_on(core, home, job, stop)
+
+    return Runner(WORK, run, _lost, _failed, in_order=True)
+
+
+def _lost(core: Core, writer: Writer, job: Job, reason: str) -> None:
+    said = job.about.get(jobs.SAID, {}).get("user", "")
+    captured.note(core, writer, job.hub_id, [Noted("failed", reason, said)])
+
+
+def _failed(core: Core, job: Job, reason: str) -> None:
+    """An error that is none of a model's: a store that is full, or a mistake of ours."""
+    if job.attempts < jobs.ATTEMPTS_MAX:
+        jobs.fail(core, job, reason)
+        return
+    with core.store.write() as writer:
+        jobs.give_up(core, writer, job, reason)
+        _lost(core, writer, job, reason)
+
+
+def _work_on(core: Core, home: str, job: Job, stop: Callable[[], bool]) -> None:
+    with core.store.read() as reader:
+        hub = reader.hub_by_id(job.hub_id)
+    if hub is None:
+        raise NotFound(f"The hub {job.hub_id} is gone.")
+    about = job.about
+    said = about[jobs.SAID]
+    heard = Heard(
+        said.get("user", ""),
+        said.get("assistant", ""),
+        from_text(about["at"]),
+        about["session"],
+        about["turns"],
+    )
+    # What is noted belongs to who said it, and is compared with what they see.
+    theirs = core.acting(about["actor"])
+    proposed = Proposed(heard)
+    failed = ""
+    try:
+        model = _model(theirs, hub)
+        if model is None:
+            by_rules(proposed)
+        else:
+            from holdfast.passes.journal_talk import by_model
+
+            by_model(theirs, hub, model, proposed)
+    except (ModelError, InvalidSetting) as error:
+        if stop():
+            raise Stopped from None
+        failed = str(error)
+        again = isinstance(error, ModelError) and error.again
+        _log_failure(hub.name, job, failed)
+        if again and job.attempts < jobs.ATTEMPTS_MAX:
+            jobs.fail(core, job, failed)
+            return
+        # Nobody answers: what the rules find is better than nothing.
+        proposed = Proposed(heard)
+        by_rules(proposed)
+    if stop():
+        raise Stopped
+    _take(theirs, home, hub, job, proposed, failed)
+
+
+def _model(core: Core, hub: Hub) -> Model | None:
+    from holdfast.engine.usage import metered_model
+
+    core.settings.refresh()
+    return metered_model(core, hub.id, WORK, core.settings["shadowJournal.model"])
+
+
+def _log_failure(hub: str, job: Job, reason: str) -> None:
+    import logging
+
+    logging.getLogger("holdfast.journaler").warning(
+        "%s: attempt %d at a turn failed: %s", hub, job.attempts, reason
+    )
+
+
+def _take(core: Core, home: str, hub: Hub, job: Job, proposed: Proposed, failed: str) -> None:
+    """Writes what is new, ends the job and counts, in one transaction."""
+
+    def finish(writer: Writer, taken: list[Noted]) -> None:
+        if failed:
+            jobs.give_up(core, writer, job, failed)
+        else:
+            jobs.finish(core, writer, job, keep=False)
+        noted = [*proposed.dropped, *taken]
+        if failed:
+            noted.append(Noted("failed", "the model", proposed.heard.user))
+        captured.note(core, writer, hub.id, noted or [Noted("nothing", "", "")])
+
+    with in_files(core, home, hub, proposed.heard.at.date()):
+        take(core, hub, proposed, finish)
+
+
+def take(
+    core: Core,
+    hub: Hub,
+    proposed: Proposed,
+    finish: Callable[[Writer, list[Noted]], None],
+    *,
+    reason: str = "noticed in a conversation",
+) -> list[Noted]:
+    """Takes proposals in, and has `finish` told what became of each, inside the transaction."""
+    told: list[Noted] = []
+
+    def end(writer: Writer, taken: list[Taken]) -> None:
+        for one, result in zip(proposed.proposals, taken, strict=True):
+            told.append(Noted(result.outcome, result.reason, one.text))
+        finish(writer, told)
+
+    take_proposals(
+        core, hub.id, hub.name, proposed.proposals, layer="journal", reason=reason, finish=end
+    )
+    return told
+
+
+# Proposals
+
+
+class Proposed:
+    """What was proposed of one turn, as far as the turn says so; the rest is dropped, with the
+    reason."""
+
+    def __init__(self, heard: Heard) -> None:
+        self.heard = heard
+        self.proposals: list[Proposal] = []
+        self.dropped: list[Noted] = []
+
+    def add(
+        self,
+        text: str,
+        *,
+        quote: str = "",
+        category: str | None = None,
+        explicit: bool = False,
+        occurred_at: datetime | None = None,
+        occurred_until: datetime | None = None,
+    ) -> str:
+        """Adds a proposal; returns '' or why it is dropped."""
+        from holdfast.text.grounding import Unsupported, ground
+
+        heard = self.heard
+        if len(self.proposals) >= PROPOSALS_MAX:
+            return self._drop("too many", text)
+        # What the user said counts before what the assistant made of it.
+        role, said = "user", heard.user
+        found = ground(text, said, at=heard.at, quote=quote)
+        if isinstance(found, Unsupported):
+            why = found.reason
+            role, said = ASSISTANT, heard.assistant
+            found = ground(text, said, at=heard.at, quote=quote)
+            if isinstance(found, Unsupported):
+                return self._drop(why, text)
+        metadata: dict[str, object] = {SAID_BY: ASSISTANT} if role == ASSISTANT else {}
+        if explicit:
+            metadata[EXPLICIT] = True
+        turn = heard.turns.get(role, "")
+        self.proposals.append(
+            Proposal(
+                text,
+                category,
+                Origin(turn, found.start, found.end, content_hash(said)),
+                said=said,
+                quote=said[found.start : found.end],
+                at=heard.at,
+                occurred_at=occurred_at,
+                occurred_until=occurred_until,
+                trust=_trust(role, text),
+                session=heard.session,
+                metadata=metadata or None,
+            )
+        )
+        return ""
+
+    def _drop(self, reason: str, text: str) -> str:
+        self.dropped.append(Noted("dropped", reason, text))
+        return reason
+
+
+def _trust(role: str, text: str) -> Trust:
+    """Whose word it is. What is shaped like orders is taken like the word of a tool, which waits
+    for review: it may have been pasted, and nobody asked for it to be kept."""
+    if instruction_shaped(text):
+        return "tool"
+    return "user" if role == "user" else "agent"
+
+
+def by_rules(proposed: Proposed, speaker: str = "") -> None:
+    """What the rules find in the user's words."""
+    from holdfast.text.capture import capture
+
+    said = proposed.heard.user
+    for one in capture(said, at=proposed.heard.at, speaker=speaker):
+        proposed.add(
+            one.text,
+            quote=said[one.start : one.end],
+            category=one.category,
+            explicit=one.explicit,
+            occurred_at=one.occurred_at,
+            occurred_until=one.occurred_until,
+        )

@@ -1,0 +1,196 @@
+"""Who works on which kind of job, and the ways to have it done: all that is due at once, or in a
+thread as it comes. What a job takes, its runner knows; when a server works, `edges.worker` does."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from holdfast.engine import jobs
+from holdfast.engine.working import Runner, work_on_next
+from holdfast.errors import HoldfastError
+
+if TYPE_CHECKING:
+    from holdfast.engine.core import Core
+    from holdfast.engine.jobs import Job
+
+# A model that hangs must not keep files from being read: each of these has a thread of its own.
+WORKS = (jobs.EXTRACT, jobs.JOURNAL)
+# Longer than anything but a model's answer takes; a program that ends does not wait for that.
+STOP_S = 5.0
+# As soon as a failed job may be tried again, and the latest it is: beyond, nobody is waited for.
+_RETRY_S = 15.0
+_RETRY_SOON = timedelta(minutes=2)
+
+
+def _never() -> bool:
+    return False
+
+
+def runner_of(
+    work: str, home: str, *, allowed: tuple[str, ...] = (), stop: Callable[[], bool] = _never
+) -> Runner:
+    """The runner of a kind of work: the one table of them."""
+    if work == jobs.EXTRACT:
+        from holdfast.extract import run
+
+        return run.runner(home, allowed=allowed, stop=stop)
+    from holdfast.passes import journaler
+
+    return journaler.runner(home, stop=stop)
+
+
+class Hand:
+    """Works on jobs of one kind, one after the other, and can let go of the one at hand. An error
+    that nobody foresaw is told in the log; the job is tried again, as after any other."""
+
+    def __init__(
+        self,
+        core: Core,
+        work: str,
+        home: str,
+        *,
+        allowed: tuple[str, ...] = (),
+        stop: Callable[[], bool] = _never,
+    ) -> None:
+        self._core = core.for_upkeep()
+        # Made when it is first needed: what it takes to work is not on the path of who asks for it.
+        self._make = lambda: runner_of(work, home, allowed=allowed, stop=stop)
+        self._made: Runner | None = None
+        self._lock = threading.Lock()
+        self._job: Job | None = None
+
+    @property
+    def _runner(self) -> Runner:
+        if self._made is None:
+            self._made = self._make()
+        return self._made
+
+    def work_on_next(self) -> Job | None:
+        """The job that was worked on, however that ended; None where none is due."""
+        held: list[Job] = []
+
+        def holds(job: Job | None) -> None:
+            with self._lock:
+                self._job = job
+            if job is not None:
+                held.append(job)
+
+        try:
+            return work_on_next(self._core, self._runner, holds=holds)
+        except Exception as error:
+            if not held or self._runner.failed is None:
+                raise
+            self._note(held[0], error)
+            return held[0]
+
+    def _note(self, job: Job, error: Exception) -> None:
+        import logging
+
+        log = logging.getLogger("holdfast.worker")
+        if isinstance(error, (HoldfastError, OSError)):
+            reason = str(error)
+            log.warning("work on a job failed and is tried again: %s", reason)
+        else:
+            reason = f"an error of our own: {type(error).__name__}"
+            log.error("work on a job failed", exc_info=error)
+        assert self._runner.failed is not None, "it was asked before"
+        # Taken over by another, or a store that cannot be written: its lease ends by itself.
+        with suppress(HoldfastError):
+            self._runner.failed(self._core, job, reason)
+
+    def let_go(self) -> None:
+        """Puts back the job at hand, from another thread: who works on it writes nothing more."""
+        with self._lock:
+            job = self._job
+        if job is not None:
+            # It has just ended, or is somebody else's by now.
+            with suppress(HoldfastError):
+                jobs.put_back(self._core, job)
+
+
+def work_until_done(
+    core: Core, home: str, *, works: tuple[str, ...] = WORKS, allowed: tuple[str, ...] = ()
+) -> int:
+    """Works on everything that is due; returns how many jobs that were."""
+    done = 0
+    for work in works:
+        hand = Hand(core, work, home, allowed=allowed)
+        while hand.work_on_next() is not None:
+            done += 1
+    return done
+
+
+class Shadow:
+    """Notes turns in a thread of its own, in a program that uses the library. It ends when nothing
+    is left to do, and is begun again by the next turn."""
+
+    def __init__(self, core: Core, home: str) -> None:
+        self._core = core
+        self._lock = threading.Lock()
+        self._stop, self._wake, self._idle = (threading.Event() for _ in range(3))
+        self._idle.set()
+        self._thread: threading.Thread | None = None
+        self._hand = Hand(core, jobs.JOURNAL, home, stop=self._stop.is_set)
+
+    def start(self) -> None:
+        """Begins, or has another look, unless it has been stopped for good."""
+        with self._lock:
+            if self._stop.is_set():
+                return
+            self._idle.clear()
+            self._wake.set()
+            if self._thread is None:
+                self._thread = threading.Thread(
+                    target=self._run, name="holdfast-journaler", daemon=True
+                )
+                self._thread.start()
+
+    def _run(self) -> None:
+        while True:
+            self._wake.clear()
+            self._work()
+            with self._lock:
+                if self._stop.is_set() or not (self._wake.is_set() or self._is_more_to_come()):
+                    self._thread = None
+                    self._idle.set()
+                    return
+                if not self._wake.is_set():
+                    self._idle.set()
+            # A turn that comes, or the end, wakes it at once.
+            self._wake.wait(_RETRY_S)
+
+    def _work(self) -> None:
+        try:
+            while not self._stop.is_set() and self._hand.work_on_next() is not None:
+                pass
+        except (HoldfastError, OSError) as error:
+            if not self._stop.is_set():
+                import logging
+
+                # The turn waits in the store, and is looked at with the next one.
+                logging.getLogger("holdfast.worker").warning("nothing is noted now: %s", error)
+
+    def _is_more_to_come(self) -> bool:
+        """Whether a turn waits to be tried again soon."""
+        with suppress(HoldfastError):
+            return jobs.is_due(self._core, (jobs.JOURNAL,), within=_RETRY_SOON)
+        return False
+
+    def stop(self) -> None:
+        """Ends soon, and does not begin again: what it cannot finish goes on elsewhere."""
+        self._stop.set()
+        self._wake.set()
+        with self._lock:
+            thread = self._thread
+        if thread is not None:
+            thread.join(STOP_S)
+            if thread.is_alive():
+                self._hand.let_go()
+
+    def wait(self) -> None:
+        """Until there is nothing to do now."""
+        self._idle.wait()
