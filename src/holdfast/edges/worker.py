@@ -1,15 +1,20 @@
-"""The worker: threads that work on jobs as they come, in a server or for `holdfast work --watch`.
-What a job needs is read in processes of its own; this only waits, and starts the next one."""
+"""The worker: threads that work on jobs as they come and on passes when they are due, in a server or
+for `holdfast work --watch`. What a job needs is read in processes of its own, or asked of a model;
+this only waits, and starts the next one."""
 
 from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from holdfast.engine import jobs
 from holdfast.errors import HoldfastError
 from holdfast.extract import run
+from holdfast.passes import schedule
+from holdfast.passes.work import Hand
 
 if TYPE_CHECKING:
     from holdfast.library import Holdfast
@@ -18,6 +23,8 @@ _log = logging.getLogger("holdfast.worker")
 
 # A look costs less than a millisecond, and nobody notices half a second before a file is read.
 _EVERY_S = 0.5
+# A pass comes every few hours.
+_SCHEDULE_S = 60.0
 # A store that is busy or full is not asked twice a second.
 _AFTER_TROUBLE_S = 5.0
 # Longer than it takes to end a process and to put its job back.
@@ -32,10 +39,15 @@ class Worker:
         self._memory = memory
         self._allowed = allowed
         self._stop = threading.Event()
+        self._hands: list[Hand] = []
+        # A model that hangs keeps no file waiting, nor the other way round.
+        readers = memory.core.settings["extract.workers"]
         self._threads = [
-            threading.Thread(target=self._work, name=f"holdfast-worker-{n}", args=(n,), daemon=True)
-            for n in range(memory.core.settings["extract.workers"])
+            self._thread(f"reader-{n}", self._looks_for(jobs.EXTRACT, tidies=n == 0))
+            for n in range(readers)
         ]
+        self._threads.append(self._thread("journaler", self._looks_for(jobs.JOURNAL)))
+        self._threads.append(self._thread("passes", self._run_due))
 
     def __enter__(self) -> Worker:
         self.start()
@@ -50,6 +62,7 @@ class Worker:
         self.stop()
 
     def start(self) -> None:
+        self._memory.core.set_worked(True)
         for thread in self._threads:
             thread.start()
 
@@ -57,20 +70,40 @@ class Worker:
         self._stop.set()
         for thread in self._threads:
             thread.join(_STOP_S)
+        for hand in self._hands:
+            # Whoever is still waiting for an answer writes nothing any more.
+            hand.let_go()
+        self._memory.core.set_worked(False)
 
-    def _work(self, number: int) -> None:
-        core, home = self._memory.core, self._memory.home
-        # One of them is enough for that.
-        tidied = number > 0
+    def _thread(self, name: str, look: Callable[[], float]) -> threading.Thread:
+        return threading.Thread(
+            target=self._work, name=f"holdfast-{name}", args=(look,), daemon=True
+        )
+
+    def _looks_for(self, work: str, *, tidies: bool = False) -> Callable[[], float]:
+        """A look for work of one kind, which says how long to pause after it."""
+        core, home, stop = self._memory.core, self._memory.home, self._stop.is_set
+        hand = Hand(core, work, home, allowed=self._allowed, stop=stop)
+        self._hands.append(hand)
+        untidy = [tidies]
+
+        def look() -> float:
+            if untidy[0]:
+                # One of them is enough for that.
+                run.tidy(core, home)
+                untidy[0] = False
+            return _EVERY_S if hand.work_on_next() is None else 0.0
+
+        return look
+
+    def _run_due(self) -> float:
+        schedule.run_due(self._memory.core, self._memory.hub, stop=self._stop.is_set)
+        return _SCHEDULE_S
+
+    def _work(self, look: Callable[[], float]) -> None:
         while not self._stop.is_set():
-            pause_s = 0.0
             try:
-                if not tidied:
-                    run.tidy(core, home)
-                    tidied = True
-                allowed, stop = self._allowed, self._stop.is_set
-                if run.work_on_next(core, home, allowed=allowed, stop=stop) is None:
-                    pause_s = _EVERY_S
+                pause_s = look()
             except (HoldfastError, OSError) as error:
                 _log.warning("work on a job failed and is tried again: %s", error)
                 pause_s = _AFTER_TROUBLE_S

@@ -1,4 +1,4 @@
-"""Work for later: work, jobs. A server works by itself; without one, `work` reads what came in."""
+"""Work for later: work, jobs. A server works by itself; without one, `work` does what waits."""
 
 from __future__ import annotations
 
@@ -17,15 +17,18 @@ def _work_options(parser: Parser) -> None:
 
 def _work(call: Call, args: Namespace) -> None:
     from holdfast.extract import run
+    from holdfast.passes import schedule
+    from holdfast.passes.work import work_until_done
 
     core, home = call.memory.core, call.memory.home
     if args.watch:
         _watch(call)
         return
     run.tidy(core, home)
-    done = run.work_until_done(core, home)
+    done = work_until_done(core, home)
+    passes = schedule.run_due(core, call.memory.hub, stop=lambda: False)
     if call.out.json:
-        call.out.value({"result": "worked", "jobs": done})
+        call.out.value({"result": "worked", "jobs": done, "passes": passes})
     elif call.out.terminal:
         call.out.line(f"Worked on {done} job{'' if done == 1 else 's'}.")
     else:
@@ -79,7 +82,8 @@ def _jobs(call: Call, args: Namespace) -> None:
 
 
 def _about(job: Job) -> str:
-    told = job.about.get("name") or job.about.get("address") or job.about.get("memory")
+    turns = " ".join(job.about.get("turns", {}).values())
+    told = job.about.get("name") or job.about.get("address") or job.about.get("memory") or turns
     return str(told or "")
 
 
@@ -108,16 +112,17 @@ def _plain(job: Job) -> dict[str, Any]:
 COMMANDS = (
     Command(
         "work",
-        "Read the files and pages that were pushed, and end.",
+        "Do what waits: read files and pages that were pushed, note turns, run passes; and end.",
         "holdfast work",
         _work_options,
         _work,
         "A server does this by itself. Each file is read in a process with limits; what cannot be\n"
-        "read stays findable by its title, with the reason.",
+        "read stays findable by its title, with the reason. Turns that were observed are noted in\n"
+        "the journal. Passes that are switched on run where they are due.",
     ),
     Command(
         "jobs",
-        "List what waits to be read, is being read, or could not be.",
+        "List what waits to be worked on, is being worked on, or could not be.",
         "holdfast jobs --all",
         _jobs_options,
         _jobs,
