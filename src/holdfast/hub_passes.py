@@ -13,6 +13,7 @@ from holdfast.hub_base import HubBase
 if TYPE_CHECKING:
     from holdfast.domain.memory import Memory
     from holdfast.domain.observed import CapturedDay, Observed
+    from holdfast.domain.usage import UsageRow
     from holdfast.engine.find import Reference
     from holdfast.engine.inbox import Chosen, Item
     from holdfast.passes.consolidate_plan import Consolidated, Plan
@@ -58,6 +59,11 @@ class HubPasses(HubBase):
         """What automatic memory took in, left out, and why: the last days on which there was
         anything, newest first."""
         return engine.captured.captured(self.core, self.id, self.name, days=days)
+
+    def usage(self, *, days: int = 30) -> list[UsageRow]:
+        """What language models cost this hub in the last days: requests and tokens by day, pass
+        and model, newest day first."""
+        return engine.usage.usage(self.core, self.id, self.name, days=days)
 
     # The review inbox
 
@@ -110,16 +116,17 @@ class HubPasses(HubBase):
 
     def plan_consolidation(self) -> Plan:
         """What a consolidation would do: what it would promote from the journals of the last days
-        to long-term memory, merge and retire there, and what it refuses and why. Writes nothing;
-        `consolidation.to_text` makes it a text that a person can edit."""
+        to long-term memory, merge and retire there, and what it refuses and why. Writes nothing.
+        Its `text` can be edited, and given to `consolidate`."""
         from holdfast.passes import consolidate
 
         return consolidate.plan_consolidation(self.core, self.id, self.name)
 
-    def consolidate(self, plan: Plan | None = None, *, dry_run: bool = False) -> Consolidated:
+    def consolidate(self, plan: Plan | str | None = None, *, dry_run: bool = False) -> Consolidated:
         """Moves what lasts from the journals to long-term memory, as one change set that one undo
-        takes back: by a plan, or by one that is made now. Skipped where the journals are empty,
-        where nothing has changed since the last run, and while another is running."""
+        takes back: by a plan or the text of one, or by one that is made now. Skipped where the
+        journals are empty, where nothing has changed since the last run, and while another is
+        running."""
         from holdfast.passes import consolidate
 
         return consolidate.consolidate(

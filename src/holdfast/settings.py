@@ -141,6 +141,23 @@ SETTINGS: tuple[Setting, ...] = (
         least=1,
         most=10_000,
     ),
+    Setting(
+        "memConsolidate.enabled",
+        False,
+        "Whether what lasts is moved from the journals to long-term memory by itself.",
+    ),
+    Setting(
+        "memConsolidate.intervalHours",
+        24,
+        "Hours from one consolidation to the next.",
+        least=1,
+        most=8_760,
+    ),
+    Setting(
+        "memConsolidate.model",
+        "",
+        "The model that proposes it, as in llm.model; empty means that one, without any the rules.",
+    ),
     Setting("context.chars_max", 12_288, "The largest context block, in characters.", least=200),
     Setting(
         "files.per_category",

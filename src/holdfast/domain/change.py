@@ -21,6 +21,7 @@ Action: TypeAlias = Literal[
     "forget",
     "restore",
     "lifecycle",
+    "consolidate",
     "import",
     "undo",
 ]

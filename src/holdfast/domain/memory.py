@@ -121,6 +121,16 @@ class Memory(NamedTuple):
         )
 
 
+# Under this name, metadata has the ids of the memories that one was made from.
+MADE_FROM = "sources"
+
+
+def made_from(memory: Memory) -> tuple[str, ...]:
+    """The ids of the memories that this one was made from, when they were consolidated."""
+    found = memory.metadata.get(MADE_FROM)
+    return tuple(one for one in found if isinstance(one, str)) if isinstance(found, list) else ()
+
+
 # Counters move without a revision: being read is not a change of the memory.
 COUNTERS = frozenset({"access_count", "shown_count", "mention_count", "accessed_at"})
 # Who and where it is never changes; version and updated_at belong to the revision that sets them.

@@ -78,13 +78,13 @@ def _long_term(reader: Reader, hub_id: str, now: datetime) -> Iterable[Memory]:
 def _to_merge(memories: Iterable[Memory]) -> list[Merged]:
     groups: dict[tuple[Any, ...], list[Memory]] = {}
     for memory in memories:
-        groups.setdefault(_sameness(memory), []).append(memory)
-    found = [_ranked(group) for group in groups.values() if len(group) > 1]
-    merged = [Merged(ranked[0], tuple(_replaceable(ranked))) for ranked in found]
+        groups.setdefault(sameness(memory), []).append(memory)
+    found = [ranked(group) for group in groups.values() if len(group) > 1]
+    merged = [Merged(order[0], tuple(replaceable(order))) for order in found]
     return sorted((one for one in merged if one.sources), key=lambda one: one.survivor.number)
 
 
-def _sameness(memory: Memory) -> tuple[Any, ...]:
+def sameness(memory: Memory) -> tuple[Any, ...]:
     """What two memories have in common that say the same."""
     return (
         words_key(memory.content),
@@ -98,7 +98,7 @@ def _sameness(memory: Memory) -> tuple[Any, ...]:
     )
 
 
-def _ranked(group: Sequence[Memory]) -> list[Memory]:
+def ranked(group: Sequence[Memory]) -> list[Memory]:
     """The one that stays first: pinned, known by a key, said by the most trusted voice, most used,
     first told."""
     return sorted(
@@ -113,9 +113,9 @@ def _ranked(group: Sequence[Memory]) -> list[Memory]:
     )
 
 
-def _replaceable(ranked: Sequence[Memory]) -> list[Memory]:
+def replaceable(order: Sequence[Memory]) -> list[Memory]:
     """Those that can go: not one that somebody may ask for by its key or its path."""
-    return [m for m in ranked[1:] if m.key is None and m.source_path is None]
+    return [m for m in order[1:] if m.key is None and m.source_path is None]
 
 
 def _merge(recorder: Recorder, group: Merged) -> Merged:

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from holdfast.domain.memory import TRUSTS, Memory, Trust
+from holdfast.domain.memory import TRUSTS, Memory, Trust, made_from
 from holdfast.domain.query import Filter
 from holdfast.engine.block import Block, FilePart
 from holdfast.engine.budget import Tokenizer, Unit, budget_of
@@ -100,8 +100,10 @@ def context(
         found = recall_memories(core, hub_id, hub, asked, Filter(), limit=_RELEVANT_MAX)
         degraded = found.degraded
         hits = [Item(hit.memory, hit.passage.text, "relevant") for hit in found]
+        hits = _without_said(hits, block.chosen, unfit)
         block.add_fitting(hits, block.room - for_journal, _NO_ROOM)
     newest_first = [Item(entry, entry.content, "recent") for entry in reversed(journal)]
+    newest_first = _without_said(newest_first, block.chosen, unfit)
     block.add_best(newest_first, block.room, _NO_ROOM_AGE)
     text, used = block.finish()
     left_out: list[Absent] = []
@@ -193,6 +195,24 @@ def _unfit(core: Core, memory: Memory, now: datetime) -> str:
 
 def _private(core: Core, memory: Memory) -> bool:
     return memory.boundary == "private" and memory.owner != core.actor
+
+
+def _without_said(items: list[Item], chosen: Sequence[Item], unfit: list[Absent]) -> list[Item]:
+    """Without lines of the journal whose words a long-term memory that was made from them says in
+    the block already."""
+    above = {source: item.memory for item in chosen for source in made_from(item.memory)}
+    if not above:
+        return items
+    from holdfast.text.sameness import words_key
+
+    out = []
+    for item in items:
+        told = above.get(item.memory.id)
+        if told is None or words_key(told.content) != words_key(item.memory.content):
+            out.append(item)
+        elif all(absent.memory.id != item.memory.id for absent in unfit):
+            unfit.append(Absent(item.memory, item.section, f"#{told.number} says it"))
+    return out
 
 
 # Which of it leaves first, and where it stands

@@ -77,7 +77,7 @@ def _scan(
         yield from batch
         if len(batch) < size:
             return
-        after = _place(batch[-1], order)
+        after = place_in(batch[-1], order)
 
 
 def _scan_past(
@@ -93,9 +93,9 @@ def _scan_past(
         require_hub(reader, hub_id, hub)
         then = list(memories_as_of(core, reader, hub_id, wanted, at))
     down = order in DOWNWARDS
-    then.sort(key=lambda memory: _place(memory, order), reverse=down)
+    then.sort(key=lambda memory: place_in(memory, order), reverse=down)
     for memory in then:
-        place = _place(memory, order)
+        place = place_in(memory, order)
         if after is None or (place < after if down else place > after):
             yield memory
 
@@ -115,10 +115,10 @@ def memories_as_of(
                 yield then
         if len(batch) < _BATCH:
             return
-        after = _place(batch[-1], "number")
+        after = place_in(batch[-1], "number")
 
 
-def _place(memory: Memory, order: Order) -> tuple[Any, int]:
+def place_in(memory: Memory, order: Order) -> tuple[Any, int]:
     """Where a memory stands in an order: what it is sorted by, then its number."""
     if order == "updated":
         return to_micros(memory.updated_at), memory.number
@@ -131,7 +131,7 @@ def _place(memory: Memory, order: Order) -> tuple[Any, int]:
 
 
 def _cursor(memory: Memory, order: Order) -> str:
-    text = json.dumps([order, memory.hub_id, *_place(memory, order)]).encode()
+    text = json.dumps([order, memory.hub_id, *place_in(memory, order)]).encode()
     return binascii.b2a_base64(text, newline=False).decode().translate(_TO_URL)
 
 

@@ -14,6 +14,7 @@ from holdfast.errors import HoldfastError
 from holdfast.files import archive, journal
 from holdfast.files.as_read import forget_seen
 from holdfast.files.atomic import locked, real_path, write_atomic
+from holdfast.files.backup import COPY, drop_copy
 from holdfast.files.journal_base import Place
 from holdfast.files.journal_look import day_of_name
 from holdfast.files.memory_md import FILE_NAME
@@ -36,6 +37,7 @@ def find_in_files(place: Place) -> list[Secret]:
             core.redactor.take()
             core.redactor.text(text)
             ours = path in mirrored or day_of_name(path) is not None or _is_archive(folder, path)
+            ours = ours or path == FILE_NAME + COPY
             found += told(core, path, fixable=ours)
     return together(found)
 
@@ -54,6 +56,8 @@ def clean_files(place: Place) -> list[str]:
         try:
             if day is not None:
                 notes += journal.sync_day(place, day)
+            elif path == FILE_NAME + COPY:
+                drop_copy(os.path.join(folder, FILE_NAME))
             elif _is_archive(folder, path):
                 _clean_archive(core, folder, path)
         except (HoldfastError, OSError) as error:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.domain.clock import to_micros
 from holdfast.files.atomic import FILE_MODE
+from holdfast.files.backup import drop_copy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -144,6 +145,7 @@ def write_stamp(path: str, stamp: Stamp) -> None:
 def remove_mirrored(path: str, pages: Iterable[str] = ()) -> None:
     """The file, its pages and what is kept beside it go, with the hub they belong to."""
     beside = [os.path.join(os.path.dirname(path), name) for name in pages]
+    drop_copy(path)
     for gone in (path, _beside(path), *beside):
         with suppress(FileNotFoundError):
             os.unlink(gone)

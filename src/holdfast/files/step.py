@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from holdfast.errors import HoldfastError
+from holdfast.files.backup import drop_copy
 from holdfast.files.stamp import NO_STAMP, quick_stamp_of, read_stamp, token_of
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ class Step:
         """Lets the file follow what was written."""
         self._try(self._quick_stamp(), self._sync)
         if purged:
+            drop_copy(self._path)
             # The text both sides agreed on held the purged line, and its old pages still do.
             self._core.store.settle()
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from itertools import pairwise
 
-from holdfast.domain.memory import Memory
+from holdfast.domain.memory import Memory, made_from
 from holdfast.recall import weights
 from holdfast.recall.analyse import Analysis
 from holdfast.recall.evidence import Evidence
@@ -151,9 +151,12 @@ def collapsed(items: Sequence[Evidence], *, keep: int) -> tuple[list[Evidence], 
     """The first `keep` items that say something of their own, and the echoes between them.
 
     The same words in another session, or of another day, are no echo: that was another event.
-    Nor is what has a key: whoever gave it one wants to find it under that.
+    Nor is what has a key: whoever gave it one wants to find it under that. A memory that was made
+    from others, and says much of what they say, is one with them.
     """
+    one_with = _families(items)
     out: list[Evidence] = []
+    families: set[str] = set()
     seen: dict[tuple[object, ...], list[frozenset[str]]] = {}
     echoes: list[Evidence] = []
     for item in items:
@@ -162,15 +165,35 @@ def collapsed(items: Sequence[Evidence], *, keep: int) -> tuple[list[Evidence], 
         said = frozenset(item.best.candidate.body.split())
         event = (item.memory.session, item.memory.speaker, item.memory.occurred_at)
         others = seen.setdefault(event, [])
-        if item.memory.key is None and any(_alike(said, other) for other in others):
+        family = one_with.get(item.memory.id)
+        if item.memory.key is None and (
+            family in families or any(_alike(said, other) for other in others)
+        ):
             echoes.append(item)
             continue
+        if family is not None:
+            families.add(family)
         out.append(item)
         others.append(said)
     return out, echoes
 
 
-def _alike(one: frozenset[str], two: frozenset[str]) -> bool:
+def _families(items: Sequence[Evidence]) -> dict[str, str]:
+    """For memories that were made from others, and for those others: which of them are one."""
+    by_id = {item.memory.id: item for item in items}
+    out: dict[str, str] = {}
+    for item in items:
+        said = frozenset(item.best.candidate.body.split())
+        for source in made_from(item.memory):
+            other = by_id.get(source)
+            if other is None:
+                continue
+            if _alike(said, frozenset(other.best.candidate.body.split()), weights.MADE_FROM_ALIKE):
+                out[source] = out[item.memory.id] = item.memory.id
+    return out
+
+
+def _alike(one: frozenset[str], two: frozenset[str], least: float = weights.NEAR_IDENTICAL) -> bool:
     if not one or not two:
         return False
-    return len(one & two) >= weights.NEAR_IDENTICAL * len(one | two)
+    return len(one & two) >= least * len(one | two)

@@ -68,6 +68,9 @@ SUCCESSOR_SHARE = 0.98
 # Two hits of one event, or of none, whose terms overlap this much say the same thing. Collapsed
 # across sessions too, 2.7 are lost on long chats, where people say the same thing twice.
 NEAR_IDENTICAL = 0.9
+# The same for a memory and one it was made from: it may be reworded, but a source that says much
+# more than it is still shown.
+MADE_FROM_ALIKE = 0.6
 
 # The cut. How sure an answer is: cosine, and this times the share of the question's words it holds,
 # rare ones counting more; the best of the first ten decides. Below the first limit there is no

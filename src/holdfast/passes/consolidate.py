@@ -1,0 +1,169 @@
+"""Consolidation: what has shown in the journals that it lasts becomes long-term memory, what says
+the same becomes one, and what no longer holds leaves. Here is the order of steps: gather, propose
+(by rules, and by a model where there is one), check, bound, apply.
+
+It is skipped where there is nothing in the journals, while another run is at it, and where nothing
+has changed since the last one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from holdfast.engine.core import Core, require_hub
+from holdfast.engine.usage import limits_of, metered_model
+from holdfast.errors import InvalidInput, ModelError
+from holdfast.passes.consolidate_apply import apply
+from holdfast.passes.consolidate_checks import misfit
+from holdfast.passes.consolidate_material import (
+    DAYS,
+    Gathered,
+    gather,
+    last_hash,
+    note_hash,
+    note_run,
+)
+from holdfast.passes.consolidate_model import ask_model
+from holdfast.passes.consolidate_plan import BY_RULES, Consolidated, Plan, Refused, with_sources
+from holdfast.passes.consolidate_room import bounded
+from holdfast.passes.consolidate_rules import once_each, propose
+from holdfast.passes.consolidate_text import parse
+from holdfast.passes.schedule import Periodic, taking_turn
+
+if TYPE_CHECKING:
+    from holdfast.llm.base import Model
+    from holdfast.passes.consolidate_plan import Step
+    from holdfast.settings import Settings
+    from holdfast.store.base import Writer
+
+NAME = "consolidate"
+NO_JOURNALS = f"there is no journal entry of the last {DAYS} days"
+RUNNING = "another consolidation of this hub is running"
+UNCHANGED = "nothing has changed since the last one"
+# A run is a talk with a model, a minute at most, and a write. One that died is taken over soon.
+_LASTS = timedelta(minutes=10)
+
+
+def plan_consolidation(core: Core, hub_id: str, hub: str) -> Plan:
+    """What a consolidation would do now, and what it would not and why. Writes nothing."""
+    core.require("manage")
+    model = _model(core, hub_id)
+    return _planned(core, hub, model, gather(core, hub_id, hub, by=_name_of(model)))
+
+
+def consolidate(
+    core: Core,
+    hub_id: str,
+    hub: str,
+    *,
+    plan: Plan | str | None = None,
+    dry_run: bool = False,
+    backup: Callable[[], str | None] = lambda: None,
+) -> Consolidated:
+    """Does a plan: the one that is given, or one that is made now. `backup` keeps MEMORY.md as it
+    is, before the first write, and answers where."""
+    core.require("manage")
+    if isinstance(plan, str):
+        plan = parse(plan)
+    if plan is not None and plan.hub != hub:
+        raise InvalidInput(
+            f"This plan is for the hub `{plan.hub}`, and not for `{hub}`.",
+            hint=f"`holdfast --hub {plan.hub} consolidate --apply FILE` does it there.",
+        )
+    model = _model(core, hub_id)
+    by = _name_of(model)
+    if dry_run:
+        return Consolidated(plan or _planned(core, hub, model, gather(core, hub_id, hub, by=by)))
+    with taking_turn(core, hub_id, NAME, lasts=_LASTS) as free:
+        if not free:
+            return _skipped(core, hub_id, hub, RUNNING)
+        if plan is None:
+            found = gather(core, hub_id, hub, by=by)
+            if not found.material.journal:
+                return _skipped(core, hub_id, hub, NO_JOURNALS)
+            if found.hash == last_hash(core, hub_id):
+                return _skipped(core, hub_id, hub, UNCHANGED)
+            plan = _planned(core, hub, model, found)
+        done = _done(core, hub_id, hub, plan, backup)
+        note_hash(core, hub_id, hub, gather(core, hub_id, hub, by=by).hash)
+    return done
+
+
+def _skipped(core: Core, hub_id: str, hub: str, why: str) -> Consolidated:
+    with core.store.read() as reader:
+        # A hub that is gone is no reason to skip.
+        require_hub(reader, hub_id, hub)
+    return Consolidated(Plan(hub, core.now()), skipped=why)
+
+
+def _model(core: Core, hub_id: str) -> Model | None:
+    return metered_model(core, hub_id, NAME, core.settings["memConsolidate.model"])
+
+
+def _name_of(model: Model | None) -> str:
+    return BY_RULES if model is None else model.name
+
+
+def _planned(core: Core, hub: str, model: Model | None, found: Gathered) -> Plan:
+    material, notes = found.material, list(found.notes)
+    if not material.journal:
+        return Plan(hub, material.now, _name_of(model), notes=(f"{NO_JOURNALS.capitalize()}.",))
+    steps: list[Step] = []
+    refused: list[Refused] = []
+    by = BY_RULES
+    if model is not None:
+        try:
+            heard = ask_model(model, material, limits_of(core), core.redactor.text)
+        except ModelError as error:
+            notes.append(f"The model could not be asked, so the rules made this plan: {error}")
+        else:
+            by = model.name
+            steps, refused = heard.steps, heard.refused
+            notes += heard.notes
+    ruled = propose(material)
+    fitting = [step for step in ruled.steps if not misfit(step, material.memories, material.now)]
+    # What a model has said about a memory comes first; rules that say the same add nothing.
+    kept = bounded(once_each([*steps, *fitting]), material)
+    plan = Plan(
+        hub,
+        material.now,
+        by,
+        tuple(kept.steps),
+        (*refused, *ruled.refused, *kept.refused),
+        notes=(*notes, *kept.notes),
+    )
+    return with_sources(plan, material.memories)
+
+
+def _done(
+    core: Core, hub_id: str, hub: str, plan: Plan, backup: Callable[[], str | None]
+) -> Consolidated:
+    spoken = {number for step in plan.steps for number in step.named}
+    spoken |= {number for one in plan.refused for number in one.step.named}
+    # Sources that no line speaks of any more belong to lines that a person took out.
+    declined = {source.number for source in plan.sources} - spoken
+
+    def noted(writer: Writer, change: str, steps: list[Step]) -> None:
+        note_run(core, writer, hub_id, change, steps, declined)
+
+    kept = backup() if plan.steps else None
+    applied = apply(core, hub_id, hub, plan, noted=noted)
+    return Consolidated(
+        plan,
+        applied.done,
+        applied.refused,
+        applied.change,
+        diff=applied.diff,
+        backup=kept if applied.change else None,
+    )
+
+
+def _every(settings: Settings) -> timedelta | None:
+    if not settings["memConsolidate.enabled"]:
+        return None
+    return timedelta(hours=settings["memConsolidate.intervalHours"])
+
+
+PERIODIC = Periodic(NAME, _every, lambda hub: hub.consolidate())

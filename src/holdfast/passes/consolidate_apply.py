@@ -1,0 +1,251 @@
+"""Doing what a plan says: one transaction, one change set, one undo.
+
+What is promoted is a new memory that points to its sources, which stay where they are: the journal
+is history. What is merged or retired is archived or superseded with a link, and keeps its history.
+Nothing is deleted here, and a step that no longer fits is refused by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from holdfast.domain.draft import Draft
+from holdfast.domain.memory import MADE_FROM, TRUSTS, Memory, made_from
+from holdfast.engine.core import Core, require_hub
+from holdfast.engine.recorder import Recorder
+from holdfast.engine.remember import Prepared, placed, prepare
+from holdfast.errors import InvalidInput
+from holdfast.passes.consolidate_checks import misfit, survivor
+from holdfast.passes.consolidate_plan import HASH_CHARS, Done, Plan, Refused, Step
+from holdfast.passes.consolidate_rules import said_at
+from holdfast.text.normalise import TAGS_MAX
+
+if TYPE_CHECKING:
+    from holdfast.store.base import Reader, Writer
+
+
+class Applied(NamedTuple):
+    """What was done and what was not, the change set, and how long-term memory differs."""
+
+    done: tuple[Done, ...]
+    refused: tuple[Refused, ...]
+    change: str | None
+    diff: tuple[str, ...]
+
+
+def apply(
+    core: Core,
+    hub_id: str,
+    hub: str,
+    plan: Plan,
+    *,
+    noted: Callable[[Writer, str, list[Step]], None],
+) -> Applied:
+    """Does the steps of a plan that still fit. `noted` is told, in the transaction, what was done
+    in which change set."""
+    hashes = {source.number: source.hash for source in plan.sources}
+    with core.read() as reader:
+        require_hub(reader, hub_id, hub)
+        memories = _named(reader, hub_id, plan.steps)
+    ready: list[tuple[Step, Prepared | None]] = []
+    refused: list[Refused] = []
+    for step in plan.steps:
+        why = _moved_on(step, memories, hashes) or misfit(step, memories, core.now())
+        made = None
+        if not why:
+            made, why = _prepared(core, hub_id, hub, step, memories)
+        if why:
+            refused.append(Refused(step, why))
+        else:
+            ready.append((step, made))
+    done: list[Done] = []
+    diff: list[str] = []
+    with core.write() as writer:
+        require_hub(writer, hub_id, hub)
+        reason = f"consolidated by {plan.by}"
+        recorder = Recorder(core, writer, hub_id, "consolidate", reason=reason)
+        for step, made in ready:
+            # Read again: others write too, and so did the steps before.
+            now = _named(writer, hub_id, [step])
+            why = _moved_on(step, now, hashes) or misfit(step, now, core.now())
+            why = why or _said_already(writer, hub_id, step, now)
+            if why:
+                refused.append(Refused(step, why))
+                continue
+            doing = _Doing(core, writer, recorder, now, made)
+            done.append(Done(step, doing.do(step)))
+            diff += doing.diff
+        change = recorder.change.id if recorder.written else None
+        noted(writer, recorder.change.id, [one.step for one in done])
+    recorder.embed()
+    refused.sort(key=lambda one: plan.steps.index(one.step))
+    return Applied(tuple(done), tuple(refused), change, tuple(diff))
+
+
+def _named(reader: Reader, hub_id: str, steps: Iterable[Step]) -> dict[int, Memory]:
+    numbers = dict.fromkeys(number for step in steps for number in step.named)
+    found = ((number, reader.memory_by_number(hub_id, number)) for number in numbers)
+    return {number: memory for number, memory in found if memory is not None}
+
+
+def _moved_on(step: Step, memories: Mapping[int, Memory], hashes: Mapping[int, str]) -> str:
+    """Why a step is not about what it was planned for."""
+    for number in step.named:
+        if number not in hashes:
+            return f"#{number} is not among the sources of the plan"
+        memory = memories.get(number)
+        if memory is not None and not memory.content_hash.startswith(hashes[number][:HASH_CHARS]):
+            return f"#{number} says something else since the plan was made; make a new one"
+    return ""
+
+
+def _said_already(reader: Reader, hub_id: str, step: Step, memories: Mapping[int, Memory]) -> str:
+    if step.kind != "promote":
+        return ""
+    from holdfast.text.normalise import content_hash
+
+    boundary = memories[step.sources[0]].boundary
+    for other in reader.memories_by_hash(hub_id, content_hash(step.text)):
+        shown = other.layer == "long_term" and other.visible and other.state != "archived"
+        if shown and other.superseded_by is None and other.boundary == boundary:
+            return f"#{other.number} says so already"
+    return ""
+
+
+# What is made
+
+
+def _prepared(
+    core: Core, hub_id: str, hub: str, step: Step, memories: Mapping[int, Memory]
+) -> tuple[Prepared | None, str]:
+    """The new memory of a step, checked and embedded before the write begins; and why there cannot
+    be one."""
+    sources = [memories[number] for number in step.sources]
+    if step.kind == "retire" or (step.kind == "merge" and survivor(step, sources)):
+        return None, ""
+    try:
+        made = next(iter(prepare(core, hub_id, hub, [_draft(step, sources)])))
+    except InvalidInput as error:
+        return None, error.message.rstrip(".").lower()
+    if made.memory.quarantine:
+        return None, f"it would wait for review: {made.memory.quarantine}"
+    return made, ""
+
+
+def _draft(step: Step, sources: Sequence[Memory]) -> Draft:
+    """A memory made of others is no more trusted, and seen by no more people, than they are."""
+    first = sources[0]
+    speakers = {memory.speaker for memory in sources}
+    tags = dict.fromkeys(tag for memory in sources for tag in memory.tags)
+    return Draft(
+        content=step.text,
+        category=step.category or first.category,
+        tags=tuple(tags)[:TAGS_MAX],
+        kind=first.kind if first.kind != "episodic" else None,
+        boundary=first.boundary,
+        layer="long_term",
+        pinned=any(memory.pinned for memory in sources),
+        trust=max((memory.trust for memory in sources), key=TRUSTS.index),
+        source="extraction",
+        speaker=first.speaker if len(speakers) == 1 else None,
+        parent=first.id,
+        metadata={MADE_FROM: [memory.id for memory in sources]},
+    )
+
+
+class _Doing:
+    """One step inside the transaction."""
+
+    def __init__(
+        self,
+        core: Core,
+        writer: Writer,
+        recorder: Recorder,
+        memories: Mapping[int, Memory],
+        made: Prepared | None,
+    ) -> None:
+        self._core, self._writer, self._recorder = core, writer, recorder
+        self._memories, self._made = memories, made
+        self.diff: list[str] = []
+
+    def do(self, step: Step) -> Memory:
+        sources = [self._memories[number] for number in step.sources]
+        if step.kind == "promote":
+            return self._promote(step)
+        if step.kind == "merge":
+            return self._merge(step, sources)
+        return self._retire(step, sources)
+
+    def _add(self, supersedes: str | None) -> Memory:
+        assert self._made is not None, "prepared for every step that makes a memory"
+        new = placed(self._writer, self._recorder, self._core, self._made.memory)
+        memory = self._recorder.add(new._replace(supersedes=supersedes), self._made.indexed)
+        self.diff.append(_told("+", memory))
+        return memory
+
+    def _promote(self, step: Step) -> Memory:
+        if step.replaces is None:
+            return self._add(None)
+        old = self._memories[step.replaces]
+        memory = self._add(old.id)
+        newest = max((self._memories[number] for number in step.sources), key=said_at)
+        self._supersede(old, memory, newest)
+        return memory
+
+    def _supersede(self, old: Memory, by: Memory, since: Memory) -> None:
+        """It held until the new words were said."""
+        ended = old.valid_until or said_at(since)
+        if old.valid_from is not None and ended < old.valid_from:
+            ended = self._recorder.change.at
+        self._recorder.revise(old, superseded_by=by.id, valid_until=ended)
+        self.diff.append(_told("-", old))
+
+    def _merge(self, step: Step, sources: Sequence[Memory]) -> Memory:
+        stays = survivor(step, sources)
+        ids = [memory.id for memory in sources if memory is not stays]
+        if stays is None:
+            memory = self._add(ids[0])
+        else:
+            memory = self._recorder.revise(stays, **_taken_over(stays, sources, ids))
+        reason = f"merged into #{memory.number}"
+        for old in sources:
+            if old is not stays:
+                self._recorder.revise(
+                    old, superseded_by=memory.id, state="archived", state_reason=reason
+                )
+                self.diff.append(_told("-", old))
+        return memory
+
+    def _retire(self, step: Step, sources: Sequence[Memory]) -> Memory:
+        by = None if step.replaced_by is None else self._memories[step.replaced_by]
+        for memory in sources:
+            if by is not None and by.supersedes is None:
+                by = self._recorder.revise(by, supersedes=memory.id)
+                self._supersede(memory, by, by)
+                continue
+            # A memory takes the place of one; with the others it is only the reason.
+            reason = step.reason or "it was retired"
+            if by is not None:
+                reason = f"replaced by #{by.number}"
+            self._recorder.revise(memory, state="archived", state_reason=reason)
+            self.diff.append(_told("-", memory))
+        return by or sources[0]
+
+
+def _taken_over(stays: Memory, sources: Sequence[Memory], ids: list[str]) -> dict[str, Any]:
+    tags = dict.fromkeys(tag for memory in (stays, *sources) for tag in memory.tags)
+    return {
+        "tags": tuple(tags)[:TAGS_MAX],
+        "supersedes": stays.supersedes or ids[0],
+        "metadata": {**stays.metadata, MADE_FROM: [*made_from(stays), *ids][-_SOURCES_KEPT:]},
+    }
+
+
+# Metadata has a bound; whoever looks for more than this many follows their links the other way.
+_SOURCES_KEPT = 500
+
+
+def _told(sign: str, memory: Memory) -> str:
+    words = " ".join(memory.content.split())
+    return f"{sign} #{memory.number} [{memory.category}] {words}"

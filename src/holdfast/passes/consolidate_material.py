@@ -1,0 +1,222 @@
+"""What a consolidation reads: the journals of the last days, long-term memory, and what became
+of earlier runs. It gathers and decides nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, date, datetime, time, timedelta
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from holdfast.domain.query import Filter, Order
+from holdfast.domain.record import Record
+from holdfast.engine.core import Core, require_hub
+from holdfast.passes.consolidate_plan import STEP_KINDS, Step, StepKind
+from holdfast.passes.consolidate_rules import Material, day_of, said_at
+from holdfast.text.sameness import words_key
+
+if TYPE_CHECKING:
+    from holdfast.domain.memory import Memory
+    from holdfast.store.base import Reader, Writer
+
+DAYS = 7
+JOURNAL_CHARS_MAX = 4_000
+# Far more than fits into MEMORY.md; of those beyond it, the longest unchanged are not looked at.
+LONG_TERM_MAX = 2_000
+_BATCH = 500
+# Runs whose undoing is remembered, and sources that a person took out of a plan.
+_RUNS_KEPT = 20
+_DECLINED_KEPT = 500
+_KIND, _ID = "upkeep", "consolidated"
+# Names under which an assistant speaks in a log.
+_ASSISTANTS = frozenset({"assistant", "agent", "ai", "model", "bot"})
+_HASH_CHARS = 16
+
+
+class Gathered(NamedTuple):
+    """The material, what was not read of it, and a hash that changes when it does."""
+
+    material: Material
+    notes: tuple[str, ...]
+    hash: str
+
+
+def gather(core: Core, hub_id: str, hub: str, *, by: str = "") -> Gathered:
+    """Reads what there is, with the eyes of whoever asks. `by` names who will propose."""
+    now = core.now()
+    with core.read() as reader:
+        require_hub(reader, hub_id, hub)
+        journal, notes = _journal(reader, hub_id, now)
+        long_term = _long_term(reader, hub_id, notes)
+        roles = {
+            turn.id: turn.role for turn in reader.turns(hub_id, limit=core.settings["log.keep"])
+        }
+        settled, declined = _earlier(reader, hub_id)
+        unwanted = _taken_away(reader, hub_id)
+    material = Material(
+        journal=tuple(journal),
+        long_term=tuple(long_term),
+        now=now,
+        chars_max=core.settings["context.chars_max"],
+        by_assistant=frozenset(one.id for one in journal if _by_assistant(one, roles)),
+        settled=settled,
+        declined=declined,
+        unwanted=unwanted,
+    )
+    return Gathered(material, tuple(notes), _hash_of(material, by))
+
+
+def _by_assistant(memory: Memory, roles: Mapping[str, str]) -> bool:
+    """Whether nobody but the assistant said it. Where the turn is gone from the log, whoever wrote
+    the line down is believed."""
+    if memory.metadata.get("said_by") == "assistant":
+        return True
+    if (memory.speaker or "").strip().casefold() in _ASSISTANTS:
+        return True
+    return memory.origin is not None and roles.get(memory.origin.turn) == "assistant"
+
+
+def _journal(reader: Reader, hub_id: str, now: datetime) -> tuple[list[Memory], list[str]]:
+    """The entries, newest day first; of each day as many from its beginning as fit."""
+    today = now.date()
+    wanted = Filter(
+        layers=("journal",),
+        since=_midnight(today - timedelta(days=DAYS - 1)),
+        until=_midnight(today + timedelta(days=1)),
+        alive_at=now,
+    )
+    by_day: dict[date, list[Memory]] = {}
+    for memory in _walk(reader, hub_id, wanted):
+        by_day.setdefault(day_of(memory), []).append(memory)
+    found: list[Memory] = []
+    notes: list[str] = []
+    for day in sorted(by_day, reverse=True):
+        entries = sorted(by_day[day], key=lambda one: (said_at(one), one.number))
+        read, room = 0, JOURNAL_CHARS_MAX
+        for entry in entries:
+            room -= len(entry.content)
+            if room < 0:
+                break
+            found.append(entry)
+            read += 1
+        if read < len(entries):
+            notes.append(
+                f"Of {day}, {read} of {len(entries)} entries were read: the first"
+                f" {JOURNAL_CHARS_MAX:,} characters."
+            )
+    return found, notes
+
+
+def _midnight(day: date) -> datetime:
+    return datetime.combine(day, time.min, UTC)
+
+
+def _long_term(reader: Reader, hub_id: str, notes: list[str]) -> list[Memory]:
+    wanted = Filter(layers=("long_term",), states=("active", "cooling"))
+    found: list[Memory] = []
+    for memory in _walk(reader, hub_id, wanted, order="updated"):
+        if memory.superseded_by is None:
+            found.append(memory)
+        if len(found) == LONG_TERM_MAX:
+            notes.append(f"The {LONG_TERM_MAX:,} newest long-term memories were looked at.")
+            break
+    return sorted(found, key=lambda memory: memory.number)
+
+
+def _taken_away(reader: Reader, hub_id: str) -> dict[str, datetime]:
+    """The words of what is no longer in long-term memory, and when they left it."""
+    away: dict[str, datetime] = {}
+    forgotten = Filter(layers=("long_term",), states=(), forgotten=True, quarantined=None)
+    archived = Filter(layers=("long_term",), states=("archived",))
+    for wanted in (forgotten, archived):
+        walk = _walk(reader, hub_id, wanted, order="updated")
+        for memory, _ in zip(walk, range(LONG_TERM_MAX), strict=False):
+            key = words_key(memory.content)
+            away[key] = max(away.get(key, memory.updated_at), memory.updated_at)
+    return away
+
+
+def _walk(
+    reader: Reader, hub_id: str, wanted: Filter, *, order: Order = "number"
+) -> Iterator[Memory]:
+    from holdfast.engine.listing import place_in
+
+    after: tuple[Any, int] | None = None
+    while True:
+        batch = reader.memories(hub_id, wanted, order=order, after=after, limit=_BATCH)
+        yield from batch
+        if len(batch) < _BATCH:
+            return
+        after = place_in(batch[-1], order)
+
+
+def _hash_of(material: Material, by: str) -> str:
+    from hashlib import blake2b
+
+    now = material.now
+    told = (
+        by,
+        material.chars_max,
+        [
+            (m.id, m.content_hash, m.pinned, m.mention_count, min(m.access_count, 3))
+            for m in material.journal
+        ],
+        [(m.id, m.content_hash, m.pinned, m.current(now)) for m in material.long_term],
+        sorted((kind, sorted(numbers)) for kind, numbers in material.settled),
+        sorted(material.declined),
+    )
+    # Short, so that nobody takes it for a key that somebody wrote down.
+    return blake2b(repr(told).encode("utf-8", "surrogatepass")).hexdigest()[:_HASH_CHARS]
+
+
+# Earlier runs
+
+
+def last_hash(core: Core, hub_id: str) -> str:
+    """What the material was after the last run."""
+    with core.store.read() as reader:
+        record = reader.record(hub_id, _KIND, _ID)
+    return "" if record is None else str(record.body.get("hash", ""))
+
+
+def note_hash(core: Core, hub_id: str, hub: str, hash_: str) -> None:
+    with core.store.write() as writer:
+        require_hub(writer, hub_id, hub)
+        _put(core, writer, hub_id, {**_body(writer, hub_id), "hash": hash_})
+
+
+def note_run(
+    core: Core, writer: Writer, hub_id: str, change: str, steps: list[Step], declined: set[int]
+) -> None:
+    """In the transaction of a run: what it did, for the case that it is taken back, and what a
+    person took out of its plan."""
+    body = _body(writer, hub_id)
+    run = {"change": change, "steps": [[step.kind, list(step.sources)] for step in steps]}
+    runs = [*body.get("runs", []), *([run] if steps else [])]
+    known = dict.fromkeys([*body.get("declined", []), *sorted(declined)])
+    body |= {"runs": runs[-_RUNS_KEPT:], "declined": list(known)[-_DECLINED_KEPT:]}
+    _put(core, writer, hub_id, body)
+
+
+def _earlier(
+    reader: Reader, hub_id: str
+) -> tuple[frozenset[tuple[StepKind, frozenset[int]]], frozenset[int]]:
+    """The steps of runs that were taken back, and what was taken out of plans."""
+    body = _body(reader, hub_id)
+    settled = set()
+    for run in body.get("runs", []):
+        change = reader.change(hub_id, run["change"])
+        if change is not None and change.undone_by is not None:
+            settled |= {
+                (kind, frozenset(numbers)) for kind, numbers in run["steps"] if kind in STEP_KINDS
+            }
+    return frozenset(settled), frozenset(body.get("declined", []))
+
+
+def _body(reader: Reader, hub_id: str) -> dict[str, Any]:
+    record = reader.record(hub_id, _KIND, _ID)
+    return {} if record is None else dict(record.body)
+
+
+def _put(core: Core, writer: Writer, hub_id: str, body: dict[str, Any]) -> None:
+    writer.put_record(Record(hub_id, _KIND, _ID, core.now(), body))

@@ -1,0 +1,386 @@
+"""What a consolidation proposes by itself, without a model: which lines of the journal have shown
+that they last, which long-term memories say the same, and which no longer hold. Pure: it is handed
+the memories and answers with steps.
+
+A line is promoted when it has enough points:
+
+| what | points |
+| --- | --- |
+| each further day it was said on, or each further mention, at most 3 | 2 |
+| it says that it matters ('important', 'always'), or somebody asked to remember it | 3 |
+| it is pinned | 3 |
+| each access, at most 3 | 1 |
+| a preference, a person, a decision, a routine | 1 |
+| a passing event: episodic, or filed as daily or conversation | -2 |
+
+Three are enough. So a preference is promoted when it is said again, a fact when it is said a third
+time, and what somebody says is important at once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, datetime
+from typing import NamedTuple
+
+from holdfast.domain.memory import TRUSTS, Memory
+from holdfast.engine.compact import ranked, replaceable, sameness
+from holdfast.passes.consolidate_plan import Refused, Step, StepKind
+from holdfast.text.sameness import words_key
+from holdfast.text.slots import compare, slot_of
+from holdfast.text.terms import terms
+
+POINTS_ENOUGH = 3
+_POINTS_SAID_AGAIN = 2
+_POINTS_WEIGHTY = 3
+_POINTS_PASSING = -2
+_AGAIN_MAX = 3
+# What says who somebody is, what they like, do and have decided lasts longer than what happened.
+_LASTING = frozenset({"preference", "person", "decision", "routine", "core"})
+_PASSING = frozenset({"daily", "conversation"})
+_WEIGHTY_TAGS = frozenset({"important", "remember"})
+# 'Remember to buy milk' is a thing to do, and over when it is done.
+_WEIGHTY = re.compile(
+    r"\b(?:important(?:ly)?|always|never|remember(?! to\b)|don'?t forget(?! to\b)|keep in mind"
+    r"|from now on|note well)\b",
+    re.IGNORECASE,
+)
+# A memory is a line or two; what is longer is a report, which stays in the journal.
+PROMOTED_CHARS_MAX = 500
+# How many long-term memories a line is compared with, those that share most of its words.
+_NEAR_MAX = 5
+
+
+class Material(NamedTuple):
+    """What there is to consolidate. `by_assistant` are ids of what only the assistant said;
+    `settled` are steps that were taken back before, `declined` sources of steps that a person took
+    out of a plan; neither is proposed again. `unwanted` has the words of long-term memories that
+    were taken away, and when: what was said before that counts no more."""
+
+    journal: tuple[Memory, ...]
+    long_term: tuple[Memory, ...]
+    now: datetime
+    chars_max: int
+    by_assistant: frozenset[str] = frozenset()
+    settled: frozenset[tuple[StepKind, frozenset[int]]] = frozenset()
+    declined: frozenset[int] = frozenset()
+    unwanted: Mapping[str, datetime] = {}
+
+    @property
+    def memories(self) -> dict[int, Memory]:
+        return {memory.number: memory for memory in (*self.long_term, *self.journal)}
+
+
+class Proposed(NamedTuple):
+    """Steps, those that the rules themselves refuse, and what to say about them."""
+
+    steps: list[Step]
+    refused: list[Refused]
+    notes: list[str]
+
+
+def audience(memory: Memory) -> tuple[str, str]:
+    """For whom it is: what one may see and another may not is never put together."""
+    return memory.boundary, memory.audience
+
+
+def propose(material: Material) -> Proposed:
+    """What the rules would do, the safest first."""
+    held = [memory for memory in material.long_term if memory.current(material.now)]
+    steps = [*_ended(material), *_merges(held)]
+    refused: list[Refused] = []
+    # The first of those that are merged is the one that stays.
+    gone = {n for step in steps for n in step.sources[1 if step.kind == "merge" else 0 :]}
+    left = [memory for memory in held if memory.number not in gone]
+    for found in (_replaced(left, material), _promotions(left, material)):
+        steps += [one for one in found if isinstance(one, Step)]
+        refused += [one for one in found if isinstance(one, Refused)]
+    steps = [step for step in steps if not is_settled(step, material)]
+    return Proposed(once_each(steps), refused, [])
+
+
+def is_settled(step: Step, material: Material) -> bool:
+    """Whether it was done and taken back, or taken out of a plan: whoever did that meant it."""
+    sources = frozenset(step.sources)
+    return (step.kind, sources) in material.settled or sources <= material.declined
+
+
+def once_each(steps: Iterable[Step]) -> list[Step]:
+    """The steps without those that are about a long-term memory which an earlier one takes away,
+    and without what is proposed twice."""
+    out: list[Step] = []
+    taken: set[int] = set()
+    said: set[str] = set()
+    for step in steps:
+        touched = set(touches(step))
+        if touched & taken or (step.kind == "promote" and words_key(step.text) in said):
+            continue
+        taken |= touched
+        if step.kind == "promote":
+            said.add(words_key(step.text))
+        out.append(step)
+    return out
+
+
+def touches(step: Step) -> tuple[int, ...]:
+    """The long-term memories that a step changes."""
+    if step.kind == "promote":
+        return () if step.replaces is None else (step.replaces,)
+    return step.named
+
+
+# Retirements
+
+
+def _ended(material: Material) -> list[Step]:
+    """What says of itself that it is over."""
+    out = []
+    for memory in material.long_term:
+        ends = [end for end in (memory.valid_until, memory.expires_at) if end is not None]
+        if memory.pinned or not ends or min(ends) > material.now:
+            continue
+        reason = f"it held until {min(ends):%Y-%m-%d}"
+        out.append(retire(memory, reason))
+    return out
+
+
+def retire(memory: Memory, reason: str, by: int | None = None) -> Step:
+    return Step("retire", (memory.number,), memory.content, replaced_by=by, reason=reason)
+
+
+def _replaced(held: Sequence[Memory], material: Material) -> list[Step | Refused]:
+    """Long-term memories that a newer long-term memory takes the place of."""
+    out: list[Step | Refused] = []
+    near = Near(held)
+    for old in held:
+        for new in near.to(old):
+            if new.number <= old.number:
+                continue
+            verdict = compare(new.content, old.content)
+            if verdict.relation != "replaces":
+                continue
+            step = retire(old, verdict.reason, new.number)
+            why = may_replace(new, old, material)
+            out.append(Refused(step, why) if why else step)
+            break
+    return out
+
+
+def may_replace(new: Memory, old: Memory, material: Material) -> str:
+    """Why a memory may not take the place of another; empty where it may."""
+    if old.pinned:
+        return f"#{old.number} is pinned"
+    if audience(new) != audience(old):
+        return f"#{new.number} and #{old.number} are not for the same people"
+    if new.id in material.by_assistant:
+        return f"only the assistant said #{new.number}"
+    if TRUSTS.index(new.trust) > TRUSTS.index(old.trust) and new.origin is None:
+        return f"#{old.number} was said by a more trusted voice"
+    return ""
+
+
+# Merges
+
+
+def _merges(held: Sequence[Memory]) -> list[Step]:
+    """Long-term memories with the same words, as `compact` finds them, or that say the same in
+    other words."""
+    group_of: dict[object, list[Memory]] = {}
+    for memory in held:
+        group_of.setdefault(sameness(memory), []).append(memory)
+    _join_reworded(group_of)
+    out = []
+    for group in group_of.values():
+        stays, *_ = order = ranked(group)
+        others = [memory for memory in replaceable(order) if not memory.pinned]
+        if others:
+            numbers = (stays.number, *(memory.number for memory in others))
+            reason = "they say the same"
+            out.append(Step("merge", numbers, stays.content, stays.category, reason=reason))
+    return sorted(out, key=lambda step: step.sources)
+
+
+def _join_reworded(group_of: dict[object, list[Memory]]) -> None:
+    """Puts groups together whose first memories say the same in other words."""
+    firsts = {sameness(group[0]): group[0] for group in group_of.values()}
+    near = Near(list(firsts.values()))
+    for key, first in firsts.items():
+        for other in near.to(first):
+            # All but the words must be the same: the speaker, the times, the audience.
+            there = sameness(other)
+            if other.number > first.number or there not in group_of or there[1:] != key[1:]:
+                continue
+            if compare(first.content, other.content).relation == "same":
+                group_of[there] += group_of.pop(key)
+                break
+
+
+# Promotions
+
+
+class Group(NamedTuple):
+    """Lines of the journal that say the same, the one to quote first."""
+
+    lines: tuple[Memory, ...]
+
+    @property
+    def best(self) -> Memory:
+        return self.lines[0]
+
+    @property
+    def days(self) -> list[date]:
+        return sorted({day_of(memory) for memory in self.lines})
+
+
+def day_of(memory: Memory) -> date:
+    return (memory.occurred_at or memory.created_at).date()
+
+
+def grouped(lines: Iterable[Memory]) -> list[Group]:
+    """Lines that say the same, together; the most trusted and newest of each first."""
+    groups: dict[tuple[object, ...], list[Memory]] = {}
+    for memory in lines:
+        key = (words_key(memory.content), memory.speaker, audience(memory))
+        groups.setdefault(key, []).append(memory)
+
+    def order(memory: Memory) -> tuple[int, int]:
+        return TRUSTS.index(memory.trust), -memory.number
+
+    return [Group(tuple(sorted(group, key=order))) for group in groups.values()]
+
+
+def _promotions(held: Sequence[Memory], material: Material) -> list[Step | Refused]:
+    near = Near(held)
+    weighed: list[tuple[int, int, Step]] = []
+    out: list[Step | Refused] = []
+    for group in grouped(line for line in material.journal if _counts(line, material)):
+        step, old, reason = _promotion(group, near)
+        if step is None:
+            continue
+        points, why = weight(group)
+        if old is not None:
+            why = (reason, *why)
+            if refusal := may_replace(group.best, old, material):
+                out.append(Refused(step._replace(reason="; ".join(why)), refusal))
+                continue
+        elif points < POINTS_ENOUGH:
+            continue
+        # What is wrong in long-term memory is worse than what is missing there.
+        rank = 1_000 if old is not None else points
+        weighed.append((-rank, -group.best.number, step._replace(reason="; ".join(why))))
+    return [*out, *(step for _, _, step in sorted(weighed, key=lambda one: one[:2]))]
+
+
+def _counts(line: Memory, material: Material) -> bool:
+    if unfit(line, material) or len(line.content) > PROMOTED_CHARS_MAX:
+        return False
+    away = material.unwanted.get(words_key(line.content))
+    return away is None or said_at(line) > away
+
+
+def _promotion(group: Group, near: Near) -> tuple[Step | None, Memory | None, str]:
+    """The step for lines that say the same, the long-term memory that it replaces, and why; no
+    step where long-term memory says so already."""
+    line = group.best
+    numbers = tuple(memory.number for memory in group.lines)
+    step = Step("promote", numbers, line.content.strip(), line.category)
+    for old in near.to(line):
+        if words_key(old.content) == words_key(line.content):
+            return None, None, ""
+        verdict = compare(line.content, old.content)
+        if verdict.relation == "same":
+            return None, None, ""
+        if verdict.relation == "replaces" and said_at(line) > said_at(old):
+            return step._replace(replaces=old.number), old, verdict.reason
+    return step, None, ""
+
+
+def said_at(memory: Memory) -> datetime:
+    return memory.occurred_at or memory.created_at
+
+
+UNTRUSTED = frozenset({"tool", "import"})
+
+
+def unfit(memory: Memory, material: Material) -> str:
+    """Why a line of the journal is not promoted by itself; empty where it may be."""
+    if not memory.visible:
+        return "it waits for review" if memory.quarantine else "it is forgotten"
+    if not memory.current(material.now):
+        return "it no longer holds"
+    if memory.state not in ("active", "cooling"):
+        return f"it is {memory.state}"
+    if memory.trust in UNTRUSTED:
+        return f"its words came from {'a tool' if memory.trust == 'tool' else 'an import'}"
+    if memory.id in material.by_assistant:
+        return "only the assistant said it"
+    return ""
+
+
+def weight(group: Group) -> tuple[int, tuple[str, ...]]:
+    """How many points lines have that say the same, and what for."""
+    lines, best = group.lines, group.best
+    points, why = 0, []
+    days = len(group.days)
+    mentions = max(len(lines), *(memory.mention_count for memory in lines))
+    again = min(_AGAIN_MAX, max(days, mentions) - 1)
+    if again > 0:
+        points += _POINTS_SAID_AGAIN * again
+        why.append(f"said on {days} days" if days > 1 else f"said {mentions} times")
+    if any(map(_is_weighty, lines)):
+        points += _POINTS_WEIGHTY
+        why.append("it says that it matters")
+    if any(memory.pinned for memory in lines):
+        points += _POINTS_WEIGHTY
+        why.append("pinned")
+    if used := min(_AGAIN_MAX, max(memory.access_count for memory in lines)):
+        points += used
+        why.append("it was used")
+    if best.category in _LASTING:
+        points += 1
+        why.append(f"a {best.category}")
+    if best.kind == "episodic" or best.category in _PASSING:
+        points += _POINTS_PASSING
+    return points, tuple(why)
+
+
+def _is_weighty(memory: Memory) -> bool:
+    """Whether somebody said that it matters, or asked to remember it."""
+    if memory.metadata.get("explicit") is True or _WEIGHTY_TAGS & set(memory.tags):
+        return True
+    return _WEIGHTY.search(memory.content) is not None
+
+
+# Which memories could be about the same
+
+
+class Near:
+    """Finds, among memories, those that a text may say the same as, or contradict: the same slot,
+    or most words in common. So that each is compared with a few, and not with all."""
+
+    def __init__(self, memories: Sequence[Memory]) -> None:
+        self._memories = {memory.number: memory for memory in memories}
+        self._by_term: dict[str, list[int]] = {}
+        self._by_slot: dict[tuple[str, str], list[int]] = {}
+        for memory in memories:
+            for term in set(terms(memory.content)):
+                self._by_term.setdefault(term, []).append(memory.number)
+            if slot := slot_of(memory.content):
+                self._by_slot.setdefault((slot.subject, slot.attribute), []).append(memory.number)
+
+    def to(self, memory: Memory) -> list[Memory]:
+        """The nearest, for the same people; never itself."""
+        shared: dict[int, int] = {}
+        for term in set(terms(memory.content)):
+            for number in self._by_term.get(term, ()):
+                shared[number] = shared.get(number, 0) + 1
+        best = sorted(shared, key=lambda number: (-shared[number], -number))[:_NEAR_MAX]
+        slot = slot_of(memory.content)
+        same = self._by_slot.get((slot.subject, slot.attribute), []) if slot else []
+        found = (self._memories[number] for number in dict.fromkeys([*reversed(same), *best]))
+        return [
+            other
+            for other in found
+            if other.number != memory.number and audience(other) == audience(memory)
+        ]
