@@ -33,6 +33,8 @@ class Interrupted(HoldfastError):
 # Above this many passages (minutes of work) they are a backlog, such as that of a new model: not
 # what one text has left, and not what `remember` should wait for.
 _BACKLOG = 10_000
+# Counting further would cost more than the number is worth on the side.
+_WAITING_MAX = 1_000
 
 
 class Call:
@@ -44,6 +46,8 @@ class Call:
         self._memory = memory
         self._lent = memory is not None
         self.server = "" if self._lent else _server(args)
+        # Whether a person is told, after the answer, how many items wait for review.
+        self.tells_waiting = True
         # One call is over before a thread could do much, and closing would wait for it.
         self._flags: dict[str, Any] = {"embed.background": False}
         if memory is not None:
@@ -67,6 +71,8 @@ class Call:
         if (hub := self.__dict__.get("hub")) is not None:
             for note in hub.notes:
                 self.out.note(note)
+        if kind is None:
+            self._tell_waiting()
         if self._memory is not None and not self._lent:
             if kind is None:
                 # The answer first: closing writes counters.
@@ -74,6 +80,26 @@ class Call:
             self._memory.close()
         if (client := self.__dict__.get("client")) is not None:
             client.close()
+
+    def _tell_waiting(self) -> None:
+        """Says how many items wait for review, to a person who sees it. A server is not asked for
+        it: that would be one more request for every command."""
+        hub: HubMemory | None = self.__dict__.get("hub")
+        if hub is None or self.server or not (self.tells_waiting and self.out.person_reads_errors):
+            return
+        from contextlib import suppress
+
+        from holdfast.edges.cli.output import counted
+        from holdfast.engine import inbox
+
+        # The command may have deleted the hub.
+        with suppress(HoldfastError):
+            count = inbox.count(hub.core, hub.id, hub.name, most=_WAITING_MAX)
+            some = "Over " if count == _WAITING_MAX else ""
+            wait = "waits" if count == 1 else "wait"
+            if count:
+                told = f"{some}{counted(count, 'item')} {wait} for review"
+                self.out.note(f"{told}: `holdfast review` shows {'it' if count == 1 else 'them'}.")
 
     def check_server(self, command: str) -> None:
         """Refuses a command that does not work through the server that is named."""

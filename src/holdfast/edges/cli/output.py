@@ -167,12 +167,13 @@ class Out:
         return local.isoformat(timespec="seconds")
 
     @property
-    def _person_reads_errors(self) -> bool:
+    def person_reads_errors(self) -> bool:
+        """Whether notes and errors end on a terminal, where a person sees them."""
         return not self.json and self.stderr.isatty()
 
     def localised(self, text: str) -> str:
         """A message for a person, with the moments in it in the person's zone."""
-        if not self._person_reads_errors:
+        if not self.person_reads_errors:
             return text
 
         def local(found: re.Match[str]) -> str:

@@ -33,6 +33,7 @@ GROUPS = (
     Group("journals", "journal", ("journal",)),
     Group("conversations", "log", ("log", "archive-conversation")),
     Group("what agents ask you", "decisions", ("decisions", "decide")),
+    Group("what waits for you", "review", ("review",)),
     Group("tools for agents", "tools", ("tools", "call")),
     Group("serving agents", "mcp", ("mcp",)),
     Group("clients", "setup", ("setup", "teardown")),

@@ -1,0 +1,259 @@
+"""The review inbox: list what waits, walk through it item by item, approve and reject."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from holdfast.domain.clock import to_text
+from holdfast.edges.cli.command import Command, Namespace, Parser
+from holdfast.edges.cli.output import counted, short, visible
+from holdfast.edges.cli.plain import plain_memory
+from holdfast.errors import HoldfastError, InvalidInput, NotFound
+
+if TYPE_CHECKING:
+    from holdfast.domain.memory import Memory
+    from holdfast.edges.cli.call import Call
+    from holdfast.engine.inbox import Item
+
+# As much of a text as fits on a screen beside the question; `m` shows all of it.
+_LINES_MAX = 20
+_CHARS_MAX = 2_000
+_KEYS = "[a]pprove  [e]dit  [r]eject  [s]kip  [q]uit"
+
+
+def _options(parser: Parser) -> None:
+    from holdfast.engine.inbox import KINDS
+
+    parser.add_argument(
+        "memories", metavar="MEMORY", nargs="*", help="items by number, id or key; none: all"
+    )
+    parser.add_argument("--approve", action="store_true", help="show them from now on")
+    parser.add_argument("--reject", action="store_true", help="archive them, hidden as they are")
+    parser.add_argument("--all", action="store_true", help="all items, where some must be named")
+    parser.offer("--kind", KINDS, metavar="KIND", help="only items of this kind")
+    parser.add_argument(
+        "--source", metavar="SOURCE", help="only items from there: mcp, an agent, a file, a folder"
+    )
+    parser.add_argument("--text", metavar="TEXT", help="approve one item with this text instead")
+    parser.add_argument(
+        "--keep-both", action="store_true", help="approve without replacing anything"
+    )
+    parser.add_argument("--reason", metavar="TEXT", default="", help="why, for the history")
+
+
+def _review(call: Call, args: Namespace) -> None:
+    call.tells_waiting = False
+    if args.approve and args.reject:
+        raise InvalidInput("Give --approve or --reject, not both.")
+    if (args.text is not None or args.keep_both) and not args.approve:
+        raise InvalidInput("--text and --keep-both go with --approve.")
+    if args.approve or args.reject:
+        _decide(call, args)
+        return
+    found = call.hub.review(kind=args.kind, source=args.source)
+    if args.memories:
+        found = [_named(found, call.hub.get(one)) for one in args.memories]
+    if call.out.json:
+        call.out.value({"items": [_plain(item, call.hub.name) for item in found]})
+    elif not found:
+        call.out.note("Nothing waits for review.")
+    elif not call.out.terminal:
+        for item in found:
+            call.out.row(*_row(call, item))
+    elif sys.stdin is not None and sys.stdin.isatty():
+        _walk(call, found)
+    else:
+        for item in found:
+            _show(call, item)
+        call.out.note("To decide: `holdfast review --approve NUMBER…` or `--reject NUMBER…`.")
+
+
+def _named(items: list[Item], memory: Memory) -> Item:
+    for item in items:
+        if item.memory.id == memory.id:
+            return item
+    raise NotFound(
+        f"Memory #{memory.number} does not wait for review.",
+        hint="`holdfast review` shows what waits.",
+    )
+
+
+def _decide(call: Call, args: Namespace) -> None:
+    if args.memories and (args.all or args.kind or args.source):
+        raise InvalidInput("Name items, or give --all, --kind or --source, not both.")
+    chosen: dict[str, Any] = {
+        "every": args.all,
+        "kind": args.kind,
+        "source": args.source,
+        "reason": args.reason,
+    }
+    if args.approve:
+        done = call.hub.approve(args.memories, text=args.text, keep_both=args.keep_both, **chosen)
+    else:
+        done = call.hub.reject(args.memories, **chosen)
+    result = "approved" if args.approve else "rejected"
+    if call.out.json:
+        plain = [plain_memory(memory, call.hub.name) for memory in done]
+        call.out.value({"result": result, "memories": plain})
+    elif not call.out.terminal:
+        for memory in done:
+            call.out.row(result, f"#{memory.number}", memory.id)
+    else:
+        call.out.line(f"{result.capitalize()} {counted(len(done), 'item')}.", "green")
+    if done and not call.out.json:
+        call.out.note("To take it back: `holdfast undo`.")
+
+
+# Showing
+
+
+def _plain(item: Item, hub: str) -> dict[str, Any]:
+    return {
+        "memory": plain_memory(item.memory, hub),
+        "kind": item.kind,
+        "why": item.why,
+        "about": None if item.about is None else plain_memory(item.about, hub),
+        "expires_at": to_text(item.expires_at),
+    }
+
+
+def _row(call: Call, item: Item) -> tuple[str, ...]:
+    memory = item.memory
+    about = "" if item.about is None else f"#{item.about.number}"
+    end = call.out.time(item.expires_at)
+    return (f"#{memory.number}", item.kind, _source(memory), end, about, item.why, memory.content)
+
+
+def _source(memory: Memory) -> str:
+    return memory.source_agent or memory.source_path or memory.source
+
+
+def _show(call: Call, item: Item, *, whole: bool = False) -> bool:
+    """One item for the eye; whether some of its text was left out."""
+    memory = item.memory
+    from_ = f"{memory.trust}, {_source(memory)}, {call.out.time(memory.created_at)}"
+    call.out.parts(
+        (f"#{memory.number}", "bold cyan"), (f"  {item.kind}", "bold"), (f"  ({from_})", "")
+    )
+    call.out.line(f"  held because it {short(item.why, 500)}")
+    cut = _show_text(call, memory.content, whole=whole)
+    if item.about is not None:
+        call.out.line(f"  approving it replaces #{item.about.number}:")
+        cut = _show_text(call, item.about.content, whole=whole) or cut
+    call.out.line(f"  goes by itself on {call.out.time(item.expires_at)}")
+    return cut
+
+
+def _show_text(call: Call, text: str, *, whole: bool) -> bool:
+    lines = visible(text).split("\n")
+    kept = lines if whole else "\n".join(lines[:_LINES_MAX])[:_CHARS_MAX].split("\n")
+    for line in kept:
+        call.out.line(f"    | {line}")
+    cut = kept != lines
+    if cut:
+        call.out.line(f"    … {len(text):,} characters in all")
+    return cut
+
+
+# Item by item
+
+
+def _walk(call: Call, items: list[Item]) -> None:
+    decided = 0
+    for place, item in enumerate(items, 1):
+        call.out.line()
+        call.out.line(f"{place} of {len(items)}", "dim")
+        cut = _show(call, item)
+        answer = _asked(call, item, cut)
+        if answer == "q":
+            break
+        if answer == "s":
+            continue
+        try:
+            decided += _done(call, item, answer)
+        except HoldfastError as error:
+            # Somebody else may have decided meanwhile; the next item waits all the same.
+            call.out.note(str(error))
+    if decided:
+        call.out.note(f"Decided {counted(decided, 'item')}. Each can be undone: `holdfast undo`.")
+
+
+def _asked(call: Call, item: Item, cut: bool) -> str:
+    keys = _KEYS
+    if item.about is not None:
+        keys += "  keep [b]oth"
+    if cut:
+        keys += "  show [m]ore"
+    while True:
+        call.out.stderr.write(f"{keys}? ")
+        call.out.stderr.flush()
+        typed = sys.stdin.readline()
+        if not typed:
+            return "q"
+        answer = typed.strip().lower()[:1]
+        if answer == "m" and cut:
+            _show(call, item, whole=True)
+        elif answer in ("a", "e", "r", "s", "q") or (answer == "b" and item.about is not None):
+            return answer
+
+
+def _done(call: Call, item: Item, answer: str) -> int:
+    memory = item.memory
+    if answer == "r":
+        call.hub.reject(memory.id)
+        call.out.line(f"Rejected #{memory.number}.", "green")
+        return 1
+    text = None
+    if answer == "e":
+        text = _edited(memory.content)
+        if text is None:
+            call.out.note("The text is empty, so nothing was changed.")
+            return 0
+    (shown,) = call.hub.approve(memory.id, text=text, keep_both=answer == "b")
+    call.out.line(f"Approved #{memory.number}: {short(shown.title)}", "green")
+    return 1
+
+
+def _edited(text: str) -> str | None:
+    """The text after a person's editor had it; None where nothing is left of it."""
+    import os
+    import shlex
+    import subprocess
+    import tempfile
+
+    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
+    # For this user alone, and gone afterwards.
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "item.txt")
+        with open(path, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+        try:
+            ended = subprocess.run([*shlex.split(editor), path], check=False)
+        except OSError as error:
+            raise InvalidInput(
+                f"The editor {editor!r} cannot be started: {error.strerror}.",
+                hint="Set EDITOR, or give the text: `holdfast review --approve NUMBER --text …`.",
+            ) from None
+        if ended.returncode:
+            raise InvalidInput(f"The editor {editor!r} failed, so nothing was changed.")
+        with open(path, encoding="utf-8", errors="replace", newline="") as file:
+            after = file.read()
+    # Editors end the last line.
+    after = after if text.endswith("\n") else after.removesuffix("\n")
+    return after if after.strip() else None
+
+
+COMMANDS = (
+    Command(
+        "review",
+        "Look at what is held until you have: approve, edit or reject it.",
+        "holdfast review --approve 12",
+        _options,
+        _review,
+        "On a terminal it goes through the items one by one: a approves, e edits first, r\n"
+        "rejects, s skips, q ends; b approves and replaces nothing. In a pipe it lists them:\n"
+        "number, kind, from where, when it goes, what approving replaces, why, text.\n"
+        "The same can be done in INBOX.md, in the hub's folder.",
+    ),
+)
