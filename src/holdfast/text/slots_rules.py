@@ -1,0 +1,225 @@
+"""The rules by which a statement fills a slot: what of whom is said, and with which value.
+
+Patterns for the body of a statement (see text.statements), in English. Which of two values goes is
+decided in text.slots.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import NamedTuple
+
+
+class Rule(NamedTuple):
+    """A kind of slot. `cues` are words, one of which every such statement has; the groups of the
+    pattern are value, and where they make sense: what (which of several such slots of a subject),
+    was (the value before) and rest (what else is said)."""
+
+    kind: str
+    cues: tuple[str, ...]
+    pattern: str
+
+
+# Adverbs and helpers before the verb; what they mean was read from the statement already.
+_A = (
+    r"(?:(?:now|currently|just|recently|finally|actually|still|officially|no longer|not|never"
+    r"|has|have|had|been|is|am|are|was|does|do|did|really|strongly|generally|usually|mostly|mainly"
+    r"|primarily|always|permanently|temporarily|already|since) )*"
+)
+# A capitalised name: a place, a firm.
+_NAME = (
+    r"(?-i:(?:[Tt]he )?[^\W\d_a-z][\w'.&+-]*(?: (?:(?:de|do|da|del|la|of|and|&|van) )?"
+    r"[^\W\d_a-z][\w'.&+-]*){0,4})"
+)
+_PLACE = rf"{_NAME}(?:, {_NAME})?"
+# When: what may stand at the end of a statement without being a part of what it says.
+WHEN = (
+    r"(?:,? (?:now|currently|today|yesterday|recently|again|already|these days|at the moment|"
+    r"any ?more|any longer|nowadays|instead|permanently|for good"
+    r"|(?:since|in|on|as of|from|around|starting|effective|back in|at the (?:end|start) of"
+    r"|early in)"
+    r" (?:the )?(?:early |late |mid-?)?(?:\d{4}(?:-\d\d){0,2}|(?:january|february|march|april|may"
+    r"|june|july|august|september|october|november|december|spring|summer|autumn|fall|winter)"
+    r"(?:,? \d{1,4})?(?:,? \d{4})?|\d{1,2}(?:st|nd|rd|th)? (?:of )?(?:january|february|march|april"
+    r"|may|june|july|august|september|october|november|december)(?:,? \d{4})?|monday|tuesday"
+    r"|wednesday|thursday|friday|saturday|sunday)"
+    r"|(?:last|this|next) (?:week|month|year|spring|summer|autumn|fall|winter|monday|tuesday"
+    r"|wednesday|thursday|friday|saturday|sunday)|(?:a|an|one|two|three|\d+) (?:day|week|month"
+    r"|year)s? ago|for (?:the (?:last|past) )?(?:\d+|two|three|four|five|ten|many|several)"
+    r" (?:day|week|month|year)s))*"
+)
+_REST = r"(?P<rest>(?:[,;] ?| ).*)?"
+_DAY = (
+    r"(?:(?:the )?\d{1,2}(?:st|nd|rd|th)? (?:of )?[A-Z][a-z]+(?:,? \d{4})?"
+    r"|[A-Z][a-z]+ \d{1,2}(?:st|nd|rd|th)?(?:,? \d{4})?|\d{4}-\d\d-\d\d"
+    r"|(?:next |this )?(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|(?:end of )?(?:January|February"
+    r"|March|April|May|June|July|August|September|October|November|December)(?: \d{4})?"
+    r"|tomorrow|today|(?:the )?end of (?:the|this|next) (?:week|month|quarter|year)|next week"
+    r"|next month|Q[1-4](?: \d{4})?)"
+)
+_CLOCK = r"(?:\d{1,2}(?::\d\d)? ?(?:am|pm|a\.m\.|p\.m\.|o'clock)?|noon|midnight)"
+# What somebody uses: a name or a word or two.
+_TOOL = r"[^\s,;.]+(?:[ .](?!for\b|as\b|in\b|on\b|to\b|with\b|and\b|instead\b|over\b|now\b|since\b|when\b|because\b|at\b|from\b)[^\s,;]+){0,3}"  # noqa: E501
+_FOR = r"(?: (?:for|as|in|on|at|when|with) (?P<what>[^,;]{2,60}?))?"
+_VERSION = r"v?\d+(?:\.\d+){0,3}(?:[-.]?(?:rc|beta|alpha|lts)\d*)?"
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        "residence",
+        ("live", "living", "moved", "relocated", "based", "resides", "residing", "settled"),
+        rf"{_A}(?:lives?|living|based|resid(?:es?|ing)|settled(?: down)?) in (?P<value>{_PLACE})"
+        rf"{_REST}"
+        rf"|{_A}(?:moved|relocated)(?: (?:house|home|away|back))?"
+        rf"(?: from (?P<was>{_PLACE}))? to (?P<value2>{_PLACE})(?: from (?P<was2>{_PLACE}))?"
+        r"(?P<rest2>(?:[,;] ?| ).*)?"
+        rf"|{_A}(?:moved|relocated)(?: away)? from (?P<was3>{_PLACE})(?P<gone>)"
+        r"(?P<rest3>(?:[,;] ?| ).*)?",
+    ),
+    Rule(
+        "employer",
+        ("work", "employed", "job", "joined", "left", "quit", "resigned"),
+        rf"{_A}(?:works?|working|employed) (?:at|for|by) (?P<value>{_NAME}){_REST}"
+        rf"|(?:got|has|took|started)(?: a)? new job at (?P<value2>{_NAME})(?P<rest2>(?:[,;] ?"
+        rf"| ).*)?"
+        rf"|{_A}(?:started(?: working)?|changed jobs? (?:from (?P<was>{_NAME}) )?to|moved jobs? to)"
+        rf"(?: at)? (?P<value3>{_NAME})(?P<rest3>(?:[,;] ?| ).*)?"
+        rf"|{_A}joined (?P<value4>{_NAME}) as (?P<rest4>.*)"
+        rf"|{_A}(?:left|quit|resigned from)(?: (?:my|his|her|their|the))?(?: job (?:at|with))?"
+        rf" (?P<was2>{_NAME})(?P<gone>)(?P<rest5>(?:[,;] ?| ).*)?",
+    ),
+    Rule(
+        "occupation",
+        ("work", "job", "promoted", "became", "title"),
+        rf"{_A}(?:works?|working) as (?:an? |the )?(?P<value>(?:[\w-]+ ?){{1,4}}?)"
+        r"(?P<rest>(?: (?:at|for|in|with|on)\b|[,;]).*)?"
+        rf"|{_A}promoted (?:from (?P<was>[\w -]{{3,40}}) )?to (?P<value2>(?:[\w-]+ ?){{1,5}}?)"
+        r"(?P<rest2>(?: (?:at|for|in|with|on)\b|[,;]).*)?"
+        r"|(?:job|occupation|profession|job title|title|role) (?:is|changed to) (?:an? )?"
+        r"(?P<value3>(?:[\w-]+ ?){1,5}?)(?P<rest3>(?: (?:at|for|in|with|on)\b|[,;]).*)?",
+    ),
+    Rule(
+        "spouse",
+        ("married", "divorced", "husband", "wife", "engaged", "separated"),
+        rf"{_A}married(?: to)? (?P<value>{_NAME}){_REST}"
+        rf"|(?:husband|wife|spouse)(?:'s name)? is(?: called| named)? (?P<value2>{_NAME})"
+        r"(?P<rest2>(?:[,;] ?| ).*)?"
+        rf"|{_A}(?:got )?(?:divorced|separated)(?: from (?P<was>{_NAME}))?(?P<gone>)"
+        r"(?P<rest3>(?:[,;] ?| ).*)?",
+    ),
+    Rule(
+        "name of",
+        ("name", "called"),
+        r"(?P<what>(?:[\w-]+ ){0,2}?[\w-]+)(?:'s)? (?:(?:new )?name is(?: now)?|is (?:now )?"
+        rf"(?:called|named)) (?P<value>{_NAME}|[\w.-]+){_REST}"
+        rf"|(?:(?:new |full |first |last |real )?name is(?: now)?|goes by|is (?:now )?called)"
+        rf" (?P<value2>{_NAME})(?P<rest2>(?:[,;] ?| ).*)?",
+    ),
+    Rule(
+        "favourite",
+        ("favourite", "favorite"),
+        r"(?:has )?favou?rite (?P<what>[\w -]{2,40}?)(?: (?:is|are)(?: now)?|:) (?P<value>[^,;]+)"
+        r"(?P<rest>[,;].*)?"
+        r"|(?P<value2>[^,;]+?) is (?:now )?(?:my|his|her|their|the user's) favou?rite"
+        r" (?P<what2>[\w -]{2,40}?)(?P<rest2>[,;].*)?",
+    ),
+    Rule(
+        "preference",
+        ("prefer",),
+        rf"{_A}prefers? (?P<value>[^,;]+?) (?:over|to|rather than|instead of) (?P<was>[^,;]+?)"
+        r"(?: (?:for|in|when|on) (?P<what>[^,;]{2,60}))?(?P<rest>[,;].*)?"
+        rf"|{_A}prefers? (?P<value2>[^,;]+?)(?: (?:for|in|when|on) (?P<what2>[^,;]{{2,60}}))?"
+        r"(?P<rest2>[,;].*)?",
+    ),
+    Rule(
+        "version",
+        ("0", "1", "2", "3", "4", "5", "6", "7", "8", "9"),
+        rf"{_A}(?:uses?|using|runs?|running|requires?|targets?|supports?|(?:is |are )?on"
+        rf"|(?:is |are )?pinned to|needs?|has|have|is built with|is written in|works with)"
+        rf" (?P<what>(?:[A-Za-z][\w.+#-]*(?: [A-Za-z][\w.+#-]*){{0,2}}))(?: version)? "
+        rf"(?P<value>{_VERSION}){_REST}"
+        rf"|{_A}(?:upgraded|downgraded|updated|migrated|moved|switched|bumped)(?: the| my| our)?"
+        rf"(?: (?P<what2>[A-Za-z][\w.+#-]*))?(?: from (?:[A-Za-z][\w.+#-]* )?(?P<was>{_VERSION}))?"
+        rf" to (?:(?P<what3>[A-Za-z][\w.+#-]*) )?(?P<value2>{_VERSION})(?P<rest2>(?:[,;] ?| ).*)?",
+    ),
+    Rule(
+        "switch",
+        ("switched", "migrated", "moved", "replaced", "instead", "changed", "rather"),
+        rf"{_A}(?:switched|migrated|moved|changed|went)(?: over)? from (?P<was>{_TOOL}) to"
+        rf" (?P<value>{_TOOL}){_FOR}{WHEN}"
+        rf"|{_A}(?:switched|migrated)(?: over)? to (?P<value2>{_TOOL}) from (?P<was2>{_TOOL}){WHEN}"
+        rf"|{_A}replaced (?P<was3>{_TOOL}) (?:with|by) (?P<value3>{_TOOL})"
+        rf"(?: (?:for|as|in) (?P<what3>[^,;]{{2,60}}?))?{WHEN}"
+        rf"|{_A}uses? (?P<value4>{_TOOL}) (?:instead of|rather than|in place of)"
+        rf" (?P<was4>{_TOOL})(?: (?:for|as|in) (?P<what4>[^,;]{{2,60}}?))?{WHEN}",
+    ),
+    Rule(
+        "tool",
+        ("use", "using", "switched", "migrated"),
+        rf"{_A}(?:uses?|using) (?P<value>{_TOOL}){_FOR}{WHEN}"
+        rf"|{_A}(?:switched|migrated)(?: over)? to (?P<value2>{_TOOL})"
+        rf"(?: (?:for|as) (?P<what2>[^,;]{{2,60}}?))?{WHEN}",
+    ),
+    Rule(
+        "port",
+        ("port",),
+        r"(?P<what>.{0,60}?)\b(?:runs?|running|listens?|listening|is|serves?|served|available"
+        r"|exposed|moved|uses?|now) (?:now )?(?:on|at|to"
+        r"|uses?)? ?port (?P<value>\d{1,5})(?P<rest> .*)?"
+        r"|(?:the )?port (?:of"
+        r"|for) (?P<what2>.{2,60}?) is (?:now )?(?P<value2>\d{1,5})(?P<rest2> .*)?"
+        r"|(?P<what3>.{0,60}?) port (?:is|was changed to|changed to|:|moved to|=) ?(?:now )?"
+        r"(?P<value3>\d{1,5})(?P<rest3> .*)?",
+    ),
+    Rule(
+        "host",
+        ("deployed", "hosted", "runs on", "running on", "deploys"),
+        rf"(?P<what>.{{0,60}}?)\b(?:is|are|was|were|has been|gets?)? ?(?:now )?(?:deployed|hosted"
+        rf"|running|runs?|deploys)(?: now)? (?:on|to|at|in|by) (?P<value>{_TOOL}){WHEN}",
+    ),
+    Rule(
+        "due",
+        ("deadline", "due", "launch", "release", "ship", "date", "scheduled", "exam", "wedding"),
+        rf"(?:the )?(?P<what>[\w' -]{{0,50}}?(?:deadline|due date|launch(?: date)?"
+        rf"|release(?: date)?|ship date|go-live|exam|wedding|date)(?: (?:for|of) [^,;]{{2,50}}?)?)"
+        rf" (?:is|was|has|got)(?: been)?(?: now)?(?: moved| postponed| pushed| changed| set"
+        rf"| extended"
+        rf"| scheduled| brought forward)?(?: back)?(?: (?:on|to|for|until))? (?P<value>{_DAY})"
+        r"(?P<rest>(?:[,;] ?| ).*)?"
+        rf"|(?:the )?(?P<what2>[\w' -]{{0,50}}?(?:deadline|due date|launch(?: date)?"
+        rf"|release(?: date)?|go-live|exam|wedding|date)(?: (?:for|of) [^,;]{{2,50}}?)?)"
+        rf" (?:moved|slipped|changed) to (?P<value2>{_DAY})(?P<rest2>(?:[,;] ?| ).*)?"
+        rf"|(?:the )?(?P<what3>[\w' -]{{2,50}}?) (?:is|are) (?:now )?(?:due|scheduled)"
+        rf"(?: on| by| for)? (?P<value3>{_DAY})(?P<rest3>(?:[,;] ?| ).*)?"
+        rf"|(?:the )?(?P<what4>[\w' -]{{2,50}}?) (?:launches|ships|releases|goes live) (?:on )?"
+        rf"(?P<value4>{_DAY})(?P<rest4>(?:[,;] ?| ).*)?",
+    ),
+    Rule(
+        "clock",
+        ("at ", "starts", "moved to", "wakes", "gets up"),
+        rf"(?:the )?(?P<what>[\w' -]{{2,50}}?) (?:is|are|starts|begins|takes place|was moved|moved"
+        rf"|has moved|has been moved)(?: now)? (?:at|to) (?P<value>{_CLOCK})(?P<rest>(?:[,;] ?"
+        rf"| ).*)?"
+        rf"|(?P<what2>wakes up|gets up|goes to bed|starts work)(?: (?:now|usually))? at"
+        rf" (?P<value2>{_CLOCK})(?P<rest2>(?:[,;] ?| ).*)?",
+    ),
+    Rule(
+        "age",
+        ("years old", "turned"),
+        r"(?:is|am) (?:now )?(?P<value>\d{1,3}) years old(?P<rest>(?:[,;] ?| ).*)?"
+        r"|(?:just )?turned (?P<value2>\d{1,3})(?P<rest2>(?:[,;] ?| ).*)?",
+    ),
+    Rule(
+        "given",
+        ("birthday", "born", "native", "blood", "nationality", "first language", "mother tongue"),
+        r"(?P<what>birthday|date of birth|blood type|nationality|native language|first language"
+        r"|mother tongue|birthplace|home ?town) is (?:on )?(?P<value>[^,;]+)(?P<rest>[,;].*)?"
+        rf"|(?:was |is |were )?(?P<what2>born) (?:on|in) (?P<value2>{_DAY}|{_PLACE}|\d{{4}})"
+        r"(?P<rest2>[,;].*)?",
+    ),
+)
+
+
+@cache
+def compiled(rule: Rule) -> re.Pattern[str]:
+    return re.compile(rf"(?i)(?:{rule.pattern})\Z")

@@ -1,0 +1,190 @@
+"""One statement taken apart: whom it is about, whether it is denied, whether it says that something
+ended, and whether it is only asked, supposed or wished.
+
+English alone, by its small words. It knows neither what a statement is worth nor where it is from.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+from holdfast.text.terms import STOP_WORDS, fold, terms
+
+
+class Statement(NamedTuple):
+    """A statement. The subject is '' for the person whose memory it is, otherwise folded words.
+    With `owned`, the body begins with what that subject has: 'Ann's dog is called Rex'."""
+
+    subject: str
+    body: str
+    owned: bool = False
+    denied: bool = False
+    ended: bool = False
+    begun: bool = False
+    added: bool = False
+    supposed: bool = False
+    past: bool = False
+
+
+_STRAIGHT = str.maketrans({"‘": "'", "’": "'", "ʼ": "'", "“": '"', "”": '"', "–": "-", "—": "-"})
+_LONG_FORMS = (
+    (re.compile(r"(?i)\b(ca)n't\b"), r"\1n not"),
+    (re.compile(r"(?i)\bcannot\b"), "can not"),
+    (re.compile(r"(?i)\bwo(?:n't)\b"), "will not"),
+    (re.compile(r"(?i)\bain't\b"), "is not"),
+    (re.compile(r"(?i)(?<=\w)n't\b"), " not"),
+    (re.compile(r"(?i)\b(do|does|did|is|was|were|has|have|had|would|could|should)nt\b"), r"\1 not"),
+    (re.compile(r"(?i)\b(i)'m\b"), r"\1 am"),
+    (re.compile(r"(?i)\b(i|you|we|they)'ve\b"), r"\1 have"),
+    (re.compile(r"(?i)\b(you|we|they)'re\b"), r"\1 are"),
+    (re.compile(r"(?i)\b(i|you|he|she|it|we|they)'ll\b"), r"\1 will"),
+    (re.compile(r"(?i)\b(i|you|he|she|it|we|they)'d\b"), r"\1 would"),
+    (re.compile(r"(?i)\b(he|she|it|that|there|here|what|who)'s\b"), r"\1 is"),
+)  # fmt: skip
+
+
+def long_forms(text: str) -> str:
+    """Straight quotes, and `don't` as `do not`."""
+    text = text.translate(_STRAIGHT)
+    if "'" in text or "nt" in text or "annot" in text:
+        for short, long in _LONG_FORMS:
+            text = short.sub(long, text)
+    return text
+
+
+# Words by which a statement without a subject begins; it is about the person whose memory it is.
+_VERBS = frozenset(
+    """
+    lives live lived moved relocated works worked work prefers prefer preferred uses use used likes
+    like liked loves love hates hate dislikes dislike enjoys enjoy wants want needs need drinks
+    drink drank eats eat ate takes take took owns own runs run ran plays play speaks speak drives
+    drive rides sleeps wakes studies studied teaches learns learning writes reads switched switches
+    joined left quit stopped stops started starts began gave got gets became becomes changed
+    upgraded downgraded migrated renamed married divorced engaged
+    avoids knows keeps goes went bought sold
+    plans considers thinks believes decided agreed trains cooks has have had is are am was were
+    does do did can will should must no not never always usually often currently now recently
+    finally just formerly previously also allergic favourite favorite named called born based
+    employed retired vegan vegetarian deployed hosted listens costs earns weighs promoted resigned
+    moving living working using plans hopes intends might may would could remembers celebrates
+    collects grew graduated finished completed adopted lost found met visited attended manages
+    leads supports follows replaced dropped ditched abandoned resumed returned spends pays rents
+    """.split()  # noqa: SIM905 - a list of two hundred quoted words is harder to read
+)
+_PERSON = r"(?:the )?(?:user|human|speaker)"
+_OPENING = re.compile(
+    r"(?i)^(?:(?:and|but|so|also|ok|okay|btw|by the way|actually|well|yes|note|fyi|as of (?:now"
+    r"|today))"
+    r"(?:[,:] *| +))+"
+)
+_OWN = re.compile(rf"(?i)^(?:my|our|{_PERSON}(?:'s|s'))\s+")
+_SELF = re.compile(rf"(?i)^(?:i|{_PERSON})\s+")
+_NAME = r"[^\W\d_a-z][\w.&+-]*(?: (?:[^\W\d_a-z]|de |van |von |da )[\w.&+-]*){0,2}"
+_OTHERS = re.compile(rf"^({_NAME})(?:'s|(?<=s)')\s+(?=\S)")
+_OTHER = re.compile(rf"^({_NAME})\s+(?=(\w+))")
+_LABEL = re.compile(rf"^({_NAME}): +(?=\S+ \S+)")
+
+_DENIED = re.compile(
+    r"(?i)\b(?:not|never|neither|nor|no longer|nobody|nothing|none|without|stopped|stops|quit"
+    r"|gave up|given up|ceased|hardly|rarely|dropped|ditched|abandoned|refuses|avoids|lacks"
+    r"|no(?! (?:longer|later|\d)\b)(?= [a-z]))\b"
+)
+_ENDED = re.compile(
+    r"(?i)\b(?:no longer|not\b.{0,80}\b(?:any ?more|any longer)|stopped|quit|gave up|given up"
+    r"|ceased|dropped|ditched|abandoned)\b"
+)
+_BEGUN = re.compile(
+    r"(?i)\b(?:again|now|nowadays|these days|from now on|since (?:today|yesterday)|started|began"
+    r"|begun|resumed|switched|changed|moved|migrated|upgraded|downgraded|renamed|replaced"
+    r"|instead of|instead|became|has become|promoted|returned to|went back to)\b"
+)
+_ADDED = re.compile(
+    r"(?i)\b(?:also|too|as well|another|additionally|a second|besides|in addition|both|sometimes"
+    r"|occasionally|part[- ]time|side (?:job|project|gig))\b"
+)
+_SUPPOSED = re.compile(
+    r"(?i)\b(?:if|unless|whether|would|could|might|may(?! \d)|maybe|perhaps|possibly|probably"
+    r"|suppose"
+    r"|supposing|imagine|pretend|let's say|say we|as if|as though|hypothetical\w*|what about"
+    r"|wish(?:es|ed)?|hop(?:e|es|ing)|plan(?:s|ned|ning)? (?:to|on)|want(?:s|ed|ing)? to|wanna"
+    r"|like to (?:move|live|work|buy|get|try)|intend(?:s|ing)? to|going to|gonna|about to"
+    r"|consider(?:s|ed|ing)?|think(?:s|ing)? (?:about|of)|thought (?:about|of)"
+    r"|dream(?:s|ing)? of|tempted|in case|assuming|should|wonder(?:s|ing)?|looking (?:to|into)"
+    r"|is moving|are moving|am moving|will|shall|someday|one day|eventually|almost|nearly)\b|\?\s*$"
+)
+_PAST = re.compile(
+    r"(?i)\b(?:used to|previously|formerly|once|in the past|back then|back in|as a (?:child|kid"
+    r"|teenager|student)|(?:was|were) (?:living|working|using)|lived|worked(?! out)|until|till"
+    r"|before (?:that|then)|ex-|former|grew up|had been|had)\b"
+)
+
+
+@lru_cache(maxsize=1_024)
+def read(text: str) -> Statement:
+    """A statement of one sentence, taken apart."""
+    plain = long_forms(" ".join(text.split())).strip(" .!;,\"'*")
+    plain = _OPENING.sub("", plain) if not plain.lower().startswith("also ") else plain
+    subject, body, owned = _subject(plain)
+    return Statement(
+        subject,
+        body,
+        owned,
+        bool(_DENIED.search(body)),
+        bool(_ENDED.search(body)),
+        bool(_BEGUN.search(body)),
+        bool(_ADDED.search(body)),
+        bool(_SUPPOSED.search(plain)) or text.rstrip("\"' ").endswith("?"),
+        bool(_PAST.search(body)),
+    )
+
+
+def _subject(plain: str) -> tuple[str, str, bool]:
+    if match := _OWN.match(plain):
+        return ("we" if match[0][:3].lower() == "our" else ""), plain[match.end() :], True
+    if match := _SELF.match(plain):
+        return "", plain[match.end() :], False
+    if re.match(r"(?i)we\s", plain):
+        return "we", plain[3:], False
+    if re.match(r"(?i)(?:he|she|they|it|you)\s", plain):
+        # Nobody knows who.
+        return "?", plain.split(" ", 1)[1], False
+    if match := _LABEL.match(plain):
+        inner = plain[match.end() :]
+        if (word := inner.split(" ", 1)[0].lower()) in _VERBS or word in ("i", "my"):
+            subject, body, owned = _subject(inner)
+            return subject or fold(match[1]), body, owned
+    first = re.split(r"[\s:']", plain, maxsplit=1)[0].lower()
+    if first in _VERBS:
+        return "", plain, False
+    if match := _OTHERS.match(plain):
+        return fold(match[1]), plain[match.end() :], True
+    while match := _OTHER.match(plain):
+        if match[2].lower() in _VERBS:
+            return fold(match[1]), plain[match.end() :], False
+        # The name took a word too many: 'Ann Lives in Oslo' is not how people write.
+        break
+    return "", plain, plain[:1].islower() and first not in _VERBS and False
+
+
+# Words that carry no part of what a statement says once its polarity and time are known.
+_SMALL = frozenset(
+    """
+    no not never longer anymore any more stopped stop quit gave give given up ceased dropped ditched
+    again now currently nowadays just recently finally actually started start began begin resumed
+    resume has have had does do did is are am was were be been user today yesterday always usually
+    since these days ago last
+    """.split()  # noqa: SIM905
+)
+
+
+def core_stems(body: str) -> list[str]:
+    """The stems of what is said, without denial, time and small words, in their order."""
+    words = re.findall(r"[^\W_]+(?:[.+#'&/-][^\W_]+)*[+#]*", fold(body))
+    return [
+        stem
+        for word in words
+        if word not in _SMALL and word not in STOP_WORDS
+        for stem in (terms(word) if not any(c.isdigit() for c in word) else [word])
+    ]
