@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal, overload
 from holdfast.arguments import draft_from, to_draft
 from holdfast.client import values
 from holdfast.client.base import PUSH_MAX, at_most, reference_text, understanding
+from holdfast.client.passes import RemotePasses
 from holdfast.client.past import RemotePast
 from holdfast.client.review import RemoteReview
 from holdfast.client.talk import RemoteTalk
@@ -67,7 +68,7 @@ list_ = list
 
 
 @understanding
-class RemoteHub(RemotePast, RemoteTalk, RemoteReview):
+class RemoteHub(RemotePast, RemoteTalk, RemoteReview, RemotePasses):
     """One hub on a server: remember, recall, change, look back."""
 
     def __getattr__(self, name: str) -> Any:

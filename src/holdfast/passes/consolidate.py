@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from holdfast.engine.core import Core, require_hub
 from holdfast.engine.usage import limits_of, metered_model
 from holdfast.errors import InvalidInput, ModelError
-from holdfast.passes.consolidate_apply import apply
+from holdfast.passes.consolidate_apply import apply, look_over
 from holdfast.passes.consolidate_checks import misfit
 from holdfast.passes.consolidate_material import (
     DAYS,
@@ -74,8 +74,10 @@ def consolidate(
         )
     model = _model(core, hub_id)
     by = _name_of(model)
+    if dry_run and plan is not None:
+        return Consolidated(plan, refused=look_over(core, hub_id, hub, plan))
     if dry_run:
-        return Consolidated(plan or _planned(core, hub, model, gather(core, hub_id, hub, by=by)))
+        return Consolidated(_planned(core, hub, model, gather(core, hub_id, hub, by=by)))
     with taking_turn(core, hub_id, NAME, lasts=_LASTS) as free:
         if not free:
             return _skipped(core, hub_id, hub, RUNNING)

@@ -45,20 +45,7 @@ def apply(
     """Does the steps of a plan that still fit. `noted` is told, in the transaction, what was done
     in which change set."""
     hashes = {source.number: source.hash for source in plan.sources}
-    with core.read() as reader:
-        require_hub(reader, hub_id, hub)
-        memories = _named(reader, hub_id, plan.steps)
-    ready: list[tuple[Step, Prepared | None]] = []
-    refused: list[Refused] = []
-    for step in plan.steps:
-        why = _moved_on(step, memories, hashes) or misfit(step, memories, core.now())
-        made = None
-        if not why:
-            made, why = _prepared(core, hub_id, hub, step, memories)
-        if why:
-            refused.append(Refused(step, why))
-        else:
-            ready.append((step, made))
+    ready, refused = _looked_over(core, hub_id, hub, plan)
     done: list[Done] = []
     diff: list[str] = []
     with core.write() as writer:
@@ -81,6 +68,39 @@ def apply(
     recorder.embed()
     refused.sort(key=lambda one: plan.steps.index(one.step))
     return Applied(tuple(done), tuple(refused), change, tuple(diff))
+
+
+def look_over(core: Core, hub_id: str, hub: str, plan: Plan) -> tuple[Refused, ...]:
+    """The steps of a plan that would be refused by now. Writes nothing."""
+    return tuple(_looked_over(core, hub_id, hub, plan)[1])
+
+
+def _looked_over(
+    core: Core, hub_id: str, hub: str, plan: Plan
+) -> tuple[list[tuple[Step, Prepared | None]], list[Refused]]:
+    """The steps that fit, each with the memory that it makes; and those that do not."""
+    hashes = {source.number: source.hash for source in plan.sources}
+    with core.read() as reader:
+        require_hub(reader, hub_id, hub)
+        memories = _named(reader, hub_id, plan.steps)
+        said = {
+            step: _said_already(reader, hub_id, step, memories)
+            for step in plan.steps
+            if not misfit(step, memories, core.now())
+        }
+    ready: list[tuple[Step, Prepared | None]] = []
+    refused: list[Refused] = []
+    for step in plan.steps:
+        why = _moved_on(step, memories, hashes) or misfit(step, memories, core.now())
+        why = why or said[step]
+        made = None
+        if not why:
+            made, why = _prepared(core, hub_id, hub, step, memories)
+        if why:
+            refused.append(Refused(step, why))
+        else:
+            ready.append((step, made))
+    return ready, refused
 
 
 def _named(reader: Reader, hub_id: str, steps: Iterable[Step]) -> dict[int, Memory]:

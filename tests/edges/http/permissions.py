@@ -260,6 +260,9 @@ ROUTES: dict[str, Route] = {
     "POST /v1/decisions/withdraw": Route(
         "write", 200, lambda s, m: Request(json={"reference": s.decision()})
     ),
+    # Consolidation
+    "POST /v1/consolidation/plan": Route("manage", 200),
+    "POST /v1/consolidation": Route("manage", 200, _body()),
     # The review inbox
     "GET /v1/review": Route("read", 200),
     "GET /v1/review/count": Route("read", 200),

@@ -27,6 +27,7 @@ WORKS = frozenset(
         *("recall", "get", "list", "related", "timeline", "context", "history", "diff", "undo"),
         *("journal", "journal add", "log", "log add", "log search", "log recover"),
         *("archive-conversation", "decisions", "decide", "review", "index-files", "stats", "export"),
+        *("consolidate",),
         *("hub create", "hub list", "hub use", "hub rename", "hub delete"),
         *("member list", "member set", "member remove", "invite create", "invite accept"),
         *("key create", "key list", "key revoke", "import"),
