@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         Updated,
     )
     from holdfast.domain.turn import Turn
+    from holdfast.domain.usage import UsageRow
     from holdfast.errors import (
         AlreadyExists,
         CallCancelled,
@@ -71,6 +72,7 @@ _PLACES = {
     "domain.query": "Hit Page Passage Recalled",
     "domain.results": "Duplicate LifecycleMove Quarantined Remembered Stored Superseded Updated",
     "domain.turn": "Turn",
+    "domain.usage": "UsageRow",
     "errors": "AlreadyExists CallCancelled Conflict DeadlineExceeded EmbedderError Forbidden"
     " HoldfastError HubFull InvalidInput InvalidSetting ModelError NotFound ServerUnreachable"
     " StoreBusy StoreClosed StoreDamaged StoreError StoreFull StoreReadOnly StoreTooNew TooLarge",
@@ -142,6 +144,7 @@ __all__ = [
     "Toolset",
     "Turn",
     "Updated",
+    "UsageRow",
     "__version__",
     "open",
     "tools",

@@ -11,6 +11,7 @@ from holdfast.client.base import RemoteBase
 if TYPE_CHECKING:
     from holdfast.domain.change import Change, Entry, Receipt
     from holdfast.domain.memory import Memory
+    from holdfast.domain.usage import UsageRow
     from holdfast.engine.find import Reference
     from holdfast.engine.history import FieldDiff, Undone
 
@@ -125,6 +126,9 @@ class RemotePast(RemoteBase):
 
     def receipts(self) -> list[Receipt]:
         return [values.receipt_of(one) for one in self._get("/receipts")["data"]]
+
+    def usage(self, *, days: int = 30) -> list[UsageRow]:
+        return [values.usage_of(one) for one in self._get("/model-usage", days=days)["data"]]
 
     def export(self) -> Iterator[str]:
         return self.server.lines("/export", hub=self.id)

@@ -4,7 +4,7 @@ that the library returns, and what a caller gives becomes what a server takes.""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from datetime import datetime, timedelta, tzinfo
+from datetime import date, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.access import Invite, Key, Member
@@ -15,6 +15,7 @@ from holdfast.domain.memory import Memory
 from holdfast.domain.query import Hit, LeftOut, Passage, Recalled
 from holdfast.domain.results import Duplicate, Quarantined, Stored, Superseded, Updated
 from holdfast.domain.turn import Turn
+from holdfast.domain.usage import UsageRow
 from holdfast.errors import InvalidInput
 from holdfast.text.normalise import clean_time
 
@@ -172,6 +173,11 @@ def statistics_of(plain: Plain) -> Statistics:
     fields = {name: plain[name] for name in Statistics._fields}
     times = {"oldest": maybe(plain["oldest"]), "newest": maybe(plain["newest"])}
     return Statistics(**{**fields, **times})
+
+
+def usage_of(plain: Plain) -> UsageRow:
+    fields = {name: plain[name] for name in UsageRow._fields}
+    return UsageRow(**{**fields, "day": date.fromisoformat(plain["day"])})
 
 
 def undone_of(plain: Plain) -> Undone:

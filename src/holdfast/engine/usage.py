@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.record import NO_HUB, Record
 from holdfast.domain.usage import UsageRow
-from holdfast.errors import ModelError
+from holdfast.engine.core import require_hub
+from holdfast.errors import InvalidInput, ModelError
 from holdfast.llm.base import Usage
 from holdfast.llm.talk import Limits
 
@@ -135,11 +136,17 @@ def _add(
     writer.put_record(Record(hub_id, KIND, record_id, now, {**about, **sums}, due=due))
 
 
-def usage(core: Core, hub_id: str, *, days: int) -> list[UsageRow]:
+def usage(core: Core, hub_id: str, hub: str, *, days: int) -> list[UsageRow]:
     """What a hub's passes spent in the last days, today among them; the newest day first, then by
     pass and model."""
+    if not 1 <= days <= KEPT_DAYS:
+        raise InvalidInput(
+            f"You asked for {days} days; usage is kept for {KEPT_DAYS}.",
+            hint=f"Give a number from 1 to {KEPT_DAYS}.",
+        )
     first = _day(core.now()) - timedelta(days=days - 1)
     with core.store.read() as reader:
+        require_hub(reader, hub_id, hub)
         rows = [_row(one) for one in _since(reader, hub_id, first)]
     rows.sort(key=lambda row: (row.work, row.model))
     rows.sort(key=lambda row: row.day, reverse=True)

@@ -6,6 +6,7 @@ other. It knows nothing of settings files, and reads no key: a client does that 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.errors import InvalidSetting
@@ -77,6 +78,28 @@ def find_model(name: str, *, key_variable_named: str = "") -> Model | None:
     from holdfast.llm.anthropic_messages import AnthropicModel
 
     return AnthropicModel(endpoint)
+
+
+def describe(name: str, key_variable_named: str, environment: Mapping[str, str]) -> str:
+    """A model and whether its key is there, in words; never the key itself."""
+    spec = parse(name)
+    if spec is None:
+        return "none"
+    if not has_sdk(spec.protocol):
+        return f'{spec.name} (needs `pip install ".[llm]"` from a checkout)'
+    variable = key_variable(spec, key_variable_named)
+    if environment.get(variable, "").strip() and (key_variable_named.strip() or not spec.is_local):
+        return f"{spec.name} (its key is in {variable})"
+    if spec.is_local:
+        return f"{spec.name} (on this machine, which needs no key)"
+    return f"{spec.name} (its key is missing: {variable} is not set here)"
+
+
+def has_sdk(protocol: str) -> bool:
+    """Whether what speaks this protocol is installed; nothing is imported."""
+    from importlib.util import find_spec
+
+    return find_spec(protocol) is not None
 
 
 def _bad(text: str) -> InvalidSetting:

@@ -227,6 +227,7 @@ ROUTES: dict[str, Route] = {
     "POST /v1/heard": Route("read", 200, _body(text="word")),
     "GET /v1/usage": Route("read", 200),
     "GET /v1/topics": Route("read", 200),
+    "GET /v1/model-usage": Route("belong", 200),
     "GET /v1/events": Route("read", 200),
     # The past
     "GET /v1/changes": Route("read", 200),

@@ -104,6 +104,7 @@ def _doctor(call: Call, args: Namespace) -> int:
     if model["problem"]:
         call.do_without_model()
     core = call.memory.core
+    language, unknown = _language_models(call)
     facts = _facts(call)
     if args.fix:
         with call.out.progress("mend") as step:
@@ -113,13 +114,14 @@ def _doctor(call: Call, args: Namespace) -> int:
         diagnosis, mended = examine(core), []
     open_to_others = _open_to_others(call)
     files = _attachments(call)
-    healthy = not (diagnosis.left or open_to_others or files or model["problem"])
+    healthy = not (diagnosis.left or open_to_others or files or model["problem"] or unknown)
     if call.out.json:
         call.out.value(
             {
                 "healthy": healthy,
                 "facts": facts,
                 "model": model,
+                "language_models": language,
                 "problems": [problem._asdict() for problem in diagnosis.found],
                 "mended": mended,
                 "left": [problem._asdict() for problem in diagnosis.left],
@@ -129,12 +131,13 @@ def _doctor(call: Call, args: Namespace) -> int:
             }
         )
         return 0 if healthy else StoreDamaged.exit_code
-    _show_facts(call, facts, model, diagnosis)
+    _show_facts(call, facts, model, language, diagnosis)
     left = _sentences(call, diagnosis.left)
     left += [("problem", f"others can open {path}") for path in open_to_others]
     left += [("problem", note) for note in files]
     if model["problem"]:
         left.append(("problem", model["problem"]))
+    left += [("problem", said) for said in unknown]
     fixable = bool(diagnosis.left or open_to_others or files)
     _show_findings(call, diagnosis, mended, left, fixable=fixable)
     return 0 if healthy else StoreDamaged.exit_code
@@ -228,8 +231,35 @@ def _model(call: Call) -> dict[str, str]:
     return {"name": embedder.identity, "note": "", "problem": ""}
 
 
+def _language_models(call: Call) -> tuple[dict[str, str], list[str]]:
+    """The language model of each setting that names one, and whether its key is there; and what
+    is wrong with those that cannot be."""
+    from holdfast.llm.find import describe
+    from holdfast.settings import SETTINGS
+
+    settings = call.memory.core.settings
+    named = settings["llm.key_variable"]
+    told, wrong = {}, []
+    for setting in SETTINGS:
+        if not setting.name.endswith(".model") or setting.name == "embed.model":
+            continue
+        if setting.name != "llm.model" and not settings[setting.name]:
+            # The pass uses that of llm.model.
+            continue
+        try:
+            told[setting.name] = describe(settings[setting.name], named, os.environ)
+        except InvalidSetting as error:
+            told[setting.name] = "none. See below."
+            wrong.append(f"{setting.name}: {error}")
+    return told, wrong
+
+
 def _show_facts(
-    call: Call, facts: dict[str, Any], model: dict[str, str], diagnosis: Diagnosis
+    call: Call,
+    facts: dict[str, Any],
+    model: dict[str, str],
+    language: dict[str, str],
+    diagnosis: Diagnosis,
 ) -> None:
     sizes = ", ".join(f"{name} {size:,} bytes" for name, size in facts["bytes"].items())
     rows = [
@@ -244,6 +274,7 @@ def _show_facts(
     ]
     if model["name"]:
         rows.append(("without vectors", counted(diagnosis.unembedded, "passage")))
+    rows += language.items()
     for name, value in rows:
         if call.out.terminal:
             call.out.parts((f"{name}: ", "dim"), (value, ""))

@@ -30,7 +30,7 @@ WORKS = frozenset(
         *("consolidate",),
         *("hub create", "hub list", "hub use", "hub rename", "hub delete"),
         *("member list", "member set", "member remove", "invite create", "invite accept"),
-        *("key create", "key list", "key revoke", "import"),
+        *("key create", "key list", "key revoke", "import", "usage"),
     }
 )
 # These have nothing to do with where memories are.

@@ -51,6 +51,7 @@ GROUPS = (
         "care",
         ("lifecycle", "stats", "doctor", "embed", "backup", "restore-backup"),
     ),
+    Group("language models", "usage", ("usage",)),
     Group("secrets", "scan", ("scan",)),
     Group("settings and the shell", "config", ("config", "completion")),
     Group("a tour", "demo", ("demo",)),
