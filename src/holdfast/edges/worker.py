@@ -1,6 +1,6 @@
-"""The worker: threads that work on jobs as they come and on passes when they are due, in a server or
-for `holdfast work --watch`. What a job needs is read in processes of its own, or asked of a model;
-this only waits, and starts the next one."""
+"""The worker: threads that work on jobs as they come and on passes when they are due, in a server
+or for `holdfast work --watch`. What a job needs is read in processes of its own, or asked of a
+model; this only waits, and starts the next one."""
 
 from __future__ import annotations
 

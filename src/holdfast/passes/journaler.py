@@ -19,7 +19,7 @@ from holdfast.domain.clock import from_text
 from holdfast.domain.memory import Origin
 from holdfast.domain.observed import Noted
 from holdfast.engine import captured, jobs
-from holdfast.engine.automatic import Proposal, Taken, take_proposals
+from holdfast.engine.automatic import ASSISTANT, SAID_BY, Proposal, Taken, take_proposals
 from holdfast.engine.working import Runner, Stopped
 from holdfast.errors import InvalidSetting, ModelError, NotFound
 from holdfast.passes.in_files import in_files
@@ -37,8 +37,7 @@ if TYPE_CHECKING:
 WORK = jobs.JOURNAL
 # A turn holds a few facts; a model that finds more is making them up.
 PROPOSALS_MAX = 10
-# In the metadata of what only the assistant said, and of what the user asked to be remembered.
-SAID_BY, ASSISTANT = "said_by", "assistant"
+# In the metadata of what the user asked to be remembered.
 EXPLICIT = "explicit"
 
 
@@ -161,16 +160,33 @@ def take(
 ) -> list[Noted]:
     """Takes proposals in, and has `finish` told what became of each, inside the transaction."""
     told: list[Noted] = []
+    placed = _with_paths(core, hub, proposed)
 
     def end(writer: Writer, taken: list[Taken]) -> None:
         for one, result in zip(proposed.proposals, taken, strict=True):
             told.append(Noted(result.outcome, result.reason, one.text))
         finish(writer, told)
 
-    take_proposals(
-        core, hub.id, hub.name, proposed.proposals, layer="journal", reason=reason, finish=end
-    )
+    take_proposals(core, hub.id, hub.name, placed, layer="journal", reason=reason, finish=end)
     return told
+
+
+def _with_paths(core: Core, hub: Hub, proposed: Proposed) -> list[Proposal]:
+    """The proposals, each with the path that its line in the journal gives it: named at once, it
+    needs no second change set when the line is written, and one undo takes back all of it."""
+    from holdfast.files import journal_text
+    from holdfast.files.journal_base import source_path
+
+    at = proposed.heard.at
+    out = []
+    with core.store.read() as reader:
+        for one in proposed.proposals:
+            line = journal_text.render(one.text, f"{at:%H:%M}")
+            (key,) = journal_text.keys_of(journal_text.parse(line + "\n")[:1])
+            path = source_path(at.date(), key)
+            free = reader.memory_by_path(hub.id, path) is None
+            out.append(one._replace(source_path=path if free else None))
+    return out
 
 
 # Proposals
@@ -198,7 +214,9 @@ class Proposed:
         """Adds a proposal; returns '' or why it is dropped."""
         from holdfast.text.grounding import Unsupported, ground
 
-        heard = self.heard
+        heard, text = self.heard, " ".join(text.split())
+        if any(one.text == text for one in self.proposals):
+            return ""
         if len(self.proposals) >= PROPOSALS_MAX:
             return self._drop("too many", text)
         # What the user said counts before what the assistant made of it.

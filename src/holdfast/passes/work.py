@@ -58,7 +58,7 @@ class Hand:
     ) -> None:
         self._core = core.for_upkeep()
         # Made when it is first needed: what it takes to work is not on the path of who asks for it.
-        self._make = lambda: runner_of(work, home, allowed=allowed, stop=stop)
+        self._make: Callable[[], Runner] = lambda: runner_of(work, home, allowed=allowed, stop=stop)
         self._made: Runner | None = None
         self._lock = threading.Lock()
         self._job: Job | None = None

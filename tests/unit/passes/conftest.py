@@ -10,7 +10,7 @@ import pytest
 
 from holdfast import Holdfast, HubMemory
 from holdfast.llm.base import Model
-from holdfast.testing import FixedClock, open_for_tests
+from holdfast.testing import CountedIds, FixedClock, open_for_tests
 
 Opener = Callable[..., Holdfast]
 
@@ -24,11 +24,14 @@ def clock() -> FixedClock:
 def opened(tmp_path: Path, clock: FixedClock) -> Iterator[Opener]:
     """Opens the same folder, with a model and settings of the test's choice."""
     every: list[Holdfast] = []
+    ids = CountedIds()
 
     def open_(model: Model | None = None, **settings: Any) -> Holdfast:
         given = {name.replace("__", "."): value for name, value in settings.items()}
         on = {"shadowJournal.enabled": True}
-        memory = open_for_tests(tmp_path, clock=clock, model=model, settings={**on, **given})
+        memory = open_for_tests(
+            tmp_path, clock=clock, ids=ids, model=model, settings={**on, **given}
+        )
         every.append(memory)
         return memory
 
