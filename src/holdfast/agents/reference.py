@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from holdfast.agents.desk import Desk
 from holdfast.agents.tool import Parameter
-from holdfast.errors import InvalidInput
+from holdfast.domain.decision import AWAITS
+from holdfast.domain.memory import Memory
+from holdfast.errors import Conflict, InvalidInput
 
 REFERENCE = (
     Parameter("id", "reference", "Its id (mem_…)."),
@@ -24,3 +27,13 @@ def one_of(given: dict[str, Any], *others: str) -> str | int:
     if named:
         raise InvalidInput(f"Name the memory once: {ways} or its key.")
     raise InvalidInput(f"Say which memory: {ways} or its key.")
+
+
+def refuse_held(desk: Desk, memory: Memory) -> None:
+    """What waits for review is not read out to a model: a person decides whether it may be."""
+    held = memory.quarantine and memory.quarantine != AWAITS
+    if held and not desk.hub.core.settings["review.by_agents"]:
+        raise Conflict(
+            f"#{memory.number} waits for a person's review: it {memory.quarantine}.",
+            hint="They decide with `holdfast review`.",
+        )

@@ -10,7 +10,7 @@ from typing import Any
 from holdfast import sources
 from holdfast.agents.desk import Desk
 from holdfast.agents.dialects import holdfast_extra
-from holdfast.agents.reference import REFERENCE, one_of
+from holdfast.agents.reference import REFERENCE, one_of, refuse_held
 from holdfast.agents.tool import Dialect, Parameter, Tool
 from holdfast.agents.wording import hit_text, in_brief, notes_of, quoted, whole
 from holdfast.domain.memory import KINDS
@@ -94,7 +94,9 @@ def _forget(desk: Desk, given: dict[str, Any]) -> str:
 
 def _get(desk: Desk, given: dict[str, Any]) -> str:
     if given["date"] is None:
-        return whole(desk.hub.access(one_of(given, "date")))
+        reference = one_of(given, "date")
+        refuse_held(desk, desk.hub.get(reference))
+        return whole(desk.hub.access(reference))
     if any(given[name] is not None for name in ("id", "number", "key")):
         raise InvalidInput("Give a date or one memory's id, number or key, not both.")
     days = desk.hub.journal(given["date"])

@@ -6,13 +6,13 @@ from __future__ import annotations
 from typing import Any
 
 from holdfast.agents.desk import Desk
-from holdfast.agents.reference import REFERENCE, one_of
+from holdfast.agents.reference import REFERENCE, one_of, refuse_held
 from holdfast.agents.tool import Parameter, Tool
 from holdfast.agents.wording import head, in_brief, quoted
 from holdfast.domain.memory import KINDS, LAYERS, STATES
 from holdfast.domain.query import ORDERS
 from holdfast.domain.turn import ROLES
-from holdfast.errors import InvalidInput
+from holdfast.errors import Conflict, Forbidden, InvalidInput
 
 _CHANGED = ("content", "title", "category", "tags", "kind", "pinned")
 
@@ -24,8 +24,10 @@ def _update(desk: Desk, given: dict[str, Any]) -> str:
     if not changes:
         raise InvalidInput("Say what to change: content, title, category, tags, kind or pinned.")
     _refuse_echo(desk, changes.get("content", ""))
+    reference = one_of(given)
+    refuse_held(desk, desk.hub.get(reference))
     memory = desk.hub.update(
-        one_of(given),
+        reference,
         expected_version=given["expected_version"],
         reason=given["reason"] or "",
         **changes,
@@ -65,7 +67,9 @@ def _list(desk: Desk, given: dict[str, Any]) -> str:
 
 
 def _history(desk: Desk, given: dict[str, Any]) -> str:
-    entries = desk.hub.history(one_of(given))
+    reference = one_of(given)
+    refuse_held(desk, desk.hub.find(reference))
+    entries = desk.hub.history(reference)
     lines = []
     for entry in entries:
         change = entry.change
@@ -79,12 +83,28 @@ def _history(desk: Desk, given: dict[str, Any]) -> str:
 
 
 def _undo(desk: Desk, given: dict[str, Any]) -> str:
+    if not desk.hub.core.settings["review.by_agents"]:
+        _refuse_release(desk, given["change"])
     undone = desk.hub.undo(given["change"])
     numbers = ", ".join(f"#{memory.number}" for memory in undone.memories) or "none"
     return (
         f"Took back change {undone.undone.id} ({undone.undone.action}); memories touched: "
         f"{numbers}. To bring it back, undo change {undone.change.id}."
     )
+
+
+def _refuse_release(desk: Desk, change: str | None) -> None:
+    """An agent lets nothing through that waits for review, not by undoing either. The changes that
+    hold something again are those that took back an approval, and an undo of those is named."""
+    hub = desk.hub
+    for memory in hub.touched([change]).get(change, []) if change else []:
+        for entry in hub.history(memory.id):
+            before, after = entry.revision.fields.get("quarantine", ("", ""))
+            if entry.change.id == change and after and not before:
+                raise Conflict(
+                    f"Undoing {change} would let #{memory.number} through, which waits for review.",
+                    hint="A person decides with `holdfast review`.",
+                )
 
 
 def _log_turn(desk: Desk, given: dict[str, Any]) -> str:
@@ -108,20 +128,29 @@ def _archive(desk: Desk, given: dict[str, Any]) -> str:
 
 
 def _review(desk: Desk, given: dict[str, Any]) -> str:
+    by_agents = desk.hub.core.settings["review.by_agents"]
     if given["action"] == "list":
-        held = desk.hub.list(quarantined=True, limit=given["limit"])
-        if not held:
+        items = desk.hub.review(limit=given["limit"])
+        if not items:
             return "Nothing waits for review."
-        return "\n\n".join(
-            f"{head(memory)}\nheld because: {memory.quarantine}\n{quoted(memory.content)}"
-            for memory in held
+        lines = [f"{head(item.memory)}\n{item.kind}: it {in_brief(item.why)}" for item in items]
+        if by_agents:
+            texts = [quoted(item.memory.content) for item in items]
+            lines = [f"{line}\n{text}" for line, text in zip(lines, texts, strict=True)]
+        else:
+            lines.append("Their texts are not shown. A person decides with `holdfast review`.")
+        return "\n\n".join(lines)
+    if not by_agents:
+        raise Forbidden(
+            f"Only a person may {given['action']} what waits for review.",
+            hint="Tell them that something waits: `holdfast review` shows it.",
         )
     reference = one_of(given)
     if given["action"] == "approve":
-        memory = desk.hub.restore(reference, reason="approved in review")
+        (memory,) = desk.hub.approve(reference, reason="by an agent")
         return f"Approved: #{memory.number} can be recalled from now on."
-    memory = desk.hub.forget(reference, reason="rejected in review")
-    return f"Rejected: #{memory.number} is forgotten; `holdfast restore` brings it back."
+    (memory,) = desk.hub.reject(reference, reason="by an agent")
+    return f"Rejected: #{memory.number} is archived; `holdfast undo` brings it back."
 
 
 def _index_files(desk: Desk, given: dict[str, Any]) -> str:
@@ -242,8 +271,8 @@ TOOLS = (
     Tool(
         "review",
         "Review what is held",
-        "What was kept but is hidden until a person approves it: list, approve or reject. "
-        "Approve only when the person says so.",
+        "What was kept but is hidden until a person approves it. Use it to tell the person what "
+        "waits; approving and rejecting is theirs, unless their settings leave it to agents.",
         (
             Parameter(
                 "action",
