@@ -15,7 +15,7 @@ import re
 from datetime import datetime
 from typing import NamedTuple
 
-from holdfast.text.capture_clauses import Clause, clauses
+from holdfast.text.capture_clauses import Clause, Sentence, clauses, sentences
 from holdfast.text.capture_dates import resolve
 from holdfast.text.capture_person import finish, tell
 from holdfast.text.capture_rules import (
@@ -41,10 +41,10 @@ _EXPLICIT = re.compile(
     r"(?:(?:remember|keep in mind|bear in mind|don'?t forget|do not forget|never forget|make a note|take note"
     r"|memori[sz]e|save (?:this|to memory|in memory)|store (?:this|in memory)|add to (?:your )?memory|note to self"
     r"|note down|write down|commit to memory)(?: this| the following)?(?: for (?:later|next time|the future))?"
-    r"(?: *[:,] *| +that +| +(?=(?:i|i'?m|we|my|our|the) ))"
+    r"(?: *[:,] *| +that +| +(?=(?:i|i'?m|we|my|our) |the .{2,60} (?:is|are|was|were|has|have|will|can|must|goes|runs|starts|lives|uses) ))"
     r"|for (?:future|later) reference *[,:]? +)"
     # Of 'that time', 'that one' somebody only speaks.
-    r"(?!(?:time|day|one|when|night|guy|thing|the time|the day|to|you|your|how|what|where|who)\b)"
+    r"(?! |(?:time|day|one|when|night|guy|thing|the time|the day|to|you|your|how|what|where|who)\b)"
 )
 _STANDING = re.compile(
     r"(?:(?:from now on|going forward|in (?:the )?future|as a rule|by default),? (?:please )?(?:always |never |only |don'?t |do not |just )?"
@@ -73,20 +73,20 @@ def capture(said: str, *, at: datetime | None, speaker: str = "") -> list[Captur
     """
     named = "" if speaker.strip().lower() in _NOT_NAMES else speaker.strip()
     found: dict[str, Captured] = {}
-    explicit_until = -1
-    for clause in clauses(said):
-        if clause.start < explicit_until:
-            continue
-        fact = _explicit(said, clause, at, named)
-        if fact is not None:
-            explicit_until = fact.end
-        else:
-            fact = _stated(clause, at, named)
-        if fact is not None:
+    for sentence in sentences(said):
+        for fact in _facts(sentence, at, named):
             found.setdefault(fact.text.casefold(), fact)
-            if len(found) == CAPTURED_MAX:
-                break
-    return list(found.values())
+        if len(found) >= CAPTURED_MAX:
+            break
+    return list(found.values())[:CAPTURED_MAX]
+
+
+def _facts(sentence: Sentence, at: datetime | None, named: str) -> list[Captured]:
+    asked = _asked(sentence, at, named)
+    if asked is not None:
+        return [asked]
+    facts = (_stated(clause, at, named) for clause in clauses(sentence))
+    return [fact for fact in facts if fact is not None]
 
 
 def _stated(clause: Clause, at: datetime | None, named: str) -> Captured | None:
@@ -94,27 +94,50 @@ def _stated(clause: Clause, at: datetime | None, named: str) -> Captured | None:
     words = clause.said[start:]
     if len(folded.split()) < _WORDS_MIN:
         return None
-    if clause.inherits:
-        folded, words = f"{clause.inherits} {folded}", f"{clause.inherits} {words}"
+    subject = clause.inherits or _left_out(clause, folded)
+    if subject:
+        folded, words = f"{subject} {folded}", f"{subject} {words}"
     if not named and clause.first and _STANDING.match(folded) and not POINTS.search(folded):
+        folded, words = _without_tail(folded, words)
         return _captured(clause, start, finish(words), "preference", "standing-order")
     fronted = FRONTED.match(folded)
     if fronted is not None:
         folded = f"{folded[fronted.end() :].rstrip('.,!? ')} {fronted['when']}"
-        words = f"{words[fronted.end() :].rstrip('.,!? ')} {words[: len(fronted['when'])].lower()}"
+        when = words[: len(fronted["when"])]
+        words = f"{words[fronted.end() :].rstrip('.,!? ')} {when[:1].lower()}{when[1:]}"
     folded, words = _without_tail(folded, words)
-    rule = _rule(folded)
+    rule = _rule(folded, words)
     if rule is None or not _holds(rule, folded, named):
         return None
     return _worded(clause, start, words, rule, at, named)
 
 
-def _rule(folded: str) -> Rule | None:
-    if not _STARTS.match(folded):
+def _left_out(clause: Clause, folded: str) -> str:
+    """The subject of 'Moved to Lisbon last March', which people leave out at the beginning."""
+    if not clause.first or not _SUBJECTLESS.match(folded):
+        return ""
+    return "i have" if folded.startswith(("been", "just been")) else "i"
+
+
+# Past forms only: others are orders as well.
+_SUBJECTLESS = re.compile(
+    r"(?:just |finally |recently |also )?(?:been (?:\w+ing|into)|lost|started|moved|got|quit|joined|switched|bought|sold"
+    r"|adopted|became|decided|graduated|had|won|finished|met|went|left|opened|launched|retired|visited|attended|landed"
+    r"|broke up|signed up|stopped|gave up|passed|dyed|ran|turned|celebrated|volunteered|performed|accepted|resigned) "
+)
+
+
+def _rule(folded: str, words: str) -> Rule | None:
+    if not _STARTS.match(folded) and " is my " not in folded and " is our " not in folded:
         return None
     for rule, pattern in compiled():
-        if pattern.match(folded):
-            return rule
+        match = pattern.match(folded)
+        if match is None:
+            continue
+        # A name is told from a word by its capital.
+        if "name" in pattern.groupindex and not words[match.start("name")].isupper():
+            continue
+        return rule
     return None
 
 
@@ -143,7 +166,7 @@ def _holds(rule: Rule, folded: str, named: str) -> bool:
     if rule.lasting and PASSING.search(folded):
         return False
     plain = re.sub(
-        r"\bthis (?:year|month|spring|summer|autumn|fall|winter|week|weekend|coming \w+|past \w+|january|february|march|april|may|june|july|august|september|october|november|december)\b|\bone (?:of|son|daughter|dog|cat|brother|sister|kid|child)\b|\bsame-",
+        r"\bthis (?:year|month|spring|summer|autumn|fall|winter|week|weekend|coming \w+|past \w+|january|february|march|april|may|june|july|august|september|october|november|december)\b|\bone (?:of|son|daughter|dog|cat|brother|sister|kid|child)\b|\bsame-|\bthese days\b",
         " ",
         folded,
     )
@@ -164,6 +187,10 @@ def _worded(
     text = tell(words, named)
     if rule.name == "name" and (called := re.search(r"[Cc]alls? (?:me|them) (.+)", text)):
         text = tell(f"I am called {called[1]}", named)
+    if rule.name == "kin-is" and (tie := re.match(r"(.+) is (?:my|our) (.+)", words)):
+        text = tell(f"my {tie[2]} is {tie[1]}", named)
+    if rule.name == "name":
+        text = re.sub(r"^(.*)\b([Nn]ame)'?s (?!is\b)", r"\1\2 is ", text)
     if rule.name == "decision":
         text = re.sub(
             r"^(?:(?:The |Our |Final |My )?[Dd]ecision(?: is)? ?: ?|Let'?s (go|stick) with)",
@@ -191,41 +218,50 @@ def _opened(clause: Clause) -> tuple[int, str]:
     return at, clause.folded[at:]
 
 
-def _explicit(said: str, clause: Clause, at: datetime | None, named: str) -> Captured | None:
-    """What somebody asks to be remembered, up to the end of its sentence."""
-    if not clause.first:
+def _asked(sentence: Sentence, at: datetime | None, named: str) -> Captured | None:
+    """What somebody asks to be remembered, or labels as a decision, to the end of the sentence."""
+    opened = _before_remember(sentence.folded)
+    asked = _EXPLICIT.match(sentence.folded, opened)
+    labelled = _DECISION.match(sentence.folded, opened)
+    match = asked or labelled
+    if match is None:
         return None
-    whole = clause.folded + clause.rest
-    start = _before_remember(whole)
-    asked = _EXPLICIT.match(whole, start)
-    if asked is None:
+    folded = sentence.folded[match.end() :].rstrip("? ")
+    folded, words = _without_tail(folded, sentence.said[match.end() :][: len(folded)])
+    if len(folded.split()) < _WORDS_MIN or "\x00" in folded or _TO_YOU.search(folded):
         return None
-    words = said[clause.start + asked.end() : clause.start + len(whole)]
-    folded = whole[asked.end() :]
-    if len(folded.split()) < _WORDS_MIN or "\x00" in folded:
+    rule = _rule(folded, words)
+    if named and rule is None and not _STATES.search(folded):
+        # Among people, 'remember' is said to cheer each other up, too.
         return None
-    folded, words = _without_tail(folded.rstrip("? "), words[: len(folded.rstrip("? "))])
-    rule = _rule(folded)
-    resolved = resolve(words, at, ahead=rule is not None and rule.when == "ahead")
-    text = tell(resolved.text if rule is None or rule.when != "yearly" else words, named)
-    end = clause.start + asked.end() + len(words)
+    ahead = rule.when == "ahead" if rule else _PAST.search(folded) is None
+    resolved = resolve(words, at, ahead=ahead)
+    if rule is not None and rule.when == "yearly":
+        resolved = resolved._replace(text=words)
+    start = sentence.start + match.end()
     return Captured(
-        text,
-        rule.category if rule else "fact",
-        clause.start + asked.end(),
-        end,
-        "remember",
-        True,
+        tell(resolved.text, named),
+        "decision" if labelled else rule.category if rule else "fact",
+        start,
+        start + len(words),
+        "remember" if asked else "decision",
+        asked is not None,
         resolved.since,
         resolved.until,
     )
+
+
+_TO_YOU = re.compile(r"\b(?:you|you're|you'll|your|yourself)\b(?! (?:should|must|always|never))")
+_STATES = re.compile(r"\b(?:is|are|was|were|has|have)\b")
+_DECISION = re.compile(r"(?:the |our |final |my )?decision(?: is)? ?: ?")
+_PAST = re.compile(r"\b(?:was|were|had|did|went|got|came|left|\w{3,}ed)\b")
 
 
 def _before_remember(folded: str) -> int:
     at = 0
     for _ in range(_OPENINGS_MAX):
         found = OPENING.match(folded, at)
-        if found is None or found.end() == at or found.group().startswith(("remember", "please")):
+        if found is None or found.end() == at or _EXPLICIT.match(folded, at):
             break
         at = found.end()
     return at

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from holdfast.text.capture_person import fold
+from holdfast.text.capture_rules import OPENING
 
 # A longer clause holds more than one thing, and a rule on its opening proves little.
 CLAUSE_CHARS_MAX = 220
@@ -21,8 +22,17 @@ CLAUSE_CHARS_MAX = 220
 _SENTENCE_CHARS_MAX = 1_200
 
 
+class Sentence(NamedTuple):
+    """A sentence of the person's own, and its place in the turn."""
+
+    start: int
+    end: int
+    said: str
+    folded: str
+
+
 class Clause(NamedTuple):
-    """Words between two places of the turn; `heard` is the rest of the sentence they begin."""
+    """A statement within a sentence, and its place in the turn."""
 
     start: int
     end: int
@@ -30,12 +40,9 @@ class Clause(NamedTuple):
     folded: str
     # 'I live in Porto and work as a nurse': the second clause has no subject of its own.
     inherits: str = ""
-    # Where the support for the clause begins: its subject, when it is inherited.
+    # Where the support for the clause begins: at its subject, when it is inherited.
     support: int = -1
-    # Whether the clause is the first of its sentence.
     first: bool = True
-    # What comes between its end and the end of the sentence.
-    rest: str = ""
 
 
 _FENCE = re.compile(r"(?m)^ {0,3}(```+|~~~+)")
@@ -55,11 +62,11 @@ _GIVEN = re.compile(
     r"|convert|explain|classify|extract|draft|(?:here(?:'s| is| are)|below is|this is|that's|got this)"
     r" (?:an?|the|my|what|some|how)|text|email|e-mail|message|letter|essay|bio|article|post|lyrics"
     r"|quote|sentence|paragraph|poem|review|wrote|says?|said|reads|goes|prompt|input|example|following"
-    r"|transcript|caption|tweet|story|dialogue)\b[^\n]{0,120}: *$"
+    r"|transcript|caption|tweet|story|dialogue)\b[^:\n]{0,120}:(?= |$)"
 )
 _FICTION = re.compile(
     r"\b(?:pretend|imagine|suppose|hypothetically|role-?play|let'?s (?:say|pretend|imagine|assume)|assume"
-    r"|in (?:this|the|my) (?:story|scenario|game|novel|scene|dream|play)|(?:act|speak|talk|answer) as (?:if|an?)"
+    r"|in (?:this|the|my) (?:story|scenario|game|novel|scene|dream|play)|(?:act|speak|talk|answer) (?:as|like)"
     r"|you(?:'re| are) an? |(?:write|tell|give|make|compose|generate|create)(?: me| us)? (?:an? |some |the )?"
     r"(?:\w+ ){0,3}(?:story|poem|song|scene|dialogue|monologue|haiku|joke|lyrics|rap|limerick|skit"
     r"|screenplay|persona|fanfic\w*|conversation|diary|test data|sample|example)"
@@ -106,16 +113,11 @@ _ABBREVIATION = re.compile(
 )
 
 
-def clauses(said: str) -> Iterator[Clause]:
-    """The clauses of a turn that are the person's own statements, in order."""
-    for start, end in _own_sentences(said):
-        yield from _split(said, start, end)
-
-
-def _own_sentences(said: str) -> Iterator[tuple[int, int]]:
+def sentences(said: str) -> list[Sentence]:
+    """The sentences of a turn that are the person's own, in order."""
     plain = _without_quotations(said)
     frame = False
-    kept: list[tuple[int, int]] = []
+    kept: list[Sentence] = []
     for line in _LINE.finditer(plain):
         text = line.group()
         stripped = text.strip()
@@ -128,7 +130,7 @@ def _own_sentences(said: str) -> Iterator[tuple[int, int]]:
             break
         if not frame and not _is_prose(text, stripped):
             continue
-        for start, end in _sentences(plain, line.start(), line.end()):
+        for start, end in _cut(plain, line.start(), line.end()):
             sentence = fold(plain[start:end])
             if _IRONY.search(sentence):
                 # 'I love Mondays. Just kidding.' takes back what was said before.
@@ -137,11 +139,14 @@ def _own_sentences(said: str) -> Iterator[tuple[int, int]]:
                 continue
             if _FICTION.search(sentence):
                 frame = True
+            given = _GIVEN.search(sentence)
+            if given is not None:
+                end, sentence = start + given.end(), sentence[: given.end()]
             if not frame:
-                kept.append((start, end))
-        if _GIVEN.search(folded):
-            break
-    yield from kept
+                kept.append(Sentence(start, end, said[start:end], sentence))
+            if given is not None:
+                return kept
+    return kept
 
 
 def _without_quotations(said: str) -> str:
@@ -186,7 +191,7 @@ def _is_prose(text: str, stripped: str) -> bool:
     return letters >= 0.7 * len(stripped)
 
 
-def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+def _cut(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     bullet = re.match(r"\s*(?:[-*•–]|\d{1,2}[.)])\s+", text[start:end])
     at = start + bullet.end() if bullet else start
     for found in _SENTENCE_END.finditer(text, at, end):
@@ -207,12 +212,13 @@ def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 _ASKS = (
     r"(?:please|pls|plz|can|could|would|will you|what|what's|whats|which|how|how's|any|where|when|should|do|does|did|is|are|who|why"
-    r"|let'?s|let me|tell|give|help|suggest|recommend|make|write|show|find|thoughts|right|is there|got any)\b"
+    r"|let'?s|let me|tell|give|help|suggest|recommend|make|write|show|find|thoughts|is there|got any)\b"
 )
 _WHO = r"(?:i|i'?m|i'?ve|i'll|i'd|we|we're|we'?ve|my|our|he|he's|she|she's|they|they're|it|it's|its|you|you're|your|the|that|that's|this|there|there's|nobody|everyone|people|his|her|their)\b"
 _JOINT = re.compile(
-    rf"(?:,? (?:and|but|so|because|cause|'cause|cuz|coz|bc|since|though|although|while|whereas|plus|except|then|as|yet|or)(?: also| now| then)?)(?= {_WHO})"
+    rf"(?:,? (?:and|but|so|because|cause|'cause|cuz|coz|bc|though|although|while|whereas|plus|except|then|as|yet|or)(?: also| now| then)?)(?= {_WHO})"
     rf"|,? (?:and|so|but)(?= {_ASKS})"
+    r"|,? since(?= (?:i'?m|i am|i have|i don'?t|i prefer|my|our|we're|we are|it|it's|the|you|she|he|they)\b)"
     r"|, (?:but|so|which|where|though|although|because|since|except|unless|hence|meaning|thanks|thank you|lol|haha)\b"
     rf"|,(?= {_WHO})|,(?= {_ASKS})"
     r"| (?:lol|haha|lmao|tbh|btw|fyi|thx|thanks|xx+|xd)\b"
@@ -224,6 +230,9 @@ _HOLDS = frozenset(
     """
     that if when where what who whom how why because since while as before after until unless than
     think know said say says believe guess hope wish feel like the of to in on at for with by from
+    monday tuesday wednesday thursday friday saturday sunday week month year weekend ago days
+    spring summer autumn fall winter morning evening mornings evenings weekends yesterday today
+    january february march april may june july august september october november december
     place thing things time way reason day year one ones everything all something anything nothing
     and or but so which whether whenever wherever whatever though although once suppose sure told
     not did do does am was cause cuz person people stuff only every food city town now here
@@ -231,47 +240,55 @@ _HOLDS = frozenset(
 )
 _VERBS = (
     "work|live|use|prefer|hate|love|like|enjoy|study|teach|speak|play|eat|drink|run|own|drive|moved|started|decided"
-    "|switched|bought|got|joined|quit|left|am|'m|have|don't|dont|can't|cant|never|always|usually|commute|go|grew up|was born|graduated|sold|adopted|married|stopped|became|hope|want|need|plan|think|wish|would|might|feel|guess"
+    "|switched|bought|got|joined|quit|left|am|'m|have|don't|dont|can't|cant|never|always|usually|commute|go|grew up|was born|graduated|sold|adopted|married|stopped|became|hope|want|need|plan|think|wish|would|might|feel|guess|put|make|try|keep|get|take|find|bring|help|spend|write|read|watch|listen|made|took|went|said|told|had|saw|met"
 )
 _AND_VERB = re.compile(rf",? (?:and|but)(?: also| now| then)? (?=(?:{_VERBS})\b)")
 _QUESTION = re.compile(_ASKS)
+_OPENS = re.compile(rf"(?:{OPENING.pattern}){{1,4}}")
+_BEGINS = re.compile(r"(?:hi|hey|hello|yo|ok|so|and|well|i|i'?m|my|we)\b")
 _REPORTED = re.compile(
-    r"(?:\b(?:said|says|say|told|tells|asked|asks|thinks?|thought|wrote|writes|goes|claims?|like|heard|if|unless|whether|suppose)(?: (?:me|us|that|him|her|them))?|:)[ ,]*$"
+    r"(?:\b(?:said|says|say|told|tells|asked|asks|thinks?|thought|wrote|writes|goes|reads|writes|claims?|like|heard|if|unless|whether|suppose)(?: (?:me|us|that|him|her|them))?|:)[ ,]*$"
 )
 _SUPPOSED_OPENING = re.compile(
     r"(?:and |but |so |well,? |ok,? )*(?:if|unless|suppose|imagine|pretend|assuming|in case|were i|had i|say|let'?s say|what if|maybe|perhaps|when i was drunk)\b"
 )
 
 
-def _split(said: str, start: int, end: int) -> Iterator[Clause]:
-    plain = _without_quotations(said[start:end])
-    folded = fold(plain)
+def clauses(sentence: Sentence) -> Iterator[Clause]:
+    """The statements of a sentence, in order; none of a question."""
+    folded = sentence.folded
     if _SUPPOSED_OPENING.match(folded):
         return
     joints = [(0, 0)]
+    stop = len(folded)
     for found in _JOINT.finditer(folded):
-        if found.end() == found.start() and folded[: found.start()].rsplit(" ", 1)[-1] in _HOLDS:
-            continue
-        if _REPORTED.search(folded[max(0, found.start() - 40) : found.start()]):
-            continue
-        joints.append(found.span())
-    joints.append((len(folded), len(folded)))
-    asked = folded.rstrip("\"')]”’ ").endswith("?")
+        if found.group() == ": " and not _OPENS.fullmatch(folded[: found.end()]):
+            # What comes behind a colon is quoted, or an example.
+            stop = found.start()
+            break
+        if _is_joint(folded, joints[-1][1], found):
+            joints.append(found.span())
+    joints.append((stop, stop))
     last = len(joints) - 1
-    if asked:
+    if folded.rstrip("\"')]”’ ").endswith("?"):
         # Only what comes before a question of its own is stated.
         opens = [n for n in range(1, last) if _QUESTION.match(folded[joints[n][1] :].lstrip())]
         last = opens[-1] if opens else 0
     for n in range(last):
-        begin, stop = joints[n][1], joints[n + 1][0]
-        for clause in _by_verbs(said, start, folded, begin, stop, n == 0):
-            yield clause._replace(rest=folded[clause.end - start :])
+        yield from _by_verbs(sentence, joints[n][1], joints[n + 1][0], n == 0)
 
 
-def _by_verbs(
-    said: str, offset: int, folded: str, begin: int, stop: int, first: bool
-) -> Iterator[Clause]:
+def _is_joint(folded: str, begin: int, found: re.Match[str]) -> bool:
+    before = folded[begin : found.start()]
+    if found.end() == found.start():
+        # 'hi im ana i live in porto': no word that holds on to what follows.
+        return bool(_BEGINS.match(before.lstrip())) and before.rsplit(" ", 1)[-1] not in _HOLDS
+    return _REPORTED.search(before[-40:]) is None
+
+
+def _by_verbs(sentence: Sentence, begin: int, stop: int, first: bool) -> Iterator[Clause]:
     """A clause, cut once more where its subject gets a second verb."""
+    offset, folded = sentence.start, sentence.folded
     marks = list(_AND_VERB.finditer(folded, begin, stop))
     subject = re.search(r"(?:^|[\s,])(i|we)(?:'?m|'?ve|'re)? ", folded[begin : begin + 60])
     bounds = [begin, *(mark.end() for mark in marks)] if subject else [begin]
@@ -285,7 +302,7 @@ def _by_verbs(
         yield Clause(
             offset + left,
             offset + right,
-            said[offset + left : offset + right],
+            sentence.said[left:right],
             folded[left:right],
             inherits=subject[1] if subject and n else "",
             support=offset + begin + (len(folded[begin:]) - len(folded[begin:].lstrip())),

@@ -4,8 +4,6 @@ A memory is read long after it was said, so what is relative to the day it was s
 out. A date with its year stays as it stands. Which words are dates, text.dates knows.
 """
 
-# ruff: noqa: E501 - being laid out
-
 from __future__ import annotations
 
 import re
@@ -97,7 +95,11 @@ def _written(clause: str, mention: DateMention, zone: tzinfo) -> str:
         name = _name(since, until if head != "since" else since + _DAY, words)
         return f"{head} {name.split(' ', 1)[1] if name[:3] in ('on ', 'in ') else name}"
     name = _name(since, until, words)
-    if name.startswith("on ") and _NEEDS_NO_PREPOSITION.search(clause[: mention.start]):
+    if (
+        name.startswith("on ")
+        and not re.match(r"(?i)on ", words)
+        and _NEEDS_NO_PREPOSITION.search(clause[: mention.start])
+    ):
         return name[3:]
     if name.startswith("in ") and re.search(
         r"(?i)\b(?:by|for|from|of|due)\s*$", clause[: mention.start]

@@ -5,8 +5,6 @@ become 'they', which takes the verbs that 'I' takes, so that only the first verb
 knows English grammar as far as one clause needs it, and not whether the clause is worth keeping.
 """
 
-# ruff: noqa: E501 - being laid out
-
 from __future__ import annotations
 
 import re
@@ -85,7 +83,7 @@ _OTHER_WORDS = (
     (re.compile(r"\b(?:i|we)'ll\b"), "they'll"),
     (re.compile(r"\b(?:i|we)'d\b"), "they'd"),
     (re.compile(r"\b(?:i|we)(?![\w'-])"), "they"),
-    (re.compile(r"\b(?:my|our)(?: own)?(?= )(?! god)"), "their"),
+    (re.compile(r"\b(?:my|our)(?= )(?! god)"), "their"),
     (re.compile(r"\b(?:me|us)(?![\w'-])"), "them"),
     (re.compile(r"\b(?:myself|ourselves)\b"), "themselves"),
     (re.compile(r"\b(?:mine|ours)\b"), "theirs"),
@@ -116,7 +114,7 @@ def tell(clause: str, speaker: str = "", *, assistant: bool = False) -> str:
         told = f"{verb}{_others(rest)}"
         told = f"{speaker} {told}" if speaker else told
     elif own := re.match(r"(?:my|our|mine)(?: own)? ", folded):
-        rest = _others(clause[own.end() :])
+        rest = re.sub(r" (?:also|just) ", " ", _others(clause[own.end() :]))
         told = f"{speaker}'s {rest}" if speaker else rest
     else:
         told = _others(clause)
