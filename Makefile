@@ -85,7 +85,7 @@ $(VENV)/.inspector-tried: $(VENV)/.ready
 
 constraints: ## pin the dependencies anew (needs uv)
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
-		--no-annotate --extra vectors --extra files --extra index --extra mcp --extra anthropic --extra llm --extra server --extra client --extra pdf --extra office --group dev pyproject.toml --output-file constraints.txt
+		--no-annotate --extra vectors --extra files --extra index --extra mcp --extra anthropic --extra llm --extra server --extra client --extra pdf --extra office --extra postgres --group dev pyproject.toml --output-file constraints.txt
 
 clean: ## remove what was built
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist

@@ -112,6 +112,8 @@ def open_store(url: str) -> Store:
         from holdfast.store.inmemory import open_store as open_memory
 
         return open_memory(url)
+    if scheme in ("postgresql", "postgres"):
+        return _open_postgres(url)
     if not rest and not scheme.isidentifier():
         raise InvalidSetting(f"`{url}` is not a store URL.", hint="For example: sqlite:memory.db")
     return _open_plugin(scheme, url)
@@ -143,6 +145,17 @@ def move_store(source: str, target: str, *, told: Told | None = None) -> Moved:
             new.close()
     finally:
         old.close()
+
+
+def _open_postgres(url: str) -> Store:
+    try:
+        from holdfast.store.postgres import open_store as open_postgres
+    except ImportError:
+        raise InvalidSetting(
+            "The store on PostgreSQL needs packages that are not installed.",
+            hint="Install them with `pip install 'holdfast[postgres]'`.",
+        ) from None
+    return open_postgres(url)
 
 
 def store_file(home: str, settings: Settings) -> str:

@@ -1,0 +1,241 @@
+"""Connections: two pools, how a transaction begins, and how it ends when the line is cut.
+
+Readers and writers have pools of their own: writers that wait for their turn must not take the
+connections that readers need. Whatever a transaction needs to be told is told inside it (SET
+LOCAL), so that a pooler between us and the server may hand out another connection each time.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import psycopg
+from psycopg.pq import TransactionStatus
+from psycopg.types.numeric import Int8Dumper
+from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
+
+from holdfast.errors import ServerUnreachable, StoreBusy, StoreClosed, StoreError
+from holdfast.store.postgres.faults import fault, lost
+from holdfast.store.postgres.schema import SCHEMA
+
+Connection = psycopg.Connection[Any]
+
+READERS_MAX = 10
+# Writers of a hub take turns; more connections than hubs that are written at once are idle.
+WRITERS_MAX = 4
+# A writer holds its turn for milliseconds; a minute means that something is stuck.
+BUSY_WAIT_S = 60.0
+# A writer that says nothing for so long has died without the line being cut; its turn ends.
+_SILENCE_MS = 300_000
+# A connection that is not there at once is tried again, with longer naps, for so long: a server
+# that restarts, or a standby that takes over, is back by then.
+RECONNECT_WAIT_S = 15.0
+_FIRST_NAP_S = 0.05
+_LONGEST_NAP_S = 1.0
+
+# "HLDF": our locks among those of others on the same database.
+LOCK_CLASS = 0x484C4446
+_WHOLE_STORE = 0
+
+# Given where the URL does not say: a server that has vanished is noticed in seconds, not in hours.
+_PATIENCE = {
+    "connect_timeout": "10",
+    "keepalives_idle": "30",
+    "keepalives_interval": "10",
+    "keepalives_count": "3",
+    "tcp_user_timeout": "30000",
+    "application_name": "holdfast",
+}
+
+
+def complete(url: str) -> str:
+    """The URL with what it does not say."""
+    given = psycopg.conninfo.conninfo_to_dict(url)
+    return psycopg.conninfo.make_conninfo(
+        url, **{k: v for k, v in _PATIENCE.items() if k not in given}
+    )
+
+
+def connect(url: str) -> Connection:
+    """A connection of its own, outside the pools."""
+    connection = psycopg.connect(url, autocommit=True)
+    configure(connection)
+    return connection
+
+
+def configure(connection: Connection) -> None:
+    """Whole numbers go as bigint whatever their size, so that a statement is prepared once."""
+    connection.adapters.register_dumper(int, Int8Dumper)
+
+
+class Connections:
+    """The pools of one store."""
+
+    def __init__(self, url: str, address: str, search_path: str) -> None:
+        self._url, self._address, self._search_path = url, address, search_path
+        self._readers = self._pool("readers", READERS_MAX)
+        self._writers = self._pool("writers", WRITERS_MAX)
+
+    def _pool(self, name: str, size: int) -> ConnectionPool[Connection]:
+        return ConnectionPool(
+            self._url,
+            kwargs={"autocommit": True},
+            min_size=0,
+            max_size=size,
+            name=f"holdfast-{name}",
+            configure=configure,
+            # Long enough that a busy server keeps its connections, short enough that an idle one
+            # gives them back.
+            max_idle=300.0,
+            reconnect_timeout=RECONNECT_WAIT_S,
+            num_workers=1,
+            open=True,
+        )
+
+    @contextmanager
+    def reading(self, deadline_s: float | None) -> Iterator[Connection]:
+        """A connection in a transaction that sees one moment."""
+        begin = f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {self._local()}"
+        if deadline_s is not None:
+            # Nothing at all would mean: no limit.
+            begin += f"; SET LOCAL statement_timeout = {max(1, round(deadline_s * 1000))}"
+        connection = self._begun(self._readers, begin)
+        try:
+            yield connection
+        finally:
+            self._end(self._readers, connection, "ROLLBACK")
+
+    @contextmanager
+    def writing(self, *, durable: bool) -> Iterator[Connection]:
+        """A connection in a transaction of its own, with the writer's turn."""
+        begin = (
+            f"BEGIN ISOLATION LEVEL READ COMMITTED; {self._local()};"
+            f" SET LOCAL idle_in_transaction_session_timeout = {_SILENCE_MS}"
+        )
+        if not durable:
+            begin += "; SET LOCAL synchronous_commit = off"
+        connection = self._begun(self._writers, begin)
+        try:
+            transaction = self._take_turn(connection, wait=durable)
+            yield connection
+            self._commit(connection, transaction)
+        finally:
+            self._end(self._writers, connection, "ROLLBACK")
+
+    def _local(self) -> str:
+        """What every transaction is told. Hub 0 is that of what belongs to no hub."""
+        return f"SET LOCAL search_path = {self._search_path}; SET LOCAL holdfast.hubs = '0'"
+
+    def _take_turn(self, connection: Connection, *, wait: bool) -> str:
+        """Waits for the writer before; returns the number of the transaction."""
+        if wait:
+            connection.execute(f"SET LOCAL lock_timeout = {round(BUSY_WAIT_S * 1000)}")
+            row = connection.execute(
+                "SELECT pg_advisory_xact_lock(%s::int, %s::int), pg_current_xact_id()::text",
+                (LOCK_CLASS, _WHOLE_STORE),
+            ).fetchone()
+            assert row is not None
+            return str(row[1])
+        row = connection.execute(
+            "SELECT pg_try_advisory_xact_lock(%s::int, %s::int), pg_current_xact_id()::text",
+            (LOCK_CLASS, _WHOLE_STORE),
+        ).fetchone()
+        assert row is not None
+        if not row[0]:
+            raise StoreBusy(f"Another process is writing to {self._address}.")
+        return str(row[1])
+
+    def _begun(self, pool: ConnectionPool[Connection], begin: str) -> Connection:
+        """A connection on which the transaction has begun. One that turns out to be dead is put
+        away and another tried: nothing was asked of it yet."""
+        ends = time.monotonic() + RECONNECT_WAIT_S
+        nap_s = _FIRST_NAP_S
+        while True:
+            connection = self._take(pool)
+            try:
+                connection.execute(begin)
+                return connection
+            except psycopg.Error as error:
+                pool.putconn(connection)
+                if not lost(error) or time.monotonic() > ends:
+                    raise
+            time.sleep(nap_s)
+            nap_s = min(_LONGEST_NAP_S, nap_s * 2)
+
+    def _take(self, pool: ConnectionPool[Connection]) -> Connection:
+        try:
+            return pool.getconn(timeout=RECONNECT_WAIT_S if pool is self._readers else BUSY_WAIT_S)
+        except PoolClosed:
+            raise closed(self._address) from None
+        except PoolTimeout:
+            # The pool does not say why; a connection of its own tells.
+            try:
+                connect(self._url).close()
+            except psycopg.Error as error:
+                raise fault(error, self._address) from None
+            raise StoreBusy(
+                f"All {pool.max_size} connections to {self._address} were in use for as long as we"
+                " wait.",
+                hint="Nothing was written; try again, or run more servers.",
+            ) from None
+
+    def _end(self, pool: ConnectionPool[Connection], connection: Connection, how: str) -> None:
+        with suppress(psycopg.Error):
+            if connection.info.transaction_status not in (
+                TransactionStatus.IDLE,
+                TransactionStatus.UNKNOWN,
+            ):
+                connection.execute(how)
+        pool.putconn(connection)
+
+    def _commit(self, connection: Connection, transaction: str) -> None:
+        if connection.info.transaction_status == TransactionStatus.INERROR:
+            # The server would take COMMIT for ROLLBACK, and say nothing.
+            raise StoreError(
+                "A part of the write had failed and was passed over.", hint="Nothing was written."
+            )
+        try:
+            connection.execute("COMMIT")
+        except psycopg.Error as error:
+            if not lost(error):
+                raise
+            if not self._was_committed(transaction, error):
+                raise
+
+    def _was_committed(self, transaction: str, error: psycopg.Error) -> bool:
+        """Whether a transaction was committed whose answer never came. The server knows, and so
+        does a standby that has taken over."""
+        ends = time.monotonic() + RECONNECT_WAIT_S
+        nap_s = _FIRST_NAP_S
+        while time.monotonic() < ends:
+            with suppress(psycopg.Error), connect(self._url) as connection:
+                row = connection.execute(
+                    "SELECT pg_xact_status(%s::xid8)", (transaction,)
+                ).fetchone()
+                status = None if row is None else row[0]
+                if status != "in progress":
+                    return bool(status == "committed")
+            time.sleep(nap_s)
+            nap_s = min(_LONGEST_NAP_S, nap_s * 2)
+        raise ServerUnreachable(
+            f"The connection to {self._address} was cut while a write was being committed, and the"
+            " server could not be asked since; it is not known whether it was written.",
+            hint="Look before you write it again.",
+        ) from error
+
+    @property
+    def schema(self) -> str:
+        return SCHEMA
+
+    def close(self) -> None:
+        for pool in (self._readers, self._writers):
+            pool.close()
+
+
+def closed(address: str) -> StoreClosed:
+    return StoreClosed(
+        f"The store {address} is closed.", hint="Open it again with holdfast.open()."
+    )

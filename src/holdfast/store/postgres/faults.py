@@ -1,0 +1,228 @@
+"""What PostgreSQL says, turned into what a person can act on.
+
+Knows error codes; knows nothing of what the tables mean. No sentence holds a password: a server is
+named by its address alone, and what libpq says about a URL it cannot read is not passed on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from json import JSONDecodeError
+
+import psycopg
+from psycopg import conninfo
+
+from holdfast.errors import (
+    DeadlineExceeded,
+    HoldfastError,
+    InvalidInput,
+    InvalidSetting,
+    ServerUnreachable,
+    StoreBusy,
+    StoreDamaged,
+    StoreError,
+    StoreFull,
+    StoreReadOnly,
+)
+
+_NOTHING = "Nothing was written; try again."
+
+
+def address_of(url: str) -> str:
+    """Where a URL leads, without its password: what messages may say."""
+    try:
+        parts = conninfo.conninfo_to_dict(url)
+    except psycopg.ProgrammingError:
+        # What libpq says would name the part that it could not read, which may be the password.
+        raise InvalidSetting(
+            "The URL of the PostgreSQL store cannot be read.",
+            hint="For example: postgresql://user@host:5432/database. Characters such as @ : / % in"
+            " a password are written as %40 %3A %2F %25.",
+        ) from None
+    user = f"{parts['user']}@" if parts.get("user") else ""
+    host = parts.get("host") or parts.get("hostaddr") or "localhost"
+    port = f":{parts['port']}" if parts.get("port") else ""
+    return f"postgresql://{user}{host}{port}/{parts.get('dbname') or parts.get('user') or ''}"
+
+
+@contextmanager
+def translated(address: str) -> Iterator[None]:
+    """Turns what the driver raises into one of ours."""
+    try:
+        yield
+    except psycopg.Error as error:
+        raise fault(error, address) from None
+    except (UnicodeDecodeError, JSONDecodeError, OverflowError) as error:
+        raise StoreDamaged(
+            f"{address} holds a value that cannot be read ({error.__class__.__name__}).",
+            hint="Run `holdfast doctor`; a backup of the server brings back what was there.",
+        ) from None
+    except UnicodeEncodeError:
+        raise InvalidInput(
+            "The text holds half of a character, which cannot be stored.",
+            hint="Write it as UTF-8 anew.",
+        ) from None
+
+
+def fault(error: psycopg.Error, address: str) -> HoldfastError:
+    """The error of ours that says the same."""
+    state = error.sqlstate or ""
+    if isinstance(error, psycopg.OperationalError) and not state:
+        return _no_answer(error, address)
+    for front, make in _BY_STATE:
+        if state.startswith(front):
+            return make(error, address)
+    if isinstance(error, psycopg.DataError):
+        # A NUL: the driver refuses it before the server is asked.
+        return InvalidInput("The text holds a NUL character, which cannot be stored.")
+    return StoreError(f"{address} refused: {_said(error)}.", hint="Nothing was written.")
+
+
+def _said(error: psycopg.Error) -> str:
+    """The server's own words, in one line. Its details would quote what was stored."""
+    words = error.diag.message_primary or str(error).strip().partition("\n")[0]
+    return words.rstrip(".")
+
+
+def _no_answer(error: psycopg.Error, address: str) -> HoldfastError:
+    words = str(error).strip()
+    # Before a connection stands, the server's refusal comes as words alone.
+    if "password authentication failed" in words or "no password supplied" in words:
+        return _wrong_password(error, address)
+    if "does not exist" in words and "database" in words:
+        return _no_database(error, address)
+    if "does not exist" in words and "role" in words:
+        return _wrong_password(error, address)
+    if "too many" in words or "remaining connection slots" in words:
+        return _no_slot(error, address)
+    if "starting up" in words or "shutting down" in words or "in recovery" in words:
+        return _stopping(error, address)
+    return ServerUnreachable(
+        f"The PostgreSQL server of {address} cannot be reached"
+        f" ({words.partition(chr(10))[0].rstrip('.')}).",
+        hint="Check that it runs and that the address is right. A write that had not been"
+        " acknowledged can be tried again.",
+    )
+
+
+def _wrong_password(error: psycopg.Error, address: str) -> HoldfastError:
+    return ServerUnreachable(
+        f"The server of {address} refused the user or the password.",
+        hint="Check store.url. The password may stand in the URL, in PGPASSWORD or in ~/.pgpass.",
+    )
+
+
+def _no_database(error: psycopg.Error, address: str) -> HoldfastError:
+    name = address.rpartition("/")[2]
+    return ServerUnreachable(
+        f"There is no database `{name}` on the server of {address}.",
+        hint=f"Make it with `createdb {name}`, or name another in store.url.",
+    )
+
+
+def _no_slot(error: psycopg.Error, address: str) -> HoldfastError:
+    return StoreBusy(
+        f"The server of {address} takes no more connections.",
+        hint="Raise max_connections, put a pooler in front, or run fewer processes. " + _NOTHING,
+    )
+
+
+def _stopping(error: psycopg.Error, address: str) -> HoldfastError:
+    return ServerUnreachable(
+        f"The server of {address} is starting or stopping.", hint="Try again in a moment."
+    )
+
+
+def _cut(error: psycopg.Error, address: str) -> HoldfastError:
+    return ServerUnreachable(
+        f"The connection to {address} was cut ({_said(error)}).",
+        hint="What was not acknowledged was not written; try again.",
+    )
+
+
+def _busy(error: psycopg.Error, address: str) -> HoldfastError:
+    return StoreBusy(f"Other writers were in the way at {address} ({_said(error)}).", hint=_NOTHING)
+
+
+def _waited(error: psycopg.Error, address: str) -> HoldfastError:
+    return StoreBusy(
+        f"Other processes kept writing to {address} for as long as we wait.", hint=_NOTHING
+    )
+
+
+def _full(error: psycopg.Error, address: str) -> HoldfastError:
+    return StoreFull(
+        f"The server of {address} has no room left ({_said(error)}).",
+        hint="Nothing was written; free some space there and try again.",
+    )
+
+
+def _read_only(error: psycopg.Error, address: str) -> HoldfastError:
+    return StoreReadOnly(
+        f"{address} cannot be written ({_said(error)}).",
+        hint="It may be a standby, or the role may only read. Name the primary, or grant the role"
+        " INSERT, UPDATE and DELETE.",
+    )
+
+
+def _not_allowed(error: psycopg.Error, address: str) -> HoldfastError:
+    return StoreReadOnly(
+        f"The role of {address} may not do that ({_said(error)}).",
+        hint="Let the owner of the schema run `holdfast store init`, and grant the role what it"
+        " needs.",
+    )
+
+
+def _stopped(error: psycopg.Error, address: str) -> HoldfastError:
+    return DeadlineExceeded(
+        "The read was stopped because it took too long; this is not an empty answer.",
+        hint="Narrow the query, or raise recall.deadline_s.",
+    )
+
+
+def _missing(error: psycopg.Error, address: str) -> HoldfastError:
+    return StoreDamaged(
+        f"A table of {address} is missing or broken ({_said(error)}).",
+        hint="Run `holdfast doctor`; if the tables were dropped, a backup brings them back.",
+    )
+
+
+def _too_large(error: psycopg.Error, address: str) -> HoldfastError:
+    return InvalidInput(
+        f"A value is larger than PostgreSQL can keep ({_said(error)}).", hint="Make it shorter."
+    )
+
+
+# By the first characters of the code; the first that fits counts.
+_BY_STATE = (
+    ("28", _wrong_password),
+    ("3D000", _no_database),
+    ("53300", _no_slot),
+    ("57P03", _stopping),
+    ("57P", _cut),
+    ("08", _cut),
+    ("25006", _read_only),
+    ("42501", _not_allowed),
+    ("57014", _stopped),
+    ("55P03", _waited),
+    ("40", _busy),
+    ("53100", _full),
+    ("53", _full),
+    ("58030", _full),
+    ("54", _too_large),
+    ("22021", lambda error, address: InvalidInput("The text holds characters that are not UTF-8.")),
+    ("25P03", _cut),
+    ("42P01", _missing),
+    ("42703", _missing),
+    ("XX001", _missing),
+    ("XX002", _missing),
+    ("3F000", _missing),
+)
+
+
+def lost(error: psycopg.Error) -> bool:
+    """Whether the connection is gone, so that another may be tried."""
+    state = error.sqlstate or ""
+    gone = state.startswith(("08", "57P")) or state == "25P03"
+    return gone or (isinstance(error, psycopg.OperationalError) and not state)

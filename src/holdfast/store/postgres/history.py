@@ -1,0 +1,177 @@
+"""Reading history, the conversation log, and what is kept of mirrored files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Any
+
+from holdfast.domain.change import Change, Receipt, Revision
+from holdfast.domain.clock import from_micros, to_micros
+from holdfast.domain.mirror import Agreed, Clash
+from holdfast.domain.turn import Turn
+from holdfast.store.postgres import lexemes, rows
+from holdfast.store.postgres.memories import MemoriesReader
+
+
+class HistoryReader(MemoriesReader):
+    """The part of the Reader that is about what happened and what was said."""
+
+    def _changes(self, hub_id: str, rest: str, **values: Any) -> list[Change]:
+        found = self._session.all(
+            f"SELECT {rows.CHANGE_COLUMNS} FROM changes c WHERE c.hub_id = %(hub)s"
+            f"{self._seen_changes('c')}{rest}",
+            hub=self._session.hub(hub_id),
+            **values,
+        )
+        return [rows.change_from_row(row, hub_id) for row in found]
+
+    def changes(self, hub_id: str, *, limit: int, before: str | None = None) -> list[Change]:
+        earlier = (
+            " AND c.place < (SELECT b.place FROM changes b WHERE b.hub_id = %(hub)s"
+            " AND b.id = %(before)s)"
+        )
+        return self._changes(
+            hub_id,
+            f"{earlier if before else ''} ORDER BY c.place DESC LIMIT %(limit)s",
+            before=before,
+            limit=limit,
+        )
+
+    def change(self, hub_id: str, change_id: str) -> Change | None:
+        found = self._changes(hub_id, " AND c.id = %(id)s", id=change_id)
+        return found[0] if found else None
+
+    def last_undoable(self, hub_id: str) -> Change | None:
+        undoable = " AND c.undoes IS NULL AND c.undone_by IS NULL ORDER BY c.place DESC LIMIT 1"
+        found = self._changes(hub_id, undoable)
+        return found[0] if found else None
+
+    def _revisions(self, hub_id: str, rest: str, **values: Any) -> list[Revision]:
+        found = self._session.all(
+            f"{rows.REVISIONS} WHERE r.hub_id = %(hub)s{rest}",
+            hub=self._session.hub(hub_id),
+            **values,
+        )
+        return [rows.revision_from_row(row) for row in found]
+
+    def revisions(self, hub_id: str, memory_id: str) -> list[Revision]:
+        return self._revisions(
+            hub_id, f" AND m.id = %(id)s{self._seen} ORDER BY r.version", id=memory_id
+        )
+
+    def revisions_of(self, hub_id: str, change_id: str) -> list[Revision]:
+        return self._revisions(
+            hub_id, f" AND r.change_id = %(id)s{self._seen} ORDER BY r.sequence", id=change_id
+        )
+
+    def changed_after(self, hub_id: str, at: datetime) -> list[str]:
+        found = self._session.all(
+            "SELECT m.id FROM memories m WHERE m.hub_id = %(hub)s AND m.number IN"
+            " (SELECT r.memory FROM revisions r WHERE r.hub_id = %(hub)s AND r.at > %(at)s)"
+            f"{self._seen} ORDER BY m.number",
+            hub=self._session.hub(hub_id),
+            at=to_micros(at),
+        )
+        return [row[0] for row in found]
+
+    def scan_changes(self, hub_id: str) -> Iterator[Change]:
+        for row in self._session.scan(
+            f"SELECT {rows.CHANGE_COLUMNS} FROM changes c WHERE c.hub_id = %(hub)s"
+            f"{self._seen_changes('c')} ORDER BY c.place",
+            hub=self._session.hub(hub_id),
+        ):
+            yield rows.change_from_row(row, hub_id)
+
+    def scan_revisions(self, hub_id: str) -> Iterator[Revision]:
+        for row in self._session.scan(
+            f"{rows.REVISIONS} WHERE r.hub_id = %(hub)s{self._seen} ORDER BY r.sequence",
+            hub=self._session.hub(hub_id),
+        ):
+            yield rows.revision_from_row(row)
+
+    def receipts(self, hub_id: str) -> list[Receipt]:
+        found = self._session.all(
+            "SELECT memory_id, number, at, actor, reason, revisions FROM receipts"
+            f" WHERE hub_id = %(hub)s{self._of_hub} ORDER BY place",
+            hub=self._session.hub(hub_id),
+        )
+        return [rows.receipt_from_row(row) for row in found]
+
+    # The conversation log
+
+    def turns(
+        self, hub_id: str, *, limit: int, session: str | None = None, before: str | None = None
+    ) -> list[Turn]:
+        conditions = self._of_hub
+        if session is not None:
+            conditions += (
+                " AND t.session_hash = hashtextextended(%(session)s, 0) AND t.session = %(session)s"
+            )
+        if before is not None:
+            conditions += (
+                " AND t.place < (SELECT b.place FROM turns b WHERE b.hub_id = %(hub)s"
+                " AND b.id = %(before)s)"
+            )
+        found = self._session.all(
+            f"SELECT {rows.TURN_COLUMNS} FROM turns t WHERE t.hub_id = %(hub)s{conditions}"
+            " ORDER BY t.place DESC LIMIT %(limit)s",
+            hub=self._session.hub(hub_id),
+            session=session,
+            before=before,
+            limit=limit,
+        )
+        return [rows.turn_from_row(row, hub_id) for row in found]
+
+    def search_turns(self, hub_id: str, terms: Sequence[str], *, limit: int) -> list[Turn]:
+        if not terms:
+            return []
+        hub = self._session.hub(hub_id)
+        found = self._session.all(
+            f"SELECT {rows.TURN_COLUMNS} FROM (SELECT w.place,"
+            "  (SELECT count(*) FROM unnest(%(each)s::text[]) AS q WHERE w.words @@ q::tsquery)"
+            "  AS merit FROM turn_words w WHERE w.hub_id = %(hub)s AND w.words @@ %(any)s::tsquery"
+            "  ORDER BY merit DESC, w.place DESC LIMIT %(limit)s) AS w"
+            " JOIN turns t ON t.hub_id = %(hub)s AND t.place = w.place"
+            f" WHERE t.hub_id = %(hub)s{self._of_hub} ORDER BY w.merit DESC, t.place DESC",
+            hub=hub,
+            each=[lexemes.quoted(hub, term) for term in terms],
+            any=lexemes.either(hub, terms),
+            limit=limit,
+        )
+        return [rows.turn_from_row(row, hub_id) for row in found]
+
+    def scan_turns(self, hub_id: str) -> Iterator[Turn]:
+        for row in self._session.scan(
+            f"SELECT {rows.TURN_COLUMNS} FROM turns t WHERE t.hub_id = %(hub)s{self._of_hub}"
+            " ORDER BY t.place",
+            hub=self._session.hub(hub_id),
+        ):
+            yield rows.turn_from_row(row, hub_id)
+
+    # Mirrored files
+
+    def agreed(self, hub_id: str, path: str) -> Agreed | None:
+        row = self._session.row(
+            "SELECT path, text, at FROM agreed WHERE hub_id = %(hub)s"
+            " AND path_hash = hashtextextended(%(path)s, 0) AND path = %(path)s",
+            hub=self._session.hub(hub_id),
+            path=path,
+        )
+        return None if row is None else Agreed(row[0], row[1], from_micros(row[2]))
+
+    def scan_agreed(self, hub_id: str) -> Iterator[Agreed]:
+        for row in self._session.scan(
+            "SELECT path, text, at FROM agreed WHERE hub_id = %(hub)s ORDER BY path",
+            hub=self._session.hub(hub_id),
+        ):
+            yield Agreed(row[0], row[1], from_micros(row[2]))
+
+    def clashes(self, hub_id: str, *, settled: bool = False) -> list[Clash]:
+        open_only = "" if settled else " AND c.settled_at IS NULL"
+        found = self._session.all(
+            f"SELECT {rows.CLASH_COLUMNS} FROM clashes c WHERE c.hub_id = %(hub)s{open_only}"
+            f"{self._seen_clashes} ORDER BY c.place",
+            hub=self._session.hub(hub_id),
+        )
+        return [rows.clash_from_row(row) for row in found]

@@ -1,0 +1,268 @@
+"""Writing what is derived: passages, their words, substrings, vectors, and how many there are."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from holdfast.errors import NotFound
+from holdfast.store.postgres import lexemes
+from holdfast.store.postgres.schema import DERIVED
+from holdfast.store.postgres.vectors import VectorsReader
+from holdfast.store.values import VectorRow
+from holdfast.text.terms import terms as terms_of
+
+if TYPE_CHECKING:
+    from holdfast.store.values import IndexEntry
+
+# Turns whose words are made again at a time.
+_TURNS_PER_PART = 500
+
+
+class IndexWriter(VectorsReader):
+    """The part of the Writer that is about derived state."""
+
+    def _number(self, hub: int, memory_id: str) -> int | None:
+        number: int | None = self._session.value(
+            "SELECT number FROM memories WHERE hub_id = %(hub)s AND id = %(id)s",
+            hub=hub,
+            id=memory_id,
+        )
+        return number
+
+    def index(
+        self, hub_id: str, memory_id: str, text: str, entries: Sequence[IndexEntry], model: str
+    ) -> None:
+        hub = self._session.hub(hub_id)
+        memory = self._number(hub, memory_id)
+        if memory is None:
+            raise NotFound(f"There is no memory {memory_id} to be indexed.")
+        self._unindex(hub, memory)
+        if not entries:
+            return
+        ids = self._session.all(
+            "SELECT nextval('passage_ids') FROM generate_series(1, %(count)s)", count=len(entries)
+        )
+        numbered = [(row[0], entry) for row, entry in zip(ids, entries, strict=True)]
+        self._add_passages(hub, memory, numbered)
+        self._session.put(
+            "INSERT INTO substrings (hub_id, memory, grams) VALUES (%s, %s, %s::integer[])",
+            (hub, memory, lexemes.grams(hub, text)),
+        )
+        self._add_vectors(
+            hub,
+            model,
+            [VectorRow(pk, n, v) for pk, entry in numbered for n, v in enumerate(entry.vectors)],
+        )
+
+    def _add_passages(
+        self, hub: int, memory: int, numbered: Sequence[tuple[int, IndexEntry]]
+    ) -> None:
+        held: Counter[str] = Counter()
+        length = 0
+        for passage, entry in numbered:
+            together = (*entry.body, *entry.head)
+            length += len(together)
+            held.update(set(together))
+            # One row at a time: a list of lists would have to be square.
+            self._session.put(
+                "INSERT INTO passages (hub_id, passage, memory, ordinal, starts, ends, headings,"
+                " body, head, windows) VALUES (%s, %s, %s, %s, %s, %s, %s::text[], %s, %s, %s)",
+                (
+                    hub,
+                    passage,
+                    memory,
+                    entry.ordinal,
+                    entry.start,
+                    entry.end,
+                    list(entry.headings),
+                    " ".join(entry.body),
+                    " ".join(entry.head),
+                    entry.windows,
+                ),
+            )
+            self._session.put(
+                "INSERT INTO words (hub_id, passage, memory, length, words)"
+                " VALUES (%s, %s, %s, %s, array_to_tsvector(%s::text[]))",
+                (hub, passage, memory, len(together), lexemes.marked(hub, together)),
+            )
+        self._count_terms(hub, held)
+        self._count_passages(hub, len(numbered), length)
+
+    def _count_terms(self, hub: int, held: Counter[str]) -> None:
+        if not held:
+            return
+        # In order, so that two writers of one hub would wait and not block each other.
+        names = sorted(held)
+        self._session.put(
+            "INSERT INTO terms (hub_id, term, passages)"
+            " SELECT %s, t.term, t.passages FROM unnest(%s::text[], %s::bigint[])"
+            " AS t (term, passages) ON CONFLICT (hub_id, term) DO UPDATE"
+            " SET passages = terms.passages + excluded.passages",
+            (hub, names, [held[name] for name in names]),
+        )
+
+    def _count_passages(self, hub: int, passages: int, length: int) -> None:
+        self._session.put(
+            "UPDATE hub_counts SET passages = passages + %s, terms = terms + %s WHERE hub_id = %s",
+            (passages, length, hub),
+        )
+
+    def unindex(self, hub_id: str, memory_id: str) -> None:
+        hub = self._session.hub(hub_id)
+        memory = self._number(hub, memory_id)
+        if memory is not None:
+            self._unindex(hub, memory)
+
+    def _unindex(self, hub: int, memory: int) -> None:
+        gone = self._session.all(
+            "DELETE FROM words WHERE hub_id = %(hub)s AND memory = %(memory)s"
+            " RETURNING passage, length, tsvector_to_array(words)",
+            hub=hub,
+            memory=memory,
+        )
+        if not gone:
+            return
+        passages = [row[0] for row in gone]
+        held = Counter(lexemes.unmarked(lexeme) for row in gone for lexeme in row[2])
+        self._uncount_terms(hub, held)
+        self._drop_vectors(hub, passages)
+        for table in ("substrings", "passages"):
+            self._session.put(
+                f"DELETE FROM {table} WHERE hub_id = %s AND memory = %s", (hub, memory)
+            )
+        self._count_passages(hub, -len(passages), -sum(row[1] for row in gone))
+
+    def _uncount_terms(self, hub: int, held: Counter[str]) -> None:
+        if not held:
+            return
+        names = sorted(held)
+        self._session.put(
+            "UPDATE terms SET passages = terms.passages - t.passages"
+            " FROM unnest(%s::text[], %s::bigint[]) AS t (term, passages)"
+            " WHERE terms.hub_id = %s AND terms.term = t.term",
+            (names, [held[name] for name in names], hub),
+        )
+        # A word that nothing holds any more must not be left in a list of words.
+        self._session.put(
+            "DELETE FROM terms WHERE hub_id = %s AND term = ANY(%s::text[]) AND passages <= 0",
+            (hub, names),
+        )
+
+    # Vectors
+
+    def set_vectors(self, hub_id: str, model: str, vectors: Sequence[VectorRow]) -> None:
+        if not vectors:
+            return
+        hub = self._session.hub(hub_id)
+        waiting = {
+            row[0]
+            for row in self._session.all(
+                "SELECT p.passage FROM passages p WHERE p.hub_id = %(hub)s"
+                " AND p.passage = ANY(%(ids)s::bigint[]) AND NOT EXISTS"
+                " (SELECT 1 FROM vectors v WHERE v.hub_id = %(hub)s AND v.model = %(model)s"
+                " AND v.passage = p.passage)",
+                hub=hub,
+                ids=sorted({row.passage_id for row in vectors}),
+                model=self._model(model),
+            )
+        }
+        self._add_vectors(hub, model, [row for row in vectors if row.passage_id in waiting])
+
+    def _add_vectors(self, hub: int, model: str, vectors: Sequence[VectorRow]) -> None:
+        if not vectors:
+            return
+        number = self._model_number(model)
+        passages = {row.passage_id for row in vectors}
+        self._session.put(
+            "INSERT INTO vectors (hub_id, model, passage, window_no, vector)"
+            " SELECT %s, %s, v.passage, v.window_no, v.vector"
+            " FROM unnest(%s::bigint[], %s::integer[], %s::bytea[])"
+            " AS v (passage, window_no, vector)",
+            (
+                hub,
+                number,
+                [row.passage_id for row in vectors],
+                [row.window for row in vectors],
+                [row.vector for row in vectors],
+            ),
+        )
+        self._session.put(
+            "INSERT INTO vector_totals AS t (hub_id, model, size, passages, newest, removals)"
+            " VALUES (%s, %s, %s, %s, %s, 0) ON CONFLICT (hub_id, model) DO UPDATE"
+            " SET size = t.size + excluded.size, passages = t.passages + excluded.passages,"
+            " newest = greatest(t.newest, excluded.newest)",
+            (hub, number, len(vectors), len(passages), max(passages)),
+        )
+
+    def _model_number(self, name: str) -> int:
+        number = self._model(name)
+        if number < 0:
+            # Writers take turns, so nobody else takes the same number.
+            number = self._session.value("SELECT coalesce(max(model), 0) + 1 FROM models")
+            self._session.put("INSERT INTO models (model, name) VALUES (%s, %s)", (number, name))
+        return number
+
+    def _drop_vectors(self, hub: int, passages: Sequence[int]) -> None:
+        models = self._session.all(
+            "SELECT model FROM vector_totals WHERE hub_id = %(hub)s AND size > 0", hub=hub
+        )
+        for (model,) in models:
+            gone = self._session.all(
+                "DELETE FROM vectors WHERE hub_id = %(hub)s AND model = %(model)s"
+                " AND passage = ANY(%(passages)s::bigint[]) RETURNING passage",
+                hub=hub,
+                model=model,
+                passages=list(passages),
+            )
+            if gone:
+                self._session.put(
+                    "UPDATE vector_totals SET size = size - %s, passages = passages - %s,"
+                    " removals = removals + %s WHERE hub_id = %s AND model = %s",
+                    (len(gone), len(set(gone)), len(gone), hub, model),
+                )
+
+    # Everything derived
+
+    def drop_derived(self) -> None:
+        for hub, hub_id in self._session.all("SELECT hub_id, id FROM hubs"):
+            self._session.hub(hub_id)
+            for table in DERIVED:
+                if table == "vector_totals":
+                    # What was taken away stays counted, so that no cache takes new for old.
+                    self._session.put(
+                        "UPDATE vector_totals SET removals = removals + size, size = 0,"
+                        " passages = 0 WHERE hub_id = %s",
+                        (hub,),
+                    )
+                    continue
+                self._session.put(f"DELETE FROM {table} WHERE hub_id = %s", (hub,))
+            self._session.put(
+                "UPDATE hub_counts SET passages = 0, terms = 0 WHERE hub_id = %s", (hub,)
+            )
+            self._index_turns(hub)
+
+    def _index_turns(self, hub: int) -> None:
+        last = 0
+        while True:
+            found = self._session.all(
+                "SELECT place, content FROM turns WHERE hub_id = %(hub)s AND place > %(last)s"
+                " ORDER BY place LIMIT %(part)s",
+                hub=hub,
+                last=last,
+                part=_TURNS_PER_PART,
+            )
+            if not found:
+                return
+            for place, content in found:
+                self._index_turn(hub, place, content)
+            last = found[-1][0]
+
+    def _index_turn(self, hub: int, place: Any, content: str) -> None:
+        self._session.put(
+            "INSERT INTO turn_words (hub_id, place, words)"
+            " VALUES (%s, %s, array_to_tsvector(%s::text[])) ON CONFLICT (hub_id, place)"
+            " DO UPDATE SET words = excluded.words",
+            (hub, place, lexemes.marked(hub, terms_of(content))),
+        )

@@ -1,0 +1,76 @@
+"""Index terms and trigrams as PostgreSQL keeps them.
+
+Terms come analysed from `holdfast.text.terms`; no dictionary of the server touches them. Every one
+is written with its hub's number in front ('12·tab'), so that posting lists belong to one hub: a
+search reads its own hub's postings alone, however many hubs share the index. Word order is not in
+the index: a phrase is looked for in the passage's own terms, which knows no bound on positions.
+
+Trigrams are numbers of 32 bits, made from hub and text alike. Two that meet by chance only mean
+that one more text is looked at: what is found is checked against the text itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from zlib import crc32
+
+_MARK = "·"
+# PostgreSQL keeps at most 1 MB of lexemes a row, each with 4 bytes of its own.
+_LEXEME_BYTES_MAX = 1_000_000
+# Substring search asks for at most this many of a long needle's trigrams; the text itself is
+# checked afterwards, so fewer only means a few more texts to look at.
+_GRAMS_ASKED_MAX = 24
+
+
+def marked(hub: int, terms: Iterable[str]) -> list[str]:
+    """The distinct terms as they are indexed; what does not fit into one row is left out."""
+    room = _LEXEME_BYTES_MAX
+    out = []
+    for term in dict.fromkeys(terms):
+        lexeme = f"{hub}{_MARK}{term}"
+        room -= len(lexeme.encode()) + 4
+        if room < 0:
+            break
+        out.append(lexeme)
+    return out
+
+
+def unmarked(lexeme: str) -> str:
+    """The term of a lexeme."""
+    return lexeme.partition(_MARK)[2]
+
+
+def quoted(hub: int, term: str) -> str:
+    """The term as a query; everything in it is text, nothing is syntax."""
+    escaped = term.replace("\\", "\\\\").replace("'", "''")
+    return f"'{hub}{_MARK}{escaped}'"
+
+
+def either(hub: int, terms: Iterable[str], prefixes: Iterable[str] = ()) -> str:
+    """A query for any of these terms, or for words that begin with one of the prefixes."""
+    parts = [quoted(hub, term) for term in terms]
+    parts += [f"{quoted(hub, front)}:*" for front in prefixes]
+    return " | ".join(parts)
+
+
+def every(hub: int, terms: Iterable[str]) -> str:
+    """A query for all of these terms."""
+    return " & ".join(quoted(hub, term) for term in dict.fromkeys(terms))
+
+
+def grams(hub: int, text: str) -> list[int]:
+    """Every run of three characters, as a number that belongs to the hub."""
+    return sorted(_numbers(hub, {text[at : at + 3] for at in range(len(text) - 2)}))
+
+
+def grams_asked(hub: int, needle: str) -> list[int]:
+    """Numbers that every text holding the needle has; none where it is too short."""
+    found = sorted({needle[at : at + 3] for at in range(len(needle) - 2)})
+    step = max(1, len(found) // _GRAMS_ASKED_MAX)
+    return sorted(_numbers(hub, found[::step]))
+
+
+def _numbers(hub: int, runs: Collection[str]) -> set[int]:
+    front = crc32(str(hub).encode())
+    # As a signed number of 32 bits, which is what an integer of the database is.
+    return {(crc32(run.encode(), front) ^ 0x80000000) - 0x80000000 for run in runs}

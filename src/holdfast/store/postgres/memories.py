@@ -1,0 +1,261 @@
+"""Reading hubs and memories: rows by name, number, key and path, lists, and counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from holdfast.domain.clock import from_micros
+from holdfast.domain.hub import Hub, Statistics
+from holdfast.domain.memory import Memory
+from holdfast.domain.query import Filter, Order
+from holdfast.store.postgres import filters, rows
+from holdfast.store.postgres.session import Part
+from holdfast.store.values import first_named
+
+# As long as the front of a speaker's name that is indexed (see schema.py).
+_FRONT_CHARS = 200
+
+
+class MemoriesReader(Part):
+    """The part of the Reader that is about hubs and memories."""
+
+    # Hubs
+
+    def hubs(self) -> list[Hub]:
+        return [rows.hub_from_row(row) for row in self._session.all(f"{rows.HUBS} ORDER BY h.name")]
+
+    def hub(self, name: str) -> Hub | None:
+        row = self._session.row(f"{rows.HUBS} WHERE h.name = %(name)s", name=name)
+        return None if row is None else rows.hub_from_row(row)
+
+    def hub_by_id(self, hub_id: str) -> Hub | None:
+        row = self._session.row(f"{rows.HUBS} WHERE h.id = %(hub)s", hub=hub_id)
+        return None if row is None else rows.hub_from_row(row)
+
+    # Memories
+
+    def _select(self, hub_id: str, rest: str, **values: Any) -> list[Memory]:
+        found = self._session.all(
+            f"SELECT {rows.MEMORY_COLUMNS} FROM memories m WHERE m.hub_id = %(hub)s{rest}",
+            hub=self._session.hub(hub_id),
+            **values,
+        )
+        return [rows.memory_from_row(row, hub_id) for row in found]
+
+    def memory(self, hub_id: str, memory_id: str) -> Memory | None:
+        found = self._select(hub_id, f" AND m.id = %(id)s{self._seen}", id=memory_id)
+        return found[0] if found else None
+
+    def memory_by_number(self, hub_id: str, number: int) -> Memory | None:
+        found = self._select(hub_id, f" AND m.number = %(number)s{self._seen}", number=number)
+        return found[0] if found else None
+
+    def memory_by_key(self, hub_id: str, key: str, *, audience: str | None = None) -> Memory | None:
+        found = self._select(
+            hub_id,
+            " AND m.key_hash = hashtextextended(%(key)s, 0) AND m.key = %(key)s"
+            f" AND m.forgotten_at IS NULL{self._seen}",
+            key=key,
+        )
+        return first_named(found, audience)
+
+    def memory_by_path(
+        self, hub_id: str, source_path: str, *, audience: str | None = None
+    ) -> Memory | None:
+        found = self._select(
+            hub_id,
+            " AND m.path_hash = hashtextextended(%(path)s, 0) AND m.source_path = %(path)s"
+            f" AND m.forgotten_at IS NULL{self._seen}",
+            path=source_path,
+        )
+        return first_named(found, audience)
+
+    def memories_by_hash(self, hub_id: str, content_hash: str) -> list[Memory]:
+        return self._select(
+            hub_id,
+            f" AND m.content_hash = %(hash)s AND m.forgotten_at IS NULL{self._seen}"
+            " ORDER BY m.number",
+            hash=content_hash,
+        )
+
+    def memories_by_id(self, hub_id: str, memory_ids: Sequence[str]) -> dict[str, Memory]:
+        if not memory_ids:
+            return {}
+        found = self._select(hub_id, f" AND m.id = ANY(%(ids)s){self._seen}", ids=list(memory_ids))
+        return {memory.id: memory for memory in found}
+
+    def memories(
+        self,
+        hub_id: str,
+        wanted: Filter,
+        *,
+        order: Order,
+        after: tuple[Any, int] | None,
+        limit: int,
+    ) -> list[Memory]:
+        conditions, values = filters.where(wanted)
+        column, down = filters.ORDERINGS[order]
+        way = "DESC" if down else "ASC"
+        if after is not None:
+            conditions += (
+                f" AND ({column}, m.number) {'<' if down else '>'} (%(last)s, %(last_number)s)"
+            )
+            values |= {"last": after[0], "last_number": after[1]}
+        return self._select(
+            hub_id,
+            f"{conditions}{self._seen} ORDER BY {column} {way}, m.number {way} LIMIT %(limit)s",
+            limit=limit,
+            **values,
+        )
+
+    def ids_by_use(self, hub_id: str, wanted: Filter) -> list[str]:
+        conditions, values = filters.where(wanted)
+        found = self._session.all(
+            f"SELECT m.id FROM memories m WHERE m.hub_id = %(hub)s{conditions}{self._seen}"
+            " ORDER BY m.pinned DESC, greatest(m.updated_at, m.accessed_at) DESC, m.number DESC",
+            hub=self._session.hub(hub_id),
+            **values,
+        )
+        return [row[0] for row in found]
+
+    def adjacent(self, hub_id: str, pairs: Sequence[tuple[str, int, int]]) -> list[bool]:
+        if not pairs:
+            return []
+        sessions, lows, highs = zip(*pairs, strict=True)
+        found = self._session.all(
+            "SELECT NOT EXISTS (SELECT 1 FROM memories m WHERE m.hub_id = %(hub)s"
+            " AND m.session_hash = hashtextextended(p.session, 0) AND m.session = p.session"
+            " AND m.number > p.low AND m.number < p.high AND m.forgotten_at IS NULL"
+            f" AND m.quarantine = ''{self._seen})"
+            " FROM unnest(%(sessions)s::text[], %(lows)s::bigint[], %(highs)s::bigint[])"
+            " WITH ORDINALITY AS p (session, low, high, place) ORDER BY p.place",
+            hub=self._session.hub(hub_id),
+            sessions=list(sessions),
+            lows=list(lows),
+            highs=list(highs),
+        )
+        return [row[0] for row in found]
+
+    def speakers(self, hub_id: str, *, limit: int) -> list[str]:
+        # Jumps from one speaker to the next in the index, however many turns each has.
+        first = "SELECT min(m.speaker_front) FROM memories m WHERE m.hub_id = %(hub)s"
+        found = self._session.all(
+            "WITH RECURSIVE s (name) AS ("
+            f" ({first} AND m.speaker IS NOT NULL{self._seen})"
+            " UNION ALL"
+            f" SELECT ({first} AND m.speaker IS NOT NULL AND m.speaker_front > s.name{self._seen})"
+            " FROM s WHERE s.name IS NOT NULL)"
+            " SELECT name FROM s WHERE name IS NOT NULL LIMIT %(limit)s",
+            hub=self._session.hub(hub_id),
+            limit=limit,
+        )
+        names = [row[0] for row in found]
+        if any(len(name) == _FRONT_CHARS for name in names):
+            return self._long_speakers(hub_id, limit)
+        return names
+
+    def _long_speakers(self, hub_id: str, limit: int) -> list[str]:
+        found = self._session.all(
+            "SELECT DISTINCT m.speaker FROM memories m WHERE m.hub_id = %(hub)s"
+            f" AND m.speaker IS NOT NULL{self._seen} ORDER BY m.speaker LIMIT %(limit)s",
+            hub=self._session.hub(hub_id),
+            limit=limit,
+        )
+        return [row[0] for row in found]
+
+    # Counts
+
+    def statistics(self, hub_id: str) -> Statistics:
+        hub = self._session.hub(hub_id)
+        visible = "m.forgotten_at IS NULL AND m.quarantine = ''"
+
+        def counted(column: str) -> dict[str, int]:
+            return dict(
+                self._session.all(
+                    f"SELECT m.{column}, count(*) FROM memories m WHERE m.hub_id = %(hub)s"
+                    f"{self._seen} AND {visible} GROUP BY 1 ORDER BY 2 DESC, 1",
+                    hub=hub,
+                )
+            )
+
+        def count(table: str, only: str = "") -> int:
+            return int(
+                self._session.value(
+                    f"SELECT count(*) FROM {table} WHERE {table}.hub_id = %(hub)s{only}", hub=hub
+                )
+            )
+
+        totals = self._session.row(
+            "SELECT count(*), count(m.forgotten_at), count(*) FILTER (WHERE m.quarantine <> ''),"
+            " count(*) FILTER (WHERE m.pinned), coalesce(sum(octet_length(m.content)), 0),"
+            f" min(m.created_at), max(m.created_at), count(*) FILTER (WHERE {visible})"
+            f" FROM memories m WHERE m.hub_id = %(hub)s{self._seen}",
+            hub=hub,
+        )
+        name = self._session.value("SELECT name FROM hubs WHERE hub_id = %(hub)s", hub=hub)
+        return Statistics(
+            hub=name or "",
+            memories=totals[0],
+            visible=totals[7],
+            forgotten=totals[1],
+            quarantined=totals[2],
+            pinned=totals[3],
+            by_state=counted("state"),
+            by_category=counted("category"),
+            by_kind=counted("kind"),
+            by_layer=counted("layer"),
+            revisions=count("revisions", self._of_seen("revisions")),
+            changes=count("changes", self._seen_changes("changes")),
+            passages=count("passages", self._of_seen("passages")),
+            vectors=self._count_vectors(hub),
+            content_bytes=int(totals[4]),
+            receipts=count("receipts", self._of_hub),
+            oldest=None if totals[5] is None else from_micros(totals[5]),
+            newest=None if totals[6] is None else from_micros(totals[6]),
+            turns=count("turns", self._of_hub),
+            conflicts=self._count_clashes(hub),
+        )
+
+    def _count_vectors(self, hub: int) -> int:
+        if not self._seen:
+            total = "SELECT coalesce(sum(size), 0) FROM vector_totals WHERE hub_id = %(hub)s"
+            return int(self._session.value(total, hub=hub))
+        return int(
+            self._session.value(
+                "SELECT count(*) FROM vectors v"
+                " JOIN passages p ON p.hub_id = v.hub_id AND p.passage = v.passage"
+                " JOIN memories m ON m.hub_id = p.hub_id AND m.number = p.memory"
+                f" WHERE v.hub_id = %(hub)s{self._seen}",
+                hub=hub,
+            )
+        )
+
+    def _count_clashes(self, hub: int) -> int:
+        return int(
+            self._session.value(
+                "SELECT count(*) FROM clashes c WHERE c.hub_id = %(hub)s AND c.settled_at IS NULL"
+                f"{self._seen_clashes}",
+                hub=hub,
+            )
+        )
+
+    @property
+    def _seen_clashes(self) -> str:
+        if not self._seen:
+            return ""
+        return (
+            " AND EXISTS (SELECT 1 FROM memories m WHERE m.hub_id = %(hub)s"
+            f" AND m.id = c.memory_id{self._seen})"
+        )
+
+    def _seen_changes(self, table: str) -> str:
+        """A change set is seen by those who see something that it changed, and, where nothing of
+        it is left, by everyone."""
+        if not self._seen:
+            return ""
+        touched = f"FROM revisions r WHERE r.hub_id = %(hub)s AND r.change_id = {table}.id"
+        return (
+            f" AND (EXISTS (SELECT 1 {touched}{self._of_seen('r')})"
+            f" OR NOT EXISTS (SELECT 1 {touched}))"
+        )

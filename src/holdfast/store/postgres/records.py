@@ -1,0 +1,115 @@
+"""Records: keys, members, jobs. Those that belong to no hub have hub 0."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+from holdfast.domain.clock import from_micros, to_micros
+from holdfast.domain.record import NO_HUB, Record
+from holdfast.errors import AlreadyExists, NotFound
+from holdfast.store.postgres import rows
+from holdfast.store.postgres.session import NO_SUCH_HUB, Part
+
+_COLUMNS = "r.kind, r.id, r.at, r.body, r.lookup, r.due"
+# The number of no hub: real ones begin at 1.
+_NO_HUB = 0
+
+
+class RecordsReader(Part):
+    """The part of the Reader that is about records."""
+
+    def _records_hub(self, hub_id: str) -> int:
+        return _NO_HUB if hub_id == NO_HUB else self._session.hub(hub_id)
+
+    def _records(self, hub_id: str, kind: str, rest: str, **values: Any) -> list[Record]:
+        found = self._session.all(
+            f"SELECT {_COLUMNS} FROM records r WHERE r.hub_id = %(hub)s AND r.kind = %(kind)s"
+            f" {rest}",
+            hub=self._records_hub(hub_id),
+            kind=kind,
+            **values,
+        )
+        return [_from_row(row, hub_id) for row in found]
+
+    def record(self, hub_id: str, kind: str, record_id: str) -> Record | None:
+        found = self._records(hub_id, kind, "AND r.id = %(id)s", id=record_id)
+        return found[0] if found else None
+
+    def record_by_lookup(self, hub_id: str, kind: str, lookup: str) -> Record | None:
+        found = self._records(hub_id, kind, "AND r.lookup = %(lookup)s", lookup=lookup)
+        return found[0] if found else None
+
+    def records(self, hub_id: str, kind: str, *, limit: int, after: str = "") -> list[Record]:
+        return self._records(
+            hub_id,
+            kind,
+            "AND r.id > %(after)s ORDER BY r.id LIMIT %(limit)s",
+            after=after,
+            limit=limit,
+        )
+
+    def scan_records(self, hub_id: str) -> Iterator[Record]:
+        for row in self._session.scan(
+            f"SELECT {_COLUMNS} FROM records r WHERE r.hub_id = %(hub)s ORDER BY r.kind, r.id",
+            hub=self._records_hub(hub_id),
+        ):
+            yield _from_row(row, hub_id)
+
+    def due_records(self, kind: str, by: datetime, *, limit: int) -> list[Record]:
+        # Asked of all hubs at once, by an index on what is due: one look, however many hubs there
+        # are. Where nodes share them, each gives its first few.
+        self._session.run("SELECT set_config('holdfast.due', 'all', true)")
+        found = self._session.all(
+            f"SELECT {_COLUMNS}, h.id FROM records r LEFT JOIN hubs h ON h.hub_id = r.hub_id"
+            " WHERE r.kind = %(kind)s AND r.due <= %(by)s"
+            " ORDER BY r.due, r.hub_id, r.id LIMIT %(limit)s",
+            kind=kind,
+            by=to_micros(by),
+            limit=limit,
+        )
+        self._session.run("SELECT set_config('holdfast.due', '', true)")
+        return [_from_row(row, row[6] or NO_HUB) for row in found]
+
+
+class RecordsWriter(RecordsReader):
+    """The part of the Writer that is about records."""
+
+    def put_record(self, record: Record) -> None:
+        hub = self._records_hub(record.hub_id)
+        if hub == NO_SUCH_HUB:
+            raise NotFound(f"There is no hub {record.hub_id}.")
+        # Asked first: a refusal by the index would end the whole transaction.
+        if record.lookup is not None:
+            other = self.record_by_lookup(record.hub_id, record.kind, record.lookup)
+            if other is not None and other.id != record.id:
+                raise AlreadyExists(f"Another {record.kind} has the lookup {record.lookup!r}.")
+        self._session.put(
+            "INSERT INTO records (hub_id, kind, id, at, body, lookup, due)"
+            " VALUES (%s, %s, %s, %s, %s, %s, %s) ON CONFLICT (hub_id, kind, id) DO UPDATE SET"
+            " at = excluded.at, body = excluded.body, lookup = excluded.lookup,"
+            " due = excluded.due",
+            (
+                hub,
+                record.kind,
+                record.id,
+                to_micros(record.at),
+                rows.dumps(dict(record.body)),
+                record.lookup,
+                None if record.due is None else to_micros(record.due),
+            ),
+        )
+
+    def drop_record(self, hub_id: str, kind: str, record_id: str) -> bool:
+        dropped = self._session.put(
+            "DELETE FROM records WHERE hub_id = %s AND kind = %s AND id = %s",
+            (self._records_hub(hub_id), kind, record_id),
+        )
+        return dropped > 0
+
+
+def _from_row(row: rows.Row, hub_id: str) -> Record:
+    due = None if row[5] is None else from_micros(row[5])
+    return Record(hub_id, row[0], row[1], from_micros(row[2]), json.loads(row[3]), row[4], due)

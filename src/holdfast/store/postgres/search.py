@@ -1,0 +1,237 @@
+"""Searching: by terms, phrases and parts of words. Finding, not ranking: what comes back is in a
+rough order of merit, and the engine ranks it alike for every store."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from holdfast.domain.memory import Memory
+from holdfast.domain.query import Filter, Order
+from holdfast.store.postgres import filters, lexemes, rows
+from holdfast.store.postgres.history import HistoryReader
+from holdfast.store.values import Candidate, Lexicon, TermQuery, TextQuery
+from holdfast.text.searchable import searchable
+from holdfast.text.terms import trigram_text
+
+# Rows are read so many at a time where it is not known how many are wanted: a page, mostly.
+_BATCH = 32
+# The rough merit is BM25 with every term counted once, and these are its usual constants here: with
+# them, what is cut off at the limit is what the engine would rank last.
+_K1, _B = 0.9, 0.4
+
+
+class SearchReader(HistoryReader):
+    """The part of the Reader that searches."""
+
+    def lexicon(self, hub_id: str, terms: Sequence[str]) -> Lexicon:
+        hub = self._session.hub(hub_id)
+        totals = self._session.row(
+            "SELECT passages, terms FROM hub_counts WHERE hub_id = %(hub)s", hub=hub
+        )
+        passages, length = totals or (0, 0)
+        held: dict[str, int] = {}
+        if terms:
+            held = dict(
+                self._session.all(
+                    "SELECT term, passages FROM terms WHERE hub_id = %(hub)s"
+                    " AND term = ANY(%(terms)s)",
+                    hub=hub,
+                    terms=list(terms),
+                )
+            )
+        return Lexicon(passages, length, {term: held.get(term, 0) for term in terms})
+
+    def search_terms(
+        self, hub_id: str, query: TermQuery, wanted: Filter, *, limit: int
+    ) -> list[Candidate]:
+        if not (query.terms or query.phrases or query.prefixes):
+            return []
+        conditions, values = filters.where(wanted)
+        source, asked = self._matching_words(hub_id, query)
+        reach = limit
+        while True:
+            # Ranking first and filtering after keeps the joins off the many weak matches. Where
+            # the filter then leaves too few, the next round reaches further.
+            found = self._session.all(
+                f"SELECT {rows.PASSAGE_COLUMNS}, w.every FROM"
+                f" (SELECT s.*, count(*) OVER () AS every FROM ({source}"
+                "  ORDER BY merit DESC, passage LIMIT %(reach)s) AS s) AS w"
+                " JOIN passages p ON p.hub_id = %(hub)s AND p.passage = w.passage"
+                " JOIN memories m ON m.hub_id = %(hub)s AND m.number = w.memory"
+                f" WHERE m.hub_id = %(hub)s{conditions}{self._seen}"
+                " ORDER BY w.merit DESC, p.passage LIMIT %(limit)s",
+                reach=reach,
+                limit=limit,
+                **asked,
+                **values,
+            )
+            if len(found) >= limit or self._all_reached(source, asked, found, reach):
+                return [rows.candidate_from_row(row) for row in found]
+            reach *= 8
+
+    def _all_reached(
+        self, source: str, asked: dict[str, Any], found: list[Any], reach: int
+    ) -> bool:
+        """Whether no more passages match than were looked at."""
+        if found:
+            return bool(found[0][-1] < reach)
+        matches = self._session.value(
+            f"SELECT count(*) FROM ({source} LIMIT %(reach)s) AS s", reach=reach, **asked
+        )
+        return bool(matches < reach)
+
+    def _matching_words(self, hub_id: str, query: TermQuery) -> tuple[str, dict[str, Any]]:
+        """A statement for the passages that match, with their merit, and its values."""
+        hub = self._session.hub(hub_id)
+        values: dict[str, Any] = {"hub": hub}
+        if query.phrases:
+            # The phrases decide; loose terms only add to the merit.
+            held = lexemes.every(hub, (term for phrase in query.phrases for term in phrase))
+        else:
+            held = lexemes.either(hub, query.terms, query.prefixes)
+        conditions = " AND w.words @@ %(held)s::tsquery"
+        values["held"] = held
+        texts = [(phrase, "") for phrase in query.phrases if len(phrase) > 1]
+        texts += [(phrase, "NOT ") for phrase in query.excluded]
+        for at, (phrase, negation) in enumerate(texts):
+            conditions += (
+                f" AND {negation}(position(%(phrase{at})s IN ' ' || b.body || ' ') > 0"
+                f" OR position(%(phrase{at})s IN ' ' || b.head || ' ') > 0)"
+            )
+            values[f"phrase{at}"] = f" {' '.join(phrase)} "
+        body = " JOIN passages b ON b.hub_id = w.hub_id AND b.passage = w.passage" if texts else ""
+        merit, weights = self._merit(hub_id, query)
+        return (
+            f"SELECT w.passage, w.memory, {merit} AS merit FROM words w{body}"
+            f" WHERE w.hub_id = %(hub)s{conditions}",
+            values | weights,
+        )
+
+    def _merit(self, hub_id: str, query: TermQuery) -> tuple[str, dict[str, Any]]:
+        """BM25 with every term counted once: how rare the terms are that a passage holds, and how
+        long it is."""
+        told = self.lexicon(hub_id, query.terms)
+        hub = self._session.hub(hub_id)
+        # A term alone tells passages apart by their length only.
+        parts, values = ["1"], {"average": max(told.terms / max(told.passages, 1), 1.0)}
+        weighed: dict[str, Any] = {}
+        for at, term in enumerate(query.terms):
+            held = told.frequency[term]
+            rarity = math.log(1 + (max(told.passages, held) - held + 0.5) / (held + 0.5))
+            parts.append(f"CASE WHEN w.words @@ %(term{at})s::tsquery THEN {rarity:.6f} ELSE 0 END")
+            weighed[f"term{at}"] = lexemes.quoted(hub, term)
+        for at, front in enumerate(query.prefixes):
+            parts.append(f"CASE WHEN w.words @@ %(front{at})s::tsquery THEN 1 ELSE 0 END")
+            weighed[f"front{at}"] = f"{lexemes.quoted(hub, front)}:*"
+        damping = f"(1 + {_K1} * ({1 - _B} + {_B} * w.length / %(average)s::float8))"
+        return f"({' + '.join(parts)}) / {damping}", {**values, **weighed}
+
+    # Parts of words
+
+    def search_substring(
+        self, hub_id: str, needle: str, wanted: Filter, *, limit: int
+    ) -> list[str]:
+        hub = self._session.hub(hub_id)
+        conditions, values = filters.where(wanted)
+        grams = lexemes.grams_asked(hub, needle)
+        # Too short for a trigram: every text that is in the index is looked at.
+        held = " AND s.grams @> %(grams)s::integer[]" if grams else ""
+        out: list[str] = []
+        for row in self._session.scan(
+            f"SELECT {rows.MEMORY_COLUMNS} FROM substrings s"
+            " JOIN memories m ON m.hub_id = s.hub_id AND m.number = s.memory"
+            f" WHERE s.hub_id = %(hub)s AND m.hub_id = %(hub)s{held}{conditions}{self._seen}"
+            " ORDER BY m.number DESC",
+            hub=hub,
+            grams=grams,
+            **values,
+        ):
+            memory = rows.memory_from_row(row, hub_id)
+            if needle in searchable(memory):
+                out.append(memory.id)
+                if len(out) == limit:
+                    break
+        return out
+
+    def matching(
+        self, hub_id: str, query: TextQuery, wanted: Filter, *, order: Order
+    ) -> Iterator[Memory]:
+        # Which rows, in order, before any content is read: sorting would carry it all along.
+        keys = self._matching_keys(hub_id, query, wanted, order)
+        for start in range(0, len(keys), _BATCH):
+            batch = dict(keys[start : start + _BATCH])
+            found = self._select(hub_id, " AND m.number = ANY(%(numbers)s)", numbers=list(batch))
+            there = {memory.number: memory for memory in found}
+            for number, by_words in batch.items():
+                memory = there[number]
+                # Trigrams only say that the text may hold it, and not where.
+                if by_words or query.needle in trigram_text(memory.content):
+                    yield memory
+
+    def _matching_keys(
+        self, hub_id: str, query: TextQuery, wanted: Filter, order: Order
+    ) -> list[tuple[int, bool]]:
+        """The numbers of those that may match, in order, each with whether its words do."""
+        hub = self._session.hub(hub_id)
+        conditions, values = filters.where(wanted)
+        column, down = filters.ORDERINGS[order]
+        way = "DESC" if down else "ASC"
+        grams = lexemes.grams_asked(hub, query.needle)
+        held = " AND s.grams @> %(grams)s::integer[]" if grams else ""
+        parts = [
+            f"SELECT s.memory, false AS by_words FROM substrings s WHERE s.hub_id = %(hub)s{held}"
+        ]
+        if query.terms:
+            # The index knows title and body together; which of them, the passage's own terms tell.
+            parts.append(
+                "SELECT w.memory, true FROM words w JOIN passages b ON b.hub_id = w.hub_id"
+                " AND b.passage = w.passage WHERE w.hub_id = %(hub)s"
+                " AND w.words @@ %(every)s::tsquery"
+                " AND string_to_array(b.body, ' ') @> %(terms)s::text[]"
+            )
+        return self._session.all(
+            "SELECT m.number, t.by_words FROM (SELECT memory, bool_or(by_words) AS by_words"
+            f" FROM ({' UNION ALL '.join(parts)}) AS u GROUP BY memory) AS t"
+            f" JOIN memories m ON m.hub_id = %(hub)s AND m.number = t.memory"
+            f" WHERE m.hub_id = %(hub)s{conditions}{self._seen}"
+            f" ORDER BY {column} {way}, m.number {way}",
+            hub=hub,
+            grams=grams,
+            every=lexemes.every(hub, query.terms),
+            terms=list(query.terms),
+            **values,
+        )
+
+    # Passages
+
+    def passages(self, hub_id: str, memory_ids: Sequence[str]) -> list[Candidate]:
+        if not memory_ids:
+            return []
+        found = self._session.all(
+            f"SELECT {rows.PASSAGE_COLUMNS} FROM memories m"
+            " JOIN passages p ON p.hub_id = m.hub_id AND p.memory = m.number"
+            f" WHERE m.hub_id = %(hub)s AND m.id = ANY(%(ids)s){self._seen}"
+            " ORDER BY m.number, p.ordinal",
+            hub=self._session.hub(hub_id),
+            ids=list(memory_ids),
+        )
+        return [rows.candidate_from_row(row) for row in found]
+
+    def candidates(
+        self, hub_id: str, passage_ids: Sequence[int], wanted: Filter
+    ) -> list[Candidate]:
+        if not passage_ids:
+            return []
+        conditions, values = filters.where(wanted)
+        found = self._session.all(
+            f"SELECT {rows.PASSAGE_COLUMNS} FROM passages p"
+            " JOIN memories m ON m.hub_id = p.hub_id AND m.number = p.memory"
+            " WHERE p.hub_id = %(hub)s AND p.passage = ANY(%(ids)s::bigint[])"
+            f" AND m.hub_id = %(hub)s{conditions}{self._seen} ORDER BY p.passage",
+            hub=self._session.hub(hub_id),
+            ids=list(passage_ids),
+            **values,
+        )
+        return [rows.candidate_from_row(row) for row in found]

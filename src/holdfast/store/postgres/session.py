@@ -1,0 +1,145 @@
+"""One transaction on one connection: runs statements, keeps the deadline, names the hubs.
+
+Every statement of the store goes through here; that is where a test listens.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+from holdfast.errors import DeadlineExceeded
+from holdfast.store.postgres.filters import SEEN, viewer_values
+
+if TYPE_CHECKING:
+    import psycopg
+
+    from holdfast.domain.access import Viewer
+
+# No hub has this number, so what is asked of it has no answer.
+NO_SUCH_HUB = -1
+# Rows fetched at a time where it is not known how many are wanted.
+_BATCH = 500
+# Names of cursors; never used twice, so that one left open closes no other.
+_SCANS = count(1)
+
+# Called with every statement; for tests that look at what is sent.
+LISTENERS: list[Callable[[str], None]] = []
+
+
+class Session:
+    """What readers and writers ask; good until the transaction ends."""
+
+    def __init__(
+        self,
+        connection: psycopg.Connection[Any],
+        viewer: Viewer | None = None,
+        deadline_s: float | None = None,
+    ) -> None:
+        self.connection = connection
+        self.viewer = viewer
+        self._viewer_values = viewer_values(viewer)
+        self._hubs: dict[str, int] = {}
+        self._seconds = deadline_s
+        self._ends = None if deadline_s is None else time.monotonic() + deadline_s
+
+    def run(self, sql: str, /, **values: Any) -> psycopg.Cursor[Any]:
+        """The cursor after the statement; the viewer's values are there where they are needed."""
+        self._before(sql)
+        return self.connection.execute(sql, {**self._viewer_values, **values})
+
+    def all(self, sql: str, /, **values: Any) -> list[Any]:
+        return self.run(sql, **values).fetchall()
+
+    def row(self, sql: str, /, **values: Any) -> Any:
+        """The first row, or None."""
+        return self.run(sql, **values).fetchone()
+
+    def value(self, sql: str, /, **values: Any) -> Any:
+        """The first value of the first row, or None."""
+        row = self.run(sql, **values).fetchone()
+        return None if row is None else row[0]
+
+    def put(self, sql: str, row: Sequence[Any]) -> int:
+        """A statement with its values in order; returns how many rows it was about."""
+        self._before(sql)
+        return self.connection.execute(sql, row).rowcount
+
+    def scan(self, sql: str, /, **values: Any) -> Iterator[tuple[Any, ...]]:
+        """The rows one after the other, fetched in batches: there may be a million."""
+        return self._scan(sql, {**self._viewer_values, **values}, binary=False)
+
+    def scan_bytes(self, sql: str, /, **values: Any) -> Iterator[tuple[Any, ...]]:
+        """The same where the rows hold bytes, which as text would be twice as long."""
+        return self._scan(sql, values, binary=True)
+
+    def _scan(
+        self, sql: str, values: Mapping[str, Any], *, binary: bool
+    ) -> Iterator[tuple[Any, ...]]:
+        self._before(sql)
+        with self.connection.cursor(f"scan_{next(_SCANS)}", binary=binary) as cursor:
+            cursor.itersize = _BATCH
+            cursor.execute(sql, values)
+            for row in cursor:
+                self._in_time()
+                yield row
+
+    def hub(self, hub_id: str) -> int:
+        """The hub's number; from here on the transaction may see its rows."""
+        number = self._hubs.get(hub_id)
+        if number is None:
+            number = self.value(
+                "SELECT h.hub_id, set_config('holdfast.hubs',"
+                " current_setting('holdfast.hubs') || ',' || h.hub_id, true)"
+                " FROM hubs h WHERE h.id = %(hub)s",
+                hub=hub_id,
+            )
+            # One that is not there is asked for again: this writer may be about to make it.
+            if number is None:
+                return NO_SUCH_HUB
+            self._hubs[hub_id] = number
+        return number
+
+    def forget_hub(self, hub_id: str) -> None:
+        self._hubs.pop(hub_id, None)
+
+    def _before(self, sql: str) -> None:
+        self._in_time()
+        for listener in LISTENERS:
+            listener(sql)
+
+    def _in_time(self) -> None:
+        if self._ends is not None and time.monotonic() >= self._ends:
+            raise DeadlineExceeded(
+                f"The read was stopped after {self._seconds:g} s; this is not an empty answer.",
+                hint="Narrow the query, or raise recall.deadline_s.",
+            )
+
+
+class Part:
+    """A part of the Reader or the Writer: what they all know."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    @property
+    def _seen(self) -> str:
+        """What the viewer may see, as a condition on `m`."""
+        return "" if self._session.viewer is None else SEEN
+
+    @property
+    def _of_hub(self) -> str:
+        """What has no boundary of its own is the hub's; nobody else sees any of it."""
+        viewer = self._session.viewer
+        return "" if viewer is None or "hub" in viewer.boundaries else " AND FALSE"
+
+    def _of_seen(self, table: str) -> str:
+        """What belongs to a memory is seen by those who see the memory."""
+        if not self._seen:
+            return ""
+        return (
+            f" AND EXISTS (SELECT 1 FROM memories m WHERE m.hub_id = %(hub)s"
+            f" AND m.number = {table}.memory{self._seen})"
+        )

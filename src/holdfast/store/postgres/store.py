@@ -1,0 +1,136 @@
+"""The store on PostgreSQL: many processes on many machines, one database.
+
+Readers see one moment and wait for nobody. Writers take turns: `write()` waits at its beginning for
+the turn, so that whatever is read inside it stays true until it ends.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from holdfast.errors import StoreError
+from holdfast.store.postgres.connections import Connections, closed, complete, connect
+from holdfast.store.postgres.faults import address_of, translated
+from holdfast.store.postgres.migrate import prepare
+from holdfast.store.postgres.reader import PostgresReader
+from holdfast.store.postgres.schema import SCHEMA
+from holdfast.store.postgres.session import Session
+from holdfast.store.postgres.writer import PostgresWriter
+from holdfast.store.values import Capability, Problem, Progress
+
+if TYPE_CHECKING:
+    from holdfast.domain.access import Viewer
+    from holdfast.store.base import Store
+
+
+def open_store(url: str) -> Store:
+    """The store in the database that the URL names; its tables are made if they are not there."""
+    return PostgresStore(url)
+
+
+class PostgresStore:
+    """A database on a PostgreSQL server."""
+
+    capabilities = frozenset(
+        {
+            Capability.DURABLE,
+            Capability.MULTI_PROCESS,
+            Capability.DEADLINES,
+            Capability.VECTORS,
+        }
+    )
+
+    def __init__(self, url: str, *, partitions: int | None = None, citus: bool = False) -> None:
+        self.address = address_of(url)
+        self._url = complete(url)
+        with translated(self.address), connect(self._url) as connection:
+            self.offered = prepare(connection, self.address, partitions=partitions, citus=citus)
+        self._closed = False
+        self._start()
+
+    def _start(self) -> None:
+        self._process = os.getpid()
+        self._thread = threading.local()
+        names = dict.fromkeys([SCHEMA, "public", self.offered.vector_schema])
+        search_path = ", ".join(f'"{name}"' for name in names if name)
+        self._connections = Connections(self._url, self.address, search_path)
+
+    def _ready(self) -> None:
+        if self._closed:
+            raise closed(self.address)
+        if os.getpid() != self._process:
+            # A forked child leaves its parent's connections alone and makes its own.
+            _LEFT_ALONE.append(self._connections)
+            self._start()
+
+    @contextmanager
+    def read(
+        self, *, deadline_s: float | None = None, viewer: Viewer | None = None
+    ) -> Iterator[PostgresReader]:
+        self._ready()
+        with (
+            translated(self.address),
+            self._connections.reading(deadline_s) as connection,
+        ):
+            yield PostgresReader(Session(connection, viewer, deadline_s))
+
+    @contextmanager
+    def write(
+        self, *, durable: bool = True, viewer: Viewer | None = None
+    ) -> Iterator[PostgresWriter]:
+        self._ready()
+        if getattr(self._thread, "writing", False):
+            raise StoreError("A write was begun inside another write of the same thread.")
+        self._thread.writing = True
+        try:
+            with (
+                translated(self.address),
+                self._connections.writing(durable=durable) as connection,
+            ):
+                yield PostgresWriter(Session(connection, viewer))
+        finally:
+            self._thread.writing = False
+
+    def check(self) -> list[Problem]:
+        from holdfast.store.postgres.check import problems
+
+        with self.read() as reader:
+            return problems(reader)
+
+    def rescue(self) -> str:
+        raise StoreError(
+            "A PostgreSQL server mends its own files; Holdfast cannot.",
+            hint="Restore a backup of the server if tables are damaged.",
+        )
+
+    def settle(self) -> None:
+        """Clears away rows that were removed, so that nothing purged stays in the tables. What a
+        server keeps in its write-ahead log, its standbys and its backups is its owner's to clear.
+        """
+        self._ready()
+        from holdfast.store.postgres.schema import OF_A_HUB
+
+        with translated(self.address), connect(self._url) as connection:
+            names = ", ".join(f"{SCHEMA}.{name}" for name in OF_A_HUB)
+            connection.execute(f"VACUUM (SKIP_LOCKED) {names}")
+
+    def backup(self, path: str, progress: Progress | None = None) -> None:
+        raise StoreError(
+            "A PostgreSQL database is copied by its own tools.",
+            hint=f"Use `pg_dump --schema {SCHEMA}`, or `holdfast export` to write it out.",
+        )
+
+    def close(self) -> None:
+        if self._closed:
+            return
+        self._closed = True
+        if os.getpid() == self._process:
+            self._connections.close()
+
+
+# Kept from being closed when they would be collected: they are those of a parent process.
+_LEFT_ALONE: list[Any] = []

@@ -1,0 +1,295 @@
+"""Writing what is canonical: rows into tables, inside the one transaction that `write()` opened."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from holdfast.domain.change import Change, Receipt, Revision
+from holdfast.domain.clock import to_micros
+from holdfast.domain.turn import Turn
+from holdfast.errors import NotFound
+from holdfast.store.postgres import rows
+from holdfast.store.postgres.indexing import IndexWriter
+from holdfast.store.postgres.records import RecordsWriter
+from holdfast.store.postgres.schema import OF_A_HUB
+from holdfast.store.postgres.session import NO_SUCH_HUB
+
+if TYPE_CHECKING:
+    from holdfast.domain.hub import Hub, HubState
+    from holdfast.domain.memory import Memory
+    from holdfast.domain.mirror import Agreed, Clash
+
+
+class PostgresWriter(IndexWriter, RecordsWriter):
+    """The Writer of the contract."""
+
+    def _own(self, hub_id: str) -> int:
+        """The number of a hub that is there."""
+        hub = self._session.hub(hub_id)
+        if hub == NO_SUCH_HUB:
+            raise NotFound(f"There is no hub {hub_id}.")
+        return hub
+
+    # Hubs
+
+    def add_hub(self, hub: Hub) -> None:
+        self._session.put(
+            "INSERT INTO hubs (hub_id, id, name, owner, created_at, state)"
+            " VALUES (nextval('hub_ids'), %s, %s, %s, %s, %s)",
+            (hub.id, hub.name, hub.owner, to_micros(hub.created_at), hub.state),
+        )
+        self._session.put(
+            "INSERT INTO hub_counts (hub_id, numbers) VALUES (%s, %s)",
+            (self._own(hub.id), hub.numbers),
+        )
+
+    def rename_hub(self, hub_id: str, name: str) -> None:
+        self._session.put(
+            "UPDATE hubs SET name = %s WHERE hub_id = %s", (name, self._session.hub(hub_id))
+        )
+
+    def set_hub_state(self, hub_id: str, state: HubState, numbers: int) -> None:
+        hub = self._session.hub(hub_id)
+        self._session.put("UPDATE hubs SET state = %s WHERE hub_id = %s", (state, hub))
+        self._session.put("UPDATE hub_counts SET numbers = %s WHERE hub_id = %s", (numbers, hub))
+
+    def drop_hub(self, hub_id: str) -> None:
+        hub = self._session.hub(hub_id)
+        for table in (*OF_A_HUB, "hubs"):
+            self._session.put(f"DELETE FROM {table} WHERE hub_id = %s", (hub,))
+        self._session.forget_hub(hub_id)
+
+    def take_numbers(self, hub_id: str, count: int) -> int:
+        last = self._session.value(
+            "UPDATE hub_counts SET numbers = numbers + %(count)s WHERE hub_id = %(hub)s"
+            " RETURNING numbers",
+            count=count,
+            hub=self._own(hub_id),
+        )
+        return int(last - count + 1)
+
+    # Memories and their history
+
+    def add_memory(self, memory: Memory) -> None:
+        self._session.put(
+            rows.INSERT_MEMORY, (self._own(memory.hub_id), *rows.memory_to_row(memory))
+        )
+
+    def set_memory(self, memory: Memory) -> None:
+        changed = self._session.put(
+            rows.UPDATE_MEMORY, (*rows.memory_to_row(memory), self._own(memory.hub_id), memory.id)
+        )
+        if not changed:
+            raise NotFound(f"There is no memory {memory.id} to be changed.")
+
+    def add_change(self, change: Change) -> None:
+        self._session.put(
+            "INSERT INTO changes (hub_id, id, at, actor, action, reason, undoes, undone_by)"
+            " VALUES (%s, %s, %s, %s, %s, %s, %s, %s)",
+            (
+                self._own(change.hub_id),
+                change.id,
+                to_micros(change.at),
+                change.actor,
+                change.action,
+                change.reason,
+                change.undoes,
+                change.undone_by,
+            ),
+        )
+
+    def mark_undone(self, hub_id: str, change_id: str, by: str | None) -> None:
+        self._session.put(
+            "UPDATE changes SET undone_by = %s WHERE hub_id = %s AND id = %s",
+            (by, self._session.hub(hub_id), change_id),
+        )
+
+    def add_revision(
+        self,
+        hub_id: str,
+        change_id: str,
+        memory_id: str,
+        version: int,
+        at: datetime,
+        fields: Mapping[str, tuple[Any, Any]],
+    ) -> None:
+        hub = self._own(hub_id)
+        added = self._session.put(
+            "INSERT INTO revisions (hub_id, memory, version, change_id, at, fields)"
+            " SELECT m.hub_id, m.number, %s, %s, %s, %s FROM memories m"
+            " WHERE m.hub_id = %s AND m.id = %s",
+            (version, change_id, to_micros(at), rows.fields_to_row(fields), hub, memory_id),
+        )
+        if not added:
+            raise NotFound(f"There is no memory {memory_id} for this revision.")
+
+    def add_receipt(self, hub_id: str, receipt: Receipt) -> None:
+        self._session.put(
+            "INSERT INTO receipts (hub_id, memory_id, number, at, actor, reason, revisions)"
+            " VALUES (%s, %s, %s, %s, %s, %s, %s)",
+            (
+                self._own(hub_id),
+                receipt.memory_id,
+                receipt.number,
+                to_micros(receipt.at),
+                receipt.actor,
+                receipt.reason,
+                receipt.revisions,
+            ),
+        )
+
+    def correct(self, hub_id: str, row: Change | Revision | Turn | Receipt | Clash) -> None:
+        hub = self._own(hub_id)
+        if isinstance(row, Change):
+            self._session.put(
+                "UPDATE changes SET reason = %s WHERE hub_id = %s AND id = %s",
+                (row.reason, hub, row.id),
+            )
+        elif isinstance(row, Revision):
+            self._session.put(
+                "UPDATE revisions SET fields = %s WHERE hub_id = %s AND sequence = %s",
+                (rows.fields_to_row(row.fields), hub, row.sequence),
+            )
+        elif isinstance(row, Turn):
+            self._correct_turn(hub, row)
+        elif isinstance(row, Receipt):
+            self._session.put(
+                "UPDATE receipts SET reason = %s WHERE hub_id = %s AND memory_id = %s AND at = %s",
+                (row.reason, hub, row.memory_id, to_micros(row.at)),
+            )
+        else:
+            self._session.put(
+                "UPDATE clashes SET in_store = %s, in_file = %s WHERE hub_id = %s AND id = %s",
+                (row.in_store, row.in_file, hub, row.id),
+            )
+
+    def purge(self, hub_id: str, memory_id: str) -> int:
+        hub = self._session.hub(hub_id)
+        number = self._number(hub, memory_id)
+        if number is None:
+            return 0
+        self._unindex(hub, number)
+        changes = self._session.all(
+            "SELECT change_id FROM revisions WHERE hub_id = %(hub)s AND memory = %(memory)s",
+            hub=hub,
+            memory=number,
+        )
+        self._session.put(
+            "DELETE FROM clashes WHERE hub_id = %s AND (memory_id = %s OR (SELECT m.content"
+            " FROM memories m WHERE m.hub_id = %s AND m.number = %s) IN (in_store, in_file))",
+            (hub, memory_id, hub, number),
+        )
+        self._session.put("DELETE FROM memories WHERE hub_id = %s AND number = %s", (hub, number))
+        self._session.put(
+            "DELETE FROM changes c WHERE c.hub_id = %s AND c.id = ANY(%s::text[]) AND NOT EXISTS"
+            " (SELECT 1 FROM revisions r WHERE r.hub_id = %s AND r.change_id = c.id)",
+            (hub, [row[0] for row in changes], hub),
+        )
+        return len(changes)
+
+    # The conversation log and mirrored files
+
+    def add_turn(self, turn: Turn) -> None:
+        hub = self._own(turn.hub_id)
+        place = self._session.value(
+            "INSERT INTO turns (hub_id, id, role, content, at, source, session) VALUES (%(hub)s,"
+            " %(id)s, %(role)s, %(content)s, %(at)s, %(source)s, %(session)s) RETURNING place",
+            hub=hub,
+            id=turn.id,
+            role=turn.role,
+            content=turn.content,
+            at=to_micros(turn.at),
+            source=turn.source,
+            session=turn.session,
+        )
+        self._index_turn(hub, place, turn.content)
+
+    def _correct_turn(self, hub: int, turn: Turn) -> None:
+        place = self._session.value(
+            "UPDATE turns SET content = %(content)s, source = %(source)s, session = %(session)s"
+            " WHERE hub_id = %(hub)s AND id = %(id)s RETURNING place",
+            hub=hub,
+            id=turn.id,
+            content=turn.content,
+            source=turn.source,
+            session=turn.session,
+        )
+        if place is not None:
+            self._index_turn(hub, place, turn.content)
+
+    def prune_turns(self, hub_id: str, *, keep: int) -> int:
+        hub = self._session.hub(hub_id)
+        oldest = self._session.value(
+            "SELECT place FROM turns WHERE hub_id = %(hub)s ORDER BY place DESC LIMIT 1"
+            " OFFSET %(keep)s",
+            hub=hub,
+            keep=keep,
+        )
+        if oldest is None:
+            return 0
+        self._session.put("DELETE FROM turn_words WHERE hub_id = %s AND place <= %s", (hub, oldest))
+        return self._session.put(
+            "DELETE FROM turns WHERE hub_id = %s AND place <= %s", (hub, oldest)
+        )
+
+    def set_agreed(self, hub_id: str, agreed: Agreed) -> None:
+        self._session.put(
+            "INSERT INTO agreed (hub_id, path, text, at) VALUES (%s, %s, %s, %s)"
+            " ON CONFLICT (hub_id, path_hash, path_hash_two) DO UPDATE"
+            " SET text = excluded.text, at = excluded.at",
+            (self._own(hub_id), agreed.path, agreed.text, to_micros(agreed.at)),
+        )
+
+    def drop_agreed(self, hub_id: str, path: str) -> None:
+        self._session.put(
+            "DELETE FROM agreed WHERE hub_id = %s AND path_hash = hashtextextended(%s, 0)"
+            " AND path = %s",
+            (self._session.hub(hub_id), path, path),
+        )
+
+    def add_clash(self, hub_id: str, clash: Clash) -> None:
+        self._session.put(
+            "INSERT INTO clashes (hub_id, id, memory_id, path, in_store, in_file, at, settled_at)"
+            " VALUES (%s, %s, %s, %s, %s, %s, %s, %s)",
+            (
+                self._own(hub_id),
+                *clash[:5],
+                to_micros(clash.at),
+                None if clash.settled_at is None else to_micros(clash.settled_at),
+            ),
+        )
+
+    def settle_clash(self, hub_id: str, clash_id: str, at: datetime) -> None:
+        self._session.put(
+            "UPDATE clashes SET settled_at = %s WHERE hub_id = %s AND id = %s",
+            (to_micros(at), self._session.hub(hub_id), clash_id),
+        )
+
+    # Counters
+
+    def count_access(self, hub_id: str, memory_ids: Sequence[str], at: datetime) -> None:
+        self._count(
+            hub_id,
+            memory_ids,
+            "access_count = m.access_count + n.times, accessed_at = %(at)s",
+            at=to_micros(at),
+        )
+
+    def count_shown(self, hub_id: str, memory_ids: Sequence[str]) -> None:
+        self._count(hub_id, memory_ids, "shown_count = m.shown_count + n.times")
+
+    def count_mention(self, hub_id: str, memory_ids: Sequence[str]) -> None:
+        self._count(hub_id, memory_ids, "mention_count = m.mention_count + n.times")
+
+    def _count(self, hub_id: str, memory_ids: Sequence[str], change: str, **values: Any) -> None:
+        if memory_ids:
+            self._session.run(
+                f"UPDATE memories m SET {change} FROM (SELECT i.id, count(*) AS times"
+                " FROM unnest(%(ids)s::text[]) AS i (id) GROUP BY i.id) AS n"
+                " WHERE m.hub_id = %(hub)s AND m.id = n.id",
+                hub=self._session.hub(hub_id),
+                ids=list(memory_ids),
+                **values,
+            )

