@@ -25,7 +25,6 @@ class Clause(NamedTuple):
     supposed: frozenset[str] = frozenset()
     told: bool = False
     refers: bool = False
-    sentence: int = 0
 
 
 _FENCE = re.compile(r"(?ms)^ {0,3}(```+|~~~+).*?(?:^ {0,3}\1[ \t]*$|\Z)|^[ \t]*[>|].*?$")
@@ -50,14 +49,14 @@ _WHO = (
     r"|her|their|its|the|this|that|there)"
 )
 _SPLIT = re.compile(
-    r"(?i)\s*(?:[;:]\s+|\s[-–—]+\s|\(|\)|,?\s+(?:but|because|while|although|though|whereas|which"
+    r"(?i)\s*(?:[;:]\s+|\s[-–—]+\s|\(|\)|,?\s+(?:but|because(?! of)|while|although|though|whereas|which"
     r"|who"
     r"|whereupon|except that|even though|since(?= (?:i|we|he|she|they|it|my)\b)|so(?= (?:i|we|he"
     r"|she"
     r"|they|it|my|now)\b))\s+"
     rf"|,?\s+(?:and|or|then|plus)(?=\s+(?:{_WHO}|{_VERB}|[A-Z][\w']*\s+{_VERB})\b)\s+"
     rf"|,\s+(?=(?:{_WHO}|not|can you|could you|please|what|how|where|when|why|which|right|"
-    rf"(?-i:[A-Z])[\w']*\s+{_VERB})\b)|,\s+(?=and\b|then\b))\s*"
+    rf"(?-i:[A-Z])[\w']*\s+{_VERB})\b)|,\s+(?=and\b|then\b|so\b))\s*"
 )
 # Words that carry on with whom the clause before was about.
 _LINK = re.compile(
@@ -125,6 +124,8 @@ _SUPPOSED = (
         r"|pretended to|refus\w+ to|asked to|offered to)\b",
     ),
 )
+# At the front, they are about all that follows.
+_PERHAPS = re.compile(r"(?i)(?:maybe|perhaps|possibly|probably|apparently|supposedly)\b")
 _TOLD = re.compile(
     r"(?i)\b(?:said|says|saying|told (?:me|us|him|her|them|everyone)|tells (?:me|us)|claims?"
     r"|claimed"
@@ -143,8 +144,8 @@ def clauses_of(said: str) -> tuple[Clause, ...]:
 def _clauses(said: str) -> tuple[Clause, ...]:
     blanked = _blank(said)
     out: list[Clause] = []
-    for number, (start, end) in enumerate(_sentences(blanked)):
-        out += _of_sentence(blanked, start, end, number, out[-1] if out else None)
+    for start, end in _sentences(blanked):
+        out += _of_sentence(blanked, start, end)
     return tuple(out)
 
 
@@ -177,52 +178,36 @@ def _sentences(text: str) -> Iterator[tuple[int, int]]:
         yield start, len(text)
 
 
-def _of_sentence(
-    text: str, start: int, end: int, number: int, before: Clause | None
-) -> list[Clause]:
+def _of_sentence(text: str, start: int, end: int) -> list[Clause]:
     whole = text[start:end]
     asking = whole.rstrip("\"')]”’* ").endswith(("?", "？"))
     always = _supposed(long_forms(whole)) & {"if"}
+    if _PERHAPS.match(_OPENER.sub("", whole.strip())):
+        always.add("may")
     cuts = [(mark.start(), mark.end()) for mark in _SPLIT.finditer(whole)]
     starts = [0, *(stop for _, stop in cuts)]
     ends = [*(begin for begin, _ in cuts), len(whole)]
-    links = ["", *(whole[begin:stop] for begin, stop in cuts)]
     pieces = [
-        (start + a, start + b, whole[a:b], link)
-        for a, b, link in zip(starts, ends, links, strict=True)
+        (start + a, start + b, whole[a:b])
+        for a, b in zip(starts, ends, strict=True)
         if whole[a:b].strip(" .,!?")
     ]
     statement_first = asking and _mixed([piece[2] for piece in pieces])
     out: list[Clause] = []
     told = False
-    for at, (begin, stop, raw, link) in enumerate(pieces):
+    for at, (begin, stop, raw) in enumerate(pieces):
         plain = _OPENER.sub("", raw.strip(" .,!?*-"))
         subject = _subject(plain)
-        previous = out[-1] if out else before
-        refers = subject in (
-            "he",
-            "she",
-            "they",
-            "it",
-            "this",
-            "that",
-            "his",
-            "her",
-            "their",
-            "its",
-        )
+        refers = subject in _PRONOUNS
         if not subject:
-            if previous is not None and (out or refers):
-                subject = previous.subject
+            # Whoever the clause before it was about.
             refers = bool(out)
+            subject = out[-1].subject if out else ""
         told = told or (bool(_TOLD.search(plain)) and not _OWN_WORDS.match(plain))
         full = long_forms(plain)
         supposed = always | _supposed(full)
         asked = asking and not (statement_first and at < len(pieces) - 1)
-        out.append(
-            Clause(begin, stop, plain, subject, asked, frozenset(supposed), told, refers
-                   or bool(link and _LINK.match(link.strip() + " ")), number)
-        )  # fmt: skip
+        out.append(Clause(begin, stop, plain, subject, asked, frozenset(supposed), told, refers))
     return out
 
 
@@ -242,6 +227,11 @@ _SELF = re.compile(r"(?i)^(?:i|we|me|i'm|i've|i'd|i'll|we're|we've|we'll|we'd|im
 _OWNED = re.compile(r"(?i)^(?:my|our)\s+((?:[\w'-]+\s+){0,3}?[\w'-]+)(?=\s+(?:is|are|was|were"
                     r"|has|have"
                     rf"|had|'s|{_VERB})\b)")  # fmt: skip
+# A verb that is not known: the first word after 'my' is what it is about.
+_OWN_THING = re.compile(r"(?i)^(?:my|our)\s+([\w'-]+)")
+_PRONOUNS = frozenset(
+    "he she they it this that there his her their its these those".split()  # noqa: SIM905
+)
 _PRONOUN = re.compile(
     r"(?i)^(he|she|they|it|you|this|that|there|his|her|their|its|these|those)(?:'s|'re|'ve|'ll"
     r"|'d)?\b"
@@ -269,8 +259,8 @@ def _subject(plain: str) -> str:
         return "self"
     if match := _OWNED.match(bare):
         return fold(match[1])
-    if re.match(r"(?i)^(?:my|our)\b", bare):
-        return "self"
+    if match := _OWN_THING.match(bare):
+        return fold(match[1])
     if match := _PRONOUN.match(bare):
         return match[1].lower()
     if match := _NAMED.match(bare):

@@ -11,6 +11,7 @@ Where the claim came from is not known here.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from functools import lru_cache
@@ -20,7 +21,7 @@ from holdfast.text.clauses import Clause, clauses_of
 from holdfast.text.grounding_dates import dates_supported
 from holdfast.text.quantities import is_number_word, numbers_in
 from holdfast.text.statements import long_forms
-from holdfast.text.terms import STOP_WORDS, fold, is_unspaced, terms
+from holdfast.text.terms import STOP_WORDS, fold, is_unspaced, phrase_terms, terms
 from holdfast.text.word_forms import base_form, tense
 
 
@@ -57,7 +58,8 @@ def ground(
         return Unsupported("quote")
     units = [one for one in clauses_of(said) if one.start < there.end and one.end > there.start]
     spans: list[Span] = []
-    for part in _parts(claim, speaker):
+    heard = frozenset(_words(said))
+    for part in _parts(claim, speaker, heard):
         found = _ground_part(part, units, at)
         if isinstance(found, Unsupported):
             return found
@@ -112,7 +114,16 @@ class _Part(NamedTuple):
     supposed: frozenset[str]
 
 
-def _parts(claim: str, speaker: str) -> Iterator[_Part]:
+# Words before the verb, which a claim without a subject may begin with.
+_OPENING = frozenset(
+    """
+    never always usually often sometimes might will should may used no not currently still also must
+    can rarely only mostly normally generally recently
+    """.split()  # noqa: SIM905
+)
+
+
+def _parts(claim: str, speaker: str, said: frozenset[str]) -> Iterator[_Part]:
     plain = claim.strip(" .!\"'*-")
     if speaker:
         own = re.escape(speaker.strip())
@@ -133,6 +144,9 @@ def _parts(claim: str, speaker: str) -> Iterator[_Part]:
             subject = "self"
         elif about is None and not named and subject in ("they", "he", "she"):
             # Whoever that is; the speaker, if anybody, as claims are about them.
+            subject = "self"
+        elif one.start == 0 and " " not in subject and (subject not in said or subject in _OPENING):
+            # 'Prefers tabs' begins with a verb, in a form that nobody used; a name would be there.
             subject = "self"
         yield _Part(
             subject or "self" if not named else fold(named),
@@ -189,7 +203,7 @@ def _words(text: str) -> list[str]:
 def _keys(word: str) -> frozenset[str]:
     """The forms under which a word of a turn is found."""
     if is_unspaced(word) or not word.isascii():
-        return frozenset([word, *terms(word)])
+        return frozenset([word, base_form(word), *terms(word)])
     keys = {base_form(word), word}
     for piece in re.split(r"[-/&.@:_']", word):
         if len(piece) > 1:
@@ -272,8 +286,7 @@ def _why_not(part: _Part, run: Sequence[Clause], at: datetime | None) -> tuple[s
     dated = dates_supported(part.text, text, at)
     claim_words = _sense(_words(_plain_stance(dated.claim)))
     said_words = _words(_plain_stance(text))
-    there = frozenset(key for word in said_words for key in _keys(word))
-    missing = [word for word in claim_words if not _keys_of_claim(word) & there]
+    missing = _missing(claim_words, said_words)
     merit = 1 - len(missing) / max(len(claim_words), 1)
     if any(one.asked for one in run):
         return "question", merit
@@ -289,6 +302,7 @@ def _why_not(part: _Part, run: Sequence[Clause], at: datetime | None) -> tuple[s
         ("negation", _polarity(part, run)),
         ("name", not _same_subject(part, run, said_words)),
         ("name", not _names_agree(part, run)),
+        ("words", not _same_direction(part.words, said_words)),
         ("words", not _as_large(claim_words, said_words)),
         ("tense", not _same_tense(part, said_words)),
     )
@@ -305,10 +319,23 @@ def _sense(words: Sequence[str]) -> list[str]:
     ]
 
 
-def _keys_of_claim(word: str) -> frozenset[str]:
-    if word.isascii() and not is_unspaced(word):
-        return frozenset([base_form(word), word])
-    return frozenset([word, *terms(word)])
+def _missing(claim: Sequence[str], said: Sequence[str]) -> list[str]:
+    """The words of a claim that were not said, or not as often."""
+    there = frozenset(key for word in said for key in _keys(word))
+    missing = [word for word in claim if not _is_there(word, there)]
+    if len(set(claim)) == len({base_form(word) for word in claim}):
+        return missing
+    wanted, given = Counter(map(base_form, claim)), Counter(map(base_form, said))
+    return missing + [
+        word for word in claim if wanted[base_form(word)] > max(given[base_form(word)], 1)
+    ]
+
+
+def _is_there(word: str, there: frozenset[str]) -> bool:
+    if word.isascii():
+        return base_form(word) in there or word in there
+    # Of a script without spaces, every pair of characters.
+    return word in there or set(phrase_terms(word)) <= there
 
 
 def _kind_of(missing: Sequence[str], claim: str) -> str:
@@ -397,7 +424,8 @@ def _same_subject(part: _Part, run: Sequence[Clause], said: Sequence[str]) -> bo
 def _after_self(part: _Part, run: Sequence[Clause]) -> bool:
     """Whether the claim only turns 'I have a dog called Rex' round to 'the dog is called Rex'."""
     words = _words(run[0].text)
-    return bool(_OWNING.intersection(words[:3])) and _is_within(part.subject, words)
+    naming = {base_form("called"), base_form("name")}.intersection(map(base_form, part.words))
+    return bool(naming and _OWNING.intersection(words[:3])) and _is_within(part.subject, words)
 
 
 _OWNING = frozenset(["have", "has", "got", "own", "my", "our"])
@@ -427,6 +455,39 @@ def _names_agree(part: _Part, run: Sequence[Clause]) -> bool:
         for name in re.findall(r"(?<!^)\b(?!I\b)[^\W\d_a-z][\w-]*", one.text)
     }
     return others <= set(part.words)
+
+
+# Small words after which it matters what comes: from one to the other, this over that.
+_DIRECTIONS = frozenset("from to into over than before after by instead with against".split())  # noqa: SIM905
+
+
+def _same_direction(claim: Sequence[str], said: Sequence[str]) -> bool:
+    """'From A to B' is not 'from B to A', and 'A over B' is not 'B over A'."""
+    for at, word in enumerate(claim):
+        if word not in _DIRECTIONS:
+            continue
+        after, before = _next_sense(claim, at + 1), _next_sense(claim, at - 1, -1)
+        if not after:
+            continue
+        if word in said:
+            followers = {
+                _next_sense(said, place + 1) for place, one in enumerate(said) if one == word
+            }
+            if after not in followers:
+                return False
+        elif before and word in ("over", "than", "instead"):
+            keys = [base_form(one) for one in said]
+            if before in keys and after in keys and keys.index(before) > keys.index(after):
+                return False
+    return True
+
+
+def _next_sense(words: Sequence[str], at: int, step: int = 1) -> str:
+    while 0 <= at < len(words):
+        if words[at] not in STOP_WORDS or words[at].isdigit():
+            return base_form(words[at])
+        at += step
+    return ""
 
 
 def _as_large(claim: Sequence[str], said: Sequence[str]) -> bool:

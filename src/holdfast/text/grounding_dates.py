@@ -9,9 +9,14 @@ from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from holdfast.text.dates import DateMention, find_dates
+from holdfast.text.terms import fold
+from holdfast.text.word_forms import tense
 
-# A year that nobody named may be the one before or after the one that was guessed.
+# A date without a year is the last one there was, or the next one.
 _YEARS = (-1, 0, 1)
+_RELATIVE = frozenset(
+    "last next this ago yesterday today tomorrow tonight past coming week weekend".split()  # noqa: SIM905
+)
 _DAY = timedelta(days=1)
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
@@ -33,24 +38,38 @@ def dates_supported(claim: str, said: str, at: datetime | None) -> Dated:
     if not wanted:
         return Dated(True, bool(find_dates(claim, now=at)), claim, said)
     given = find_dates(said, now=at)
-    supported = all(any(_within(one, other, said) for other in given) for one in wanted)
+    past = any(tense(word) == "past" for word in fold(said).split())
+    supported = all(any(_within(one, other, at, past) for other in given) for one in wanted)
     if not supported:
         supported = all(_is_weekday(one, said, at) for one in wanted)
     return Dated(supported, True, _without(claim, wanted), _without(said, given))
 
 
-def _within(claimed: DateMention, given: DateMention, said: str) -> bool:
-    """Whether what was said lies in what is claimed: 'in March' holds for 'on 3 March'."""
-    for years in _YEARS if not _has_year(given) else (0,):
+def _within(claimed: DateMention, given: DateMention, at: datetime, past: bool) -> bool:
+    """Whether what was said lies in what is claimed: 'in March' holds for 'on 3 March'. A time with
+    an open end, such as 'since 2011', holds for itself alone."""
+    if _is_open(claimed) or _is_open(given):
+        return (claimed.since, claimed.until) == (given.since, given.until)
+    for years in (0,) if _is_exact(given) else _YEARS:
         since, until = _shifted(given.since, years), _shifted(given.until, years)
-        if claimed.since <= since and until <= claimed.until:
+        near = since <= at if past else abs(since - at) <= timedelta(days=366)
+        if near and claimed.since <= since and until <= claimed.until:
             return True
     return False
 
 
-def _has_year(mention: DateMention) -> bool:
-    return any(
-        part.isdigit() and len(part) == 4 for part in mention.words.replace("-", " ").split()
+_OPEN = ("since", "before", "prior", "until", "till", "up to", "after", "from")
+
+
+def _is_open(mention: DateMention) -> bool:
+    return mention.words.lower().startswith(_OPEN)
+
+
+def _is_exact(mention: DateMention) -> bool:
+    """Whether the year is known: it is named, or the words count from when they were said."""
+    words = mention.words.lower().replace("-", " ").split()
+    return bool(_RELATIVE.intersection(words)) or any(
+        word.strip(",.").isdigit() and len(word.strip(",.")) == 4 for word in words
     )
 
 
