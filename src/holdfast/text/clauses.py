@@ -49,11 +49,10 @@ _WHO = (
     r"|her|their|its|the|this|that|there)"
 )
 _SPLIT = re.compile(
-    r"(?i)\s*(?:[;:]\s+|\s[-–—]+\s|\(|\)|,?\s+(?:but|because(?! of)|while|although|though|whereas|which"
-    r"|who"
-    r"|whereupon|except that|even though|since(?= (?:i|we|he|she|they|it|my)\b)|so(?= (?:i|we|he"
-    r"|she"
-    r"|they|it|my|now)\b))\s+"
+    r"(?i)\s*(?:[;:]\s+|\s[-–—]+\s|\(|\)"
+    r"|,?\s+(?:but|because(?! of)|while|although|though|whereas|which|who|whereupon|except that"
+    r"|even though|since(?= (?:i|we|he|she|they|it|my)\b)"
+    r"|so(?= (?:i|we|he|she|they|it|my|now)\b))\s+"
     rf"|,?\s+(?:and|or|then|plus)(?=\s+(?:{_WHO}|{_VERB}|[A-Z][\w']*\s+{_VERB})\b)\s+"
     rf"|,\s+(?=(?:{_WHO}|not|can you|could you|please|what|how|where|when|why|which|right|"
     rf"(?-i:[A-Z])[\w']*\s+{_VERB})\b)|,\s+(?=and\b|then\b|so\b))\s*"
