@@ -5,14 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from holdfast import engine
 from holdfast.hub_base import HubBase
 
 if TYPE_CHECKING:
     from holdfast.domain.memory import Memory
-    from holdfast.domain.observed import CapturedDay, Observed
+    from holdfast.domain.observed import CapturedDay, Flushed, Observed
     from holdfast.domain.usage import UsageRow
     from holdfast.engine.find import Reference
     from holdfast.engine.inbox import Chosen, Item
@@ -54,6 +54,18 @@ class HubPasses(HubBase):
             core, home = self.core.for_upkeep(), self.home
             core.begin("journaler", lambda: Shadow(core, home))
         return observed
+
+    def flush(
+        self, messages: Iterable[Any] | str | None = None, *, session: str | None = None
+    ) -> Flushed:
+        """Before a compaction: the prompt that asks the agent to save what it must keep; and what
+        users said that nobody has looked at yet is captured by rules, from the log or from the
+        conversation given (a transcript, or messages with role and content). Again, it captures
+        nothing new."""
+        from holdfast.passes.flush import flush
+
+        self.core.settings.refresh()
+        return flush(self.core, self.home, self.info, messages=messages, session=session)
 
     def captured(self, *, days: int = 7) -> list[CapturedDay]:
         """What automatic memory took in, left out, and why: the last days on which there was

@@ -131,7 +131,13 @@ def _draft(core: Core, proposal: Proposal, layer: Layer) -> Draft | Taken:
         quote = proposal.quote
         if not quote and origin is not None and origin.end > origin.start:
             quote = proposal.said[origin.start : origin.end]
-        found = ground(proposal.text, proposal.said, at=proposal.at, quote=quote)
+        found = ground(
+            proposal.text,
+            proposal.said,
+            at=proposal.at,
+            quote=quote,
+            speaker=proposal.speaker or "",
+        )
         if isinstance(found, Unsupported):
             return Taken("dropped", None, found.reason)
         turn = origin.turn if origin is not None else ""

@@ -5,7 +5,7 @@ told in the log; what the pass wrote is safe in the store, and the next sync cat
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import date
 from typing import TYPE_CHECKING
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def in_files(core: Core, home: str, hub: Hub, day: date) -> Iterator[None]:
-    """Around a write to the journal of a day, and perhaps to what is in MEMORY.md. A hub without
-    files costs one look."""
+def in_files(core: Core, home: str, hub: Hub, days: Iterable[date]) -> Iterator[None]:
+    """Around a write to the journals of these days, and perhaps to what is in MEMORY.md. A hub
+    without files costs one look."""
     folder = os.path.join(home, "hubs", hub.name)
     if not is_kept_in_files(folder):
         yield
@@ -40,8 +40,9 @@ def in_files(core: Core, home: str, hub: Hub, day: date) -> Iterator[None]:
         step.before()
         journal.take_in(place, place.look.changed(owner, hub.id, folder))
     yield
-    with _noted(notes):
-        notes += journal.sync_day(place, day)
+    for day in sorted(set(days)):
+        with _noted(notes):
+            notes += journal.sync_day(place, day)
     with _noted(notes):
         step.after()
     _tell(hub.name, [*notes, *step.notes, *place.look.notes])

@@ -11,7 +11,7 @@ known here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -49,6 +49,8 @@ class Heard(NamedTuple):
     at: datetime
     session: str | None = None
     turns: Mapping[str, str] = {}
+    # The name of who is called the user here, where others are users too.
+    speaker: str = ""
 
 
 def runner(home: str, *, stop: Callable[[], bool] = lambda: False) -> Runner:
@@ -146,24 +148,25 @@ def _take(core: Core, home: str, hub: Hub, job: Job, proposed: Proposed, failed:
             noted.append(Noted("failed", "the model", proposed.heard.user))
         captured.note(core, writer, hub.id, noted or [Noted("nothing", "", "")])
 
-    with in_files(core, home, hub, proposed.heard.at.date()):
-        take(core, hub, proposed, finish)
+    with in_files(core, home, hub, [proposed.heard.at.date()]):
+        take(core, hub, [proposed], finish)
 
 
 def take(
     core: Core,
     hub: Hub,
-    proposed: Proposed,
+    turns: Sequence[Proposed],
     finish: Callable[[Writer, list[Noted]], None],
     *,
     reason: str = "noticed in a conversation",
 ) -> list[Noted]:
-    """Takes proposals in, and has `finish` told what became of each, inside the transaction."""
+    """Takes in what was proposed of some turns, as one change set, and has `finish` told what
+    became of each, inside the transaction."""
     told: list[Noted] = []
-    placed = _with_paths(core, hub, proposed)
+    placed = _with_paths(core, hub, turns)
 
     def end(writer: Writer, taken: list[Taken]) -> None:
-        for one, result in zip(proposed.proposals, taken, strict=True):
+        for one, result in zip(placed, taken, strict=True):
             told.append(Noted(result.outcome, result.reason, one.text))
         finish(writer, told)
 
@@ -171,22 +174,23 @@ def take(
     return told
 
 
-def _with_paths(core: Core, hub: Hub, proposed: Proposed) -> list[Proposal]:
+def _with_paths(core: Core, hub: Hub, turns: Sequence[Proposed]) -> list[Proposal]:
     """The proposals, each with the path that its line in the journal gives it: named at once, it
     needs no second change set when the line is written, and one undo takes back all of it."""
     from holdfast.files import journal_text
     from holdfast.files.journal_base import source_path
 
-    at = proposed.heard.at
-    out = []
+    out: dict[str, Proposal] = {}
     with core.store.read() as reader:
-        for one in proposed.proposals:
+        for at, one in ((turn.heard.at, one) for turn in turns for one in turn.proposals):
             line = journal_text.render(one.text, f"{at:%H:%M}")
             (key,) = journal_text.keys_of(journal_text.parse(line + "\n")[:1])
             path = source_path(at.date(), key)
-            free = reader.memory_by_path(hub.id, path) is None
-            out.append(one._replace(source_path=path if free else None))
-    return out
+            # The same words in the same minute are the same thing.
+            if path not in out:
+                free = reader.memory_by_path(hub.id, path) is None
+                out[path] = one._replace(source_path=path if free else None)
+    return list(out.values())
 
 
 # Proposals
@@ -221,7 +225,7 @@ class Proposed:
             return self._drop("too many", text)
         # What the user said counts before what the assistant made of it.
         role, said = "user", heard.user
-        found = ground(text, said, at=heard.at, quote=quote)
+        found = ground(text, said, at=heard.at, quote=quote, speaker=heard.speaker)
         if isinstance(found, Unsupported):
             why = found.reason
             role, said = ASSISTANT, heard.assistant
@@ -244,6 +248,7 @@ class Proposed:
                 occurred_until=occurred_until,
                 trust=_trust(role, text),
                 session=heard.session,
+                speaker=heard.speaker or None,
                 metadata=metadata or None,
             )
         )
@@ -262,12 +267,12 @@ def _trust(role: str, text: str) -> Trust:
     return "user" if role == "user" else "agent"
 
 
-def by_rules(proposed: Proposed, speaker: str = "") -> None:
+def by_rules(proposed: Proposed) -> None:
     """What the rules find in the user's words."""
     from holdfast.text.capture import capture
 
     said = proposed.heard.user
-    for one in capture(said, at=proposed.heard.at, speaker=speaker):
+    for one in capture(said, at=proposed.heard.at, speaker=proposed.heard.speaker):
         proposed.add(
             one.text,
             quote=said[one.start : one.end],

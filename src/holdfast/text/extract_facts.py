@@ -7,7 +7,8 @@ the name in front. This module knows transcripts; which sentences are facts, tex
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.text.capture import Captured, capture
 from holdfast.text.chunk import TOKENS_MAX_HIGH, Chunk, chunk
@@ -31,6 +32,29 @@ def extract_facts(text: str, *, at: datetime | None = None) -> list[Captured]:
     `at` is when it took place. Without it, 'last March' stays 'last March'.
     """
     found: dict[str, Captured] = {}
+    for turn in said_in(text):
+        for fact in capture(turn.words, at=turn.at or at, speaker=turn.speaker):
+            start, end = (turn.start, turn.end)
+            if turn.words_at is not None:
+                start, end = (turn.words_at + fact.start, turn.words_at + fact.end)
+            found.setdefault(fact.text.casefold(), fact._replace(start=start, end=end))
+    return list(found.values())[:FACTS_MAX]
+
+
+class Said(NamedTuple):
+    """What a person said in a turn of a transcript, and where the turn stands; `words_at` is where
+    the words begin, where they stand in the text so."""
+
+    speaker: str
+    words: str
+    start: int
+    end: int
+    words_at: int | None = None
+    at: datetime | None = None
+
+
+def said_in(text: str) -> Iterator[Said]:
+    """The turns of people, in order."""
     last = ""
     for turn in chunk(text, content_type="transcript", tokens_max=TOKENS_MAX_HIGH):
         label = ""
@@ -42,12 +66,7 @@ def extract_facts(text: str, *, at: datetime | None = None) -> list[Captured]:
         if not turn.speaker or turn.speaker.lower() in _NOT_A_PERSON:
             continue
         said, offset, exact = _words_of(text, turn, label)
-        for fact in capture(said, at=turn.at or at, speaker=turn.speaker):
-            start, end = (turn.start, turn.end)
-            if exact:
-                start, end = (offset + fact.start, offset + fact.end)
-            found.setdefault(fact.text.casefold(), fact._replace(start=start, end=end))
-    return list(found.values())[:FACTS_MAX]
+        yield Said(turn.speaker, said, turn.start, turn.end, offset if exact else None, turn.at)
 
 
 def _words_of(text: str, turn: Chunk, label: str) -> tuple[str, int, bool]:

@@ -1,0 +1,152 @@
+"""Before a compaction: the prompt that asks an agent to save what it must keep, and what can be
+captured without it, by rules, from turns that nobody has looked at yet.
+
+A turn is looked at once, whoever comes across it: the journaler, an earlier flush, or the same
+conversation given from outside. It asks no model; the agent itself is the better one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from holdfast.domain.observed import Flushed, Noted
+from holdfast.engine import captured
+from holdfast.engine.core import require_hub
+from holdfast.engine.echo import with_echo_marked
+from holdfast.engine.observe import SEEN_MAX, USER_CHARS_MAX, mark_of, mark_seen, seen
+from holdfast.engine.turns import clean_session
+from holdfast.errors import Conflict, InvalidInput
+from holdfast.passes.in_files import in_files
+from holdfast.passes.journaler import Heard, Proposed, by_rules, take
+from holdfast.text import normalise
+
+if TYPE_CHECKING:
+    from holdfast.domain.hub import Hub
+    from holdfast.engine.core import Core
+    from holdfast.store.base import Writer
+
+# The newest turns of users, as many as the log keeps of both sides unless it is told otherwise.
+TURNS_MAX = 200
+assert TURNS_MAX < SEEN_MAX, "what was looked at must be known again"
+_USERS = frozenset({"user", "human", "me"})
+_NO_PEOPLE = frozenset({"assistant", "system", "tool", "developer", "ai", "model"})
+# Others may flush at the same time; one of them is first.
+_ATTEMPTS = 5
+
+
+def flush_prompt() -> str:
+    """What to tell the agent."""
+    from importlib.resources import files
+
+    return (files("holdfast.passes") / "prompts" / "flush.md").read_text(encoding="utf-8").strip()
+
+
+def flush(
+    core: Core,
+    home: str,
+    hub: Hub,
+    *,
+    messages: Iterable[Any] | str | None = None,
+    session: str | None = None,
+) -> Flushed:
+    """The prompt, and what was captured: from the log, or from the conversation that is given (a
+    transcript, or messages with a role and a content)."""
+    core.require("write")
+    session = clean_session(session)
+    given = None if messages is None else list(_given(core, hub, messages, session))
+    for _ in range(_ATTEMPTS):
+        heard = _unseen(core, hub, given if given is not None else _logged(core, hub, session))
+        try:
+            return _captured(core, home, hub, heard)
+        except Conflict:
+            # Another flush has taken care of some of them meanwhile.
+            continue
+    raise Conflict("Others are flushing this hub all the time.", hint="Try again later.")
+
+
+def _captured(core: Core, home: str, hub: Hub, heard: list[Heard]) -> Flushed:
+    turns = [Proposed(one) for one in heard]
+    for one in turns:
+        by_rules(one)
+    noted: list[Noted] = []
+
+    def finish(writer: Writer, taken: list[Noted]) -> None:
+        marks = set(seen(writer, hub.id))
+        if any(mark_of(one.user) in marks for one in heard):
+            raise Conflict("These turns were looked at meanwhile.")
+        mark_seen(core, writer, hub.id, [one.user for one in heard])
+        noted[:] = [*taken, *(drop for one in turns for drop in one.dropped)]
+        captured.note(core, writer, hub.id, noted)
+
+    if heard:
+        days = [turn.heard.at.date() for turn in turns if turn.proposals]
+        with in_files(core, home, hub, days):
+            take(core, hub, turns, finish, reason="captured before a compaction")
+    return Flushed(flush_prompt(), len(heard), tuple(noted))
+
+
+def _unseen(core: Core, hub: Hub, heard: Iterable[Heard]) -> list[Heard]:
+    """Of the newest those that nobody has taken care of, each once, oldest first."""
+    with core.store.read() as reader:
+        marks = set(seen(reader, hub.id))
+    found: dict[str, Heard] = {}
+    for one in list(heard)[-TURNS_MAX:]:
+        mark = mark_of(one.user)
+        if mark not in marks:
+            found.setdefault(mark, one)
+    return list(found.values())
+
+
+def _logged(core: Core, hub: Hub, session: str | None) -> list[Heard]:
+    with core.read() as reader:
+        require_hub(reader, hub.id, hub.name)
+        # Every other one is an assistant's.
+        newest = reader.turns(hub.id, limit=2 * TURNS_MAX, session=session)
+    return [
+        Heard(turn.content[:USER_CHARS_MAX], "", turn.at, turn.session, {"user": turn.id})
+        for turn in reversed(newest)
+        if turn.role == "user"
+    ]
+
+
+# A conversation from outside
+
+
+def _given(
+    core: Core, hub: Hub, messages: Iterable[Any] | str, session: str | None
+) -> Iterator[Heard]:
+    now = core.now()
+    for speaker, words, at in _said(messages):
+        name = speaker.strip()
+        if name.lower() in _NO_PEOPLE or not normalise.is_visible(words):
+            continue
+        words = normalise.clean_content(words, bytes_max=core.settings["content.bytes_max"])
+        # As the log would have it, so that it is known again there.
+        words = core.redactor.text(with_echo_marked(core, hub.id, words))
+        named = "" if name.lower() in _USERS else name
+        yield Heard(words[:USER_CHARS_MAX], "", at or now, session, speaker=named)
+
+
+def _said(messages: Iterable[Any] | str) -> Iterator[tuple[str, str, datetime | None]]:
+    if isinstance(messages, str):
+        from holdfast.text.extract_facts import said_in
+
+        yield from ((one.speaker, one.words, one.at) for one in said_in(messages))
+        return
+    for one in messages:
+        if not isinstance(one, Mapping) or not isinstance(one.get("role"), str):
+            raise InvalidInput(
+                "A message must have a role and a content.",
+                hint='For example: {"role": "user", "content": "Hello"}',
+            )
+        yield one["role"], _text(one.get("content")), normalise.clean_time(one.get("at"))
+
+
+def _text(content: Any) -> str:
+    """A string, or a list of parts of which some are text."""
+    if isinstance(content, (list, tuple)):
+        parts = [part.get("text") if isinstance(part, Mapping) else part for part in content]
+        return "\n\n".join(part for part in parts if isinstance(part, str))
+    return content if isinstance(content, str) else ""
