@@ -11,11 +11,12 @@ from holdfast import engine
 from holdfast.hub_base import HubBase
 
 if TYPE_CHECKING:
+    from holdfast.domain.held import Item
     from holdfast.domain.memory import Memory
     from holdfast.domain.observed import CapturedDay, Flushed, Observed
     from holdfast.domain.usage import UsageRow
     from holdfast.engine.find import Reference
-    from holdfast.engine.inbox import Chosen, Item
+    from holdfast.engine.verdicts import Chosen
     from holdfast.passes.consolidate_plan import Consolidated, Plan
 
 
@@ -107,7 +108,7 @@ class HubPasses(HubBase):
         `source`; one may be given another `text`. What an item contradicts, or was to renew, it
         takes the place of, unless `keep_both`. Returns the memories that say it now."""
         chosen = _chosen(references, every, kind, source)
-        return engine.inbox.approve(
+        return engine.verdicts.approve(
             self.core, self.id, self.name, chosen, text=text, keep_both=keep_both, reason=reason
         )
 
@@ -122,7 +123,7 @@ class HubPasses(HubBase):
     ) -> list[Memory]:
         """Archives items of the review inbox, hidden as they are; `undo` brings them back."""
         chosen = _chosen(references, every, kind, source)
-        return engine.inbox.reject(self.core, self.id, self.name, chosen, reason=reason)
+        return engine.verdicts.reject(self.core, self.id, self.name, chosen, reason=reason)
 
     # Consolidation
 
@@ -157,4 +158,4 @@ def _chosen(
     references: Reference | Iterable[Reference], every: bool, kind: str | None, source: str | None
 ) -> Chosen:
     named = (references,) if isinstance(references, str | int) else tuple(references)
-    return engine.inbox.Chosen(named, every, kind, source)
+    return engine.verdicts.Chosen(named, every, kind, source)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from holdfast.engine import search_text as search_text
     from holdfast.engine import transfer as transfer
     from holdfast.engine import turns as turns
+    from holdfast.engine import verdicts as verdicts
     from holdfast.engine import usage as usage
 
 

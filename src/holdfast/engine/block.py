@@ -42,8 +42,11 @@ FilePart: TypeAlias = str | FileItem
 class Block:
     """A block that is being filled. `room` is what is left of the budget."""
 
-    def __init__(self, look: Style, hub: str, budget: Budget, *, items_max: int) -> None:
+    def __init__(
+        self, look: Style, hub: str, budget: Budget, *, items_max: int, waiting: int = 0
+    ) -> None:
         self._look = look
+        self._waiting = waiting
         self._hub = hub
         self._budget = budget
         self.chosen: list[Item] = []
@@ -53,14 +56,21 @@ class Block:
         self._headings: set[tuple[str, str]] = set()
         self._text: str | None = None  # of a style that is cut as text
         self._rendered: dict[tuple[str, str, str], tuple[str, int]] = {}
-        frame = look.opening(hub) + look.footer(items_max) + look.closing
-        self.room = budget.limit - budget.measure(frame)
+        self.room = budget.limit - budget.measure(self._frame(items_max))
+        if self.room < 0:
+            # That something waits is the least that a block has to say.
+            self._waiting = 0
+            self.room = budget.limit - budget.measure(self._frame(items_max))
         if self.room < 0:
             raise InvalidInput(
                 f"The budget is {budget.limit}; the empty block alone needs"
                 f" {budget.limit - self.room} {budget.unit}.",
                 hint="Allow more.",
             )
+
+    def _frame(self, left: int) -> str:
+        look = self._look
+        return look.opening(self._hub) + look.footer(left, self._waiting) + look.closing
 
     # Filling
 
@@ -306,8 +316,8 @@ class Block:
             out.append(look.heading(section))
             out += [self._written_item(item) for item in group]
             out.append(look.ending)
-        if self._left:
-            out.append(look.footer(sum(len(items) for items, _ in self._left)))
+        left = sum(len(items) for items, _ in self._left)
+        out.append(look.footer(left, self._waiting))
         out.append(look.closing)
         # Empty lines between sections are not needed after the last one.
         text = "".join(out)

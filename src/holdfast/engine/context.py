@@ -15,13 +15,14 @@ from typing import NamedTuple
 
 from holdfast.domain.memory import TRUSTS, Memory, Trust, made_from
 from holdfast.domain.query import Filter
+from holdfast.engine import inbox
 from holdfast.engine.block import Block, FilePart
 from holdfast.engine.budget import Tokenizer, Unit, budget_of
 from holdfast.engine.candidates import Candidates
 from holdfast.engine.core import Core, require_hub
 from holdfast.engine.listing import list_memories
 from holdfast.engine.recall import recall_memories
-from holdfast.engine.styles import STYLES, Item, Part, Style
+from holdfast.engine.styles import STYLES, WAITING_MAX, Item, Part, Style
 from holdfast.text.normalise import one_of
 
 # How many hits of recall are considered.
@@ -87,7 +88,9 @@ def context(
         candidates,
         unfit,
     ):
-        block = Block(look, hub, allowed, items_max=len(candidates) + len(journal) + _RELEVANT_MAX)
+        items_max = len(candidates) + len(journal) + _RELEVANT_MAX
+        waiting = inbox.count(core, hub_id, hub, most=WAITING_MAX)
+        block = Block(look, hub, allowed, items_max=items_max, waiting=waiting)
         for_relevant = allowed.limit // _RELEVANT_SHARE if asked else 0
         for_journal = allowed.limit // _JOURNAL_SHARE if journal else 0
         room = block.room - for_relevant - for_journal

@@ -7,6 +7,7 @@ from typing import Any
 
 from holdfast.domain.attachment import ATTACHMENT, PAGE, Attachment, attachment_of, page_of
 from holdfast.domain.draft import Draft
+from holdfast.domain.held import HELD
 from holdfast.domain.memory import (
     BOUNDARIES,
     CONTENT_TYPES,
@@ -26,10 +27,6 @@ from holdfast.text.titles import summary_of, title_of
 
 # Text from these is not the user's own words, so orders in it wait for a person.
 UNTRUSTED = frozenset({"tool", "import"})
-# Where the metadata of what is held for review has the names it was to be known by, and how the
-# reason of what a person did not let through begins.
-HELD = "held"
-REJECTED = "rejected in review"
 _METADATA_BYTES_MAX = 65_536
 # Nobody nests deeper by hand. What writes JSON gives up at some depth (the server's framework at
 # 255), and a single memory that cannot be written would keep everyone from every list it is in.

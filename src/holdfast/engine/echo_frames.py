@@ -18,7 +18,11 @@ from holdfast.text.spans import line_start, merged
 _ELLIPSIS = re.compile(r"[\s>]*(?:…|\.\.\.)[\s>]*\Z")
 _FRAMING = re.compile(r"instructions\.|important:")
 # A heading that was cut, and the last line of a block behind it.
-_MORE = re.compile(r"\(\d+morenotshown\)\Z")
+_MORE = re.compile(
+    r"(?:\(\d+morenotshown\))?(?:\(\d+(?:ormore)?waitingforreview:`?holdfastreview`?\))?\Z"
+)
+# How a block ends.
+_LAST = ("</memory>", "shown)", "review`)")
 _PARTS = ("pinned", "relevant now", "recent")
 
 
@@ -91,7 +95,10 @@ class Frames:
             return False
         runs = merged(self._text, [(one.start, one.end) for one in inside])
         last = self._text[runs[-1][0] : runs[-1][1]]
-        closed = last.endswith(("</memory>", "shown)")) or not self._text[runs[-1][1] : end].strip()
+        closed = (
+            last.endswith(("</memory>", "shown)", "review`)"))
+            or not self._text[runs[-1][1] : end].strip()
+        )
         return len(runs) == 1 and closed
 
     def _adjacent(self, frames: Sequence[Frame], taken: Sequence[Echo]) -> Iterator[Echo]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.domain.change import Change
 from holdfast.domain.draft import Draft
+from holdfast.domain.held import HELD, REJECTED
 from holdfast.domain.memory import Memory
 from holdfast.domain.results import (
     Duplicate,
@@ -24,7 +25,7 @@ from holdfast.domain.results import (
 )
 from holdfast.engine import attached, origins
 from holdfast.engine.core import Core, require_hub
-from holdfast.engine.drafts import HELD, REJECTED, clean_draft, compose, derived_title
+from holdfast.engine.drafts import clean_draft, compose, derived_title
 from holdfast.engine.edit import refuse_taken
 from holdfast.engine.facts import facts_in
 from holdfast.engine.find import find_memory

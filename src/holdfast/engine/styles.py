@@ -44,7 +44,8 @@ class Style(NamedTuple):
     heading: Callable[[str], str]
     item: Callable[[Item], str]
     ending: str  # after the last item of a section
-    footer: Callable[[int], str]
+    # How many were left out, and how many wait for review.
+    footer: Callable[[int, int], str]
     closing: str
     order: Literal["number", "accessed"] = "number"
     # Whether pinned memories come first, in a section of their own.
@@ -152,13 +153,29 @@ def _more(count: int) -> str:
     return f"({count} more not shown)\n"
 
 
+# Nobody needs to know how many there are beyond this, and counting them would cost time.
+WAITING_MAX = 100
+
+
+def _below(left: int, waiting: int) -> list[str]:
+    """The lines below a block of ours. The styles of others are theirs to the letter, and have no
+    line for what waits."""
+    lines = [_more(left)] if left else []
+    if waiting:
+        some = f"{WAITING_MAX} or more" if waiting >= WAITING_MAX else str(waiting)
+        lines.append(f"({some} waiting for review: `holdfast review`)\n")
+    return lines
+
+
 PLAIN = Style(
     "plain",
     opening=lambda hub: f'<memory hub="{_xml(hub)}">\n{_DATA}\n',
     heading=lambda name: f"\n## {escaped(name)}\n",
     item=lambda item: f"- [{_label(item)}] {escaped(item.text)}\n",
     ending="",
-    footer=lambda count: f"\n{_more(count)}",
+    footer=lambda left, waiting: (
+        "".join(["\n", *below]) if (below := _below(left, waiting)) else ""
+    ),
     closing="</memory>\n",
     pinned_apart=True,
     journal=True,
@@ -170,7 +187,9 @@ XML = Style(
     heading=lambda name: f'<section name="{_xml(name)}">\n',
     item=_xml_item,
     ending="</section>\n",
-    footer=lambda count: f"<note>{_more(count).rstrip()}</note>\n",
+    footer=lambda left, waiting: "".join(
+        f"<note>{line.rstrip()}</note>\n" for line in _below(left, waiting)
+    ),
     closing="</memory>\n",
     pinned_apart=True,
     journal=True,
@@ -185,7 +204,7 @@ MAX = Style(
     heading=lambda name: f"\n**{marked(name)}**:\n",
     item=lambda item: f"- [#{item.memory.number}] {marked(item.text)}\n",
     ending="",
-    footer=lambda count: f"\n{_more(count)}",
+    footer=lambda left, _: f"\n{_more(left)}" if left else "",
     closing="",
     order="accessed",
 )
@@ -195,7 +214,7 @@ MAVEN = Style(
     heading=lambda name: f"## {_titled(name)}\n\n",
     item=lambda item: f"- {marked(item.text)}\n",
     ending="\n",
-    footer=lambda _: "",
+    footer=lambda *_: "",
     closing="",
     is_file=True,
     cut_as_text=True,
@@ -209,7 +228,7 @@ MINION = Style(
     heading=lambda name: f"### {_titled(name)}\n\n",
     item=lambda item: f"- {marked(item.text)}\n",
     ending="\n",
-    footer=_more,
+    footer=lambda left, _: _more(left) if left else "",
     closing="",
     is_file=True,
 )

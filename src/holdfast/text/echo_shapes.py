@@ -246,6 +246,13 @@ _FRAMES: tuple[tuple[str, str, Literal["opening", "heading", "line", "closing"],
         "line",
         "",
     ),
+    (
+        "for review",
+        rf"(?:<note>\s*)?\(\d+(?:{_GAP}or{_GAP}more)?{_GAP}waiting{_GAP}for{_GAP}review:"
+        rf"{_GAP}`?holdfast{_GAP}review`?\)(?:\s*</note>)?",
+        "line",
+        "",
+    ),
     ("Found ", r"Found \d+ memor(?:y|ies):", "opening", ""),
     (" best first", r"\d+ memor(?:y|ies), best first:", "opening", ""),
     ("Note: ", r"Note: (?:this answer may miss something|found but not shown): [^\n]*", "line", ""),

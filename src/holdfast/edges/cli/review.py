@@ -12,9 +12,9 @@ from holdfast.edges.cli.plain import plain_memory
 from holdfast.errors import HoldfastError, InvalidInput, NotFound
 
 if TYPE_CHECKING:
+    from holdfast.domain.held import Item
     from holdfast.domain.memory import Memory
     from holdfast.edges.cli.call import Call
-    from holdfast.engine.inbox import Item
 
 # As much of a text as fits on a screen beside the question; `m` shows all of it.
 _LINES_MAX = 20
@@ -23,7 +23,7 @@ _KEYS = "[a]pprove  [e]dit  [r]eject  [s]kip  [q]uit"
 
 
 def _options(parser: Parser) -> None:
-    from holdfast.engine.inbox import KINDS
+    from holdfast.domain.held import KINDS
 
     parser.add_argument(
         "memories", metavar="MEMORY", nargs="*", help="items by number, id or key; none: all"

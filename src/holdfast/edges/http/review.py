@@ -7,12 +7,12 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Response
 from pydantic import Field
 
+from holdfast.domain.held import Item
 from holdfast.edges.http.bodies import Body
 from holdfast.edges.http.call import Calling
 from holdfast.edges.http.once import IdempotencyKey, once
 from holdfast.edges.http.plain import plain_memory
 from holdfast.edges.http.shapes import Many, ManyMemories, MemoryOut, One, Told
-from holdfast.engine.inbox import Item
 
 router = APIRouter(prefix="/review", tags=["review"])
 
