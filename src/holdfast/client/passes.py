@@ -1,19 +1,70 @@
-"""What a hub on a server does by itself: consolidation."""
+"""What a hub on a server does by itself: noting turns, a flush, consolidation."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from holdfast.client import values
 from holdfast.client.base import RemoteBase
 
 if TYPE_CHECKING:
+    from holdfast.domain.observed import CapturedDay, Flushed, Noted, Observed
     from holdfast.passes.consolidate_plan import Consolidated, Plan
 
 # The methods are those of `HubMemory`, where each says what it does.
 
 
 class RemotePasses(RemoteBase):
+    def observe_turn(
+        self,
+        user: str,
+        assistant: str,
+        *,
+        mode: str = "current",
+        session: str | None = None,
+        source: str = "unknown",
+        at: datetime | str | None = None,
+    ) -> Observed:
+        from holdfast.domain.observed import Observed
+
+        body = {
+            "user": user,
+            "assistant": assistant,
+            "mode": mode,
+            "session": session,
+            "source": source,
+            "at": values.sent_time(at),
+        }
+        told = self._send("/observe", body)["data"]
+        turns = tuple(values.turn_of(one) for one in told["turns"])
+        for turn in turns:
+            self._note_redacted(user if turn.role == "user" else assistant, turn.content)
+        return Observed(turns, told["queued"], told["reason"], told["dropped"])
+
+    def flush(
+        self, messages: Iterable[Any] | str | None = None, *, session: str | None = None
+    ) -> Flushed:
+        from holdfast.domain.observed import Flushed
+
+        sent: Any = messages if messages is None or isinstance(messages, str) else list(messages)
+        told = self._send("/flush", {"messages": sent, "session": session})["data"]
+        return Flushed(told["prompt"], told["turns"], tuple(_noted(one) for one in told["noted"]))
+
+    def captured(self, *, days: int = 7) -> list[CapturedDay]:
+        from holdfast.domain.observed import CapturedDay
+
+        return [
+            CapturedDay(
+                one["day"],
+                one["outcomes"],
+                one["reasons"],
+                tuple((values.moment(last["at"]), _noted(last)) for last in one["last"]),
+            )
+            for one in self._get("/captured", days=days)["data"]
+        ]
+
     def plan_consolidation(self) -> Plan:
         from holdfast.passes.consolidate_plan import from_plain
 
@@ -25,6 +76,12 @@ class RemotePasses(RemoteBase):
         sent: Any = plan if plan is None or isinstance(plan, str) else to_plain(plan)
         told = self._send("/consolidation", {"plan": sent, "dry_run": dry_run})["data"]
         return _consolidated_of(told)
+
+
+def _noted(told: dict[str, Any]) -> Noted:
+    from holdfast.domain.observed import Noted
+
+    return Noted(told["outcome"], told["reason"], told["text"])
 
 
 def _consolidated_of(told: dict[str, Any]) -> Consolidated:

@@ -27,9 +27,11 @@ WORKS = frozenset(
         *("recall", "get", "list", "related", "timeline", "context", "history", "diff", "undo"),
         *("journal", "journal add", "log", "log add", "log search", "log recover"),
         *("archive-conversation", "decisions", "decide", "review", "index-files", "stats", "export"),
-        *("consolidate",),
+        *("consolidate", "observe", "flush", "captured"),
         *("hub create", "hub list", "hub use", "hub rename", "hub delete"),
         *("member list", "member set", "member remove", "invite create", "invite accept"),
+        *("org create", "org list", "org rename", "org remove", "share"),
+        *("team create", "team list", "team rename", "team remove"),
         *("key create", "key list", "key revoke", "import", "usage"),
     }
 )

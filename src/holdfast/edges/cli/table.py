@@ -32,6 +32,7 @@ GROUPS = (
     Group("looking back and taking back", "history", ("history", "diff", "undo")),
     Group("journals", "journal", ("journal",)),
     Group("conversations", "log", ("log", "archive-conversation")),
+    Group("memory that fills itself", "observe", ("observe", "flush", "captured")),
     Group("from journals to long-term memory", "consolidate", ("consolidate",)),
     Group("what agents ask you", "decisions", ("decisions", "decide")),
     Group("what waits for you", "review", ("review",)),

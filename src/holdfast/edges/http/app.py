@@ -20,13 +20,16 @@ from holdfast.edges.http import (
     consolidation,
     decisions,
     events,
+    groups,
     hubs,
     journal,
     keys,
     log,
     memories,
     model_usage,
+    observing,
     past,
+    people,
     recall,
     review,
     uploads,
@@ -81,12 +84,22 @@ def create_app(
         decisions,
         review,
         model_usage,
+        observing,
         hubs,
         keys,
         events,
     ):
         app.include_router(router.router, prefix="/v1")
-    app.include_router(hubs.joining, prefix="/v1")
+    for more in (
+        hubs.joining,
+        groups.orgs_router,
+        groups.teams_router,
+        people.routes_for("hub", "hub"),
+        people.routes_for("team", "team"),
+        people.routes_for("org", "organisation"),
+        people.joining,
+    ):
+        app.include_router(more, prefix="/v1")
     app.include_router(uploads.jobs, prefix="/v1")
     app.include_router(watching.router)
     app.state.agents = agents.Agents(app.state, hosts=limits.hosts, origins=limits.origins)
