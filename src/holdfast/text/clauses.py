@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from holdfast.text.statements import long_forms
+from holdfast.text.statements import VERBS, long_forms
 from holdfast.text.terms import fold
 
 
@@ -50,27 +50,32 @@ _WHO = (
 )
 _SPLIT = re.compile(
     r"(?i)\s*(?:[;:]\s+|\s[-–—]+\s|\(|\)"
-    r"|,?\s+(?:but|because(?! of)|while|although|though|whereas|which|who|whereupon|except that"
-    r"|even though|since(?= (?:i|we|he|she|they|it|my)\b)"
+    r"|,?\s+(?:but|because(?! of)|'?cause(?! of)|while|although|though|whereas|which|who"
+    r"|whereupon|except that|even though|since(?= (?:i|we|he|she|they|it|my)\b)"
     r"|so(?= (?:i|we|he|she|they|it|my|now)\b))\s+"
     rf"|,?\s+(?:and|or|then|plus)(?=\s+(?:{_WHO}|{_VERB}|[A-Z][\w']*\s+{_VERB})\b)\s+"
     rf"|,\s+(?=(?:{_WHO}|not|can you|could you|please|what|how|where|when|why|which|right|"
     rf"(?-i:[A-Z])[\w']*\s+{_VERB})\b)|,\s+(?=and\b|then\b|so\b))\s*"
 )
+_RELATIVE = re.compile(r"(?i)\b(?:who|which)\b")
 # Words that carry on with whom the clause before was about.
 _LINK = re.compile(
     r"(?i)^(?:and|then|or|which|who|plus|also|so|but|now|because|while|that|where)\s+"
 )
 
 _OPENER = re.compile(
-    r"(?i)^(?:(?:hi|hello|hey|ok|okay|yes|no(?=[,.!:])|nope|yeah|yep|well|oh|ah|so|and|but|also"
-    r"|btw|by the way|fyi|actually|sure"
-    r"|thanks|thank you|please|anyway|right|look|listen|lol|haha|honestly|frankly|basically"
-    r"|just so you know"
-    r"|note that|remember that|please remember(?: that)?|remember|for the record|to be clear"
-    r"|as i said|as you know"
-    r"|i think(?: that)?|i believe(?: that)?|i guess(?: that)?|you know|i mean|"
-    r"(?:quick )?(?:update|news|note|reminder|correction))\b[,:!.]*\s*)+"
+    r"(?i)^(?:(?:hi|hello|hey|ok|okay|yes|no(?=[,.!:])|nope|yeah|yep|well|oh|ah|so|and|but|also|btw"
+    r"|by the way|fyi|actually|sure|thanks|thank you|please|pls|plz|just fyi|anyway|right|look"
+    r"|lol|haha|honestly|frankly|basically|just so you know|you should know(?: that)?|for context|note that"
+    r"|(?:(?:can|could|would|will) you )?(?:please )?(?:remember|keep in mind|note)(?: that)?"
+    r"|(?:don't|do not|never) forget(?: that)?|for the record|to be clear|as i said|as you know"
+    r"|i think(?: that)?|i believe(?: that)?|i guess(?: that)?|you know|i mean"
+    r"|(?:quick )?(?:update|news|note|reminder|correction))\b[,:!.]*\s*)+"
+)
+# A request to remember is no question, though it has the mark of one.
+_REQUEST = re.compile(
+    r"(?i)^(?:(?:and|so|hey|hi|also|please)[, ]+)*(?:can|could|would|will) you (?:please )?"
+    r"(?:remember|note|keep in mind)(?: that)? "
 )
 _ASKS = re.compile(
     r"(?i)^(?:(?:and|so|but|or|then)\s+)?(?:do|does|did|is|are|am|was|were|can|could|would|will"
@@ -179,29 +184,32 @@ def _sentences(text: str) -> Iterator[tuple[int, int]]:
 
 def _of_sentence(text: str, start: int, end: int) -> list[Clause]:
     whole = text[start:end]
-    asking = whole.rstrip("\"')]”’* ").endswith(("?", "？"))
+    asking = whole.rstrip("\"')]”’* ").endswith(("?", "？")) and not _REQUEST.match(whole)
     always = _supposed(long_forms(whole)) & {"if"}
     if _PERHAPS.match(_OPENER.sub("", whole.strip())):
         always.add("may")
     cuts = [(mark.start(), mark.end()) for mark in _SPLIT.finditer(whole)]
     starts = [0, *(stop for _, stop in cuts)]
     ends = [*(begin for begin, _ in cuts), len(whole)]
+    links = ["", *(whole[begin:stop] for begin, stop in cuts)]
     pieces = [
-        (start + a, start + b, whole[a:b])
-        for a, b in zip(starts, ends, strict=True)
+        (start + a, start + b, whole[a:b], link)
+        for a, b, link in zip(starts, ends, links, strict=True)
         if whole[a:b].strip(" .,!?")
     ]
     statement_first = asking and _mixed([piece[2] for piece in pieces])
     out: list[Clause] = []
     told = False
-    for at, (begin, stop, raw) in enumerate(pieces):
+    for at, (begin, stop, raw, link) in enumerate(pieces):
         plain = _OPENER.sub("", raw.strip(" .,!?*-"))
         subject = _subject(plain)
         refers = subject in _PRONOUNS
         if not subject:
-            # Whoever the clause before it was about.
+            # Whoever the clause before it was about; after 'who', somebody named in it.
             refers = bool(out)
             subject = out[-1].subject if out else ""
+            if _RELATIVE.search(link):
+                subject = "that"
         told = told or (bool(_TOLD.search(plain)) and not _OWN_WORDS.match(plain))
         full = long_forms(plain)
         supposed = always | _supposed(full)
@@ -222,7 +230,9 @@ def _mixed(pieces: list[str]) -> bool:
     return _ASKS.match(last) is not None and not _TAG.match(last)
 
 
-_SELF = re.compile(r"(?i)^(?:i|we|me|i'm|i've|i'd|i'll|we're|we've|we'll|we'd|im|ive)\b")
+_SELF = re.compile(
+    r"(?i)^(?:i|we|let's|let us|me|i'm|i've|i'd|i'll|we're|we've|we'll|we'd|im|ive)\b"
+)
 _OWNED = re.compile(r"(?i)^(?:my|our)\s+((?:[\w'-]+\s+){0,3}?[\w'-]+)(?=\s+(?:is|are|was|were"
                     r"|has|have"
                     rf"|had|'s|{_VERB})\b)")  # fmt: skip
@@ -243,8 +253,13 @@ _NOUN = re.compile(
 _NAMED = re.compile(rf"^([A-Z][\w'.-]*(?:\s+(?:and\s+)?[A-Z][\w'.-]*){{0,3}})(?=\s+(?:is|are|was"
                     rf"|were|has|have|had|{_VERB}"
                     r"|\w+s|\w+ed)\b)")  # fmt: skip
+# 'Ana is my wife' is about the wife.
+_TURNED = re.compile(
+    r"^[A-Z][\w'.-]*(?: [A-Z][\w'.-]*)? (?:is|was) (?:my|our) ((?:[\w'-]+ ){0,2}[\w'-]+)\Z"
+)
 _ADVERBS = re.compile(
-    r"(?i)^(?:(?:last|next|this) \w+|yesterday|today|tomorrow|now|currently|recently|since \w+"
+    r"(?i)^(?:(?:last|next|this|every|each) \w+|yesterday|today|tomorrow|now|currently|recently"
+    r"|since \w+|after [\w ]+(?= we| i)"
     r"|in \w+(?: \d{4})?"
     r"|in the \w+|at (?:work|home)|these days|nowadays|finally|sometimes|usually|always|often"
     r"|on \w+),?\s+"
@@ -262,7 +277,9 @@ def _subject(plain: str) -> str:
         return fold(match[1])
     if match := _PRONOUN.match(bare):
         return match[1].lower()
-    if match := _NAMED.match(bare):
+    if match := _TURNED.match(bare):
+        return fold(match[1])
+    if (match := _NAMED.match(bare)) and match[1].split()[0].lower() not in VERBS:
         return fold(match[1])
     if match := _NOUN.match(bare):
         return fold(match[1])

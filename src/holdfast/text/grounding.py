@@ -20,7 +20,7 @@ from typing import NamedTuple
 from holdfast.text.clauses import Clause, clauses_of
 from holdfast.text.grounding_dates import dates_supported
 from holdfast.text.quantities import is_number_word, numbers_in
-from holdfast.text.statements import long_forms
+from holdfast.text.statements import VERBS, long_forms
 from holdfast.text.terms import STOP_WORDS, fold, is_unspaced, phrase_terms, terms
 from holdfast.text.word_forms import base_form, tense
 
@@ -58,8 +58,7 @@ def ground(
         return Unsupported("quote")
     units = [one for one in clauses_of(said) if one.start < there.end and one.end > there.start]
     spans: list[Span] = []
-    heard = frozenset(_words(said))
-    for part in _parts(claim, speaker, heard):
+    for part in _parts(claim, speaker, frozenset(_CAPITAL.findall(said))):
         found = _ground_part(part, units, at)
         if isinstance(found, Unsupported):
             return found
@@ -114,16 +113,14 @@ class _Part(NamedTuple):
     supposed: frozenset[str]
 
 
-# Words before the verb, which a claim without a subject may begin with.
-_OPENING = frozenset(
-    """
-    never always usually often sometimes might will should may used no not currently still also must
-    can rarely only mostly normally generally recently
-    """.split()  # noqa: SIM905
-)
+_CAPITAL = re.compile(r"\b[^\W\d_a-z][\w'-]*")
 
 
-def _parts(claim: str, speaker: str, said: frozenset[str]) -> Iterator[_Part]:
+def _is_name(word: str, names: frozenset[str]) -> bool:
+    return word.removesuffix("'s") in names and word.lower() not in VERBS
+
+
+def _parts(claim: str, speaker: str, names: frozenset[str]) -> Iterator[_Part]:
     plain = claim.strip(" .!\"'*-")
     if speaker:
         own = re.escape(speaker.strip())
@@ -145,9 +142,9 @@ def _parts(claim: str, speaker: str, said: frozenset[str]) -> Iterator[_Part]:
         elif about is None and not named and subject in ("they", "he", "she"):
             # Whoever that is; the speaker, if anybody, as claims are about them.
             subject = "self"
-        elif one.start == 0 and " " not in subject and (subject not in said or subject in _OPENING):
-            # 'Prefers tabs' begins with a verb, in a form that nobody used; a name would be there.
-            subject = "self"
+        elif one.start == 0 and not _is_name(plain.split(" ", 1)[0], names):
+            # 'Prefers tabs' begins with a verb; a name would stand in the turn with its capital.
+            subject = "self" if " " not in subject else subject
         yield _Part(
             subject or "self" if not named else fold(named),
             one.text,
@@ -323,7 +320,7 @@ def _missing(claim: Sequence[str], said: Sequence[str]) -> list[str]:
     """The words of a claim that were not said, or not as often."""
     there = frozenset(key for word in said for key in _keys(word))
     missing = [word for word in claim if not _is_there(word, there)]
-    if len(set(claim)) == len({base_form(word) for word in claim}):
+    if len(claim) == len({base_form(word) for word in claim}):
         return missing
     wanted, given = Counter(map(base_form, claim)), Counter(map(base_form, said))
     return missing + [
@@ -408,7 +405,7 @@ def _same_subject(part: _Part, run: Sequence[Clause], said: Sequence[str]) -> bo
     there = run[0].subject
     if part.subject == "self":
         if there in ("self", ""):
-            return True
+            return bool(there) or _is_elided(part, _words(run[0].text))
         if there == "you" or there in _PRONOUNS:
             return False
         # 'My dog is called Rex' supports what speaks of the dog.
@@ -419,6 +416,21 @@ def _same_subject(part: _Part, run: Sequence[Clause], said: Sequence[str]) -> bo
     if there in _PRONOUNS or there == "":
         return False
     return _is_within(there, part.words) or _is_within(part.subject, _words(there))
+
+
+def _is_elided(part: _Part, said: Sequence[str]) -> bool:
+    """Whether a clause without a subject is about the speaker: 'Got a new laptop'. 'Use tabs' is an
+    order, and 'Living in Oslo is expensive' is about nobody."""
+    words = [word for word in said if word not in _OPENING]
+    if not words or not words[0].isascii() or words[0] in part.words[:2]:
+        return True
+    time = tense(words[0])
+    return time == "past" or (time == "ing" and not _FINITE.intersection(words[1:]))
+
+
+_FINITE = frozenset(["is", "are", "was", "were", "has", "can", "will", "would"])
+# What may stand before the verb.
+_OPENING = frozenset("just now also finally recently today yesterday really still".split())  # noqa: SIM905
 
 
 def _after_self(part: _Part, run: Sequence[Clause]) -> bool:
@@ -441,9 +453,9 @@ def _is_within(phrase: str, words: Sequence[str]) -> bool:
 def _names_agree(part: _Part, run: Sequence[Clause]) -> bool:
     """Names stand in the order in which they were said, and none comes from a clause that speaks
     of somebody else beside."""
-    claimed = [fold(name) for name in re.findall(r"\b[^\W\d_a-z][\w-]*", part.text)]
+    names = {fold(name) for one in run for name in _CAPITAL.findall(one.text)}
     said = [word for one in run for word in _words(one.text)]
-    places = [said.index(name) for name in claimed if name in said]
+    places = [said.index(word) for word in part.words if word in names and word in said]
     if places != sorted(places):
         return False
     if len(run) == 1:

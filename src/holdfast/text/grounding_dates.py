@@ -4,6 +4,7 @@ April. What has no clock is compared by its words.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
@@ -18,6 +19,7 @@ _RELATIVE = frozenset(
     "last next this ago yesterday today tomorrow tonight past coming week weekend".split()  # noqa: SIM905
 )
 _DAY = timedelta(days=1)
+_YEAR = timedelta(days=366)
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
 
@@ -34,14 +36,15 @@ def dates_supported(claim: str, said: str, at: datetime | None) -> Dated:
     """Compares the dates of a claim with those of what was said at a time."""
     if at is None:
         return Dated(True, False, claim, said)
-    wanted = [one for one in find_dates(claim, now=at) if one.words.lower() not in said.lower()]
+    mentioned = [_widened(claim, one) for one in find_dates(claim, now=at)]
+    wanted = [one for one in mentioned if one.words.lower() not in said.lower()]
     if not wanted:
-        return Dated(True, bool(find_dates(claim, now=at)), claim, said)
+        return Dated(True, bool(mentioned), claim, said)
     given = find_dates(said, now=at)
     past = any(tense(word) == "past" for word in fold(said).split())
     supported = all(any(_within(one, other, at, past) for other in given) for one in wanted)
     if not supported:
-        supported = all(_is_weekday(one, said, at) for one in wanted)
+        supported = all(_is_weekday(one, said, at) or _is_vague(one, said, at) for one in wanted)
     return Dated(supported, True, _without(claim, wanted), _without(said, given))
 
 
@@ -52,10 +55,42 @@ def _within(claimed: DateMention, given: DateMention, at: datetime, past: bool) 
         return (claimed.since, claimed.until) == (given.since, given.until)
     for years in (0,) if _is_exact(given) else _YEARS:
         since, until = _shifted(given.since, years), _shifted(given.until, years)
-        near = since <= at if past else abs(since - at) <= timedelta(days=366)
+        near = _is_exact(given) or since <= at or (not past and since - at <= _YEAR)
         if near and claimed.since <= since and until <= claimed.until:
             return True
     return False
+
+
+_OF = re.compile(r"(?i)\b(?:in|on|during) the (week(?:end)?) of (?:the )?$")
+
+
+def _widened(claim: str, mention: DateMention) -> DateMention:
+    """'In the week of 2 November' is that week, from its Monday on, and 'on the weekend of' the two
+    days at its end."""
+    if mention.words.lower().startswith("around"):
+        # Give or take one of what it is said in.
+        slack = mention.until - mention.since
+        slack = max(slack, 7 * _DAY)
+        return mention._replace(since=mention.since - slack, until=mention.until + slack)
+    match = _OF.search(claim[: mention.start])
+    if match is None:
+        return mention
+    monday = mention.since - mention.since.weekday() * _DAY
+    first = monday if match[1].lower() == "week" else monday + 5 * _DAY
+    words = claim[match.start() : mention.end]
+    return mention._replace(start=match.start(), since=first, until=monday + 7 * _DAY, words=words)
+
+
+_SOME_YEARS = re.compile(r"(?i)\b(?:few|several|couple of|some|many) years (?:ago|back)\b")
+# 'A few years ago' is no more than this.
+_SOME_YEARS_MAX = 6
+
+
+def _is_vague(claimed: DateMention, said: str, at: datetime) -> bool:
+    """'Around 2023' of 'a few years ago'."""
+    if "around" not in claimed.words.lower() or not _SOME_YEARS.search(said):
+        return False
+    return 1 < at.year - claimed.since.year <= _SOME_YEARS_MAX
 
 
 _OPEN = ("since", "before", "prior", "until", "till", "up to", "after", "from")

@@ -55,7 +55,7 @@ def long_forms(text: str) -> str:
 
 
 # Words by which a statement without a subject begins; it is about the person whose memory it is.
-_VERBS = frozenset(
+VERBS = frozenset(
     """
     lives live lived moved relocated works worked work prefers prefer preferred uses use used likes
     like liked loves love hates hate dislikes dislike enjoys enjoy wants want needs need drinks
@@ -152,20 +152,20 @@ def _subject(plain: str) -> tuple[str, str, bool]:
         return "?", plain.split(" ", 1)[1], False
     if match := _LABEL.match(plain):
         inner = plain[match.end() :]
-        if (word := inner.split(" ", 1)[0].lower()) in _VERBS or word in ("i", "my"):
+        if (word := inner.split(" ", 1)[0].lower()) in VERBS or word in ("i", "my"):
             subject, body, owned = _subject(inner)
             return subject or fold(match[1]), body, owned
     first = re.split(r"[\s:']", plain, maxsplit=1)[0].lower()
-    if first in _VERBS:
+    if first in VERBS:
         return "", plain, False
     if match := _OTHERS.match(plain):
         return fold(match[1]), plain[match.end() :], True
     while match := _OTHER.match(plain):
-        if match[2].lower() in _VERBS:
+        if match[2].lower() in VERBS:
             return fold(match[1]), plain[match.end() :], False
         # The name took a word too many: 'Ann Lives in Oslo' is not how people write.
         break
-    return "", plain, plain[:1].islower() and first not in _VERBS and False
+    return "", plain, plain[:1].islower() and first not in VERBS and False
 
 
 # Words that carry no part of what a statement says once its polarity and time are known.

@@ -33,7 +33,7 @@ _IRREGULAR = """
     forget: forgot forgotten
     get: got gotten
     give: gave given
-    go: went gone
+    go: goes went gone
     grow: grew grown
     have: has had
     hear: heard
@@ -152,7 +152,7 @@ def _forms() -> dict[str, str]:
 @cache
 def _past_forms() -> frozenset[str]:
     rows = (row.partition(":")[2].split() for row in _IRREGULAR.strip().splitlines())
-    plain = {"am", "is", "are", "being", "does", "has", "children", "kid", "kids", "people"}
+    plain = {"am", "is", "are", "being", "does", "goes", "has", "children", "kid", "kids", "people"}
     return frozenset(word for row in rows for word in row) - plain - {"mom", "mum", "dad"}
 
 

@@ -74,7 +74,8 @@ def test_another_number_makes_a_claim_fall() -> None:
     changed = [
         (re.sub(r"\d+", lambda n: str(int(n[0]) + 1), claim, count=1), said)
         for claim, said in SUPPORTED
-        if re.search(r"\d", claim)
+        # 'Around 2024' holds for 2025 too, and a week holds for its days.
+        if re.search(r"\d", claim) and not re.search(r"around|week of", claim)
     ]
     assert len(changed) > 20
     assert [pair for pair in changed if isinstance(ground(*pair, at=AT), Span)] == []
