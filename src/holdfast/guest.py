@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 from holdfast import engine
 from holdfast.domain.access import MEMBER_SEES, Act, Key, Standing
-from holdfast.engine import access
-from holdfast.errors import Forbidden, NotFound
+from holdfast.engine import access, teams
+from holdfast.errors import Forbidden, InvalidInput, NotFound
 from holdfast.hub_memory import HubMemory
 
 if TYPE_CHECKING:
+    from holdfast.domain.access import Org, ScopeKind, Team
     from holdfast.domain.hub import Hub
     from holdfast.domain.memory import Memory
     from holdfast.engine.core import Core
@@ -26,7 +27,7 @@ _REFUSED: dict[Act, str] = {
     "delete_own": "delete from it",
     "delete_any": "delete what is not your own",
     "manage": "manage its members",
-    "own": "rename or delete it",
+    "own": "rename or remove it",
 }
 
 
@@ -59,12 +60,12 @@ class Guest:
     def hub(self, name: str | None = None, act: Act = "read") -> HubMemory:
         """The hub of that name or id, seen with their eyes, if they may do this there."""
         hub, standing = self.stands(name)
-        self.require(standing, act, hub.name)
+        self.require(standing, act, hub.called)
         if self.local:
             return HubMemory(self._memory.core, hub, self.home)
 
         def permit(act: Act, memory: Memory | None) -> None:
-            self.require(standing, act, hub.name)
+            self.require(standing, act, hub.called)
 
         core = self._memory.core.acting(self.actor, standing.viewer, permit)
         return HubMemory(core, hub, self.home)
@@ -72,21 +73,36 @@ class Guest:
     def stands(self, name: str | None = None) -> tuple[Hub, Standing]:
         """The hub of that name or id and how they stand to it; NotFound where it is nothing to
         them, or not there at all."""
-        core = self._memory.core
         chosen = name or self._usual()
-        with core.store.read() as reader:
-            hub = reader.hub_by_id(chosen) or reader.hub(chosen)
-        if hub is None and self.local:
-            hub = self._memory.hub(name).info
-        if hub is None or hub.state != "active":
-            raise self._unknown(chosen)
         if self.local:
-            return hub, self._owner()
-        standing = access.standing(core, hub, self.actor)
-        outside = self.key is not None and self.key.hubs and hub.id not in self.key.hubs
-        if standing is None or outside:
+            return self._own_hub(chosen, name), self._owner()
+        reach = self.key.hubs if self.key is not None else ()
+        found = [
+            pair
+            for pair in access.hubs_called(self._memory.core, chosen, self.actor)
+            if not reach or pair[0].id in reach
+        ]
+        if not found:
             raise self._unknown(chosen)
-        return hub, standing
+        # Others may share a hub with them that is called as one of their own.
+        own = [pair for pair in found if pair[0].owner == self.actor]
+        meant = own if len(own) == 1 else found
+        if len(meant) > 1:
+            raise InvalidInput(
+                f"Several hubs are called `{chosen}`.",
+                hint=f"Name it by its id: {', '.join(hub.id for hub, _ in meant[:5])}.",
+            )
+        return meant[0]
+
+    def _own_hub(self, chosen: str, name: str | None) -> Hub:
+        """The hub for who has the machine."""
+        with self._memory.core.store.read() as reader:
+            hub = reader.hub_by_id(chosen) or reader.hub(chosen)
+        if hub is None:
+            hub = self._memory.hub(name).info
+        if hub.state != "active":
+            raise self._unknown(chosen)
+        return hub
 
     def _usual(self) -> str:
         """The hub that is meant where none is named: the one in use on this machine; for a guest,
@@ -94,11 +110,14 @@ class Guest:
         used: str = self._memory.core.settings["hub"]
         if self.local:
             return used
-        names = [hub.name for hub, _ in self.hubs()]
-        if used in names:
-            return used
-        if len(names) == 1:
-            return names[0]
+        found = [hub for hub, _ in self.hubs()]
+        for hub in found:
+            # By its own name: it is the machine that uses it.
+            if hub.name == used:
+                return hub.id
+        if len(found) == 1:
+            return found[0].id
+        names = [hub.called for hub in found]
         raise NotFound(
             "Say which hub you mean." if names else "There is no hub that you can reach yet.",
             hint=f"Yours are {', '.join(names)}." if names else "Ask somebody for an invitation.",
@@ -119,9 +138,77 @@ class Guest:
 
     def create_hub(self, name: str) -> HubMemory:
         """A new hub, theirs. A key that is for some hubs, or for reading, makes none."""
+        self.require_free("make hubs")
+        seen_by = None if self.local else self.actor
+        return self.hub(engine.hubs.create_hub(self.core, name, seen_by=seen_by).id)
+
+    def rename_hub(self, hub: Hub, new: str) -> None:
+        self._memory._rename_hub(hub.name, new, None if self.local else self.actor)
+
+    def require_free(self, what: str) -> None:
+        """Forbidden for a key that is for some hubs, or for reading."""
         if self.key is not None and (self.key.hubs or self.key.read_only):
-            raise Forbidden("This key cannot make hubs.", hint="Use one that is not limited.")
-        return self.hub(engine.hubs.create_hub(self.core, name).id)
+            raise Forbidden(f"This key cannot {what}.", hint="Use one that is not limited.")
+
+    def require_deletes(self) -> None:
+        """Forbidden for a key that deletes nothing: what is removed whole is gone too."""
+        if self.key is not None and self.key.no_delete:
+            raise Forbidden("This key deletes nothing.", hint="Use one that is not limited.")
+
+    # Organisations and teams
+
+    def orgs(self) -> list[tuple[Org, Standing]]:
+        """The organisations they belong to, by name."""
+        if self.local:
+            return [(org, self._owner()) for org in teams.orgs(self._memory.core)]
+        self._refuse_hub_key()
+        return teams.orgs_of(self._memory.core, self.actor)
+
+    def teams(self) -> list[tuple[Team, Standing]]:
+        """The teams they belong to, and the others of their organisations, by name."""
+        if self.local:
+            return [(team, self._owner()) for team in teams.teams(self._memory.core)]
+        self._refuse_hub_key()
+        return teams.teams_of(self._memory.core, self.actor)
+
+    def org(self, name: str, act: Act = "read") -> tuple[Org, Standing]:
+        """The organisation of that name or id, if they may do this there."""
+        self._refuse_hub_key()
+        core = self._memory.core
+        if self.local:
+            return teams.one_of("org", teams.orgs(core), name), self._owner()
+        org, standing = teams.org_of(core, self.actor, name)
+        self._require_in("org", org.name, standing, act)
+        return org, standing
+
+    def team(self, name: str, act: Act = "read") -> tuple[Team, Standing]:
+        """The team of that name or id, if they may do this there."""
+        self._refuse_hub_key()
+        core = self._memory.core
+        if self.local:
+            return teams.one_of("team", teams.teams(core), name), self._owner()
+        team, standing = teams.team_of(core, self.actor, name)
+        self._require_in("team", team.name, standing, act)
+        return team, standing
+
+    def _require_in(self, kind: ScopeKind, name: str, standing: Standing, act: Act) -> None:
+        if act == "read" or standing.allows(act, self.key):
+            return
+        raise Forbidden(
+            f"You may not {_REFUSED[act]}: {kind} {name!r}.",
+            hint="This key does not allow it; use another."
+            if standing.allows(act)
+            else f"Ask an admin of the {kind} for another role.",
+            act=act,
+        )
+
+    def _refuse_hub_key(self) -> None:
+        # Before anything is looked up: what there is, is none of its business.
+        if self.key is not None and self.key.hubs:
+            raise Forbidden(
+                "This key is for some hubs, not for teams or organisations.",
+                hint="Use one that is not limited.",
+            )
 
     @property
     def home(self) -> str:

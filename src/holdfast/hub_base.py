@@ -56,7 +56,8 @@ class HubBase:
 
     @property
     def name(self) -> str:
-        return self.info.name
+        """What it is called for whom it is open."""
+        return self.info.called
 
     @property
     def id(self) -> str:
@@ -67,20 +68,23 @@ class HubBase:
         """Where the hub's files are; made when the first one is written."""
         from holdfast.files.atomic import hub_folder
 
-        return hub_folder(self.home, self.name)
+        return hub_folder(self.home, self.info.name)
 
     @property
     def memory_md(self) -> str:
         """Where the hub's MEMORY.md is, once `sync` has made it."""
-        return os.path.join(self.home, "hubs", self.name, "MEMORY.md")
+        return os.path.join(self.home, "hubs", self.info.name, "MEMORY.md")
 
     def _look_up(self) -> None:
         """A hub may be renamed or deleted while this is held, and its old name, and the folder of
         that name, may be another hub's by now."""
         with self.core.store.read() as reader:
             found = require_hub(reader, self.id, self.name)
-        if found.name != self.name:
-            self.info, self._step, self._looked = found, None, None
+        if found.name != self.info.name:
+            # What it is called for a guest was looked up when it was opened, and is by now as old
+            # as the rest of what they were told.
+            label = self.info.label
+            self.info, self._step, self._looked = found._replace(label=label), None, None
 
     def _here(self) -> str:
         """The folder, for work in it."""

@@ -327,7 +327,7 @@ class HubMemory(HubFiles, HubPast, HubPasses):
             require_hub(reader, self.id, self.name)
             counted = reader.statistics(self.id)
         waiting = engine.inbox.count(self.core, self.id, self.name) if counted.quarantined else 0
-        return counted._replace(waiting=waiting)
+        return counted._replace(hub=self.name, waiting=waiting)
 
     @overload
     def context(

@@ -13,6 +13,7 @@ from holdfast import engine
 from holdfast.domain.hub import DEFAULT_HUB
 from holdfast.errors import StoreClosed
 from holdfast.hub_memory import HubMemory
+from holdfast.people import People
 from holdfast.settings import load
 from holdfast.text import normalise
 from holdfast.wiring import build, home_folder, make_home
@@ -69,7 +70,7 @@ def _is_url(where: str) -> bool:
     return bool(colon) and len(scheme) > 1 and scheme.replace("+", "").isalnum()
 
 
-class Holdfast:
+class Holdfast(People):
     """An open memory with all its hubs."""
 
     def __init__(self, core: Core, home: str) -> None:
@@ -119,7 +120,10 @@ class Holdfast:
         return engine.hubs.list_hubs(self.core)
 
     def rename_hub(self, name: str, new: str) -> Hub:
-        hub = engine.hubs.rename_hub(self.core, name, new)
+        return self._rename_hub(name, new)
+
+    def _rename_hub(self, name: str, new: str, seen_by: str | None = None) -> Hub:
+        hub = engine.hubs.rename_hub(self.core, name, new, seen_by=seen_by)
         if os.path.isdir(os.path.join(self.home, "hubs")):
             from holdfast.files.atomic import rename_hub_folder
 

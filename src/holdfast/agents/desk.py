@@ -38,14 +38,18 @@ class Desk(NamedTuple):
             self.report(done, total, note)
 
     def hub_named(self, name: str | None) -> HubMemory:
-        """The hub of that name, or its own. A hub out of reach reads like one that is not there."""
+        """The hub of that name or id, or its own. A hub out of reach reads like one that is not
+        there."""
         if not name or name in (self.hub.name, self.hub.id):
             return self.hub
         if self.guest is not None and self.every_hub:
             return self.guest.hub(name)
         if self.every_hub:
             core = self.hub.core
-            return HubMemory(core, engine.hubs.find_hub(core, name), self.hub.home)
+            with core.store.read() as reader:
+                by_id = reader.hub_by_id(name)
+            found = by_id or engine.hubs.find_hub(core, name)
+            return HubMemory(core, found, self.hub.home)
         raise NotFound(
             f"There is no hub {in_brief(name)!r} here.",
             hint=f"This memory is the hub {self.hub.name!r}; leave the hub out to use it.",

@@ -21,11 +21,12 @@ from holdfast.client import values
 from holdfast.client.base import understanding
 from holdfast.client.connection import Connection
 from holdfast.client.hub import NEEDS_THE_MACHINE, RemoteHub
+from holdfast.client.people import RemotePeople, handed, part
 from holdfast.domain.clock import SystemClock
-from holdfast.errors import AlreadyExists, InvalidInput, NotFound
+from holdfast.errors import AlreadyExists, NotFound
 
 if TYPE_CHECKING:
-    from holdfast.domain.access import Invite, Key, Member
+    from holdfast.domain.access import Key
     from holdfast.domain.hub import Hub
     from holdfast.engine.access_records import Handed
 
@@ -36,7 +37,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]*")
 
 
 @understanding
-class Client:
+class Client(RemotePeople):
     """A server. `hub` is the one to use where none is named; without it, the server's own."""
 
     def __init__(
@@ -123,48 +124,6 @@ class Client:
         self.server.send("DELETE", f"/hubs/{hub.id}", once=False)
         return hub
 
-    # Members and invitations
-
-    def members(self, hub: str | None = None) -> list[Member]:
-        """Who belongs to a hub."""
-        hub_id = self.hub(hub).id
-        found = self.server.get(f"/hubs/{hub_id}/members")["data"]
-        return [values.member_of(one) for one in found]
-
-    def set_member(self, actor: str, role: str, *, hub: str | None = None) -> Member:
-        """Adds a member, or changes their role."""
-        hub_id = self.hub(hub).id
-        path = f"/hubs/{hub_id}/members/{_part(actor)}"
-        answer = self.server.send("PUT", path, {"role": role}, once=False)
-        return values.member_of(answer["data"])
-
-    def remove_member(self, actor: str, *, hub: str | None = None) -> None:
-        """Takes a member's role away."""
-        hub_id = self.hub(hub).id
-        self.server.send("DELETE", f"/hubs/{hub_id}/members/{_part(actor)}", once=False)
-
-    def invite(self, role: str = "contributor", *, days: int = 7, hub: str | None = None) -> Handed:
-        """A one-time token that gives a role; `secret` has it, and nothing else ever will."""
-        hub_id = self.hub(hub).id
-        body = {"role": role, "days": days}
-        told = self.server.send("POST", f"/hubs/{hub_id}/invites", body, once=False)["data"]
-        return _handed(values.invite_of(told, hub_id), told["token"])
-
-    def invites(self, hub: str | None = None) -> list[Invite]:
-        """The invitations to a hub, used ones among them; never their tokens."""
-        hub_id = self.hub(hub).id
-        found = self.server.get(f"/hubs/{hub_id}/invites")["data"]
-        return [values.invite_of(one, hub_id) for one in found]
-
-    def withdraw_invite(self, invite_id: str, *, hub: str | None = None) -> None:
-        hub_id = self.hub(hub).id
-        self.server.send("DELETE", f"/hubs/{hub_id}/invites/{_part(invite_id)}", once=False)
-
-    def accept_invite(self, token: str) -> Member:
-        """Takes the place that a token offers."""
-        told = self.server.send("POST", "/invites/accept", {"token": token}, once=False)["data"]
-        return values.member_of(told)
-
     # Keys
 
     def keys(self) -> list[Key]:
@@ -190,26 +149,13 @@ class Client:
             "expires_at": values.sent_time(expires_at),
         }
         told = self.server.send("POST", "/keys", body, once=False)["data"]
-        return _handed(values.key_of(told), told["secret"])
+        return handed(values.key_of(told), told["secret"])
 
     def revoke_key(self, key_id: str) -> Key:
         """Ends a key, for good."""
         return values.key_of(
-            self.server.send("DELETE", f"/keys/{_part(key_id)}", once=False)["data"]
+            self.server.send("DELETE", f"/keys/{part(key_id)}", once=False)["data"]
         )
-
-
-def _handed(what: Any, secret: str) -> Handed:
-    from holdfast.engine.access_records import Handed
-
-    return Handed(what, secret)
-
-
-def _part(name: str) -> str:
-    """A name as one part of a path; dots alone would be steps in it."""
-    if not name.strip("."):
-        raise InvalidInput(f"{name!r} is not a name.")
-    return quote(name, safe="")
 
 
 __all__ = ["NEEDS_THE_MACHINE", "Client", "RemoteHub"]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from datetime import date, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, Any
 
-from holdfast.domain.access import Invite, Key, Member
+from holdfast.domain.access import HubCard, Invite, Key, Member, Org, ScopeKind, Team
 from holdfast.domain.change import Change, Entry, Receipt, Revision
 from holdfast.domain.codec import field_from_plain, fields_from_plain, memory_from_plain
 from holdfast.domain.hub import Hub, Statistics
@@ -291,11 +291,24 @@ def member_of(plain: Plain) -> Member:
     return Member(**{**fields, "since": moment(plain["since"])})
 
 
-def invite_of(plain: Plain, hub_id: str) -> Invite:
+def org_of(plain: Plain) -> Org:
+    return Org(plain["id"], plain["name"], moment(plain["created_at"]))
+
+
+def team_of(plain: Plain) -> Team:
+    return Team(plain["id"], plain["org_id"], plain["name"], moment(plain["created_at"]))
+
+
+def card_of(plain: Plain) -> HubCard:
+    """What a hub is shared with, as far as a server tells of it."""
+    return HubCard(plain["id"], plain["team_id"], plain["delete_policy"], plain["org_id"])
+
+
+def invite_of(plain: Plain, scope: ScopeKind, scope_id: str) -> Invite:
     return Invite(
         plain["id"],
-        "hub",
-        hub_id,
+        scope,
+        scope_id,
         plain["role"],
         plain["invited_by"],
         moment(plain["created_at"]),

@@ -61,11 +61,15 @@ class Member(NamedTuple):
 
 
 class HubCard(NamedTuple):
-    """What is said of a hub beside its name: whose team it is, and what contributors may delete."""
+    """What is said of a hub beside its name: the team it belongs to, or the organisation it is
+    shared with, and what contributors may delete. `label` is what those call it who come by a key,
+    where its own name is another."""
 
     hub_id: str
     team_id: str | None = None
     delete_policy: DeletePolicy = "own"
+    org_id: str | None = None
+    label: str = ""
 
 
 class Invite(NamedTuple):

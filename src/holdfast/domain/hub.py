@@ -9,7 +9,8 @@ HubState: TypeAlias = Literal["active", "importing"]
 
 
 class Hub(NamedTuple):
-    """One hub. `numbers` is the last number given out in it; numbers are never used twice."""
+    """One hub. `numbers` is the last number given out in it; numbers are never used twice. `label`
+    is what somebody calls it for whom its name is another; stores do not keep it."""
 
     id: str
     name: str
@@ -17,6 +18,12 @@ class Hub(NamedTuple):
     created_at: datetime
     numbers: int = 0
     state: HubState = "active"
+    label: str = ""
+
+    @property
+    def called(self) -> str:
+        """Its name, as the one who looks at it knows it."""
+        return self.label or self.name
 
 
 class Statistics(NamedTuple):

@@ -1,80 +1,37 @@
-"""Organisations, teams and members, and how somebody stands to a hub. What a standing allows,
+"""Members, whom a hub is shared with, and how somebody stands to it. What a standing allows,
 `domain.access` says; whether somebody may do these things themselves, their caller has checked."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from holdfast.domain.access import (
-    MEMBER_SEES,
-    HubCard,
-    Member,
-    Org,
-    Role,
-    ScopeKind,
-    Standing,
-    Team,
-)
+from holdfast.domain.access import MEMBER_SEES, HubCard, Member, Role, ScopeKind, Standing
 from holdfast.domain.hub import Hub
-from holdfast.domain.record import NO_HUB, Record
+from holdfast.domain.record import NO_HUB
+from holdfast.engine import belongings
 from holdfast.engine.access_records import (
     card_of,
     clean_name,
     clean_policy,
     clean_role,
-    every,
-    member_place,
+    drop_member,
     members_of,
     need,
     need_hub,
     need_scope,
+    put_card,
     put_member,
-    put_named,
     refuse_ownerless,
     role_of,
 )
 from holdfast.engine.core import Core
-from holdfast.errors import NotFound
+from holdfast.errors import InvalidInput, NotFound
 
 if TYPE_CHECKING:
     from holdfast.domain.memory import Boundary
     from holdfast.store.base import Reader
 
-# Organisations and teams
-
-
-def create_org(core: Core, name: str) -> Org:
-    """A new organisation; whoever makes it owns it."""
-    org = Org(core.ids.next("org"), clean_name("organisation", name), core.now())
-    with core.store.write() as writer:
-        put_named(writer, "org", org.id, org.name, org.created_at, {"name": org.name})
-        put_member(writer, Member("org", org.id, core.actor, "owner", core.now(), core.actor))
-    return org
-
-
-def create_team(core: Core, org_id: str, name: str) -> Team:
-    """A new team of an organisation; whoever makes it owns it."""
-    team = Team(core.ids.next("team"), org_id, clean_name("team", name), core.now())
-    with core.store.write() as writer:
-        need(writer, "org", org_id)
-        body = {"name": team.name, "org": org_id}
-        put_named(writer, "team", team.id, f"{org_id}/{team.name}", team.created_at, body)
-        put_member(writer, Member("team", team.id, core.actor, "owner", core.now(), core.actor))
-    return team
-
-
-def orgs(core: Core) -> list[Org]:
-    with core.store.read() as reader:
-        return [Org(one.id, one.body["name"], one.at) for one in every(reader, NO_HUB, "org")]
-
-
-def teams(core: Core, org_id: str | None = None) -> list[Team]:
-    with core.store.read() as reader:
-        found = [
-            Team(one.id, one.body["org"], one.body["name"], one.at)
-            for one in every(reader, NO_HUB, "team")
-        ]
-    return [team for team in found if org_id is None or team.org_id == org_id]
+# Hubs and whom they are shared with
 
 
 def card(core: Core, hub_id: str) -> HubCard:
@@ -83,23 +40,32 @@ def card(core: Core, hub_id: str) -> HubCard:
 
 
 def set_card(
-    core: Core, hub_id: str, *, team_id: str | None = None, delete_policy: str | None = None
+    core: Core,
+    hub_id: str,
+    *,
+    team_id: str | None = None,
+    org_id: str | None = None,
+    delete_policy: str | None = None,
 ) -> HubCard:
-    """Gives a hub to a team, or says what its contributors may delete; an empty team takes it
-    back."""
+    """Gives a hub to a team, or shares it with an organisation as a whole: one of the two. An empty
+    one takes it back. Or says what its contributors may delete."""
+    if team_id and org_id:
+        raise InvalidInput("A hub belongs to a team or to an organisation, not to both.")
     policy = None if delete_policy is None else clean_policy(delete_policy)
     with core.store.write() as writer:
         need_hub(writer, hub_id)
-        if team_id:
-            need(writer, "team", team_id)
-        old = card_of(writer, hub_id)
-        new = HubCard(
-            hub_id,
-            old.team_id if team_id is None else team_id or None,
-            policy or old.delete_policy,
+        new = card_of(writer, hub_id)
+        for kind, given in (("team", team_id), ("org", org_id)):
+            if given:
+                need(writer, kind, given)
+            if given is not None:
+                new = new._replace(team_id=None, org_id=None)
+        new = new._replace(
+            team_id=team_id or new.team_id,
+            org_id=org_id or new.org_id,
+            delete_policy=policy or new.delete_policy,
         )
-        body = {"team": new.team_id, "delete_policy": new.delete_policy}
-        writer.put_record(Record(hub_id, "card", "card", core.now(), body))
+        put_card(writer, new, core.now())
     return new
 
 
@@ -133,7 +99,7 @@ def remove_member(core: Core, scope: ScopeKind, scope_id: str, actor: str) -> No
     with core.store.write() as writer:
         need_scope(writer, scope, scope_id)
         refuse_ownerless(writer, scope, scope_id, actor)
-        if not writer.drop_record(*member_place(scope, scope_id, actor)):
+        if not drop_member(writer, scope, scope_id, actor):
             raise NotFound(f"{actor!r} is not a member.", hint="List the members to see who is.")
 
 
@@ -144,10 +110,53 @@ def standing(core: Core, hub: Hub, actor: str) -> Standing | None:
 
 
 def hubs_of(core: Core, actor: str) -> list[tuple[Hub, Standing]]:
-    """The hubs that somebody can reach, by name."""
+    """The hubs that somebody can reach, as they are called for them, by name."""
+    known = belongings.complete(core)
     with core.store.read() as reader:
-        found = ((hub, _standing(reader, hub, actor)) for hub in reader.hubs())
-        return [(hub, how) for hub, how in found if how is not None and hub.state == "active"]
+        if known:
+            there = (reader.hub_by_id(hub_id) for hub_id in _near(reader, actor))
+            hubs = [hub for hub in there if hub is not None]
+        else:
+            hubs = reader.hubs()
+        seen = (_seen(reader, hub, actor) for hub in hubs)
+        found = [pair for pair in seen if pair is not None]
+    return sorted(found, key=lambda pair: (pair[0].called, pair[0].id))
+
+
+def _near(reader: Reader, actor: str) -> set[str]:
+    """Hubs that may be in somebody's reach, by id; no other is."""
+    groups = {*belongings.of(reader, actor, "team")}
+    for org_id in belongings.of(reader, actor, "org"):
+        groups |= {org_id, *belongings.of(reader, org_id, "team of")}
+    found = set(belongings.of(reader, actor, "hub"))
+    for group in groups:
+        found.update(belongings.of(reader, group, "shared"))
+    return found
+
+
+def hubs_called(core: Core, name: str, actor: str) -> list[tuple[Hub, Standing]]:
+    """The hubs in somebody's reach that they may mean by an id or a name."""
+    with core.store.read() as reader:
+        by_id = reader.hub_by_id(name)
+        if by_id is not None:
+            pair = _seen(reader, by_id, actor)
+            return [] if pair is None else [pair]
+        return seen_as(reader, name, actor)
+
+
+def seen_as(reader: Reader, name: str, actor: str) -> list[tuple[Hub, Standing]]:
+    """Those that somebody sees under that name."""
+    labelled = (reader.hub_by_id(one) for one in belongings.of(reader, name, "called"))
+    hubs = [hub for hub in (reader.hub(name), *labelled) if hub is not None]
+    seen = {hub.id: _seen(reader, hub, actor) for hub in hubs}
+    return [pair for pair in seen.values() if pair is not None and pair[0].called == name]
+
+
+def _seen(reader: Reader, hub: Hub, actor: str) -> tuple[Hub, Standing] | None:
+    how = _standing(reader, hub, actor)
+    if how is None or hub.state != "active":
+        return None
+    return hub._replace(label=card_of(reader, hub.id).label), how
 
 
 def _standing(reader: Reader, hub: Hub, actor: str) -> Standing | None:
@@ -155,15 +164,15 @@ def _standing(reader: Reader, hub: Hub, actor: str) -> Standing | None:
     role = "owner" if hub.owner == actor else role_of(reader, "hub", hub.id, actor)
     if role is not None:
         return Standing(actor, role, MEMBER_SEES, about.delete_policy)
-    if about.team_id is None:
-        return None
     sees: tuple[Boundary, ...] = ()
-    if role_of(reader, "team", about.team_id, actor) is not None:
-        sees = ("team", "org")
-    else:
-        team = reader.record(NO_HUB, "team", about.team_id)
-        if team is not None and role_of(reader, "org", team.body["org"], actor) is not None:
-            sees = ("org",)
+    org_id = about.org_id
+    if about.team_id is not None:
+        if role_of(reader, "team", about.team_id, actor) is not None:
+            sees = ("team", "org")
+        elif (team := reader.record(NO_HUB, "team", about.team_id)) is not None:
+            org_id = team.body["org"]
+    if not sees and org_id and role_of(reader, "org", org_id, actor) is not None:
+        sees = ("org",)
     return Standing(actor, None, sees, about.delete_policy) if sees else None
 
 

@@ -22,9 +22,10 @@ from holdfast.domain.access import (
 from holdfast.domain.clock import from_text, to_text
 from holdfast.domain.hub import Hub
 from holdfast.domain.record import NO_HUB, Record
-from holdfast.engine.core import require_hub
+from holdfast.engine import belongings
+from holdfast.engine.core import Core, require_hub
 from holdfast.engine.drafts import clean_label
-from holdfast.errors import AlreadyExists, Conflict, InvalidInput, NotFound
+from holdfast.errors import Conflict, InvalidInput, NotFound
 from holdfast.text import normalise
 
 if TYPE_CHECKING:
@@ -43,18 +44,6 @@ class Handed(NamedTuple):
     secret: str
 
 
-def put_named(
-    writer: Writer, kind: str, record_id: str, lookup: str, at: datetime, body: dict[str, Any]
-) -> None:
-    try:
-        writer.put_record(Record(NO_HUB, kind, record_id, at, body, lookup))
-    except AlreadyExists:
-        raise AlreadyExists(
-            f"There is {'an' if kind == 'org' else 'a'} {kind} {body['name']!r} already.",
-            hint="Choose another name.",
-        ) from None
-
-
 def member_place(scope: ScopeKind, scope_id: str, actor: str) -> tuple[str, str, str]:
     if scope == "hub":
         return scope_id, "member", actor
@@ -66,6 +55,15 @@ def put_member(writer: Writer, member: Member) -> None:
     place = member_place(member.scope, member.scope_id, member.actor)
     body = {"role": member.role, "added_by": member.added_by}
     writer.put_record(Record(*place, member.since, body))
+    belongings.note(writer, member.actor, member.scope, member.scope_id, member.since)
+
+
+def drop_member(writer: Writer, scope: ScopeKind, scope_id: str, actor: str) -> bool:
+    """Whether there was one."""
+    hub = writer.hub_by_id(scope_id) if scope == "hub" else None
+    if hub is None or hub.owner != actor:
+        belongings.drop(writer, actor, scope, scope_id)
+    return writer.drop_record(*member_place(scope, scope_id, actor))
 
 
 def members_of(reader: Reader, scope: ScopeKind, scope_id: str) -> Iterator[Member]:
@@ -96,13 +94,55 @@ def card_of(reader: Reader, hub_id: str) -> HubCard:
     record = reader.record(hub_id, "card", "card")
     if record is None:
         return HubCard(hub_id)
-    return HubCard(hub_id, record.body["team"], record.body["delete_policy"])
+    body = record.body
+    return HubCard(
+        hub_id, body["team"], body["delete_policy"], body.get("org"), body.get("label", "")
+    )
+
+
+def called(core: Core, reader: Reader, hub: Hub) -> Hub:
+    """The hub with the name that it has for who acts: on the machine, its own."""
+    return hub if core.permit is None else hub._replace(label=card_of(reader, hub.id).label)
+
+
+def put_card(writer: Writer, card: HubCard, at: datetime) -> None:
+    """Also notes whom it is shared with and what it is called, so that it is found by that."""
+    old = card_of(writer, card.hub_id)
+    changed: tuple[tuple[str | None, str | None, belongings.What], ...] = (
+        (old.team_id, card.team_id, "shared"),
+        (old.org_id, card.org_id, "shared"),
+        (old.label, card.label, "called"),
+    )
+    for before, now, what in changed:
+        if before and before != now:
+            belongings.drop(writer, before, what, card.hub_id)
+        if now:
+            belongings.note(writer, now, what, card.hub_id, at)
+    body = {
+        "team": card.team_id,
+        "delete_policy": card.delete_policy,
+        "org": card.org_id,
+        "label": card.label,
+    }
+    writer.put_record(Record(card.hub_id, "card", "card", at, body))
+
+
+_WORDS = {"org": "organisation"}
+
+
+def word_for(kind: str) -> str:
+    """A kind of thing as people call it."""
+    return _WORDS.get(kind, kind)
+
+
+def unknown(kind: str, name: str) -> NotFound:
+    return NotFound(f"There is no {word_for(kind)} {name!r}.", hint=f"List the {kind}s to see.")
 
 
 def need(reader: Reader, kind: str, record_id: str) -> Record:
     record = reader.record(NO_HUB, kind, record_id)
     if record is None:
-        raise NotFound(f"There is no {kind} {record_id!r}.")
+        raise unknown(kind, record_id)
     return record
 
 

@@ -78,12 +78,13 @@ def with_echo_marked(core: Core, hub_id: str, text: str) -> str:
 
 def _heard(core: Core, reader: Reader, hub_id: str, text: str) -> Heard:
     # Here, because their patterns take 20 ms to make, and few texts need them.
+    from holdfast.engine.access_records import called
     from holdfast.engine.echo_store import Known
     from holdfast.engine.echo_walk import Walk
 
     hub = reader.hub_by_id(hub_id)
     known = Known(reader, hub_id, budget=len(text), file=core.permit is None)
-    echoes = Walk(text, known, hub.name if hub else "").echoes()
+    echoes = Walk(text, known, called(core, reader, hub).called if hub else "").echoes()
     if not echoes:
         return Heard(text)
     left = without(text, [one[:2] for one in echoes])

@@ -1,23 +1,68 @@
-"""Hubs: make, find, list, rename, delete."""
+"""Hubs: make, find, list, rename, delete. Finding one is on the way of every call; what the others
+need is loaded by them."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from holdfast.domain.hub import Hub
 from holdfast.engine.core import Core, require_hub
 from holdfast.errors import AlreadyExists, NotFound
-from holdfast.text.normalise import clean_hub_name
+from holdfast.text.normalise import HUB_NAME_CHARS_MAX, clean_hub_name
+
+if TYPE_CHECKING:
+    from holdfast.store.base import Writer
+
+# Enough that two names of one wish do not meet; they are seen only on the machine itself.
+_MARK_CHARS = 6
 
 
-def create_hub(core: Core, name: str) -> Hub:
+def create_hub(core: Core, name: str, *, seen_by: str | None = None) -> Hub:
+    """A new hub, its actor's. `seen_by` is who comes by a key, and sees some hubs only: a name that
+    a hub has which they do not see is theirs to use all the same."""
+    from holdfast.engine import belongings
+
     name = clean_hub_name(name)
     with core.store.write() as writer:
-        if writer.hub(name) is not None:
+        own = _free_name(core, writer, name, seen_by)
+        if own is None:
             raise AlreadyExists(
                 f"There is a hub `{name}` already.", hint=f'Use it with memory.hub("{name}").'
             )
-        hub = Hub(core.ids.next("hub"), name, core.actor, core.now())
+        hub = Hub(core.ids.next("hub"), own, core.actor, core.now())
         writer.add_hub(hub)
-        return hub
+        belongings.note(writer, hub.owner, "hub", hub.id, hub.created_at)
+        return _labelled(core, writer, hub, name)
+
+
+def _free_name(core: Core, writer: Writer, name: str, seen_by: str | None) -> str | None:
+    """The name itself, or one like it where somebody has it of whom `seen_by` must not learn; None
+    where it is refused."""
+    from holdfast.engine.access import seen_as
+
+    if seen_by is not None and seen_as(writer, name, seen_by):
+        return None
+    if writer.hub(name) is None:
+        return name
+    if seen_by is None:
+        return None
+    while True:
+        mark = core.ids.next("hub").lower()[-_MARK_CHARS:]
+        like = f"{name[: HUB_NAME_CHARS_MAX - _MARK_CHARS - 1]}-{mark}"
+        if writer.hub(like) is None:
+            return like
+
+
+def _labelled(core: Core, writer: Writer, hub: Hub, name: str) -> Hub:
+    """The hub as it is called by those who come by a key; only where that is not its name, there is
+    something to keep."""
+    from holdfast.engine.access_records import card_of, put_card
+
+    label = "" if hub.name == name else name
+    card = card_of(writer, hub.id)
+    if card.label != label:
+        put_card(writer, card._replace(label=label), core.now())
+    return hub._replace(label=label)
 
 
 def find_hub(core: Core, name: str, *, create: bool = False) -> Hub:
@@ -46,15 +91,17 @@ def list_hubs(core: Core) -> list[Hub]:
         return [hub for hub in reader.hubs() if hub.state == "active"]
 
 
-def rename_hub(core: Core, name: str, new: str) -> Hub:
+def rename_hub(core: Core, name: str, new: str, *, seen_by: str | None = None) -> Hub:
+    """Another name for a hub; `seen_by` as for `create_hub`."""
     new = clean_hub_name(new)
     hub = find_hub(core, name)
     with core.store.write() as writer:
         require_hub(writer, hub.id, name)
-        if writer.hub(new) is not None:
+        own = _free_name(core, writer, new, seen_by)
+        if own is None:
             raise AlreadyExists(f"There is a hub `{new}` already.", hint="Choose another name.")
-        writer.rename_hub(hub.id, new)
-        return hub._replace(name=new)
+        writer.rename_hub(hub.id, own)
+        return _labelled(core, writer, hub._replace(name=own), new)
 
 
 def delete_hub(core: Core, name: str) -> Hub:
@@ -64,7 +111,19 @@ def delete_hub(core: Core, name: str) -> Hub:
     hub = find_hub(core, name)
     with core.store.write() as writer:
         require_hub(writer, hub.id, name)
+        _forget_belongings(writer, hub)
         writer.drop_hub(hub.id)
         kept_answers.blank(writer, [hub.id])
     core.store.settle()
     return hub
+
+
+def _forget_belongings(writer: Writer, hub: Hub) -> None:
+    from holdfast.domain.access import HubCard
+    from holdfast.engine import belongings
+    from holdfast.engine.access_records import members_of, put_card
+
+    put_card(writer, HubCard(hub.id), hub.created_at)
+    belongings.drop(writer, hub.owner, "hub", hub.id)
+    for member in list(members_of(writer, "hub", hub.id)):
+        belongings.drop(writer, member.actor, "hub", hub.id)

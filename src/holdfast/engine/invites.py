@@ -6,6 +6,7 @@ from datetime import timedelta
 
 from holdfast.domain.access import ROLES, Invite, Member, ScopeKind
 from holdfast.domain.record import NO_HUB
+from holdfast.engine import belongings
 from holdfast.engine.access_records import (
     Handed,
     clean_name,
@@ -45,13 +46,21 @@ def invite(
     with core.store.write() as writer:
         need_scope(writer, scope, scope_id)
         writer.put_record(invite_record(made, hash_of(token)))
+        belongings.note(writer, scope_id, "invite", made.id, now)
     return Handed(made, token)
 
 
 def invites(core: Core, scope: ScopeKind, scope_id: str) -> list[Invite]:
     """The invitations of a scope, oldest first, used ones among them."""
+    known = belongings.complete(core)
     with core.store.read() as reader:
-        found = [invite_from(one) for one in every(reader, NO_HUB, "invite")]
+        if known:
+            ids = belongings.of(reader, scope_id, "invite")
+            there = (reader.record(NO_HUB, "invite", invite_id) for invite_id in ids)
+            records = [one for one in there if one is not None]
+        else:
+            records = list(every(reader, NO_HUB, "invite"))
+    found = [invite_from(one) for one in records]
     return [one for one in found if (one.scope, one.scope_id) == (scope, scope_id)]
 
 
@@ -90,5 +99,8 @@ def accept(core: Core, token: str, actor: str) -> Member:
 def withdraw(core: Core, invite_id: str) -> None:
     """Takes an invitation back."""
     with core.store.write() as writer:
-        if not writer.drop_record(NO_HUB, "invite", invite_id):
+        record = writer.record(NO_HUB, "invite", invite_id)
+        if record is None:
             raise NotFound(f"There is no invitation {invite_id!r}.")
+        belongings.drop(writer, invite_from(record).scope_id, "invite", invite_id)
+        writer.drop_record(NO_HUB, "invite", invite_id)

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 
 from holdfast.domain.access import Key
 from holdfast.domain.record import NO_HUB
+from holdfast.engine import belongings
 from holdfast.engine.access_records import (
     Handed,
     clean_name,
@@ -53,12 +54,18 @@ def create_key(
         for hub_id in key.hubs:
             need_hub(writer, hub_id)
         writer.put_record(key_record(key, hash_of(secret)))
+        belongings.note(writer, key.actor, "key", key.id, key.at)
     return Handed(key, secret)
 
 
 def keys(core: Core, actor: str | None = None) -> list[Key]:
-    """Keys, oldest first, revoked ones among them."""
+    """Keys, oldest first, revoked ones among them; all, or somebody's."""
+    known = actor is not None and belongings.complete(core)
     with core.store.read() as reader:
+        if known and actor is not None:
+            ids = belongings.of(reader, actor, "key")
+            there = (reader.record(NO_HUB, "key", key_id) for key_id in ids)
+            return [key_from(one) for one in there if one is not None]
         found = [key_from(one) for one in every(reader, NO_HUB, "key")]
     return [key for key in found if actor is None or key.actor == actor]
 

@@ -23,6 +23,8 @@ from holdfast.domain.hub import Hub
 from holdfast.domain.memory import STATES, TIMES, Memory
 from holdfast.domain.query import EVERYTHING
 from holdfast.domain.turn import Turn
+from holdfast.engine import belongings
+from holdfast.engine.access_records import called
 from holdfast.engine.core import Core, require_hub
 from holdfast.engine.drafts import clean_fields
 from holdfast.engine.embedding import embed_hub
@@ -53,6 +55,7 @@ def export_hub(core: Core, hub_id: str, hub: str) -> Iterator[str]:
             # How many numbers were given out tells a guest of memories that they do not see.
             newest = reader.memories(hub_id, EVERYTHING, order="newest", after=None, limit=1)
             info = info._replace(numbers=newest[0].number if newest else 0)
+            info = called(core, reader, info)
         count = 0
         for line in _lines(core, reader, info):
             count += 1
@@ -65,7 +68,7 @@ def _lines(core: Core, reader: Reader, hub: Hub) -> Iterator[dict[str, Any]]:
         "type": FORMAT,
         "version": FORMAT_VERSION,
         "id": hub.id,
-        "name": hub.name,
+        "name": hub.called,
         "owner": hub.owner,
         "created_at": to_text(hub.created_at),
         "numbers": hub.numbers,
@@ -239,6 +242,7 @@ def _begin(core: Core, header: _Line, name: str | None) -> Hub:
             # The same hub under another name is a copy: it gets an id of its own.
             hub = hub._replace(id=core.ids.next("hub"))
         writer.add_hub(hub._replace(numbers=_pulse(core)))
+        belongings.note(writer, hub.owner, "hub", hub.id, hub.created_at)
     return hub
 
 

@@ -64,6 +64,21 @@ def test_a_hub_is_shared_with_a_team(run: Run) -> None:
     assert run("org", "list").rows[0][0] == "Acme"
 
 
+def test_teams_and_organisations_are_renamed_and_removed(run: Run) -> None:
+    run("org", "create", "Acme")
+    run("team", "create", "Tools", "--org", "Acme")
+    run("share", "--team", "Tools")
+    assert run("team", "rename", "Tools", "Makers").rows[0][:2] == ["renamed", "Makers"]
+    assert run("org", "rename", "Acme", "Ajax").rows[0][:2] == ["renamed", "Ajax"]
+    assert run("org", "remove", "Ajax", "--yes").code == 5
+    assert run("team", "remove", "Makers").code == 2
+    assert run("team", "remove", "Makers", "--yes").rows[0][:2] == ["removed", "Makers"]
+    told = json.loads(run("share", "--org", "Ajax", "--json").out)
+    assert (told["team"], told["org"][:4]) == (None, "org_")
+    assert run("org", "remove", "Ajax", "--yes").code == 0
+    assert (run("team", "list").rows, run("org", "list").rows) == ([], [])
+
+
 @pytest.mark.parametrize(
     "words",
     [("share", "--team", "Nobody"), ("member", "list", "--org", "Nobody"), ("key", "revoke", "k")],

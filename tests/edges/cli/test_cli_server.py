@@ -115,7 +115,7 @@ def test_the_environment_names_a_server_and_an_empty_option_none(
 
 
 @pytest.mark.parametrize("words", [("doctor",), ("sync",), ("backup", "x.db"), ("lifecycle",),
-                                   ("tools",), ("org", "list"), ("share",)])  # fmt: skip
+                                   ("tools",), ("work",), ("scan",)])  # fmt: skip
 def test_a_command_that_needs_the_machine_says_so_in_a_sentence(
     words: tuple[str, ...], run: Run
 ) -> None:
@@ -206,7 +206,7 @@ def test_keys_and_invitations_are_made_through_a_server(
     listed = run("key", "list", "--json").json["keys"]
     assert [(key["name"], key["hubs"]) for key in listed] == [("test", []), ("laptop", ["work"])]
     token = run("invite", "create", "--role", "viewer").out.strip()
-    assert run("member", "list", "--team", "Tools").code == 2
+    assert run("member", "list", "--team", "Tools").code == 3
     assert run("key", "create", "x", "--actor", "eve").code == 2
     with monkeypatch.context() as other:
         other.setenv("HOLDFAST_KEY", guarded.key(actor="bob"))
@@ -228,3 +228,23 @@ def test_an_export_through_a_server_can_be_imported_here(
     assert run("import", str(file), "--as", "copy").code == 0
     assert "Travels well" in run("list", "--hub", "copy").out
     assert os.stat(file).st_mode & 0o777 == 0o600
+
+
+def test_teams_are_made_and_removed_through_a_server(
+    run: Run, guarded: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOLDFAST_SERVER", guarded.url)
+    monkeypatch.setenv("HOLDFAST_KEY", guarded.key())
+    for words in (
+        ("org", "create", "Acme"),
+        ("team", "create", "Tools", "--org", "Acme"),
+        ("member", "set", "bob", "--team", "Tools", "--role", "viewer"),
+        ("share", "--team", "Tools"),
+        ("team", "rename", "Tools", "Makers"),
+    ):
+        assert run(*words).code == 0, words
+    assert [row[:2] for row in run("team", "list").rows] == [["Makers", "Acme"]]
+    assert [row[0] for row in run("member", "list", "--team", "Makers").rows] == ["ada", "bob"]
+    assert run("team", "remove", "Makers", "--yes").code == 0
+    assert run("org", "remove", "Acme", "--yes").code == 0
+    assert guarded.memory.teams() == []

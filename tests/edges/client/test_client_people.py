@@ -107,11 +107,11 @@ def test_what_is_private_to_somebody_stays_so_in_every_answer(guarded: Served) -
 
 
 def test_the_log_and_the_export_are_for_members(guarded: Served) -> None:
-    from holdfast.engine import access
+    from holdfast.engine import access, teams
 
     core = guarded.memory.core
-    org = access.create_org(core, "Acme")
-    team = access.create_team(core, org.id, "Tools")
+    org = teams.create_org(core, "Acme")
+    team = teams.create_team(core, org.id, "Tools")
     access.set_member(core, "team", team.id, "eve", "viewer")
     hub = guarded.memory.hub("work")
     access.set_card(core, hub.id, team_id=team.id)
@@ -125,3 +125,87 @@ def test_the_log_and_the_export_are_for_members(guarded: Served) -> None:
                 ask()
         with pytest.raises(holdfast.Forbidden):
             there.recovery_prompt()
+
+
+def test_organisations_and_teams_through_a_server(guarded: Served) -> None:
+    ada = holdfast.Client(guarded.url, guarded.key(actor="ada"), hub="work")
+    tim = holdfast.Client(guarded.url, guarded.key(actor="tim"), hub="work")
+    with ada, tim:
+        org = ada.create_org("Acme")
+        team = ada.create_team("Tools", org="Acme")
+        assert (ada.orgs(), ada.teams(), ada.teams("Acme")) == ([org], [team], [team])
+        with pytest.raises(holdfast.AlreadyExists):
+            ada.create_team("Tools", org=org.id)
+        invited = ada.invite("viewer", team="Tools")
+        assert [one.scope_id for one in ada.invites(team="Tools")] == [team.id]
+        assert tim.accept_invite(invited.secret).scope == "team"
+        assert tim.teams() == [team]
+        assert [one.actor for one in tim.members(team="Tools")] == ["ada", "tim"]
+
+        ada.hub().remember("For the team", boundary="team")
+        assert ada.share(team="Tools").team_id == team.id
+        assert [one.content for one in tim.hub().list()] == ["For the team"]
+        for refused in (
+            lambda: tim.rename_team("Tools", "Mine"),
+            lambda: tim.remove_team("Tools"),
+            lambda: tim.set_member("eve", "viewer", team="Tools"),
+        ):
+            with pytest.raises(holdfast.Forbidden):
+                refused()
+        with pytest.raises(holdfast.NotFound):
+            tim.rename_org(org.id, "Mine")
+
+        assert ada.set_member("tim", "admin", team="Tools").role == "admin"
+        assert tim.set_member("eve", "viewer", team="Tools").added_by == "tim"
+        tim.remove_member("eve", team="Tools")
+        other = tim.invite("viewer", team="Tools")
+        tim.withdraw_invite(other.what.id, team="Tools")
+        assert ada.rename_team("Tools", "Makers").name == "Makers"
+        assert ada.rename_org("Acme", "Ajax").name == "Ajax"
+        with pytest.raises(holdfast.Conflict, match="still has teams"):
+            ada.remove_org("Ajax")
+        assert ada.remove_team("Makers").id == team.id
+        with pytest.raises(holdfast.NotFound):
+            tim.hub()
+        assert ada.share(org="Ajax").org_id == org.id
+        assert ada.share(org="", delete_policy="none") == (
+            ada.hub().id,
+            None,
+            "none",
+            None,
+            "",
+        )
+        assert ada.remove_org("Ajax").id == org.id
+        assert (ada.orgs(), ada.teams()) == ([], [])
+
+
+def test_a_client_has_the_methods_about_people_that_an_open_memory_has() -> None:
+    import inspect
+
+    from holdfast.client.people import RemotePeople
+    from holdfast.people import People
+
+    names = [
+        name for name in dir(People) if not name.startswith("_") and name not in ("hub", "core")
+    ]
+    for name in names:
+        own, theirs = (
+            [
+                (p.name, p.kind, p.default)
+                for p in inspect.signature(getattr(kind, name)).parameters.values()
+            ]
+            for kind in (People, RemotePeople)
+        )
+        assert own == theirs, name
+
+
+def test_a_name_of_somebody_elses_hub_reads_like_any_other(guarded: Served) -> None:
+    """`work` is Ada's; Bob does not learn that it is."""
+    with holdfast.Client(guarded.url, guarded.key(actor="bob")) as bob:
+        taken, free = bob.create_hub("work"), bob.create_hub("field")
+        assert (taken.name, free.name) == ("work", "field")
+        assert bob.hub("work").id == taken.id
+        bob.delete_hub("work")
+        assert bob.rename_hub("field", "work").name == "work"
+        assert [hub.name for hub in bob.hubs()] == ["work"]
+    assert guarded.memory.hub("work").list()[0].content == "The boat is called Heron"

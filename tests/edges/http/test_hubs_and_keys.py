@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.engine import access, invites
+from holdfast.engine import access, invites, teams
 from tests.edges.http.conftest import Asking, House
 
 
@@ -52,9 +52,11 @@ def test_a_hub_is_renamed_and_deleted_by_its_owner_alone(house: House, ask: Aski
 
 def test_a_hub_is_given_to_a_team_by_its_members_alone(house: House, ask: Asking) -> None:
     core = house.memory.core.acting("tess")
-    org = access.create_org(core, "org")
-    team = access.create_team(core, org.id, "team")
+    org = teams.create_org(core, "org")
+    team = teams.create_team(core, org.id, "team")
     path = f"/v1/hubs/{house.hub.id}"
+    assert ask("PATCH", path, json={"team": team.id}).status_code == 404
+    access.set_member(core, "org", org.id, "olga", "viewer")
     assert ask("PATCH", path, json={"team": team.id}).status_code == 403
     access.set_member(core, "team", team.id, "olga", "viewer")
     assert ask("PATCH", path, json={"team": team.id}).status_code == 200

@@ -4,6 +4,7 @@ nothing of the other's; and what exists elsewhere reads like what does not exist
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
@@ -16,11 +17,11 @@ from holdfast.agents.desk import Desk
 from holdfast.agents.dialects import NAMES, find_dialect
 from holdfast.agents.tool import Parameter, Tool
 from holdfast.agents.toolset import Toolset
-from holdfast.engine import access, invites, keys
+from holdfast.engine import access, invites, keys, teams
 from holdfast.guest import Guest
 from holdfast.hub_memory import HubMemory
 from tests.edges.http.conftest import Asking, House
-from tests.edges.http.permissions import OWN_ROUTES, ROUTES
+from tests.edges.http.permissions import ORG_ROUTES, OWN_ROUTES, ROUTES, TEAM_ROUTES
 
 # In everything that is Ada's alone, and in nothing that Ben sends.
 MARK = "qzxvmark"
@@ -60,8 +61,8 @@ class Town:
         access.set_member(core, "hub", shared.id, "ben", "admin")
         access.set_member(core, "hub", shared.id, f"ada-{MARK}", "contributor")
         self.shared_of_ada = self.of(self.ada, shared.id)
-        org = access.create_org(ada, f"org {MARK}")
-        team = access.create_team(ada, org.id, f"team {MARK}")
+        org = teams.create_org(ada, f"org {MARK}")
+        team = teams.create_team(ada, org.id, f"team {MARK}")
         access.set_card(ada, hers.id, team_id=team.id)
         access.set_member(ada, "hub", hers.id, f"cleo-{MARK}", "viewer")
         invite = invites.invite(ada, "hub", hers.id, "viewer").what
@@ -178,6 +179,14 @@ BODIES: dict[str, Any] = {
     "POST /v1/hubs/{hub_id}/invites": {"role": "viewer"},
     "PATCH /v1/hubs/{hub_id}": {"team": "{team}"},
     "POST /v1/hubs": {"name": "another"},
+    "POST /v1/orgs": {"name": "another"},
+    "POST /v1/teams": {"name": "another", "org": "{org}"},
+    "PATCH /v1/orgs/{org_id}": {"name": "Mine"},
+    "PATCH /v1/teams/{team_id}": {"name": "Mine"},
+    "PUT /v1/orgs/{org_id}/members/{actor}": {"role": "viewer"},
+    "PUT /v1/teams/{team_id}/members/{actor}": {"role": "viewer"},
+    "POST /v1/orgs/{org_id}/invites": {"role": "viewer"},
+    "POST /v1/teams/{team_id}/invites": {"role": "viewer"},
     "POST /v1/invites/accept": {"token": "{invite}"},
     "POST /v1/keys": {"name": "mine", "hubs": ["{hub}"]},
 }
@@ -191,7 +200,9 @@ QUERIES: dict[str, str] = {
     "GET /v1/log/search": f"?q={WORD}",
     "GET /v1/journal": "?when=2000-01-01..2100-01-01",
 }
-ALL = [*ROUTES, *OWN_ROUTES, "GET /openapi.json", "GET /nowhere"]
+# What is new each time.
+_number = count()
+ALL = [*ROUTES, *TEAM_ROUTES, *ORG_ROUTES, *OWN_ROUTES, "GET /openapi.json", "GET /nowhere"]
 
 
 def asked(town: Town, name: str, hub: str, ids: Ids) -> Any:
@@ -207,6 +218,8 @@ def asked(town: Town, name: str, hub: str, ids: Ids) -> Any:
         ("hub_id", ids.hub),
         ("invite_id", ids.invite),
         ("key_id", ids.key),
+        ("org_id", ids.org),
+        ("team_id", ids.team),
         ("actor", "ben"),
     ):
         path = path.replace("{" + param + "}", value)
@@ -301,10 +314,88 @@ def test_the_same_text_in_private_is_no_duplicate_for_others(town: Town) -> None
     assert answer.json()["data"]["version"] == 1
 
 
+# Names that are taken
+
+
+def test_a_name_that_is_taken_elsewhere_reads_like_one_that_is_free(town: Town) -> None:
+    """Making, renaming and moving to a hub of Ada's name, and to one that nobody has."""
+    ben = town.ben("")
+    told = []
+    for name in (f"ada-{MARK}", f"eva-{MARK}"):
+        moved = town.ben(town.his.id).post("/v1/memories/batch-move", {"ids": ["1"], "hub": name})
+        made = ben.post("/v1/hubs", {"name": name})
+        path = f"/v1/hubs/{made.json()['data']['id']}"
+        again = ben.post("/v1/hubs", {"name": name})
+        away = ben("PATCH", path, json={"name": "away"})
+        back = ben("PATCH", path, json={"name": name})
+        seen = ben.get(f"/v1/hubs/{name}")
+        gone = ben("DELETE", path)
+        answers = (moved, made, again, away, back, seen, gone)
+        text = "\n".join(
+            f"{one.status_code} {one.text}".replace(path[9:], "ID").replace(name, "NAME")
+            for one in answers
+        )
+        told.append(re.sub(r'"created_at":"[^"]*"', '"created_at":""', text))
+        assert [one.status_code for one in answers] == [404, 201, 409, 200, 200, 200, 200]
+    assert told[0] == told[1]
+
+
+@pytest.mark.parametrize("scope", ["org", "team"])
+def test_a_name_of_anothers_group_reads_like_one_that_is_free(town: Town, scope: str) -> None:
+    ben = town.ben("")
+    own = ben.post("/v1/orgs", {"name": f"ben's {scope}"}).json()["data"]["id"]
+    for name in (f"{scope} {MARK}", f"no {scope} {MARK}"):
+        body = {"name": name} if scope == "org" else {"name": name, "org": own}
+        made = ben.post(f"/v1/{scope}s", body)
+        assert made.status_code == 201, made.text
+        path = f"/v1/{scope}s/{made.json()['data']['id']}"
+        assert ben("PATCH", path, json={"name": "away"}).status_code == 200
+        assert ben("PATCH", path, json={"name": name}).status_code == 200
+        assert ben("DELETE", path).status_code == 200
+
+
+@pytest.fixture(scope="module")
+def twin(town: Town) -> Iterator[HubMemory]:
+    """A hub of Ben's that is called as one of Ada's, so that it has another name on the machine."""
+    guest = Guest(town.house.memory, keys.find_key(town.house.memory.core, town.key))
+    hers = town.house.memory.create_hub("twins")
+    hub = guest.create_hub("twins")
+    assert hub.info.name != hub.name == hers.name
+    hub.sync()
+    yield hub
+    town.house.memory.delete_hub(hub.info.name)
+    town.house.memory.delete_hub("twins")
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_no_route_tells_a_hubs_name_on_the_machine(town: Town, twin: HubMemory, name: str) -> None:
+    if name == "DELETE /v1/hubs/{hub_id}":
+        return
+    mine = twin.remember(f"The {WORD} number {next(_number)}").memory.id
+    ids = town.ids["her hub"]._replace(hub=twin.id, memory=mine)
+    answer = asked(town, name, twin.id, ids)
+    assert answer.status_code < 500
+    assert twin.info.name not in answer.text + str(answer.headers)
+
+
+@pytest.mark.parametrize("dialect", NAMES)
+def test_no_tool_tells_a_hubs_name_on_the_machine(
+    town: Town, twin: HubMemory, dialect: str
+) -> None:
+    guest = Guest(town.house.memory, keys.find_key(town.house.memory.core, town.key))
+    desk = Desk(guest.hub(twin.id), every_hub=True, guest=guest)
+    tools = Toolset(find_dialect(dialect), desk, all_tools=True)
+    for tool in tools.tools:
+        mine = twin.remember(f"The {WORD} number {next(_number)}").memory.id
+        for args in guesses(town, tool, town.ids["her hub"]._replace(memory=mine)):
+            reply = tools.call(tool.name, args)
+            told = reply.text + json.dumps(reply.data, default=str)
+            assert twin.info.name not in told, f"{tool.name}({args})"
+
+
 # Every tool of every dialect
 
 _GUESSES = {"query": WORD, "q": WORD, "text": WORD, "path": "/memories"}
-_number = count()
 
 
 def guess(town: Town, parameter: Parameter, ids: Ids) -> Any:
@@ -374,7 +465,7 @@ def test_no_tool_of_any_dialect_writes_for_who_may_only_read(
     memory = town.house.memory
     core = memory.core
     if who == "of the team":
-        team = access.create_team(core, access.create_org(core, f"o {dialect}").id, "team")
+        team = teams.create_team(core, teams.create_org(core, f"o {dialect}").id, "team")
         access.set_card(core, town.shared.id, team_id=team.id)
         access.set_member(core, "team", team.id, "vera", "viewer")
     role = {"viewer": "viewer", "read-only key": "admin"}.get(who)

@@ -9,7 +9,7 @@ import pytest
 
 from holdfast import AlreadyExists, Conflict, Holdfast, HubMemory, InvalidInput, NotFound
 from holdfast.domain.access import ACTS, ROLES, Act, Key, Standing
-from holdfast.engine import access, invites, keys
+from holdfast.engine import access, invites, keys, teams
 from holdfast.engine.core import Core
 from holdfast.testing import START, FixedClock
 
@@ -83,8 +83,8 @@ def test_a_member_has_a_role_until_it_is_taken_away(core: Core, hub: HubMemory) 
 
 
 def test_team_and_organisation_see_what_is_for_them(core: Core, hub: HubMemory) -> None:
-    org = access.create_org(core, "Acme")
-    team = access.create_team(core, org.id, "Tools")
+    org = teams.create_org(core, "Acme")
+    team = teams.create_team(core, org.id, "Tools")
     access.set_card(core, hub.id, team_id=team.id)
     access.set_member(core, "team", team.id, "tim", "viewer")
     access.set_member(core, "org", org.id, "olga", "owner")
@@ -107,21 +107,21 @@ def test_team_and_organisation_see_what_is_for_them(core: Core, hub: HubMemory) 
 
 
 def test_names_are_taken_once(core: Core) -> None:
-    org = access.create_org(core, "Acme")
-    other = access.create_org(core, "Other")
-    access.create_team(core, org.id, "Tools")
-    access.create_team(core, other.id, "Tools")
-    with pytest.raises(AlreadyExists, match="an org 'Acme' already"):
-        access.create_org(core, " Acme ")
+    org = teams.create_org(core, "Acme")
+    other = teams.create_org(core, "Other")
+    teams.create_team(core, org.id, "Tools")
+    teams.create_team(core, other.id, "Tools")
+    with pytest.raises(AlreadyExists, match="an organisation 'Acme' already"):
+        teams.create_org(core, " Acme ")
     with pytest.raises(AlreadyExists, match="a team 'Tools' already"):
-        access.create_team(core, org.id, "Tools")
-    assert [one.name for one in access.orgs(core)] == ["Acme", "Other"]
-    assert [one.name for one in access.teams(core, org.id)] == ["Tools"]
-    assert len(access.teams(core)) == 2
+        teams.create_team(core, org.id, "Tools")
+    assert [one.name for one in teams.orgs(core)] == ["Acme", "Other"]
+    assert [one.name for one in teams.teams(core, org.id)] == ["Tools"]
+    assert len(teams.teams(core)) == 2
 
 
 def test_the_last_owner_stays(core: Core, hub: HubMemory) -> None:
-    org = access.create_org(core, "Acme")
+    org = teams.create_org(core, "Acme")
     with pytest.raises(Conflict, match="last owner"):
         access.set_member(core, "org", org.id, core.actor, "viewer")
     with pytest.raises(Conflict, match="stays its owner"):
@@ -132,8 +132,8 @@ def test_the_last_owner_stays(core: Core, hub: HubMemory) -> None:
 
 
 def test_members_of_one_organisation_are_not_those_of_another(core: Core) -> None:
-    first = access.create_org(core, "A")
-    second = access.create_org(core, "B")
+    first = teams.create_org(core, "A")
+    second = teams.create_org(core, "B")
     access.set_member(core, "org", first.id, "bob/x", "viewer")
     assert access.role_in(core, "org", first.id, "bob/x") == "viewer"
     assert access.role_in(core, "org", second.id, "bob/x") is None
@@ -160,7 +160,7 @@ def test_bad_input_is_refused(core: Core, hub: HubMemory, act: Any, sentence: st
 
 def test_what_is_not_there_is_not_found(core: Core, hub: HubMemory) -> None:
     for act in (
-        lambda: access.create_team(core, "org_x", "Tools"),
+        lambda: teams.create_team(core, "org_x", "Tools"),
         lambda: access.set_card(core, hub.id, team_id="team_x"),
         lambda: access.members(core, "team", "team_x"),
         lambda: invites.invite(core, "hub", "hub_x", "viewer"),

@@ -12,7 +12,7 @@ from holdfast.agents.desk import Desk
 from holdfast.agents.dialects import find_dialect
 from holdfast.agents.toolset import Toolset
 from holdfast.edges.mcp.resources import Resources
-from holdfast.engine import access, keys
+from holdfast.engine import access, keys, teams
 from holdfast.guest import Guest
 from holdfast.testing import FixedClock, open_for_tests
 
@@ -363,8 +363,8 @@ def test_a_guest_takes_in_no_other_folder_of_the_machine(
 def test_who_sees_only_what_is_for_the_organisation_sees_no_conversation(
     memory: Holdfast, hub: HubMemory
 ) -> None:
-    org = access.create_org(memory.core, "org")
-    team = access.create_team(memory.core, org.id, "team")
+    org = teams.create_org(memory.core, "org")
+    team = teams.create_team(memory.core, org.id, "team")
     access.set_card(memory.core, hub.id, team_id=team.id)
     access.set_member(memory.core, "org", org.id, "olga", "viewer")
     hub.log_turn("user", "Where is the harbour?", session="s1")

@@ -3,6 +3,7 @@ taking back, the conversation log, archives, the review of what is held, and the
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from holdfast.agents.desk import Desk
@@ -121,7 +122,10 @@ def _archive(desk: Desk, given: dict[str, Any]) -> str:
     done = desk.hub.archive_conversation(
         given["session"], messages=given["messages"], name=given["name"]
     )
-    said = [f"Archived as {done.path}."] if done.path else ["Nothing was archived."]
+    # Where it is on the machine is the business of who has the machine.
+    far = desk.guest is not None and not desk.guest.local
+    path = os.path.basename(done.path) if far and done.path else done.path
+    said = [f"Archived as {path}."] if path else ["Nothing was archived."]
     if done.memory is not None:
         said.append(f"Its summary is #{done.memory.number}.")
     return " ".join([*said, *done.notes])

@@ -111,12 +111,12 @@ def list_memories(desk: Desk, given: dict[str, Any]) -> str:
 def list_hubs(desk: Desk, given: dict[str, Any]) -> str:
     lines = []
     for info in desk.hubs():
-        visible = desk.hub_named(info.name).statistics().visible
+        visible = desk.hub_named(info.id).statistics().visible
         count = "1 memory" if visible == 1 else f"{visible} memories"
         stands = access.standing(desk.hub.core, info, desk.hub.core.actor)
         role = f", role {stands.role}" if stands is not None and stands.role is not None else ""
         used = ", in use" if info.id == desk.hub.id else ""
-        lines.append(f"- {info.name} (id: {info.id}): {count}{role}{used}")
+        lines.append(f"- {info.called} (id: {info.id}): {count}{role}{used}")
     return "\n".join(lines)
 
 
@@ -183,9 +183,7 @@ def request_decision(desk: Desk, given: dict[str, Any]) -> str:
 
 def _hub(desk: Desk, given: dict[str, Any]) -> HubMemory:
     """The hub that is named, by its name or its id; else the one in use."""
-    wanted = given["hub"]
-    names = {info.id: info.name for info in desk.hubs()}
-    return desk.hub_named(names.get(wanted, wanted))
+    return desk.hub_named(given["hub"])
 
 
 def _find(desk: Desk, reference: str | int) -> tuple[HubMemory, Memory]:
@@ -196,7 +194,7 @@ def _find(desk: Desk, reference: str | int) -> tuple[HubMemory, Memory]:
         if str(reference).strip().startswith("mem_"):
             for info in desk.hubs():
                 try:
-                    hub = desk.hub_named(info.name)
+                    hub = desk.hub_named(info.id)
                     return hub, hub.get(reference)
                 except NotFound:
                     continue

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.access import DELETE_POLICIES, ROLES
+from holdfast.edges.cli import options
 from holdfast.edges.cli.command import Command, Namespace, Parser, whole
-from holdfast.errors import InvalidInput, NotFound
+from holdfast.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from holdfast.domain.access import Member, ScopeKind
+    from holdfast.domain.access import Member, Org, Team
     from holdfast.edges.cli.call import Call
 
 
@@ -18,41 +19,11 @@ def _add_scope(parser: Parser) -> None:
     parser.add_argument("--org", metavar="ORG", help="of an organisation instead of the hub")
 
 
-def _refuse_scope(call: Call, args: Namespace) -> None:
-    """Through a server, people belong to hubs; whoever runs it sets up the rest."""
+def _scope(call: Call, args: Namespace) -> dict[str, str | None]:
+    """The team or organisation that is meant, else the hub."""
     if args.team or args.org:
-        raise InvalidInput(
-            f"Teams and organisations are set up on the machine of {call.server}.",
-            hint="Leave out --team and --org, or run it there.",
-        )
-
-
-def _scope(call: Call, args: Namespace) -> tuple[ScopeKind, str]:
-    if args.team:
-        return "team", _team(call, args.team)
-    if args.org:
-        return "org", _org(call, args.org)
-    return "hub", call.hub.id
-
-
-def _org(call: Call, name: str) -> str:
-    from holdfast.engine import access
-
-    for org in access.orgs(call.memory.core):
-        if name in (org.id, org.name):
-            return org.id
-    raise NotFound(f"There is no organisation {name!r}.", hint="`holdfast org list` shows them.")
-
-
-def _team(call: Call, name: str) -> str:
-    from holdfast.engine import access
-
-    found = [team for team in access.teams(call.memory.core) if name in (team.id, team.name)]
-    if len(found) == 1:
-        return found[0].id
-    if found:
-        raise NotFound(f"Several teams are called {name!r}.", hint="Name it by its id.")
-    raise NotFound(f"There is no team {name!r}.", hint="`holdfast team list` shows them.")
+        return {"team": args.team, "org": args.org}
+    return {"hub": call.hub.id if call.client is not None else call.hub.name}
 
 
 # member
@@ -63,13 +34,7 @@ def _members_options(parser: Parser) -> None:
 
 
 def _members(call: Call, args: Namespace) -> None:
-    from holdfast.engine import access
-
-    if call.client is not None:
-        _refuse_scope(call, args)
-        found = call.client.members()
-    else:
-        found = access.members(call.memory.core, *_scope(call, args))
+    found = call.memory.members(**_scope(call, args))
     if call.out.json:
         call.out.value({"members": [_plain(member) for member in found]})
         return
@@ -84,14 +49,7 @@ def _member_set_options(parser: Parser) -> None:
 
 
 def _member_set(call: Call, args: Namespace) -> None:
-    from holdfast.engine import access
-
-    if call.client is not None:
-        _refuse_scope(call, args)
-        member = call.client.set_member(args.actor, args.role)
-    else:
-        member = access.set_member(call.memory.core, *_scope(call, args), args.actor, args.role)
-    _show(call, "set", member)
+    _show(call, "set", call.memory.set_member(args.actor, args.role, **_scope(call, args)))
 
 
 def _member_remove_options(parser: Parser) -> None:
@@ -100,13 +58,7 @@ def _member_remove_options(parser: Parser) -> None:
 
 
 def _member_remove(call: Call, args: Namespace) -> None:
-    from holdfast.engine import access
-
-    if call.client is not None:
-        _refuse_scope(call, args)
-        call.client.remove_member(args.actor)
-    else:
-        access.remove_member(call.memory.core, *_scope(call, args), args.actor)
+    call.memory.remove_member(args.actor, **_scope(call, args))
     if call.out.json:
         call.out.value({"result": "removed", "actor": args.actor})
     elif call.out.terminal:
@@ -147,14 +99,7 @@ def _invite_options(parser: Parser) -> None:
 
 
 def _invite(call: Call, args: Namespace) -> None:
-    from holdfast.engine import invites
-
-    if call.client is not None:
-        _refuse_scope(call, args)
-        handed = call.client.invite(args.role, days=args.days)
-    else:
-        scope = _scope(call, args)
-        handed = invites.invite(call.memory.core, *scope, args.role, days=args.days)
+    handed = call.memory.invite(args.role, days=args.days, **_scope(call, args))
     if call.out.json:
         value = {"id": handed.what.id, "role": handed.what.role, "token": handed.secret}
         call.out.value({**value, "expires_at": handed.what.expires_at.isoformat()})
@@ -171,15 +116,7 @@ def _accept_options(parser: Parser) -> None:
 
 
 def _accept(call: Call, args: Namespace) -> None:
-    from holdfast.engine import invites
-
-    if call.client is not None:
-        if args.actor:
-            raise InvalidInput("Through a server, whoever has the key takes the place.")
-        _show(call, "joined", call.client.accept_invite(args.token))
-        return
-    core = call.memory.core
-    _show(call, "joined", invites.accept(core, args.token, args.actor or core.actor))
+    _show(call, "joined", call.memory.accept_invite(args.token, actor=args.actor))
 
 
 # org, team
@@ -190,10 +127,7 @@ def _name_options(parser: Parser) -> None:
 
 
 def _org_create(call: Call, args: Namespace) -> None:
-    from holdfast.engine import access
-
-    org = access.create_org(call.memory.core, args.name)
-    _made(call, org.id, org.name)
+    _told(call, "created", call.memory.create_org(args.name))
 
 
 def _team_create_options(parser: Parser) -> None:
@@ -202,19 +136,44 @@ def _team_create_options(parser: Parser) -> None:
 
 
 def _team_create(call: Call, args: Namespace) -> None:
-    from holdfast.engine import access
-
     if not args.org:
         raise InvalidInput("A team belongs to an organisation.", hint="Name it with --org.")
-    team = access.create_team(call.memory.core, _org(call, args.org), args.name)
-    _made(call, team.id, team.name)
+    _told(call, "created", call.memory.create_team(args.name, org=args.org))
 
 
-def _made(call: Call, record_id: str, name: str) -> None:
+def _rename_options(parser: Parser) -> None:
+    _name_options(parser)
+    parser.add_argument("new", metavar="NEW", help="its new name")
+
+
+def _org_rename(call: Call, args: Namespace) -> None:
+    _told(call, "renamed", call.memory.rename_org(args.name, args.new))
+
+
+def _team_rename(call: Call, args: Namespace) -> None:
+    _told(call, "renamed", call.memory.rename_team(args.name, args.new))
+
+
+def _remove_options(parser: Parser) -> None:
+    _name_options(parser)
+    options.add_yes(parser)
+
+
+def _org_remove(call: Call, args: Namespace) -> None:
+    call.confirm(f"Remove the organisation {args.name}? Hubs stay, for their members.")
+    _told(call, "removed", call.memory.remove_org(args.name))
+
+
+def _team_remove(call: Call, args: Namespace) -> None:
+    call.confirm(f"Remove the team {args.name}? Its hubs stay, for their members.")
+    _told(call, "removed", call.memory.remove_team(args.name))
+
+
+def _told(call: Call, word: str, group: Org | Team) -> None:
     if call.out.json:
-        call.out.value({"result": "created", "id": record_id, "name": name})
+        call.out.value({"result": word, "id": group.id, "name": group.name})
     else:
-        call.out.row("created", name, record_id)
+        call.out.row(word, group.name, group.id)
 
 
 def _none(parser: Parser) -> None:
@@ -222,9 +181,7 @@ def _none(parser: Parser) -> None:
 
 
 def _org_list(call: Call, args: Namespace) -> None:
-    from holdfast.engine import access
-
-    found = access.orgs(call.memory.core)
+    found = call.memory.orgs()
     if call.out.json:
         call.out.value({"orgs": [{"id": one.id, "name": one.name} for one in found]})
     else:
@@ -232,35 +189,39 @@ def _org_list(call: Call, args: Namespace) -> None:
 
 
 def _team_list(call: Call, args: Namespace) -> None:
-    from holdfast.engine import access
-
-    names = {org.id: org.name for org in access.orgs(call.memory.core)}
-    found = access.teams(call.memory.core)
+    names = {org.id: org.name for org in call.memory.orgs()}
+    # Whoever is in a team and not in its organisation knows that one by its id.
+    found = [(one, names.get(one.org_id, one.org_id)) for one in call.memory.teams()]
     if call.out.json:
-        rows = [{"id": one.id, "name": one.name, "org": names[one.org_id]} for one in found]
+        rows = [{"id": one.id, "name": one.name, "org": org} for one, org in found]
         call.out.value({"teams": rows})
     else:
-        table = [(one.name, names[one.org_id], one.id) for one in found]
+        table = [(one.name, org, one.id) for one, org in found]
         call.out.table(("name", "organisation", "id"), table)
 
 
 def _share_options(parser: Parser) -> None:
     parser.add_argument("--team", metavar="TEAM", help="the team it belongs to; none: nobody's")
+    parser.add_argument(
+        "--org", metavar="ORG", help="the organisation it is shared with; none: with none"
+    )
     parser.offer("--delete", DELETE_POLICIES, help="what contributors may delete: none, own or any")
 
 
 def _share(call: Call, args: Namespace) -> None:
-    from holdfast.engine import access
-
-    team = args.team
-    team_id = None if team is None else "" if team == "none" else _team(call, team)
-    card = access.set_card(
-        call.memory.core, call.hub.id, team_id=team_id, delete_policy=cast("Any", args.delete)
+    hub = call.hub
+    card = call.memory.share(
+        hub.id if call.client is not None else hub.name,
+        team="" if args.team == "none" else args.team,
+        org="" if args.org == "none" else args.org,
+        delete_policy=args.delete,
     )
     if call.out.json:
-        call.out.value({"hub": call.hub.name, "team": card.team_id, "delete": card.delete_policy})
+        told = {"hub": hub.name, "team": card.team_id, "org": card.org_id}
+        call.out.value({**told, "delete": card.delete_policy})
     else:
-        call.out.row(call.hub.name, card.team_id or "no team", f"delete {card.delete_policy}")
+        shared_with = card.team_id or card.org_id or "no team"
+        call.out.row(hub.name, shared_with, f"delete {card.delete_policy}")
 
 
 COMMANDS = (
@@ -311,6 +272,21 @@ COMMANDS = (
     ),
     Command("org list", "List the organisations.", "holdfast org list", _none, _org_list),
     Command(
+        "org rename",
+        "Rename an organisation.",
+        "holdfast org rename Acme Ajax",
+        _rename_options,
+        _org_rename,
+    ),
+    Command(
+        "org remove",
+        "Remove an organisation that has no teams any more.",
+        "holdfast org remove Ajax --yes",
+        _remove_options,
+        _org_remove,
+        "Hubs that were shared with it stay, for their members.",
+    ),
+    Command(
         "team create",
         "Make a team of an organisation.",
         "holdfast team create Tools --org Acme",
@@ -319,8 +295,24 @@ COMMANDS = (
     ),
     Command("team list", "List the teams.", "holdfast team list", _none, _team_list),
     Command(
+        "team rename",
+        "Rename a team.",
+        "holdfast team rename Tools Makers",
+        _rename_options,
+        _team_rename,
+    ),
+    Command(
+        "team remove",
+        "Remove a team; its hubs stay.",
+        "holdfast team remove Makers --yes",
+        _remove_options,
+        _team_remove,
+        "Its hubs then belong to no team: what had the boundary team or org is for the members\n"
+        "of the hub, until it is given to another team.",
+    ),
+    Command(
         "share",
-        "Give the hub to a team, or say what its contributors may delete.",
+        "Give the hub to a team, share it with an organisation, or say what may be deleted.",
         "holdfast share --team Tools --delete own",
         _share_options,
         _share,

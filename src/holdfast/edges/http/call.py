@@ -72,7 +72,7 @@ class Call:
         not for those who see only what is shared beyond the hub."""
         hub, standing = self.guest.stands(self.hub_name)
         if standing.role is None:
-            raise Forbidden(f"You are not a member of the hub `{hub.name}`.")
+            raise Forbidden(f"You are not a member of the hub `{hub.called}`.")
         return self.hub()
 
 

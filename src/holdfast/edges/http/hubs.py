@@ -1,4 +1,5 @@
-"""Hubs over REST: make, list, rename, delete; their members, invitations and rules."""
+"""Hubs over REST: make, list, rename, share, delete, and their rules. Who belongs to one is in
+`people`."""
 
 from __future__ import annotations
 
@@ -7,24 +8,13 @@ from typing import Any
 from fastapi import APIRouter, status
 from pydantic import Field
 
-from holdfast.domain.access import Act, Role
+from holdfast.domain.access import Act, ScopeKind
 from holdfast.domain.hub import Hub
 from holdfast.edges.http.bodies import Body
 from holdfast.edges.http.call import Call, Calling
-from holdfast.edges.http.plain import plain_hub, plain_invite, plain_member
-from holdfast.edges.http.shapes import (
-    Deleted,
-    HubOut,
-    InviteHanded,
-    InviteOut,
-    Many,
-    MemberOut,
-    One,
-    Removed,
-    ThisHub,
-    Withdrawn,
-)
-from holdfast.engine import access, invites
+from holdfast.edges.http.plain import plain_hub
+from holdfast.edges.http.shapes import Deleted, HubOut, Many, One, ThisHub
+from holdfast.engine import access
 from holdfast.errors import Forbidden
 
 router = APIRouter(prefix="/hubs", tags=["hubs"])
@@ -38,24 +28,12 @@ class NewHub(Body):
 
 
 class HubChanges(Body):
-    """What is to be different; an empty team is none."""
+    """What is to be different; an empty team or organisation is none."""
 
     name: str | None = Field(default=None, min_length=1, max_length=200)
     team: str | None = None
+    org: str | None = None
     delete_policy: str | None = None
-
-
-class NewRole(Body):
-    role: str
-
-
-class NewInvite(Body):
-    role: str = "contributor"
-    days: int = Field(default=7, ge=1, le=365)
-
-
-class Token(Body):
-    token: str
 
 
 @router.get("", response_model=Many[HubOut])
@@ -73,95 +51,52 @@ def create_hub(call: Calling, new: NewHub) -> Any:
 
 @router.get("/{hub_id}", response_model=One[HubOut])
 def get_hub(call: Calling, hub_id: str) -> Any:
-    """One hub by id or name."""
-    return {"data": plain_hub(*call.guest.stands(hub_id))}
+    """One hub by id or name; whom it is shared with, its members learn."""
+    return {"data": _told(call, hub_id)}
 
 
 @router.patch("/{hub_id}", response_model=One[HubOut])
 def change_hub(call: Calling, hub_id: str, changes: HubChanges) -> Any:
-    """Renames a hub, gives it to a team, or says what contributors may delete."""
+    """Renames a hub, gives it to a team, shares it with an organisation, or says what contributors
+    may delete. Only who belongs to a team or an organisation gives it a hub."""
     renames = changes.name is not None
     hub = _allowed(call, hub_id, "own" if renames else "manage")
-    if changes.team or changes.delete_policy is not None or changes.team == "":
-        if changes.team:
-            _require_team(call, changes.team)
-        core = call.guest.core
-        access.set_card(core, hub.id, team_id=changes.team, delete_policy=changes.delete_policy)
+    guest = call.guest
+    team = changes.team and guest.team(changes.team)[0].id
+    org = changes.org and guest.org(changes.org)[0].id
+    if team and not guest.local:
+        _require_member(call, "team", team)
+    if (team, org, changes.delete_policy) != (None, None, None):
+        access.set_card(
+            guest.core, hub.id, team_id=team, org_id=org, delete_policy=changes.delete_policy
+        )
     if changes.name is not None:
-        call.memory.rename_hub(hub.name, changes.name)
-    return {"data": plain_hub(*call.guest.stands(hub.id))}
+        guest.rename_hub(hub, changes.name)
+    return {"data": _told(call, hub.id)}
 
 
-def _require_team(call: Call, team_id: str) -> None:
-    """Only who belongs to a team gives it a hub."""
-    held = access.role_in(call.memory.core, "team", team_id, call.guest.actor)
-    if held is None and not call.guest.local:
-        raise Forbidden(f"You are not a member of the team {team_id!r}.")
+def _told(call: Call, hub_id: str) -> dict[str, Any]:
+    hub, standing = call.guest.stands(hub_id)
+    told = plain_hub(hub, standing)
+    if standing.role is None:
+        return told
+    card = access.card(call.memory.core, hub.id)
+    return {**told, "team_id": card.team_id, "org_id": card.org_id}
+
+
+def _require_member(call: Call, scope: ScopeKind, scope_id: str) -> None:
+    """Who only knows that a team is there, as it is of their organisation, gives it nothing."""
+    if access.role_in(call.memory.core, scope, scope_id, call.guest.actor) is None:
+        raise Forbidden("You are not a member of this team.", hint="Ask one of its admins.")
 
 
 @router.delete("/{hub_id}", response_model=One[Deleted])
 def delete_hub(call: Calling, hub_id: str) -> Any:
     """Removes a hub and everything in it, for good."""
     hub = _allowed(call, hub_id, "own")
+    call.guest.require_deletes()
     call.memory.delete_hub(hub.name)
     return {"data": {"deleted": hub.id}}
-
-
-@router.get("/{hub_id}/members", response_model=Many[MemberOut])
-def list_members(call: Calling, hub_id: str) -> Any:
-    """Who belongs to a hub."""
-    hub = _allowed(call, hub_id, "read")
-    found = access.members(call.memory.core, "hub", hub.id)
-    return {"data": [plain_member(member) for member in found]}
-
-
-@router.put("/{hub_id}/members/{actor}", response_model=One[MemberOut])
-def set_member(call: Calling, hub_id: str, actor: str, new: NewRole) -> Any:
-    """Adds a member, or changes their role. Only an owner makes owners, or changes one."""
-    hub = _allowed(call, hub_id, "manage")
-    _require_owner_for(call, hub, actor, new.role)
-    member = access.set_member(call.guest.core, "hub", hub.id, actor, new.role)
-    return {"data": plain_member(member)}
-
-
-@router.delete("/{hub_id}/members/{actor}", response_model=One[Removed])
-def remove_member(call: Calling, hub_id: str, actor: str) -> Any:
-    """Takes a member's role away; anyone may leave."""
-    key = call.guest.key
-    # A key that only reads, or is for some hubs, is not for members: not even to leave.
-    limited = key is not None and (key.read_only or bool(key.hubs))
-    leaving = actor == call.guest.actor and not limited
-    hub = _allowed(call, hub_id, "read" if leaving else "manage")
-    if not leaving:
-        _require_owner_for(call, hub, actor)
-    access.remove_member(call.guest.core, "hub", hub.id, actor)
-    return {"data": {"removed": actor}}
-
-
-@router.get("/{hub_id}/invites", response_model=Many[InviteOut])
-def list_invites(call: Calling, hub_id: str) -> Any:
-    """The invitations to a hub, used ones among them; never their tokens."""
-    hub = _allowed(call, hub_id, "manage")
-    found = invites.invites(call.memory.core, "hub", hub.id)
-    return {"data": [plain_invite(one) for one in found]}
-
-
-@router.post("/{hub_id}/invites", status_code=201, response_model=One[InviteHanded])
-def create_invite(call: Calling, hub_id: str, new: NewInvite) -> Any:
-    """A one-time token that gives a role; it is in this answer and nowhere else."""
-    hub = _allowed(call, hub_id, "manage")
-    _require_owner_for(call, hub, "", new.role)
-    handed = invites.invite(call.guest.core, "hub", hub.id, new.role, days=new.days)
-    return {"data": {**plain_invite(handed.what), "token": handed.secret}}
-
-
-@router.delete("/{hub_id}/invites/{invite_id}", response_model=One[Withdrawn])
-def withdraw_invite(call: Calling, hub_id: str, invite_id: str) -> Any:
-    """Takes an invitation back."""
-    hub = _allowed(call, hub_id, "manage")
-    known = {one.id for one in invites.invites(call.memory.core, "hub", hub.id)}
-    invites.withdraw(call.memory.core, invite_id if invite_id in known else "")
-    return {"data": {"withdrawn": invite_id}}
 
 
 @joining.get("/hub", response_model=ThisHub)
@@ -171,24 +106,7 @@ def this_hub(call: Calling) -> Any:
     return {"data": told, "now": call.memory.core.now().isoformat()}
 
 
-@joining.post("/invites/accept", response_model=One[MemberOut])
-def accept_invite(call: Calling, token: Token) -> Any:
-    """Takes the place that a token offers."""
-    if call.guest.key is not None and (call.guest.key.read_only or call.guest.key.hubs):
-        raise Forbidden("This key cannot join.", hint="Use one that is not limited.")
-    member = invites.accept(call.memory.core, token.token, call.guest.actor)
-    return {"data": plain_member(member)}
-
-
 def _allowed(call: Call, hub_id: str, act: Act) -> Hub:
     hub, standing = call.guest.stands(hub_id)
-    call.guest.require(standing, act, hub.name)
+    call.guest.require(standing, act, hub.called)
     return hub
-
-
-def _require_owner_for(call: Call, hub: Hub, actor: str, role: str = "") -> None:
-    """Owners are made, changed and removed by owners."""
-    held: Role | None = access.role_in(call.memory.core, "hub", hub.id, actor)
-    if role.strip().lower() == "owner" or held == "owner":
-        _, standing = call.guest.stands(hub.id)
-        call.guest.require(standing, "own", hub.name)

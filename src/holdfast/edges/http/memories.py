@@ -238,10 +238,11 @@ def batch_move(call: Calling, move: Move, response: Response, key: IdempotencyKe
             # Before anything is there: what cannot be taken from here is not copied.
             here.core.require_delete(memory)
         files = [here.attachments.of(memory) for memory in taken]
-        new = [_as_new(*pair, here.name) for pair in zip(taken, files, strict=True)]
+        new = [_as_new(*pair) for pair in zip(taken, files, strict=True)]
         with there.attachments.copied(here.attachments, [file for file in files if file]):
             results = there.remember_many(new)
-        here.forget_many([memory.id for memory in taken], reason=f"moved to hub {there.name}")
+        # Others who see it here, or there, may not know that there is the other hub.
+        here.forget_many([memory.id for memory in taken], reason="moved to another hub")
         return 200, {"data": [plain_memory(result.memory) for result in results]}
 
     return once(call, key, move, response, work, harmless=True)
@@ -256,11 +257,11 @@ _MOVED = (
 )
 
 
-def _as_new(memory: Any, file: Any, hub: str) -> dict[str, Any]:
+def _as_new(memory: Any, file: Any) -> dict[str, Any]:
     fields = {name: getattr(memory, name) for name in _MOVED}
     if file is not None:
         fields["attachment"] = file
-    origin = {"moved_from": {"hub": hub, "id": memory.id}}
+    origin = {"moved_from": memory.id}
     return {**fields, "metadata": {**memory.metadata, **origin}}
 
 

@@ -96,7 +96,7 @@ def plain_change(change: Change) -> dict[str, Any]:
 def plain_hub(hub: Hub, standing: Standing) -> dict[str, Any]:
     return {
         "id": hub.id,
-        "name": hub.name,
+        "name": hub.called,
         "owner": hub.owner,
         "created_at": hub.created_at.isoformat(),
         "role": standing.role,

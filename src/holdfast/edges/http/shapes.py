@@ -133,6 +133,21 @@ class ThisHub(One[HubOut]):
     now: str
 
 
+class OrgOut(Told):
+    """An organisation, and the role in it of the one who asks."""
+
+    id: str
+    name: str
+    created_at: str
+    role: str | None
+
+
+class TeamOut(OrgOut):
+    """A team. Without a role, one knows that it is there: it is of one's organisation."""
+
+    org_id: str
+
+
 class MemberOut(Told):
     actor: str
     role: str

@@ -1,0 +1,135 @@
+"""Who belongs to a hub, a team or an organisation, over REST: members and invitations. The same
+routes for the three of them, under the path of each."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from fastapi import APIRouter, Path
+from pydantic import Field
+
+from holdfast.domain.access import Act, ScopeKind, Standing
+from holdfast.edges.http.bodies import Body
+from holdfast.edges.http.call import Call, Calling
+from holdfast.edges.http.plain import plain_invite, plain_member
+from holdfast.edges.http.shapes import (
+    InviteHanded,
+    InviteOut,
+    Many,
+    MemberOut,
+    One,
+    Removed,
+    Withdrawn,
+)
+from holdfast.engine import access, invites
+from holdfast.errors import Forbidden
+
+joining = APIRouter(tags=["people"])
+
+
+class NewRole(Body):
+    role: str
+
+
+class NewInvite(Body):
+    role: str = "contributor"
+    days: int = Field(default=7, ge=1, le=365)
+
+
+class Token(Body):
+    token: str
+
+
+class _Place(NamedTuple):
+    """A hub, a team or an organisation, and how the one who asks stands to it."""
+
+    scope: ScopeKind
+    id: str
+    name: str
+    standing: Standing
+
+
+def routes_for(scope: ScopeKind, word: str) -> APIRouter:
+    """Members of, and invitations to, one kind of place."""
+    router = APIRouter(prefix=f"/{scope}s/{{{scope}_id}}", tags=["people"])
+    named = Path(alias=f"{scope}_id", description=f"The {word}, by id or name.")
+
+    @router.get("/members", response_model=Many[MemberOut])
+    def list_members(call: Calling, place_id: str = named) -> Any:
+        """Who belongs to it, for those who do."""
+        place = _place(call, scope, place_id)
+        if place.standing.role is None:
+            raise Forbidden(f"You are not a member of the {word} `{place.name}`.")
+        found = access.members(call.memory.core, scope, place.id)
+        return {"data": [plain_member(member) for member in found]}
+
+    @router.put("/members/{actor}", response_model=One[MemberOut])
+    def set_member(call: Calling, actor: str, new: NewRole, place_id: str = named) -> Any:
+        """Adds a member, or changes their role. Only an owner makes owners, or changes one."""
+        place = _place(call, scope, place_id, "manage")
+        _require_owner_for(call, place, actor, new.role)
+        member = access.set_member(call.guest.core, scope, place.id, actor, new.role)
+        return {"data": plain_member(member)}
+
+    @router.delete("/members/{actor}", response_model=One[Removed])
+    def remove_member(call: Calling, actor: str, place_id: str = named) -> Any:
+        """Takes a member's role away; anyone may leave."""
+        key = call.guest.key
+        # A key that only reads, or is for some hubs, is not for members: not even to leave.
+        limited = key is not None and (key.read_only or bool(key.hubs))
+        leaving = actor == call.guest.actor and not limited
+        place = _place(call, scope, place_id, "read" if leaving else "manage")
+        if not leaving:
+            _require_owner_for(call, place, actor)
+        access.remove_member(call.guest.core, scope, place.id, actor)
+        return {"data": {"removed": actor}}
+
+    @router.get("/invites", response_model=Many[InviteOut])
+    def list_invites(call: Calling, place_id: str = named) -> Any:
+        """The invitations to it, used ones among them; never their tokens."""
+        place = _place(call, scope, place_id, "manage")
+        found = invites.invites(call.memory.core, scope, place.id)
+        return {"data": [plain_invite(one) for one in found]}
+
+    @router.post("/invites", status_code=201, response_model=One[InviteHanded])
+    def create_invite(call: Calling, new: NewInvite, place_id: str = named) -> Any:
+        """A one-time token that gives a role; it is in this answer and nowhere else."""
+        place = _place(call, scope, place_id, "manage")
+        _require_owner_for(call, place, "", new.role)
+        handed = invites.invite(call.guest.core, scope, place.id, new.role, days=new.days)
+        return {"data": {**plain_invite(handed.what), "token": handed.secret}}
+
+    @router.delete("/invites/{invite_id}", response_model=One[Withdrawn])
+    def withdraw_invite(call: Calling, invite_id: str, place_id: str = named) -> Any:
+        """Takes an invitation back."""
+        place = _place(call, scope, place_id, "manage")
+        known = {one.id for one in invites.invites(call.memory.core, scope, place.id)}
+        invites.withdraw(call.memory.core, invite_id if invite_id in known else "")
+        return {"data": {"withdrawn": invite_id}}
+
+    return router
+
+
+@joining.post("/invites/accept", response_model=One[MemberOut])
+def accept_invite(call: Calling, token: Token) -> Any:
+    """Takes the place that a token offers: in a hub, a team or an organisation."""
+    call.guest.require_free("join")
+    member = invites.accept(call.memory.core, token.token, call.guest.actor)
+    return {"data": plain_member(member)}
+
+
+def _place(call: Call, scope: ScopeKind, name: str, act: Act = "read") -> _Place:
+    guest = call.guest
+    if scope == "hub":
+        hub, standing = guest.stands(name)
+        guest.require(standing, act, hub.called)
+        return _Place(scope, hub.id, hub.called, standing)
+    group, standing = guest.org(name, act) if scope == "org" else guest.team(name, act)
+    return _Place(scope, group.id, group.name, standing)
+
+
+def _require_owner_for(call: Call, place: _Place, actor: str, role: str = "") -> None:
+    """Owners are made, changed and removed by owners."""
+    held = access.role_in(call.memory.core, place.scope, place.id, actor)
+    if role.strip().lower() == "owner" or held == "owner":
+        _place(call, place.scope, place.id, "own")

@@ -1,0 +1,160 @@
+"""Who belongs where, for who has the machine: members of hubs, teams and organisations, and
+invitations. The same methods as a client's, who does it through a server and by their role."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from holdfast import engine
+from holdfast.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from holdfast.domain.access import HubCard, Invite, Member, Org, ScopeKind, Team
+    from holdfast.engine.access_records import Handed
+    from holdfast.engine.core import Core
+    from holdfast.hub_memory import HubMemory
+
+
+class People:
+    """The part of an open memory that is about people. A hub, a team or an organisation is named by
+    its name or its id; where none is, the hub in use is meant."""
+
+    core: Core
+    if TYPE_CHECKING:
+
+        def hub(self, name: str | None = None, *, create: bool = False) -> HubMemory: ...
+
+    # Organisations and teams
+
+    def orgs(self) -> list[Org]:
+        """All organisations."""
+        return engine.teams.orgs(self.core)
+
+    def create_org(self, name: str) -> Org:
+        return engine.teams.create_org(self.core, name)
+
+    def rename_org(self, org: str, new: str) -> Org:
+        return engine.teams.rename_org(self.core, self._org(org), new)
+
+    def remove_org(self, org: str) -> Org:
+        """Ends an organisation that has no teams any more."""
+        return engine.teams.remove_org(self.core, self._org(org))
+
+    def teams(self, org: str | None = None) -> list[Team]:
+        """All teams, or those of an organisation."""
+        return engine.teams.teams(self.core, None if org is None else self._org(org))
+
+    def create_team(self, name: str, *, org: str) -> Team:
+        return engine.teams.create_team(self.core, self._org(org), name)
+
+    def rename_team(self, team: str, new: str) -> Team:
+        return engine.teams.rename_team(self.core, self._team(team), new)
+
+    def remove_team(self, team: str) -> Team:
+        """Ends a team. Its hubs stay, for their members; what was for the team is then for them."""
+        return engine.teams.remove_team(self.core, self._team(team))
+
+    def share(
+        self,
+        hub: str | None = None,
+        *,
+        team: str | None = None,
+        org: str | None = None,
+        delete_policy: str | None = None,
+    ) -> HubCard:
+        """Gives a hub to a team, or shares it with an organisation; an empty one takes it back. Or
+        says what contributors may delete: none, own or any."""
+        return engine.access.set_card(
+            self.core,
+            self.hub(hub).id,
+            team_id=team and self._team(team),
+            org_id=org and self._org(org),
+            delete_policy=delete_policy,
+        )
+
+    # Members and invitations
+
+    def members(
+        self, hub: str | None = None, *, team: str | None = None, org: str | None = None
+    ) -> list[Member]:
+        """Who belongs to a hub, a team or an organisation."""
+        return engine.access.members(self.core, *self._scope(hub, team, org))
+
+    def set_member(
+        self,
+        actor: str,
+        role: str,
+        *,
+        hub: str | None = None,
+        team: str | None = None,
+        org: str | None = None,
+    ) -> Member:
+        """Adds a member, or changes their role."""
+        return engine.access.set_member(self.core, *self._scope(hub, team, org), actor, role)
+
+    def remove_member(
+        self,
+        actor: str,
+        *,
+        hub: str | None = None,
+        team: str | None = None,
+        org: str | None = None,
+    ) -> None:
+        """Takes a member's role away."""
+        engine.access.remove_member(self.core, *self._scope(hub, team, org), actor)
+
+    def invite(
+        self,
+        role: str = "contributor",
+        *,
+        days: int = 7,
+        hub: str | None = None,
+        team: str | None = None,
+        org: str | None = None,
+    ) -> Handed:
+        """A one-time token that gives a role; `secret` has it, and nothing else ever will."""
+        return engine.invites.invite(self.core, *self._scope(hub, team, org), role, days=days)
+
+    def invites(
+        self, hub: str | None = None, *, team: str | None = None, org: str | None = None
+    ) -> list[Invite]:
+        """The invitations, used ones among them; never their tokens."""
+        return engine.invites.invites(self.core, *self._scope(hub, team, org))
+
+    def withdraw_invite(
+        self,
+        invite_id: str,
+        *,
+        hub: str | None = None,
+        team: str | None = None,
+        org: str | None = None,
+    ) -> None:
+        """Takes an invitation back."""
+        scope = self._scope(hub, team, org)
+        known = {one.id for one in engine.invites.invites(self.core, *scope)}
+        engine.invites.withdraw(self.core, invite_id if invite_id in known else "")
+
+    def accept_invite(self, token: str, *, actor: str | None = None) -> Member:
+        """Takes the place that a token offers, for oneself or somebody else."""
+        return engine.invites.accept(self.core, token, actor or self.core.actor)
+
+    def _scope(self, hub: str | None, team: str | None, org: str | None) -> tuple[ScopeKind, str]:
+        refuse_two(hub, team, org)
+        if team is not None:
+            return "team", self._team(team)
+        if org is not None:
+            return "org", self._org(org)
+        return "hub", self.hub(hub).id
+
+    def _org(self, name: str) -> str:
+        found = engine.teams.orgs(self.core)
+        return engine.teams.one_of("org", found, name).id
+
+    def _team(self, name: str) -> str:
+        found = engine.teams.teams(self.core)
+        return engine.teams.one_of("team", found, name).id
+
+
+def refuse_two(hub: str | None, team: str | None, org: str | None) -> None:
+    if len([one for one in (hub, team, org) if one is not None]) > 1:
+        raise InvalidInput("Name a hub, a team or an organisation; one of them.")
