@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.engine import jobs
 from holdfast.engine.working import Runner, work_on_next
-from holdfast.errors import HoldfastError
+from holdfast.errors import HoldfastError, StoreClosed
 
 if TYPE_CHECKING:
     from holdfast.engine.core import Core
@@ -90,6 +90,9 @@ class Hand:
     def _note(self, job: Job, error: Exception) -> None:
         import logging
 
+        if isinstance(error, StoreClosed):
+            # Who closed it has put the job back.
+            return
         log = logging.getLogger("holdfast.worker")
         if isinstance(error, (HoldfastError, OSError)):
             reason = str(error)

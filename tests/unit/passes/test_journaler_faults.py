@@ -1,0 +1,155 @@
+"""The whole pass over a real connection to an endpoint that misbehaves in every way: bounded, told
+in the log, never seen by who talks, and the turn is still there."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+
+import pytest
+
+from holdfast import Holdfast, HubMemory
+from holdfast.llm import endpoint
+from holdfast.passes import work
+from holdfast.passes.work import work_until_done
+from holdfast.testing import FixedClock
+from tests.unit.llm.protocols import OPENAI
+from tests.unit.llm.servers import (
+    Behaviour,
+    Handler,
+    Server,
+    break_off,
+    hang,
+    reply,
+    reset,
+    serving,
+    trickle_body,
+)
+from tests.unit.passes.conftest import Opener
+
+ENDLESS = reply(OPENAI.calls("memory_search", {"query": "vim"}))
+# Fails in ways that another attempt may mend, and in ways that none does.
+TRANSIENT: dict[str, Behaviour] = {
+    "hangs": hang,
+    "trickles": trickle_body,
+    "resets": reset,
+    "breaks off": break_off,
+    "429": reply({"error": {"message": "slow down"}}, status=429),
+    "500": reply({"error": {"message": "oops"}}, status=500),
+}
+BROKEN: dict[str, Behaviour] = {
+    "invalid JSON": reply(raw=b'{"choices": [{"mess'),
+    "wrong shape": reply({"answer": 42}),
+    "shape of another": reply([1, 2, 3]),
+    "1 MB": reply(OPENAI.says("x" * 1_000_000)),
+    "401": reply({"error": {"message": "no such key"}}, status=401),
+}
+ODD: dict[str, Behaviour] = {
+    "unknown tool": reply(OPENAI.calls("rm", {"path": "/"})),
+    "arguments that are none": reply(OPENAI.calls("remember", "{{{")),
+    "made up": reply(OPENAI.calls("remember", {"content": "Has a yacht in Monaco"})),
+    "endless calls": ENDLESS,
+    "chatter": reply(OPENAI.says("Sure! I have noted that the user owns a yacht.")),
+}
+
+
+@pytest.fixture(autouse=True)
+def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(endpoint, "BACKOFF_S", 0.001)
+
+
+def opened_hub(opened: Opener, server: Server) -> tuple[Holdfast, HubMemory]:
+    memory = opened(shadowJournal__model=f"openai:tiny@{server.url}", llm__seconds_max=0.3)
+    memory.core.set_worked(True)
+    return memory, memory.hub("work", create=True)
+
+
+def attempts(memory: Holdfast, clock: FixedClock) -> None:
+    """As often as anybody would try, and once more."""
+    for _ in range(4):
+        work_until_done(memory.core, memory.home)
+        clock.tick(minutes=2)
+
+
+@pytest.mark.parametrize("name", [*TRANSIENT, *BROKEN])
+def test_an_endpoint_that_fails_costs_three_attempts_at_most_and_no_turn(
+    opened: Opener, clock: FixedClock, caplog: pytest.LogCaptureFixture, name: str
+) -> None:
+    behaviour = {**TRANSIENT, **BROKEN}[name]
+    with serving(behaviour) as server, caplog.at_level(logging.WARNING):
+        memory, hub = opened_hub(opened, server)
+        assert hub.observe_turn("I use vim for everything.", "A fine choice.").queued
+        began = time.monotonic()
+        attempts(memory, clock)
+        took_s = time.monotonic() - began
+    assert took_s < 10
+    assert len(hub.turns()) == 2
+    assert [one.content for one in hub.list()] in ([], ["Uses vim for everything"])
+    if name in ("1 MB",):
+        # Much text is no fault; nobody reads it.
+        return
+    (job,) = hub.jobs()
+    assert job.state == "failed"
+    assert job.attempts == (3 if name in TRANSIENT else job.attempts) <= 3
+    told = [one for one in caplog.records if one.name == "holdfast.journaler"]
+    assert len(told) == job.attempts
+    # The rules have done what they can.
+    assert [one.content for one in hub.list()] == ["Uses vim for everything"]
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_a_model_that_talks_nonsense_stores_nothing_and_is_asked_twice_at_most(
+    opened: Opener, clock: FixedClock, name: str
+) -> None:
+    with serving(ODD[name]) as server:
+        memory, hub = opened_hub(opened, server)
+        hub.observe_turn("I use vim for everything.", "A fine choice.")
+        attempts(memory, clock)
+        assert len(server.heard) <= 2
+    assert hub.list() == []
+    assert hub.jobs() == []
+    assert len(hub.turns()) == 2
+
+
+def test_a_good_model_over_the_same_line_notes_the_turn(opened: Opener, clock: FixedClock) -> None:
+    says = [
+        ENDLESS,
+        reply(OPENAI.calls("remember", {"content": "Uses vim for everything"})),
+        reply(OPENAI.says("Done.")),
+    ]
+    with serving(*says) as server:
+        memory, hub = opened_hub(opened, server)
+        hub.observe_turn("I use vim for everything.", "A fine choice.")
+        attempts(memory, clock)
+        offered = server.heard[0].body["tools"]
+    assert [tool["function"]["name"] for tool in offered] == ["memory_search", "remember"]
+    assert [one.content for one in hub.list()] == ["Uses vim for everything"]
+
+
+def test_an_endpoint_that_hangs_delays_no_reply_and_no_end(
+    opened: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(work, "STOP_S", 0.2)
+    begun = threading.Event()
+
+    def hangs(handler: Handler) -> None:
+        begun.set()
+        hang(handler)
+
+    with serving(hangs) as server:
+        memory = opened(shadowJournal__model=f"openai:tiny@{server.url}", llm__seconds_max=60.0)
+        hub = memory.hub("work", create=True)
+        began = time.monotonic()
+        hub.observe_turn("I use vim for everything.", "A fine choice.")
+        assert time.monotonic() - began < 1
+        assert begun.wait(10)
+        began = time.monotonic()
+        memory.close()
+        assert time.monotonic() - began < 5
+        # It was put back without blame, for whoever works next.
+        again = opened(model=None)
+        again.core.set_worked(True)
+        (job,) = again.hub("work").jobs()
+        assert (job.state, job.attempts) == ("waiting", 0)
+        assert len(again.hub("work").turns()) == 2
