@@ -35,6 +35,9 @@ _OPTIONS = {
 _START_WAIT_S = 30.0
 # Two are enough to see that rows find their way.
 _PARTITIONS = 2
+# What programs connect as: no superuser, no owner of anything.
+ROLE = "holdfast_test"
+PASSWORD = "no secret"
 
 
 class Server:
@@ -166,7 +169,8 @@ class Databases:
             return self._server.url(database, user)
         import psycopg
 
-        return psycopg.conninfo.make_conninfo(_OUTSIDE, dbname=database)
+        given = {} if user == "postgres" else {"user": user, "password": PASSWORD}
+        return psycopg.conninfo.make_conninfo(_OUTSIDE, dbname=database, **given)
 
     def execute(self, statement: str, database: str = "postgres") -> None:
         import psycopg
@@ -189,7 +193,21 @@ class Databases:
             return self._free.pop()
         name = self.make_empty()
         PostgresStore(self.url(name), partitions=_PARTITIONS).close()
+        self._let_in(name)
         return name
+
+    def _let_in(self, name: str) -> None:
+        """Gives the role of programs what it needs in a database."""
+        import psycopg
+
+        from holdfast.store.postgres.roles import grant
+
+        with psycopg.connect(self.url(name), autocommit=True) as connection:
+            if not connection.execute(
+                f"SELECT 1 FROM pg_roles WHERE rolname = '{ROLE}'"
+            ).fetchone():
+                connection.execute(f"CREATE ROLE {ROLE} LOGIN PASSWORD '{PASSWORD}'")
+            grant(connection, ROLE)
 
     def give_back(self, name: str) -> None:
         """Empties a database for the next who asks: much faster than making one anew."""
@@ -219,11 +237,11 @@ def databases() -> Databases:
 
 
 @contextmanager
-def database() -> Iterator[str]:
+def database(user: str = "postgres") -> Iterator[str]:
     """The URL of a store of its own, for the length of a block."""
     made = databases()
     name = made.make()
     try:
-        yield made.url(name)
+        yield made.url(name, user)
     finally:
         made.give_back(name)

@@ -11,7 +11,7 @@ from holdfast.store.base import Store
 from holdfast.store.inmemory import InMemoryStore
 from holdfast.store.sqlite import SqliteStore
 from holdfast.testing import StoreConformance
-from tests.postgres_server import Databases, databases
+from tests.postgres_server import ROLE, Databases, databases
 
 
 class TestInMemoryStore(StoreConformance):
@@ -25,16 +25,25 @@ class TestSqliteStore(StoreConformance):
 
 
 class TestPostgresStore(StoreConformance):
-    """The database is as good as a folder of one's own: the store finds it by the test's."""
+    """As the role that programs use: it owns nothing and is behind the wall. Every statement that
+    the kit makes the store send is looked at."""
 
     @pytest.fixture(autouse=True)
     def _database(self) -> Iterator[None]:
         self._databases: Databases = databases()
         self._name = self._databases.make()
+        from holdfast.store.postgres.session import LISTENERS
+
+        sent: set[str] = set()
+        LISTENERS.append(sent.add)
         yield
+        LISTENERS.remove(sent.add)
         self._databases.give_back(self._name)
+        from tests.postgres_lint import faults
+
+        assert {sql: wrong for sql in sent if (wrong := faults(sql))} == {}
 
     def open_store(self, tmp_path: Path) -> Store:
         from holdfast.store.postgres import PostgresStore
 
-        return PostgresStore(self._databases.url(self._name))
+        return PostgresStore(self._databases.url(self._name, ROLE))

@@ -1,5 +1,5 @@
-"""Any sequence of operations gives the same state and the same answers on SQLite and in memory;
-the past can be read again, undone, and carried over in an export."""
+"""Any sequence of operations gives the same state and the same answers on SQLite, on PostgreSQL and
+in memory; the past can be read again, undone, and carried over in an export."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from holdfast.hub_memory import HubMemory
 from holdfast.library import Holdfast
 from holdfast.store.inmemory import InMemoryStore
 from holdfast.testing import START, CountedIds, FixedClock, HashEmbedder, open_for_tests
+from tests.postgres_server import ROLE, databases
 from tests.property.strategies import CHANGES, CONTENTS, DETAILS, KEYS, PATHS, QUERIES
 
 HUBS = ("one", "two")
@@ -31,11 +32,14 @@ PICKS = st.integers(0, 30)
 class Side:
     """One of the two: a memory with a clock and ids of its own."""
 
-    def __init__(self, folder: str, *, in_memory: bool, now: datetime = START) -> None:
+    def __init__(
+        self, folder: str, *, in_memory: bool = False, url: str = "", now: datetime = START
+    ) -> None:
         self.folder = folder
         self.clock = FixedClock(now)
         self.ids = CountedIds()
         self._store = InMemoryStore() if in_memory else None
+        self._url = url
         self.memory = self._open()
 
     def _open(self) -> Holdfast:
@@ -46,7 +50,7 @@ class Side:
             ids=self.ids,
             embedder=HashEmbedder(),
             # Vectors made in the background come when they come; here answers are compared.
-            settings={"embed.background": False},
+            settings={"embed.background": False, "store.url": self._url},
         )
 
     def reopen(self) -> None:
@@ -92,11 +96,14 @@ class Twins(RuleBasedStateMachine):
         super().__init__()
         self.root = tempfile.mkdtemp()
         self.sides = (
-            Side(f"{self.root}/sqlite", in_memory=False),
+            self.on_trial(),
             Side(f"{self.root}/memory", in_memory=True),
         )
         self.past: list[tuple[str, datetime, list[Memory]]] = []
         self.purged: set[tuple[str, str]] = set()
+
+    def on_trial(self) -> Side:
+        return Side(f"{self.root}/sqlite")
 
     def teardown(self) -> None:
         """Whatever happened, these hold at the end of it."""
@@ -305,3 +312,19 @@ class Twins(RuleBasedStateMachine):
 
 Twins.TestCase.settings = settings(max_examples=20, stateful_step_count=30, print_blob=False)
 TestTwins = Twins.TestCase
+
+
+class PostgresTwins(Twins):
+    """The same with a database in the place of the file."""
+
+    def on_trial(self) -> Side:
+        self.database = databases().make()
+        return Side(f"{self.root}/postgres", url=databases().url(self.database, ROLE))
+
+    def teardown(self) -> None:
+        super().teardown()
+        databases().give_back(self.database)
+
+
+PostgresTwins.TestCase.settings = settings(max_examples=5, stateful_step_count=30, print_blob=False)
+TestPostgresTwins = PostgresTwins.TestCase

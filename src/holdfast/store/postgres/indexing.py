@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import NotFound
@@ -14,14 +14,29 @@ from holdfast.store.values import VectorRow
 from holdfast.text.terms import terms as terms_of
 
 if TYPE_CHECKING:
+    from holdfast.store.postgres.session import Session
     from holdfast.store.values import IndexEntry
 
 # Turns whose words are made again at a time.
 _TURNS_PER_PART = 500
 
 
+class _Counts:
+    """What one transaction adds to the counts of a hub. Written once, at its end: a row that is
+    changed a thousand times in one transaction is a thousand rows long."""
+
+    def __init__(self) -> None:
+        self.terms: Counter[str] = Counter()
+        self.passages = 0
+        self.length = 0
+
+
 class IndexWriter(VectorsReader):
     """The part of the Writer that is about derived state."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self._counts: dict[int, _Counts] = {}
 
     def _number(self, hub: int, memory_id: str) -> int | None:
         number: int | None = self._session.value(
@@ -59,12 +74,13 @@ class IndexWriter(VectorsReader):
     def _add_passages(
         self, hub: int, memory: int, numbered: Sequence[tuple[int, IndexEntry]]
     ) -> None:
-        held: Counter[str] = Counter()
-        length = 0
+        counts = self._counts.setdefault(hub, _Counts())
+        counts.passages += len(numbered)
         for passage, entry in numbered:
             together = (*entry.body, *entry.head)
-            length += len(together)
-            held.update(set(together))
+            counts.length += len(together)
+            held = lexemes.marked(hub, together)
+            counts.terms.update(map(lexemes.unmarked, held))
             # One row at a time: a list of lists would have to be square.
             self._session.put(
                 "INSERT INTO passages (hub_id, passage, memory, ordinal, starts, ends, headings,"
@@ -85,15 +101,23 @@ class IndexWriter(VectorsReader):
             self._session.put(
                 "INSERT INTO words (hub_id, passage, memory, length, words)"
                 " VALUES (%s, %s, %s, %s, array_to_tsvector(%s::text[]))",
-                (hub, passage, memory, len(together), lexemes.marked(hub, together)),
+                (hub, passage, memory, len(together), held),
             )
-        self._count_terms(hub, held)
-        self._count_passages(hub, len(numbered), length)
 
-    def _count_terms(self, hub: int, held: Counter[str]) -> None:
+    def _write_counts(self) -> None:
+        waiting, self._counts = self._counts, {}
+        for hub, counts in waiting.items():
+            self._count_terms(hub, {name: n for name, n in counts.terms.items() if n > 0})
+            self._uncount_terms(hub, {name: -n for name, n in counts.terms.items() if n < 0})
+            self._session.put(
+                "UPDATE hub_counts SET passages = passages + %s, terms = terms + %s"
+                " WHERE hub_id = %s",
+                (counts.passages, counts.length, hub),
+            )
+
+    def _count_terms(self, hub: int, held: Mapping[str, int]) -> None:
         if not held:
             return
-        # In order, so that two writers of one hub would wait and not block each other.
         names = sorted(held)
         self._session.put(
             "INSERT INTO terms (hub_id, term, passages)"
@@ -101,12 +125,6 @@ class IndexWriter(VectorsReader):
             " AS t (term, passages) ON CONFLICT (hub_id, term) DO UPDATE"
             " SET passages = terms.passages + excluded.passages",
             (hub, names, [held[name] for name in names]),
-        )
-
-    def _count_passages(self, hub: int, passages: int, length: int) -> None:
-        self._session.put(
-            "UPDATE hub_counts SET passages = passages + %s, terms = terms + %s WHERE hub_id = %s",
-            (passages, length, hub),
         )
 
     def unindex(self, hub_id: str, memory_id: str) -> None:
@@ -125,16 +143,17 @@ class IndexWriter(VectorsReader):
         if not gone:
             return
         passages = [row[0] for row in gone]
-        held = Counter(lexemes.unmarked(lexeme) for row in gone for lexeme in row[2])
-        self._uncount_terms(hub, held)
+        counts = self._counts.setdefault(hub, _Counts())
+        counts.passages -= len(passages)
+        counts.length -= sum(row[1] for row in gone)
+        counts.terms.subtract(lexemes.unmarked(lexeme) for row in gone for lexeme in row[2])
         self._drop_vectors(hub, passages)
         for table in ("substrings", "passages"):
             self._session.put(
                 f"DELETE FROM {table} WHERE hub_id = %s AND memory = %s", (hub, memory)
             )
-        self._count_passages(hub, -len(passages), -sum(row[1] for row in gone))
 
-    def _uncount_terms(self, hub: int, held: Counter[str]) -> None:
+    def _uncount_terms(self, hub: int, held: Mapping[str, int]) -> None:
         if not held:
             return
         names = sorted(held)
@@ -226,6 +245,7 @@ class IndexWriter(VectorsReader):
     # Everything derived
 
     def drop_derived(self) -> None:
+        self._counts.clear()
         for hub, hub_id in self._session.all("SELECT hub_id, id FROM hubs"):
             self._session.hub(hub_id)
             for table in DERIVED:

@@ -218,6 +218,7 @@ class MemoriesReader(Part):
         )
 
     def _count_vectors(self, hub: int) -> int:
+        self._write_counts()
         if not self._seen:
             total = "SELECT coalesce(sum(size), 0) FROM vector_totals WHERE hub_id = %(hub)s"
             return int(self._session.value(total, hub=hub))

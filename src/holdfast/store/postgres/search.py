@@ -26,6 +26,7 @@ class SearchReader(HistoryReader):
     """The part of the Reader that searches."""
 
     def lexicon(self, hub_id: str, terms: Sequence[str]) -> Lexicon:
+        self._write_counts()
         hub = self._session.hub(hub_id)
         totals = self._session.row(
             "SELECT passages, terms FROM hub_counts WHERE hub_id = %(hub)s", hub=hub

@@ -135,6 +135,9 @@ class Part:
         viewer = self._session.viewer
         return "" if viewer is None or "hub" in viewer.boundaries else " AND FALSE"
 
+    def _write_counts(self) -> None:
+        """Writes what a writer has counted and not written yet; a reader has counted nothing."""
+
     def _of_seen(self, table: str) -> str:
         """What belongs to a memory is seen by those who see the memory."""
         if not self._seen:

@@ -91,7 +91,9 @@ class PostgresStore:
                 translated(self.address),
                 self._connections.writing(durable=durable) as connection,
             ):
-                yield PostgresWriter(Session(connection, viewer))
+                writer = PostgresWriter(Session(connection, viewer))
+                yield writer
+                writer.finish()
         finally:
             self._thread.writing = False
 

@@ -21,6 +21,7 @@ class VectorsReader(SearchReader):
         return _NO_SUCH_MODEL if found is None else int(found)
 
     def vector_models(self, hub_id: str) -> list[str]:
+        self._write_counts()
         found = self._session.all(
             "SELECT o.name FROM vector_totals t JOIN models o ON o.model = t.model"
             " WHERE t.hub_id = %(hub)s AND t.size > 0 ORDER BY o.name",
@@ -29,6 +30,7 @@ class VectorsReader(SearchReader):
         return [row[0] for row in found]
 
     def vector_state(self, hub_id: str, model: str) -> VectorState:
+        self._write_counts()
         row = self._session.row(
             "SELECT size, passages, newest, removals FROM vector_totals"
             " WHERE hub_id = %(hub)s AND model = %(model)s",
@@ -76,6 +78,7 @@ class VectorsReader(SearchReader):
         return [rows.candidate_from_row(row) for row in found]
 
     def unembedded_count(self, hub_id: str, model: str) -> int:
+        self._write_counts()
         passages = self._session.value(
             "SELECT passages FROM hub_counts WHERE hub_id = %(hub)s", hub=self._session.hub(hub_id)
         )

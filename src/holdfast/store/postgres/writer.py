@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 class PostgresWriter(IndexWriter, RecordsWriter):
     """The Writer of the contract."""
 
+    def finish(self) -> None:
+        """What is left to be written before the transaction ends."""
+        self._write_counts()
+
     def _own(self, hub_id: str) -> int:
         """The number of a hub that is there."""
         hub = self._session.hub(hub_id)
@@ -57,6 +61,7 @@ class PostgresWriter(IndexWriter, RecordsWriter):
 
     def drop_hub(self, hub_id: str) -> None:
         hub = self._session.hub(hub_id)
+        self._counts.pop(hub, None)
         for table in (*OF_A_HUB, "hubs"):
             self._session.put(f"DELETE FROM {table} WHERE hub_id = %s", (hub,))
         self._session.forget_hub(hub_id)

@@ -1,0 +1,49 @@
+"""A role for the programs that use the store: it reads and writes rows, and owns nothing.
+
+Row level security holds for it (see schema.py): a transaction sees the hubs it has named and no
+others, whatever its statements say. The parts of a table are not granted, only the table itself:
+a part has no wall of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import psycopg
+from psycopg import sql
+
+from holdfast.errors import NotFound
+from holdfast.store.postgres.schema import MIGRATIONS, SCHEMA
+
+# The right to vacuum without owning the table came with 17; a purge clears its rows away with it.
+_MAINTAIN_FROM = 170000
+
+
+def grant(connection: psycopg.Connection[Any], role: str) -> None:
+    """Gives an existing role what the store needs."""
+    there = connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", (role,)).fetchone()
+    if there is None:
+        raise NotFound(
+            f"There is no role `{role}` on the server.",
+            hint=f"Make it first: CREATE ROLE \"{role}\" LOGIN PASSWORD '…'",
+        )
+    rights = "SELECT, INSERT, UPDATE, DELETE"
+    if connection.info.server_version >= _MAINTAIN_FROM:
+        rights += ", MAINTAIN"
+    name = sql.Identifier(role)
+    with connection.transaction():
+        for part in (
+            f"GRANT USAGE ON SCHEMA {SCHEMA}",
+            *(f"GRANT {rights} ON {SCHEMA}.{table}" for table in tables()),
+            f"GRANT SELECT ON {SCHEMA}.migrations",
+            f"GRANT USAGE ON ALL SEQUENCES IN SCHEMA {SCHEMA}",
+        ):
+            connection.execute(sql.SQL("{} TO {}").format(sql.SQL(part), name))
+
+
+def tables() -> Iterator[str]:
+    """The tables of the store, without what records migrations."""
+    for migration in MIGRATIONS:
+        yield from (name for name, _ in migration.plain)
+        yield from (table.name for table in migration.tables)

@@ -1,0 +1,63 @@
+"""What every statement on the hub's tables must look like, so that one schema serves one server and
+many: the hub in every condition, nothing that locks or changes rows of two hubs at once."""
+
+from __future__ import annotations
+
+import re
+
+from holdfast.store.postgres.schema import MIGRATIONS
+
+# Tables that every node has whole, and what is counted for the list of hubs.
+WHOLE = {"hubs", "models", "migrations"}
+OF_HUBS = {table.name for migration in MIGRATIONS for table in migration.tables}
+
+_FORBIDDEN = re.compile(
+    r"\b(MERGE|TRIGGER|SKIP LOCKED|FOR (NO KEY )?UPDATE|FOR (KEY )?SHARE|TRUNCATE"
+    r"|LOCK TABLE|CREATE|ALTER|DROP)\b"
+)
+_TABLE = re.compile(
+    r"\b(?P<verb>FROM|JOIN|UPDATE|INTO) (?P<table>[a-z_]+)"
+    r"(?: AS)?(?: (?!SET|WHERE|JOIN|ON|FROM|ORDER|GROUP|LIMIT|LEFT|FULL|USING|VALUES|SELECT|AS\b)"
+    r"(?P<alias>[a-z_]+)\b)?"
+)
+
+# The reads that are about all hubs by their nature, and why.
+ALLOWED = (
+    # the list of hubs
+    re.compile(r"SELECT h\.id, .* FROM hubs h JOIN hub_counts c ON c\.hub_id = h\.hub_id"),
+    # work that is due in any hub
+    re.compile(r"SELECT r\.kind, .* WHERE r\.kind = %\(kind\)s AND r\.due <= %\(by\)s"),
+)
+
+
+def faults(statement: str) -> list[str]:
+    """What is wrong with a statement; empty where nothing is."""
+    text = " ".join(statement.split())
+    out = [f"it says {found[0]}" for found in _FORBIDDEN.finditer(text)]
+    if any(allowed.match(text) for allowed in ALLOWED):
+        return out
+    for found in _TABLE.finditer(text):
+        table, alias = found["table"], found["alias"] or found["table"]
+        if table not in OF_HUBS:
+            continue
+        if found["verb"] == "INTO":
+            columns = text[found.end() :].partition("(")[2]
+            if not columns.startswith("hub_id"):
+                out.append(f"it writes to {table} without its hub first")
+        elif not _has_hub(text, alias, alone=found["alias"] is None):
+            out.append(f"it names {table} without its hub")
+    if (conflict := re.search(r"ON CONFLICT \((.*?)\)", text)) and not conflict[1].startswith(
+        "hub_id"
+    ):
+        out.append("its conflict is not one within a hub")
+    return out
+
+
+def _has_hub(text: str, alias: str, *, alone: bool) -> bool:
+    """Whether the rows of this table are those of one hub: named outright, or by a join."""
+    own = rf"\b{alias}\.hub_id" + (r"|(?<![.\w])hub_id" if alone else "")
+    return bool(
+        re.search(rf"(?:{own}) = (?:%s|%\(hub\)s|[a-z_]+\.hub_id)", text)
+        or re.search(rf"= (?:{own})\b", text)
+        or re.search(rf"coalesce\([^)]*(?:{own})[^)]*\) = %\(hub\)s", text)
+    )
