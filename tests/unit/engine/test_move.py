@@ -18,6 +18,8 @@ from holdfast.store.base import Store
 from holdfast.store.inmemory import InMemoryStore
 from holdfast.store.sqlite.store import SqliteStore
 from holdfast.testing import FixedClock, HashEmbedder
+from holdfast.wiring import open_store
+from tests.postgres_server import database
 
 
 @pytest.fixture
@@ -47,9 +49,21 @@ def source(tmp_path: Path) -> Iterator[Store]:
     store.close()
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(params=["memory", "sqlite", "postgresql"])
 def target(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    store = InMemoryStore() if request.param == "memory" else SqliteStore(str(tmp_path / "t.db"))
+    with _store(request.param, tmp_path) as store:
+        yield store
+
+
+@contextmanager
+def _store(kind: str, folder: Path) -> Iterator[Store]:
+    if kind == "postgresql":
+        with database() as url:
+            store = open_store(url)
+            yield store
+            store.close()
+        return
+    store = InMemoryStore() if kind == "memory" else SqliteStore(str(folder / "t.db"))
     yield store
     store.close()
 
@@ -78,6 +92,14 @@ def test_everything_arrives(source: Store, target: Store) -> None:
     assert tables["agreed"].rows >= 1
     assert tables["receipts"].rows == 1
     assert done.records >= 1
+
+
+def test_a_store_goes_to_a_database_server_and_back(source: Store, tmp_path: Path) -> None:
+    with _store("postgresql", tmp_path) as server, _store("sqlite", tmp_path) as back:
+        moved(source, server)
+        moved(server, back, "run_2")
+        assert whole(server) == whole(back) == whole(source)
+        assert not back.check()
 
 
 def test_what_arrived_is_found_and_can_be_undone(source: Store, tmp_path: Path) -> None:
