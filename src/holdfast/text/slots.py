@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from holdfast.text.places import city_and_country
 from holdfast.text.sameness import words_key
@@ -19,6 +19,7 @@ from holdfast.text.statements import Statement, core_stems, read
 from holdfast.text.terms import fold, query_terms
 
 Relation: TypeAlias = Literal["same", "replaces", "contradicts", "unrelated"]
+RELATIONS: tuple[Relation, ...] = get_args(Relation)
 
 # A longer text says more than one thing, and one of them would go with the other.
 CHARS_MAX = 240
@@ -49,6 +50,7 @@ class _Filled(NamedTuple):
     value: str
     was: str
     rest: str
+    over: bool
 
     def attribute(self) -> str:
         return f"{self.kind} {self.what}".strip()
@@ -144,9 +146,11 @@ def _filled(said: Statement) -> tuple[_Filled, ...]:
         match = compiled(rule).match(said.body)
         if match is None:
             continue
-        found = _Filled(rule.kind, _what(_one(match, "what")), *_values(rule.kind, match))
-        if found.value or found.was:
-            out.append(found)
+        what = _what(f"{_one(match, 'whose')} {_one(match, 'what')}")
+        value, was, rest = _values(match)
+        over = match.groupdict().get("gone") is not None
+        if value or was or over:
+            out.append(_Filled(rule.kind, what, value, was, rest, over))
     return tuple(out)
 
 
@@ -158,7 +162,7 @@ def _one(match: re.Match[str], name: str) -> str:
     return ""
 
 
-def _values(kind: str, match: re.Match[str]) -> tuple[str, str, str]:
+def _values(match: re.Match[str]) -> tuple[str, str, str]:
     value, was, rest = (_one(match, name) for name in ("value", "was", "rest"))
     return _plain(value), _plain(was), _without_when(f" {rest}") if rest else ""
 

@@ -134,7 +134,8 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "version",
         ("0", "1", "2", "3", "4", "5", "6", "7", "8", "9"),
-        rf"{_A}(?:uses?|using|runs?|running|requires?|targets?|supports?|(?:is |are )?on"
+        rf"(?:(?P<whose>(?:the|this) [\w' -]{{2,40}}?) )?"
+        rf"{_A}(?:uses?|using|runs?|running|requires?|targets?|(?:is |are )?on"
         rf"|(?:is |are )?pinned to|needs?|has|have|is built with|is written in|works with)"
         rf" (?P<what>(?:[A-Za-z][\w.+#-]*(?: [A-Za-z][\w.+#-]*){{0,2}}))(?: version)? "
         rf"(?P<value>{_VERSION}){_REST}"
@@ -207,7 +208,7 @@ RULES: tuple[Rule, ...] = (
         "age",
         ("years old", "turned"),
         r"(?:is|am) (?:now )?(?P<value>\d{1,3}) years old(?P<rest>(?:[,;] ?| ).*)?"
-        r"|(?:just )?turned (?P<value2>\d{1,3})(?P<rest2>(?:[,;] ?| ).*)?",
+        rf"|(?:just )?turned (?P<value2>\d{{1,3}}){WHEN}",
     ),
     Rule(
         "given",

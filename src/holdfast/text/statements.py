@@ -73,6 +73,15 @@ VERBS = frozenset(
     leads supports follows replaced dropped ditched abandoned resumed returned spends pays rents
     """.split()  # noqa: SIM905 - a list of two hundred quoted words is harder to read
 )
+# Words that are no names, though they begin a statement: what they name is somebody's.
+_NOUNS = frozenset(
+    """
+    name email birthday nationality occupation job title role address phone wife husband partner
+    spouse boss manager mother father mom dad sister brother son daughter dog cat pet team company
+    project rent salary budget deadline pronouns timezone hometown height weight blood favourite
+    favorite editor shell theme staging production backend frontend
+    """.split()  # noqa: SIM905
+)
 _PERSON = r"(?:the )?(?:user|human|speaker)"
 _OPENING = re.compile(
     r"(?i)^(?:(?:and|but|so|also|ok|okay|btw|by the way|actually|well|yes|note|fyi|as of (?:now"
@@ -105,7 +114,7 @@ _ADDED = re.compile(
     r"|occasionally|part[- ]time|side (?:job|project|gig))\b"
 )
 _SUPPOSED = re.compile(
-    r"(?i)\b(?:if|unless|whether|would|could|might|may(?! \d)|maybe|perhaps|possibly|probably"
+    r"(?i)\b(?:if|unless|whether|would|could|might|(?-i:may)(?= [a-z])|maybe|perhaps|possibly|probably"
     r"|suppose"
     r"|supposing|imagine|pretend|let's say|say we|as if|as though|hypothetical\w*|what about"
     r"|wish(?:es|ed)?|hop(?:e|es|ing)|plan(?:s|ned|ning)? (?:to|on)|want(?:s|ed|ing)? to|wanna"
@@ -156,16 +165,13 @@ def _subject(plain: str) -> tuple[str, str, bool]:
             subject, body, owned = _subject(inner)
             return subject or fold(match[1]), body, owned
     first = re.split(r"[\s:']", plain, maxsplit=1)[0].lower()
-    if first in VERBS:
-        return "", plain, False
+    if first in VERBS or first in _NOUNS:
+        return "", plain, first in _NOUNS
     if match := _OTHERS.match(plain):
         return fold(match[1]), plain[match.end() :], True
-    while match := _OTHER.match(plain):
-        if match[2].lower() in VERBS:
-            return fold(match[1]), plain[match.end() :], False
-        # The name took a word too many: 'Ann Lives in Oslo' is not how people write.
-        break
-    return "", plain, plain[:1].islower() and first not in VERBS and False
+    if (match := _OTHER.match(plain)) and match[2].lower() in VERBS:
+        return fold(match[1]), plain[match.end() :], False
+    return "", plain, False
 
 
 # Words that carry no part of what a statement says once its polarity and time are known.

@@ -1,0 +1,96 @@
+"""The same slot, a new value: by tables of pairs, and by what must hold of every pair."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.text.slots import RELATIONS, Slot, compare, slot_of, subject_of
+from tests.unit.text.slots_table import CONTRADICTS, REPLACES, SAME, UNRELATED
+
+ALL = (*REPLACES, *CONTRADICTS, *SAME, *UNRELATED)
+
+
+def test_the_tables_are_as_long_as_promised() -> None:
+    assert len(REPLACES) + len(CONTRADICTS) >= 100
+    assert len(SAME) + len(UNRELATED) >= 150
+
+
+@pytest.mark.parametrize(("new", "old"), REPLACES)
+def test_a_new_value_takes_the_place_of_the_old_one(new: str, old: str) -> None:
+    assert compare(new, old).relation == "replaces"
+
+
+@pytest.mark.parametrize(("new", "old"), CONTRADICTS)
+def test_where_nobody_can_tell_it_is_a_contradiction(new: str, old: str) -> None:
+    assert compare(new, old).relation == "contradicts"
+
+
+@pytest.mark.parametrize(("new", "old"), SAME)
+def test_the_same_in_other_words_is_the_same(new: str, old: str) -> None:
+    assert compare(new, old).relation == "same"
+
+
+@pytest.mark.parametrize(("new", "old"), UNRELATED)
+def test_what_may_be_true_beside_it_is_unrelated(new: str, old: str) -> None:
+    assert compare(new, old).relation == "unrelated"
+
+
+def test_what_is_unrelated_is_so_the_other_way_round() -> None:
+    """But for what ends something: 'Uses npm' may come after 'Switched from npm to pnpm'."""
+    turned = [(old, new) for new, old in UNRELATED if compare(old, new).relation == "replaces"]
+    assert turned == []
+
+
+def test_of_two_pairs_at_random_none_replaces_the_other() -> None:
+    """Statements of different rows are about different things, or about different people."""
+    texts = sorted({text for pair in UNRELATED for text in pair})
+    found = {
+        (new, old)
+        for at, new in enumerate(texts)
+        for old in texts[at + 1 : at + 40]
+        if compare(new, old).relation == "replaces"
+    }
+    print(f"\n{len(texts)} statements, {len(found)} replacements by chance: {sorted(found)}")
+    assert all(set(slot_subjects(pair)) == {slot_subjects(pair)[0]} for pair in found)
+
+
+def slot_subjects(pair: tuple[str, str]) -> list[str]:
+    return [subject_of(text) for text in pair]
+
+
+def test_an_older_statement_that_says_more_is_never_replaced() -> None:
+    for rest in (" with Ana", " and works at Acme", ", which is lovely", " because of the sea"):
+        assert compare("Moved to Lisbon", "Lives in Porto" + rest).relation != "replaces"
+
+
+@pytest.mark.parametrize(
+    ("text", "slot"),
+    [
+        ("Moved to Lisbon in March 2026", Slot("", "residence", "lisbon")),
+        ("I live in Lisbon", Slot("", "residence", "lisbon")),
+        ("Ann works at Acme", Slot("ann", "employer", "acme")),
+        ("No longer works at Acme", Slot("", "employer", "acme", True)),
+        ("Uses Python 3.12", Slot("", "version python", "3.12")),
+        ("Prefers tabs over spaces", Slot("", "preference", "tabs")),
+        ("Likes tea", None),
+        ("Wants to live in Lisbon", None),
+        ("Does she live in Lisbon?", None),
+        ("", None),
+    ],
+)
+def test_the_slot_of_a_statement(text: str, slot: Slot | None) -> None:
+    assert slot_of(text) == slot
+
+
+@given(new=st.text(max_size=120), old=st.text(max_size=120))
+def test_any_two_texts_have_a_relation_and_a_reason(new: str, old: str) -> None:
+    verdict = compare(new, old)
+    assert verdict.relation in RELATIONS
+    assert verdict.reason
+
+
+@given(text=st.sampled_from([text for pair in ALL for text in pair]))
+def test_a_text_is_the_same_as_itself(text: str) -> None:
+    assert compare(text, text).relation == "same"
