@@ -114,9 +114,8 @@ _ADDED = re.compile(
     r"|occasionally|part[- ]time|side (?:job|project|gig))\b"
 )
 _SUPPOSED = re.compile(
-    r"(?i)\b(?:if|unless|whether|would|could|might|(?-i:may)(?= [a-z])|maybe|perhaps|possibly|probably"
-    r"|suppose"
-    r"|supposing|imagine|pretend|let's say|say we|as if|as though|hypothetical\w*|what about"
+    r"(?i)\b(?:if|unless|whether|would|could|might|(?-i:may)(?= [a-z])|maybe|perhaps"
+    r"|possibly|probably|suppose|supposing|imagine|pretend|let's say|say we|as if|as though|hypothetical\w*|what about"
     r"|wish(?:es|ed)?|hop(?:e|es|ing)|plan(?:s|ned|ning)? (?:to|on)|want(?:s|ed|ing)? to|wanna"
     r"|like to (?:move|live|work|buy|get|try)|intend(?:s|ing)? to|going to|gonna|about to"
     r"|consider(?:s|ed|ing)?|think(?:s|ing)? (?:about|of)|thought (?:about|of)"
