@@ -13,7 +13,7 @@ import pytest
 from holdfast import Holdfast
 from holdfast.edges.worker import Worker
 from holdfast.settings import Value
-from holdfast.testing import open_for_tests
+from holdfast.testing import ScriptedModel, open_for_tests
 from tests.unit.extract import makes
 
 
@@ -100,3 +100,45 @@ def test_a_crash_leaves_no_file_behind_for_long(memory: Holdfast) -> None:
     with Worker(memory):
         until(lambda: not astray.exists())
     assert hub.attachments.check() == []
+
+
+def test_turns_are_noted_while_it_works_and_no_thread_of_the_library_is_begun(
+    tmp_path: Path,
+) -> None:
+    with open_for_tests(tmp_path, settings={"shadowJournal.enabled": True}) as memory:
+        hub = memory.create_hub("work")
+        with Worker(memory):
+            hub.observe_turn("I use vim for everything.", "A fine choice.")
+            assert "holdfast-journaler" in {one.name for one in threading.enumerate()}
+            until(lambda: len(hub.list(layer="journal")) == 1)
+        assert memory.core._shared.background == {}
+
+
+def test_a_model_that_hangs_keeps_no_file_waiting_and_its_turn_is_put_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("holdfast.edges.worker._STOP_S", 0.2)
+    begun, over = threading.Event(), threading.Event()
+
+    def hangs(asked: object) -> str:
+        begun.set()
+        over.wait(20)
+        return ""
+
+    model = ScriptedModel([hangs])
+    settings = {"shadowJournal.enabled": True}
+    with open_for_tests(tmp_path, model=model, settings=settings) as memory:
+        hub = memory.create_hub("work")
+        with Worker(memory):
+            hub.observe_turn("I use vim for everything.", "A fine choice.")
+            assert begun.wait(20)
+            made = hub.remember_file(io.BytesIO(b"The heron has landed."), name="a.txt").memory
+            until(lambda: hub.get(made.id).state == "active")
+        (job,) = [job for job in hub.jobs() if job.work == "journal"]
+        assert (job.state, job.attempts) == ("waiting", 0)
+        over.set()
+        for one in threading.enumerate():
+            if one.name == "holdfast-journaler":
+                one.join(20)
+        # Whoever let go of it writes nothing.
+        assert hub.list(layer="journal") == []

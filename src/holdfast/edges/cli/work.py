@@ -79,6 +79,17 @@ def _jobs(call: Call, args: Namespace) -> None:
         call.out.table(heads, rows)
     else:
         call.out.note("There is nothing to do.")
+    _tell_left_out(call)
+
+
+def _tell_left_out(call: Call) -> None:
+    """Says where a queue was too short for what came."""
+    today = f"{call.memory.core.now():%Y-%m-%d}"
+    for day in call.hub.captured(days=1):
+        count = day.outcomes.get("left out", 0)
+        if count and day.day == today:
+            were = "turn was" if count == 1 else "turns were"
+            call.out.note(f"{count} {were} left out today: the queue was full.")
 
 
 def _about(job: Job) -> str:

@@ -1,0 +1,121 @@
+"""Memory that fills itself, through the command line: observe, work, captured, flush."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.edges.cli.cli_calls import Run
+
+
+@pytest.fixture
+def on(run: Run) -> Run:
+    run("config", "set", "shadowJournal.enabled", "true")
+    return run
+
+
+def test_a_turn_is_logged_queued_and_noted_by_who_works(on: Run) -> None:
+    words = ("--user", "I use vim for everything.", "--assistant", "Nice.", "--session", "s1")
+    (row,) = on("observe", *words).rows
+    assert row[0] == "queued"
+    assert [line[1] for line in on("log", "--session", "s1").rows] == ["user", "assistant"]
+    (job,) = on("jobs").rows
+    assert (job[1], job[3]) == ("journal", "waiting")
+    assert on("work", "--json").json == {"result": "worked", "jobs": 1, "passes": 0}
+    assert on("jobs", "--all").out == ""
+    assert on("journal").rows[0][-1] == "Uses vim for everything"
+    assert [row[1:3] for row in on("captured").rows] == [["queued", "1"], ["stored", "1"]]
+
+
+def test_what_is_not_looked_at_says_why(run: Run) -> None:
+    off = run("observe", "--user", "I use vim for everything.").rows
+    assert off == [["logged", off[0][1], "shadowJournal.enabled is false"]]
+    empty = run("observe").rows
+    assert empty == [["skipped", "", "both messages are empty"]]
+    run("config", "set", "shadowJournal.enabled", "true")
+    cron = run("observe", "--user", "tick", "--mode", "cron", "--json").json
+    assert (cron["queued"], cron["reason"]) == (False, "turns of mode cron are not looked at")
+
+
+def test_turns_come_as_lines_of_json_and_options_hold_for_all(on: Run) -> None:
+    lines = [
+        {"user": "I use vim for everything.", "assistant": "Nice."},
+        {"user": "I live in Berlin.", "session": "s2", "at": "2026-01-14T12:00:00Z"},
+    ]
+    text = "\n".join(json.dumps(line) for line in lines) + "\n\n"
+    told = on("observe", "--from", "-", "--session", "s1", "--json", stdin=text).json
+    assert [one["queued"] for one in told["observed"]] == [True, True]
+    assert len(on("log", "--session", "s1").rows) == 2
+    assert on("log", "--session", "s2").rows[0][0] == "2026-01-14T12:00:00+00:00"
+
+
+@pytest.mark.parametrize("line", ["hello", "[1]", '{"user": "a", "usr": "b"}', '{"user": 7}'])
+def test_a_line_that_is_no_turn_is_an_error(on: Run, line: str) -> None:
+    done = on("observe", "--from", "-", stdin=line + "\n")
+    assert done.code == 2
+    assert on("log").out == ""
+
+
+def test_a_full_queue_is_told(on: Run) -> None:
+    on("config", "set", "shadowJournal.queueMax", "1")
+    on("observe", "--user", "I use vim for everything.")
+    done = on("observe", "--user", "I live in Berlin.")
+    assert "1 older turn left the queue unread: it was full." in done.err
+    assert "1 turn was left out today: the queue was full." in on("jobs").err
+    rows = on("captured").rows
+    assert ["left out", "1", "the queue was full (1)"] in [row[1:] for row in rows]
+
+
+def test_a_process_of_its_own_notes_the_turn_where_that_is_asked_for(
+    on: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[list[str]] = []
+    monkeypatch.setattr(subprocess, "Popen", lambda words, **how: begun.append(words))
+    on("observe", "--user", "I use vim for everything.", "--work")
+    assert [words[:3] for words in begun] == [[sys.executable, "-m", "holdfast"]]
+    on("observe", "--user", "tick", "--mode", "cron", "--work")
+    assert len(begun) == 1
+
+
+def test_that_process_does_what_waits_and_ends(on: Run, home: Path) -> None:
+    on("observe", "--user", "I use vim for everything.")
+    words = [sys.executable, "-m", "holdfast", "--home", str(home), "--quiet", "work"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert on("journal").rows[0][-1] == "Uses vim for everything"
+
+
+def test_a_flush_prints_the_prompt_and_captures_once(run: Run) -> None:
+    run("log", "add", "user", "I use vim for everything.")
+    first = run("flush")
+    assert first.out.startswith("Your context is about to be compacted.")
+    assert "1 turn looked at, 1 fact captured." in first.err
+    assert run("flush", "--json").json["turns"] == 0
+    assert len(run("list").rows) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        json.dumps([{"role": "user", "content": "I use vim for everything."}]),
+        '{"role": "user", "content": "I use vim for everything."}\n'
+        '{"role": "assistant", "content": "I live in Berlin."}\n',
+        "User: I use vim for everything.\nAssistant: I live in Berlin.\n",
+    ],
+)
+def test_a_flush_reads_a_conversation(run: Run, text: str) -> None:
+    told = run("flush", "--from", "-", "--json", stdin=text).json
+    assert [one["text"] for one in told["noted"]] == ["Uses vim for everything"]
+
+
+def test_the_screen_shows_what_was_left_out_and_why(screen: Run, run: Run) -> None:
+    assert "Nothing was captured" in run("captured").err
+    run("config", "set", "shadowJournal.enabled", "true")
+    assert "Logged, and queued for the journal." in screen("observe", "--user", "Hello.").out
+    run("config", "set", "shadowJournal.queueMax", "1")
+    screen("observe", "--user", "Bye.")
+    assert "left out: “Hello.” (the queue was full)" in screen("captured").out
