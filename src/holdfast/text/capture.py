@@ -144,17 +144,32 @@ def _rule(folded: str, words: str) -> Rule | None:
 _STARTS = re.compile(
     r"(?:i|i'?m|i'?ve|we|we're|we'?ve|my|our|mine|the|let'?s|decision|final|call|people|everyone|everybody|friends|they|just|please|you)\b"
 )
-_TAIL = re.compile(
-    r"(?:,? (?:too|as well|either|though|tho|lol|haha|btw|by the way|fyi|tbh|actually|honestly|please|thanks|thank you|xd|x|xx|now|you know|of course|obviously|again|right|ok|okay|anyway|if that matters|in case that helps|so far|unfortunately|by the way)"
-    r"|[\s,.!;:)…~*-]|[^\w\s'\"()/%$€£+#&?]+)+$"
+# Words that only end a sentence.
+_LAST_WORDS = tuple(
+    f" {word}"
+    for word in (
+        "too|as well|either|though|tho|lol|haha|btw|by the way|fyi|tbh|actually|honestly|please|pls"
+        "|thanks|thank you|xd|x|xx|now|you know|of course|obviously|again|right|ok|okay|anyway"
+        "|if that matters|in case that helps|so far|unfortunately|and|but|so"
+    ).split("|")
 )
 
 
 def _without_tail(folded: str, words: str) -> tuple[str, str]:
-    tail = _TAIL.search(folded)
-    if tail is None:
-        return folded, words
-    return folded[: tail.start()], words[: tail.start()]
+    """A clause without the words and signs that only end it."""
+    end = len(folded)
+    while end:
+        char = folded[end - 1]
+        if not char.isalnum() and char not in _KEPT_AT_THE_END:
+            end -= 1
+        elif last := next((one for one in _LAST_WORDS if folded.endswith(one, 0, end)), ""):
+            end -= len(last)
+        else:
+            break
+    return folded[:end], words[:end]
+
+
+_KEPT_AT_THE_END = "'\"()/%$€£+#&?"
 
 
 def _holds(rule: Rule, folded: str, named: str) -> bool:
