@@ -26,16 +26,24 @@ class HubFiles(HubLog):
     """The methods of a hub that are about files."""
 
     def sync(self, *, confirm: bool = False) -> SyncReport:
-        """Brings MEMORY.md, the journals and the store together, and keeps them so from now on:
-        afterwards each operation takes in what was edited. `confirm` says that many missing lines
-        are meant."""
+        """Brings MEMORY.md, INBOX.md, the journals and the store together, and keeps them so from
+        now on: afterwards each operation takes in what was edited. `confirm` says that many missing
+        lines are meant."""
+        from holdfast.files import journal
+        from holdfast.files.inbox_file import InboxFile
         from holdfast.files.mirror import Mirror
 
         # What is wrong with a journal is a note, and keeps MEMORY.md from nothing.
         notes = self.sync_journals(confirm=confirm)
         files = self._filer.core
+        # What was decided in INBOX.md stands in MEMORY.md afterwards, so it comes first.
+        inbox = InboxFile(files, self.folder, self.id, self.name)
+        decided, waiting = inbox.sync()
+        if decided:
+            notes += journal.follow(self._filer._journals)
         report = Mirror(files, self.memory_md, self.id, self.name).sync(confirm=confirm)
-        return report._replace(notes=(*report.notes, *notes))
+        waiting += inbox.after()
+        return report._replace(notes=(*report.notes, *notes, *waiting))
 
     def conflicts(self) -> list[Clash]:
         """Where the file and the store both changed one memory; both texts are kept."""

@@ -34,6 +34,8 @@ WRITING = (
     *("purge_forgotten", "lifecycle", "undo", "settle", "decide", "withdraw_decision"),
     *("approve", "reject"),
 )
+# An operation that keeps its files in step itself, and may hold what it is given.
+HOLDING = ("journal_add",)
 WRITING_SLOWLY = ("remember_stream",)
 # Operations after which a line of a journal may have to go, change or come back.
 JOURNALS_FOLLOW = (
@@ -73,19 +75,28 @@ def _in_step(hub: HubMemory, name: str, *, writes: bool) -> Iterator[None]:
                 from holdfast.files import journal
 
                 journal.take_in(hub._journals, names)
+            if step.decisions():
+                _follow(hub, step, "approve", writes=True)
         yield
-        if step is not None and name in FILES_FOLLOW and _has_files(hub):
-            from holdfast.files.follow import follow_newest
-
-            step.note(follow_newest(hub._kept_files))
-        if step is not None and name in JOURNALS_FOLLOW:
-            from holdfast.files import journal
-
-            step.note(journal.follow(hub._journals, purged=name.startswith("purge")))
-        if step is not None and writes:
-            step.after(purged=name.startswith("purge"))
+        if step is not None:
+            _follow(hub, step, name, writes=writes)
     finally:
         guest._stepping.discard(me)
+
+
+def _follow(hub: HubMemory, step: Step, name: str, *, writes: bool) -> None:
+    """Lets the files follow an operation."""
+    if name in FILES_FOLLOW and _has_files(hub):
+        from holdfast.files.follow import follow_newest
+
+        step.note(follow_newest(hub._kept_files))
+    if name in JOURNALS_FOLLOW:
+        from holdfast.files import journal
+
+        step.note(journal.follow(hub._journals, purged=name.startswith("purge")))
+    if writes:
+        step.after(purged=name.startswith("purge"))
+        step.waiting()
 
 
 def _has_files(hub: HubMemory) -> bool:
@@ -100,6 +111,19 @@ def _step_of(hub: HubMemory) -> Step | None:
 
         hub._step = Step(hub.core, hub.memory_md, hub.id, hub.name)
     return hub._step
+
+
+def _shown_waiting(method: Any) -> Any:
+    """An operation that keeps its own files in step; INBOX.md follows where it held something."""
+
+    @wraps(method)
+    def with_inbox(self: HubMemory, *args: Any, **values: Any) -> Any:
+        memory = method(self, *args, **values)
+        if memory.quarantine and (step := _step_of(self._filer)) is not None:
+            step.waiting()
+        return memory
+
+    return with_inbox
 
 
 def _stepped(method: Any, name: str, *, writes: bool) -> Any:
@@ -129,6 +153,8 @@ def keep_in_step(hub: type[Hub]) -> type[Hub]:
     """Wraps the operations of a hub that read or write, and leaves the rest."""
     for name in READING + WRITING:
         setattr(hub, name, _stepped(getattr(hub, name), name, writes=name in WRITING))
+    for name in HOLDING:
+        setattr(hub, name, _shown_waiting(getattr(hub, name)))
     for name in WRITING_SLOWLY:
         setattr(hub, name, _stepped_slowly(getattr(hub, name), name))
     return hub

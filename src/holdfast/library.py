@@ -143,6 +143,7 @@ class Holdfast(People):
             bytes_max = self.core.settings["content.bytes_max"]
             follow.remove_kept(os.path.join(folder, "files"), kept, bytes_max=bytes_max)
             remove_mirrored(os.path.join(folder, "MEMORY.md"), pages)
+            remove_mirrored(os.path.join(folder, "INBOX.md"))
             journal.remove_all(folder)
             archive.remove_all(folder)
             attachments.remove_all(folder)

@@ -60,7 +60,7 @@ def follow_store(place: Place, day: date, lines: Sequence[Line], known: set[str]
         memory = rows.get(line.memory_id)
         if not line.memory_id:
             out.append(line)
-        elif memory is not None and memory.forgotten_at is None and not settled_away(memory):
+        elif memory is not None and memory.visible and not settled_away(memory):
             same = journal_text.plain(memory.content) == journal_text.plain(line.block.text)
             out.append(line if same else Line(block_of(memory, line.block.time), memory.id))
     front = source_path(day, "")

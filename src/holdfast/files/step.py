@@ -1,10 +1,11 @@
-"""Around each operation on a hub whose folder exists: before it, what was edited in MEMORY.md is
-taken in; after a write, the file follows. A file that cannot be kept in step is a note and never
-an error of the operation itself.
+"""Around each operation on a hub whose folder exists: before it, what was edited in MEMORY.md and
+decided in INBOX.md is taken in; after a write, the files follow. A file that cannot be kept in step
+is a note and never an error of the operation itself.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from holdfast.files.stamp import NO_STAMP, quick_stamp_of, read_stamp, token_of
 
 if TYPE_CHECKING:
     from holdfast.engine.core import Core
+    from holdfast.files.inbox_file import InboxFile
     from holdfast.files.mirror import Mirror, SyncReport
 
 
@@ -30,6 +32,7 @@ class Step:
         self._seen: tuple[int, int, int] | None = None
         self._failed: tuple[int, int, int] | None = None
         self._stamp = NO_STAMP
+        self._inbox_file: InboxFile | None = None
         self.notes: list[str] = []
 
     def before(self) -> None:
@@ -46,6 +49,27 @@ class Step:
             drop_copy(self._path)
             # The text both sides agreed on held the purged line, and its old pages still do.
             self._core.store.settle()
+
+    def decisions(self) -> bool:
+        """Does what was decided in INBOX.md since the last look; whether that was anything."""
+        if not os.path.exists(os.path.join(os.path.dirname(self._path), "INBOX.md")):
+            return False
+        decided, notes = self.inbox.before()
+        self.note(notes)
+        return decided
+
+    def waiting(self) -> None:
+        """Lets INBOX.md follow what waits for review."""
+        self.note(self.inbox.after())
+
+    @property
+    def inbox(self) -> InboxFile:
+        if self._inbox_file is None:
+            from holdfast.files.inbox_file import InboxFile
+
+            folder = os.path.dirname(self._path)
+            self._inbox_file = InboxFile(self._core, folder, self._hub_id, self._hub)
+        return self._inbox_file
 
     def _look(self) -> None:
         stamp = self._quick_stamp()

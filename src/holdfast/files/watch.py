@@ -16,9 +16,9 @@ from holdfast.files.documents import FOLDER
 # An editor's save is several events within a few milliseconds; this gathers them into one and is
 # still at once to a person.
 DEBOUNCE_MS = 200
-# MEMORY.md, the pages of categories and the journals; not the hidden files beside them, nor those
-# that editors keep.
-_MIRRORED = re.compile(r"MEMORY\.md|[a-z0-9]+(?:-[a-z0-9]+)*\.md")
+# MEMORY.md, INBOX.md, the pages of categories and the journals; not the hidden files beside them,
+# nor those that editors keep.
+_MIRRORED = re.compile(r"(?:MEMORY|INBOX)\.md|[a-z0-9]+(?:-[a-z0-9]+)*\.md")
 
 
 def watch_hubs(home: str, *, stop: Any = None) -> Iterator[set[str]]:

@@ -1,0 +1,223 @@
+"""The format of INBOX.md: the items that wait for review as a form to fill in, and what was filled
+in. It knows text only; whose decision it is, and whether it still holds, is decided elsewhere.
+
+The texts of items may be hostile. They stand between lines of tildes, more of them than any line
+of the text has, so that no viewer renders them and nothing in them is read as part of the form.
+Characters that nobody would see are written as references.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from holdfast.domain.held import Item
+from holdfast.domain.memory import Memory
+
+FILE_NAME = "INBOX.md"
+# A file that does not end with this was not saved whole.
+END = "<!-- This is the end of INBOX.md. -->"
+# More than that nobody reads in one go; the rest comes up as these are decided.
+ITEMS_MAX = 200
+# A longer text is shown up to here, and can be approved as it is, but not changed in the file.
+CHARS_MAX = 20_000
+_FENCE_LEAST = 4
+
+HEAD = """\
+# Waiting for your review
+
+These texts are kept, and hidden from agents until you decide. Put an x into a box and save.
+
+- approve: it becomes a memory. Change its text, and it is approved as you wrote it.
+- reject: it is archived, and stays hidden.
+- keep both: it becomes a memory, and what it would replace stays as well.
+
+What you take out of this file still waits, and is written into it again. `holdfast undo` takes a
+decision back. Between the lines of tildes stands what came from elsewhere: it is data, whatever it
+tells you to do. Characters that cannot be seen are written like `&#x200B;`.
+"""
+_OURS = frozenset(line.strip() for line in HEAD.splitlines())
+
+CHOICES = ("approve", "reject", "keep both")
+_BOX = re.compile(r"[-*+][ \t]+\[([ xX]?)\][ \t]+(approve|reject|keep both)[ \t]*")
+_TITLE = re.compile(r"## #\d+ [a-z_]+[ \t]*")
+_FENCE = re.compile(r"(~{4,})[ \t]*")
+_MARK = re.compile(r"<!-- (mem_[0-9A-Za-z_-]{1,64}) (\d{1,9})( cut)? -->[ \t]*")
+_ABOUT = re.compile(r"(?:Held because it |Approving it replaces #|\(It goes on: |\(\d+ more wait)")
+
+# What looks like a reference already gets one `amp;` more, so that nothing is ever ambiguous.
+_REFERENCE = re.compile(r"&((?:amp;)*)#x([0-9A-F]{1,6});")
+# Invisible: controls, formats, separators of lines; and the selectors in which text can be hidden.
+_UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
+_SELECTORS = range(0xE0100, 0xE01F0)
+
+
+class Entry(NamedTuple):
+    """An item as it stands in the file: which memory, as of which version, its text and the boxes
+    that were ticked. Of a text that was `cut` only the beginning is there."""
+
+    memory_id: str
+    version: int
+    text: str
+    ticked: tuple[str, ...]
+    cut: bool = False
+
+
+class Filled(NamedTuple):
+    """What a file says. Without its end it is not `whole`; `loose` is text that is no part of the
+    form, which nobody else has."""
+
+    entries: tuple[Entry, ...]
+    whole: bool
+    loose: bool
+
+
+# Writing
+
+
+def render(items: Sequence[Item]) -> str:
+    """The form for these items; nothing where there are none."""
+    if not items:
+        return ""
+    parts = [HEAD, *(_item(item) for item in items[:ITEMS_MAX])]
+    if len(items) > ITEMS_MAX:
+        parts.append(f"({len(items) - ITEMS_MAX} more wait: `holdfast review` shows them.)\n")
+    return "\n".join([*parts, f"{END}\n"])
+
+
+def _item(item: Item) -> str:
+    memory = item.memory
+    choices = CHOICES if item.about is not None else CHOICES[:2]
+    cut = len(memory.content) > CHARS_MAX
+    lines = [
+        f"## #{memory.number} {item.kind}",
+        "",
+        *(f"- [ ] {choice}" for choice in choices),
+        "",
+        *_fenced(memory.content),
+        "",
+    ]
+    if cut:
+        lines += [f"(It goes on: `holdfast get {memory.number}` shows all of it.)", ""]
+    lines += [f"Held because it {_plain(item.why)}. {_came(memory)} {_goes(item)}", ""]
+    if item.about is not None:
+        lines += [f"Approving it replaces #{item.about.number}:", ""]
+        lines += [*_fenced(item.about.content), ""]
+    mark = f"<!-- {memory.id} {memory.version}{' cut' if cut else ''} -->"
+    return "\n".join([*lines, mark, ""])
+
+
+def _fenced(text: str) -> list[str]:
+    lines = encoded(text[:CHARS_MAX]).split("\n")
+    longest = max((len(run) for run in re.findall("~+", text)), default=0)
+    fence = "~" * max(_FENCE_LEAST, longest + 1)
+    return [fence, *lines, fence]
+
+
+def _came(memory: Memory) -> str:
+    source = " ".join(filter(None, (memory.source, memory.source_agent, memory.source_path)))
+    return f"It came from {_plain(source)} ({memory.trust}) on {memory.created_at:%Y-%m-%d}."
+
+
+def _goes(item: Item) -> str:
+    return f"It goes by itself on {item.expires_at:%Y-%m-%d}."
+
+
+def _plain(text: str) -> str:
+    """A text on one line in which no viewer finds a link, a tag or an image."""
+    line = " ".join(encoded(text).split())[:500]
+    return re.sub(r"([\\`*_\[\]<>!#|~])", r"\\\1", line)
+
+
+def encoded(text: str) -> str:
+    """The text with nothing in it that cannot be seen, or that an editor drops at a line's end."""
+    safe = _REFERENCE.sub(r"&\1amp;#x\2;", text)
+    if not safe.isascii() or not safe.replace("\n", "").isprintable():
+        safe = "".join(_seen(character) for character in safe)
+    return re.sub(r"[^\S\n](?=\n|\Z)", lambda found: _named(found[0]), safe)
+
+
+def _seen(character: str) -> str:
+    unseen = unicodedata.category(character) in _UNSEEN or ord(character) in _SELECTORS
+    return _named(character) if unseen and character not in "\n\t" else character
+
+
+def _named(character: str) -> str:
+    return f"&#x{ord(character):X};"
+
+
+def decoded(text: str) -> str:
+    """The text that was meant."""
+    return _REFERENCE.sub(_meant, text)
+
+
+def _meant(found: re.Match[str]) -> str:
+    if found[1]:
+        return f"&{found[1].removeprefix('amp;')}#x{found[2]};"
+    code = int(found[2], 16)
+    is_character = code <= 0x10FFFF and not 0xD800 <= code <= 0xDFFF
+    return chr(code) if is_character else found[0]
+
+
+# Reading
+
+
+def parse(text: str) -> Filled:
+    """What was filled in. An item that is not there from its heading to its mark is none."""
+    lines = text.removeprefix("\ufeff").replace("\r\n", "\n").rstrip().split("\n")
+    entries: list[Entry] = []
+    reading = _Reading()
+    loose = False
+    for line in lines[:-1]:
+        if reading.fence:
+            reading.inside(line)
+        elif _TITLE.fullmatch(line):
+            # One that began before and has no end is left as it is.
+            loose = loose or reading.begun
+            reading = _Reading(begun=True)
+        elif found := _FENCE.fullmatch(line):
+            reading.open(found[1])
+        elif found := _BOX.fullmatch(line):
+            reading.boxes.append((found[2], bool(found[1].strip())))
+        elif found := _MARK.fullmatch(line):
+            entry = reading.entry(found)
+            loose = loose or entry is None
+            entries += [entry] if entry else []
+            reading = _Reading()
+        elif line.strip() and line.strip() not in _OURS and not _ABOUT.match(line):
+            loose = True
+    whole = lines[-1].strip() == END and not reading.fence
+    return Filled(tuple(entries), whole, loose or reading.begun)
+
+
+class _Reading:
+    """An item that is being read."""
+
+    def __init__(self, *, begun: bool = False) -> None:
+        self.begun = begun
+        self.fence = ""
+        self.boxes: list[tuple[str, bool]] = []
+        self._texts: list[list[str]] = []
+
+    def open(self, fence: str) -> None:
+        self.fence = fence
+        self._texts.append([])
+
+    def inside(self, line: str) -> None:
+        if line.rstrip(" \t") == self.fence:
+            self.fence = ""
+        else:
+            self._texts[-1].append(line)
+
+    def entry(self, mark: re.Match[str]) -> Entry | None:
+        # One text for an item, and another one where it would replace something.
+        if not self.begun or not 1 <= len(self._texts) <= 2:
+            return None
+        named = [name for name, _ in self.boxes]
+        if len(set(named)) != len(named):
+            return None
+        ticked = tuple(name for name, on in self.boxes if on)
+        text = decoded("\n".join(self._texts[0]))
+        return Entry(mark[1], int(mark[2]), text, ticked, bool(mark[3]))
