@@ -17,8 +17,8 @@ REMEMBER = ModelTool(
     "Store one fact about the user.",
     {
         "type": "object",
-        "properties": {"text": {"type": "string"}},
-        "required": ["text"],
+        "properties": {"content": {"type": "string"}},
+        "required": ["content"],
     },
 )
 # Slow machines say a few tokens a second.
@@ -60,7 +60,7 @@ def test_it_calls_a_tool_and_hears_the_answer(model: Model) -> None:
     assert found.ended in ("done", "rounds", "tokens")
     assert found.usage.requests == 2
     assert kept
-    assert "Lisbon" in kept[0]["text"]
+    assert "Lisbon" in kept[0]["content"]
 
 
 def test_it_is_given_up_when_its_time_is_up(model: Model) -> None:
