@@ -12,13 +12,21 @@ from holdfast.domain.memory import Memory
 from holdfast.domain.query import Filter
 from holdfast.recall.lexical import gather
 from holdfast.store.values import TermQuery
-from holdfast.text.slots import Verdict, compare, is_statement, search_terms, subject_of
+from holdfast.text.slot_words import sought
 
 if TYPE_CHECKING:
     from holdfast.store.base import Reader
+    from holdfast.store.values import Candidate
+    from holdfast.text.slots import Verdict
 
+# A longer text says more than one thing, and is compared with nothing.
+_CHARS_MAX = 240
 # A slot has one value in force, its echoes and its held rivals; the rest are chance matches.
-CANDIDATES_MAX = 40
+_CANDIDATES_MAX = 60
+# Among words of a kind ('lives', 'moved') there are more of those, so more are looked at: it is the
+# index terms that tell short statements from long texts, before any row is read.
+_OF_KIND_MAX = 300
+_EVERYTHING = Filter(states=(), forgotten=None, quarantined=None)
 # Of a move some months ago people speak as news; of one years ago they speak as of the past, and
 # what was learnt since may be newer.
 _NEWS = timedelta(days=180)
@@ -39,31 +47,52 @@ def find_rivals(reader: Reader, memory: Memory) -> list[Rival]:
     """What is in force or held, for the same eyes and of the same person, and is not unrelated to
     the new memory; the newest first."""
     alike = {one.id: one for one in reader.memories_by_hash(memory.hub_id, memory.content_hash)}
-    if is_statement(memory.content):
+    if _is_short(memory.content):
         alike |= reader.memories_by_id(memory.hub_id, _candidates(reader, memory))
     now = memory.created_at
-    found = [
-        Rival(one, verdict, _protected(memory, one))
+    there = [
+        one
         for one in alike.values()
         if one.id != memory.id and one.current(now) and one.forgotten_at is None
-        if _comparable(memory, one)
+        if _is_short(one.content) or one.content_hash == memory.content_hash
+    ]
+    if not there:
+        return []
+    # Here, because its patterns cost some milliseconds that a hub without candidates need not pay.
+    from holdfast.text.slots import compare
+
+    found = [
+        Rival(one, verdict, _protected(memory, one))
+        for one in there
         if (verdict := compare(memory.content, one.content)).relation != "unrelated"
+        if _comparable(memory, one)
     ]
     found.sort(key=lambda rival: -rival.memory.number)
     return found
 
 
+def _is_short(text: str) -> bool:
+    text = text.strip()
+    return len(text) <= _CHARS_MAX and "\n" not in text
+
+
 def _candidates(reader: Reader, memory: Memory) -> list[str]:
-    asked = tuple(search_terms(memory.content))
+    words, kind = sought(memory.content)
+    asked = tuple(dict.fromkeys([*words, *kind]))
     lexicon = reader.lexicon(memory.hub_id, asked)
-    wanted = Filter(
-        states=(),
-        layers=("long_term", "journal"),
-        quarantined=None,
-        holds_at=memory.created_at,
-    )
-    hits = gather(reader, memory.hub_id, TermQuery(asked), lexicon, wanted, limit=CANDIDATES_MAX)
-    return list(dict.fromkeys(hit.candidate.memory_id for hit in hits))
+    found: dict[str, None] = {}
+    for terms, limit in ((words, _CANDIDATES_MAX), (kind, _OF_KIND_MAX)):
+        # No filter: a store that has to fill up what a filter takes away reads ever further.
+        hits = gather(reader, memory.hub_id, TermQuery(terms), lexicon, _EVERYTHING, limit=limit)
+        found.update(
+            dict.fromkeys(hit.candidate.memory_id for hit in hits if _is_whole(hit.candidate))
+        )
+    return list(found)
+
+
+def _is_whole(passage: Candidate) -> bool:
+    """Whether a passage may be all of a short memory."""
+    return passage.start == 0 and passage.end <= _CHARS_MAX and passage.ordinal == 0
 
 
 def _comparable(memory: Memory, other: Memory) -> bool:
@@ -73,6 +102,8 @@ def _comparable(memory: Memory, other: Memory) -> bool:
         other.boundary == "private",
     ):
         return False
+    from holdfast.text.slots import subject_of
+
     if subject_of(memory.content):
         return True
     return memory.owner == other.owner and _speaker(memory) == _speaker(other)
@@ -83,9 +114,16 @@ def _speaker(memory: Memory) -> str:
     return "" if speaker in _SELF else speaker
 
 
+def _is_of_a_file(memory: Memory) -> bool:
+    """Whether its words follow a file; a line of a journal is a memory of its own."""
+    return memory.source_path is not None and memory.layer != "journal"
+
+
 def _protected(memory: Memory, other: Memory) -> str:
     if other.pinned:
         return "it is pinned"
+    if _is_of_a_file(other):
+        return "it is kept in a file"
     if other.owner != memory.owner:
         return f"it is {other.owner}'s"
     if other.key is not None and other.key != memory.key:

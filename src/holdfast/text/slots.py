@@ -14,9 +14,9 @@ from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from holdfast.text.places import city_and_country
 from holdfast.text.sameness import words_key
-from holdfast.text.slots_rules import RULES, WHEN, compiled
-from holdfast.text.statements import Statement, core_stems, read
-from holdfast.text.terms import fold, query_terms
+from holdfast.text.slots_rules import RULES, compiled, without_when
+from holdfast.text.statements import Statement, core_stems, read, without_helpers
+from holdfast.text.terms import fold
 
 Relation: TypeAlias = Literal["same", "replaces", "contradicts", "unrelated"]
 RELATIONS: tuple[Relation, ...] = get_args(Relation)
@@ -82,28 +82,6 @@ def subject_of(text: str) -> str:
     return read(text).subject
 
 
-# Words by which an older statement of the same kind may be found, though it shares no other.
-_OTHER_WORDS = {
-    "residence": "lives moved based relocated",
-    "employer": "works job joined employed",
-    "occupation": "works job",
-    "spouse": "married husband wife",
-    "version": "uses runs",
-    "switch": "uses prefers",
-    "tool": "uses",
-    "host": "deployed hosted runs",
-    "due": "deadline due",
-    "age": "years old",
-}
-
-
-def search_terms(text: str) -> list[str]:
-    """The index terms by which statements are found that this one may repeat or replace."""
-    said = read(text)
-    others = " ".join(_OTHER_WORDS.get(one.kind, "") for one in _filled(said))
-    return query_terms(f"{text} {others}")
-
-
 @lru_cache(maxsize=1_024)
 def compare(new: str, old: str) -> Verdict:
     """How a new statement stands to an older one."""
@@ -139,11 +117,13 @@ def _says_the_same(now: Statement, then: Statement) -> bool:
 @lru_cache(maxsize=1_024)
 def _filled(said: Statement) -> tuple[_Filled, ...]:
     folded = said.body.lower()
+    lasting = without_when(said.body)
     out = []
     for rule in RULES:
         if not any(cue in folded for cue in rule.cues):
             continue
-        match = compiled(rule).match(said.body)
+        body = said.body if rule.dated else lasting
+        match = compiled(rule).match(without_helpers(body)) or compiled(rule).match(body)
         if match is None:
             continue
         what = _what(f"{_one(match, 'whose')} {_one(match, 'what')}")
@@ -164,20 +144,11 @@ def _one(match: re.Match[str], name: str) -> str:
 
 def _values(match: re.Match[str]) -> tuple[str, str, str]:
     value, was, rest = (_one(match, name) for name in ("value", "was", "rest"))
-    return _plain(value), _plain(was), _without_when(f" {rest}") if rest else ""
-
-
-_WHEN_AT_END = re.compile(rf"(?i)(?P<said>.*?){WHEN}\Z", re.DOTALL)
-
-
-def _without_when(text: str) -> str:
-    """A text without the time at its end."""
-    match = _WHEN_AT_END.match(text)
-    return (match["said"] if match else text).strip(" ,;")
+    return _plain(value), _plain(was), without_when(f" {rest}") if rest else ""
 
 
 def _plain(value: str) -> str:
-    folded = fold(_without_when(value)).strip(" .,;:!\"'`*")
+    folded = fold(without_when(value)).strip(" .,;:!\"'`*")
     return re.sub(r"^(?:the|a|an|my|our|his|her|their) ", "", folded)
 
 
@@ -356,7 +327,7 @@ def _by_tool(now: Statement, new: _Filled, old: _Filled) -> Verdict | None:
 
 _LIKES = {"like": "like", "love": "like", "enjoy": "like", "adore": "like"}
 _DISLIKES = frozenset(["hate", "dislik", "detest", "loath"])
-_SEVERAL = re.compile(r"(?i)\b(?:and|or|but)\b|[,;/]")
+_SEVERAL = r"(?i)\b(?:and|or|but)\b|[,;/]"
 
 
 def _stance(said: Statement) -> tuple[list[str], bool]:
@@ -387,7 +358,7 @@ def _by_denial(now: Statement, then: Statement) -> Verdict | None:
         return None
     certain = now.ended if denied else now.begun
     said = "it is no longer so" if denied else "it is so again"
-    if certain and (set(new) == set(old) or not _SEVERAL.search(then.body)):
+    if certain and (set(new) == set(old) or not re.search(_SEVERAL, then.body)):
         return Verdict("replaces", said)
     return Verdict("contradicts", "one denies what the other says")
 
@@ -398,14 +369,14 @@ _STATES = (
     ("enabled", "disabled"), ("on", "off"), ("open", "closed"), ("active", "inactive"),
     ("public", "private"), ("true", "false"), ("required", "optional"), ("paused", "running"),
 )  # fmt: skip
-_STATE = re.compile(
+_STATE = (
     r"(?i)(?:the )?(?P<what>[\w' .-]{2,60}?) (?:is|are) (?:now |currently |set to )?"
-    rf"(?P<value>{'|'.join(word for pair in _STATES for word in pair)}){WHEN}\Z"
+    rf"(?P<value>{'|'.join(word for pair in _STATES for word in pair)})\Z"
 )
 
 
 def _by_state(now: Statement, then: Statement) -> Verdict | None:
-    new, old = _STATE.match(now.body), _STATE.match(then.body)
+    new, old = (re.match(_STATE, without_when(one.body)) for one in (now, then))
     if new is None or old is None or _what(new["what"]) != _what(old["what"]):
         return None
     pair = (new["value"].lower(), old["value"].lower())
@@ -416,9 +387,8 @@ def _by_state(now: Statement, then: Statement) -> Verdict | None:
 
 # Numbers
 
-_WORD = re.compile(r"[^\s,;]+")
-_NUMBER = re.compile(r"[$€£]?\d+(?:[.,:]\d+)*(?:%|[a-z]{1,3})?\.?", re.IGNORECASE)
-_YEAR = re.compile(r"(?:19|20)\d\d")
+_NUMBER = r"(?i)[$€£]?\d+(?:[.,:]\d+)*(?:%|[a-z]{1,3})?\.?"
+_YEAR = r"(?:19|20)\d\d"
 # A number after one of these names a thing; another number is another thing.
 _NAMED = frozenset(
     [
@@ -467,13 +437,15 @@ _NAMED = frozenset(
         "test",
     ]
 )
-_PRESENT = re.compile(
+_PRESENT = (
     r"(?i)(?:the |an? )?(?:[\w'.-]+ ){0,6}?(?:is|are|has|have|costs?|takes?|earns?|weighs?|pays?"
     r"|runs?|drinks?|sleeps?|needs?|keeps?|lasts?|spends?|owns?|limits?|timeout|limit|retries"
     r"|equals?|allows?|uses?|works?|reads?|walks?|swims?|eats?|smokes?|charges?|contains?)\b"
 )
-_RELATIVE = re.compile(r"(?i)\b(?:son|daughter|brother|sister|child|kid|baby|dog|cat|friend|niece|"
-                       r"nephew|cousin|boy|girl)\b")  # fmt: skip
+_RELATIVE = (
+    r"(?i)\b(?:son|daughter|brother|sister|child|kid|baby|dog|cat|friend|niece|nephew|cousin|boy"
+    r"|girl)\b"
+)
 
 
 def _by_number(now: Statement, then: Statement) -> Verdict | None:
@@ -488,37 +460,37 @@ def _by_number(now: Statement, then: Statement) -> Verdict | None:
         return None
     at = differing[0]
     first, second = new[at], old[at]
-    if not (_NUMBER.fullmatch(first) and _NUMBER.fullmatch(second)) or _is_name(new, at):
+    if not (re.fullmatch(_NUMBER, first) and re.fullmatch(_NUMBER, second)) or _is_name(new, at):
         return None
-    if not _PRESENT.match(now.body):
+    if not re.match(_PRESENT, now.body):
         return None
     said = f"it was {second.rstrip('.')} and is {first.rstrip('.')}"
-    return Verdict("contradicts" if _RELATIVE.search(now.body) else "replaces", said)
+    return Verdict("contradicts" if re.search(_RELATIVE, now.body) else "replaces", said)
 
 
 def _tokens(body: str) -> list[str]:
-    found = (word.strip(".!\"'") for word in _WORD.findall(fold(body)))
+    found = (word.strip(".!\"'") for word in re.findall(r"[^\s,;]+", fold(body)))
     return [w for w in found if w not in ("the", "a", "an", "now", "currently", "about", "around")]
 
 
 def _is_name(tokens: list[str], at: int) -> bool:
-    if _YEAR.fullmatch(tokens[at]):
+    if re.fullmatch(_YEAR, tokens[at]):
         return True
     return at > 0 and (tokens[at - 1] in _NAMED or tokens[at - 1].rstrip("s") in _NAMED)
 
 
 # Keys and values
 
-_KEYED = re.compile(r"(?P<key>[^\W\d_][\w /'()-]{1,40}?)\s*(?::|=|->|→)\s+(?P<value>\S.{0,80})\Z")
-_IS = re.compile(
+_KEYED = r"(?P<key>[^\W\d_][\w /'()-]{1,40}?)\s*(?::|=|->|→)\s+(?P<value>\S.{0,80})\Z"
+_IS = (
     r"(?i)(?:the )?(?P<key>[\w][\w /'.-]{1,50}?) (?:is|are|has been changed to|was changed to"
     r"|changed to|is set to|equals)(?: now)? (?P<value>\S.{0,80})\Z"
 )
 _TYPES = (
-    ("address", re.compile(r"(?:https?://|www\.)\S+|[\w.+-]+@[\w-]+\.[\w.]+|(?:~|\.{0,2})/\S+")),
-    ("number", re.compile(r"[$€£]?\d+(?:[.,:]\d+)*(?: ?[%a-z]{1,12}(?: [a-z]+)?)?", re.IGNORECASE)),
-    ("name", re.compile(r"(?:[^\W\d_a-z][\w.&+'-]*)(?: [^\W\d_a-z][\w.&+'-]*){0,3}")),
-    ("word", re.compile(r"[\w.+#@/:-]+")),
+    ("address", r"(?:https?://|www\.)\S+|[\w.+-]+@[\w-]+\.[\w.]+|(?:~|\.{0,2})/\S+"),
+    ("number", r"(?i)[$€£]?\d+(?:[.,:]\d+)*(?: ?[%a-z]{1,12}(?: [a-z]+)?)?"),
+    ("name", r"(?:[^\W\d_a-z][\w.&+'-]*)(?: [^\W\d_a-z][\w.&+'-]*){0,3}"),
+    ("word", r"[\w.+#@/:-]+"),
 )
 # What there is one of at a time, in whatever it is said of.
 _ONE = frozenset(
@@ -567,7 +539,7 @@ def _by_key(now: Statement, then: Statement) -> Verdict | None:
     if (now.denied, now.owned) != (then.denied, then.owned) or now.denied:
         return None
     for pattern in (_KEYED, _IS):
-        new, old = pattern.match(now.body), pattern.match(then.body)
+        new, old = re.match(pattern, now.body), re.match(pattern, then.body)
         if new is not None and old is not None:
             return _by_pair(now, (new["key"], new["value"]), (old["key"], old["value"]))
     return None
@@ -580,7 +552,7 @@ def _by_pair(now: Statement, new: tuple[str, str], old: tuple[str, str]) -> Verd
     first, second = _plain(new[1]), _plain(old[1])
     if first == second:
         return Verdict("same", f"the same {key}")
-    kinds = _type(_without_when(new[1])), _type(_without_when(old[1]))
+    kinds = _type(without_when(new[1])), _type(without_when(old[1]))
     if kinds[0] != kinds[1] or not kinds[0]:
         return None
     changed = f"the {fold(new[0])} was {second} and is {first}"
@@ -590,11 +562,11 @@ def _by_pair(now: Statement, new: tuple[str, str], old: tuple[str, str]) -> Verd
         return Verdict("contradicts", f"{changed}, or one is only more exact")
     if one or (kinds[0] in ("number", "address") and not _is_name([*words, first], len(words))):
         return Verdict("replaces", changed)
-    if kinds[0] == "word" and not _KEYED.match(now.body):
+    if kinds[0] == "word" and not re.match(_KEYED, now.body):
         return None
     return Verdict("replaces" if now.begun else "contradicts", changed)
 
 
 def _type(value: str) -> str:
     plain = value.strip(" .`\"'")
-    return next((name for name, pattern in _TYPES if pattern.fullmatch(plain)), "")
+    return next((name for name, pattern in _TYPES if re.fullmatch(pattern, plain)), "")

@@ -14,19 +14,14 @@ from typing import NamedTuple
 class Rule(NamedTuple):
     """A kind of slot. `cues` are words, one of which every such statement has; the groups of the
     pattern are value, and where they make sense: what (which of several such slots of a subject),
-    was (the value before) and rest (what else is said)."""
+    was (the value before) and rest (what else is said). A `dated` one has the time as its value."""
 
     kind: str
     cues: tuple[str, ...]
     pattern: str
+    dated: bool = False
 
 
-# Adverbs and helpers before the verb; what they mean was read from the statement already.
-_A = (
-    r"(?:(?:now|currently|just|recently|finally|actually|still|officially|no longer|not|never"
-    r"|has|have|had|been|is|am|are|was|does|do|did|really|strongly|generally|usually|mostly|mainly"
-    r"|primarily|always|permanently|temporarily|already|since) )*"
-)
 # A capitalised name: a place, a firm.
 _NAME = (
     r"(?-i:(?:[Tt]he )?[^\W\d_a-z][\w'.&+-]*(?: (?:(?:de|do|da|del|la|of|and|&|van) )?"
@@ -34,7 +29,7 @@ _NAME = (
 )
 _PLACE = rf"{_NAME}(?:, {_NAME})?"
 # When: what may stand at the end of a statement without being a part of what it says.
-WHEN = (
+_WHEN = (
     r"(?:,? (?:now|currently|today|yesterday|recently|again|already|these days|at the moment|"
     r"any ?more|any longer|nowadays|instead|permanently|for good"
     r"|(?:since|in|on|as of|from|around|starting|effective|back in|at the (?:end|start) of"
@@ -47,8 +42,27 @@ WHEN = (
     r"|(?:last|this|next) (?:week|month|year|spring|summer|autumn|fall|winter|monday|tuesday"
     r"|wednesday|thursday|friday|saturday|sunday)|(?:a|an|one|two|three|\d+) (?:day|week|month"
     r"|year)s? ago|for (?:the (?:last|past) )?(?:\d+|two|three|four|five|ten|many|several)"
-    r" (?:day|week|month|year)s))*"
+    r" (?:day|week|month|year)s))+"
 )
+# The last word of what the pattern above finds; without it there is no need to look.
+_LAST = frozenset(
+    """
+    now currently today yesterday recently again already days moment more anymore longer nowadays
+    instead permanently good january february march april may june july august september october
+    november december spring summer autumn fall winter monday tuesday wednesday thursday friday
+    saturday sunday week month year ago weeks months years
+    """.split()  # noqa: SIM905
+)
+
+
+def without_when(text: str) -> str:
+    """A text without the time at its end: since when it is so, or when it happened."""
+    last = text.rsplit(" ", 1)[-1].lower().strip(".,;!")
+    if last not in _LAST and not last[:1].isdigit():
+        return text.strip(" ,;")
+    return re.sub(rf"(?i){_WHEN}\Z", "", text).strip(" ,;")
+
+
 _REST = r"(?P<rest>(?:[,;] ?| ).*)?"
 _DAY = (
     r"(?:(?:the )?\d{1,2}(?:st|nd|rd|th)? (?:of )?[A-Z][a-z]+(?:,? \d{4})?"
@@ -68,32 +82,32 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "residence",
         ("live", "living", "moved", "relocated", "based", "resides", "residing", "settled"),
-        rf"{_A}(?:lives?|living|based|resid(?:es?|ing)|settled(?: down)?) in (?P<value>{_PLACE})"
+        rf"(?:lives?|living|based|resid(?:es?|ing)|settled(?: down)?) in (?P<value>{_PLACE})"
         rf"{_REST}"
-        rf"|{_A}(?:moved|relocated)(?: (?:house|home|away|back))?"
+        rf"|(?:moved|relocated)(?: (?:house|home|away|back))?"
         rf"(?: from (?P<was>{_PLACE}))? to (?P<value2>{_PLACE})(?: from (?P<was2>{_PLACE}))?"
         r"(?P<rest2>(?:[,;] ?| ).*)?"
-        rf"|{_A}(?:moved|relocated)(?: away)? from (?P<was3>{_PLACE})(?P<gone>)"
+        rf"|(?:moved|relocated)(?: away)? from (?P<was3>{_PLACE})(?P<gone>)"
         r"(?P<rest3>(?:[,;] ?| ).*)?",
     ),
     Rule(
         "employer",
         ("work", "employed", "job", "joined", "left", "quit", "resigned"),
-        rf"{_A}(?:works?|working|employed) (?:at|for|by) (?P<value>{_NAME}){_REST}"
-        rf"|(?:got|has|took|started)(?: a)? new job at (?P<value2>{_NAME})(?P<rest2>(?:[,;] ?"
+        rf"(?:works?|working|employed) (?:at|for|by) (?P<value>{_NAME}){_REST}"
+        rf"|(?:(?:got|took|started) )?(?:a )?new job at (?P<value2>{_NAME})(?P<rest2>(?:[,;] ?"
         rf"| ).*)?"
-        rf"|{_A}(?:started(?: working)?|changed jobs? (?:from (?P<was>{_NAME}) )?to|moved jobs? to)"
+        rf"|(?:started(?: working)?|changed jobs? (?:from (?P<was>{_NAME}) )?to|moved jobs? to)"
         rf"(?: at)? (?P<value3>{_NAME})(?P<rest3>(?:[,;] ?| ).*)?"
-        rf"|{_A}joined (?P<value4>{_NAME}) as (?P<rest4>.*)"
-        rf"|{_A}(?:left|quit|resigned from)(?: (?:my|his|her|their|the))?(?: job (?:at|with))?"
+        rf"|joined (?P<value4>{_NAME}) as (?P<rest4>.*)"
+        rf"|(?:left|quit|resigned from)(?: (?:my|his|her|their|the))?(?: job (?:at|with))?"
         rf" (?P<was2>{_NAME})(?P<gone>)(?P<rest5>(?:[,;] ?| ).*)?",
     ),
     Rule(
         "occupation",
         ("work", "job", "promoted", "became", "title"),
-        rf"{_A}(?:works?|working) as (?:an? |the )?(?P<value>(?:[\w-]+ ?){{1,4}}?)"
+        r"(?:works?|working) as (?:an? |the )?(?P<value>(?:[\w-]+ ?){1,4}?)"
         r"(?P<rest>(?: (?:at|for|in|with|on)\b|[,;]).*)?"
-        rf"|{_A}promoted (?:from (?P<was>[\w -]{{3,40}}) )?to (?P<value2>(?:[\w-]+ ?){{1,5}}?)"
+        r"|promoted (?:from (?P<was>[\w -]{3,40}) )?to (?P<value2>(?:[\w-]+ ?){1,5}?)"
         r"(?P<rest2>(?: (?:at|for|in|with|on)\b|[,;]).*)?"
         r"|(?:job|occupation|profession|job title|title|role) (?:is|changed to) (?:an? )?"
         r"(?P<value3>(?:[\w-]+ ?){1,5}?)(?P<rest3>(?: (?:at|for|in|with|on)\b|[,;]).*)?",
@@ -101,10 +115,10 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "spouse",
         ("married", "divorced", "husband", "wife", "engaged", "separated"),
-        rf"{_A}married(?: to)? (?P<value>{_NAME}){_REST}"
+        rf"married(?: to)? (?P<value>{_NAME}){_REST}"
         rf"|(?:husband|wife|spouse)(?:'s name)? is(?: called| named)? (?P<value2>{_NAME})"
         r"(?P<rest2>(?:[,;] ?| ).*)?"
-        rf"|{_A}(?:got )?(?:divorced|separated)(?: from (?P<was>{_NAME}))?(?P<gone>)"
+        rf"|(?:got )?(?:divorced|separated)(?: from (?P<was>{_NAME}))?(?P<gone>)"
         r"(?P<rest3>(?:[,;] ?| ).*)?",
     ),
     Rule(
@@ -126,40 +140,40 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "preference",
         ("prefer",),
-        rf"{_A}prefers? (?P<value>[^,;]+?) (?:over|to|rather than|instead of) (?P<was>[^,;]+?)"
+        r"prefers? (?P<value>[^,;]+?) (?:over|to|rather than|instead of) (?P<was>[^,;]+?)"
         r"(?: (?:for|in|when|on) (?P<what>[^,;]{2,60}))?(?P<rest>[,;].*)?"
-        rf"|{_A}prefers? (?P<value2>[^,;]+?)(?: (?:for|in|when|on) (?P<what2>[^,;]{{2,60}}))?"
+        r"|prefers? (?P<value2>[^,;]+?)(?: (?:for|in|when|on) (?P<what2>[^,;]{2,60}))?"
         r"(?P<rest2>[,;].*)?",
     ),
     Rule(
         "version",
         ("0", "1", "2", "3", "4", "5", "6", "7", "8", "9"),
-        rf"(?:(?P<whose>(?:the|this) [\w' -]{{2,40}}?) )?"
-        rf"{_A}(?:uses?|using|runs?|running|requires?|targets?|(?:is |are )?on"
+        rf"(?:(?P<whose>(?:the|this) [\w' -]{{2,40}}?) (?:now |is |are )*)?"
+        rf"(?:uses?|using|runs?|running|requires?|targets?|(?:is |are )?on"
         rf"|(?:is |are )?pinned to|needs?|has|have|is built with|is written in|works with)"
         rf" (?P<what>(?:[A-Za-z][\w.+#-]*(?: [A-Za-z][\w.+#-]*){{0,2}}))(?: version)? "
         rf"(?P<value>{_VERSION}){_REST}"
-        rf"|{_A}(?:upgraded|downgraded|updated|migrated|moved|switched|bumped)(?: the| my| our)?"
+        rf"|(?:upgraded|downgraded|updated|migrated|moved|switched|bumped)(?: the| my| our)?"
         rf"(?: (?P<what2>[A-Za-z][\w.+#-]*))?(?: from (?:[A-Za-z][\w.+#-]* )?(?P<was>{_VERSION}))?"
         rf" to (?:(?P<what3>[A-Za-z][\w.+#-]*) )?(?P<value2>{_VERSION})(?P<rest2>(?:[,;] ?| ).*)?",
     ),
     Rule(
         "switch",
         ("switched", "migrated", "moved", "replaced", "instead", "changed", "rather"),
-        rf"{_A}(?:switched|migrated|moved|changed|went)(?: over)? from (?P<was>{_TOOL}) to"
-        rf" (?P<value>{_TOOL}){_FOR}{WHEN}"
-        rf"|{_A}(?:switched|migrated)(?: over)? to (?P<value2>{_TOOL}) from (?P<was2>{_TOOL}){WHEN}"
-        rf"|{_A}replaced (?P<was3>{_TOOL}) (?:with|by) (?P<value3>{_TOOL})"
-        rf"(?: (?:for|as|in) (?P<what3>[^,;]{{2,60}}?))?{WHEN}"
-        rf"|{_A}uses? (?P<value4>{_TOOL}) (?:instead of|rather than|in place of)"
-        rf" (?P<was4>{_TOOL})(?: (?:for|as|in) (?P<what4>[^,;]{{2,60}}?))?{WHEN}",
+        rf"(?:switched|migrated|moved|changed|went)(?: over)? from (?P<was>{_TOOL}) to"
+        rf" (?P<value>{_TOOL}){_FOR}"
+        rf"|(?:switched|migrated)(?: over)? to (?P<value2>{_TOOL}) from (?P<was2>{_TOOL})"
+        rf"|replaced (?P<was3>{_TOOL}) (?:with|by) (?P<value3>{_TOOL})"
+        rf"(?: (?:for|as|in) (?P<what3>[^,;]{{2,60}}?))?"
+        rf"|uses? (?P<value4>{_TOOL}) (?:instead of|rather than|in place of)"
+        rf" (?P<was4>{_TOOL})(?: (?:for|as|in) (?P<what4>[^,;]{{2,60}}?))?",
     ),
     Rule(
         "tool",
         ("use", "using", "switched", "migrated"),
-        rf"{_A}(?:uses?|using) (?P<value>{_TOOL}){_FOR}{WHEN}"
-        rf"|{_A}(?:switched|migrated)(?: over)? to (?P<value2>{_TOOL})"
-        rf"(?: (?:for|as) (?P<what2>[^,;]{{2,60}}?))?{WHEN}",
+        rf"(?:uses?|using) (?P<value>{_TOOL}){_FOR}"
+        rf"|(?:switched|migrated)(?: over)? to (?P<value2>{_TOOL})"
+        rf"(?: (?:for|as) (?P<what2>[^,;]{{2,60}}?))?",
     ),
     Rule(
         "port",
@@ -176,7 +190,7 @@ RULES: tuple[Rule, ...] = (
         "host",
         ("deployed", "hosted", "runs on", "running on", "deploys"),
         rf"(?P<what>.{{0,60}}?)\b(?:is|are|was|were|has been|gets?)? ?(?:now )?(?:deployed|hosted"
-        rf"|running|runs?|deploys)(?: now)? (?:on|to|at|in|by) (?P<value>{_TOOL}){WHEN}",
+        rf"|running|runs?|deploys)(?: now)? (?:on|to|at|in|by) (?P<value>{_TOOL})",
     ),
     Rule(
         "due",
@@ -194,6 +208,7 @@ RULES: tuple[Rule, ...] = (
         rf"(?: on| by| for)? (?P<value3>{_DAY})(?P<rest3>(?:[,;] ?| ).*)?"
         rf"|(?:the )?(?P<what4>[\w' -]{{2,50}}?) (?:launches|ships|releases|goes live) (?:on )?"
         rf"(?P<value4>{_DAY})(?P<rest4>(?:[,;] ?| ).*)?",
+        dated=True,
     ),
     Rule(
         "clock",
@@ -203,12 +218,13 @@ RULES: tuple[Rule, ...] = (
         rf"| ).*)?"
         rf"|(?P<what2>wakes up|gets up|goes to bed|starts work)(?: (?:now|usually))? at"
         rf" (?P<value2>{_CLOCK})(?P<rest2>(?:[,;] ?| ).*)?",
+        dated=True,
     ),
     Rule(
         "age",
         ("years old", "turned"),
         r"(?:is|am) (?:now )?(?P<value>\d{1,3}) years old(?P<rest>(?:[,;] ?| ).*)?"
-        rf"|(?:just )?turned (?P<value2>\d{{1,3}}){WHEN}",
+        r"|(?:just )?turned (?P<value2>\d{1,3})",
     ),
     Rule(
         "given",
@@ -217,6 +233,7 @@ RULES: tuple[Rule, ...] = (
         r"|mother tongue|birthplace|home ?town) is (?:on )?(?P<value>[^,;]+)(?P<rest>[,;].*)?"
         rf"|(?:was |is |were )?(?P<what2>born) (?:on|in) (?P<value2>{_DAY}|{_PLACE}|\d{{4}})"
         r"(?P<rest2>[,;].*)?",
+        dated=True,
     ),
 )
 

@@ -30,18 +30,18 @@ class Statement(NamedTuple):
 
 _STRAIGHT = str.maketrans({"‘": "'", "’": "'", "ʼ": "'", "“": '"', "”": '"', "–": "-", "—": "-"})
 _LONG_FORMS = (
-    (re.compile(r"(?i)\b(ca)n't\b"), r"\1n not"),
-    (re.compile(r"(?i)\bcannot\b"), "can not"),
-    (re.compile(r"(?i)\bwo(?:n't)\b"), "will not"),
-    (re.compile(r"(?i)\bain't\b"), "is not"),
-    (re.compile(r"(?i)(?<=\w)n't\b"), " not"),
-    (re.compile(r"(?i)\b(do|does|did|is|was|were|has|have|had|would|could|should)nt\b"), r"\1 not"),
-    (re.compile(r"(?i)\b(i)'m\b"), r"\1 am"),
-    (re.compile(r"(?i)\b(i|you|we|they)'ve\b"), r"\1 have"),
-    (re.compile(r"(?i)\b(you|we|they)'re\b"), r"\1 are"),
-    (re.compile(r"(?i)\b(i|you|he|she|it|we|they)'ll\b"), r"\1 will"),
-    (re.compile(r"(?i)\b(i|you|he|she|it|we|they)'d\b"), r"\1 would"),
-    (re.compile(r"(?i)\b(he|she|it|that|there|here|what|who)'s\b"), r"\1 is"),
+    (r"(?i)\b(ca)n't\b", r"\1n not"),
+    (r"(?i)\bcannot\b", "can not"),
+    (r"(?i)\bwo(?:n't)\b", "will not"),
+    (r"(?i)\bain't\b", "is not"),
+    (r"(?i)(?<=\w)n't\b", " not"),
+    (r"(?i)\b(do|does|did|is|was|were|has|have|had|would|could|should)nt\b", r"\1 not"),
+    (r"(?i)\b(i)'m\b", r"\1 am"),
+    (r"(?i)\b(i|you|we|they)'ve\b", r"\1 have"),
+    (r"(?i)\b(you|we|they)'re\b", r"\1 are"),
+    (r"(?i)\b(i|you|he|she|it|we|they)'ll\b", r"\1 will"),
+    (r"(?i)\b(i|you|he|she|it|we|they)'d\b", r"\1 would"),
+    (r"(?i)\b(he|she|it|that|there|here|what|who)'s\b", r"\1 is"),
 )  # fmt: skip
 
 
@@ -50,7 +50,7 @@ def long_forms(text: str) -> str:
     text = text.translate(_STRAIGHT)
     if "'" in text or "nt" in text or "annot" in text:
         for short, long in _LONG_FORMS:
-            text = short.sub(long, text)
+            text = re.sub(short, long, text)
     return text
 
 
@@ -95,38 +95,75 @@ _OTHERS = re.compile(rf"^({_NAME})(?:'s|(?<=s)')\s+(?=\S)")
 _OTHER = re.compile(rf"^({_NAME})\s+(?=(\w+))")
 _LABEL = re.compile(rf"^({_NAME}): +(?=\S+ \S+)")
 
-_DENIED = re.compile(
-    r"(?i)\b(?:not|never|neither|nor|no longer|nobody|nothing|none|without|stopped|stops|quit"
-    r"|gave up|given up|ceased|hardly|rarely|dropped|ditched|abandoned|refuses|avoids|lacks"
-    r"|no(?! (?:longer|later|\d)\b)(?= [a-z]))\b"
-)
-_ENDED = re.compile(
-    r"(?i)\b(?:no longer|not\b.{0,80}\b(?:any ?more|any longer)|stopped|quit|gave up|given up"
-    r"|ceased|dropped|ditched|abandoned)\b"
-)
-_BEGUN = re.compile(
-    r"(?i)\b(?:again|now|nowadays|these days|from now on|since (?:today|yesterday)|started|began"
-    r"|begun|resumed|switched|changed|moved|migrated|upgraded|downgraded|renamed|replaced"
-    r"|instead of|instead|became|has become|promoted|returned to|went back to)\b"
-)
-_ADDED = re.compile(
-    r"(?i)\b(?:also|too|as well|another|additionally|a second|besides|in addition|both|sometimes"
-    r"|occasionally|part[- ]time|side (?:job|project|gig))\b"
-)
-_SUPPOSED = re.compile(
-    r"(?i)\b(?:if|unless|whether|would|could|might|(?-i:may)(?= [a-z])|maybe|perhaps"
-    r"|possibly|probably|suppose|supposing|imagine|pretend|let's say|say we|as if|as though|hypothetical\w*|what about"
-    r"|wish(?:es|ed)?|hop(?:e|es|ing)|plan(?:s|ned|ning)? (?:to|on)|want(?:s|ed|ing)? to|wanna"
-    r"|like to (?:move|live|work|buy|get|try)|intend(?:s|ing)? to|going to|gonna|about to"
-    r"|consider(?:s|ed|ing)?|think(?:s|ing)? (?:about|of)|thought (?:about|of)"
-    r"|dream(?:s|ing)? of|tempted|in case|assuming|should|wonder(?:s|ing)?|looking (?:to|into)"
-    r"|is moving|are moving|am moving|will|shall|someday|one day|eventually|almost|nearly)\b|\?\s*$"
-)
-_PAST = re.compile(
-    r"(?i)\b(?:used to|previously|formerly|once|in the past|back then|back in|as a (?:child|kid"
-    r"|teenager|student)|(?:was|were) (?:living|working|using)|lived|worked(?! out)|until|till"
-    r"|before (?:that|then)|ex-|former|grew up|had been|had)\b"
-)
+# Words that make the larger patterns below worth a look: compiling them takes milliseconds, and
+# most statements have none of them.
+_SIGNS = {
+    "denied": """
+        not never neither nor no nobody nothing none without stopped stops quit gave given ceased
+        hardly rarely dropped ditched abandoned refuses avoids lacks
+    """,
+    "ended": "longer any anymore stopped quit gave given ceased dropped ditched abandoned",
+    "begun": """
+        again now nowadays days since started began begun resumed switched changed moved migrated
+        upgraded downgraded renamed replaced instead became become promoted returned went
+    """,
+    "added": """
+        also too well another additionally second besides addition both sometimes occasionally part
+        side part-time
+    """,
+    "supposed": """
+        if unless whether would could might may maybe perhaps possibly probably suppose supposing
+        imagine pretend let's say as hypothetical hypothetically what wish wishes wished hope hopes
+        hoping plan plans planned planning want wants wanted wanting wanna like intend intends
+        intending going gonna about consider considers considered considering think thinks thinking
+        thought dream dreams dreaming tempted in assuming should wonder wonders wondering looking
+        moving will shall someday one eventually almost nearly
+    """,
+    "past": """
+        used previously formerly once past back child kid teenager student was were lived worked
+        until till before ex former grew had
+    """,
+}
+_PATTERNS = {
+    "denied": (
+        r"(?i)\b(?:not|never|neither|nor|no longer|nobody|nothing|none|without|stopped|stops|quit"
+        r"|gave up|given up|ceased|hardly|rarely|dropped|ditched|abandoned|refuses|avoids|lacks"
+        r"|no(?! (?:longer|later|\d)\b)(?= [a-z]))\b"
+    ),
+    "ended": (
+        r"(?i)\b(?:no longer|not\b.{0,80}\b(?:any ?more|any longer)|stopped|quit|gave up|given up"
+        r"|ceased|dropped|ditched|abandoned)\b"
+    ),
+    "begun": (
+        r"(?i)\b(?:again|now|nowadays|these days|since (?:today|yesterday)|started|began|begun"
+        r"|resumed|switched|changed|moved|migrated|upgraded|downgraded|renamed|replaced|instead"
+        r"|became|has become|promoted|returned to|went back to)\b"
+    ),
+    "added": (
+        r"(?i)\b(?:also|too|as well|another|additionally|a second|besides|in addition|both"
+        r"|sometimes|occasionally|part[- ]time|side (?:job|project|gig))\b"
+    ),
+    "supposed": (
+        r"(?i)\b(?:if|unless|whether|would|could|might|(?-i:may)(?= [a-z])|maybe|perhaps|possibly"
+        r"|probably|suppose|supposing|imagine|pretend|let's say|say we|as if|as though"
+        r"|hypothetical\w*|what about|wish(?:es|ed)?|hop(?:e|es|ing)|plan(?:s|ned|ning)? (?:to|on)"
+        r"|want(?:s|ed|ing)? to|wanna|like to (?:move|live|work|buy|get|try)|intend(?:s|ing)? to"
+        r"|going to|gonna|about to|consider(?:s|ed|ing)?|think(?:s|ing)? (?:about|of)"
+        r"|thought (?:about|of)|dream(?:s|ing)? of|tempted|in case|assuming|should"
+        r"|wonder(?:s|ing)?|looking (?:to|into)|(?:is|are|am) moving|will|shall|someday|one day"
+        r"|eventually|almost|nearly)\b"
+    ),
+    "past": (
+        r"(?i)\b(?:used to|previously|formerly|once|in the past|back then|back in|as a (?:child|kid"
+        r"|teenager|student)|(?:was|were) (?:living|working|using)|lived|worked(?! out)|until|till"
+        r"|before (?:that|then)|ex-|former|grew up|had been|had)\b"
+    ),
+}
+_SIGN_WORDS = {name: frozenset(words.split()) for name, words in _SIGNS.items()}
+
+
+def _shows(name: str, text: str, words: frozenset[str]) -> bool:
+    return not _SIGN_WORDS[name].isdisjoint(words) and bool(re.search(_PATTERNS[name], text))
 
 
 @lru_cache(maxsize=1_024)
@@ -135,16 +172,19 @@ def read(text: str) -> Statement:
     plain = long_forms(" ".join(text.split())).strip(" .!;,\"'*")
     plain = _OPENING.sub("", plain) if not plain.lower().startswith("also ") else plain
     subject, body, owned = _subject(plain)
+    words = frozenset(re.findall(r"[a-z'-]+", body.lower()))
+    # The subject may hide a word of doubt: 'Maybe Ann lives in Oslo'.
+    all_words = words | frozenset(re.findall(r"[a-z'-]+", plain.lower()))
     return Statement(
         subject,
         body,
         owned,
-        bool(_DENIED.search(body)),
-        bool(_ENDED.search(body)),
-        bool(_BEGUN.search(body)),
-        bool(_ADDED.search(body)),
-        bool(_SUPPOSED.search(plain)) or text.rstrip("\"' ").endswith("?"),
-        bool(_PAST.search(body)),
+        _shows("denied", body, words),
+        _shows("ended", body, words),
+        _shows("begun", body, words),
+        _shows("added", body, words),
+        _shows("supposed", plain, all_words) or text.rstrip("\"' ").endswith("?"),
+        _shows("past", body, words),
     )
 
 
@@ -171,6 +211,25 @@ def _subject(plain: str) -> tuple[str, str, bool]:
     if (match := _OTHER.match(plain)) and match[2].lower() in VERBS:
         return fold(match[1]), plain[match.end() :], False
     return "", plain, False
+
+
+# Adverbs and helpers before the verb; what they mean was read from the statement already.
+_HELPERS = frozenset(
+    """
+    now currently just recently finally actually still officially no longer not never has have had
+    been is am are was does do did really strongly generally usually mostly mainly primarily always
+    permanently temporarily already since
+    """.split()  # noqa: SIM905
+)
+
+
+def without_helpers(body: str) -> str:
+    """A body that begins with its verb."""
+    words = body.split(" ")
+    at = 0
+    while at < len(words) - 1 and words[at].lower() in _HELPERS:
+        at += 1
+    return " ".join(words[at:])
 
 
 # Words that carry no part of what a statement says once its polarity and time are known.
