@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _KIND = "pass"
 # Modules that have a PERIODIC; imported when a worker first asks.
-MODULES: tuple[str, ...] = ("holdfast.passes.consolidate",)
+MODULES: tuple[str, ...] = ("holdfast.passes.consolidate", "holdfast.passes.expire")
 # When a pass was last begun by itself is noted apart: one that had nothing to do, or failed, notes
 # nothing of its own.
 _BY_ITSELF = "by itself"
