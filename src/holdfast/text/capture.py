@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from holdfast.text.capture_clauses import Clause, Sentence, clauses, sentences
 from holdfast.text.capture_dates import resolve
-from holdfast.text.capture_person import finish, tell
+from holdfast.text.capture_person import finish, others, tell
 from holdfast.text.capture_rules import (
     FRONTED,
     OPENING,
@@ -99,7 +99,7 @@ def _stated(clause: Clause, at: datetime | None, named: str) -> Captured | None:
         folded, words = f"{subject} {folded}", f"{subject} {words}"
     if not named and clause.first and _STANDING.match(folded) and not POINTS.search(folded):
         folded, words = _without_tail(folded, words)
-        return _captured(clause, start, finish(words), "preference", "standing-order")
+        return _captured(clause, start, finish(others(words)), "preference", "standing-order")
     fronted = FRONTED.match(folded)
     if fronted is not None:
         folded = f"{folded[fronted.end() :].rstrip('.,!? ')} {fronted['when']}"
@@ -135,7 +135,7 @@ def _rule(folded: str, words: str) -> Rule | None:
         if match is None:
             continue
         # A name is told from a word by its capital.
-        if "name" in pattern.groupindex and not words[match.start("name")].isupper():
+        if match.groupdict().get("name") and not words[match.start("name")].isupper():
             continue
         return rule
     return None
@@ -196,7 +196,7 @@ def _worded(
     since = until = None
     if rule.when != "yearly":
         resolved = resolve(words, at, ahead=rule.when == "ahead")
-        if rule.dated and resolved.text == words and resolved.since is None:
+        if rule.dated and resolved.since is None and not _RECENTLY.search(words.lower()):
             return None
         words, since, until = resolved
     text = tell(words, named)
@@ -215,6 +215,9 @@ def _worded(
         text = finish(text)
     fact = _captured(clause, start, text, rule.category, rule.name)
     return fact._replace(occurred_at=since, occurred_until=until)
+
+
+_RECENTLY = re.compile(r"\brecently\b")
 
 
 def _captured(clause: Clause, start: int, text: str, category: str, rule: str) -> Captured:

@@ -20,6 +20,12 @@ from holdfast.text.capture_rules import OPENING
 CLAUSE_CHARS_MAX = 220
 # A longer line without an end of a sentence is a table or a dump.
 _SENTENCE_CHARS_MAX = 1_200
+# Who says more than this at once has pasted a text.
+SENTENCES_MAX = 300
+
+
+# After more words than this, 'i' rather belongs to 'the mixer i got'.
+_RUN_ON_WORDS_MAX = 6
 
 
 class Sentence(NamedTuple):
@@ -45,6 +51,7 @@ class Clause(NamedTuple):
     first: bool = True
 
 
+_NO_LINE_END = re.compile(r"[^\n]")
 _FENCE = re.compile(r"(?m)^ {0,3}(```+|~~~+)")
 _INLINE = re.compile(
     r"`[^`\n]{1,300}`|“[^”]{1,600}”|\"[^\"\n]{1,600}\"|\[[^\]\n]{1,400}\]|https?://\S+"
@@ -144,23 +151,29 @@ def sentences(said: str) -> list[Sentence]:
                 end, sentence = start + given.end(), sentence[: given.end()]
             if not frame:
                 kept.append(Sentence(start, end, said[start:end], sentence))
-            if given is not None:
+            if given is not None or len(kept) == SENTENCES_MAX:
                 return kept
     return kept
 
 
 def _without_quotations(said: str) -> str:
     """The text with what is code or somebody else's words blanked, character for character."""
-    plain = said
+    pieces: list[str] = []
+    at = 0
     opened: re.Match[str] | None = None
     for fence in _FENCE.finditer(said):
         if opened is None:
+            pieces.append(said[at : fence.start()])
             opened = fence
         elif fence[1].startswith(opened[1]):
-            plain = _blank(plain, opened.start(), fence.end())
-            opened = None
+            pieces.append(_NO_LINE_END.sub(" ", said[opened.start() : fence.end()]))
+            opened, at = None, fence.end()
     if opened is not None:
-        plain = _blank(plain, opened.start(), len(plain))
+        # A fence that nobody closed.
+        pieces.append(_NO_LINE_END.sub(" ", said[opened.start() :]))
+    else:
+        pieces.append(said[at:])
+    plain = "".join(pieces)
     for pattern in (_INLINE, _SINGLE):
         plain = pattern.sub(_blanked, plain)
     return plain
@@ -172,10 +185,6 @@ def _blanked(found: re.Match[str]) -> str:
     if len(said) <= 42 and said.count(" ") < 3 and said[0] != "[" and not said.startswith("http"):
         return said
     return "\x00" * len(said)
-
-
-def _blank(text: str, start: int, end: int) -> str:
-    return text[:start] + re.sub(r"[^\n]", " ", text[start:end]) + text[end:]
 
 
 def _is_prose(text: str, stripped: str) -> bool:
@@ -223,7 +232,7 @@ _JOINT = re.compile(
     rf"|,(?= {_WHO})|,(?= {_ASKS})"
     r"| (?:lol|haha|lmao|tbh|btw|fyi|thx|thanks|xx+|xd)\b"
     r"| (?:-+|–|—) |[;()]| ?(?:\.{2,}|…)| [:;]-?[)(dp](?= |$)|: |\x00+"
-    r"|(?<=[a-z])(?= i(?:'?m|'?ve| am| have| live| work| moved| prefer| hate| love| use)\b)"
+    r"|(?<=[a-z])(?= i(?:'?m| am| live| work| have)\b)"
 )
 # Before a new 'I', one of these means that no new statement begins there.
 _HOLDS = frozenset(
@@ -282,7 +291,8 @@ def _is_joint(folded: str, begin: int, found: re.Match[str]) -> bool:
     before = folded[begin : found.start()]
     if found.end() == found.start():
         # 'hi im ana i live in porto': no word that holds on to what follows.
-        return bool(_BEGINS.match(before.lstrip())) and before.rsplit(" ", 1)[-1] not in _HOLDS
+        short = before.count(" ") < _RUN_ON_WORDS_MAX and _BEGINS.match(before.lstrip())
+        return bool(short) and before.rsplit(" ", 1)[-1] not in _HOLDS
     return _REPORTED.search(before[-40:]) is None
 
 

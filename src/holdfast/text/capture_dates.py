@@ -31,7 +31,12 @@ _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _OPERATOR = re.compile(
     r"(?i)(?:since|before|prior to|until|till|up to|after|starting|around|during)\b"
 )
-_NEEDS_NO_PREPOSITION = re.compile(r"(?i)(?:\b(?:by|for|from|to|is|was|of|due|the|and|be|till)) *$")
+# Before a date, one of these takes the place of 'on' or 'in'.
+_HELD = re.compile(
+    r"(?i)\b(?:by|for|from|to|is|was|of|due|the|and|be|till|my|our|their|his|her|an?) *$"
+)
+_HELD_BY = re.compile(r"(?i)\b(?:by|for|from|of|due) *$")
+_ABOUT = re.compile(r"(?i)\b(?:about|around|almost) *$")
 _SEASONS = {3: "spring", 6: "summer", 9: "autumn", 12: "winter"}
 _AGO = re.compile(r"(?i)\b(?:ago|earlier|from now)\b")
 _NAMED = re.compile(r"(?i)\b(?:last|past|this|current|next|coming|previous)\b")
@@ -95,15 +100,12 @@ def _written(clause: str, mention: DateMention, zone: tzinfo) -> str:
         name = _name(since, until if head != "since" else since + _DAY, words)
         return f"{head} {name.split(' ', 1)[1] if name[:3] in ('on ', 'in ') else name}"
     name = _name(since, until, words)
-    if (
-        name.startswith("on ")
-        and not re.match(r"(?i)on ", words)
-        and _NEEDS_NO_PREPOSITION.search(clause[: mention.start])
-    ):
+    before = clause[: mention.start]
+    if name.startswith("around ") and _ABOUT.search(before):
+        return name[7:]
+    if name.startswith("on ") and not re.match(r"(?i)on ", words) and _HELD.search(before):
         return name[3:]
-    if name.startswith("in ") and re.search(
-        r"(?i)\b(?:by|for|from|of|due)\s*$", clause[: mention.start]
-    ):
+    if name.startswith("in ") and _HELD_BY.search(before):
         return name[3:]
     return name
 

@@ -111,13 +111,13 @@ def tell(clause: str, speaker: str = "", *, assistant: bool = False) -> str:
     subject = _SUBJECT.match(folded)
     if subject is not None:
         verb, rest = _verb(folded, clause, subject)
-        told = f"{verb}{_others(rest)}"
+        told = f"{verb}{others(rest)}"
         told = f"{speaker} {told}" if speaker else told
     elif own := re.match(r"(?:my|our|mine)(?: own)? ", folded):
-        rest = re.sub(r" (?:also|just) ", " ", _others(clause[own.end() :]))
+        rest = re.sub(r" (?:also|just) ", " ", others(clause[own.end() :]))
         told = f"{speaker}'s {rest}" if speaker else rest
     else:
-        told = _others(clause)
+        told = others(clause)
     if assistant:
         told = re.sub(
             r"\b[Yy]ou should\b|\b[Yy]ou(?= (?:must|always|never))", "assistant should", told
@@ -152,7 +152,7 @@ def _verb(folded: str, clause: str, subject: re.Match[str]) -> tuple[str, str]:
     return front.strip(), ""
 
 
-def _others(rest: str) -> str:
+def others(rest: str) -> str:
     """The words for the speaker further on, as 'they'."""
     folded = fold(rest)
     edits: list[tuple[int, int, str]] = []
@@ -162,8 +162,8 @@ def _others(rest: str) -> str:
                 edits.append((*found.span(), word))
     edits += [(*found.span(), f"{found.group()[:-1]}'t") for found in _CONTRACTED.finditer(folded)]
     for start, end, word in sorted(edits, reverse=True):
-        # 'US' is a country, and 'ME' shouts.
-        if rest[start:end] == "US":
+        # 'US' is a country, and 'Book I' the first of its kind.
+        if rest[start:end] == "US" or (rest[start:end] == "I" and not rest[end:].strip(" .,!")):
             continue
         rest = rest[:start] + word + rest[end:]
     return rest
