@@ -23,6 +23,8 @@ from tests.docs.documentation import (
     run_shell,
 )
 from tests.edges.client.servers import served
+from tests.unit.llm.protocols import OPENAI
+from tests.unit.llm.servers import reply, serving
 
 # What a block for the shell may hold that is not run here: it sets up or builds, or is another
 # program's.
@@ -35,14 +37,27 @@ SERVED = ("docs/how-to/use-a-server.md",)
 ADDRESS = "http://127.0.0.1:4653"
 
 
+# Pages whose examples talk to a language model, at the address where Ollama serves. Here it is one
+# that calls a tool and is done.
+ASKING = ("docs/how-to/use-a-language-model.md",)
+MODEL_ADDRESS = "http://localhost:11434/v1"
+MODEL_SAYS = (
+    OPENAI.calls("remember", {"content": "Uses vim for everything", "quote": "I use vim"}),
+    OPENAI.says("Done."),
+)
+
+
 @contextmanager
-def address_for(page: Path, folder: Path) -> Iterator[str]:
-    """The address of a server, for a page that needs one."""
-    if name_of(page) not in SERVED:
-        yield ADDRESS
-        return
-    with served(folder / "server", key_needed=True, model="auto") as server:
-        yield server.url
+def addresses_for(page: Path, folder: Path) -> Iterator[dict[str, str]]:
+    """What stands on a page for a server's address, and where that server is now."""
+    if name_of(page) in SERVED:
+        with served(folder / "server", key_needed=True, model="auto") as server:
+            yield {ADDRESS: server.url}
+    elif name_of(page) in ASKING:
+        with serving(*(reply(said) for said in MODEL_SAYS)) as model:
+            yield {MODEL_ADDRESS: model.url}
+    else:
+        yield {}
 
 
 def examples(page: Path) -> list[Block]:
@@ -64,9 +79,10 @@ def test_the_examples_of_a_page_run_and_give_what_it_says(
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {"__name__": "__main__"}
     wrong: list[str] = []
-    with address_for(page, tmp_path) as address:
-        for found in examples(page):
-            block = found._replace(text=found.text.replace(ADDRESS, address))
+    with addresses_for(page, tmp_path) as addresses:
+        for block in examples(page):
+            for shown, real in addresses.items():
+                block = block._replace(text=block.text.replace(shown, real))
             if block.language == "python":
                 wrong += run_python(block, page, names)
                 continue
