@@ -13,6 +13,7 @@ from holdfast.domain.attachment import ATTACHMENT
 from holdfast.domain.change import Action, Receipt
 from holdfast.domain.decision import AWAITS
 from holdfast.domain.memory import Memory
+from holdfast.domain.record import Record
 from holdfast.engine import attached
 from holdfast.engine.core import Core, require_hub
 from holdfast.engine.drafts import (
@@ -267,6 +268,10 @@ def restore(
     )
 
 
+# The record that says when something was last purged in a hub.
+PURGES = "purges"
+
+
 def purge(
     core: Core, hub_id: str, hub: str, references: Sequence[Reference], reason: str
 ) -> list[Receipt]:
@@ -291,6 +296,10 @@ def purge(
             writer.add_receipt(hub_id, receipt)
             out.append(receipt)
         kept_answers.blank(writer, [receipt.memory_id for receipt in out])
+        if out:
+            # One row that listeners look at: receipts are many, and nearly always the same.
+            mark = {"purge": core.ids.next("purge")}
+            writer.put_record(Record(hub_id, PURGES, PURGES, core.now(), mark))
     settle(core, "What was purged is gone")
     return out
 

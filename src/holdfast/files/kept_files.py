@@ -216,6 +216,10 @@ class KeptFiles:
         if text is None or not is_visible(text):
             if memory is None or (text is None and wanted(memory) is None):
                 return memory
+            if text is None:
+                # It stays in the history, as all does; whoever asks for it to be gone needs the
+                # right to take away all the same.
+                self.core.require_delete(memory)
             reason = REMOVED if text is None else EMPTIED
             return recorder.revise(memory, state="archived", state_reason=reason)
         made = self._draft(path, text, author)

@@ -112,6 +112,52 @@ def test_who_was_away_for_too_long_is_told_to_look(server: Server, last: str) ->
         assert next(told)[1]["memories"][0]["id"] == two.id
 
 
+def test_a_purge_is_an_event_that_tells_nothing_of_what_it_was(server: Server) -> None:
+    hub = server.house.hub
+    old = hub.remember("The first zebra").memory
+    hub.purge(old.id)
+    gone = hub.remember("The second zebra").memory
+    ben = server.house.member("ben", "viewer")
+    with server.listening(ben) as told:
+        hub.purge(gone.id, reason="the zebra is out")
+        name, data, _ = next(told)
+        assert name == "purge"
+        (receipt,) = data["receipts"]
+        assert (receipt["memory_id"], receipt["actor"]) == (gone.id, "olga")
+        assert "zebra" not in json.dumps(data)
+        # With the memory the change is gone that was told last: so there may be more.
+        assert next(told)[0] == "missed"
+        other = hub.remember("Another").memory
+        assert next(told)[1]["memories"] == [{"id": other.id, "version": 1}]
+        hub.purge(other.id)
+        assert [one["memory_id"] for one in next(told)[1]["receipts"]] == [other.id]
+
+
+def test_a_listener_who_comes_back_is_told_of_purges_since(server: Server) -> None:
+    hub = server.house.hub
+    gone = hub.remember("One").memory
+    hub.purge(hub.remember("Before").memory.id)
+    hub.remember("Two")
+    last = hub.changes()[0].id
+    hub.purge(gone.id)
+    with server.listening(server.house.key(), **{"Last-Event-ID": last}) as told:
+        assert [one["memory_id"] for one in next(told)[1]["receipts"]] == [gone.id]
+
+
+def test_a_purge_is_no_event_for_who_is_no_member(server: Server) -> None:
+    hub, memory = server.house.hub, server.house.memory
+    memory.create_org("Acme")
+    memory.set_member("olaf", "viewer", org="Acme")
+    memory.share("plans", org="Acme")
+    with server.listening(server.house.key("olaf")) as told:
+        hub.purge(hub.remember("Gone", boundary="org").memory.id)
+        seen = hub.remember("For all", boundary="org").memory
+        events_seen = [next(told)]
+        while events_seen[-1][1].get("memories") != [{"id": seen.id, "version": 1}]:
+            events_seen.append(next(told))
+    assert {name for name, _, _ in events_seen} == {"change"}
+
+
 def test_what_is_private_to_others_is_no_event(server: Server) -> None:
     hub = server.house.hub
     ben = server.house.member("ben", "contributor")

@@ -393,6 +393,27 @@ def test_no_tool_tells_a_hubs_name_on_the_machine(
             assert twin.info.name not in told, f"{tool.name}({args})"
 
 
+def test_a_move_tells_nobody_of_the_other_hub(town: Town) -> None:
+    """Ada moves a memory from her hub to the shared one, and back; Ben sees what is shared."""
+    ada, hers = town.house.ask(town.ada, town.ids["her hub"].hub), town.ids["her hub"].hub
+    made = ada.push("The tide table", boundary="hub")
+    to_shared = {"ids": [made["id"]], "hub": town.shared.id}
+    moved = ada.post("/v1/memories/batch-move", to_shared).json()["data"][0]
+    ben = town.ben(town.shared.id)
+    back = town.house.ask(town.ada, town.shared.id).post(
+        "/v1/memories/batch-move", {"ids": [moved["id"]], "hub": hers}
+    )
+    assert back.status_code == 200, back.text
+    told = [ben.get(f"/v1/memories/find?reference={moved['id']}").text]
+    told += [ben.get(f"/v1/memories/{moved['id']}/history").text, ben.get("/v1/changes").text]
+    assert "moved to another hub" in told[-1]
+    for text in told:
+        assert hers not in text
+        assert MARK not in text.replace(f'"actor":"ada-{MARK}"', "").replace(
+            f'"owner":"ada-{MARK}"', ""
+        )
+
+
 # Every tool of every dialect
 
 _GUESSES = {"query": WORD, "q": WORD, "text": WORD, "path": "/memories"}

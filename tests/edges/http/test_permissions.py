@@ -11,8 +11,13 @@ import httpx2
 import pytest
 from fastapi.routing import iter_route_contexts
 
+import holdfast
+from holdfast.agents.desk import Desk
+from holdfast.agents.dialects import find_dialect
+from holdfast.agents.toolset import Toolset
 from holdfast.domain.access import ScopeKind
-from holdfast.engine import access
+from holdfast.engine import access, keys
+from holdfast.guest import Guest
 from tests.edges.http.conftest import House
 from tests.edges.http.permissions import (
     BOUNDARIES,
@@ -223,6 +228,48 @@ def test_the_delete_policy_says_what_contributors_delete(
         in_crowd(scene, work)
     finally:
         access.set_card(core, scene.hub.id, delete_policy="own")
+
+
+# Who deletes a file of somebody else's, and one of their own, through the memory tool.
+DELETES_FILES = {
+    ("viewer", "full"): (False, False),
+    ("contributor", "full"): (False, True),
+    ("contributor", "no-delete"): (False, False),
+    ("contributor", "read-only"): (False, False),
+    ("admin", "full"): (True, True),
+    ("admin", "no-delete"): (False, False),
+    ("owner", "this hub"): (True, True),
+    ("owner", "no-delete"): (False, False),
+}
+
+
+@pytest.mark.parametrize(("who", "allowed"), DELETES_FILES.items(), ids=str)
+def test_a_file_is_deleted_by_who_may_delete_its_memory(
+    scene: Scene, who: tuple[str, str], allowed: tuple[bool, bool]
+) -> None:
+    memory = scene.house.memory
+    guest = Guest(memory, keys.find_key(memory.core, scene.keys[who]))
+    for owner, may in zip(("somebody", who[0]), allowed, strict=True):
+        path = f"/memories/{scene.new().replace(' ', '-')}.md"
+        made = holdfast.tools("anthropic", scene.of(owner)).call(
+            "memory", {"command": "create", "path": path, "file_text": f"Notes on {path}"}
+        )
+        assert not made.failed
+        deletion = {"command": "delete", "path": path}
+        reply = holdfast.tools("anthropic", guest.hub(scene.hub.id)).call("memory", deletion)
+        assert reply.failed is not may, (owner, reply.text)
+        view = {"command": "view", "path": path}
+        assert holdfast.tools("anthropic", scene.of(owner)).call("memory", view).failed is may
+
+
+def test_members_are_listed_for_members_alone_by_the_tool_too(scene: Scene) -> None:
+    memory = scene.house.memory
+    for role in ROLES[1:]:
+        guest = Guest(memory, keys.find_key(memory.core, scene.keys[role, "full"]))
+        desk = Desk(guest.hub(scene.hub.id), every_hub=True, guest=guest)
+        tools = Toolset(find_dialect("memax"), desk, all_tools=True)
+        (name,) = (tool.name for tool in tools.tools if "members" in tool.name)
+        assert tools.call(name, {}).failed is (role in ("org", "team")), role
 
 
 @pytest.mark.parametrize("role", ROLES[1:])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 import urllib.error
@@ -20,6 +21,32 @@ def test_a_stream_of_events_does_not_keep_a_server_from_stopping(tmp_path: Path)
         # Without a stream it takes a fraction of a second; with a time limit for it, ten.
         assert time.monotonic() - began < 5
         assert stream.read() == b"\n"
+
+
+def test_an_agent_that_listens_does_not_keep_a_server_from_stopping(tmp_path: Path) -> None:
+    server = Server(tmp_path)
+    accept = {"Accept": "application/json, text/event-stream"}
+    hello = {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    }
+    body = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}
+    sent = {"Content-Type": "application/json", **accept}
+    request = urllib.request.Request(server.url + "/mcp", json.dumps(body).encode(), sent)
+    with urllib.request.urlopen(request) as answer:
+        session = answer.headers["mcp-session-id"]
+        answer.read()
+    listening = urllib.request.Request(
+        server.url + "/mcp", headers={**accept, "mcp-session-id": session}
+    )
+    with urllib.request.urlopen(listening) as stream:
+        assert stream.headers["content-type"].startswith("text/event-stream")
+        began = time.monotonic()
+        assert server.end() == 0
+        assert time.monotonic() - began < 5
+        # It ends as a stream ends, not as a connection that broke.
+        stream.read()
 
 
 def test_what_was_answered_while_it_stopped_is_kept(tmp_path: Path) -> None:

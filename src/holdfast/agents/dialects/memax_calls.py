@@ -25,7 +25,14 @@ from holdfast.agents.wording import notes_of
 from holdfast.domain.decision import decision_of
 from holdfast.domain.memory import CATEGORIES, KINDS, Memory
 from holdfast.engine import access
-from holdfast.errors import Conflict, HoldfastError, InvalidInput, NotFound, StoreError
+from holdfast.errors import (
+    Conflict,
+    Forbidden,
+    HoldfastError,
+    InvalidInput,
+    NotFound,
+    StoreError,
+)
 from holdfast.hub_memory import HubMemory
 from holdfast.text.classify import classify
 
@@ -122,6 +129,9 @@ def list_hubs(desk: Desk, given: dict[str, Any]) -> str:
 
 def list_members(desk: Desk, given: dict[str, Any]) -> str:
     hub = _hub(desk, given)
+    # Whoever only reads what is shared beyond the hub is no member, and learns of none.
+    if desk.guest is not None and desk.guest.stands(hub.id)[1].role is None:
+        raise Forbidden(f"You are not a member of the hub `{hub.name}`.")
     found = access.members(hub.core, "hub", hub.id)
     return "\n".join(f"- {member.actor} ({member.role})" for member in found)
 

@@ -7,10 +7,10 @@ changes counts at once.
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import anyio
 from anyio.abc import TaskGroup, TaskStatus
@@ -25,11 +25,27 @@ from holdfast.edges.mcp.server import Options, make_server
 from holdfast.errors import HoldfastError
 
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Receive, Scope, Send
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from holdfast.domain.access import Standing
 
 PATH = "/mcp"
-# Guests whose servers are kept at once; who has asked least recently makes room.
+# Servers that are kept at once: a handful of each of some dozens of guests.
 _SERVERS_MAX = 200
+# Of one guest: a few hubs with a few dialects. Whoever asks for more makes room for themselves.
+_SERVERS_EACH = 20
+
+
+class _Place(NamedTuple):
+    """Whose server it is, for what. How they stand to the hub is part of it: a role that changes
+    leads to another server."""
+
+    actor: str
+    key: str | None
+    hub: str
+    standing: Standing
+    writes: bool
+    dialect: str
 
 
 class Agents:
@@ -39,7 +55,7 @@ class Agents:
         self._state = state
         self._hosts = hosts
         self._origins = origins
-        self._servers: OrderedDict[Any, tuple[ASGIApp, anyio.CancelScope]] = OrderedDict()
+        self._servers: OrderedDict[_Place, tuple[ASGIApp, anyio.CancelScope]] = OrderedDict()
         self._tasks: TaskGroup | None = None
         self._making = anyio.Lock()
 
@@ -64,9 +80,35 @@ class Agents:
         except HoldfastError as error:
             await of_error(error)(scope, receive, send)
             return
-        await app(
-            {**scope, "path": PATH, "raw_path": PATH.encode(), "root_path": ""}, receive, send
-        )
+        inner = {**scope, "path": PATH, "raw_path": PATH.encode(), "root_path": ""}
+        if scope["method"] == "GET":
+            await self._until_stopping(app, inner, receive, send)
+        else:
+            await app(inner, receive, send)
+
+    async def _until_stopping(
+        self, app: ASGIApp, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        """A stream that a client listens to has no end of its own: it is ended when the server
+        stops, where a call that was accepted is finished."""
+        begun = ended = False
+
+        async def noted(message: Message) -> None:
+            nonlocal begun, ended
+            begun = True
+            ended = message["type"] == "http.response.body" and not message.get("more_body")
+            await send(message)
+
+        async def end(listening: anyio.CancelScope) -> None:
+            await self._state.stopping.wait()
+            listening.cancel()
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(end, tasks.cancel_scope)
+            await app(scope, receive, noted)
+            tasks.cancel_scope.cancel()
+        if begun and not ended:
+            await send({"type": "http.response.body", "body": b""})
 
     async def _server_for(self, call: Call, hub: str | None, dialect: str | None) -> ASGIApp:
         name = dialect or "holdfast"
@@ -85,10 +127,23 @@ class Agents:
             app = asgi_app(server, hosts=self._hosts, origins=self._origins, path=PATH)
             until: anyio.CancelScope = await self._tasks.start(self._run, server)
             self._servers[place] = (app, until)
-            if len(self._servers) > _SERVERS_MAX:
-                _, (_, oldest) = self._servers.popitem(last=False)
-                oldest.cancel()
+            self._make_room(place)
             return app
+
+    def _make_room(self, new: _Place) -> None:
+        """Ends the server that has been asked least recently, of a guest who has more than their
+        part; so nobody's goes because of what another does, while they have few."""
+        held = Counter(place.actor for place in self._servers)
+        if held[new.actor] > _SERVERS_EACH:
+            whose = new.actor
+        elif len(self._servers) > _SERVERS_MAX:
+            most = max(held.values())
+            # Of those who hold the most, the one whose server has rested the longest.
+            whose = next(place.actor for place in self._servers if held[place.actor] == most)
+        else:
+            return
+        oldest = next(place for place in self._servers if place.actor == whose)
+        self._servers.pop(oldest)[1].cancel()
 
     @staticmethod
     async def _run(server: Any, *, task_status: TaskStatus[anyio.CancelScope]) -> None:
@@ -98,11 +153,12 @@ class Agents:
                 await anyio.sleep_forever()
 
 
-def _standing(call: Call, name: str | None, dialect: str) -> tuple[Any, Options, Any]:
+def _standing(call: Call, name: str | None, dialect: str) -> tuple[_Place, Options, Any]:
     guest = call.guest
     hub, standing = guest.stands(name)
     key = guest.key
     writes = standing.allows("write", key)
     options = Options(dialect, read_only=not writes, every_hub=True, guest=guest)
-    place = (None if key is None else key.id, guest.actor, hub.id, standing, writes, dialect)
+    key_id = None if key is None else key.id
+    place = _Place(guest.actor, key_id, hub.id, standing, writes, dialect)
     return place, options, guest.hub(hub.id)
