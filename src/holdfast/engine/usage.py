@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from holdfast.llm.base import Answer, Message, Model, ModelTool
     from holdfast.store.base import Reader, Writer
 
-KIND = "usage"
+# Attachments count their bytes under `usage`.
+KIND = "model-usage"
 # A year and the month before it, to compare one with the other.
 KEPT_DAYS = 400
 # A name is made of a setting's value; a longer one would only make the rows large.

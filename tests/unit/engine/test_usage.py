@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from pathlib import Path
@@ -49,7 +50,9 @@ def test_a_request_that_failed_is_counted_too(tmp_path: Path) -> None:
         hub = memory.hub()
         with pytest.raises(ModelError, match="Down"):
             ask(hub)
-        assert usage(hub.core, hub.id, "h", days=1) == [UsageRow(TODAY, "journal", "scripted", 1, 1)]
+        assert usage(hub.core, hub.id, "h", days=1) == [
+            UsageRow(TODAY, "journal", "scripted", 1, 1)
+        ]
 
 
 def test_without_a_model_there_is_nothing_to_meter(tmp_path: Path) -> None:
@@ -135,3 +138,8 @@ def test_the_bounds_of_a_talk_are_settings(tmp_path: Path) -> None:
     with open_for_tests(tmp_path, settings=settings) as memory:
         found = limits_of(memory.core, rounds=4)
         assert (found.rounds, found.requests, found.tokens_out, found.seconds) == (4, 3, 50, 5.0)
+
+
+def test_what_files_take_up_is_counted_apart(hub: HubMemory) -> None:
+    hub.remember_file(io.BytesIO(b"Some notes"), name="notes.txt")
+    assert usage(hub.core, hub.id, hub.name, days=7) == []
