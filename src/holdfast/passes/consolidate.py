@@ -127,7 +127,7 @@ def _planned(core: Core, hub: str, model: Model | None, found: Gathered) -> Plan
     ruled = propose(material)
     fitting = [step for step in ruled.steps if not misfit(step, material.memories, material.now)]
     # What a model has said about a memory comes first; rules that say the same add nothing.
-    kept = bounded(once_each([*steps, *fitting]), material)
+    kept = bounded(once_each([*steps, *fitting], material.memories), material)
     plan = Plan(
         hub,
         material.now,

@@ -17,8 +17,8 @@ from holdfast.engine.recorder import Recorder
 from holdfast.engine.remember import Prepared, placed, prepare
 from holdfast.errors import InvalidInput
 from holdfast.passes.consolidate_checks import misfit, survivor
+from holdfast.passes.consolidate_near import origin_of, said_at, voice
 from holdfast.passes.consolidate_plan import HASH_CHARS, Done, Plan, Refused, Step
-from holdfast.passes.consolidate_rules import said_at
 from holdfast.text.normalise import TAGS_MAX
 
 if TYPE_CHECKING:
@@ -125,10 +125,10 @@ def _said_already(reader: Reader, hub_id: str, step: Step, memories: Mapping[int
         return ""
     from holdfast.text.normalise import content_hash
 
-    boundary = memories[step.sources[0]].boundary
+    source = voice(memories[step.sources[0]])
     for other in reader.memories_by_hash(hub_id, content_hash(step.text)):
         shown = other.layer == "long_term" and other.visible and other.state != "archived"
-        if shown and other.superseded_by is None and other.boundary == boundary:
+        if shown and other.superseded_by is None and voice(other) == source:
             return f"#{other.number} says so already"
     return ""
 
@@ -170,7 +170,7 @@ def _draft(step: Step, sources: Sequence[Memory]) -> Draft:
         source="extraction",
         speaker=first.speaker if len(speakers) == 1 else None,
         parent=first.id,
-        metadata={MADE_FROM: [memory.id for memory in sources]},
+        metadata=origin_of(sources),
     )
 
 

@@ -10,14 +10,13 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
 from holdfast.domain.memory import Memory
+from holdfast.passes.consolidate_near import Near, audience, said_at
 from holdfast.passes.consolidate_plan import Step
 from holdfast.passes.consolidate_rules import (
     PROMOTED_CHARS_MAX,
     Material,
-    audience,
     is_settled,
     may_replace,
-    said_at,
     unfit,
 )
 from holdfast.text.guard import instruction_shaped
@@ -118,9 +117,9 @@ def _leaving_misfit(memory: Memory) -> str:
 # What a model proposes
 
 
-def unsupported(step: Step, material: Material, redacted: Callable[[str], str]) -> str:
-    """Why a step that fits is not done when a model proposes it; empty where it is. `redacted` is
-    a text without its secrets."""
+def unsupported(step: Step, material: Material, near: Near, redacted: Callable[[str], str]) -> str:
+    """Why a step that fits is not done when a model proposes it; empty where it is. `near` finds
+    what else there is about the same, `redacted` is a text without its secrets."""
     if is_settled(step, material):
         return "it was taken back, or out of a plan, before"
     memories = material.memories
@@ -137,7 +136,7 @@ def unsupported(step: Step, material: Material, redacted: Callable[[str], str]) 
         for memory in sources:
             if why := unfit(memory, material):
                 return f"{why} (#{memory.number})"
-    if why := _known(step, sources, material):
+    if why := _known(step, sources, material, near):
         return why
     if why := _ungrounded(step.text, sources):
         return why
@@ -169,16 +168,19 @@ def _unnamed(text: str) -> str:
     return _THE_USER.sub(lambda found: found[1].upper(), text)
 
 
-def _known(step: Step, sources: Sequence[Memory], material: Material) -> str:
+def _known(step: Step, sources: Sequence[Memory], material: Material, near: Near) -> str:
     said = words_key(step.text)
     own = {memory.number for memory in sources}
-    for memory in material.long_term:
+    newest = max(sources, key=said_at)
+    for memory in near.to(newest, step.text):
         if memory.number in own or not memory.current(material.now):
             continue
-        if words_key(memory.content) == said or (
-            step.kind == "promote" and compare(step.text, memory.content).relation == "same"
-        ):
+        same = compare(step.text, memory.content).relation == "same"
+        if memory.layer == "long_term" and same:
             return f"#{memory.number} says so already"
+    later = near.overtaken(newest, step.text)
+    if later is not None and later.current(material.now):
+        return f"#{later.number} says otherwise since"
     away = material.unwanted.get(said)
     if step.kind != "promote" or away is None or any(said_at(one) > away for one in sources):
         return ""

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from holdfast.domain.query import Filter, Order
 from holdfast.domain.record import Record
 from holdfast.engine.core import Core, require_hub
+from holdfast.passes.consolidate_near import day_of, said_at
 from holdfast.passes.consolidate_plan import STEP_KINDS, Step, StepKind
-from holdfast.passes.consolidate_rules import Material, day_of, said_at
+from holdfast.passes.consolidate_rules import Material
 from holdfast.text.sameness import words_key
 
 if TYPE_CHECKING:

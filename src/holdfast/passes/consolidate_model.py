@@ -14,8 +14,9 @@ from holdfast.errors import HoldfastError, InvalidInput
 from holdfast.llm.base import ModelTool
 from holdfast.llm.talk import Limits, talk
 from holdfast.passes.consolidate_checks import misfit, unsupported
+from holdfast.passes.consolidate_near import Near, day_of
 from holdfast.passes.consolidate_plan import SOURCES_MAX, STEP_KINDS, Refused, Step, StepKind
-from holdfast.passes.consolidate_rules import Material, day_of
+from holdfast.passes.consolidate_rules import Material, unfit
 from holdfast.text.normalise import clean_category
 
 if TYPE_CHECKING:
@@ -122,6 +123,8 @@ class _Hearing:
 
     def __init__(self, material: Material, redacted: Callable[[str], str]) -> None:
         self._material, self._redacted = material, redacted
+        lines = [line for line in material.journal if not unfit(line, material)]
+        self._near = Near([*material.long_term, *lines])
         self.steps: list[Step] = []
         self.refused: list[Refused] = []
         self.heard = 0
@@ -138,7 +141,7 @@ class _Hearing:
         except HoldfastError as error:
             return f"Refused: {error}"
         why = misfit(step, self._material.memories, self._material.now)
-        why = why or unsupported(step, self._material, self._redacted)
+        why = why or unsupported(step, self._material, self._near, self._redacted)
         if why:
             # What holds a secret is told without it.
             self.refused.append(Refused(step._replace(text=self._redacted(step.text)), why))

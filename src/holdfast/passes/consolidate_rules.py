@@ -26,10 +26,10 @@ from typing import NamedTuple
 
 from holdfast.domain.memory import TRUSTS, Memory
 from holdfast.engine.compact import ranked, replaceable, sameness
+from holdfast.passes.consolidate_near import Near, audience, day_of, said_at, voice
 from holdfast.passes.consolidate_plan import Refused, Step, StepKind
 from holdfast.text.sameness import words_key
-from holdfast.text.slots import compare, slot_of
-from holdfast.text.terms import terms
+from holdfast.text.slots import compare
 
 POINTS_ENOUGH = 3
 _POINTS_SAID_AGAIN = 2
@@ -48,8 +48,6 @@ _WEIGHTY = re.compile(
 )
 # A memory is a line or two; what is longer is a report, which stays in the journal.
 PROMOTED_CHARS_MAX = 500
-# How many long-term memories a line is compared with, those that share most of its words.
-_NEAR_MAX = 5
 
 
 class Material(NamedTuple):
@@ -80,11 +78,6 @@ class Proposed(NamedTuple):
     notes: list[str]
 
 
-def audience(memory: Memory) -> tuple[str, str]:
-    """For whom it is: what one may see and another may not is never put together."""
-    return memory.boundary, memory.audience
-
-
 def propose(material: Material) -> Proposed:
     """What the rules would do, the safest first."""
     held = [memory for memory in material.long_term if memory.current(material.now)]
@@ -97,7 +90,7 @@ def propose(material: Material) -> Proposed:
         steps += [one for one in found if isinstance(one, Step)]
         refused += [one for one in found if isinstance(one, Refused)]
     steps = [step for step in steps if not is_settled(step, material)]
-    return Proposed(once_each(steps), refused, [])
+    return Proposed(once_each(steps, material.memories), refused, [])
 
 
 def is_settled(step: Step, material: Material) -> bool:
@@ -106,19 +99,22 @@ def is_settled(step: Step, material: Material) -> bool:
     return (step.kind, sources) in material.settled or sources <= material.declined
 
 
-def once_each(steps: Iterable[Step]) -> list[Step]:
+def once_each(steps: Iterable[Step], memories: Mapping[int, Memory]) -> list[Step]:
     """The steps without those that are about a long-term memory which an earlier one takes away,
     and without what is proposed twice."""
     out: list[Step] = []
     taken: set[int] = set()
-    said: set[str] = set()
+    said: set[tuple[object, ...]] = set()
     for step in steps:
         touched = set(touches(step))
-        if touched & taken or (step.kind == "promote" and words_key(step.text) in said):
+        if touched & taken:
             continue
-        taken |= touched
         if step.kind == "promote":
-            said.add(words_key(step.text))
+            words = (words_key(step.text), voice(memories[step.sources[0]]))
+            if words in said:
+                continue
+            said.add(words)
+        taken |= touched
         out.append(step)
     return out
 
@@ -155,7 +151,7 @@ def _replaced(held: Sequence[Memory], material: Material) -> list[Step | Refused
     near = Near(held)
     for old in held:
         for new in near.to(old):
-            if new.number <= old.number:
+            if said_at(new) <= said_at(old):
                 continue
             verdict = compare(new.content, old.content)
             if verdict.relation != "replaces":
@@ -229,19 +225,19 @@ class Group(NamedTuple):
         return self.lines[0]
 
     @property
+    def newest(self) -> Memory:
+        return max(self.lines, key=said_at)
+
+    @property
     def days(self) -> list[date]:
         return sorted({day_of(memory) for memory in self.lines})
-
-
-def day_of(memory: Memory) -> date:
-    return (memory.occurred_at or memory.created_at).date()
 
 
 def grouped(lines: Iterable[Memory]) -> list[Group]:
     """Lines that say the same, together; the most trusted and newest of each first."""
     groups: dict[tuple[object, ...], list[Memory]] = {}
     for memory in lines:
-        key = (words_key(memory.content), memory.speaker, audience(memory))
+        key = (words_key(memory.content), voice(memory))
         groups.setdefault(key, []).append(memory)
 
     def order(memory: Memory) -> tuple[int, int]:
@@ -252,9 +248,15 @@ def grouped(lines: Iterable[Memory]) -> list[Group]:
 
 def _promotions(held: Sequence[Memory], material: Material) -> list[Step | Refused]:
     near = Near(held)
+    fit = [line for line in material.journal if not unfit(line, material)]
+    lines = [line for line in fit if _counts(line, material)]
+    # A line that does not count by itself may still speak against an older one.
+    others = Near([*held, *fit])
     weighed: list[tuple[int, int, Step]] = []
     out: list[Step | Refused] = []
-    for group in grouped(line for line in material.journal if _counts(line, material)):
+    for group in grouped(lines):
+        if others.overtaken(group.newest):
+            continue
         step, old, reason = _promotion(group, near)
         if step is None:
             continue
@@ -273,7 +275,7 @@ def _promotions(held: Sequence[Memory], material: Material) -> list[Step | Refus
 
 
 def _counts(line: Memory, material: Material) -> bool:
-    if unfit(line, material) or len(line.content) > PROMOTED_CHARS_MAX:
+    if len(line.content) > PROMOTED_CHARS_MAX:
         return False
     away = material.unwanted.get(words_key(line.content))
     return away is None or said_at(line) > away
@@ -291,13 +293,9 @@ def _promotion(group: Group, near: Near) -> tuple[Step | None, Memory | None, st
         verdict = compare(line.content, old.content)
         if verdict.relation == "same":
             return None, None, ""
-        if verdict.relation == "replaces" and said_at(line) > said_at(old):
+        if verdict.relation == "replaces" and said_at(group.newest) > said_at(old):
             return step._replace(replaces=old.number), old, verdict.reason
     return step, None, ""
-
-
-def said_at(memory: Memory) -> datetime:
-    return memory.occurred_at or memory.created_at
 
 
 UNTRUSTED = frozenset({"tool", "import"})
@@ -350,37 +348,3 @@ def _is_weighty(memory: Memory) -> bool:
     if memory.metadata.get("explicit") is True or _WEIGHTY_TAGS & set(memory.tags):
         return True
     return _WEIGHTY.search(memory.content) is not None
-
-
-# Which memories could be about the same
-
-
-class Near:
-    """Finds, among memories, those that a text may say the same as, or contradict: the same slot,
-    or most words in common. So that each is compared with a few, and not with all."""
-
-    def __init__(self, memories: Sequence[Memory]) -> None:
-        self._memories = {memory.number: memory for memory in memories}
-        self._by_term: dict[str, list[int]] = {}
-        self._by_slot: dict[tuple[str, str], list[int]] = {}
-        for memory in memories:
-            for term in set(terms(memory.content)):
-                self._by_term.setdefault(term, []).append(memory.number)
-            if slot := slot_of(memory.content):
-                self._by_slot.setdefault((slot.subject, slot.attribute), []).append(memory.number)
-
-    def to(self, memory: Memory) -> list[Memory]:
-        """The nearest, for the same people; never itself."""
-        shared: dict[int, int] = {}
-        for term in set(terms(memory.content)):
-            for number in self._by_term.get(term, ()):
-                shared[number] = shared.get(number, 0) + 1
-        best = sorted(shared, key=lambda number: (-shared[number], -number))[:_NEAR_MAX]
-        slot = slot_of(memory.content)
-        same = self._by_slot.get((slot.subject, slot.attribute), []) if slot else []
-        found = (self._memories[number] for number in dict.fromkeys([*reversed(same), *best]))
-        return [
-            other
-            for other in found
-            if other.number != memory.number and audience(other) == audience(memory)
-        ]
