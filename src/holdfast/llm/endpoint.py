@@ -90,9 +90,15 @@ class Endpoint:
 
         spec = self.spec
         line = Line(spec.url, local=spec.is_local, with_key=bool(key), timeout_s=left_s)
+
+        def work() -> Response:
+            # Closed by who uses it: under the feet of a thread that reads it would be a hazard.
+            with line.http:
+                # The SDKs insist on a key; the line lets none out where there is none.
+                return send(line.http, key or "none", left_s)
+
         try:
-            # The SDKs insist on a key; the line lets none out where there is none.
-            response = on_time(lambda: send(line.http, key or "none", left_s), left_s, line.cut)
+            response = on_time(work, left_s, line.cut)
         except Late:
             return self._late(left_s)
         except sdk.APIStatusError as error:
@@ -104,8 +110,6 @@ class Endpoint:
         except (sdk.APIError, ValueError, TypeError, RecursionError) as error:
             # An answer that the SDK itself trips over.
             return self._unreadable(type(error).__name__)
-        finally:
-            line.close()
         try:
             return json.loads(response.content)
         except (ValueError, RecursionError) as error:

@@ -87,9 +87,6 @@ class Line:
             for one in self._sockets:
                 _shut(one)
 
-    def close(self) -> None:
-        self.http.close()
-
     def _send(self, request: httpx2.Request) -> None:
         allowed = _SENT + (_BILLING if self._official else ())
         for name in list(request.headers):
