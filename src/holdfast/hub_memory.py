@@ -100,7 +100,7 @@ class HubMemory(HubFiles, HubPast, HubPasses):
         return self.remember_draft(draft_from(values))
 
     def remember_draft(self, draft: Draft) -> Remembered:
-        return engine.remember.remember(self.core, self.id, self.name, draft)
+        return engine.remember.remember(self.core, self.id, self.name, draft, by_rule=True)
 
     def remember_many(
         self, items: Iterable[str | Draft | Mapping[str, Any]], *, first_is_parent: bool = False
@@ -109,7 +109,12 @@ class HubMemory(HubFiles, HubPast, HubPasses):
         With `first_is_parent` the others point to the first, as parts of what it tells."""
         drafts = [to_draft(item) for item in items]
         return engine.remember.remember_many(
-            self.core, self.id, self.name, drafts, first_is_parent=first_is_parent
+            self.core,
+            self.id,
+            self.name,
+            drafts,
+            first_is_parent=first_is_parent,
+            by_rule=True,
         )
 
     def remember_stream(

@@ -101,6 +101,11 @@ SETTINGS: tuple[Setting, ...] = (
         "",
         "Secrets that may be kept: kinds, hashes as placeholders show them, patterns with *.",
     ),
+    Setting(
+        "supersede.enabled",
+        True,
+        "Whether a new value takes the place of an old one by itself, such as a new address.",
+    ),
     Setting("forget.keep_days", 30, "Days that a forgotten memory can be brought back.", least=0),
     # A month, as for what was forgotten: long enough for a holiday.
     Setting("review.keep_days", 30, "Days that an item waits in the review inbox.", least=1),

@@ -3,7 +3,8 @@
 The order of the tests: source path, then key, then the file or page it is made from, then content.
 The same path or key makes a new version; the same content (said in the same session, by the same
 speaker, at the same time) is a duplicate and writes nothing. What is archived comes back when it is
-remembered again. A conversation brings the facts that are said in it, in the same change set.
+remembered again. A new value of what an older memory says takes its place, where that is certain.
+A conversation brings the facts that are said in it, in the same change set.
 """
 
 from __future__ import annotations
@@ -64,6 +65,10 @@ _TAKEN_OVER_IF_GIVEN = (
 )
 
 
+# Only a statement in plain words can take the place of another.
+_STATED = ("text", "markdown")
+
+
 class Prepared(NamedTuple):
     """A draft that was checked, classified and indexed, before the write begins; and the facts that
     were found in it."""
@@ -74,9 +79,11 @@ class Prepared(NamedTuple):
     facts: tuple[Prepared, ...] = ()
 
 
-def remember(core: Core, hub_id: str, hub: str, draft: Draft) -> Remembered:
+def remember(
+    core: Core, hub_id: str, hub: str, draft: Draft, *, by_rule: bool = False
+) -> Remembered:
     """Takes one draft in, as a change set of its own."""
-    return remember_many(core, hub_id, hub, [draft])[0]
+    return remember_many(core, hub_id, hub, [draft], by_rule=by_rule)[0]
 
 
 def remember_many(
@@ -87,12 +94,15 @@ def remember_many(
     *,
     reason: str = "",
     first_is_parent: bool = False,
+    by_rule: bool = False,
 ) -> list[Remembered]:
     """Takes all of them in, or none: one transaction, one change set.
 
-    With `first_is_parent` those that are new point to the first.
+    With `first_is_parent` those that are new point to the first. With `by_rule` a new value takes
+    the place of an old one without being told to; what follows a file says itself what goes.
     """
     prepared = list(prepare(core, hub_id, hub, drafts))
+    by_rule = by_rule and not first_is_parent and core.settings["supersede.enabled"]
     with core.write() as writer:
         require_hub(writer, hub_id, hub)
         recorder = Recorder(core, writer, hub_id, "remember", reason=reason)
@@ -101,7 +111,7 @@ def remember_many(
             if first_is_parent and results:
                 parent = results[0].memory.id
                 item = item._replace(memory=item.memory._replace(parent=parent))
-            results.append(_take_in_whole(writer, recorder, core, hub, item))
+            results.append(_take_in_whole(writer, recorder, core, hub, item, by_rule=by_rule))
     recorder.embed()
     return results
 
@@ -229,10 +239,16 @@ def _may_have_key(other: Memory, memory: Memory) -> bool:
 
 
 def _take_in_whole(
-    writer: Writer, recorder: Recorder, core: Core, hub: str, item: Prepared
+    writer: Writer,
+    recorder: Recorder,
+    core: Core,
+    hub: str,
+    item: Prepared,
+    *,
+    by_rule: bool = False,
 ) -> Remembered:
     """One draft with what follows from it: the job that reads its file or page, and its facts."""
-    result = take_in(writer, recorder, core, hub, item)
+    result = take_in(writer, recorder, core, hub, item, by_rule=by_rule)
     if item.draft.attachment is not None or item.draft.fetch:
         from holdfast.engine import processing
 
@@ -246,7 +262,15 @@ def _take_in_whole(
     return result
 
 
-def take_in(writer: Writer, recorder: Recorder, core: Core, hub: str, item: Prepared) -> Remembered:
+def take_in(
+    writer: Writer,
+    recorder: Recorder,
+    core: Core,
+    hub: str,
+    item: Prepared,
+    *,
+    by_rule: bool = False,
+) -> Remembered:
     """Decides what one draft is, and writes it."""
     if item.memory.quarantine and (known := _looked_at(writer, item)) is not None:
         return Duplicate(known)
@@ -265,8 +289,31 @@ def take_in(writer: Writer, recorder: Recorder, core: Core, hub: str, item: Prep
         if twin is None:
             return _supersede(writer, recorder, core, item, previous)
     if twin is None:
+        ended = _ended_by(writer, recorder, item) if by_rule else []
+        if ended:
+            return supersede_all(writer, recorder, core, item, ended)
         return _store(writer, recorder, core, item)
     return _renew(writer, recorder, item, twin)
+
+
+def _ended_by(writer: Writer, recorder: Recorder, item: Prepared) -> list[Memory]:
+    """The memories that a new one certainly takes the place of, the newest first."""
+    memory = item.memory
+    if memory.quarantine or memory.source_path is not None or memory.source == "import":
+        return []
+    if memory.content_type not in _STATED or memory.state == "processing":
+        return []
+    if memory.session is not None and memory.speaker is not None:
+        # A turn of a conversation: what was said stays said.
+        return []
+    from holdfast.engine.rivals import find_rivals
+
+    found = find_rivals(writer, memory._replace(created_at=recorder.change.at))
+    return [
+        rival.memory
+        for rival in found
+        if rival.verdict.relation == "replaces" and not rival.protected
+    ]
 
 
 def _looked_at(writer: Writer, item: Prepared) -> Memory | None:

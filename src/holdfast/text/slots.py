@@ -462,10 +462,16 @@ def _by_number(now: Statement, then: Statement) -> Verdict | None:
     first, second = new[at], old[at]
     if not (re.fullmatch(_NUMBER, first) and re.fullmatch(_NUMBER, second)) or _is_name(new, at):
         return None
-    if not re.match(_PRESENT, now.body):
+    if not re.match(_PRESENT, now.body) or _unit(first) != _unit(second):
         return None
     said = f"it was {second.rstrip('.')} and is {first.rstrip('.')}"
-    return Verdict("contradicts" if re.search(_RELATIVE, now.body) else "replaces", said)
+    # 'A discount of 20%' may be one of several.
+    several = re.search(_RELATIVE, now.body) or now.body[:2].lower() in ("a ", "an")
+    return Verdict("contradicts" if several else "replaces", said)
+
+
+def _unit(number: str) -> str:
+    return re.sub(r"[\d.,:]", "", number)
 
 
 def _tokens(body: str) -> list[str]:
@@ -473,10 +479,20 @@ def _tokens(body: str) -> list[str]:
     return [w for w in found if w not in ("the", "a", "an", "now", "currently", "about", "around")]
 
 
+# Before a number that says how much there is; after any other word it may be a name: 'Room 12'.
+_BEFORE_AMOUNTS = frozenset(
+    """
+    is are was has have had of to at by for every about up around on with under over exactly only
+    costs takes earns weighs pays runs drinks sleeps needs keeps lasts spends owns limits allows
+    uses works reads walks swims eats smokes charges contains equals port version = :
+    """.split()  # noqa: SIM905
+)
+
+
 def _is_name(tokens: list[str], at: int) -> bool:
     if re.fullmatch(_YEAR, tokens[at]):
         return True
-    return at > 0 and (tokens[at - 1] in _NAMED or tokens[at - 1].rstrip("s") in _NAMED)
+    return at == 0 or tokens[at - 1] not in _BEFORE_AMOUNTS
 
 
 # Keys and values
@@ -560,7 +576,7 @@ def _by_pair(now: Statement, new: tuple[str, str], old: tuple[str, str]) -> Verd
     one = words[-1] in _ONE or bool(_FIRST_OF_SOME.intersection(words))
     if _one_holds_the_other(first, second) and kinds[0] != "number":
         return Verdict("contradicts", f"{changed}, or one is only more exact")
-    if one or (kinds[0] in ("number", "address") and not _is_name([*words, first], len(words))):
+    if one or (kinds[0] in ("number", "address") and words[-1] not in _NAMED):
         return Verdict("replaces", changed)
     if kinds[0] == "word" and not re.match(_KEYED, now.body):
         return None

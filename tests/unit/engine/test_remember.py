@@ -136,7 +136,9 @@ def test_superseding_what_is_not_there_is_an_error(hub: HubMemory) -> None:
 def test_an_old_fact_said_again_after_it_was_superseded_is_new(hub: HubMemory) -> None:
     hub.remember("Lives in Berlin")
     hub.remember("Lives in Lisbon", supersedes=1)
-    assert isinstance(hub.remember("Lives in Berlin"), Stored)
+    again = hub.remember("Lives in Berlin")
+    assert isinstance(again, Superseded)
+    assert (again.memory.number, again.previous.number) == (3, 2)
 
 
 def test_an_archived_memory_comes_back_when_it_is_remembered_again(hub: HubMemory) -> None:

@@ -337,4 +337,8 @@ UNRELATED = (
     ("Has 3 cats", "Has 2 dogs"),
     ("The API has 3 endpoints", "The API has 2 databases"),
     ("Uses port 5433 for tests", "Runs Ubuntu 22.04"),
+    ("Addition 2 to what is known", "Addition 1 to what is known"),
+    ("Fact number 2 is about something", "Fact number 1 is about something"),
+    ("A discount of 500 is given", "A discount of 50% is given"),
+    ("Server 2 is in the basement", "Server 1 is in the basement"),
 )
