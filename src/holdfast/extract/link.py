@@ -157,6 +157,9 @@ def _get(parts: SplitResult, place: str, port: int, bounds: Bounds, until: float
         headers |= {"Accept-Encoding": "identity", "Connection": "close"}
         try:
             connection.request("GET", path, headers=headers)
+        except ssl.SSLError:
+            # Also a ValueError, where it is about a certificate.
+            raise
         except (http.client.InvalidURL, UnicodeEncodeError, ValueError):
             raise Unreadable("the address has characters that no address has") from None
         answer = connection.getresponse()

@@ -224,18 +224,25 @@ _FLAG = "\U0001f3f4[\U000e0020-\U000e007f]+"  # England, Scotland, Wales are spe
 _ZERO_WIDTH_RUN = "[\u200b-\u200d\u2060\u2062-\u2064\ufeff]{8,}"
 
 
+# A line that goes on in the next; an empty line, a list and a heading begin something else.
+_LINE_BREAK = r"(?<=[\w,])[ \t]*\n[ \t]*(?=\w)"
+
+
 def instruction_shaped(text: str) -> str | None:
     """Why a text reads as orders to a model, as half a sentence ('asks to …'); else None."""
     if not text.isascii() and (reason := _hidden(text)):
         return reason
     folded = fold(text)
-    candidates = [rule for rule in RULES if any(cue in folded for cue in rule.cues)]
+    cued = re.sub(_LINE_BREAK, " ", folded) if "\n" in folded else folded
+    candidates = [rule for rule in RULES if any(cue in cued or cue in folded for cue in rule.cues)]
     if not candidates:
         return None
     unquoted = re.sub(_QUOTED, " … ", folded)
     said = unquoted if re.search(_DISCUSSION, unquoted) else folded
+    # Pages, scans and mails break their lines anywhere, in the middle of an order too.
+    forms = (said, re.sub(_LINE_BREAK, " ", said)) if "\n" in said else (said,)
     for rule in candidates:
-        if re.search(rule.pattern, said, re.MULTILINE):
+        if any(re.search(rule.pattern, form, re.MULTILINE) for form in forms):
             return rule.reason
     return None
 
