@@ -24,7 +24,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
 from typing import NamedTuple
 
-from holdfast.domain.memory import TRUSTS, Memory
+from holdfast.domain.memory import TRUSTS, Memory, made_from
 from holdfast.engine.compact import ranked, replaceable, sameness
 from holdfast.passes.consolidate_near import Near, audience, day_of, said_at, voice
 from holdfast.passes.consolidate_plan import Refused, Step, StepKind
@@ -252,10 +252,12 @@ def _promotions(held: Sequence[Memory], material: Material) -> list[Step | Refus
     lines = [line for line in fit if _counts(line, material)]
     # A line that does not count by itself may still speak against an older one.
     others = Near([*held, *fit])
+    used = {source for memory in held for source in made_from(memory)}
     weighed: list[tuple[int, int, Step]] = []
     out: list[Step | Refused] = []
     for group in grouped(lines):
-        if others.overtaken(group.newest):
+        # Promoted before, perhaps in other words; or no longer true.
+        if any(line.id in used for line in group.lines) or others.overtaken(group.newest):
             continue
         step, old, reason = _promotion(group, near)
         if step is None:
