@@ -96,7 +96,7 @@ def _stated(clause: Clause, at: datetime | None, named: str) -> Captured | None:
         return None
     subject = clause.inherits or _left_out(clause, folded)
     if subject:
-        folded, words = f"{subject} {folded}", f"{subject} {words}"
+        folded, words = f"{subject} {folded}", f"{subject} {words[:1].lower()}{words[1:]}"
     if not named and clause.first and _STANDING.match(folded) and not POINTS.search(folded):
         folded, words = _without_tail(folded, words)
         return _captured(clause, start, finish(others(words)), "preference", "standing-order")
@@ -147,7 +147,7 @@ _STARTS = re.compile(
 # Words that only end a sentence.
 _LAST_WORDS = tuple(
     f" {word}"
-    for word in (
+    for word in (  # noqa: SIM905 - a list of thirty quoted words is harder to read
         "too|as well|either|though|tho|lol|haha|btw|by the way|fyi|tbh|actually|honestly|please|pls"
         "|thanks|thank you|xd|x|xx|now|you know|of course|obviously|again|right|ok|okay|anyway"
         "|if that matters|in case that helps|so far|unfortunately|and|but|so"

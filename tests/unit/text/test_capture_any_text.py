@@ -14,7 +14,7 @@ from holdfast.text.capture import CAPTURED_MAX, capture
 from tests.unit.text.test_capture import AT, read
 
 SAID = [turn.said for turn in read("kept.txt")]
-JOINTS = (
+JOINTS = (  # noqa: SIM905 - a list of twenty quoted words is harder to read
     "I|I'm|my| and |, |\n|```|\"|’|(|: |?|> |İ|🎉"
     "|last March|remember that |we decided to| i |\x00|…|every day"
 ).split("|")
