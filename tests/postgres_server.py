@@ -14,7 +14,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -38,6 +38,7 @@ _PARTITIONS = 2
 # What programs connect as: no superuser, no owner of anything.
 ROLE = "holdfast_test"
 PASSWORD = "no secret"
+LOCKED = "holdfast_locked"
 
 
 class Server:
@@ -55,8 +56,11 @@ class Server:
             shutil.chown(folder, self._user)
 
     def initialise(self) -> None:
-        self._run("initdb", "-D", str(self.data), "-U", "postgres", "-A", "trust", "-E", "UTF8",
-                  "--locale=C", "--no-sync", "--no-instructions")  # fmt: skip
+        made = ["-D", str(self.data), "-U", "postgres", "-A", "trust", "-E", "UTF8"]
+        self._run("initdb", *made, "--locale=C", "--no-sync", "--no-instructions")
+        # One user who is asked for a password; the others are let in.
+        rules = f"local all {LOCKED} scram-sha-256\nlocal all all trust\n"
+        (self.data / "pg_hba.conf").write_text(rules)
 
     def start(self) -> None:
         given = [
@@ -178,11 +182,11 @@ class Databases:
         with psycopg.connect(self.url(database), autocommit=True) as connection:
             connection.execute(statement)
 
-    def make_empty(self) -> str:
+    def make_empty(self, encoding: str = "UTF8") -> str:
         """The name of a new database without anything in it."""
         self._count += 1
         name = f"holdfast_test_{os.getpid()}_{self._count}"
-        self.execute(f"CREATE DATABASE {name} TEMPLATE template0 ENCODING 'UTF8'")
+        self.execute(f"CREATE DATABASE {name} TEMPLATE template0 ENCODING '{encoding}'")
         return name
 
     def make(self) -> str:
@@ -202,12 +206,19 @@ class Databases:
 
         from holdfast.store.postgres.roles import grant
 
+        self.make_role()
         with psycopg.connect(self.url(name), autocommit=True) as connection:
-            if not connection.execute(
-                f"SELECT 1 FROM pg_roles WHERE rolname = '{ROLE}'"
-            ).fetchone():
-                connection.execute(f"CREATE ROLE {ROLE} LOGIN PASSWORD '{PASSWORD}'")
             grant(connection, ROLE)
+
+    def make_role(self, name: str = ROLE) -> None:
+        """A role that programs use, where it is not there yet."""
+        import psycopg
+
+        with (
+            suppress(psycopg.errors.DuplicateObject),
+            psycopg.connect(self.url("postgres"), autocommit=True) as connection,
+        ):
+            connection.execute(f"CREATE ROLE {name} LOGIN PASSWORD '{PASSWORD}'")
 
     def give_back(self, name: str) -> None:
         """Empties a database for the next who asks: much faster than making one anew."""

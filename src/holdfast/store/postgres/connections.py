@@ -17,9 +17,8 @@ from psycopg.pq import TransactionStatus
 from psycopg.types.numeric import Int8Dumper
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
-from holdfast.errors import ServerUnreachable, StoreBusy, StoreClosed, StoreError
-from holdfast.store.postgres.faults import fault, lost
-from holdfast.store.postgres.schema import SCHEMA
+from holdfast.errors import ServerUnreachable, StoreBusy, StoreClosed
+from holdfast.store.postgres.faults import fault, lost, passed_over
 
 Connection = psycopg.Connection[Any]
 
@@ -74,8 +73,11 @@ def configure(connection: Connection) -> None:
 class Connections:
     """The pools of one store."""
 
-    def __init__(self, url: str, address: str, search_path: str) -> None:
+    def __init__(self, url: str, address: str, search_path: str, *, hasty: bool = False) -> None:
         self._url, self._address, self._search_path = url, address, search_path
+        # A server that is set to acknowledge too early is told not to; one that waits for its
+        # standbys is left as it is.
+        self._commits = "; SET LOCAL synchronous_commit = on" if hasty else ""
         self._readers = self._pool("readers", READERS_MAX)
         self._writers = self._pool("writers", WRITERS_MAX)
 
@@ -115,8 +117,7 @@ class Connections:
             f"BEGIN ISOLATION LEVEL READ COMMITTED; {self._local()};"
             f" SET LOCAL idle_in_transaction_session_timeout = {_SILENCE_MS}"
         )
-        if not durable:
-            begin += "; SET LOCAL synchronous_commit = off"
+        begin += self._commits if durable else "; SET LOCAL synchronous_commit = off"
         connection = self._begun(self._writers, begin)
         try:
             transaction = self._take_turn(connection, wait=durable)
@@ -194,9 +195,7 @@ class Connections:
     def _commit(self, connection: Connection, transaction: str) -> None:
         if connection.info.transaction_status == TransactionStatus.INERROR:
             # The server would take COMMIT for ROLLBACK, and say nothing.
-            raise StoreError(
-                "A part of the write had failed and was passed over.", hint="Nothing was written."
-            )
+            raise passed_over()
         try:
             connection.execute("COMMIT")
         except psycopg.Error as error:
@@ -225,10 +224,6 @@ class Connections:
             " server could not be asked since; it is not known whether it was written.",
             hint="Look before you write it again.",
         ) from error
-
-    @property
-    def schema(self) -> str:
-        return SCHEMA
 
     def close(self) -> None:
         for pool in (self._readers, self._writers):

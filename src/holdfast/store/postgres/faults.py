@@ -73,7 +73,7 @@ def fault(error: psycopg.Error, address: str) -> HoldfastError:
     for front, make in _BY_STATE:
         if state.startswith(front):
             return make(error, address)
-    if isinstance(error, psycopg.DataError):
+    if isinstance(error, psycopg.DataError) and not state:
         # A NUL: the driver refuses it before the server is asked.
         return InvalidInput("The text holds a NUL character, which cannot be stored.")
     return StoreError(f"{address} refused: {_said(error)}.", hint="Nothing was written.")
@@ -194,6 +194,13 @@ def _too_large(error: psycopg.Error, address: str) -> HoldfastError:
     )
 
 
+def passed_over() -> StoreError:
+    """For a write that went on after one of its statements had failed."""
+    return StoreError(
+        "A part of the write had failed and was passed over.", hint="Nothing was written."
+    )
+
+
 # By the first characters of the code; the first that fits counts.
 _BY_STATE = (
     ("28", _wrong_password),
@@ -212,6 +219,7 @@ _BY_STATE = (
     ("58030", _full),
     ("54", _too_large),
     ("22021", lambda error, address: InvalidInput("The text holds characters that are not UTF-8.")),
+    ("25P02", lambda error, address: passed_over()),
     ("25P03", _cut),
     ("42P01", _missing),
     ("42703", _missing),

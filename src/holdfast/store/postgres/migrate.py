@@ -41,12 +41,14 @@ CREATE TABLE IF NOT EXISTS {SCHEMA}.migrations (
 
 
 class Offered(NamedTuple):
-    """What a database can do. `vector_schema` is where pgvector is, '' where it is not."""
+    """What a database can do. `vector_schema` is where pgvector is, '' where it is not; `hasty`
+    says that the server acknowledges before it has written, unless it is told otherwise."""
 
     version: int
     partitions: int
     citus: bool
     vector_schema: str
+    hasty: bool
 
 
 def prepare(
@@ -67,7 +69,9 @@ def prepare(
         f"SELECT version, partitions, citus FROM {SCHEMA}.migrations ORDER BY version DESC"
     ).fetchone()
     assert row is not None
-    return Offered(row[0], row[1], row[2], _vector_schema(connection))
+    commit = connection.execute("SHOW synchronous_commit").fetchone()
+    hasty = commit is not None and commit[0] == "off"
+    return Offered(row[0], row[1], row[2], _vector_schema(connection), hasty)
 
 
 def _refuse_unfit(connection: psycopg.Connection[Any], address: str) -> None:

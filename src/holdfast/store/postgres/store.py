@@ -57,7 +57,9 @@ class PostgresStore:
         self._thread = threading.local()
         names = dict.fromkeys([SCHEMA, "public", self.offered.vector_schema])
         search_path = ", ".join(f'"{name}"' for name in names if name)
-        self._connections = Connections(self._url, self.address, search_path)
+        self._connections = Connections(
+            self._url, self.address, search_path, hasty=self.offered.hasty
+        )
 
     def _ready(self) -> None:
         if self._closed:
