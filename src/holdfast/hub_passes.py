@@ -54,7 +54,22 @@ class HubPasses(HubBase):
 
             core, home = self.core.for_upkeep(), self.home
             core.begin("journaler", lambda: Shadow(core, home))
+        if self.core.settings["memConsolidate.enabled"]:
+            self._run_what_is_due()
         return observed
+
+    def _run_what_is_due(self) -> None:
+        """Has passes that are due run in the background, where no worker does it."""
+        if self.core.is_worked or self.core.permit is not None:
+            return
+        from holdfast.passes.due import Due
+
+        core, home, kind = self.core.acting(), self.home, type(self)
+
+        def open_hub(name: str) -> HubPasses:
+            return kind(core, engine.hubs.find_hub(core, name), home)
+
+        core.begin("due", lambda: Due(core, open_hub))
 
     def flush(
         self, messages: Iterable[Any] | str | None = None, *, session: str | None = None

@@ -543,6 +543,26 @@ def test_it_does_not_run_by_itself_unless_it_is_switched_on(hub: HubMemory) -> N
     assert shown(hub) == []
 
 
+def test_a_program_that_shows_turns_has_it_run_in_the_background(tmp_path: Path) -> None:
+    clock = FixedClock()
+    given = {"memConsolidate.enabled": True}
+    with open_for_tests(tmp_path, clock=clock, settings=given) as memory:
+        hub = memory.hub()
+        note(hub, "Important: the dentist is Dr High")
+        hub.observe_turn("Good morning.", "Good morning!")
+        memory.core.wait()
+        assert shown(hub) == ["Important: the dentist is Dr High"]
+        note(hub, "Important: the gate is blue")
+        clock.tick(hours=23)
+        hub.observe_turn("Good night.", "Good night!")
+        memory.core.wait()
+        assert len(shown(hub)) == 1
+        clock.tick(hours=2)
+        hub.observe_turn("Good morning.", "Good morning!")
+        memory.core.wait()
+        assert len(shown(hub)) == 2
+
+
 def test_a_plan_goes_through_json_and_back(hub: HubMemory) -> None:
     note(hub, "Important: the dentist is Dr High")
     long_term(hub, "Prefers dark mode")
