@@ -105,7 +105,7 @@ class Endpoint:
             return self._refused(error.response)
         except sdk.APIConnectionError as error:
             return self._broken(error.__cause__, left_s)
-        except httpx2.HTTPError as error:
+        except (httpx2.HTTPError, UnicodeError) as error:  # the latter: a host of odd dots
             return self._broken(error, left_s)
         except (sdk.APIError, ValueError, TypeError, RecursionError) as error:
             # An answer that the SDK itself trips over.
@@ -142,15 +142,23 @@ class Endpoint:
             )
         if isinstance(cause, httpx2.TimeoutException):
             return self._late(left_s)
-        reason = type(cause).__name__
-        if isinstance(cause, httpx2.ConnectError):
+        if "CERTIFICATE_VERIFY_FAILED" in str(cause):
             return Fault(
-                f"{self._who} cannot be reached ({reason}).",
+                f"{self._who} has a certificate that is not trusted here.",
+                "Check the URL; SSL_CERT_FILE names a file of certificates of your own.",
+                again=False,
+            )
+        if isinstance(cause, httpx2.ConnectError | UnicodeError):
+            # What the system says of it, such as 'Connection refused'.
+            return Fault(
+                f"{self._who} cannot be reached: {_line(str(cause))}.",
                 "Check the URL and that the server runs.",
                 now=True,
             )
         return Fault(
-            f"{self._who} broke off the connection ({reason}).", "Try again later.", now=True
+            f"{self._who} broke off the connection ({type(cause).__name__}).",
+            "Try again later.",
+            now=True,
         )
 
     def _refused(self, response: Response) -> Fault:
@@ -256,9 +264,14 @@ def _asked_to_wait(response: Response) -> float | None:
 
 def _reason(response: Response) -> str:
     """What the server gave as its reason, in one short line of plain characters."""
-    text = response.content[: _REASON_CHARS_MAX * 8].decode("utf-8", "replace")
-    line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
-    return f": {line[:_REASON_CHARS_MAX]}" if line else ""
+    line = _line(response.content[: _REASON_CHARS_MAX * 8].decode("utf-8", "replace"))
+    return f": {line}" if line else ""
+
+
+def _line(text: str) -> str:
+    """A short line of plain characters."""
+    plain = "".join(character if character.isprintable() else " " for character in text)
+    return " ".join(plain.split())[:_REASON_CHARS_MAX]
 
 
 def _without(message: str, key: str) -> str:

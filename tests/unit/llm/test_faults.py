@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import logging
+import shutil
+import ssl
+import subprocess
 import threading
 import time
 import tracemalloc
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +17,7 @@ import pytest
 from holdfast.errors import ModelError
 from holdfast.llm import endpoint
 from holdfast.llm.base import Answer, Message, Model
+from holdfast.llm.find import find_model
 from holdfast.llm.line import RESPONSE_BYTES_MAX
 from holdfast.llm.wire import TEXT_CHARS_MAX
 from tests.unit.llm.protocols import OPENAI, PROTOCOLS, Protocol
@@ -101,9 +106,50 @@ def test_a_fault_that_passes_is_tried_again_a_few_times(
 def test_a_server_that_is_not_there_says_so() -> None:
     with serving(hang) as server:
         model = OPENAI.model(server)
-    with pytest.raises(ModelError, match="cannot be reached") as caught:
+    with pytest.raises(ModelError, match=r"cannot be reached: .*[Rr]efused") as caught:
         ask(model)
     assert caught.value.again
+
+
+@both
+def test_a_host_that_cannot_be_one_is_not_reached(
+    protocol: Protocol, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MY_KEY", "k")
+    model = find_model(f"{protocol.name}:m@http://a..b/v1", key_variable_named="MY_KEY")
+    assert model is not None
+    with pytest.raises(ModelError, match="cannot be reached"):
+        ask(model)
+
+
+@both
+def test_a_certificate_that_nobody_vouches_for_is_refused(
+    protocol: Protocol, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("MY_KEY", "sk-not-for-strangers")
+    with serving(reply(protocol.says("Hi."))) as server:
+        server.socket = own_certificate(tmp_path).wrap_socket(server.socket, server_side=True)
+        url = server.url.replace("http://127.0.0.1", "https://localhost")
+        model = find_model(f"{protocol.name}:m@{url}", key_variable_named="MY_KEY")
+        assert model is not None
+        with pytest.raises(ModelError, match="certificate that is not trusted") as caught:
+            ask(model)
+        assert server.heard == []
+    assert not caught.value.again
+
+
+def own_certificate(folder: Path) -> ssl.SSLContext:
+    """What a server shows that has signed for itself."""
+    key, certificate = folder / "key.pem", folder / "certificate.pem"
+    words = ("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes")
+    files = ("-keyout", str(key), "-out", str(certificate), "-days", "2", "-subj", "/CN=localhost")
+    openssl = shutil.which("openssl")
+    if openssl is None:
+        pytest.skip("openssl makes the certificate")
+    subprocess.run([openssl, *words, *files], check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    return context
 
 
 @both
