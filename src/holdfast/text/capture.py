@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 from holdfast.text.capture_clauses import Clause, Sentence, clauses, sentences
 from holdfast.text.capture_dates import resolve
-from holdfast.text.capture_person import finish, others, tell
-from holdfast.text.capture_rules import (
+from holdfast.text.capture_grammar import Rule
+from holdfast.text.capture_guards import (
     FRONTED,
     OPENING,
     PASSING,
@@ -26,9 +26,9 @@ from holdfast.text.capture_rules import (
     SUPPOSED,
     THIRD,
     WANTED,
-    Rule,
-    compiled,
 )
+from holdfast.text.capture_person import finish, others, tell
+from holdfast.text.capture_rules import compiled
 
 # A turn that states more is a form, or a list somebody pasted.
 CAPTURED_MAX = 20

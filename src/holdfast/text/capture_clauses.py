@@ -13,8 +13,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from holdfast.text.capture_guards import OPENING
 from holdfast.text.capture_person import fold
-from holdfast.text.capture_rules import OPENING
 
 # A longer clause holds more than one thing, and a rule on its opening proves little.
 CLAUSE_CHARS_MAX = 220

@@ -1,0 +1,80 @@
+"""What stands before, behind or anywhere in a clause and decides whether it is a statement at all:
+words that suppose, wish or point elsewhere, openings without meaning, times put in front.
+"""
+
+from __future__ import annotations
+
+import re
+
+from holdfast.text.capture_grammar import COUNT, EACH
+from holdfast.text.capture_words import any_of
+
+# The clause is supposed, wished, hedged, or taken back.
+SUPPOSED = re.compile(
+    r"\b(?:if|unless|would|wouldn'?t|could|couldn'?t|should|might|maybe|perhaps|suppose"
+    r"|imagine|pretend|wish|wishing|hope|hopefully|hypothetical\w*|probably|possibly|guess"
+    r"|supposedly|allegedly|apparently|wonder\w*|thinking (?:about|of)|considering|not "
+    "sure|dunno|almost|nearly|tempted|fingers crossed|or something|or whatever|kind of "
+    r"wish|someday|one day|dream(?:ed|t)? (?:that|of))\b|(?:^| )(?:i|we)'d\b|\bor\b.*\?"
+)
+# It points to something that it does not hold.
+POINTS = re.compile(
+    r"\b(?:it|it'?s|this|these|those|here|there|you|you're|your|yours|yourself|thing"
+    "|things|stuff|both of them|same|ones|such|one|also that|so much better|later|that "
+    r"day|that name|the next day|the other day|myself some)\b|\bthat$|\bthat(?= (?:too|as "
+    "well|for|in|on|at|with|from|to|by|part|thing|one|way|kind|sort|idea|place|guy|now))"
+)
+# With a relative in the clause these are somebody.
+THIRD = re.compile(r"\b(?:he|she|him|her|his|hers|they|them|their|theirs)\b")
+# It holds for a while.
+PASSING = re.compile(
+    r"\b(?:today|tonight|tomorrow|yesterday|right now|at the moment|for now|just now|this "
+    "(?:morning|week|evening|afternoon|time|weekend)|at present|a minute|a sec|until "
+    "(?:later|then)|for the moment|temporarily|in this case|for this (?:one|task"
+    r"|project)?)\b"
+)
+# The first verb is about what somebody might do: nothing is stated yet.
+WANTED = re.compile(
+    r"(?:i|we) (?:\w+ly |just |also |still |really )?(?:want|need|wanna|gotta|plan|intend"
+    "|have to|had to|should|must|hope|tried|try|think|guess|believe|feel|know|forgot"
+    r"|remember|mean|meant|heard|saw|said|asked|wonder|wish)\b"
+)
+# Greetings, fillers and what leads over: left out of what is told.
+_OPENINGS = any_of(
+    r"""
+    and, but, so, also, ok, okay, btw, by the way, actually, please, oh, well, yes, yeah, yep,
+    yup, no, nope, nah, hi, hello, hey, hiya, hi there, hey there, hello there, morning,
+    good morning, good evening, good afternoon, fyi, ps, p\.s\., pps, anyway, anyways, plus,
+    then, right, sure, thanks, thank you, cheers, lol, haha, hmm+, um+, uh+, ah+, wow, cool,
+    great, nice, look, listen, see, honestly, tbh, frankly, personally, for context, context,
+    some context, background, for background, just so you know, just fyi, just to let you know,
+    so you know, to be clear, to be honest, in general, in case it matters, for the record,
+    as you know, as i said, like i said, as i mentioned, like i mentioned, turns out, fun fact,
+    btw just, guess what, big news, good news, bad news, great news, news, update, quick update,
+    edit, correction, note, unfortunately, luckily, fortunately, sadly, thankfully, happily,
+    finally, basically, the thing is, thing is, because, cause, cuz, since, as, yet, now,
+    these days, nowadays, currently, at work, at home, in my free time, in my spare time,
+    when it comes to \w+, for me, about me, a bit about me, a little about me, me, user, human,
+    first, second, third, lastly, also just, besides, still, i think you should know(?: that)?,
+    you should know(?: that)?, did i mention(?: that)?, i should mention(?: that)?,
+    i should say(?: that)?, i forgot to (?:say|mention)(?: that)?, i meant to tell you(?: that)?,
+    just remembered, so yeah, well yeah, mind you, need to mention, important, heads up, in fact,
+    especially as, especially since, remember
+    """
+)
+OPENING = re.compile(
+    rf"(?:(?:{_OPENINGS}|(?:after|following) [^,?]{{3,60}}?"
+    r"(?=,? (?:i|we) (?:decided|agreed|settled|chose)\b),?)"
+    r"[,:!.]*(?: -+| –| —)? +|[^\w\s'\"(]+ *)"
+)
+# 'Every morning I run' is told as 'Runs every morning'.
+FRONTED = re.compile(
+    rf"(?P<when>(?:on |in |at )?(?:the )?(?:{EACH}|(?:mornings|evenings|weekends"
+    "|weekdays))(?: (?:before|after) work)?|(?:last|next|this) (?:week|month|year|spring"
+    "|summer|autumn|fall|winter|january|february|march|april|may|june|july|august"
+    "|september|october|november|december|monday|tuesday|wednesday|thursday|friday"
+    rf"|saturday|sunday|weekend)|yesterday|in (?:\d{{4}}|january|february|march|april|may"
+    rf"|june|july|august|september|october|november|december)(?: \d{{4}})?|(?:\d+"
+    rf"|{COUNT}|a few|a couple of) (?:days|weeks|months|years) ago),? (?=(?:i|we)(?:'?m"
+    "|'?ve|'ll)? )"
+)
