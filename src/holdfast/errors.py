@@ -137,13 +137,16 @@ class EmbedderError(HoldfastError):
 
 class ModelError(HoldfastError):
     """A language model is missing, cannot be reached, answered nothing usable, or its cap is
-    reached; `again` says whether another attempt may help."""
+    reached; `again` says whether another attempt may help, `requests` how many were made."""
 
     exit_code = 10
 
-    def __init__(self, message: str, *, hint: str = "", again: bool = False) -> None:
+    def __init__(
+        self, message: str, *, hint: str = "", again: bool = False, requests: int = 1
+    ) -> None:
         super().__init__(message, hint=hint)
         self.again = again
+        self.requests = requests
 
 
 class CallCancelled(HoldfastError):

@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 
 class UsageRow(NamedTuple):
-    """What one pass spent with one model on one UTC day. Tokens are as the server counted them."""
+    """What one pass spent with one model on one UTC day. Tokens are as the server counted them, or
+    a guess where it counts nothing; `failed` is how often nothing usable came of asking."""
 
     day: date
     work: str

@@ -81,8 +81,8 @@ class _Metered:
             answer = self._model.ask(
                 system, messages, tools=tools, tokens_max=tokens_max, timeout_s=timeout_s
             )
-        except ModelError:
-            self._record(Usage(1), failed=1)
+        except ModelError as error:
+            self._record(Usage(error.requests), failed=1)
             raise
         self._record(answer.usage, failed=0)
         return answer
@@ -168,6 +168,7 @@ def refuse_over_cap(core: Core) -> None:
         raise ModelError(
             f"The {cap:,} tokens of language models for today are used up ({spent:,} were spent).",
             hint="It goes on tomorrow (UTC); `llm.tokens_per_day` sets how many there are.",
+            requests=0,
         )
 
 

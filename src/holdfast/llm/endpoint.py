@@ -80,7 +80,9 @@ class Endpoint:
             if not came.now or attempt == RETRIES_MAX or time.monotonic() + delay_s >= until:
                 break
             self._wait(delay_s)
-        raise ModelError(_without(came.message, key), hint=came.hint, again=came.again)
+        raise ModelError(
+            _without(came.message, key), hint=came.hint, again=came.again, requests=attempt + 1
+        )
 
     def _once(self, sdk: ModuleType, send: Send, key: str, left_s: float) -> Any | Fault:
         """One try: the JSON of a good answer, or what went wrong."""
@@ -226,6 +228,7 @@ class Endpoint:
                 f"The environment variable {self._key_variable} for the key of the language model"
                 f" {self.spec.name} is not set.",
                 hint="Set it, or name another with `llm.key_variable`.",
+                requests=0,
             )
         # Checked here, since the error of a library below would show the key.
         if not (key.isascii() and key.isprintable()):
@@ -233,6 +236,7 @@ class Endpoint:
                 f"The key in the environment variable {self._key_variable} has characters that"
                 " cannot be sent.",
                 hint="Copy it again, without line breaks.",
+                requests=0,
             )
         return key
 
@@ -252,6 +256,7 @@ def need(module: str) -> ModuleType:
         raise ModelError(
             f"This language model needs the package {module}, which cannot be imported ({error}).",
             hint='Install it from a checkout: pip install ".[llm]"',
+            requests=0,
         ) from None
 
 

@@ -34,6 +34,8 @@ RESULT_CHARS_MAX = 20_000
 _SECONDS_MIN = 0.1
 # A character is rarely more than a token where a server counts nothing, and often a quarter.
 _CHARS_PER_TOKEN = 4
+# How it begins when a call could not be done.
+_ERROR = "Error: "
 # What a model names comes back to it in an error; enough to know it by.
 _NAME_CHARS_MAX = 80
 
@@ -68,7 +70,20 @@ def talk(
 ) -> Talk:
     """Asks, does what the model calls for, tells it the answers, until it has no more calls or a
     bound is reached. The calls of the last round are done; their answers are told to nobody."""
-    tools = tools or {}
+    found = _talk(model, system, prompt, tools or {}, limits, clock)
+    if found.ended != "done":
+        _log(f"{model.name}: the talk ended with its {found.ended}, after {found.usage}")
+    return found
+
+
+def _talk(
+    model: Model,
+    system: str,
+    prompt: str,
+    tools: Tools,
+    limits: Limits,
+    clock: Callable[[], float],
+) -> Talk:
     offered = [tool for tool, _ in tools.values()]
     messages = [Message("user", prompt)]
     usage = Usage()
@@ -95,6 +110,8 @@ def talk(
             if clock() >= until:
                 return Talk(text, usage, "time")
             said = _done(call, tools) if number < CALLS_MAX else _too_many()
+            if said.startswith(_ERROR):
+                _log(f"{model.name}: a call of its was refused")
             messages.append(Message("tool", said, answers=call.id))
     return Talk(text, usage, "rounds")
 
@@ -142,17 +159,24 @@ def _done(call: ModelCall, tools: Tools) -> str:
     """The tool's answer, or what is wrong with the call."""
     if call.name not in tools:
         known = ", ".join(tools) or "none"
-        return f"Error: there is no tool `{call.name[:_NAME_CHARS_MAX]}`. There are: {known}."
+        return f"{_ERROR}there is no tool `{call.name[:_NAME_CHARS_MAX]}`. There are: {known}."
     tool, handler = tools[call.name]
     arguments = read_arguments(call.arguments, tool.schema)
     if isinstance(arguments, str):
-        return f"Error: {arguments}"
+        return f"{_ERROR}{arguments}"
     try:
         return handler(arguments)[:RESULT_CHARS_MAX]
     except (InvalidInput, NotFound, Conflict, Forbidden) as error:
         # What it asked for cannot be done. A store that fails is another matter, and raises.
-        return f"Error: {error}"
+        return f"{_ERROR}{error}"
 
 
 def _too_many() -> str:
-    return f"Error: at most {CALLS_MAX} calls of one answer are done; this one was not."
+    return f"{_ERROR}at most {CALLS_MAX} calls of one answer are done; this one was not."
+
+
+def _log(said: str) -> None:
+    """For who looks into why little comes of a model; what was said is not part of it."""
+    import logging
+
+    logging.getLogger("holdfast.llm").info("%s.", said)

@@ -46,12 +46,13 @@ def test_what_was_spent_is_added_up_by_day_pass_and_model(tmp_path: Path) -> Non
 
 
 def test_a_request_that_failed_is_counted_too(tmp_path: Path) -> None:
-    with open_for_tests(tmp_path, model=ScriptedModel([ModelError("Down.")])) as memory:
+    down = ModelError("Down.", requests=3)
+    with open_for_tests(tmp_path, model=ScriptedModel([down])) as memory:
         hub = memory.hub()
         with pytest.raises(ModelError, match="Down"):
             ask(hub)
         assert usage(hub.core, hub.id, "h", days=1) == [
-            UsageRow(TODAY, "journal", "scripted", 1, 1)
+            UsageRow(TODAY, "journal", "scripted", 3, 1)
         ]
 
 

@@ -184,6 +184,7 @@ def test_a_server_elsewhere_is_not_asked_without_a_key(
     with pytest.raises(ModelError, match=f"{variable} for the key .* is not set") as caught:
         ask(model)
     assert not caught.value.again
+    assert caught.value.requests == 0
 
 
 def test_a_key_that_cannot_be_sent_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -119,6 +119,18 @@ def test_endless_calls_end_with_the_rounds(answer: Answer) -> None:
     assert found.usage == Usage(3, 300, 30)
 
 
+def test_what_a_model_does_wrong_is_in_the_log_and_what_it_said_is_not(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level("INFO", "holdfast.llm")
+    model = ScriptedModel([call("whisper", {"a": "private"}, text="private")], again=True)
+    talk(model, "private", "private", adding(), Limits(rounds=2))
+    assert len(caplog.records) == 3
+    assert "ended with its rounds" in caplog.text
+    assert "private" not in caplog.text
+    assert "whisper" not in caplog.text
+
+
 def test_the_calls_of_the_last_round_are_done() -> None:
     done: list[dict[str, Any]] = []
     model = ScriptedModel([call("add", {"a": 1, "b": 2})], again=True)
