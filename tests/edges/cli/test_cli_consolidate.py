@@ -41,6 +41,13 @@ def test_it_does_what_it_planned_and_says_how_to_take_it_back(noted: Run) -> Non
     assert noted("list", "--layer", "long_term").rows == []
 
 
+def test_a_memory_tells_what_it_was_made_from(noted: Run) -> None:
+    made = noted("consolidate", "--json").json["done"][1]["memory"]
+    got = noted("get", str(made["number"]), "--json").json
+    assert got["metadata"]["sources"] == [noted("get", n, "--json").json["id"] for n in "21"]
+    assert noted("history", str(made["number"])).rows[0][3] == "consolidate"
+
+
 def test_a_plan_is_written_edited_and_done(noted: Run, tmp_path: Path) -> None:
     file = tmp_path / "plan.md"
     told = noted("consolidate", "--plan", str(file))

@@ -152,7 +152,13 @@ def _show_memory(call: Call, memory: Memory) -> None:
     call.out.line(visible(memory.content))
 
 
+# More sources than this are a merge of a whole file; --json has all of them.
+_SOURCES_SHOWN = 10
+
+
 def _facts(call: Call, memory: Memory) -> list[tuple[str, str]]:
+    from holdfast.domain.memory import made_from
+
     moments = [
         (name, call.out.time(getattr(memory, f"{name}_at")))
         for name in ("occurred", "created", "updated", "accessed", "expires", "forgotten")
@@ -174,6 +180,7 @@ def _facts(call: Call, memory: Memory) -> list[tuple[str, str]]:
         ("source", " ".join(filter(None, (memory.source, memory.source_path)))),
         *moments,
         ("valid", valid if memory.valid_from or memory.valid_until else ""),
+        ("made from", ", ".join(_number(call, one) for one in made_from(memory)[:_SOURCES_SHOWN])),
         ("supersedes", _number(call, memory.supersedes)),
         ("superseded by", _number(call, memory.superseded_by)),
         ("version", str(memory.version)),
