@@ -78,3 +78,60 @@ FRONTED = re.compile(
     rf"|{COUNT}|a few|a couple of) (?:days|weeks|months|years) ago),? (?=(?:i|we)(?:'?m"
     "|'?ve|'ll)? )"
 )
+
+# What somebody asks to be remembered comes behind one of these.
+EXPLICIT = re.compile(
+    r"(?:(?:can|could|would|will) you +)?(?:please +|pls +)?(?:also +)?(?:(?:remember|keep in mind"
+    r"|bear in mind|don'?t forget|do not forget|never forget|make a note|take note|memori[sz]e"
+    r"|save (?:this|to memory|in memory)|store (?:this|in memory)|add to (?:your )?memory"
+    r"|note to self|note down|write down|commit to memory)(?: this| the following)?"
+    r"(?: for (?:later|next time|the future))?(?: *[:,] *| +that +| +(?=(?:i|i'?m|we|my|our) "
+    r"|the .{2,60} (?:is|are|was|were|has|have|will|can|must|goes|runs|starts|lives|uses) ))"
+    r"|for (?:future|later) reference *[,:]? +)"
+    # Of 'that time', 'that one' somebody only speaks.
+    r"(?! |(?:time|day|one|when|night|guy|thing|the time|the day|to|you|your|how|what|where|who)\b)"
+)
+DECISION_LABEL = re.compile(r"(?:the |our |final |my )?decision(?: is)? ?: ?")
+# Said to the one who hears it, and of no use to anybody else.
+TO_YOU = re.compile(r"\b(?:you|you're|you'll|your|yourself)\b(?! (?:should|must|always|never))")
+# Orders to the assistant that hold from now on, not for the task at hand.
+_ORDERS = any_of(
+    """
+    use, answer, reply, respond, write, speak, keep, avoid, call, give, include, add, show, format,
+    ask, explain, start, end, put, run, address, assume, cite, talk, send, make, be, suggest,
+    recommend, commit, push, mention, apologi[sz]e, translate, return, prefer, convert, sign
+    """
+)
+STANDING = re.compile(
+    r"(?:(?:from now on|going forward|in (?:the )?future|as a rule|by default),? (?:please )?"
+    r"(?:always |never |only |don'?t |do not |just )?|(?:please )?(?:always|never) )"
+    rf"{_ORDERS} \S"
+)
+# 'Moved to Lisbon': people leave themselves out. Past forms only, as others are orders as well.
+SUBJECTLESS = re.compile(
+    r"(?:just |finally |recently |also )?(?:been (?:\w+ing|into)|lost|started|moved|got|quit|joined"
+    r"|switched|bought|sold|adopted|became|decided|graduated|had|won|finished|met|went|left|opened"
+    r"|launched|retired|visited|attended|landed|broke up|signed up|stopped|gave up|passed|dyed|ran"
+    r"|turned|celebrated|volunteered|performed|accepted|resigned) "
+)
+# No rule begins with another word.
+STARTS = re.compile(
+    r"(?:i|i'?m|i'?ve|we|we're|we'?ve|my|our|the|let'?s|one of|call|calls|people|everyone|everybody"
+    r"|friends|they|just|please|you)\b|.{1,60} is (?:my|our) "
+)
+# Words that only end a sentence.
+LAST_WORDS = tuple(
+    f" {word}"
+    for word in (  # noqa: SIM905 - a list of thirty quoted words is harder to read
+        "too|as well|either|though|tho|lol|haha|btw|by the way|fyi|tbh|actually|honestly|please|pls"
+        "|thanks|thank you|xd|x|xx|now|you know|of course|obviously|again|right|ok|okay|anyway"
+        "|if that matters|in case that helps|so far|unfortunately|and|but|so"
+    ).split("|")
+)
+# What looks as if it pointed elsewhere, and does not: 'this year', 'one of'.
+_MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
+POINTS_NOWHERE = re.compile(
+    r"\bthis (?:year|month|spring|summer|autumn|fall|winter|week|weekend|coming \w+|past \w+"
+    rf"|{_MONTHS})\b|\bone (?:of|son|daughter|dog|cat|brother|sister|kid|child)\b|\bsame-"
+    r"|\bthese days\b"
+)
