@@ -61,6 +61,7 @@ WALK = (
     ("log", "add", "user", "Hello", "there", "--at", "2024-05-03"),
     ("log",),
     ("stats",),
+    ("usage",),
     ("purge", "2", "--yes"),
     ("get", "99"),
     ("list", "--order", "sideways"),
