@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from holdfast.domain.draft import Draft
 from holdfast.domain.memory import Boundary, Layer, Memory, Origin, Source, Trust
-from holdfast.domain.record import Record
 from holdfast.engine.core import Core, require_hub
 from holdfast.engine.recorder import Recorder
 from holdfast.engine.remember import Prepared, placed, prepare, supersede_all
@@ -24,13 +23,10 @@ from holdfast.errors import InvalidInput
 from holdfast.text import normalise
 
 if TYPE_CHECKING:
-    from holdfast.store.base import Reader, Writer
+    from holdfast.store.base import Writer
 
 Outcome: TypeAlias = Literal["stored", "mentioned", "superseded", "held", "dropped"]
 
-# The record that counts outcomes, one for each hub.
-KIND = "capture"
-_COUNTS = "counts"
 # The beginning of the reason for which a rival waits; who reviews tells a conflict by it.
 CONTRADICTS = "contradicts "
 # In the metadata of what only the assistant said.
@@ -83,7 +79,7 @@ def take_proposals(
     finish: Callable[[Writer, list[Taken]], None] | None = None,
 ) -> list[Taken]:
     """Takes proposals in, in order, all in one transaction. `finish` runs inside it, after them:
-    whoever works on a job ends it there."""
+    whoever works on a job ends it there, and counts what became of them."""
     taken: list[Taken | None] = []
     drafts: list[Draft] = []
     for proposal in proposals:
@@ -96,27 +92,10 @@ def take_proposals(
         require_hub(writer, hub_id, hub)
         recorder = Recorder(core, writer, hub_id, "remember", reason=reason)
         results = [one or _take(writer, recorder, core, next(prepared)) for one in taken]
-        if results:
-            _count(core, writer, hub_id, results)
         if finish is not None:
             finish(writer, results)
     recorder.embed()
     return results
-
-
-def captured(reader: Reader, hub_id: str) -> dict[str, int]:
-    """How many proposals had which outcome, since the hub was made; those dropped by reason."""
-    record = reader.record(hub_id, KIND, _COUNTS)
-    return {} if record is None else {name: int(count) for name, count in record.body.items()}
-
-
-def _count(core: Core, writer: Writer, hub_id: str, results: Sequence[Taken]) -> None:
-    counts = captured(writer, hub_id)
-    for result in results:
-        name = result.outcome
-        key = f"{name}: {result.reason}" if name == "dropped" else name
-        counts[key] = counts.get(key, 0) + 1
-    writer.put_record(Record(hub_id, KIND, _COUNTS, core.now(), counts))
 
 
 # Before the write
@@ -190,7 +169,7 @@ def _as_line(core: Core, proposal: Proposal, draft: Draft) -> Draft:
 
 def _take(writer: Writer, recorder: Recorder, core: Core, item: Prepared) -> Taken:
     memory = item.memory._replace(created_at=recorder.change.at)
-    rivals = find_rivals(writer, memory)
+    rivals = find_rivals(writer, memory, item.indexed)
     same = [one for one in rivals if one.verdict.relation == "same" and _same_time(memory, one)]
     if same and memory.metadata.get(SAID_BY) == ASSISTANT:
         # The agent may only repeat what memory told it: that is no sign that it matters.
@@ -220,6 +199,9 @@ def _same_time(memory: Memory, rival: Rival) -> bool:
 
 def _mention(writer: Writer, recorder: Recorder, rival: Rival) -> Taken:
     there = rival.memory
+    if there.quarantine and there.state == "archived":
+        # A person said no to it; saying it again does not put it before them again.
+        return Taken("dropped", there, "rejected")
     if there.state in ("archived", "cooling"):
         # What is said again is of use again.
         there = recorder.revise(there, state="active", state_reason="")

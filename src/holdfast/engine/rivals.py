@@ -15,6 +15,7 @@ from holdfast.store.values import TermQuery
 from holdfast.text.slot_words import sought
 
 if TYPE_CHECKING:
+    from holdfast.engine.passages import Indexed
     from holdfast.store.base import Reader
     from holdfast.store.values import Candidate
     from holdfast.text.slots import Verdict
@@ -27,6 +28,9 @@ _CANDIDATES_MAX = 60
 # index terms that tell short statements from long texts, before any row is read.
 _OF_KIND_MAX = 300
 _EVERYTHING = Filter(states=(), forgotten=None, quarantined=None)
+# Paraphrases of short statements lie above, one changed word of sense mostly below; `near` has made
+# sure before that names, numbers and denials are the same.
+_SAME_COSINE = 0.965
 # Of a move some months ago people speak as news; of one years ago they speak as of the past, and
 # what was learnt since may be newer.
 _NEWS = timedelta(days=180)
@@ -43,9 +47,9 @@ class Rival(NamedTuple):
     protected: str = ""
 
 
-def find_rivals(reader: Reader, memory: Memory) -> list[Rival]:
+def find_rivals(reader: Reader, memory: Memory, index: Indexed | None = None) -> list[Rival]:
     """What is in force or held, for the same eyes and of the same person, and is not unrelated to
-    the new memory; the newest first."""
+    the new memory; the newest first. With an index, its vectors tell what says the same too."""
     alike = {one.id: one for one in reader.memories_by_hash(memory.hub_id, memory.content_hash)}
     if _is_short(memory.content):
         alike |= reader.memories_by_id(memory.hub_id, _candidates(reader, memory))
@@ -58,17 +62,45 @@ def find_rivals(reader: Reader, memory: Memory) -> list[Rival]:
     ]
     if not there:
         return []
-    # Here, because its patterns cost some milliseconds that a hub without candidates need not pay.
-    from holdfast.text.slots import compare
-
     found = [
         Rival(one, verdict, _protected(memory, one))
         for one in there
-        if (verdict := compare(memory.content, one.content)).relation != "unrelated"
+        if (verdict := _verdict(reader, memory, one, index)).relation != "unrelated"
         if _comparable(memory, one)
     ]
     found.sort(key=lambda rival: -rival.memory.number)
     return found
+
+
+def _verdict(reader: Reader, memory: Memory, other: Memory, index: Indexed | None) -> Verdict:
+    # Here, because its patterns cost some milliseconds that a hub without candidates need not pay.
+    from holdfast.text.slots import Verdict, compare
+    from holdfast.text.wordings import adds_nothing, near
+
+    verdict = compare(memory.content, other.content)
+    if verdict.relation == "unrelated" and adds_nothing(memory.content, other.content):
+        return Verdict("same", "the older one says it already")
+    if verdict.relation != "unrelated" or index is None or not index.model:
+        return verdict
+    if near(memory.content, other.content) and _cosine(reader, other, index) >= _SAME_COSINE:
+        return Verdict("same", "they mean the same")
+    return verdict
+
+
+def _cosine(reader: Reader, other: Memory, index: Indexed) -> float:
+    """How near two short memories are in meaning; 0 where one has no vector of this model."""
+    own = [vector for entry in index.entries for vector in entry.vectors]
+    rows = reader.vectors_of(other.hub_id, index.model, other.id)
+    if len(own) != 1 or len(rows) != 1:
+        return 0.0
+    import numpy as np
+
+    from holdfast.embed.base import dequantise
+
+    one, two = dequantise(own[0]), dequantise(rows[0].vector)
+    if one.shape != two.shape:
+        return 0.0
+    return float(one @ two / (np.linalg.norm(one) * np.linalg.norm(two)))
 
 
 def _is_short(text: str) -> bool:
