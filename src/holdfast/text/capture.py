@@ -35,7 +35,7 @@ from holdfast.text.capture_guards import (
 )
 from holdfast.text.capture_own import BLANK, Sentence, sentences
 from holdfast.text.capture_person import finish, others, tell
-from holdfast.text.capture_rules import compiled
+from holdfast.text.capture_rules import rows_for
 
 # A turn that states more is a form, or a list somebody pasted.
 CAPTURED_MAX = 20
@@ -201,7 +201,7 @@ def _rule(folded: str, words: str) -> Rule | None:
     """The first row that the clause begins like."""
     if not STARTS.match(folded):
         return None
-    for rule, pattern in compiled():
+    for rule, pattern in rows_for(folded):
         match = pattern.match(folded)
         if match is None:
             continue

@@ -20,7 +20,22 @@ from holdfast.text.capture_rules_self import SELF
 RULES = (*CHANGES, *SELF, *PEOPLE, *LIKES, *DOING)
 
 
-@lru_cache(maxsize=1)
-def compiled() -> tuple[tuple[Rule, re.Pattern[str]], ...]:
-    """The rows with their patterns, compiled once a process."""
-    return tuple((rule, re.compile(rule.pattern)) for rule in RULES)
+def rows_for(folded: str) -> tuple[tuple[Rule, re.Pattern[str]], ...]:
+    """The rows that can match a clause by its first word, with their patterns."""
+    if folded.startswith(("i ", "i'", "im ", "ive ", "we ", "we'", "weve ")):
+        return _compiled("i")
+    return _compiled("my" if folded.startswith(("my ", "our ")) else "")
+
+
+@lru_cache(maxsize=3)
+def _compiled(subject: str) -> tuple[tuple[Rule, re.Pattern[str]], ...]:
+    """Compiled once a process, and only what is needed: all of them take a tenth of a second."""
+    rows = (rule for rule in RULES if _subject(rule) in ("", subject))
+    return tuple((rule, re.compile(rule.pattern)) for rule in rows)
+
+
+def _subject(rule: Rule) -> str:
+    """What a row's clauses begin with, where its pattern tells: 'i', 'my', or ''."""
+    if rule.pattern.startswith(("(?:i|we", "(?:i'?m|i am|", "(?:i'?ve|i have|")):
+        return "i"
+    return "my" if rule.pattern.startswith("(?:my|our) ") else ""
