@@ -149,6 +149,9 @@ def usage(core: Core, hub_id: str, hub: str, *, days: int) -> list[UsageRow]:
     with core.store.read() as reader:
         require_hub(reader, hub_id, hub)
         rows = [_row(one) for one in _since(reader, hub_id, first)]
+    if core.permit is not None:
+        # Where a model is served is the business of who has the machine.
+        rows = [row._replace(model=row.model.partition("@http")[0]) for row in rows]
     rows.sort(key=lambda row: (row.work, row.model))
     rows.sort(key=lambda row: row.day, reverse=True)
     return rows

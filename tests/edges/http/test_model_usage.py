@@ -16,11 +16,11 @@ from tests.edges.client.servers import served
 from tests.edges.http.conftest import Asking, House
 
 
-def _spend(hub: HubMemory, work: str = "journal") -> UsageRow:
+def _spend(hub: HubMemory, work: str = "journal", model: str = "openai:tiny") -> UsageRow:
     core = hub.core
     with core.store.write() as writer:
-        record(core, writer, hub.id, work, "openai:tiny", Usage(2, 70, 30), failed=1)
-    return UsageRow(core.now().date(), work, "openai:tiny", 2, 1, 70, 30)
+        record(core, writer, hub.id, work, model, Usage(2, 70, 30), failed=1)
+    return UsageRow(core.now().date(), work, model, 2, 1, 70, 30)
 
 
 def test_usage_is_told_by_day_pass_and_model(house: House, ask: Asking) -> None:
@@ -28,6 +28,13 @@ def test_usage_is_told_by_day_pass_and_model(house: House, ask: Asking) -> None:
     answer = ask.get("/v1/model-usage")
     assert answer.status_code == 200
     assert answer.json() == {"data": [{**row._asdict(), "day": row.day.isoformat()}]}
+
+
+def test_a_guest_is_not_told_where_a_model_is_served(house: House) -> None:
+    _spend(house.hub, model="openai:tiny@http://10.0.0.7:8000/v1")
+    assert house.hub.usage()[0].model == "openai:tiny@http://10.0.0.7:8000/v1"
+    ask = house.ask(house.member("vera", "viewer"))
+    assert ask.get("/v1/model-usage").json()["data"][0]["model"] == "openai:tiny"
 
 
 @pytest.mark.parametrize("days", ["0", "401", "many"])
