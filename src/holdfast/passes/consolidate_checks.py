@@ -175,9 +175,11 @@ def _known(step: Step, sources: Sequence[Memory], material: Material, near: Near
     for memory in near.to(newest, step.text):
         if memory.number in own or not memory.current(material.now):
             continue
-        same = compare(step.text, memory.content).relation == "same"
-        if memory.layer == "long_term" and same:
+        verdict = compare(step.text, memory.content)
+        if memory.layer == "long_term" and verdict.relation == "same":
             return f"#{memory.number} says so already"
+        if verdict.relation == "contradicts" and memory.number != step.replaces:
+            return f"it may contradict #{memory.number}: {verdict.reason}"
     later = near.overtaken(newest, step.text)
     if later is not None and later.current(material.now):
         return f"#{later.number} says otherwise since"

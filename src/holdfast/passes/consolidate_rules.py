@@ -35,6 +35,8 @@ POINTS_ENOUGH = 3
 _POINTS_SAID_AGAIN = 2
 _POINTS_WEIGHTY = 3
 _POINTS_PASSING = -2
+# What is wrong in long-term memory is worse than what is missing there: more than others can have.
+_POINTS_REPLACES = 1_000
 _AGAIN_MAX = 3
 # What says who somebody is, what they like, do and have decided lasts longer than what happened.
 _LASTING = frozenset({"preference", "person", "decision", "routine", "core"})
@@ -249,30 +251,21 @@ def grouped(lines: Iterable[Memory]) -> list[Group]:
 def _promotions(held: Sequence[Memory], material: Material) -> list[Step | Refused]:
     near = Near(held)
     fit = [line for line in material.journal if not unfit(line, material)]
-    lines = [line for line in fit if _counts(line, material)]
     # A line that does not count by itself may still speak against an older one.
     others = Near([*held, *fit])
     used = {source for memory in held for source in made_from(memory)}
     weighed: list[tuple[int, int, Step]] = []
     out: list[Step | Refused] = []
-    for group in grouped(lines):
+    for group in grouped(line for line in fit if _counts(line, material)):
         # Promoted before, perhaps in other words; or no longer true.
         if any(line.id in used for line in group.lines) or others.overtaken(group.newest):
             continue
-        step, old, reason = _promotion(group, near)
-        if step is None:
-            continue
-        points, why = weight(group)
-        if old is not None:
-            why = (reason, *why)
-            if refusal := may_replace(group.best, old, material):
-                out.append(Refused(step._replace(reason="; ".join(why)), refusal))
-                continue
-        elif points < POINTS_ENOUGH:
-            continue
-        # What is wrong in long-term memory is worse than what is missing there.
-        rank = 1_000 if old is not None else points
-        weighed.append((-rank, -group.best.number, step._replace(reason="; ".join(why))))
+        found = _promotion(group, near, material)
+        if isinstance(found, Refused):
+            out.append(found)
+        elif found is not None:
+            points, step = found
+            weighed.append((-points, -group.best.number, step))
     return [*out, *(step for _, _, step in sorted(weighed, key=lambda one: one[:2]))]
 
 
@@ -283,21 +276,27 @@ def _counts(line: Memory, material: Material) -> bool:
     return away is None or said_at(line) > away
 
 
-def _promotion(group: Group, near: Near) -> tuple[Step | None, Memory | None, str]:
-    """The step for lines that say the same, the long-term memory that it replaces, and why; no
-    step where long-term memory says so already."""
+def _promotion(group: Group, near: Near, material: Material) -> tuple[int, Step] | Refused | None:
+    """The step for lines that say the same, and its points; None where it has too few, or where
+    long-term memory says so already."""
     line = group.best
+    points, why = weight(group)
     numbers = tuple(memory.number for memory in group.lines)
-    step = Step("promote", numbers, line.content.strip(), line.category)
-    for old in near.to(line):
-        if words_key(old.content) == words_key(line.content):
-            return None, None, ""
-        verdict = compare(line.content, old.content)
-        if verdict.relation == "same":
-            return None, None, ""
+    step = Step("promote", numbers, line.content.strip(), line.category, reason="; ".join(why))
+    verdicts = [(old, compare(line.content, old.content)) for old in near.to(line)]
+    if any(verdict.relation == "same" for _, verdict in verdicts):
+        return None
+    for old, verdict in verdicts:
+        if verdict.relation == "contradicts" and points >= POINTS_ENOUGH:
+            # As a person would have it done who finds that it does.
+            doubted = step._replace(replaces=None if old.pinned else old.number)
+            return Refused(doubted, f"it may contradict #{old.number}: {verdict.reason}")
         if verdict.relation == "replaces" and said_at(group.newest) > said_at(old):
-            return step._replace(replaces=old.number), old, verdict.reason
-    return step, None, ""
+            reason = "; ".join((verdict.reason, *why))
+            instead = step._replace(replaces=old.number, reason=reason)
+            refusal = may_replace(group.best, old, material)
+            return Refused(instead, refusal) if refusal else (_POINTS_REPLACES, instead)
+    return (points, step) if points >= POINTS_ENOUGH else None
 
 
 UNTRUSTED = frozenset({"tool", "import"})

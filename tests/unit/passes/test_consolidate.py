@@ -212,6 +212,20 @@ def test_what_was_said_later_takes_the_place_of_what_it_contradicts(hub: HubMemo
     assert hub.recall("Where does he live? Berlin or Lisbon?")[0].memory.id == new.id
 
 
+def test_what_may_contradict_a_memory_is_left_to_a_person(hub: HubMemory) -> None:
+    long_term(hub, "Likes tea")
+    hub.core.clock.tick(days=1)  # type: ignore[attr-defined]
+    for day in (0, 1):
+        note(hub, "Hates tea", days_ago=day)
+    plan = hub.plan_consolidation()
+    assert plan.steps == ()
+    assert plan.refused[0].reason == "it may contradict #1: one denies what the other says"
+    # Who decides that it does moves the line up.
+    done = hub.consolidate(plan.text.replace("## Refused", ""))
+    assert [one.memory.content for one in done.done] == ["Hates tea"]
+    assert hub.get(1).superseded_by == done.done[0].memory.id
+
+
 def test_what_is_pinned_is_never_replaced_merged_away_or_retired(hub: HubMemory) -> None:
     long_term(hub, "Lives in Berlin", pinned=True)
     long_term(hub, "The trial runs", pinned=True, valid_until=hub.core.now() - timedelta(days=1))
@@ -561,6 +575,21 @@ def test_a_program_that_shows_turns_has_it_run_in_the_background(tmp_path: Path)
         hub.observe_turn("Good morning.", "Good morning!")
         memory.core.wait()
         assert len(shown(hub)) == 2
+
+
+def test_what_is_said_in_turns_comes_to_long_term_memory(opened: Opener) -> None:
+    memory = opened(memConsolidate__enabled=False)
+    hub = memory.hub()
+    for day in range(2):
+        hub.observe_turn("I prefer tabs over spaces.", "Noted.", session=f"day {day}")
+        memory.core.wait()
+        hub.core.clock.tick(days=1)  # type: ignore[attr-defined]
+    assert [(one.content, one.mention_count) for one in hub.list(layer="journal")] == [
+        ("Prefers tabs over spaces", 2)
+    ]
+    (done,) = hub.consolidate().done
+    assert done.memory.content == "Prefers tabs over spaces"
+    assert len(hub.recall("tabs or spaces?")) == 1
 
 
 def test_a_plan_goes_through_json_and_back(hub: HubMemory) -> None:
