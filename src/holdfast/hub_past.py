@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from holdfast.domain.memory import Memory
     from holdfast.engine.find import Reference
     from holdfast.engine.history import FieldDiff, Undone
+    from holdfast.files.attachment_archive import Packed
 
 
 class HubPast(HubBase):
@@ -61,3 +63,13 @@ class HubPast(HubBase):
         from holdfast.engine.transfer import export_hub
 
         return export_hub(self.core, self.id, self.name)
+
+    def export_files(self, path: str | os.PathLike[str]) -> Packed:
+        """The files that memories of this hub were made from, as an archive to go with an export,
+        and as far as that tells of them; nothing is written where there are none."""
+        from holdfast.files.attachment_archive import pack_for_export
+        from holdfast.files.attachments import Attachments
+
+        self._refuse_guest()
+        place = Attachments(self.core, self.id, self._here())
+        return pack_for_export(os.fspath(path), self.core, self.id, place)

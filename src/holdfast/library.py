@@ -5,13 +5,13 @@ calls the engine. Thread-safe.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from holdfast import engine
 from holdfast.domain.hub import DEFAULT_HUB
-from holdfast.errors import StoreClosed
+from holdfast.errors import AlreadyExists, StoreClosed
 from holdfast.hub_memory import HubMemory
 from holdfast.people import People
 from holdfast.settings import load
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from holdfast.domain.ids import Ids
     from holdfast.embed.base import Embedder
     from holdfast.engine.core import Core
+    from holdfast.files.attachment_archive import Packed
+    from holdfast.files.attachments import Attachments
     from holdfast.files.follow import Doomed
     from holdfast.llm.base import Model
     from holdfast.store.base import Store
@@ -171,12 +173,22 @@ class Holdfast(People):
         *,
         name: str | None = None,
         progress: Callable[[int], None] | None = None,
+        files: str | os.PathLike[str] | None = None,
     ) -> HubMemory:
-        """A hub from the lines of an export, under its own name or another."""
+        """A hub from the lines of an export, under its own name or another; `files` is the archive
+        that `export_files` has written. It is checked first."""
         from holdfast.engine.transfer import import_hub
 
-        made = import_hub(self.core, lines, name=name, progress=progress)
-        return HubMemory(self.core, made, self.home)
+        if files is None:
+            made = import_hub(self.core, lines, name=name, progress=progress)
+            return HubMemory(self.core, made, self.home)
+        from holdfast.files.attachment_archive import adopt, unpacked
+
+        with unpacked(os.fspath(files), self.home) as staged:
+            made = import_hub(self.core, lines, name=name, progress=progress)
+            hub = HubMemory(self.core, made, self.home)
+            adopt(self.core, hub.id, hub.attachments, staged)
+        return hub
 
     def embed_missing(self, progress: Callable[[int, int], None] | None = None) -> int:
         """Makes the vectors that are missing for the present model, and returns how many passages
@@ -192,9 +204,29 @@ class Holdfast(People):
 
         return unembedded(self.core)
 
-    def backup(self, path: str | os.PathLike[str]) -> None:
-        """A consistent copy of the whole store, while others read and write."""
-        self.core.store.backup(os.fspath(path))
+    def backup(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Packed:
+        """A consistent copy of the whole store, while others read and write; and beside it, where
+        there are any, the files that memories were made from, in an archive called like it with
+        `.files.tar` at the end. Returns what is in that."""
+        from holdfast.files import attachment_archive as archive
+
+        name = os.fspath(path)
+        if os.path.exists(name + archive.BESIDE):
+            raise AlreadyExists(
+                f"{name}{archive.BESIDE} exists already.", hint="Choose another name."
+            )
+        self.core.store.backup(name, progress)
+        return archive.pack(name + archive.BESIDE, self._attachments())
+
+    def _attachments(self) -> Iterator[Attachments]:
+        """Of each hub."""
+        for hub in self.hubs():
+            yield HubMemory(self.core, hub, self.home).attachments
 
     def _refuse_closed(self) -> None:
         if self._closed:

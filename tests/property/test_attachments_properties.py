@@ -59,7 +59,7 @@ def test_the_files_on_disk_are_those_that_memories_were_made_from(
             except (NotFound, Conflict, AlreadyExists):
                 assert what != "push", "a file is always taken in"
         with memory.core.store.read() as reader:
-            held = {digest for digest, _ in attached.held_files(reader, hub.id)}
+            held = {digest for digest, _, _ in attached.held_files(reader, hub.id)}
             used = attached.usage(reader, hub.id)
         there = set(hub.attachments.present())
         assert there == held

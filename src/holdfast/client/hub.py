@@ -55,6 +55,7 @@ NEEDS_THE_MACHINE: dict[str, str] = {
     "sync_journals": _FILES,
     "attachments": _FILES,
     "attachment": _FILES,
+    "export_files": _FILES,
     "compact": _UPKEEP,
     "lifecycle": _UPKEEP,
     "purge_forgotten": _UPKEEP,

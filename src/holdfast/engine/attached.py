@@ -108,12 +108,12 @@ def held_by(reader: Reader, hub_id: str, memory_id: str) -> list[str]:
     return [record.id.partition("/")[2] for record in records if record.body["size"]]
 
 
-def held_files(reader: Reader, hub_id: str) -> Iterator[tuple[str, str]]:
-    """Every file that a memory was made from: its hash, and the memory's id."""
+def held_files(reader: Reader, hub_id: str) -> Iterator[tuple[str, str, int]]:
+    """Every file that a memory was made from: its hash, the memory's id, and its size."""
     for record in _all(reader, hub_id, _BY_ORIGIN, ""):
-        if record.body["size"]:
+        if size := record.body["size"]:
             digest, _, memory_id = record.id.partition("/")
-            yield digest, memory_id
+            yield digest, memory_id, size
 
 
 def usage(reader: Reader, hub_id: str) -> Usage:

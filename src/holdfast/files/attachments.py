@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from holdfast.domain.memory import Memory
     from holdfast.engine.core import Core
+    from holdfast.files.attachment_archive import Held
 
 FOLDER = "attachments"
 _INCOMING = "incoming"
@@ -253,8 +254,21 @@ class Attachments:
         except FileNotFoundError:
             raise NotFound(
                 "The file of this memory is not there any more.",
-                hint="Files do not travel with an export; restore the folder from a backup.",
+                hint="`holdfast restore-backup` brings back what a backup holds.",
             ) from None
+
+    def held(self) -> Iterator[Held]:
+        """Every file that a memory of this hub was made from, with the memory."""
+        from holdfast.files.attachment_archive import Held
+
+        with self._core.store.read() as reader:
+            yield from (Held(*one) for one in attached.held_files(reader, self._hub_id))
+
+    def beside(self, name: str) -> str:
+        """A path for a file that is about to be placed, on the same disk."""
+        folder = os.path.join(self._folder, _INCOMING)
+        make_folder(folder)
+        return os.path.join(folder, name)
 
     def present(self) -> Iterator[str]:
         """The hashes that are on disk."""
@@ -266,7 +280,8 @@ class Attachments:
     def check(self) -> list[str]:
         """What is wrong: files that are missing, and files that nobody speaks of."""
         with self._core.store.read() as reader:
-            held = dict(attached.held_files(reader, self._hub_id))
+            files = attached.held_files(reader, self._hub_id)
+            held = {digest: memory_id for digest, memory_id, _ in files}
         there = set(self.present())
         missing = [one for one in held if one not in there]
         orphaned = there - held.keys()
@@ -284,7 +299,7 @@ class Attachments:
             with self._core.store.read() as reader:
                 if reader.hub_by_id(self._hub_id) is None:
                     return 0
-                held = {digest for digest, _ in attached.held_files(reader, self._hub_id)}
+                held = {digest for digest, _, _ in attached.held_files(reader, self._hub_id)}
             for digest in set(self.present()) - held:
                 os.unlink(self.path(digest))
                 removed += 1

@@ -86,3 +86,54 @@ def test_a_folder_that_is_not_there_is_named(stocked: Run, tmp_path: Path) -> No
     assert ran.code == 3
     assert f"There is no folder {tmp_path / 'nowhere'}." in ran.err
     assert "partial" not in ran.err
+
+
+def pushed(run: Run, folder: Path) -> bytes:
+    """A memory with a file, in the hub in use; what is in the file."""
+    (folder / "notes.pdf").write_bytes(b"%PDF-1.4 not much of one")
+    assert run("push", str(folder / "notes.pdf")).code == 0
+    return b"%PDF-1.4 not much of one"
+
+
+def files_of(home: Path, hub: str) -> list[bytes]:
+    found = (home / "hubs" / hub / "attachments").glob("??/*")
+    return [path.read_bytes() for path in found]
+
+
+def test_an_export_takes_the_files_along_and_says_where_they_stay_behind(
+    run: Run, tmp_path: Path, home: Path
+) -> None:
+    data = pushed(run, tmp_path)
+    file = tmp_path / "hub.jsonl"
+    ran = run("export", str(file))
+    assert f"1 file of memories: {file}.files.tar. Keep both." in ran.err
+    assert "1 file of memories: not in it." in run("export", "-").err
+    assert "1 file of memories came along" in run("import", str(file), "--as", "copy").err
+    assert files_of(home, "copy") == [data]
+    (tmp_path / "hub.jsonl.files.tar").write_bytes(b"broken" * 200)
+    refused = run("import", str(file), "--as", "third")
+    assert refused.code != 0
+    assert "Nothing was changed." in refused.err
+    assert "third" not in run("hub", "list").out
+    assert run("export", str(file), "--force", "--json").json["files"] == 1
+
+
+def test_a_backup_takes_the_files_along(run: Run, tmp_path: Path, home: Path) -> None:
+    data = pushed(run, tmp_path)
+    backup = tmp_path / "all.db"
+    told = run("backup", str(backup), "--json").json
+    assert (told["files"], told["files_path"]) == (1, f"{backup}.files.tar")
+    for path in (home / "hubs" / "default" / "attachments").glob("??/*"):
+        path.unlink()
+    assert run("restore-backup", str(backup), "--yes", "--json").json["files"] == 1
+    assert files_of(home, "default") == [data]
+    for path in (home / "hubs" / "default" / "attachments").glob("??/*"):
+        path.unlink()
+    (tmp_path / "all.db.files.tar").unlink()
+    ran = run("restore-backup", str(backup), "--yes")
+    assert "1 file of memories: not in the backup, and not on this machine." in ran.err
+    (tmp_path / "all.db.files.tar").write_bytes(b"broken" * 200)
+    run("remember", "After the backup")
+    refused = run("restore-backup", str(backup), "--yes")
+    assert (refused.code != 0, "Nothing was changed." in refused.err) == (True, True)
+    assert "After the backup" in run("list").out

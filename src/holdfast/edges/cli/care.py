@@ -357,14 +357,21 @@ def _backup(call: Call, args: Namespace) -> None:
     if os.path.isdir(path):
         path = os.path.join(path, f"holdfast-{call.memory.core.now():%Y%m%dT%H%M%SZ}.db")
     with call.out.progress("backup") as step:
-        call.memory.core.store.backup(path, step)
+        packed = call.memory.backup(path, progress=step)
     size = os.path.getsize(path)
     if call.out.json:
-        call.out.value({"result": "backed up", "path": path, "bytes": size})
+        files = {"files": packed.files, "files_path": packed.path or None}
+        value = {"result": "backed up", "path": path, "bytes": size}
+        call.out.value({**value, **files, "files_missing": len(packed.missing)})
     elif call.out.terminal:
         call.out.line(f"Backed up to {path} ({size:,} bytes).", "green")
     else:
         call.out.row("backed up", path, str(size))
+    if packed.path:
+        call.out.note(f"{counted(packed.files, 'file')} of memories: {packed.path}. Keep both.")
+    if packed.missing:
+        gone = counted(len(packed.missing), "file")
+        call.out.note(f"{gone} of memories could not be read, and the backup is without.")
     call.out.note(f"To bring it back: `holdfast restore-backup {path}`.")
 
 
@@ -374,6 +381,7 @@ def _restore_options(parser: Parser) -> None:
 
 
 def _restore(call: Call, args: Namespace) -> None:
+    from holdfast.files import attachment_archive as archive
     from holdfast.wiring import check_backup, make_home, restore_backup, store_file
 
     place = store_file(call.home, call.settings)
@@ -390,16 +398,24 @@ def _restore(call: Call, args: Namespace) -> None:
         raise StoreDamaged(error.message, hint=hint) from None
     call.confirm(f"Replace everything in {place} with the backup {args.path}?")
     make_home(call.home)
-    with call.out.progress("restore") as step:
-        kept = restore_backup(place, args.path, step)
+    # Its files are checked before anything is replaced.
+    with archive.unpacked_beside(args.path, call.home) as staged:
+        with call.out.progress("restore") as step:
+            kept = restore_backup(place, args.path, step)
+        there, missing = archive.put_back(call.memory._attachments(), staged)
     if call.out.json:
-        call.out.value({"result": "restored", "store": place, "safety_copy": kept})
+        value = {"result": "restored", "store": place, "safety_copy": kept}
+        call.out.value({**value, "files": there, "files_missing": missing})
     elif call.out.terminal:
         call.out.line(f"Restored {place} from {args.path}.", "green")
     else:
         call.out.row("restored", place, kept or "")
     if kept:
         call.out.note(f"What was there before is in {kept}.")
+    if missing:
+        call.out.note(
+            f"{counted(missing, 'file')} of memories: not in the backup, and not on this machine."
+        )
     call.embed_left(backlog=True)
 
 

@@ -17,6 +17,7 @@ from holdfast.errors import AlreadyExists, InvalidInput, NotFound
 if TYPE_CHECKING:
     from holdfast.edges.cli.call import Call
     from holdfast.edges.cli.output import Step
+    from holdfast.files.attachment_archive import Packed
 
 # Lines between two looks at the progress bar.
 _STEP = 500
@@ -33,6 +34,7 @@ def _export(call: Call, args: Namespace) -> None:
         call.out.utf8()
         for line in call.hub.export():
             call.out.stdout.write(line + "\n")
+        _note_left_behind(call)
         return
     if os.path.isdir(args.file):
         raise InvalidInput(f"{args.file} is a folder.", hint="Name a file in it.")
@@ -42,14 +44,50 @@ def _export(call: Call, args: Namespace) -> None:
     if not os.path.isdir(folder):
         raise NotFound(f"There is no folder {folder}.", hint="Make it, or choose another.")
     lines = _write_whole(call, args.file)
+    packed = _write_files(call, args)
     if call.out.json:
-        call.out.value({"result": "exported", "file": args.file, "lines": lines})
+        value = {"result": "exported", "file": args.file, "lines": lines}
+        files = 0 if packed is None else packed.files
+        call.out.value({**value, "files": files, "files_path": packed and (packed.path or None)})
     elif call.out.terminal:
         call.out.line(
             f"Exported hub {call.hub.name}: {counted(lines, 'line')} in {args.file}.", "green"
         )
     else:
         call.out.row("exported", call.hub.name, args.file, str(lines))
+    if packed is None:
+        _note_left_behind(call)
+    elif packed.path:
+        call.out.note(f"{counted(packed.files, 'file')} of memories: {packed.path}. Keep both.")
+    if packed is not None and packed.missing:
+        gone = counted(len(packed.missing), "file")
+        call.out.note(f"{gone} of memories could not be read, and the export is without.")
+
+
+def _write_files(call: Call, args: Namespace) -> Packed | None:
+    """The files that memories were made from, beside the export; None through a server."""
+    if call.server:
+        return None
+    from holdfast.files.attachment_archive import BESIDE
+
+    path = args.file + BESIDE
+    if args.force:
+        # What belonged to the export that was replaced.
+        with suppress(FileNotFoundError):
+            os.remove(path)
+    return call.hub.export_files(path)
+
+
+def _note_left_behind(call: Call) -> None:
+    """An export is text: where files stay behind, it is said."""
+    if call.server:
+        call.out.note("An export through a server is without the files of memories.")
+        return
+    files = len({one.hash for one in call.hub.attachments.held()})
+    if files:
+        call.out.note(
+            f"{counted(files, 'file')} of memories: not in it. Export to a file to take them along."
+        )
 
 
 def _write_whole(call: Call, path: str) -> int:
@@ -104,7 +142,9 @@ def _import(call: Call, args: Namespace) -> None:
         )
     with _opened(args.file) as file, call.out.progress("import") as step:
         size = os.fstat(file.fileno()).st_size if args.file != "-" else 0
-        hub = call.memory.import_hub(_lines(file, step, size), name=args.name)
+        beside = _beside(args.file)
+        lines = _lines(file, step, size)
+        hub = call.memory.import_hub(lines, name=args.name, files=beside)
     count = hub.statistics().memories
     if call.out.json:
         used = call.settings["hub"]
@@ -115,7 +155,17 @@ def _import(call: Call, args: Namespace) -> None:
         call.out.line(f"Imported hub {hub.name} with {counted(count, 'memory')}.", "green")
     else:
         call.out.row("imported", hub.name, hub.id, str(count))
+    if beside:
+        files = len({one.hash for one in hub.attachments.held()})
+        call.out.note(f"{counted(files, 'file')} of memories came along, from {beside}.")
     call.embed_left(backlog=True)
+
+
+def _beside(file: str) -> str | None:
+    """The archive of files that was written with an export, where it is beside it."""
+    from holdfast.files.attachment_archive import BESIDE
+
+    return file + BESIDE if file != "-" and os.path.isfile(file + BESIDE) else None
 
 
 def _opened(path: str) -> IO[bytes]:
@@ -149,6 +199,7 @@ COMMANDS = (
         "holdfast export work.jsonl --hub work",
         _export_options,
         _export,
+        "The files that memories were made from go into FILE.files.tar, where there are any.",
     ),
     Command(
         "import",
@@ -156,7 +207,8 @@ COMMANDS = (
         "holdfast import work.jsonl --as work-copy",
         _import_options,
         _import,
-        "FILE is what `holdfast export` has written, and becomes a hub of its own. Where it is a\n"
-        "folder, its files become documents of the hub in use, as `holdfast push FOLDER` does.",
+        "FILE is what `holdfast export` has written, and becomes a hub of its own, with the files\n"
+        "in FILE.files.tar where that is beside it. Where it is a folder, its files become\n"
+        "documents of the hub in use, as `holdfast push FOLDER` does.",
     ),
 )
