@@ -70,6 +70,7 @@ def _captured(core: Core, home: str, hub: Hub, heard: list[Heard]) -> Flushed:
     turns = [Proposed(one) for one in heard]
     for one in turns:
         by_rules(one)
+    dropped = [drop for one in turns for drop in one.dropped]
     noted: list[Noted] = []
 
     def finish(writer: Writer, taken: list[Noted]) -> None:
@@ -77,14 +78,13 @@ def _captured(core: Core, home: str, hub: Hub, heard: list[Heard]) -> Flushed:
         if any(mark_of(one.user) in marks for one in heard):
             raise Conflict("These turns were looked at meanwhile.")
         mark_seen(core, writer, hub.id, [one.user for one in heard])
-        noted[:] = [*taken, *(drop for one in turns for drop in one.dropped)]
-        captured.note(core, writer, hub.id, noted)
+        captured.note(core, writer, hub.id, [*taken, *dropped])
 
     if heard:
         days = [turn.heard.at.date() for turn in turns if turn.proposals]
         with in_files(core, home, hub, days):
-            take(core, hub, turns, finish, reason="captured before a compaction")
-    return Flushed(flush_prompt(), len(heard), tuple(noted))
+            noted = take(core, hub, turns, finish, reason="captured before a compaction")
+    return Flushed(flush_prompt(), len(heard), (*noted, *dropped))
 
 
 def _unseen(core: Core, hub: Hub, heard: Iterable[Heard]) -> list[Heard]:

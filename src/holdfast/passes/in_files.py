@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.errors import HoldfastError
 from holdfast.files.presence import is_kept_in_files
+from holdfast.passes.told import logger
 
 if TYPE_CHECKING:
     from holdfast.domain.hub import Hub
@@ -57,9 +58,5 @@ def _noted(notes: list[str]) -> Iterator[None]:
 
 
 def _tell(hub: str, notes: list[str]) -> None:
-    if notes:
-        import logging
-
-        log = logging.getLogger("holdfast.passes")
-        for note in notes:
-            log.info("%s: %s", hub, note)
+    for note in notes:
+        logger("holdfast.passes").info("%s: %s", hub, note)

@@ -23,6 +23,7 @@ from holdfast.engine.automatic import ASSISTANT, SAID_BY, Proposal, Taken, take_
 from holdfast.engine.working import Runner, Stopped
 from holdfast.errors import InvalidSetting, ModelError, NotFound
 from holdfast.passes.in_files import in_files
+from holdfast.passes.told import logger
 from holdfast.text.guard import instruction_shaped
 from holdfast.text.normalise import content_hash
 
@@ -128,11 +129,8 @@ def _model(core: Core, hub: Hub) -> Model | None:
 
 
 def _log_failure(hub: str, job: Job, reason: str) -> None:
-    import logging
-
-    logging.getLogger("holdfast.journaler").warning(
-        "%s: attempt %d at a turn failed: %s", hub, job.attempts, reason
-    )
+    log = logger("holdfast.journaler")
+    log.warning("%s: attempt %d at a turn failed: %s", hub, job.attempts, reason)
 
 
 def _take(core: Core, home: str, hub: Hub, job: Job, proposed: Proposed, failed: str) -> None:
@@ -161,17 +159,24 @@ def take(
     reason: str = "noticed in a conversation",
 ) -> list[Noted]:
     """Takes in what was proposed of some turns, as one change set, and has `finish` told what
-    became of each, inside the transaction."""
+    became of each, inside the transaction. Returns the same with its words."""
     told: list[Noted] = []
     placed = _with_paths(core, hub, turns)
 
     def end(writer: Writer, taken: list[Taken]) -> None:
-        for one, result in zip(placed, taken, strict=True):
-            told.append(Noted(result.outcome, result.reason, one.text))
-        finish(writer, told)
+        told[:] = [
+            Noted(result.outcome, result.reason, one.text)
+            for one, result in zip(placed, taken, strict=True)
+        ]
+        finish(writer, [_by_number(*one) for one in zip(told, taken, strict=True)])
 
     take_proposals(core, hub.id, hub.name, placed, layer="journal", reason=reason, finish=end)
     return told
+
+
+def _by_number(told: Noted, result: Taken) -> Noted:
+    """What is kept of it: of a memory its number, as its words must go when it is purged."""
+    return told if result.memory is None else told._replace(text=f"#{result.memory.number}")
 
 
 def _with_paths(core: Core, hub: Hub, turns: Sequence[Proposed]) -> list[Proposal]:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from holdfast.domain.clock import from_text, to_text
 from holdfast.domain.record import Record
 from holdfast.errors import HoldfastError
+from holdfast.passes.told import logger
 
 if TYPE_CHECKING:
     from holdfast.engine.core import Core
@@ -141,9 +142,7 @@ def run_due(
 
 
 def _run(one: Periodic, open_hub: Callable[[str], Any], hub: str) -> None:
-    import logging
-
-    log = logging.getLogger(f"holdfast.{one.name}")
+    log = logger(f"holdfast.{one.name}")
     try:
         one.run(open_hub(hub))
         log.debug("%s: %s is done", hub, one.name)

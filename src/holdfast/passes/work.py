@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from holdfast.engine import jobs
 from holdfast.engine.working import Runner, work_on_next
 from holdfast.errors import HoldfastError, StoreClosed
+from holdfast.passes.told import logger
 
 if TYPE_CHECKING:
     from holdfast.engine.core import Core
@@ -88,12 +89,10 @@ class Hand:
             return held[0]
 
     def _note(self, job: Job, error: Exception) -> None:
-        import logging
-
         if isinstance(error, StoreClosed):
             # Who closed it has put the job back.
             return
-        log = logging.getLogger("holdfast.worker")
+        log = logger("holdfast.worker")
         if isinstance(error, (HoldfastError, OSError)):
             reason = str(error)
             log.warning("work on a job failed and is tried again: %s", reason)
@@ -172,10 +171,8 @@ class Shadow:
                 pass
         except (HoldfastError, OSError) as error:
             if not self._stop.is_set():
-                import logging
-
                 # The turn waits in the store, and is looked at with the next one.
-                logging.getLogger("holdfast.worker").warning("nothing is noted now: %s", error)
+                logger("holdfast.worker").warning("nothing is noted now: %s", error)
 
     def _is_more_to_come(self) -> bool:
         """Whether a turn waits to be tried again soon."""

@@ -4,8 +4,11 @@ in the log, never seen by who talks, and the turn is still there."""
 from __future__ import annotations
 
 import logging
+import subprocess
+import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -153,3 +156,22 @@ def test_an_endpoint_that_hangs_delays_no_reply_and_no_end(
         (job,) = again.hub("work").jobs()
         assert (job.state, job.attempts) == ("waiting", 0)
         assert len(again.hub("work").turns()) == 2
+
+
+_PROGRAM = """
+import sys, holdfast
+from holdfast.llm import endpoint
+endpoint.BACKOFF_S = 0.001
+model = "openai:tiny@http://127.0.0.1:1/v1"
+settings = {"embed.model": "none", "shadowJournal.enabled": True, "shadowJournal.model": model}
+with holdfast.open(sys.argv[1], settings=settings) as memory:
+    memory.hub().observe_turn("I use vim for everything.", "A fine choice.")
+    memory.core.wait()
+    print(memory.hub().jobs()[0].attempts)
+"""
+
+
+def test_a_program_that_listens_to_no_log_sees_nothing_of_a_failure(tmp_path: Path) -> None:
+    words = [sys.executable, "-c", _PROGRAM, str(tmp_path)]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.stderr) == ("1\n", "")

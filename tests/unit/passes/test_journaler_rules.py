@@ -157,3 +157,14 @@ def test_a_hub_that_goes_takes_its_turns_with_it(memory: Holdfast, hub: HubMemor
     memory.delete_hub("work")
     noted(memory)
     assert [one.name for one in memory.hubs()] == []
+
+
+def test_what_is_told_of_a_memory_later_is_its_number_and_not_its_words(
+    memory: Holdfast, hub: HubMemory, clock: FixedClock
+) -> None:
+    for _ in range(2):
+        hub.observe_turn("I use vim for everything.", "Noted.")
+        clock.tick()
+    noted(memory)
+    (told,) = [told for _, told in hub.captured()[0].last]
+    assert (told.outcome, told.text) == ("mentioned", "#1")
