@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -61,9 +62,11 @@ def test_a_worker_killed_in_mid_extraction_leaves_a_job_that_goes_on_and_has_its
         made = memory.hub().remember_file(io.BytesIO(makes.png()), name="scan.png").memory
     hangs = program(tmp_path, f"mkdir -p {tmp_path}/begun; exec sleep 600")
     worker = started("work", home, 0, hangs)
-    until = time.monotonic() + 30
+    until = time.monotonic() + 60
     while not (tmp_path / "begun").exists():
-        assert time.monotonic() < until
+        assert time.monotonic() < until, "it did not begin"
+        assert worker.poll() is None, "it ended by itself"
+        time.sleep(0.01)
     killed(worker)
     with opened(home) as memory:
         (job,) = memory.hub().jobs()
@@ -88,28 +91,32 @@ def test_a_worker_killed_in_mid_extraction_leaves_a_job_that_goes_on_and_has_its
 def test_every_file_is_read_once_although_workers_are_killed_again_and_again(
     tmp_path: Path,
 ) -> None:
-    with opened(tmp_path) as memory:
-        hub = memory.hub()
-        made = [
-            hub.remember_file(io.BytesIO(f"Note {n} on herons.".encode()), name=f"{n}.txt").memory
-            for n in range(16)
-        ]
     chance = random.Random(7)
-    # Few and short, so that files are left in the end: what is begun three times is given up.
-    for turn in range(4):
-        worker = started("work", tmp_path, turn * LATER_S)
-        assert worker.stdout is not None
-        assert worker.stdout.readline() == "ready\n"
-        time.sleep(chance.uniform(0.02, 0.3))
-        worker.kill()
-        worker.communicate(timeout=30)
-    last = started("work", tmp_path, 6 * LATER_S)
-    assert last.communicate(timeout=120)[0].endswith("done\n")
+    made: dict[str, str] = {}
+    later = count(step=LATER_S)
+    for turn in range(3):
+        with opened(tmp_path) as memory:
+            for number in range(6):
+                text = f"Note {number} of turn {turn} on herons."
+                file = io.BytesIO(text.encode())
+                pushed = memory.hub().remember_file(file, name=f"{number}.txt").memory
+                made[pushed.id] = text
+        # Two kills: what is begun three times is given up, and the third time it must come through,
+        # wherever the kills fall.
+        for _ in range(2):
+            worker = started("work", tmp_path, next(later))
+            assert worker.stdout is not None
+            assert worker.stdout.readline() == "ready\n"
+            time.sleep(chance.uniform(0.02, 0.3))
+            worker.kill()
+            worker.communicate(timeout=60)
+        last = started("work", tmp_path, next(later))
+        assert last.communicate(timeout=120)[0].endswith("done\n")
     with opened(tmp_path) as memory:
         hub = memory.hub()
-        for number, one in enumerate(made):
-            assert hub.get(one.id).content == f"Note {number} on herons."
-            assert read_once(hub, one.id)
+        for memory_id, text in made.items():
+            assert hub.get(memory_id).content == text
+            assert read_once(hub, memory_id)
         assert {job.state for job in hub.jobs()} == {"done"}
 
 
