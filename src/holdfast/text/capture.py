@@ -10,6 +10,7 @@ what becomes of a fact.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from datetime import datetime
 from typing import NamedTuple
 
@@ -98,7 +99,7 @@ def _asked(sentence: Sentence, at: datetime | None, named: str) -> Captured | No
     folded, words = _without_end(sentence.folded[front:].rstrip("? "), sentence.said[front:])
     if len(folded.split()) < _WORDS_MIN or BLANK in folded or TO_YOU.search(folded):
         return None
-    rule = _rule(folded, words)
+    rule = next(_rules(folded, words), None)
     if named and rule is None and not _STATES.search(folded):
         # Among people, 'remember' is also said to cheer each other up.
         return None
@@ -139,16 +140,19 @@ def _stated(clause: Clause, at: datetime | None, named: str) -> Captured | None:
     if not named and clause.first and STANDING.match(folded) and not POINTS.search(folded):
         told = finish(others(words))
         return Captured(told, "preference", begin, clause.end, "standing-order")
-    rule = _rule(folded, words)
-    if rule is None or not _holds(rule, folded):
-        return None
-    since = until = None
-    if rule.when != "yearly":
-        words, since, until = resolve(words, at, ahead=rule.when == "ahead")
-        if rule.dated and since is None and "recently" not in folded:
-            return None
-    told = _reworded(rule, words, named)
-    return Captured(told, rule.category, begin, clause.end, rule.name, False, since, until)
+    for rule in _rules(folded, words):
+        if not _holds(rule, folded):
+            continue
+        told, since, until = words, None, None
+        if rule.when != "yearly":
+            told, since, until = resolve(words, at, ahead=rule.when == "ahead")
+        if rule.lasting and not rule.dated:
+            # 'Drives a 2015 Skoda' happened on no day.
+            since = until = None
+        if not rule.dated or since or "recently" in folded:
+            told = _reworded(rule, told, named)
+            return Captured(told, rule.category, begin, clause.end, rule.name, False, since, until)
+    return None
 
 
 def _opening(folded: str, until: re.Pattern[str] | None = None) -> int:
@@ -197,10 +201,10 @@ def _without_end(folded: str, words: str) -> tuple[str, str]:
 _SIGNS_KEPT = "'\"()/%$€£+#&?"
 
 
-def _rule(folded: str, words: str) -> Rule | None:
-    """The first row that the clause begins like."""
+def _rules(folded: str, words: str) -> Iterator[Rule]:
+    """The rows that the clause begins like, in their order."""
     if not STARTS.match(folded):
-        return None
+        return
     for rule, pattern in rows_for(folded):
         match = pattern.match(folded)
         if match is None:
@@ -208,8 +212,7 @@ def _rule(folded: str, words: str) -> Rule | None:
         # A name is told from a word by its capital.
         if match.groupdict().get("name") and not words[match.start("name")].isupper():
             continue
-        return rule
-    return None
+        yield rule
 
 
 def _holds(rule: Rule, folded: str) -> bool:

@@ -62,7 +62,7 @@ _JOINT = re.compile(
     r"|thank you|lol|haha)\b"
     rf"|,(?= {_WHO}\b)|,(?= {_ASKS}\b)"
     r"| (?:lol|haha|lmao|tbh|btw|fyi|thx|thanks|xx+|xd)\b"
-    r"| (?:-+|–|—) |[;()]| ?(?:\.{2,}|…)| [:;]-?[)(dp](?= |$)|: |\x00+"
+    r"| (?:-+|–|—) |[;()]| ?(?:\.{2,}|…)| [:;]-?[)(dp](?= |$)|: |\x01+"
     # People who use no punctuation: 'hi im ana i live in porto'.
     r"|(?<=[a-z])(?= i(?:'?m| am| live| work| have)\b)"
 )
@@ -76,7 +76,8 @@ _HOLDS = frozenset(
     january february march april may june july august september october november december
     place thing things time way reason day year one ones everything all something anything nothing
     and or but so which whether whenever wherever whatever though although once suppose sure told
-    not did do does am was cause cuz person people stuff only every food city town now here
+    decided agreed not did do does am was cause cuz person people stuff only every food city town
+    now here
     """.split()  # noqa: SIM905 - a list of eighty quoted words is harder to read
 )
 _VERBS = any_of(

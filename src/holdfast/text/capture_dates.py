@@ -38,6 +38,8 @@ _HELD = re.compile(
 _HELD_BY = re.compile(r"(?i)\b(?:by|for|from|of|due) *$")
 _ABOUT = re.compile(r"(?i)\b(?:about|around|almost) *$")
 _SEASONS = {3: "spring", 6: "summer", 9: "autumn", 12: "winter"}
+# 'On Monday evenings' is every week.
+_REPEATED = re.compile(r"(?i) (?:mornings|afternoons|evenings|nights)\b")
 _AGO = re.compile(r"(?i)\b(?:ago|earlier|from now)\b")
 _NAMED = re.compile(r"(?i)\b(?:last|past|this|current|next|coming|previous)\b")
 _FEW = re.compile(r"(?i)\b(?:few|several|couple)\b")
@@ -56,7 +58,10 @@ def resolve(clause: str, at: datetime | None, *, ahead: bool = False) -> Resolve
     if at is None:
         return Resolved(clause, None, None)
     zone = at.tzinfo or UTC
-    said = [_ahead(one, at) if ahead else one for one in find_dates(clause, now=at, zone=zone)]
+    found = find_dates(clause, now=at, zone=zone)
+    said = [
+        _ahead(one, at) if ahead else one for one in found if not _REPEATED.match(clause, one.end)
+    ]
     if not said:
         return Resolved(clause, None, None)
     text = clause

@@ -103,9 +103,10 @@ _ORDERS = any_of(
     """
 )
 STANDING = re.compile(
-    r"(?:(?:from now on|going forward|in (?:the )?future|as a rule|by default),? (?:please )?"
-    r"(?:always |never |only |don'?t |do not |just )?|(?:please )?(?:always|never) )"
-    rf"{_ORDERS} \S"
+    "(?:(?:from now on|going forward|in (?:the )?future|as a rule|by default),? (?:please "
+    ")?(?:always |never |only |don'?t |do not |just )?|(?:please )?(?:always|never|don'?t ever"
+    rf"|do not ever) ){_ORDERS} \S|(?:please )?{_ORDERS} .{{2,80}} (?:from now on|in (?:the "
+    ")?future)$"
 )
 # 'Moved to Lisbon': people leave themselves out. Past forms only, as others are orders as well.
 SUBJECTLESS = re.compile(
@@ -116,8 +117,8 @@ SUBJECTLESS = re.compile(
 )
 # No rule begins with another word.
 STARTS = re.compile(
-    r"(?:i|i'?m|i'?ve|we|we're|we'?ve|my|our|the|let'?s|one of|call|calls|people|everyone|everybody"
-    r"|friends|they|just|please|you)\b|.{1,60} is (?:my|our) "
+    "(?:i|i'?m|i'?ve|we|we're|we'?ve|my|our|the|deadline|due date|let'?s|one of|call|calls"
+    r"|people|everyone|everybody|friends|they|just|please|you)\b|.{1,60} is (?:my|our) "
 )
 # Words that only end a sentence.
 LAST_WORDS = tuple(
@@ -133,5 +134,5 @@ _MONTHS = "january|february|march|april|may|june|july|august|september|october|n
 POINTS_NOWHERE = re.compile(
     r"\bthis (?:year|month|spring|summer|autumn|fall|winter|week|weekend|coming \w+|past \w+"
     rf"|{_MONTHS})\b|\bone (?:of|son|daughter|dog|cat|brother|sister|kid|child)\b|\bsame-"
-    r"|\bthese days\b"
+    r"|\bthese days\b|\bit when\b"
 )

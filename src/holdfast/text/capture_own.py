@@ -17,8 +17,9 @@ from holdfast.text.capture_words import any_of
 _SENTENCE_CHARS_MAX = 1_200
 # Who says more than this at once has pasted a text.
 SENTENCES_MAX = 300
-# Stands for each character of somebody else's words.
-BLANK = "\x00"
+# Stands for each character of somebody else's words, and of what only accompanies the person's own:
+# a note in brackets, an address.
+BLANK, ASIDE = "\x00", "\x01"
 
 
 class Sentence(NamedTuple):
@@ -161,7 +162,9 @@ def _without_quotations(said: str) -> str:
 def _blanked(found: re.Match[str]) -> str:
     said = found.group()
     # A name in quotes is a name, and a word in code is a word; more is somebody's sentence.
-    if len(said) <= 42 and said.count(" ") < 3 and said[0] != "[" and not said.startswith("http"):
+    if said[0] == "[" or said.startswith("http"):
+        return ASIDE * len(said)
+    if len(said) <= 42 and said.count(" ") < 3:
         return said
     return BLANK * len(said)
 
@@ -176,7 +179,7 @@ def _is_prose(text: str, stripped: str) -> bool:
             return False
     letters = sum(map(str.isalpha, stripped)) + stripped.count(" ")
     # Code, tables and numbers have fewer letters than this.
-    return letters >= 0.7 * len(stripped)
+    return letters >= 0.5 * len(stripped)
 
 
 def _cut(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

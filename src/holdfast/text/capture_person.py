@@ -113,6 +113,9 @@ def tell(clause: str, speaker: str = "", *, assistant: bool = False) -> str:
         verb, rest = _verb(folded, clause, subject)
         told = f"{verb}{others(rest)}"
         told = f"{speaker} {told}" if speaker else told
+    elif one := re.match(r"one of (?:my|our) ", folded):
+        told = f"One of {speaker}'s " if speaker else "One of their "
+        told += others(clause[one.end() :])
     elif own := re.match(r"(?:my|our|mine)(?: own)? ", folded):
         rest = re.sub(r" (?:also|just) ", " ", others(clause[own.end() :]))
         told = f"{speaker}'s {rest}" if speaker else rest

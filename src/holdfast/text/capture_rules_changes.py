@@ -127,6 +127,11 @@ CHANGES: tuple[Rule, ...] = (
     Rule(
         "milestone",
         "fact",
+        rf"{I_DID}(?:broke|split) up(?:$| (?:in|last|with|after|yesterday|on|two|a)\b)",
+    ),
+    Rule(
+        "milestone",
+        "fact",
         rf"{I_DID}(?:married|divorced|adopted|broke up with|split up with|proposed to"
         r"|separated from) (?:my|an?|two|our) ?\w",
     ),
@@ -153,14 +158,14 @@ CHANGES: tuple[Rule, ...] = (
     Rule(
         "milestone",
         "fact",
-        rf"{I_DID}(?:graduated|dropped out|got my (?:degree|phd|licen[cs]e|diploma"
-        "|certification|citizenship|green card|visa|masters?|master's|driver'?s "
-        rf"licen[cs]e)|(?:passed|failed) (?:my|the) (?:\w+ ){{0,2}}(?:exams?|driving test"
-        "|test|boards?|finals|class|course|bar|viva|defen[cs]e)|finished my (?:degree"
-        "|phd|thesis|dissertation|masters?|master's|novel|book|studies|training)"
-        rf"|(?:earned|completed|received|defended) my (?:\w+ ){{0,2}}(?:degree|phd|diploma"
-        "|certificate|certification|training|course|masters?|bachelor'?s?|licen[cs]e"
-        r"|internship|residency|thesis|dissertation|award|apprenticeship))\b",
+        rf"{I_DID}(?:graduated|dropped out|got my (?:degree|phd|licen[cs]e|diploma|certification"
+        "|citizenship|green card|visa|masters?|master's|driver'?s licen[cs]e)|(?:passed"
+        rf"|failed) (?:my|the) (?:\w+ ){{0,2}}(?:exams?|driving test|test|boards?|finals|class"
+        "|course|bar|viva|defen[cs]e)|finished my (?:degree|phd|thesis|dissertation|masters?"
+        "|master's|novel|book|studies|training|apprenticeship|internship|residency)|(?:earned"
+        rf"|completed|received|defended) my (?:\w+ ){{0,2}}(?:degree|phd|diploma|certificate"
+        "|certification|training|course|masters?|bachelor'?s?|licen[cs]e|internship|residency"
+        r"|thesis|dissertation|award|apprenticeship))\b",
     ),
     Rule(
         "milestone",
@@ -205,6 +210,17 @@ CHANGES: tuple[Rule, ...] = (
         "|that|against|for|in favou?r of) (?!(?:just )?(?:restart|rerun|retry|try|take "
         "a break|go to bed|wait|skip|leave it|stay in|stay home|call it|sleep|ask|check"
         rf"|test|run|give it|see|look)\b){OBJECT}\S",
+    ),
+    Rule(
+        "decision",
+        "decision",
+        rf"{I_DID}decided (?:i|we)(?:'m|'re|'ll| am| are| will)(?: not| no longer)? ",
+    ),
+    Rule(
+        "decision",
+        "decision",
+        "(?:my|our|the) (?:team|family|company|board|group) (?:has |have )?(?:now |finally "
+        r"|just )?(?:decided|agreed|voted|chosen|opted) (?:not )?(?:to|on|against|for) \S",
     ),
     Rule(
         "decision",

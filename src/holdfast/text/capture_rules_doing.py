@@ -9,6 +9,7 @@ from holdfast.text.capture_grammar import (
     EACH,
     I_AM_NOW,
     I_DID,
+    I_DO,
     I_HAVE,
     OBJECT,
     PROJECT,
@@ -71,9 +72,10 @@ DOING: tuple[Rule, ...] = (
     Rule(
         "event",
         "fact",
-        r"the (?:[\w'-]+ ){0,4}?(?:deadline|due date|launch|release|go-live|demo|lease"
-        r"|exam|wedding)(?: (?:for|of|to|on|with|at|in) (?:\S+ ){0,6}?\S+)? (?:is|are"
-        r"|will be|(?:got|was|has been) moved to|ends|expires|runs out|starts)\b",
+        r"(?:the |our |my )?(?:[\w'-]+ ){0,4}?(?:deadline|due date|launch|release|go-live|demo"
+        r"|lease|exam|wedding)(?: (?:for|of|to|on|with|at|in) (?:\S+ ){0,6}?\S+)? (?:is|are|will "
+        "be|(?:got|was|has been) (?:moved|pushed|postponed|delayed|brought forward) to|ends"
+        r"|expires|runs out|starts)\b",
         dated=True,
         when="ahead",
     ),
@@ -185,5 +187,19 @@ DOING: tuple[Rule, ...] = (
         "routine",
         "routine",
         rf"(?:the team|everyone|our team) (?:meets|has|does|gathers) .*{EACH}",
+    ),
+    Rule(
+        "hobby",
+        "fact",
+        rf"{I_DO}(?:(?:sing|play|dance|act|perform|row|swim|run|compete|sail) (?:\w+ "
+        rf"){{0,3}}(?:in|for|with) (?:an?|the|my|our) (?:[\w-]+ ){{0,3}}(?:choir|band|orchestra"
+        r"|team|league|club|theatre|theater|group|quartet|trio|ensemble|troupe)\b|play (?:the "
+        ")?(?:guitar|bass|piano|violin|cello|drums|flute|trumpet|saxophone|sax|clarinet|harp"
+        "|ukulele|banjo|viola|accordion|organ|chess|tennis|football|soccer|basketball|hockey"
+        r"|rugby|cricket|volleyball|badminton|golf|squash|d&d|padel)\b|collect (?!(?:the|my|this"
+        r"|that|all|data|logs|info\w*|it|some|feedback)\b)\S|keep (?:bees|chickens|horses|goats"
+        rf"|sheep|ducks|fish|pigeons)\b|support (?P<name>\S+)$|drive an? (?:\d{{4}} )?\w|commute "
+        r"(?:by|from|to)\b|volunteer (?:at|for|with|as) (?!this|that|it)\S)",
+        lasting=True,
     ),
 )

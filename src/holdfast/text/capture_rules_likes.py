@@ -72,6 +72,12 @@ LIKES: tuple[Rule, ...] = (
         r"person\b(?! (?:who|that))",
     ),
     Rule(
+        "hates",
+        "preference",
+        rf"{I_DO}(?:hate|love|like|dislike|{NOT} (?:really )?like) (?:it )?when"
+        r" (?!(?:that|this|it|you|i|we|things?)\b)\S",
+    ),
+    Rule(
         "never",
         "preference",
         rf"(?:i|we) (?:{NOT}) (?:really |ever )?(?:eat|drink|smoke|use|wear|drive|cook"

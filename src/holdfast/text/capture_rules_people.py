@@ -30,6 +30,11 @@ PEOPLE: tuple[Rule, ...] = (
         "|husky|shepherd|dachshund|pug|ragdoll|persian|maine coon))",
     ),
     Rule(
+        "kin-is",
+        "person",
+        rf"(?:my|our) {KIN} (?:is|are) \d{{1,2}}(?:, \d{{1,2}})*,? (?:and|&) \d{{1,2}}\b",
+    ),
+    Rule(
         "kin-does",
         "person",
         rf"(?:my|our) {KIN}{NAMED} (?:(?:also|now|still|always|never|usually|really|only"

@@ -173,6 +173,24 @@ SELF: tuple[Rule, ...] = (
         lasting=True,
     ),
     Rule(
+        "kin-order",
+        "fact",
+        r"(?:i'?m|i am) the (?:youngest|oldest|eldest|middle child|second|third)(?: of|$)",
+    ),
+    Rule(
+        "health",
+        "fact",
+        rf"{I_AM_NOW}on (?:blood thinners|insulin|antidepressants|statins|medication|meds|beta "
+        rf"blockers|an? (?:\w+ ){{0,2}}diet|the (?:\w+ )?(?:diet|pill)|hrt|chemo)\b",
+        lasting=True,
+    ),
+    Rule(
+        "never",
+        "fact",
+        "(?:i|we) never (?:learned|learnt|got|went) (?:how )?(?:to (?:swim|drive|ride|cook|read"
+        r"|university|college|school|uni)|my (?:\w+ )?licen[cs]e)\b",
+    ),
+    Rule(
         "degree",
         "fact",
         rf"(?:{I_DO}|{I_HAVE})(?:have |has |hold |got )?an? (?:\w+ )?(?:degree|phd|doctorate"
@@ -230,12 +248,12 @@ SELF: tuple[Rule, ...] = (
     Rule(
         "attribute",
         "fact",
-        rf"(?:my|our) {ATTRIBUTE} (?:is|are|was|runs|has) (?!\w+ing\b)(?!(?:below|above"
-        "|attached|correct|in|missing|already|invalid|blank|empty|taken|public|private"
-        "|just|being|like|on|not|broken|slow|fast|hard|in the (?:shop|garage)|dead|here"
-        "|there|that|this|it|what|why|so|very|too|really|a mess|acting|making|due|on "
-        "fire|to (?:make|get|do|have|write|build|find|finish)|driving|full|great|good"
-        r"|bad|fine|ok|okay|getting|going|wrong)\b)\S",
+        rf"(?:my|our) (?:new |old |current |work |personal |home )?{ATTRIBUTE} (?:is|are|was|runs"
+        r"|has) (?!\w+ing\b)(?!(?:below|above|attached|correct|in|missing|already|invalid|blank"
+        "|empty|taken|public|private|just|being|like|on|not|broken|slow|fast|hard|in the "
+        "(?:shop|garage)|dead|here|there|that|this|it|what|why|so|very|too|really|a mess|acting"
+        "|making|due|on fire|to (?:make|get|do|have|write|build|find|finish)|driving|full|great"
+        r"|good|bad|fine|ok|okay|getting|going|wrong)\b)\S",
         lasting=True,
     ),
     Rule(

@@ -146,7 +146,7 @@ ATTRIBUTE = any_of(
     (?:native|first|mother|second) (?:language|tongue), mother tongue, home ?town, time ?zone,
     nationality, blood type, blood group, star sign, zodiac sign, shoe size, ring size, height,
     job title, title, profession, occupation, major, minor, degree, employer, address,
-    home address, postcode, zip code, phone number, mobile number, number plate,
+    home address, postcode, zip code, (?:phone |mobile )?number, number plate,
     e-?mail(?: address)?,
     (?:github|gitlab|twitter|instagram|discord|steam|slack) (?:handle|username|account|name|user),
     username, user name, handle, default (?:branch|shell|editor|language|browser), go-to \w+,
