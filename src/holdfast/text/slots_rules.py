@@ -146,12 +146,23 @@ RULES: tuple[Rule, ...] = (
         r"(?P<rest2>[,;].*)?",
     ),
     Rule(
+        "port",
+        ("port",),
+        r"(?P<what>.{0,60}?)\b(?:runs?|running|listens?|listening|is|serves?|served|available"
+        r"|exposed|moved|uses?|now) (?:now )?(?:on|at|to"
+        r"|uses?)? ?port (?P<value>\d{1,5})(?P<rest> .*)?"
+        r"|(?:the )?port (?:of"
+        r"|for) (?P<what2>.{2,60}?) is (?:now )?(?P<value2>\d{1,5})(?P<rest2> .*)?"
+        r"|(?P<what3>.{0,60}?) port (?:is|was changed to|changed to|:|moved to|=) ?(?:now )?"
+        r"(?P<value3>\d{1,5})(?P<rest3> .*)?",
+    ),
+    Rule(
         "version",
         ("0", "1", "2", "3", "4", "5", "6", "7", "8", "9"),
         rf"(?:(?P<whose>(?:the|this) [\w' -]{{2,40}}?) (?:now |is |are )*)?"
         rf"(?:uses?|using|runs?|running|requires?|targets?|(?:is |are )?on"
         rf"|(?:is |are )?pinned to|needs?|has|have|is built with|is written in|works with)"
-        rf" (?P<what>(?:[A-Za-z][\w.+#-]*(?: [A-Za-z][\w.+#-]*){{0,2}}))(?: version)? "
+        rf" (?P<what>(?!(?:on |at )?port\b)(?:[A-Za-z][\w.+#-]*(?: [A-Za-z][\w.+#-]*){{0,2}}))(?: version)? "
         rf"(?P<value>{_VERSION}){_REST}"
         rf"|(?:upgraded|downgraded|updated|migrated|moved|switched|bumped)(?: the| my| our)?"
         rf"(?: (?P<what2>[A-Za-z][\w.+#-]*))?(?: from (?:[A-Za-z][\w.+#-]* )?(?P<was>{_VERSION}))?"
@@ -174,17 +185,6 @@ RULES: tuple[Rule, ...] = (
         rf"(?:uses?|using) (?P<value>{_TOOL}){_FOR}"
         rf"|(?:switched|migrated)(?: over)? to (?P<value2>{_TOOL})"
         rf"(?: (?:for|as) (?P<what2>[^,;]{{2,60}}?))?",
-    ),
-    Rule(
-        "port",
-        ("port",),
-        r"(?P<what>.{0,60}?)\b(?:runs?|running|listens?|listening|is|serves?|served|available"
-        r"|exposed|moved|uses?|now) (?:now )?(?:on|at|to"
-        r"|uses?)? ?port (?P<value>\d{1,5})(?P<rest> .*)?"
-        r"|(?:the )?port (?:of"
-        r"|for) (?P<what2>.{2,60}?) is (?:now )?(?P<value2>\d{1,5})(?P<rest2> .*)?"
-        r"|(?P<what3>.{0,60}?) port (?:is|was changed to|changed to|:|moved to|=) ?(?:now )?"
-        r"(?P<value3>\d{1,5})(?P<rest3> .*)?",
     ),
     Rule(
         "host",

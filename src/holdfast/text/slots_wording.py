@@ -1,0 +1,135 @@
+"""Two statements of almost the same words: one denies the other, has the opposite state, or another
+number.
+"""
+
+from __future__ import annotations
+
+import re
+
+from holdfast.text.slots_fill import Verdict, what_of
+from holdfast.text.slots_rules import without_when
+from holdfast.text.statements import Statement, core_stems
+from holdfast.text.terms import fold
+
+_LIKES = {"like": "like", "love": "like", "enjoy": "like", "adore": "like"}
+_DISLIKES = frozenset(["hate", "dislik", "detest", "loath"])
+_SEVERAL = r"(?i)\b(?:and|or|but)\b|[,;/]"
+
+
+def _stance(said: Statement) -> tuple[list[str], bool]:
+    """What is said, and whether it is denied: to hate is not to like."""
+    stems = core_stems(said.body)
+    if stems and stems[0] in _DISLIKES:
+        return ["like", *stems[1:]], not said.denied
+    if stems and stems[0] in _LIKES:
+        return ["like", *stems[1:]], said.denied
+    return stems, said.denied
+
+
+# A statement with more words beside those that are denied is about more than them.
+_EXTRA_MAX = 3
+
+
+def by_denial(now: Statement, then: Statement) -> Verdict | None:
+    """What is denied, ended, or so again."""
+    if now.owned != then.owned:
+        return None
+    new, denied = _stance(now)
+    old, was_denied = _stance(then)
+    if denied == was_denied or not new or not old or new[0] != old[0]:
+        return None
+    denial, claim = (new, old) if denied else (old, new)
+    if not set(denial) <= set(claim) or len(claim) - len(denial) > _EXTRA_MAX:
+        return None
+    if not denied and len(old) > len(new):
+        return None
+    certain = now.ended if denied else now.begun
+    said = "it is no longer so" if denied else "it is so again"
+    if certain and (set(new) == set(old) or not re.search(_SEVERAL, then.body)):
+        return Verdict("replaces", said)
+    return Verdict("contradicts", "one denies what the other says")
+
+
+# States
+
+_STATES = (
+    ("enabled", "disabled"), ("on", "off"), ("open", "closed"), ("active", "inactive"),
+    ("public", "private"), ("true", "false"), ("required", "optional"), ("paused", "running"),
+)  # fmt: skip
+_STATE = (
+    r"(?i)(?:the )?(?P<what>[\w' .-]{2,60}?) (?:is|are) (?:now |currently |set to )?"
+    rf"(?P<value>{'|'.join(word for pair in _STATES for word in pair)})\Z"
+)
+
+
+def by_state(now: Statement, then: Statement) -> Verdict | None:
+    """What is on and was off."""
+    new, old = (re.match(_STATE, without_when(one.body)) for one in (now, then))
+    if new is None or old is None or what_of(new["what"]) != what_of(old["what"]):
+        return None
+    pair = (new["value"].lower(), old["value"].lower())
+    if pair in _STATES or pair[::-1] in _STATES:
+        return Verdict("replaces", f"it was {pair[1]} and is {pair[0]}")
+    return None
+
+
+# Numbers
+
+_NUMBER = r"(?i)[$€£]?\d+(?:[.,:]\d+)*(?:%|[a-z]{1,3})?\.?"
+_YEAR = r"(?:19|20)\d\d"
+_PRESENT = (
+    r"(?i)(?:the |an? )?(?:[\w'.-]+ ){0,6}?(?:is|are|has|have|costs?|takes?|earns?|weighs?|pays?"
+    r"|runs?|drinks?|sleeps?|needs?|keeps?|lasts?|spends?|owns?|limits?|timeout|limit|retries"
+    r"|equals?|allows?|uses?|works?|reads?|walks?|swims?|eats?|smokes?|charges?|contains?)\b"
+)
+_RELATIVE = (
+    r"(?i)\b(?:son|daughter|brother|sister|child|kid|baby|dog|cat|friend|niece|nephew|cousin|boy"
+    r"|girl)\b"
+)
+
+
+def by_number(now: Statement, then: Statement) -> Verdict | None:
+    """The same sentence with another number: how much of something there is."""
+    if (now.denied, now.owned) != (then.denied, then.owned):
+        return None
+    new, old = _tokens(now.body), _tokens(then.body)
+    if len(new) != len(old):
+        return None
+    differing = [at for at in range(len(new)) if new[at] != old[at]]
+    if len(differing) != 1:
+        return None
+    at = differing[0]
+    first, second = new[at], old[at]
+    if not (re.fullmatch(_NUMBER, first) and re.fullmatch(_NUMBER, second)) or _is_name(new, at):
+        return None
+    if not re.match(_PRESENT, now.body) or _unit(first) != _unit(second):
+        return None
+    said = f"it was {second.rstrip('.')} and is {first.rstrip('.')}"
+    # 'A discount of 20%' may be one of several.
+    several = re.search(_RELATIVE, now.body) or now.body[:2].lower() in ("a ", "an")
+    return Verdict("contradicts" if several else "replaces", said)
+
+
+def _unit(number: str) -> str:
+    return re.sub(r"[\d.,:]", "", number)
+
+
+def _tokens(body: str) -> list[str]:
+    found = (word.strip(".!\"'") for word in re.findall(r"[^\s,;]+", fold(body)))
+    return [w for w in found if w not in ("the", "a", "an", "now", "currently", "about", "around")]
+
+
+# Before a number that says how much there is; after any other word it may be a name: 'Room 12'.
+_BEFORE_AMOUNTS = frozenset(
+    """
+    is are was has have had of to at by for every about up around on with under over exactly only
+    costs takes earns weighs pays runs drinks sleeps needs keeps lasts spends owns limits allows
+    uses works reads walks swims eats smokes charges contains equals port version = :
+    """.split()  # noqa: SIM905
+)
+
+
+def _is_name(tokens: list[str], at: int) -> bool:
+    if re.fullmatch(_YEAR, tokens[at]):
+        return True
+    return at == 0 or tokens[at - 1] not in _BEFORE_AMOUNTS
