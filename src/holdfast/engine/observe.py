@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from holdfast.store.base import Reader, Writer
 
 # A person rarely types more; what is longer was pasted, and its beginning is enough to work with.
-USER_CHARS_MAX = 20_000
+USER_CHARS_MAX = 12_000
 # An answer is looked at for what was agreed on, not for what it explains.
 ASSISTANT_CHARS_MAX = 8_000
 _SEEN, _SEEN_ID = "seen-turns", "user"

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 WORK = jobs.JOURNAL
 # A turn holds a few facts; a model that finds more is making them up.
 PROPOSALS_MAX = 10
+# Each proposal is held against the whole turn, which takes a while where that is long.
+_TRIED_MAX = 20
 # In the metadata of what the user asked to be remembered.
 EXPLICIT = "explicit"
 
@@ -209,6 +211,7 @@ class Proposed:
         self.heard = heard
         self.proposals: list[Proposal] = []
         self.dropped: list[Noted] = []
+        self._tried = 0
 
     def add(
         self,
@@ -226,8 +229,9 @@ class Proposed:
         heard, text = self.heard, " ".join(text.split())
         if any(one.text == text for one in self.proposals):
             return ""
-        if len(self.proposals) >= PROPOSALS_MAX:
+        if len(self.proposals) >= PROPOSALS_MAX or self._tried >= _TRIED_MAX:
             return self._drop("too many", text)
+        self._tried += 1
         # What the user said counts before what the assistant made of it.
         role, said = "user", heard.user
         found = ground(text, said, at=heard.at, quote=quote, speaker=heard.speaker)

@@ -48,14 +48,17 @@ _WHO = (
     r"(?:i|i'm|i've|i'd|i'll|we|we're|we've|he|he's|she|she's|they|they're|it|it's|you|my|our|his"
     r"|her|their|its|the|this|that|there)"
 )
+# The white space between two words. Code and quotations are blanked to long runs of it, of which a
+# pattern without a bound would try every part with every other.
+_GAP, _GAP_BEFORE = r"\s{1,20}", r"\s{0,2}"
 _SPLIT = re.compile(
-    r"(?i)\s*(?:[;:]\s+|\s[-–—]+\s|\(|\)"
-    r"|,?\s+(?:but|because(?! of)|'?cause(?! of)|while|although|though|whereas|which|who"
+    rf"(?i){_GAP_BEFORE}(?:[;:]{_GAP}|\s[-–—]+\s|\(|\)"
+    rf"|,?{_GAP}(?:but|because(?! of)|'?cause(?! of)|while|although|though|whereas|which|who"
     r"|whereupon|except that|even though|since(?= (?:i|we|he|she|they|it|my)\b)"
-    r"|so(?= (?:i|we|he|she|they|it|my|now)\b))\s+"
-    rf"|,?\s+(?:and|or|then|plus)(?=\s+(?:{_WHO}|{_VERB}|[A-Z][\w']*\s+{_VERB})\b)\s+"
-    rf"|,\s+(?=(?:{_WHO}|not|can you|could you|please|what|how|where|when|why|which|right|"
-    rf"(?-i:[A-Z])[\w']*\s+{_VERB})\b)|,\s+(?=and\b|then\b|so\b))\s*"
+    rf"|so(?= (?:i|we|he|she|they|it|my|now)\b)){_GAP}"
+    rf"|,?{_GAP}(?:and|or|then|plus)(?={_GAP}(?:{_WHO}|{_VERB}|[A-Z][\w']*{_GAP}{_VERB})\b){_GAP}"
+    rf"|,{_GAP}(?=(?:{_WHO}|not|can you|could you|please|what|how|where|when|why|which|right|"
+    rf"(?-i:[A-Z])[\w']*{_GAP}{_VERB})\b)|,{_GAP}(?=and\b|then\b|so\b))\s*"
 )
 _RELATIVE = re.compile(r"(?i)\b(?:who|which)\b")
 # Words that carry on with whom the clause before was about.

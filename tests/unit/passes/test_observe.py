@@ -81,7 +81,7 @@ def test_no_secret_waits_in_the_queue_and_long_texts_are_cut(hub: HubMemory) -> 
     said = job.about[jobs.SAID]
     assert key not in str(job)
     assert "[secret:" in said["user"]
-    assert (len(said["user"]), len(said["assistant"])) == (20_000, 8_000)
+    assert (len(said["user"]), len(said["assistant"])) == (12_000, 8_000)
 
 
 def test_what_memory_told_the_agent_is_not_queued_as_new(hub: HubMemory) -> None:
