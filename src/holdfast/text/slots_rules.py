@@ -162,8 +162,8 @@ RULES: tuple[Rule, ...] = (
         rf"(?:(?P<whose>(?:the|this) [\w' -]{{2,40}}?) (?:now |is |are )*)?"
         rf"(?:uses?|using|runs?|running|requires?|targets?|(?:is |are )?on"
         rf"|(?:is |are )?pinned to|needs?|has|have|is built with|is written in|works with)"
-        rf" (?P<what>(?!(?:on |at )?port\b)(?:[A-Za-z][\w.+#-]*(?: [A-Za-z][\w.+#-]*){{0,2}}))(?: version)? "
-        rf"(?P<value>{_VERSION}){_REST}"
+        rf" (?P<what>(?!(?:on |at )?port\b)(?:[A-Za-z][\w.+#-]*(?: [A-Za-z][\w.+#-]*){{0,2}}))"
+        rf"(?: version)? (?P<value>{_VERSION}){_REST}"
         rf"|(?:upgraded|downgraded|updated|migrated|moved|switched|bumped)(?: the| my| our)?"
         rf"(?: (?P<what2>[A-Za-z][\w.+#-]*))?(?: from (?:[A-Za-z][\w.+#-]* )?(?P<was>{_VERSION}))?"
         rf" to (?:(?P<what3>[A-Za-z][\w.+#-]*) )?(?P<value2>{_VERSION})(?P<rest2>(?:[,;] ?| ).*)?",
