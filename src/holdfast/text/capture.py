@@ -18,6 +18,7 @@ from holdfast.text.capture_clauses import Clause, clauses
 from holdfast.text.capture_dates import resolve
 from holdfast.text.capture_grammar import Rule
 from holdfast.text.capture_guards import (
+    ABOUT_ANSWERS,
     DECISION_LABEL,
     EXPLICIT,
     FRONTED,
@@ -137,7 +138,7 @@ def _stated(clause: Clause, at: datetime | None, named: str) -> Captured | None:
         folded, words = f"{subject} {folded}", f"{subject} {words[:1].lower()}{words[1:]}"
     begin = clause.support if clause.inherits else clause.start + start
     folded, words = _without_end(*_time_last(folded, words))
-    if not named and clause.first and STANDING.match(folded) and not POINTS.search(folded):
+    if not named and clause.first and _is_standing(folded):
         told = finish(others(words))
         return Captured(told, "preference", begin, clause.end, "standing-order")
     for rule in _rules(folded, words):
@@ -153,6 +154,13 @@ def _stated(clause: Clause, at: datetime | None, named: str) -> Captured | None:
             told = _reworded(rule, told, named)
             return Captured(told, rule.category, begin, clause.end, rule.name, False, since, until)
     return None
+
+
+def _is_standing(folded: str) -> bool:
+    """Whether it is an order to the assistant that holds from now on."""
+    if not STANDING.match(folded) or _CALLED.search(folded):
+        return False
+    return POINTS.search(ABOUT_ANSWERS.sub("", folded)) is None
 
 
 def _opening(folded: str, until: re.Pattern[str] | None = None) -> int:
@@ -224,7 +232,9 @@ def _holds(rule: Rule, folded: str) -> bool:
     plain = POINTS_NOWHERE.sub(" ", folded)
     if POINTS.search(plain):
         return False
-    return rule.category == "person" or THIRD.search(plain) is None
+    if rule.category == "person" or rule.name == "attribute":
+        return True
+    return THIRD.search(plain) is None
 
 
 def _reworded(rule: Rule | None, words: str, named: str) -> str:
@@ -236,6 +246,8 @@ def _reworded(rule: Rule | None, words: str, named: str) -> str:
         words = _NAMES.sub(r"\1 is ", words)
     elif name == "kin-is" and (tie := _TIE.fullmatch(words)):
         words = f"my {tie[2]} is {tie[1]}"
+    elif name.startswith("kin-"):
+        words = _IS_SHORT.sub(r"\1 is \2", words)
     elif name == "decision" and (lets := _LETS.match(words)):
         words = f"{lets[1]}ing with{words[lets.end() :]}"
     return tell(words, named)
@@ -244,4 +256,8 @@ def _reworded(rule: Rule | None, words: str, named: str) -> str:
 _CALLED = re.compile(r"(?i)\bcalls? me (.+)")
 _NAMES = re.compile(r"(?i)\b(name)(?:['’]s|s) (?!is\b)")
 _TIE = re.compile(r"(?i)(.+) is (?:my|our) (.+)")
+_IS_SHORT = re.compile(
+    r"(?i)^((?:my|our) [\w -]+?)['’]s (getting|moving|studying|working|living|turning|having"
+    r"|starting|called|named|allergic|an?|from)\b"
+)
 _LETS = re.compile(r"(?i)let['’]?s (go|stick)(?= )(?: with)")

@@ -41,7 +41,7 @@ _ASKS = any_of(
     """
     please, pls, plz, can, could, would, will you, what, what's, whats, which, how, how's, any,
     where, when, should, do, does, did, is, are, who, why, let'?s, let me, tell, give, help,
-    suggest, recommend, make, write, show, find, thoughts, is there, got any
+    suggest, recommend, make, write, show, find, thoughts, is there, got any, have you, has anyone
     """
 )
 _WHO = any_of(
@@ -55,12 +55,15 @@ _JOINT = re.compile(
     r",? (?:and|but|so|because|cause|'cause|cuz|coz|bc|though|although|while|whereas|plus|except"
     rf"|then|as|yet|or)(?: also| now| then)?(?= {_WHO}\b)"
     rf"|,? (?:and|so|but)(?= {_ASKS}\b)"
+    # 'So' leads to what follows from the fact, which is not the fact.
+    r"|,? so(?= (?:no|not|nothing|none|avoid|don'?t|never)\b"
+    r"| \S+ (?:\S+ )?(?:is|are|don'?t|doesn'?t|won'?t|can'?t|has|have|works?|matters?)\b)"
     # 'Since I was a kid' is a time, 'since I'm vegan' a statement.
     r"|,? since(?= (?:i'?m|i am|i have|i don'?t|i prefer|my|our|we're|we are|it|it's|the|you|she"
     r"|he|they)\b)"
     r"|, (?:but|so|which|where|though|although|because|since|except|unless|hence|meaning|thanks"
     r"|thank you|lol|haha)\b"
-    rf"|,(?= {_WHO}\b)|,(?= {_ASKS}\b)"
+    rf"|,(?= {_WHO}\b)|,(?= {_ASKS}\b)|,(?= been\b)"
     r"| (?:lol|haha|lmao|tbh|btw|fyi|thx|thanks|xx+|xd)\b"
     r"| (?:-+|–|—) |[;()]| ?(?:\.{2,}|…)| [:;]-?[)(dp](?= |$)|: |\x01+"
     # People who use no punctuation: 'hi im ana i live in porto'.

@@ -40,6 +40,15 @@ _ABOUT = re.compile(r"(?i)\b(?:about|around|almost) *$")
 _SEASONS = {3: "spring", 6: "summer", 9: "autumn", 12: "winter"}
 # 'On Monday evenings' is every week.
 _REPEATED = re.compile(r"(?i) (?:mornings|afternoons|evenings|nights)\b")
+_WEEKDAY = re.compile(r"(?i)(?:on )?(?:mon|tues|wednes|thurs|fri|satur|sun)day")
+_NEXT_WORD = re.compile(r" ([A-Za-z]+)")
+_AFTER_DAYS = frozenset(
+    """
+    and or at in with to for from but because as so if when after before morning afternoon evening
+    night by since until we i my our the it they he she via near about around this that then till
+    through
+    """.split()  # noqa: SIM905 - a list of forty quoted words is harder to read
+)
 _AGO = re.compile(r"(?i)\b(?:ago|earlier|from now)\b")
 _NAMED = re.compile(r"(?i)\b(?:last|past|this|current|next|coming|previous)\b")
 _FEW = re.compile(r"(?i)\b(?:few|several|couple)\b")
@@ -60,7 +69,9 @@ def resolve(clause: str, at: datetime | None, *, ahead: bool = False) -> Resolve
     zone = at.tzinfo or UTC
     found = find_dates(clause, now=at, zone=zone)
     said = [
-        _ahead(one, at) if ahead else one for one in found if not _REPEATED.match(clause, one.end)
+        _ahead(one, at) if ahead else one
+        for one in found
+        if not _REPEATED.match(clause, one.end) and not _describes(clause, one)
     ]
     if not said:
         return Resolved(clause, None, None)
@@ -73,6 +84,14 @@ def resolve(clause: str, at: datetime | None, *, ahead: bool = False) -> Resolve
     if _OPERATOR.match(first.words) and not re.match(r"(?i)around|during", first.words):
         return Resolved(text, None, first.until)
     return Resolved(text, first.since, first.until)
+
+
+def _describes(clause: str, mention: DateMention) -> bool:
+    """Whether a day of the week only says of which kind a thing is: 'Friday deploys'."""
+    if not _WEEKDAY.fullmatch(mention.words):
+        return False
+    after = _NEXT_WORD.match(clause, mention.end)
+    return after is not None and after[1].lower() not in _AFTER_DAYS
 
 
 def _ahead(mention: DateMention, at: datetime) -> DateMention:

@@ -46,8 +46,9 @@ _OPENINGS = any_of(
     yup, no, nope, nah, hi, hello, hey, hiya, hi there, hey there, hello there, morning,
     good morning, good evening, good afternoon, fyi, ps, p\.s\., pps, anyway, anyways, plus,
     then, right, sure, thanks, thank you, cheers, lol, haha, hmm+, um+, uh+, ah+, wow, cool,
-    great, nice, look, listen, see, honestly, tbh, frankly, personally, for context, context,
-    some context, background, for background, just so you know, just fyi, just to let you know,
+    great, nice, look, listen, see, honestly, tbh, frankly, personally,
+    (?:for |some |quick |for some |a bit of )?(?:context|background), just so you know, just fyi,
+    just to let you know,
     so you know, to be clear, to be honest, in general, in case it matters, for the record,
     as you know, as i said, like i said, as i mentioned, like i mentioned, turns out, fun fact,
     btw just, guess what, big news, good news, bad news, great news, news, update, quick update,
@@ -93,6 +94,9 @@ EXPLICIT = re.compile(
 )
 DECISION_LABEL = re.compile(r"(?:the |our |final |my )?decision(?: is)? ?: ?")
 # Said to the one who hears it, and of no use to anybody else.
+ABOUT_ANSWERS = re.compile(
+    r"\byour (?=(?:answers?|repl(?:y|ies)|responses?|messages?|code|explanations?|summaries)\b)"
+)
 TO_YOU = re.compile(r"\b(?:you|you're|you'll|your|yourself)\b(?! (?:should|must|always|never))")
 # Orders to the assistant that hold from now on, not for the task at hand.
 _ORDERS = any_of(
@@ -117,8 +121,8 @@ SUBJECTLESS = re.compile(
 )
 # No rule begins with another word.
 STARTS = re.compile(
-    "(?:i|i'?m|i'?ve|we|we're|we'?ve|my|our|the|deadline|due date|let'?s|one of|call|calls"
-    r"|people|everyone|everybody|friends|they|just|please|you)\b|.{1,60} is (?:my|our) "
+    "(?:i|i'?m|i'?ve|we|we're|we'?ve|my|our|from now on|the|deadline|due date|let'?s|one of|call"
+    r"|calls|people|everyone|everybody|friends|they|just|please|you)\b|.{1,60} is (?:my|our) "
 )
 # Words that only end a sentence.
 LAST_WORDS = tuple(

@@ -22,7 +22,7 @@ CHANGES: tuple[Rule, ...] = (
         "no-longer",
         "fact",
         r"(?:i'?m|i am|we're|we are) (?:not .*\b(?:any ?more|any longer)$|no longer "
-        rf"{OBJECT}\w+)",
+        r"(?!sure|able|here|there|it\b)\w+)",
     ),
     Rule(
         "switched",
@@ -52,11 +52,17 @@ CHANGES: tuple[Rule, ...] = (
     Rule(
         "moved",
         "fact",
-        rf"{I_DID}(?:moved|relocated|emigrated|immigrated) (?:back |house|home|out|in with"
-        "|away|over |across )?(?:to|from|into|house|home|out of|in with|here from)? "
-        r"?(?!on\b|past|forward|ahead|(?:to )?(?:the )?(?:next|other|second|last|top"
-        "|bottom|left|right|end|step) |the (?:file|files|meeting|code|call|date|button"
-        r"|config)|my (?:file|files))\S",
+        rf"{I_DID}(?:moved|relocated|emigrated|immigrated)(?: back| over| across| away| abroad"
+        r"| house| home| out| in)*(?: (?:to|from|into|in with|out of) (?!(?:the )?(?:next|other"
+        r"|second|last|top|bottom|left|right|end|step) )\S"
+        r"| (?:last|yesterday|a (?:few|couple|week|month|year)|two|three|this) | (?:in|around) \w)",
+    ),
+    Rule(
+        "moved",
+        "fact",
+        rf"{I_DID}moved (?:the|our|my|all|everything)(?! (?:files?|meeting|code|call|date|button"
+        rf"|config|cursor|line|function|class|mouse)\b)(?: \w+){{0,4}} (?:to|into) (?!(?:the )?"
+        r"(?:next|other|second|last|top|bottom|left|right|end|line) )\S",
     ),
     Rule(
         "moving",
@@ -105,6 +111,11 @@ CHANGES: tuple[Rule, ...] = (
         rf"{I_DID}(?:started|began|taken up|took up) (?:learning|playing|studying|taking"
         "|teaching|doing|running|training|volunteering|practi[cs]ing|going|seeing"
         rf"|writing|making|painting|attending|collecting) {OBJECT}\S",
+    ),
+    Rule(
+        "started",
+        "fact",
+        rf"{I_DID}(?:took|taken|taking) up (?!(?:the|my|a lot|too|so|space|time|most|your)\b)\S",
     ),
     Rule(
         "joined",

@@ -23,6 +23,18 @@ DOING: tuple[Rule, ...] = (
     Rule(
         "project",
         "project",
+        rf"(?:my|our|the) {PROJECT}(?: (?:has|was|is|got))?(?: been)?(?: now)? (?:moved|migrated"
+        r"|renamed|switched|ported) (?:from \S+ )?to (?!the (?:next|other)|next|another|a )\S",
+    ),
+    Rule(
+        "project",
+        "project",
+        rf"(?:my|our) {PROJECT} is (?:now |still |currently )?(?P<name>\S+)",
+        lasting=True,
+    ),
+    Rule(
+        "project",
+        "project",
         rf"{I_AM_NOW}(?:busy )?{BUILDING} {TASKS}{OBJECT}(?!(?:into|from (?:my|home|here|there"
         "|the)|late|out|up|low|an upcoming|(?:an?|the|my|our) (?:upcoming |next |team "
         r")*(?:meeting|interview)|a (?:fever|temperature|bit)|on|for|my best|(?:\w+ "
@@ -98,12 +110,13 @@ DOING: tuple[Rule, ...] = (
     Rule(
         "event",
         "fact",
-        rf"{I_AM_NOW}(?:getting married|flying|travell?ing|going (?:to (?:the |an? |my "
-        r")?(?P<name>\S+)|on (?:an?|holiday|vacation|our|honeymoon|parental|maternity)"
-        "|back to|abroad|away|camping|hiking|skiing)|visiting|starting|having (?:surgery"
-        r"|an? (?:\w+ )?operation|a baby)|taking|running|presenting|speaking|defending"
-        "|graduating|retiring|leaving|expecting|competing|performing|attending|hosting"
-        "|touring|due)(?:$| (?!some time|a break|a nap|a look))",
+        rf"{I_AM_NOW}(?:getting (?:married|surgery|an? (?:operation|scan|mri)|my (?:\w+ "
+        rf"){{0,2}}(?:results|visa|licen[cs]e))|flying|travell?ing|going (?:to (?:the |an? |my "
+        r")?(?P<name>\S+)|on (?:an?|holiday|vacation|our|honeymoon|parental|maternity)|back to"
+        r"|abroad|away|camping|hiking|skiing)|visiting|starting|having (?:surgery|an? (?:\w+ "
+        ")?operation|a baby)|taking|running|presenting|speaking|defending|graduating|retiring"
+        "|leaving|expecting|competing|performing|attending|hosting|touring|due)(?:$| (?!some "
+        "time|a break|a nap|a look))",
         dated=True,
         when="ahead",
     ),

@@ -79,9 +79,16 @@ LIKES: tuple[Rule, ...] = (
     ),
     Rule(
         "never",
+        "fact",
+        "(?:i|we) (?:can'?t|cannot|can not) (?:have|eat|drink|digest|tolerate|drive|swim|fly"
+        r"|donate)(?:$|, |(?! it| this| that| them| a | an | to | the| my) \S)",
+        lasting=True,
+    ),
+    Rule(
+        "never",
         "preference",
         rf"(?:i|we) (?:{NOT}) (?:really |ever )?(?:eat|drink|smoke|use|wear|drive|cook"
-        "|watch|own|celebrate|do|speak|read|play|fly|buy|have (?:any |a )?(?:food "
+        "|watch|own|celebrate|do|swim|speak|read|play|fly|buy|have (?:any |a )?(?:food "
         ")?(?:allergies|kids|children|siblings|pets|a car|car|tv|television|smartphone"
         "|social media|facebook|instagram|driver'?s licen[cs]e|brothers|sisters"
         rf"|licen[cs]e))(?:$| {OBJECT}(?!(?:much|well|anymore|to|so|too|a lot|good|anything"
@@ -91,11 +98,12 @@ LIKES: tuple[Rule, ...] = (
     Rule(
         "never",
         "preference",
-        "(?:i|we) (?:always|never|only|mostly|exclusively|primarily|mainly) (?:ever "
-        ")?(?:use|eat|drink|write|work|take|buy|wear|read|cook|fly|travel|order|listen to"
-        "|watch|drive|play|shop|pay|sleep|code|deploy|test|commit|sign|go by) (?!(?:when"
-        "|it|this|that|these|those|to (?:get|be|know)|them|him|her|you|the (?:best|same"
-        r"|first|second|last|following)|on (?:this|that)|what|for|in)\b)\S",
+        "(?:i|we) (?:always|never|only|mostly|exclusively|primarily|mainly) (?:ever )?(?:use|eat"
+        "|drink|write|work|take|buy|wear|read|cook|fly|travel|order|listen to|watch|drive|play"
+        "|shop|pay|sleep|code|deploy|test|commit|sign|go by|book|choose|ask for|bring|carry|sit"
+        "|park|name|tip|stay|skip|avoid|bake|grow|sleep|keep) (?!(?:when|it|this|that|these"
+        "|those|to (?:get|be|know)|them|him|her|you|the (?:best|same|first|second|last"
+        r"|following)|on (?:this|that)|what|for|in)\b)\S",
         lasting=True,
     ),
     Rule(
@@ -105,7 +113,8 @@ LIKES: tuple[Rule, ...] = (
         rf"|still|both|all|exclusively|personally|typically|only) ){{0,2}}(?:use|code in"
         "|program in|write in|develop on|listen to|wear|take my coffee|drink my) "
         rf"{OBJECT}(?!(?:to\b|the (?:following|above|command|code|same|default)|a (?:lot"
-        r"|different|loop|function|for)|an? \w+ to|too|following|python to|my (?:own"
+        r"|different|loop|function|for)|an? (?:\w+ )?(?:loop|function|regex|class|method|list|dict"
+        r"|query|script)\b|an? \w+ to|too|following|python to|my (?:own"
         r"|phone|hands|head|imagination|time)))\S",
         lasting=True,
     ),

@@ -17,6 +17,11 @@ PEOPLE: tuple[Rule, ...] = (
         r"|off|yesterday|today|back|again|to|what)\b)\S",
     ),
     Rule(
+        "kin-name",
+        "person",
+        rf"(?:my|our) {KIN}(?: (?:from|at) \w+)? is (?P<name>\S+)(?: [^\W\d_][\w'-]+)?$",
+    ),
+    Rule(
         "kin-is",
         "person",
         rf"(?:my|our) {KIN}{NAMED} (?:is|are|was|were|'s) (?:(?:also|now|currently"
@@ -35,32 +40,41 @@ PEOPLE: tuple[Rule, ...] = (
         rf"(?:my|our) {KIN} (?:is|are) \d{{1,2}}(?:, \d{{1,2}})*,? (?:and|&) \d{{1,2}}\b",
     ),
     Rule(
+        "kin-soon",
+        "person",
+        rf"(?:my|our) {KIN}{NAMED}(?: is| are|'s)? (?:also |now |finally |just )?(?:moving (?:to"
+        r"|in|back|out)|getting (?:married|divorced|surgery)|turn(?:s|ing) \d|having (?:a baby"
+        "|surgery|twins)|start(?:s|ing) (?:(?:primary |secondary |high |elementary |middle "
+        ")?school|college|university|uni|kindergarten|nursery|at|a new|work)|graduates"
+        r"|graduating|retires|retiring)\b",
+        when="ahead",
+    ),
+    Rule(
         "kin-does",
         "person",
-        rf"(?:my|our) {KIN}{NAMED} (?:(?:also|now|still|always|never|usually|really|only"
-        rf"|just|recently|currently|mostly|both) ){{0,2}}(?:lives? (?:in|near|with|on|next"
-        "|abroad|alone)|lived in|works? (?:as|at|for|in|with|nights|part|from|on)"
-        r"|worked (?:as|at|for)|stud(?:y|ies) \S|teach(?:es)? \S|speaks? \S|plays? (?:the"
-        "|for|in|guitar|piano|violin|chess|football|soccer|tennis|hockey|rugby|cricket"
-        r"|basketball|drums|cello)|runs? (?:an?|her|his|their) (?!errand|fever)|owns? \S"
-        "|passed away|died|grew up in|was born|moved (?:to|in|out|from|back) ?|got "
-        r"(?:married|divorced|engaged|promoted|laid off|into)|graduated|retired|joined \S"
-        "|started (?:school|college|university|uni|kindergarten|nursery|high school"
-        r"|primary|at|a|working|as|her|his)|turn(?:s|ed) \d|(?:is|are) (?:moving to"
-        "|getting married|studying|working (?:as|at|for|in)|living in|staying with"
-        r"|turning \d|having a baby|starting (?:school|college|university|uni|at|a new"
-        r"|kindergarten))|goes to \S|has (?:an? )?(?:\w+ )?(?:asthma|diabetes|adhd|autism"
-        "|dyslexia|epilepsy|alzheimer'?s|dementia|parkinson'?s|cancer|arthritis"
-        r"|allerg\w+)|had an? (?:\w+ )?(?:baby|son|daughter|boy|girl|stroke|heart "
-        "attack))",
+        rf"(?:my|our) {KIN}{NAMED} (?:(?:also|now|still|always|never|usually|really|only|just"
+        rf"|recently|currently|mostly|both) ){{0,2}}(?:lives? (?:in|near|with|on|next|abroad"
+        "|alone)|lived in|works? (?:as|at|for|in|with|nights|part|from|on)|worked (?:as|at|for)"
+        r"|stud(?:y|ies) \S|teach(?:es)? \S|speaks? \S|plays? (?:the|for|in|guitar|piano|violin"
+        "|chess|football|soccer|tennis|hockey|rugby|cricket|basketball|drums|cello)|runs? "
+        r"(?:an?|her|his|their) (?!errand|fever)|owns? \S|passed away|died|grew up in|was born"
+        "|moved (?:to|in|out|from|back) ?|got (?:married|divorced|engaged|promoted|laid off"
+        r"|into)|graduated|retired|joined \S|start(?:s|ed) (?:(?:primary |secondary |high "
+        "|elementary |middle )?school|college|university|uni|kindergarten|nursery|high school"
+        r"|primary|at|a|working|as|her|his)|turn(?:s|ed) \d|(?:is|are|'s) (?:moving to|getting "
+        r"married|studying|working (?:as|at|for|in)|living in|staying with|turning \d|having a "
+        r"baby|starting (?:school|college|university|uni|at|a new|kindergarten))|goes to \S|has "
+        r"(?:an? )?(?:\w+ )?(?:asthma|diabetes|adhd|autism|dyslexia|epilepsy|alzheimer'?s"
+        r"|dementia|parkinson'?s|cancer|arthritis|allerg\w+)|had an? (?:\w+ )?(?:baby|son"
+        "|daughter|boy|girl|stroke|heart attack))",
     ),
     Rule(
         "kin-likes",
         "person",
-        rf"(?:my|our) {KIN}{NAMED} (?:(?:also|now|still|always|never|usually|really|only"
-        rf"|just|absolutely|both) ){{0,2}}(?:loves?|likes?|hates?|prefers?|adores?|enjoys?"
-        "|collects?|(?:doesn'?t|don'?t|does not|can'?t|won'?t) (?:like|eat|drink|stand"
-        rf"|drive|smoke|fly)|eats?|drinks?) {LIKED}\S",
+        rf"(?:my|our) {KIN}{NAMED} (?:(?:also|now|still|always|never|usually|really|only|just"
+        rf"|absolutely|both) ){{0,2}}(?:loves?|likes?|hates?|prefers?|adores?|enjoys?|collects?"
+        "|(?:doesn'?t|don'?t|does not|can'?t|won'?t) (?:like|eat|drink|stand|drive|smoke|fly)"
+        rf"|eats?|drinks?) {LIKED}\S",
     ),
     Rule(
         "has-kin",

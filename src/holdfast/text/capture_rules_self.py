@@ -26,9 +26,9 @@ SELF: tuple[Rule, ...] = (
     Rule(
         "name",
         "fact",
-        "(?:you can |please |just |everyone |everybody |people |(?:my )?friends |they "
-        "(?:all )?)?calls? me (?!(?:when|if|back|at|later|tomorrow|crazy|an?|the|old|on"
-        "|in|out|names|and|every|to|for|asap|now|today|tonight|maybe|lazy|stupid|weird"
+        "(?:from now on,? )?(?:you can |please |just |everyone |everybody |people |(?:my "
+        ")?friends |they (?:all )?)?calls? me (?!(?:when|if|back|at|later|tomorrow|crazy|an?|the"
+        "|old|on|in|out|names|and|every|to|for|asap|now|today|tonight|maybe|lazy|stupid|weird"
         r"|by)\b)[^\W\d]\w*",
     ),
     Rule(
@@ -79,7 +79,7 @@ SELF: tuple[Rule, ...] = (
     Rule(
         "lives",
         "fact",
-        rf"{I_DO}(?:live|lived|reside|grew up|grow up) (?:(?:in|near|on|with|just outside"
+        rf"{I_DO}(?:live|lived|reside|grew up|grow up) (?:(?:in|near|on|with|w/?|just outside"
         "|outside|by|at|next to|alone|close to|around|between) )(?!(?:fear|hope|hell"
         "|peace|the (?:moment|past|present|now|future|dark)|a (?:world|bubble|dream"
         "|society|simulation|time|country where)|denial|constant|pain|my (?:head|own)"

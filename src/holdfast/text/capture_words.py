@@ -52,8 +52,8 @@ TRADES = (
 TRAITS = any_of(
     """
     vegan, vegetarian, pescatarian, pescetarian, coeliac, celiac, diabetic,
-    type (?:1|2|one|two) diabetic, asthmatic, epileptic, dyslexic, autistic, colou?r-?blind,
-    left-handed, right-handed, lactose[- ]intolerant, gluten[- ]intolerant, gluten[- ]free,
+    type (?:1|2|one|two) diabetic, asthmatic, epileptic, dyslexic, autistic, colou?r[- ]?blind,
+    (?:left|right)[- ]handed, lactose[- ]intolerant, gluten[- ]intolerant, gluten[- ]free,
     teetotal, halal, kosher, deaf, blind, hard of hearing, neurodivergent, bilingual, trilingual,
     gay, lesbian, bisexual, queer, trans, transgender, non-?binary, catholic, christian, muslim,
     jewish, buddhist, hindu, sikh, atheist, an atheist, agnostic, religious, self-?employed,
