@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from holdfast.engine import teams as teams
     from holdfast.engine import transfer as transfer
     from holdfast.engine import turns as turns
-    from holdfast.engine import verdicts as verdicts
     from holdfast.engine import usage as usage
+    from holdfast.engine import verdicts as verdicts
 
 
 def __getattr__(name: str) -> Any:

@@ -26,7 +26,9 @@ What: TypeAlias = Literal["hub", "team", "org", "key", "shared", "team of", "inv
 
 _KIND = "belongs"
 _COMPLETE = "belongings-complete"
-_PAGE = 500
+# Most have few of anything, and what stands behind them in the table is read in vain.
+_PAGE_FIRST = 16
+_PAGE_MAX = 500
 
 
 def _prefix(whose: str, what: What) -> str:
@@ -45,15 +47,16 @@ def drop(writer: Writer, whose: str, what: What, which: str) -> None:
 def of(reader: Reader, whose: str, what: What) -> Iterator[str]:
     """The ids, in order."""
     prefix = after = _prefix(whose, what)
+    limit = _PAGE_FIRST
     while True:
-        page = reader.records(NO_HUB, _KIND, limit=_PAGE, after=after)
+        page = reader.records(NO_HUB, _KIND, limit=limit, after=after)
         for one in page:
             if not one.id.startswith(prefix):
                 return
             yield one.id.removeprefix(prefix)
-        if len(page) < _PAGE:
+        if len(page) < limit:
             return
-        after = page[-1].id
+        after, limit = page[-1].id, min(_PAGE_MAX, limit * 4)
 
 
 def complete(core: Core) -> bool:
@@ -63,33 +66,46 @@ def complete(core: Core) -> bool:
         if reader.record(NO_HUB, _COMPLETE, _COMPLETE) is not None:
             return True
     try:
-        with core.store.write() as writer:
-            if writer.record(NO_HUB, _COMPLETE, _COMPLETE) is None:
-                _note_all(writer, core.now())
-                writer.put_record(Record(NO_HUB, _COMPLETE, _COMPLETE, core.now(), {}))
+        mend(core)
     except StoreReadOnly:
         return False
     return True
 
 
-def _note_all(writer: Writer, at: datetime) -> None:
+def mend(core: Core) -> int:
+    """Makes the entries that are missing; how many those were."""
+    made = 0
+    at = core.now()
+    with core.store.write() as writer:
+        for whose, what, which in _all(writer):
+            if writer.record(NO_HUB, _KIND, _prefix(whose, what) + which) is None:
+                note(writer, whose, what, which, at)
+                made += 1
+        writer.put_record(Record(NO_HUB, _COMPLETE, _COMPLETE, at, {}))
+    return made
+
+
+def _all(reader: Reader) -> Iterator[tuple[str, What, str]]:
+    """Every entry that there should be, from what it is derived from."""
     from holdfast.engine.access_records import card_of, every
 
-    for hub in writer.hubs():
-        note(writer, hub.owner, "hub", hub.id, at)
-        for one in every(writer, hub.id, "member"):
-            note(writer, one.id, "hub", hub.id, at)
-        card = card_of(writer, hub.id)
+    for hub in reader.hubs():
+        yield hub.owner, "hub", hub.id
+        for one in every(reader, hub.id, "member"):
+            yield one.id, "hub", hub.id
+        card = card_of(reader, hub.id)
         for shared_with in (card.team_id, card.org_id):
             if shared_with:
-                note(writer, shared_with, "shared", hub.id, at)
-    for one in every(writer, NO_HUB, "team"):
-        note(writer, one.body["org"], "team of", one.id, at)
+                yield shared_with, "shared", hub.id
+        if card.label:
+            yield card.label, "called", hub.id
+    for one in every(reader, NO_HUB, "team"):
+        yield one.body["org"], "team of", one.id
     for scope in ("team", "org"):
-        for one in every(writer, NO_HUB, f"{scope}-member"):
+        for one in every(reader, NO_HUB, f"{scope}-member"):
             scope_id, _, actor = one.id.partition("/")
-            note(writer, actor, "team" if scope == "team" else "org", scope_id, at)
-    for one in every(writer, NO_HUB, "key"):
-        note(writer, one.body["actor"], "key", one.id, at)
-    for one in every(writer, NO_HUB, "invite"):
-        note(writer, one.body["scope_id"], "invite", one.id, at)
+            yield actor, "team" if scope == "team" else "org", scope_id
+    for one in every(reader, NO_HUB, "key"):
+        yield one.body["actor"], "key", one.id
+    for one in every(reader, NO_HUB, "invite"):
+        yield one.body["scope_id"], "invite", one.id

@@ -1,7 +1,7 @@
 """The doctor: is everything as it should be, and can it be mended?
 
-Canonical state is never touched. Derived state (passages, word index, substring index, vectors) is
-rebuilt from it. What only a backup can bring back is said to be so.
+Canonical state is never touched. Derived state (passages, word index, substring index, vectors,
+what belongs to whom) is rebuilt from it. What only a backup can bring back is said to be so.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.domain.query import EVERYTHING, Filter
+from holdfast.engine import belongings
 from holdfast.engine.core import Core
 from holdfast.engine.embedding import embed_missing, unembedded
 from holdfast.engine.recorder import reindex
@@ -61,6 +62,8 @@ def mend(core: Core, progress: Callable[[int, int], None] | None = None) -> Diag
         core.vectors.forget()
         mended.append(f"rebuilt the search index of {count} memories")
     mended += ["removed what a broken-off import had left"] * _drop_broken_imports(core)
+    if entries := belongings.mend(core):
+        mended.append(f"noted {entries} places and keys that people have")
     try:
         embedded = embed_missing(core, progress)
     except EmbedderError as error:

@@ -8,7 +8,7 @@ import pytest
 
 from holdfast import AlreadyExists, Conflict, Holdfast, HubMemory, InvalidInput, NotFound
 from holdfast.domain.record import NO_HUB
-from holdfast.engine import access, belongings, invites, keys, teams
+from holdfast.engine import access, belongings, invites, keys, repair, teams
 from holdfast.guest import Guest
 
 
@@ -166,6 +166,42 @@ def test_a_store_from_before_gets_its_entries_once(memory: Holdfast, hub: HubMem
     assert [one.id for one in keys.keys(core, "bob")] == [key.id]
     assert [one.id for one in invites.invites(core, "hub", invited.scope_id)] == [invited.id]
     assert [team.name for team, _ in teams.teams_of(core, "bob")] == ["Tools"]
+
+
+def test_the_doctor_brings_back_entries_that_were_lost(memory: Holdfast, hub: HubMemory) -> None:
+    core = memory.core
+    memory.set_member("bob", "viewer", hub="work")
+    bob = guest(memory, "bob")
+    assert len(bob.hubs()) == 1
+    with core.store.write() as writer:
+        for one in writer.records(NO_HUB, "belongs", limit=500):
+            writer.drop_record(NO_HUB, "belongs", one.id)
+    assert bob.hubs() == []
+    # Who knows its name reaches it all the same: an entry only says where to look.
+    assert bob.hub("work").id == hub.id
+    assert [one for one in repair.mend(core).mended if "people have" in one]
+    assert len(bob.hubs()) == 1
+    assert repair.mend(core).mended == []
+
+
+def test_hubs_of_others_are_not_looked_at(
+    memory: Holdfast, hub: HubMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(30):
+        memory.create_hub(f"hub{number}")
+    memory.set_member("bob", "viewer", hub="work")
+    memory.set_member("bob", "viewer", hub="hub7")
+    bob = guest(memory, "bob")
+    looked = []
+    real = access._seen
+
+    def seen(reader: Any, found: Any, actor: str) -> Any:
+        looked.append(found.name)
+        return real(reader, found, actor)
+
+    monkeypatch.setattr(access, "_seen", seen)
+    assert [found.name for found, _ in bob.hubs()] == ["hub7", "work"]
+    assert sorted(looked) == ["hub7", "work"]
 
 
 def test_entries_of_one_name_are_not_those_of_another(memory: Holdfast, hub: HubMemory) -> None:
