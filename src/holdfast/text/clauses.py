@@ -25,6 +25,7 @@ class Clause(NamedTuple):
     supposed: frozenset[str] = frozenset()
     told: bool = False
     refers: bool = False
+    sentence: int = 0
 
 
 _FENCE = re.compile(r"(?ms)^ {0,3}(```+|~~~+).*?(?:^ {0,3}\1[ \t]*$|\Z)|^[ \t]*[>|].*?$")
@@ -55,9 +56,11 @@ _SPLIT = re.compile(
     rf"(?i){_GAP_BEFORE}(?:[;:]{_GAP}|\s[-–—]+\s|\(|\)"
     rf"|,?{_GAP}(?:but|because(?! of)|'?cause(?! of)|while|although|though|whereas|which|who"
     r"|whereupon|except that|even though|since(?= (?:i|we|he|she|they|it|my)\b)"
-    rf"|so(?= (?:i|we|he|she|they|it|my|now)\b)){_GAP}"
+    rf"|so(?! (?:that|much|many|far|good|well|long|often)\b)){_GAP}"
     rf"|,?{_GAP}(?:and|or|then|plus)(?={_GAP}(?:{_WHO}|{_VERB}|[A-Z][\w']*{_GAP}{_VERB})\b){_GAP}"
-    rf"|,{_GAP}(?=(?:{_WHO}|not|can you|could you|please|what|how|where|when|why|which|right|"
+    rf"|,{_GAP}(?=(?:{_WHO}|not|can you|could you|would you|have you|do you|did you|is there"
+    rf"|are there|any"
+    rf"|please|what|how|where|when|why|which|right|"
     rf"(?-i:[A-Z])[\w']*{_GAP}{_VERB})\b)|,{_GAP}(?=and\b|then\b|so\b))\s*"
 )
 _RELATIVE = re.compile(r"(?i)\b(?:who|which)\b")
@@ -86,7 +89,7 @@ _ASKS = re.compile(
     r"|should"
     r"|shall|have|has|had|may|might|what|what's|where|where's|when|who|who's|whom|whose|which"
     r"|why|how"
-    r"|how's|isn't|aren't|don't|doesn't|didn't|won't|any (?:idea|chance|tips)|right|correct"
+    r"|how's|isn't|aren't|don't|doesn't|didn't|won't|any \w+|right|correct"
     r"|tell me)\b"
 )
 _TAG = re.compile(
@@ -152,8 +155,8 @@ def clauses_of(said: str) -> tuple[Clause, ...]:
 def _clauses(said: str) -> tuple[Clause, ...]:
     blanked = _blank(said)
     out: list[Clause] = []
-    for start, end in _sentences(blanked):
-        out += _of_sentence(blanked, start, end)
+    for number, (start, end) in enumerate(_sentences(blanked)):
+        out += _of_sentence(blanked, start, end, number)
     return tuple(out)
 
 
@@ -186,7 +189,7 @@ def _sentences(text: str) -> Iterator[tuple[int, int]]:
         yield start, len(text)
 
 
-def _of_sentence(text: str, start: int, end: int) -> list[Clause]:
+def _of_sentence(text: str, start: int, end: int, number: int) -> list[Clause]:
     whole = text[start:end]
     asking = whole.rstrip("\"')]”’* ").endswith(("?", "？")) and not _REQUEST.match(whole)
     always = _supposed(long_forms(whole)) & {"if"}
@@ -218,7 +221,8 @@ def _of_sentence(text: str, start: int, end: int) -> list[Clause]:
         full = long_forms(plain)
         supposed = always | _supposed(full)
         asked = asking and not (statement_first and at < len(pieces) - 1)
-        out.append(Clause(begin, stop, plain, subject, asked, frozenset(supposed), told, refers))
+        held = frozenset(supposed)
+        out.append(Clause(begin, stop, plain, subject, asked, held, told, refers, number))
     return out
 
 
@@ -237,9 +241,11 @@ def _mixed(pieces: list[str]) -> bool:
 _SELF = re.compile(
     r"(?i)^(?:i|we|let's|let us|me|i'm|i've|i'd|i'll|we're|we've|we'll|we'd|im|ive)\b"
 )
-_OWNED = re.compile(r"(?i)^(?:my|our)\s+((?:[\w'-]+\s+){0,3}?[\w'-]+)(?=\s+(?:is|are|was|were"
-                    r"|has|have"
-                    rf"|had|'s|{_VERB})\b)")  # fmt: skip
+_BEFORE_VERB = r"(?:(?:just|now|also|really|still|always|never|only|usually|recently|finally)\s+)?"
+_OWNED = re.compile(
+    r"(?i)^(?:my|our)\s+((?:[\w'-]+\s+){0,3}?[\w'-]+)(?=\s+"
+    rf"{_BEFORE_VERB}(?:is|are|was|were|has|have|had|'s|{_VERB})\b)"
+)
 # A verb that is not known: the first word after 'my' is what it is about.
 _OWN_THING = re.compile(r"(?i)^(?:my|our)\s+([\w'-]+)")
 _PRONOUNS = frozenset(
@@ -263,10 +269,10 @@ _TURNED = re.compile(
 )
 _ADVERBS = re.compile(
     r"(?i)^(?:(?:last|next|this|every|each) \w+|yesterday|today|tomorrow|now|currently|recently"
-    r"|since \w+|after [\w ]+(?= we| i)"
-    r"|in \w+(?: \d{4})?"
-    r"|in the \w+|at (?:work|home)|these days|nowadays|finally|sometimes|usually|always|often"
-    r"|on \w+),?\s+"
+    r"|[\w ]{1,20} ago|from now on|in \w+(?: \d{4})?|in the \w+|at (?:work|home)|these days"
+    r"|nowadays"
+    r"|finally|sometimes|usually|always|often|on \w+"
+    r"|(?:after|before|since|during|until|for|over) [\w' ]{1,60}?(?=,? (?:i|we)\b)),?\s+"
 )
 
 

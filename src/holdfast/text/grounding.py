@@ -49,6 +49,10 @@ class Unsupported(NamedTuple):
 _CLAIM_CHARS_MAX = 600
 # 'I have a dog. He is three. His name is Rex.' is as far as people carry a thought.
 _CLAUSES_TOGETHER = 3
+# Nobody says more in one turn; what is longer was pasted.
+_CLAUSES_MAX = 200
+# Letters by which the forms of a word begin alike.
+_FRONT = 3
 
 
 def ground(
@@ -64,6 +68,7 @@ def ground(
     if there is None:
         return Unsupported("quote")
     units = [one for one in clauses_of(said) if one.start < there.end and one.end > there.start]
+    units = _about(claim, units)
     spans: list[Span] = []
     for part in parts_of(claim, speaker, frozenset(CAPITAL.findall(said))):
         found = _ground_part(part, units, at)
@@ -75,6 +80,19 @@ def ground(
     if quote.strip():
         return there
     return _trimmed(said, min(span.start for span in spans), max(span.end for span in spans))
+
+
+def _about(claim: str, units: Sequence[Clause]) -> list[Clause]:
+    """The clauses that may have to do with a claim, and those around them; of a text that goes on
+    and on, the first."""
+    fronts = {word[:_FRONT] for word in of_sense(words_of(plain_stance(claim)))}
+    if len(units) <= _CLAUSES_MAX or not fronts:
+        return [*units[:_CLAUSES_MAX]]
+    near: set[int] = set()
+    for at, one in enumerate(units):
+        if any(word[:_FRONT] in fronts for word in words_of(one.text)):
+            near.update(range(max(0, at - _CLAUSES_TOGETHER), at + _CLAUSES_TOGETHER + 1))
+    return [one for at, one in enumerate(units) if at in near][:_CLAUSES_MAX]
 
 
 def _find_quote(quote: str, said: str) -> Span | None:
@@ -104,7 +122,7 @@ def _trimmed(said: str, start: int, end: int) -> Span:
 def _ground_part(part: Part, units: Sequence[Clause], at: datetime | None) -> Span | Unsupported:
     best: tuple[float, str] = (-1.0, "words")
     for together in _together(units):
-        reason, merit = _why_not(part, together, at)
+        reason, merit = _why_not(part, together, units, at)
         if not reason:
             return Span(together[0].start, together[-1].end)
         best = max(best, (merit, reason), key=lambda pair: pair[0])
@@ -122,10 +140,17 @@ def _together(units: Sequence[Clause]) -> Iterator[Sequence[Clause]]:
                 yield run
 
 
-def _why_not(part: Part, run: Sequence[Clause], at: datetime | None) -> tuple[str, float]:
+def _why_not(
+    part: Part, run: Sequence[Clause], units: Sequence[Clause], at: datetime | None
+) -> tuple[str, float]:
     """Why these clauses do not support the claim ('' where they do), and how near they come."""
     text = " ".join(one.text for one in run)
     dated = dates_supported(part.text, text, at)
+    if not dated.supported:
+        # A date holds for its whole sentence.
+        within = {one.sentence for one in run}
+        whole = " ".join(one.text for one in units if one.sentence in within)
+        dated = dates_supported(part.text, whole, at)._replace(said=dated.said)
     claim_words = of_sense(words_of(plain_stance(dated.claim)))
     said_words = words_of(plain_stance(text))
     missing = missing_in(claim_words, said_words)

@@ -11,6 +11,7 @@ from holdfast.text.grounding_stance import is_denied, is_ended
 from holdfast.text.grounding_words import words_of
 from holdfast.text.statements import VERBS
 from holdfast.text.terms import fold
+from holdfast.text.word_forms import tense
 
 _LABEL = re.compile(r"^([^\W\d_a-z][\w.'-]*(?: [^\W\d_a-z][\w.'-]*)?): +(?=\S)")
 _ABOUT = re.compile(
@@ -36,7 +37,12 @@ CAPITAL = re.compile(r"\b[^\W\d_a-z][\w'-]*")
 
 
 def _is_name(word: str, names: frozenset[str]) -> bool:
-    return word.removesuffix("'s") in names and word.lower() not in VERBS
+    """Whether a claim begins with a name: one that stands in the turn with its capital. 'Met',
+    'Finished' and 'Recently' may stand there so too, and are none."""
+    plain = word.lower()
+    if plain in VERBS or plain.endswith("ly") or tense(plain) != "present":
+        return False
+    return word.removesuffix("'s") in names
 
 
 def _called_user(name: re.Match[str]) -> str:

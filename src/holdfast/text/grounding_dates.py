@@ -41,7 +41,7 @@ def dates_supported(claim: str, said: str, at: datetime | None) -> Dated:
     if not wanted:
         return Dated(True, bool(mentioned), claim, said)
     given = find_dates(said, now=at)
-    past = any(tense(word) == "past" for word in fold(said).split())
+    past = _is_past(said)
     supported = all(any(_within(one, other, at, past) for other in given) for one in wanted)
     if not supported:
         supported = all(_is_weekday(one, said, at) or _is_vague(one, said, at) for one in wanted)
@@ -53,12 +53,35 @@ def _within(claimed: DateMention, given: DateMention, at: datetime, past: bool) 
     an open end, such as 'since 2011', holds for itself alone."""
     if _is_open(claimed) or _is_open(given):
         return (claimed.since, claimed.until) == (given.since, given.until)
+    about = claimed.words.lower().startswith(_ABOUT)
     for years in (0,) if _is_exact(given) else _YEARS:
         since, until = _shifted(given.since, years), _shifted(given.until, years)
         near = _is_exact(given) or since <= at or (not past and since - at <= _YEAR)
         if near and claimed.since <= since and until <= claimed.until:
             return True
-    return False
+        if near and about and since < claimed.until and claimed.since < until:
+            return True
+    # 'Next weekend' is the coming one to some, and the one after it to others.
+    week = 7 * _DAY
+    return given.words.lower().startswith("next ") and any(
+        claimed.since <= given.since + week * step and given.until + week * step <= claimed.until
+        for step in (-1, 1)
+    )
+
+
+_ABOUT = ("around", "about")
+
+
+def _is_past(said: str) -> bool:
+    """Whether it is told as over: 'got' in 'have got' is not, nor is what was moved to a day."""
+    plain = re.sub(r"(?:have|'ve|has|'s) got\b", "have", fold(said))
+    if re.search(
+        r"\b(?:to|until|for|by) (?:the )?(?:\d{1,2}(?:st|nd|rd"
+        r"|th)? )?[a-z]+(?: \d+)?$",
+        plain,
+    ):
+        return False
+    return any(tense(word) == "past" for word in plain.split())
 
 
 _OF = re.compile(r"(?i)\b(?:in|on|during) the (week(?:end)?) of (?:the )?$")
@@ -67,7 +90,7 @@ _OF = re.compile(r"(?i)\b(?:in|on|during) the (week(?:end)?) of (?:the )?$")
 def _widened(claim: str, mention: DateMention) -> DateMention:
     """'In the week of 2 November' is that week, from its Monday on, and 'on the weekend of' the two
     days at its end."""
-    if mention.words.lower().startswith("around"):
+    if mention.words.lower().startswith(_ABOUT):
         # Give or take one of what it is said in.
         slack = mention.until - mention.since
         slack = max(slack, 7 * _DAY)
@@ -81,16 +104,21 @@ def _widened(claim: str, mention: DateMention) -> DateMention:
     return mention._replace(start=match.start(), since=first, until=monday + 7 * _DAY, words=words)
 
 
-_SOME_YEARS = re.compile(r"(?i)\b(?:few|several|couple of|some|many) years (?:ago|back)\b")
-# 'A few years ago' is no more than this.
-_SOME_YEARS_MAX = 6
+_SOME = re.compile(
+    r"(?i)\b(?:few|several|couple of|some|many|about an?|around an?) (years?|months?"
+    r"|weeks?) (?:ago|back)\b"
+)
+# 'A few' of them is no more than this many days.
+_SOME_DAYS_MAX = {"year": 6 * 366, "month": 340, "week": 60}
 
 
 def _is_vague(claimed: DateMention, said: str, at: datetime) -> bool:
     """'Around 2023' of 'a few years ago'."""
-    if "around" not in claimed.words.lower() or not _SOME_YEARS.search(said):
+    match = _SOME.search(said)
+    if match is None or not claimed.words.lower().startswith(_ABOUT):
         return False
-    return 1 < at.year - claimed.since.year <= _SOME_YEARS_MAX
+    days = _SOME_DAYS_MAX[match[1].lower().rstrip("s")]
+    return claimed.since < at and at - claimed.until <= timedelta(days=days)
 
 
 _OPEN = ("since", "before", "prior", "until", "till", "up to", "after", "from")

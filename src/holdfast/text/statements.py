@@ -32,6 +32,7 @@ _STRAIGHT = str.maketrans({"‘": "'", "’": "'", "ʼ": "'", "“": '"', "”":
 _LONG_FORMS = (
     (r"(?i)\b(ca)n't\b", r"\1n not"),
     (r"(?i)\bcannot\b", "can not"),
+    (r"(?i)\bcant\b", "can not"),
     (r"(?i)\bwo(?:n't)\b", "will not"),
     (r"(?i)\bain't\b", "is not"),
     (r"(?i)(?<=\w)n't\b", " not"),
