@@ -169,10 +169,11 @@ class Shadow:
         try:
             while not self._stop.is_set() and self._hand.work_on_next() is not None:
                 pass
-        except (HoldfastError, OSError) as error:
+        except Exception as error:  # noqa: BLE001  # the last stop of this thread
+            # Who waits for it must not wait for ever. The turn is in the store, and is looked at
+            # with the next one.
             if not self._stop.is_set():
-                # The turn waits in the store, and is looked at with the next one.
-                logger("holdfast.worker").warning("nothing is noted now: %s", error)
+                logger("holdfast.worker").warning("nothing is noted now: %r", error)
 
     def _is_more_to_come(self) -> bool:
         """Whether a turn waits to be tried again soon."""

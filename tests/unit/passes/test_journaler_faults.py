@@ -16,6 +16,7 @@ from holdfast import Holdfast, HubMemory
 from holdfast.llm import endpoint
 from holdfast.passes import work
 from holdfast.passes.work import work_until_done
+from holdfast.settings import save
 from holdfast.testing import FixedClock
 from tests.unit.llm.protocols import OPENAI
 from tests.unit.llm.servers import (
@@ -128,6 +129,20 @@ def test_a_good_model_over_the_same_line_notes_the_turn(opened: Opener, clock: F
         offered = server.heard[0].body["tools"]
     assert [tool["function"]["name"] for tool in offered] == ["memory_search", "remember"]
     assert [one.content for one in hub.list()] == ["Uses vim for everything"]
+
+
+def test_a_model_that_is_named_while_a_program_runs_is_asked_from_the_next_turn(
+    opened: Opener, tmp_path: Path
+) -> None:
+    memory = opened()
+    memory.core.set_worked(True)
+    hub = memory.hub("work", create=True)
+    with serving(reply(OPENAI.says("Nothing to keep."))) as server:
+        for name, asked in (("none", 0), (f"openai:tiny@{server.url}", 1), ("none", 1)):
+            save(str(tmp_path), "shadowJournal.model", name)
+            hub.observe_turn("I use vim for everything.", "A fine choice.")
+            work_until_done(memory.core, memory.home)
+            assert len(server.heard) == asked
 
 
 def test_an_endpoint_that_hangs_delays_no_reply_and_no_end(
