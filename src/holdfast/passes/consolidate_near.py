@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date, datetime
+from heapq import nlargest
 
 from holdfast.domain.clock import from_text, to_text
 from holdfast.domain.memory import MADE_FROM, Memory
-from holdfast.text.slots import compare, slot_of
+from holdfast.text.slots import Slot, compare, slot_of
 from holdfast.text.terms import terms
 
-# How many memories a text is compared with, those that share most of its words.
+# How many memories a text is compared with: the newest of the same slot, and as many again that
+# share most of its words.
 _NEAR_MAX = 5
+# Words by which they are looked for, the rarest of a text; and memories that are looked at for each
+# of them, the newest: a word that more have tells little.
+_TERMS_MAX = 6
+_LISTED_MAX = 100
 # Where a memory that was made from others has the time at which the last of them was said.
 SAID_AT = "said_at"
 
@@ -54,35 +60,44 @@ def voice(memory: Memory) -> tuple[str, str, str]:
 
 class Near:
     """Finds, among memories, those that a text may say the same as, or contradict: the same slot,
-    or most words in common. So that each is compared with a few, and not with all."""
+    or rare words in common. So that each is compared with a few, and not with all."""
 
-    def __init__(self, memories: Sequence[Memory]) -> None:
-        self._memories = {memory.number: memory for memory in memories}
-        self._by_term: dict[str, list[int]] = {}
-        self._by_slot: dict[tuple[str, str], list[int]] = {}
-        for memory in memories:
+    def __init__(self, memories: Iterable[Memory]) -> None:
+        self._memories: dict[int, Memory] = {}
+        self._slots: dict[str, Slot | None] = {}
+        self._by_term: dict[tuple[object, str], list[int]] = {}
+        self._by_slot: dict[tuple[object, str, str], list[int]] = {}
+        for memory in sorted(memories, key=said_at):
+            self._memories[memory.number] = memory
+            whose = voice(memory)
             for term in set(terms(memory.content)):
-                self._by_term.setdefault(term, []).append(memory.number)
-            if slot := slot_of(memory.content):
-                self._by_slot.setdefault((slot.subject, slot.attribute), []).append(memory.number)
+                self._by_term.setdefault((whose, term), []).append(memory.number)
+            if slot := self._slot(memory.content):
+                place = (whose, slot.subject, slot.attribute)
+                self._by_slot.setdefault(place, []).append(memory.number)
+
+    def _slot(self, text: str) -> Slot | None:
+        if text not in self._slots:
+            self._slots[text] = slot_of(text)
+        return self._slots[text]
 
     def to(self, memory: Memory, text: str | None = None) -> list[Memory]:
         """The nearest to a memory, or to a text made from it, of the same voice; never the memory
         itself."""
         said = memory.content if text is None else text
+        whose = voice(memory)
+        listed = [self._by_term.get((whose, term), ()) for term in set(terms(said))]
         shared: dict[int, int] = {}
-        for term in set(terms(said)):
-            for number in self._by_term.get(term, ()):
+        for numbers in sorted(listed, key=len)[:_TERMS_MAX]:
+            for number in numbers[-_LISTED_MAX:]:
                 shared[number] = shared.get(number, 0) + 1
-        best = sorted(shared, key=lambda number: (-shared[number], -number))[:_NEAR_MAX]
-        slot = slot_of(said)
-        same = self._by_slot.get((slot.subject, slot.attribute), []) if slot else []
-        found = (self._memories[number] for number in dict.fromkeys([*reversed(same), *best]))
-        return [
-            other
-            for other in found
-            if other.number != memory.number and voice(other) == voice(memory)
-        ]
+        # One more, as the memory itself is the nearest.
+        best = nlargest(_NEAR_MAX + 1, shared, key=lambda number: (shared[number], number))
+        slot = self._slot(said)
+        same = self._by_slot.get((whose, slot.subject, slot.attribute), []) if slot else []
+        newest = same[: -_NEAR_MAX - 2 : -1]
+        found = dict.fromkeys([*newest, *best])
+        return [self._memories[number] for number in found if number != memory.number]
 
     def overtaken(self, memory: Memory, text: str | None = None) -> Memory | None:
         """What was said later, and takes the place of what a memory says, or of a text that is

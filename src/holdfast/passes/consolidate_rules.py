@@ -83,12 +83,15 @@ class Proposed(NamedTuple):
 def propose(material: Material) -> Proposed:
     """What the rules would do, the safest first."""
     held = [memory for memory in material.long_term if memory.current(material.now)]
-    steps = [*_ended(material), *_merges(held)]
+    near = Near(held)
+    steps = [*_ended(material), *_merges(held, near)]
     refused: list[Refused] = []
     # The first of those that are merged is the one that stays.
     gone = {n for step in steps for n in step.sources[1 if step.kind == "merge" else 0 :]}
     left = [memory for memory in held if memory.number not in gone]
-    for found in (_replaced(left, material), _promotions(left, material)):
+    if gone:
+        near = Near(left)
+    for found in (_replaced(left, near, material), _promotions(left, near, material)):
         steps += [one for one in found if isinstance(one, Step)]
         refused += [one for one in found if isinstance(one, Refused)]
     steps = [step for step in steps if not is_settled(step, material)]
@@ -147,10 +150,9 @@ def retire(memory: Memory, reason: str, by: int | None = None) -> Step:
     return Step("retire", (memory.number,), memory.content, replaced_by=by, reason=reason)
 
 
-def _replaced(held: Sequence[Memory], material: Material) -> list[Step | Refused]:
+def _replaced(held: Sequence[Memory], near: Near, material: Material) -> list[Step | Refused]:
     """Long-term memories that a newer long-term memory takes the place of."""
     out: list[Step | Refused] = []
-    near = Near(held)
     for old in held:
         for new in near.to(old):
             if said_at(new) <= said_at(old):
@@ -181,13 +183,13 @@ def may_replace(new: Memory, old: Memory, material: Material) -> str:
 # Merges
 
 
-def _merges(held: Sequence[Memory]) -> list[Step]:
+def _merges(held: Sequence[Memory], near: Near) -> list[Step]:
     """Long-term memories with the same words, as `compact` finds them, or that say the same in
     other words."""
-    group_of: dict[object, list[Memory]] = {}
+    group_of: dict[tuple[object, ...], list[Memory]] = {}
     for memory in held:
         group_of.setdefault(sameness(memory), []).append(memory)
-    _join_reworded(group_of)
+    _join_reworded(group_of, near)
     out = []
     for group in group_of.values():
         stays, *_ = order = ranked(group)
@@ -199,11 +201,9 @@ def _merges(held: Sequence[Memory]) -> list[Step]:
     return sorted(out, key=lambda step: step.sources)
 
 
-def _join_reworded(group_of: dict[object, list[Memory]]) -> None:
+def _join_reworded(group_of: dict[tuple[object, ...], list[Memory]], near: Near) -> None:
     """Puts groups together whose first memories say the same in other words."""
-    firsts = {sameness(group[0]): group[0] for group in group_of.values()}
-    near = Near(list(firsts.values()))
-    for key, first in firsts.items():
+    for key, first in {key: group[0] for key, group in group_of.items()}.items():
         for other in near.to(first):
             # All but the words must be the same: the speaker, the times, the audience.
             there = sameness(other)
@@ -248,17 +248,19 @@ def grouped(lines: Iterable[Memory]) -> list[Group]:
     return [Group(tuple(sorted(group, key=order))) for group in groups.values()]
 
 
-def _promotions(held: Sequence[Memory], material: Material) -> list[Step | Refused]:
-    near = Near(held)
+def _promotions(held: Sequence[Memory], near: Near, material: Material) -> list[Step | Refused]:
     fit = [line for line in material.journal if not unfit(line, material)]
     # A line that does not count by itself may still speak against an older one.
-    others = Near([*held, *fit])
+    lines = Near(fit)
     used = {source for memory in held for source in made_from(memory)}
     weighed: list[tuple[int, int, Step]] = []
     out: list[Step | Refused] = []
     for group in grouped(line for line in fit if _counts(line, material)):
         # Promoted before, perhaps in other words; or no longer true.
-        if any(line.id in used for line in group.lines) or others.overtaken(group.newest):
+        newest = group.newest
+        if any(line.id in used for line in group.lines):
+            continue
+        if lines.overtaken(newest) or near.overtaken(newest):
             continue
         found = _promotion(group, near, material)
         if isinstance(found, Refused):
