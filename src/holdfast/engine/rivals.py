@@ -13,6 +13,7 @@ from holdfast.domain.query import Filter
 from holdfast.recall.lexical import gather
 from holdfast.store.values import TermQuery
 from holdfast.text.slot_words import sought
+from holdfast.text.terms import terms
 
 if TYPE_CHECKING:
     from holdfast.engine.passages import Indexed
@@ -34,6 +35,13 @@ _SAME_COSINE = 0.965
 # Of a move some months ago people speak as news; of one years ago they speak as of the past, and
 # what was learnt since may be newer.
 _NEWS = timedelta(days=180)
+# Index terms with which a statement may begin, whatever it says.
+_OPENINGS = frozenset(
+    """
+    the user i my our we no not never is are am has have do doe did now current just recent final
+    also so and but note btw fyi ok as of still alway usual often was were can this a an
+    """.split()  # noqa: SIM905
+)
 # Who speaks of themselves, whatever a log calls them.
 _SELF = frozenset(["", "user", "human", "me", "i"])
 
@@ -113,11 +121,18 @@ def _candidates(reader: Reader, memory: Memory) -> list[str]:
     asked = tuple(dict.fromkeys([*words, *kind]))
     lexicon = reader.lexicon(memory.hub_id, asked)
     found: dict[str, None] = {}
-    for terms, limit in ((words, _CANDIDATES_MAX), (kind, _OF_KIND_MAX)):
+    # A rival is about the same: it begins with a word of this one, of its kind, or a small word.
+    # What begins with another name need not be read.
+    openings = {*asked, *_OPENINGS, *terms(memory.content)}
+    for some, limit in ((words, _CANDIDATES_MAX), (kind, _OF_KIND_MAX)):
         # No filter: a store that has to fill up what a filter takes away reads ever further.
-        hits = gather(reader, memory.hub_id, TermQuery(terms), lexicon, _EVERYTHING, limit=limit)
+        hits = gather(reader, memory.hub_id, TermQuery(some), lexicon, _EVERYTHING, limit=limit)
         found.update(
-            dict.fromkeys(hit.candidate.memory_id for hit in hits if _is_whole(hit.candidate))
+            dict.fromkeys(
+                hit.candidate.memory_id
+                for hit in hits
+                if _is_whole(hit.candidate) and hit.candidate.body.split(" ", 1)[0] in openings
+            )
         )
     return list(found)
 
