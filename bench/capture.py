@@ -87,6 +87,14 @@ def replay(memory: Holdfast, turns: list[Said]) -> HubMemory:
     return hub
 
 
+def turns_of(hub: HubMemory) -> Iterator[holdfast.Turn]:
+    """The whole log, page by page."""
+    before = None
+    while page := hub.turns(limit=100, before=before):
+        yield from page
+        before = page[-1].id
+
+
 def support_of(memory: Memory, turns: dict[str, holdfast.Turn]) -> str:
     """'' when the words that a memory points to say so, and why not otherwise."""
     origin = memory.origin
@@ -111,7 +119,7 @@ def measure_capture(path: Path, *, rows_shown: int, turns_max: int) -> None:
             passing.add(lambda: found.append(replay(memory, said)))  # noqa: B023 - called here
             hub = found[0]
             memories = list(hub.list(source="extraction"))
-            logged = {turn.id: turn for turn in hub.turns(limit=10_000)}
+            logged = {turn.id: turn for turn in turns_of(hub)}
             turns, rows = turns + len(said), rows + len(memories)
             twins += len(memories) - len({words_key(one.content) for one in memories})
             reasons.update(support_of(one, logged) for one in memories)

@@ -109,8 +109,8 @@ _ORDERS = any_of(
 STANDING = re.compile(
     "(?:(?:from now on|going forward|in (?:the )?future|as a rule|by default),? (?:please "
     ")?(?:always |never |only |don'?t |do not |just )?|(?:please )?(?:always|never|don'?t ever"
-    rf"|do not ever) ){_ORDERS} \S|(?:please )?{_ORDERS} .{{2,80}} (?:from now on|in (?:the "
-    ")?future)$"
+    rf"|do not ever) )(?!give up|be (?:afraid|ashamed|yourself)){_ORDERS} \S|(?:please "
+    rf")?{_ORDERS} .{{2,80}} (?:from now on|in (?:the )?future)$"
 )
 # 'Moved to Lisbon': people leave themselves out. Past forms only, as others are orders as well.
 SUBJECTLESS = re.compile(

@@ -236,8 +236,9 @@ CHANGES: tuple[Rule, ...] = (
     Rule(
         "decision",
         "decision",
-        rf"{I_DID}(?:settled on|chose|chosen|picked(?! up| out| apart| on| me)|opted for"
-        "|ruled out|committed to) (?!the (?:wrong|right|default|following|first|second"
+        rf"{I_DID}(?:(?:chose|chosen|picked) (?:(?:the |our |my )?(?P<name>\S+)|(?=.* (?:over|for"
+        r"|as|instead|rather|because) )|(?=to ))|(?:settled on|opted for|ruled out|committed to) )"
+        "(?!up |out |apart|on |me |the (?:wrong|right|default|following|first|second"
         rf"|last)|wrong|poorly|well|the (?:\w+ )?(?:branch|option)\b){OBJECT}\S",
     ),
     Rule(

@@ -144,29 +144,32 @@ DOING: tuple[Rule, ...] = (
     Rule(
         "happened",
         "fact",
-        rf"(?!(?:i'?ve|i have|we'?ve|we have) (?:\w+ )?got\b){I_DID}(?:visited|went (?:to"
-        "|on|hiking|camping|skiing|surfing|swimming|diving|kayaking)|attended"
-        "|participated in|took part in|helped (?:out )?(?:at|with)|got back from"
-        "|performed|competed|hosted|organi[sz]ed|volunteered|donated|met|auditioned"
-        "|took (?:an?|my|our|the|up)|hiked|camped|travell?ed|flew|bought|got|restored"
-        "|sold|presented|gave (?:an?|my)|had (?:an?|my|our)|celebrated|lost|won|broke"
-        "|injured|opened|launched|planted|painted|tried|submitted|finished|completed"
-        "|started|adopted|dyed|signed (?:up|a)|climbed|passed|failed|proposed"
-        "|interviewed|graduated|pitched|applied|saw|joined|ran (?:an?|my)|read|watched"
-        "|wrote|recorded|published|made (?:an?|my)|built|baked|cooked|harvested|moved) "
-        r"(?!(?:the|this|that|these|an?|my|our|some) (?:\w+ )?(?:tests?|script|code"
-        "|package|server|build|command|query|error|bug|function|file|files|branch|commit"
-        "|pr|app|job|pipeline|deployment|migration|logs?|update|upgrade|reply|email"
-        "|answer|message|look|nap|shower|break|headache|question|idea|problem|issue"
-        "|chance|pic|picture|photo|lot|hard time|tough time|great time|good time|weird"
-        r"|few))(?!(?:work|lunch|the (?:gym|shop|office|doctor))\b|in\b|on\b|at\b|from\b"
-        r"|for\b|about\b|around\b|last\b|yesterday|two\b|a (?:few|couple|week|month|year)"
-        r"|it\b|this\b|that\b|them\b|so\b|too\b|back\b|up\b|out\b|stuck|tired|lost|sick"
-        "|an? error|errors|here|there|better|worse|it's|confused|home|to (?:bed|sleep"
+        # What happened today may be forgotten tomorrow.
+        r"(?!.*\b(?:today|tonight|this (?:morning|afternoon|evening)|just now)\b)(?!(?:i'?ve|i "
+        rf"have|we'?ve|we have) (?:\w+ )?got\b){I_DID}(?:visited|went (?:to|on|hiking|camping"
+        "|skiing|surfing|swimming|diving|kayaking)|attended|participated in|took part in"
+        "|helped (?:out )?(?:at|with)|got back from|performed|competed|hosted|organi[sz]ed"
+        "|volunteered|donated|met|auditioned|took (?:an?|my|our|the|up)|hiked|camped|travell?ed"
+        "|flew|bought|got|restored|sold|presented|gave (?:an?|my)|had (?:an?|my|our)|celebrated"
+        "|lost|won|broke|injured|opened|launched|planted|painted|tried|submitted|finished"
+        "|completed|started|adopted|dyed|signed (?:up|a)|climbed|passed|failed|proposed"
+        "|interviewed|graduated|pitched|applied|saw|joined|ran (?:an?|my)|read|watched|wrote"
+        "|recorded|published|made (?:an?|my)|built|baked|cooked|harvested|moved) (?!(?:the|this"
+        r"|that|these|an?|my|our|some) (?:\w+ )?(?:tests?|script|code|package|server|build"
+        "|command|query|error|bug|function|file|files|branch|commit|pr|app|job|pipeline"
+        "|deployment|migration|logs?|update|upgrade|reply|email|answer|message|look|nap|shower"
+        "|break|headache|question|idea|problem|issue|chance|pic|picture|photo|lot|hard time"
+        "|tough time|great time|good time|weird|few))(?!(?:an? )?(?:bit of|(?:(?:really|very|so"
+        "|pretty) )?(?:cool|great|nice|fun|major|bit|big|good|bad|tough|rough|crazy|amazing"
+        "|awesome|interesting|weird|terrible|lovely|wonderful|incredible) (?:of |event|time"
+        "|milestone|day|week|experience|conversation|talk|thing|place|moment|night)|(?:place"
+        r"|thing|time|milestone|blast|ball) ))(?!(?:work|lunch|the (?:gym|shop|office|doctor))\b"
+        r"|in\b|on\b|at\b|from\b|for\b|about\b|around\b|last\b|yesterday|two\b|a (?:few|couple"
+        r"|week|month|year)|it\b|this\b|that\b|them\b|so\b|too\b|back\b|up\b|out\b|stuck|tired"
+        "|lost|sick|an? error|errors|here|there|better|worse|it's|confused|home|to (?:bed|sleep"
         "|work|see|know|think|the (?:next|page|link|settings|store|shop|office|bathroom"
         r"|toilet)))\S",
         dated=True,
-        lasting=True,
     ),
     # What comes again and again.
     Rule(

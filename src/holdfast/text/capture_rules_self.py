@@ -152,7 +152,7 @@ SELF: tuple[Rule, ...] = (
         "trade",
         "fact",
         rf"{I_DO}(?:study|studied|major in|majored in|teach|taught) (?!(?:for|hard|all|the "
-        "(?:same|following|docs|code)|a lot|it|this|that|you|me|us|him|her|them|every"
+        "(?:same|following|docs|code)|a lot|it|this|that|you|me|us|him|her|them|myself$|every"
         r"|more|how|well|together|\w+ how)\b)\S",
         lasting=True,
     ),
