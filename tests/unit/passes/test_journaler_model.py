@@ -215,6 +215,30 @@ def test_a_model_that_fails_is_tried_three_times_and_then_the_rules_do_the_work(
     assert all(jobs.SAID not in job.about for job in jobs.jobs(hub.core, hub.id, hub.name))
 
 
+def test_a_turn_that_is_tried_again_is_not_overtaken_by_what_was_said_after_it(
+    opened: Opener, clock: FixedClock
+) -> None:
+    model = ScriptedModel(
+        [
+            ModelError("The endpoint is down.", again=True),
+            call("remember", {"content": "Lives in Berlin"}),
+            "",
+            call("remember", {"content": "Moved to Lisbon"}),
+            "",
+        ]
+    )
+    memory, hub = opened_hub(opened, model)
+    hub.observe_turn("I live in Berlin.", "Nice.")
+    clock.tick()
+    hub.observe_turn("I moved to Lisbon.", "Nice.")
+    noted(memory)
+    assert len(model.asked) == 1
+    clock.tick(minutes=1)
+    noted(memory)
+    now = [one.content for one in hub.list(layer="journal") if one.current(clock.now())]
+    assert now == ["Moved to Lisbon"]
+
+
 def test_a_failure_that_another_attempt_cannot_help_is_not_tried_again(opened: Opener) -> None:
     model = ScriptedModel([ModelError("There is no key.")], again=True)
     memory, hub = opened_hub(opened, model)
