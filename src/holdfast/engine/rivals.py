@@ -5,6 +5,7 @@ store's index: how many memories there are does not matter. How two texts stand 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,7 +19,7 @@ from holdfast.text.terms import terms
 if TYPE_CHECKING:
     from holdfast.engine.passages import Indexed
     from holdfast.store.base import Reader
-    from holdfast.store.values import Candidate
+    from holdfast.store.values import Candidate, Lexicon
     from holdfast.text.slots import Verdict
 
 # A longer text says more than one thing, and is compared with nothing.
@@ -28,6 +29,9 @@ _CANDIDATES_MAX = 60
 # Among words of a kind ('lives', 'moved') there are more of those, so more are looked at: it is the
 # index terms that tell short statements from long texts, before any row is read.
 _OF_KIND_MAX = 300
+# Ranking this many passages takes some tens of milliseconds; of a word that more of them hold, a
+# large hub tells too little to be worth it.
+_POSTINGS_MAX = 20_000
 _EVERYTHING = Filter(states=(), forgotten=None, quarantined=None)
 # Paraphrases of short statements lie above, one changed word of sense mostly below; `near` has made
 # sure before that names, numbers and denials are the same.
@@ -126,7 +130,14 @@ def _candidates(reader: Reader, memory: Memory) -> list[str]:
     openings = {*asked, *_OPENINGS, *terms(memory.content)}
     for some, limit in ((words, _CANDIDATES_MAX), (kind, _OF_KIND_MAX)):
         # No filter: a store that has to fill up what a filter takes away reads ever further.
-        hits = gather(reader, memory.hub_id, TermQuery(some), lexicon, _EVERYTHING, limit=limit)
+        hits = gather(
+            reader,
+            memory.hub_id,
+            TermQuery(_rarest(some, lexicon)),
+            lexicon,
+            _EVERYTHING,
+            limit=limit,
+        )
         found.update(
             dict.fromkeys(
                 hit.candidate.memory_id
@@ -135,6 +146,18 @@ def _candidates(reader: Reader, memory: Memory) -> list[str]:
             )
         )
     return list(found)
+
+
+def _rarest(terms: Sequence[str], lexicon: Lexicon) -> tuple[str, ...]:
+    """The terms that the hub has, the rarest first, as far as few enough passages hold them."""
+    held, out = 0, []
+    for term in sorted(terms, key=lambda term: lexicon.frequency[term]):
+        held += lexicon.frequency[term]
+        if held > _POSTINGS_MAX:
+            break
+        if lexicon.frequency[term]:
+            out.append(term)
+    return tuple(out)
 
 
 def _is_whole(passage: Candidate) -> bool:
