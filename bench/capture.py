@@ -68,7 +68,13 @@ def _time(doc: dict[str, Any]) -> datetime:
 
 
 def opened(home: str, model: ScriptedModel | None = None) -> Holdfast:
-    settings = {"embed.model": "none", "shadowJournal.enabled": True, "time_zone": "UTC"}
+    settings = {
+        "embed.model": "none",
+        "shadowJournal.enabled": True,
+        "time_zone": "UTC",
+        # So that each row can be compared with the turn it points to.
+        "log.keep": 10_000,
+    }
     memory = holdfast.open(home, settings=settings, model=model, clock=FixedClock())
     # The queue is worked off here, at times that the benchmark chooses.
     memory.core.set_worked(True)
