@@ -46,9 +46,8 @@ def faults(statement: str) -> list[str]:
                 out.append(f"it writes to {table} without its hub first")
         elif not _has_hub(text, alias, alone=found["alias"] is None):
             out.append(f"it names {table} without its hub")
-    if (conflict := re.search(r"ON CONFLICT \((.*?)\)", text)) and not conflict[1].startswith(
-        "hub_id"
-    ):
+    conflict = re.search(r"INTO (\w+).*ON CONFLICT \((.*?)\)", text)
+    if conflict and conflict[1] in OF_HUBS and not conflict[2].startswith("hub_id"):
         out.append("its conflict is not one within a hub")
     return out
 

@@ -227,7 +227,7 @@ class Databases:
         emptied = [f"DELETE FROM {SCHEMA}.{table}" for table in (*OF_A_HUB, "hubs", "models")]
         begun = [
             f"SELECT setval('{SCHEMA}.{name}', 1, false)"
-            for name in ("hub_ids", "places", "passage_ids")
+            for name in ("hub_ids", "model_ids", "places", "passage_ids")
         ]
         self.execute("; ".join(emptied + begun), name)
         self._free.append(name)

@@ -17,6 +17,7 @@ from urllib.parse import quote
 import pytest
 
 from holdfast.domain.query import EVERYTHING
+from holdfast.domain.record import NO_HUB, Record
 from holdfast.errors import (
     DeadlineExceeded,
     HoldfastError,
@@ -30,13 +31,19 @@ from holdfast.errors import (
     StoreReadOnly,
 )
 from holdfast.store.base import Store
-from holdfast.testing.conformance.base import HUB, make_hub, make_memory, put
 from holdfast.wiring import open_store
 from tests.postgres_server import LOCKED, PASSWORD, ROLE, Server, database, databases, make_server
 
 psycopg = pytest.importorskip("psycopg")
+pytest.register_assert_rewrite("holdfast.testing.conformance")
 
 from holdfast.store.postgres import PostgresStore  # noqa: E402 - needs the extra `postgres`
+from holdfast.testing.conformance.base import (  # noqa: E402 - its assertions are rewritten
+    HUB,
+    make_hub,
+    make_memory,
+    put,
+)
 
 pytestmark = pytest.mark.faults
 
@@ -504,3 +511,64 @@ def test_a_forked_child_leaves_its_parents_connections_alone(store: PostgresStor
         assert os.waitstatus_to_exitcode(ended) == 0
         assert reader.statistics(HUB).memories == 0
     assert count(store) == 1
+
+
+# Turns
+
+
+def test_writers_of_two_hubs_do_not_wait_for_each_other(store: PostgresStore, url: str) -> None:
+    other = PostgresStore(url)
+    with store.write() as writer:
+        writer.add_hub(make_hub("hub_b"))
+    with store.write(hub=HUB) as writer:
+        put(writer, make_memory(1))
+        with other.write(hub="hub_b") as beside:
+            put(beside, make_memory(1, hub_id="hub_b"))
+        assert count(other) == 0
+    with other.read() as reader:
+        assert reader.statistics(HUB).memories == reader.statistics("hub_b").memories == 1
+    other.close()
+
+
+@pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize(
+    ("first", "second"), [(HUB, HUB), (HUB, None), (None, HUB), (None, None), (HUB, "no hub")]
+)
+def test_writers_that_could_meet_wait_for_each_other(
+    store: PostgresStore, url: str, first: str | None, second: str | None
+) -> None:
+    other = PostgresStore(url)
+    with store.write(hub=first) as writer:
+        put(writer, make_memory(1))
+        writer.put_record(Record(NO_HUB, "kind", "id", make_memory(1).created_at, {}))
+        for durable in (True, False):
+            with (
+                pytest.raises(StoreBusy),
+                other.write(hub="" if second == "no hub" else second, durable=durable) as late,
+            ):
+                late.record(NO_HUB, "kind", "id")
+    other.close()
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        lambda writer: writer.memory("hub_b", "mem_1"),
+        lambda writer: writer.put_record(
+            Record("hub_b", "kind", "id", make_memory(1).created_at, {})
+        ),
+        lambda writer: writer.add_hub(make_hub("hub_c")),
+        lambda writer: writer.rename_hub(HUB, "other"),
+        lambda writer: writer.drop_hub(HUB),
+        lambda writer: writer.drop_derived(),
+    ],
+)
+def test_a_write_for_one_hub_touches_no_other(
+    store: PostgresStore, act: Callable[[Any], object]
+) -> None:
+    with store.write() as writer:
+        writer.add_hub(make_hub("hub_b"))
+    with pytest.raises(StoreError, match="for one hub"), store.write(hub=HUB) as writer:
+        put(writer, make_memory(1))
+        act(writer)
+    assert count(store) == 0

@@ -88,7 +88,7 @@ def take_proposals(
         if isinstance(draft, Draft):
             drafts.append(draft)
     prepared = iter(list(prepare(core, hub_id, hub, drafts)))
-    with core.write() as writer:
+    with core.write(hub_id) as writer:
         require_hub(writer, hub_id, hub)
         recorder = Recorder(core, writer, hub_id, "remember", reason=reason)
         results = [one or _take(writer, recorder, core, next(prepared)) for one in taken]

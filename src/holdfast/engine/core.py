@@ -144,14 +144,16 @@ class Core:
     def read(self, *, deadline_s: float | None = None) -> AbstractContextManager[Reader]:
         return self.store.read(deadline_s=deadline_s, viewer=self.viewer)
 
-    def write(self) -> AbstractContextManager[Writer]:
+    def write(self, hub_id: str | None = None) -> AbstractContextManager[Writer]:
+        """A transaction; with a hub's id, one that touches that hub alone, so that writers of
+        others need not wait for it where the store can tell them apart."""
         if self.also is None:
-            return self.store.write(viewer=self.viewer)
-        return self._write_also(self.also)
+            return self.store.write(viewer=self.viewer, hub=hub_id)
+        return self._write_also(self.also, hub_id)
 
     @contextmanager
-    def _write_also(self, also: Callable[[Writer], None]) -> Iterator[Writer]:
-        with self.store.write(viewer=self.viewer) as writer:
+    def _write_also(self, also: Callable[[Writer], None], hub_id: str | None) -> Iterator[Writer]:
+        with self.store.write(viewer=self.viewer, hub=hub_id) as writer:
             yield writer
             also(writer)
 

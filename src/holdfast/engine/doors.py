@@ -48,10 +48,12 @@ class _GuardedStore:
         return getattr(self._store, name)
 
     @contextmanager
-    def write(self, *, durable: bool = True, viewer: Viewer | None = None) -> Iterator[Writer]:
+    def write(
+        self, *, durable: bool = True, viewer: Viewer | None = None, hub: str | None = None
+    ) -> Iterator[Writer]:
         redactor = self._redactor
         with (
-            self._store.write(durable=durable, viewer=viewer) as writer,
+            self._store.write(durable=durable, viewer=viewer, hub=hub) as writer,
             redactor.inside(writer),
         ):
             yield cast("Writer", _GuardedWriter(writer, redactor))

@@ -89,7 +89,7 @@ def update(
     # The embedding model is asked before the write begins; should the memory change in between,
     # it is asked again after it.
     index = _index_of(core, seen, new)
-    with core.write() as writer:
+    with core.write(hub_id) as writer:
         memory = find_memory(writer, hub_id, hub, seen.id)
         if expected_version is not None and memory.version != expected_version:
             raise Conflict(
@@ -195,7 +195,7 @@ def _revise(
     **new: Any,
 ) -> list[Memory]:
     reason = clean_label("reason", reason)
-    with core.write() as writer:
+    with core.write(hub_id) as writer:
         require_hub(writer, hub_id, hub)
         recorder = Recorder(core, writer, hub_id, action, reason=reason)
         if "forgotten_at" in new and new["forgotten_at"] is not None:
@@ -281,7 +281,7 @@ def purge(
 
     out = []
     reason = clean_label("reason", reason)
-    with core.write() as writer:
+    with core.write(hub_id) as writer:
         require_hub(writer, hub_id, hub)
         for reference in references:
             memory = find_memory(writer, hub_id, hub, reference, forgotten=True)
@@ -355,7 +355,7 @@ def settle(core: Core, done: str) -> None:
 
 def access(core: Core, hub_id: str, hub: str, references: Sequence[Reference]) -> list[Memory]:
     """Notes that these were really used: ranking and the lifecycle take that into account."""
-    with core.write() as writer:
+    with core.write(hub_id) as writer:
         require_hub(writer, hub_id, hub)
         found = [find_memory(writer, hub_id, hub, reference) for reference in references]
         writer.count_access(hub_id, [memory.id for memory in found], core.now())

@@ -121,7 +121,7 @@ def _embed_batch(
         for item, some in zip(batch, texts, strict=True)
         for window in range(len(some))
     ]
-    with core.store.write() as writer:
+    with core.store.write(hub=hub_id) as writer:
         writer.set_vectors(hub_id, embedder.identity, rows)
 
 

@@ -142,7 +142,7 @@ def undo(
     Undoing an undo brings the change back. Where a later change touched the same fields, it is
     refused, unless forced.
     """
-    with core.write() as writer:
+    with core.write(hub_id) as writer:
         require_hub(writer, hub_id, hub)
         target = _target(core, writer, hub_id, hub, change_id)
         recorder = Recorder(core, writer, hub_id, "undo", undoes=target.id)

@@ -103,7 +103,7 @@ def remember_many(
     """
     prepared = list(prepare(core, hub_id, hub, drafts))
     by_rule = by_rule and not first_is_parent and core.settings["supersede.enabled"]
-    with core.write() as writer:
+    with core.write(hub_id) as writer:
         require_hub(writer, hub_id, hub)
         recorder = Recorder(core, writer, hub_id, "remember", reason=reason)
         results: list[Remembered] = []
@@ -129,7 +129,7 @@ def remember_stream(
     def flush() -> list[Remembered]:
         nonlocal change
         prepared = list(prepare(core, hub_id, hub, batch))
-        with core.write() as writer:
+        with core.write(hub_id) as writer:
             require_hub(writer, hub_id, hub)
             recorder = Recorder(
                 core,

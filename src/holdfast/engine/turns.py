@@ -90,7 +90,7 @@ def add_turns(
     also: Callable[[Writer], None] | None = None,
 ) -> None:
     """Logs turns that were made, and does something else in the same transaction."""
-    with core.write() as writer:
+    with core.write(hub_id) as writer:
         require_hub(writer, hub_id, hub)
         for turn in turns:
             writer.add_turn(turn)

@@ -303,10 +303,13 @@ class Store(Protocol):
         ...
 
     def write(
-        self, *, durable: bool = True, viewer: Viewer | None = None
+        self, *, durable: bool = True, viewer: Viewer | None = None, hub: str | None = None
     ) -> AbstractContextManager[Writer]:
         """One transaction. Only counters may be not durable: they need not survive a crash, and
-        are not waited for; where another process is writing, that is StoreBusy at once."""
+        are not waited for; where another process is writing, that is StoreBusy at once.
+
+        With a `hub` (an id), only that hub is touched, and what belongs to none: a store may then
+        let writers of other hubs go on beside it."""
         ...
 
     def check(self) -> list[Problem]:

@@ -47,7 +47,7 @@ class InMemoryStore:
 
     @contextmanager
     def write(
-        self, *, durable: bool = True, viewer: Viewer | None = None
+        self, *, durable: bool = True, viewer: Viewer | None = None, hub: str | None = None
     ) -> Iterator[InMemoryWriter]:
         self._ready()
         with self._lock:

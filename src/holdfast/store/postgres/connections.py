@@ -38,6 +38,8 @@ _LONGEST_NAP_S = 1.0
 # "HLDF": our locks among those of others on the same database.
 LOCK_CLASS = 0x484C4446
 _WHOLE_STORE = 0
+# "HLDH": the turn of one hub's writers, by the hub's number.
+HUB_CLASS = 0x484C4448
 
 # Given where the URL does not say: a server that has vanished is noticed in seconds, not in hours.
 _PATIENCE = {
@@ -111,8 +113,9 @@ class Connections:
             self._end(self._readers, connection, "ROLLBACK")
 
     @contextmanager
-    def writing(self, *, durable: bool) -> Iterator[Connection]:
-        """A connection in a transaction of its own, with the writer's turn."""
+    def writing(self, *, durable: bool, whole: bool) -> Iterator[Connection]:
+        """A connection in a transaction of its own, with the writer's turn: the whole store's, or
+        a place beside the writers of other hubs."""
         begin = (
             f"BEGIN ISOLATION LEVEL READ COMMITTED; {self._local()};"
             f" SET LOCAL idle_in_transaction_session_timeout = {_SILENCE_MS}"
@@ -120,7 +123,7 @@ class Connections:
         begin += self._commits if durable else "; SET LOCAL synchronous_commit = off"
         connection = self._begun(self._writers, begin)
         try:
-            transaction = self._take_turn(connection, wait=durable)
+            transaction = self._take_turn(connection, wait=durable, whole=whole)
             yield connection
             self._commit(connection, transaction)
         finally:
@@ -130,23 +133,19 @@ class Connections:
         """What every transaction is told. Hub 0 is that of what belongs to no hub."""
         return f"SET LOCAL search_path = {self._search_path}; SET LOCAL holdfast.hubs = '0'"
 
-    def _take_turn(self, connection: Connection, *, wait: bool) -> str:
-        """Waits for the writer before; returns the number of the transaction."""
+    def _take_turn(self, connection: Connection, *, wait: bool, whole: bool) -> str:
+        """Waits for the writers before; returns the number of the transaction."""
         if wait:
             connection.execute(f"SET LOCAL lock_timeout = {round(BUSY_WAIT_S * 1000)}")
-            row = connection.execute(
-                "SELECT pg_advisory_xact_lock(%s::int, %s::int), pg_current_xact_id()::text",
-                (LOCK_CLASS, _WHOLE_STORE),
-            ).fetchone()
-            assert row is not None
-            return str(row[1])
+        lock = f"pg{'' if wait else '_try'}_advisory_xact_lock{'' if whole else '_shared'}"
         row = connection.execute(
-            "SELECT pg_try_advisory_xact_lock(%s::int, %s::int), pg_current_xact_id()::text",
+            f"SELECT {lock}(%s::int, %s::int), pg_current_xact_id()::text",
             (LOCK_CLASS, _WHOLE_STORE),
         ).fetchone()
         assert row is not None
-        if not row[0]:
-            raise StoreBusy(f"Another process is writing to {self._address}.")
+        # One that waits comes back with nothing, one that tries with whether it got it.
+        if row[0] is False:
+            raise busy(self._address)
         return str(row[1])
 
     def _begun(self, pool: ConnectionPool[Connection], begin: str) -> Connection:
@@ -228,6 +227,10 @@ class Connections:
     def close(self) -> None:
         for pool in (self._readers, self._writers):
             pool.close()
+
+
+def busy(address: str) -> StoreBusy:
+    return StoreBusy(f"Another process is writing to {address}.")
 
 
 def closed(address: str) -> StoreClosed:

@@ -218,9 +218,13 @@ class IndexWriter(VectorsReader):
     def _model_number(self, name: str) -> int:
         number = self._model(name)
         if number < 0:
-            # Writers take turns, so nobody else takes the same number.
-            number = self._session.value("SELECT coalesce(max(model), 0) + 1 FROM models")
-            self._session.put("INSERT INTO models (model, name) VALUES (%s, %s)", (number, name))
+            # A writer of another hub may be adding it: then this waits for it, and finds it.
+            self._session.put(
+                "INSERT INTO models (model, name) VALUES (nextval('model_ids'), %s)"
+                " ON CONFLICT (name) DO NOTHING",
+                (name,),
+            )
+            number = self._model(name)
         return number
 
     def _drop_vectors(self, hub: int, passages: Sequence[int]) -> None:
@@ -245,6 +249,7 @@ class IndexWriter(VectorsReader):
     # Everything derived
 
     def drop_derived(self) -> None:
+        self._session.whole("dropped what is derived of all")
         self._counts.clear()
         for hub, hub_id in self._session.all("SELECT hub_id, id FROM hubs"):
             self._session.hub(hub_id)

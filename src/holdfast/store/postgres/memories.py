@@ -255,8 +255,11 @@ class MemoriesReader(Part):
         it is left, by everyone."""
         if not self._seen:
             return ""
-        touched = f"FROM revisions r WHERE r.hub_id = %(hub)s AND r.change_id = {table}.id"
+        touched = f"r.hub_id = %(hub)s AND r.change_id = {table}.id"
+        # Not EXISTS: two of them with OR between are answered from a list of all the revisions of
+        # the hub, made anew for each statement.
         return (
-            f" AND (EXISTS (SELECT 1 {touched}{self._of_seen('r')})"
-            f" OR NOT EXISTS (SELECT 1 {touched}))"
+            " AND ((SELECT true FROM revisions r JOIN memories m ON m.hub_id = r.hub_id"
+            f" AND m.number = r.memory WHERE {touched}{self._seen} LIMIT 1)"
+            f" OR (SELECT true FROM revisions r WHERE {touched} LIMIT 1) IS NULL)"
         )

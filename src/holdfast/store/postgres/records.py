@@ -14,15 +14,13 @@ from holdfast.store.postgres import rows
 from holdfast.store.postgres.session import NO_SUCH_HUB, Part
 
 _COLUMNS = "r.kind, r.id, r.at, r.body, r.lookup, r.due"
-# The number of no hub: real ones begin at 1.
-_NO_HUB = 0
 
 
 class RecordsReader(Part):
     """The part of the Reader that is about records."""
 
     def _records_hub(self, hub_id: str) -> int:
-        return _NO_HUB if hub_id == NO_HUB else self._session.hub(hub_id)
+        return self._session.no_hub() if hub_id == NO_HUB else self._session.hub(hub_id)
 
     def _records(self, hub_id: str, kind: str, rest: str, **values: Any) -> list[Record]:
         found = self._session.all(

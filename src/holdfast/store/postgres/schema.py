@@ -110,6 +110,7 @@ MIGRATIONS: tuple[Migration, ...] = (
         oldest=1,
         before=(
             "CREATE SEQUENCE hub_ids",
+            "CREATE SEQUENCE model_ids",
             # What is written later has a higher place; within a hub, where writers take turns, the
             # order of places is the order of writing.
             "CREATE SEQUENCE places",

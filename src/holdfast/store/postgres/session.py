@@ -90,17 +90,28 @@ class Session:
         """The hub's number; from here on the transaction may see its rows."""
         number = self._hubs.get(hub_id)
         if number is None:
-            number = self.value(
-                "SELECT h.hub_id, set_config('holdfast.hubs',"
-                " current_setting('holdfast.hubs') || ',' || h.hub_id, true)"
-                " FROM hubs h WHERE h.id = %(hub)s",
-                hub=hub_id,
-            )
+            number = self._find_hub(hub_id)
             # One that is not there is asked for again: this writer may be about to make it.
             if number is None:
                 return NO_SUCH_HUB
             self._hubs[hub_id] = number
         return number
+
+    def _find_hub(self, hub_id: str) -> int | None:
+        found: int | None = self.value(
+            "SELECT h.hub_id, set_config('holdfast.hubs',"
+            " current_setting('holdfast.hubs') || ',' || h.hub_id, true)"
+            " FROM hubs h WHERE h.id = %(hub)s",
+            hub=hub_id,
+        )
+        return found
+
+    def no_hub(self) -> int:
+        """The number of what belongs to no hub: real ones begin at 1."""
+        return 0
+
+    def whole(self, what: str) -> None:
+        """Refuses what is about more than the hub that a writer writes for."""
 
     def forget_hub(self, hub_id: str) -> None:
         self._hubs.pop(hub_id, None)

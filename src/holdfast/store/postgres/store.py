@@ -1,7 +1,8 @@
 """The store on PostgreSQL: many processes on many machines, one database.
 
 Readers see one moment and wait for nobody. Writers take turns: `write()` waits at its beginning for
-the turn, so that whatever is read inside it stays true until it ends.
+the turn, so that whatever is read inside it stays true until it ends. A writer that says for which
+hub it writes waits for writers of that hub alone, and for those that write for the whole store.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from holdfast.store.postgres.migrate import prepare
 from holdfast.store.postgres.reader import PostgresReader
 from holdfast.store.postgres.schema import SCHEMA
 from holdfast.store.postgres.session import Session
+from holdfast.store.postgres.turn import Turn, WritingSession
 from holdfast.store.postgres.writer import PostgresWriter
 from holdfast.store.values import Capability, Problem, Progress
 
@@ -82,7 +84,7 @@ class PostgresStore:
 
     @contextmanager
     def write(
-        self, *, durable: bool = True, viewer: Viewer | None = None
+        self, *, durable: bool = True, viewer: Viewer | None = None, hub: str | None = None
     ) -> Iterator[PostgresWriter]:
         self._ready()
         if getattr(self._thread, "writing", False):
@@ -91,9 +93,10 @@ class PostgresStore:
         try:
             with (
                 translated(self.address),
-                self._connections.writing(durable=durable) as connection,
+                self._connections.writing(durable=durable, whole=hub is None) as connection,
             ):
-                writer = PostgresWriter(Session(connection, viewer))
+                turn = Turn(self.address, hub, wait=durable)
+                writer = PostgresWriter(WritingSession(connection, viewer, turn))
                 yield writer
                 writer.finish()
         finally:

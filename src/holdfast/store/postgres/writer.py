@@ -39,6 +39,7 @@ class PostgresWriter(IndexWriter, RecordsWriter):
     # Hubs
 
     def add_hub(self, hub: Hub) -> None:
+        self._session.whole("made another")
         self._session.put(
             "INSERT INTO hubs (hub_id, id, name, owner, created_at, state)"
             " VALUES (nextval('hub_ids'), %s, %s, %s, %s, %s)",
@@ -50,6 +51,7 @@ class PostgresWriter(IndexWriter, RecordsWriter):
         )
 
     def rename_hub(self, hub_id: str, name: str) -> None:
+        self._session.whole("renamed it")
         self._session.put(
             "UPDATE hubs SET name = %s WHERE hub_id = %s", (name, self._session.hub(hub_id))
         )
@@ -60,6 +62,7 @@ class PostgresWriter(IndexWriter, RecordsWriter):
         self._session.put("UPDATE hub_counts SET numbers = %s WHERE hub_id = %s", (numbers, hub))
 
     def drop_hub(self, hub_id: str) -> None:
+        self._session.whole("dropped it")
         hub = self._session.hub(hub_id)
         self._counts.pop(hub, None)
         for table in (*OF_A_HUB, "hubs"):

@@ -107,7 +107,7 @@ class SqliteStore:
 
     @contextmanager
     def write(
-        self, *, durable: bool = True, viewer: Viewer | None = None
+        self, *, durable: bool = True, viewer: Viewer | None = None, hub: str | None = None
     ) -> Iterator[SqliteWriter]:
         self._ready()
         if self._read_only:

@@ -1,0 +1,73 @@
+"""Whose turn it is: a writer for one hub holds that hub's lock, and touches no other hub.
+
+Locks are taken in one order, so that no two writers wait for each other: the whole store (shared by
+those that write for one hub), then the hub, then what belongs to no hub.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from holdfast.errors import StoreError
+from holdfast.store.postgres.connections import HUB_CLASS, busy
+from holdfast.store.postgres.session import Session
+
+if TYPE_CHECKING:
+    import psycopg
+
+    from holdfast.domain.access import Viewer
+
+# An advisory lock has 32 bits for what it is about; two hubs that share one only wait more.
+_LOCKS = 2**31
+
+
+class Turn(NamedTuple):
+    """For which hub a writer writes (None: for the whole store), and whether it waits."""
+
+    address: str
+    hub: str | None
+    wait: bool
+
+
+class WritingSession(Session):
+    """The session of a writer."""
+
+    def __init__(
+        self, connection: psycopg.Connection[Any], viewer: Viewer | None, turn: Turn
+    ) -> None:
+        super().__init__(connection, viewer)
+        self._turn = turn
+        self._has_no_hub = turn.hub is None
+        if turn.hub:
+            # At once, and not when it is first asked for: writers wait at the beginning.
+            self.hub(turn.hub)
+
+    def _find_hub(self, hub_id: str) -> int | None:
+        if self._turn.hub not in (None, hub_id):
+            self.whole(f"touched the hub {hub_id}")
+        if self._turn.hub is None:
+            return super()._find_hub(hub_id)
+        lock = "pg_advisory_xact_lock" if self._turn.wait else "pg_try_advisory_xact_lock"
+        row = self.row(
+            f"SELECT h.hub_id, {lock}(%(of_hubs)s::int, (h.hub_id %% %(locks)s)::int),"
+            " set_config('holdfast.hubs', current_setting('holdfast.hubs') || ',' || h.hub_id,"
+            " true) FROM hubs h WHERE h.id = %(hub)s",
+            of_hubs=HUB_CLASS,
+            locks=_LOCKS,
+            hub=hub_id,
+        )
+        if row is not None and row[1] is False:
+            raise busy(self._turn.address)
+        return None if row is None else int(row[0])
+
+    def no_hub(self) -> int:
+        if not self._has_no_hub:
+            lock = "pg_advisory_xact_lock" if self._turn.wait else "pg_try_advisory_xact_lock"
+            if self.value(f"SELECT {lock}(%(of_hubs)s::int, 0)", of_hubs=HUB_CLASS) is False:
+                raise busy(self._turn.address)
+            self._has_no_hub = True
+        return super().no_hub()
+
+    def whole(self, what: str) -> None:
+        if self._turn.hub is not None:
+            raise StoreError(f"A write for one hub {what}.", hint="Nothing was written.")
