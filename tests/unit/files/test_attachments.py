@@ -19,7 +19,7 @@ from holdfast import Duplicate, Holdfast, HubFull, HubMemory, NotFound, Stored, 
 from holdfast.engine import attached
 from holdfast.errors import InvalidInput
 from holdfast.files.attachments import FOLDER
-from holdfast.in_step import ATTACHMENTS
+from holdfast.files.presence import ATTACHMENTS
 from holdfast.testing import open_for_tests
 
 
