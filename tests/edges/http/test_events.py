@@ -155,7 +155,8 @@ def test_a_purge_is_no_event_for_who_is_no_member(server: Server) -> None:
         events_seen = [next(told)]
         while events_seen[-1][1].get("memories") != [{"id": seen.id, "version": 1}]:
             events_seen.append(next(told))
-    assert {name for name, _, _ in events_seen} == {"change"}
+    # The change of what is gone may have been the last one that was told, so that more is missed.
+    assert {name for name, _, _ in events_seen} <= {"change", "missed"}
 
 
 def test_what_is_private_to_others_is_no_event(server: Server) -> None:
