@@ -9,7 +9,7 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 	&& { echo $$p; break; }; done)
 MODEL := packages/holdfast-model-arctic-s
 
-.PHONY: run tour test test-llm lint types bench-store bench-recall bench-recall-speed bench-context bench-documents bench-mcp bench-http inspector constraints clean help
+.PHONY: run tour test test-llm lint types bench-store bench-recall bench-recall-speed bench-context bench-documents bench-mcp bench-http bench-capture inspector constraints clean help
 
 help: ## what can be made
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 24
@@ -60,6 +60,9 @@ bench-mcp: $(VENV)/.model ## the MCP server beside a bare one and the library
 
 bench-http: $(VENV)/.model ## the REST server under load beside the library
 	$(BIN)/python -m bench.rest
+
+bench-capture: $(VENV)/.model ## what automatic memory takes in, and what its passes cost
+	$(BIN)/python -m bench.capture $(or $(FILE),$(wildcard ../shared/data/recall/locomo.jsonl))
 
 inspector: $(VENV)/.inspector ## install the MCP inspector (needs npm)
 
