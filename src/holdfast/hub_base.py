@@ -80,11 +80,12 @@ class HubBase:
         that name, may be another hub's by now."""
         with self.core.store.read() as reader:
             found = require_hub(reader, self.id, self.name)
-        if found.name != self.info.name:
-            # What it is called for a guest was looked up when it was opened, and is by now as old
-            # as the rest of what they were told.
-            label = self.info.label
-            self.info, self._step, self._looked = found._replace(label=label), None, None
+            if found.name == self.info.name:
+                return
+            from holdfast.engine.access_records import called
+
+            self.info = called(self.core, reader, found)
+        self._step = self._looked = None
 
     def _here(self) -> str:
         """The folder, for work in it."""

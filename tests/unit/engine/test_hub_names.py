@@ -4,6 +4,7 @@ taken by hubs they do not see: they get the name, and the hub goes by another on
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import pytest
 
@@ -75,8 +76,23 @@ def test_the_name_on_the_machine_tells_a_guest_nothing(memory: Holdfast, hub: Hu
     with pytest.raises(NotFound):
         bob.hub(made.info.name)
     assert made.info.name not in "".join(made.export())
+    held = bob.hub("work")
     memory.rename_hub(made.info.name, "known")
     assert bob.hub("known").name == "known"
+    # One that was opened before learns of it with its files.
+    held.sync()
+    assert (held.name, held.folder) == ("known", memory.hub("known").folder)
+
+
+def test_files_are_the_same_whoever_writes_them(memory: Holdfast, hub: HubMemory) -> None:
+    made = guest(memory, "bob").create_hub("work")
+    made.remember("Prefers tabs", category="preference")
+    made.sync()
+    before = Path(made.memory_md).read_text()
+    here = memory.hub(made.info.name)
+    here.sync()
+    assert Path(here.memory_md).read_text() == before
+    assert made.info.name not in before
 
 
 def test_the_longest_name_stays_one(memory: Holdfast) -> None:
