@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from holdfast.domain.clock import Clock, SystemClock
 from holdfast.domain.ids import Ids, TimeIds
 from holdfast.engine.core import Core
-from holdfast.errors import InvalidSetting, NotFound, StoreReadOnly
+from holdfast.errors import InvalidInput, InvalidSetting, NotFound, StoreReadOnly
 from holdfast.settings import Settings, load
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from holdfast.engine.move import Moved, Told
     from holdfast.llm.base import Model
     from holdfast.store.base import Store
+    from holdfast.store.postgres.init import Prepared
     from holdfast.store.values import Progress
 
 DATABASE = "memory.db"
@@ -85,7 +86,8 @@ def build_for_reading(
     url = store_url(home, settings)
     if not url.startswith("sqlite:"):
         raise InvalidSetting(
-            f"The memories of {home} are not in a file of that folder (store.url is `{url}`).",
+            f"The memories of {home} are not in a file of that folder (store.url is"
+            f" `{without_password(url)}`).",
             hint="Only the embedded store can be read as a source.",
         )
     from holdfast.store.sqlite import open_store as open_sqlite
@@ -148,14 +150,40 @@ def move_store(source: str, target: str, *, told: Told | None = None) -> Moved:
 
 
 def _open_postgres(url: str) -> Store:
+    _need_postgres()
+    from holdfast.store.postgres import open_store as open_postgres
+
+    return open_postgres(url)
+
+
+def _need_postgres() -> None:
     try:
-        from holdfast.store.postgres import open_store as open_postgres
+        import psycopg_pool  # noqa: F401 - only to see whether it is there
     except ImportError:
         raise InvalidSetting(
             "The store on PostgreSQL needs packages that are not installed.",
             hint="Install them with `pip install 'holdfast[postgres]'`.",
         ) from None
-    return open_postgres(url)
+
+
+def init_store(url: str, *, partitions: int | None, citus: bool, role: str) -> Prepared:
+    """Makes a database ready to be the store; the only kind of store that needs it."""
+    if not url.startswith(("postgresql:", "postgres:")):
+        raise InvalidInput(
+            "Only a PostgreSQL database is made ready by hand; other stores make themselves.",
+            hint="Name one: holdfast store init --url postgresql://HOST/NAME",
+        )
+    _need_postgres()
+    from holdfast.store.postgres.init import initialise
+
+    return initialise(url, partitions=partitions, citus=citus, role=role)
+
+
+def without_password(url: str) -> str:
+    """A URL as it may be shown."""
+    front, mark, rest = url.partition("://")
+    place, at, path = rest.rpartition("@")
+    return f"{front}{mark}{place.partition(':')[0]}{at}{path}" if mark and at else url
 
 
 def store_file(home: str, settings: Settings) -> str:

@@ -149,6 +149,7 @@ def _facts(call: Call) -> dict[str, Any]:
     import apsw
 
     from holdfast import __version__
+    from holdfast.wiring import without_password
 
     path = _store_path(call)
     sizes = {name: _size(path + suffix) for name, suffix in _PARTS} if path else {}
@@ -158,7 +159,7 @@ def _facts(call: Call) -> dict[str, Any]:
         "sqlite": apsw.sqlite_lib_version(),
         "home": call.memory.home,
         "home_mode": _mode(call.memory.home),
-        "store": path or call.memory.core.settings["store.url"],
+        "store": path or without_password(call.memory.core.settings["store.url"]),
         "store_mode": _mode(path) if path else "",
         "bytes": sizes,
         "hubs": len(call.memory.hubs()),

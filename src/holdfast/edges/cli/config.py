@@ -31,6 +31,10 @@ def _set_options(parser: Parser) -> None:
 
 
 def _shown(value: Any) -> str:
+    if isinstance(value, str):
+        from holdfast.wiring import without_password
+
+        return without_password(value)
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

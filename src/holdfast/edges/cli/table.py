@@ -47,6 +47,7 @@ GROUPS = (
     Group("work for later", "work", ("work", "jobs")),
     Group("moving", "transfer", ("export", "import")),
     Group("moving to another store", "move", ("move",)),
+    Group("a database as the store", "store", ("store",)),
     Group(
         "care",
         "care",

@@ -1,0 +1,63 @@
+"""Making a database ready to be the store."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from holdfast.edges.cli.command import Command, Namespace, Parser
+
+if TYPE_CHECKING:
+    from holdfast.edges.cli.call import Call
+
+
+def _options(parser: Parser) -> None:
+    parser.add_argument("--url", metavar="URL", help="which database; else store.url")
+    parser.add_argument(
+        "--partitions", type=int, metavar="N", help="how many parts a large table has (16)"
+    )
+    parser.add_argument("--citus", action="store_true", help="spread the tables over Citus nodes")
+    parser.add_argument(
+        "--role", default="", metavar="NAME", help="let this role of the server use the store"
+    )
+
+
+def _init(call: Call, args: Namespace) -> None:
+    from holdfast.wiring import init_store, store_url
+
+    prepared = init_store(
+        args.url or store_url(call.home, call.settings),
+        partitions=args.partitions,
+        citus=args.citus,
+        role=args.role,
+    )
+    offered = prepared.offered
+    if call.out.json:
+        call.out.value(
+            {
+                "result": "ready",
+                "store": prepared.address,
+                "schema": offered.version,
+                "partitions": offered.partitions,
+                "citus": offered.citus,
+                "pgvector": bool(offered.vector_schema),
+                "notes": list(prepared.notes),
+            }
+        )
+        return
+    parts = "spread by Citus" if offered.citus else f"in {offered.partitions} parts"
+    call.out.line(f"{prepared.address} is ready: schema {offered.version}, tables {parts}.")
+    for note in prepared.notes:
+        call.out.note(note)
+
+
+COMMANDS = (
+    Command(
+        "store init",
+        "Make a PostgreSQL database ready to be the store.",
+        "holdfast store init --url postgresql://admin@db.example/holdfast --role app",
+        _options,
+        _init,
+        "Run it once, as an owner of the database, where the programs that use the store may not\n"
+        "make tables. Running it again is harmless, and brings an older schema up to date.",
+    ),
+)

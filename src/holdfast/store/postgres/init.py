@@ -1,0 +1,81 @@
+"""Making a store ready by hand: tables in as many parts as wanted, extensions, and a role."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import psycopg
+
+from holdfast.errors import InvalidSetting, StoreError
+from holdfast.store.postgres.connections import complete, connect
+from holdfast.store.postgres.faults import address_of, translated
+from holdfast.store.postgres.migrate import Offered, prepare
+from holdfast.store.postgres.roles import grant
+
+
+class Prepared(NamedTuple):
+    """What there is now, and what a person should know of it."""
+
+    address: str
+    offered: Offered
+    notes: tuple[str, ...]
+
+
+def initialise(
+    url: str, *, partitions: int | None = None, citus: bool = False, role: str = ""
+) -> Prepared:
+    """Makes the tables where they are missing, asks for extensions, and lets a role in."""
+    if citus and partitions is not None:
+        raise InvalidSetting("On Citus the tables are spread over nodes, not parted.")
+    address = address_of(url)
+    with translated(address), connect(complete(url)) as connection:
+        if citus:
+            _refuse_without_citus(connection, address)
+        vector = _make_extension(connection, "vector")
+        offered = prepare(connection, address, partitions=partitions, citus=citus)
+        if role:
+            grant(connection, role)
+    notes = []
+    if vector:
+        notes.append(vector)
+    if partitions is not None and offered.partitions != partitions:
+        notes.append(
+            f"The tables were made before, in {offered.partitions} parts; that cannot be changed."
+        )
+    if citus and not offered.citus:
+        notes.append("The tables were made before, without Citus; that cannot be changed.")
+    if role:
+        notes.append(f"The role `{role}` may read and write, and sees the hubs it has named.")
+    return Prepared(address, offered, tuple(notes))
+
+
+def _refuse_without_citus(connection: psycopg.Connection[Any], address: str) -> None:
+    there = "SELECT 1 FROM pg_extension WHERE extname = 'citus'"
+    if connection.execute(there).fetchone() is None:
+        raise StoreError(
+            f"Citus is not installed in {address}.",
+            hint="Run `CREATE EXTENSION citus` there as a superuser (it must stand in"
+            " shared_preload_libraries), or leave --citus out.",
+        )
+
+
+def _make_extension(connection: psycopg.Connection[Any], name: str) -> str:
+    """Installs an extension where that is allowed; a sentence where it is missing after all."""
+    there = connection.execute("SELECT 1 FROM pg_extension WHERE extname = %s", (name,)).fetchone()
+    if there is not None:
+        return ""
+    lost = "Recall works without it; vectors of large hubs are compared one by one."
+    known = "SELECT 1 FROM pg_available_extensions WHERE name = %s"
+    if connection.execute(known, (name,)).fetchone() is None:
+        return (
+            f"The extension `{name}` (pgvector) is not on the server. {lost} Packages call it"
+            " postgresql-NN-pgvector; then run `CREATE EXTENSION vector`."
+        )
+    try:
+        connection.execute(f"CREATE EXTENSION IF NOT EXISTS {name}")
+    except (psycopg.errors.InsufficientPrivilege, psycopg.errors.ReadOnlySqlTransaction):
+        return (
+            f"The extension `{name}` (pgvector) is not installed in the database, and this role"
+            f" may not install it. {lost} A superuser runs: CREATE EXTENSION {name}"
+        )
+    return ""

@@ -1,0 +1,69 @@
+"""`holdfast store init` and life on a database: a person names it and goes on as before."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from tests.edges.cli.cli_calls import Run
+from tests.postgres_server import ROLE, databases
+
+
+@pytest.fixture
+def empty() -> Iterator[str]:
+    databases().make_role()
+    name = databases().make_empty()
+    yield name
+    databases().drop(name)
+
+
+def test_a_database_is_made_ready_and_used_by_a_role_that_owns_nothing(
+    run: Run, empty: str
+) -> None:
+    owner, app = databases().url(empty), databases().url(empty, ROLE)
+    run("config", "set", "store.url", app)
+    refused = run("remember", "The office is in Bonn")
+    assert refused.code == 6
+    assert "holdfast store init" in refused.err
+    made = run("store", "init", "--url", owner, "--partitions", "2", "--role", ROLE, "--json")
+    assert made.code == 0, made.err
+    told = json.loads(made.out)
+    assert (told["partitions"], told["citus"]) == (2, False)
+    assert told["schema"] >= 1
+    again = run("store", "init", "--url", owner, "--partitions", "4")
+    assert again.code == 0
+    assert "made before, in 2 parts" in again.err
+    assert run("remember", "The office is in Bonn").code == 0
+    assert "Bonn" in run("recall", "office").out
+    assert run("doctor").code == 0
+    assert "Bonn" in run("export", "-").out
+
+
+def test_citus_is_asked_for_only_where_it_is(run: Run, empty: str) -> None:
+    told = run("store", "init", "--url", databases().url(empty), "--citus")
+    assert told.code == 6
+    assert "CREATE EXTENSION citus" in told.err
+
+
+def test_a_role_that_is_missing_is_told(run: Run, empty: str) -> None:
+    told = run(
+        "store", "init", "--url", databases().url(empty), "--partitions", "1", "--role", "nobody_x"
+    )
+    assert told.code == 3
+    assert "CREATE ROLE" in told.err
+
+
+def test_a_file_needs_no_making_ready(run: Run) -> None:
+    told = run("store", "init")
+    assert told.code == 2
+    assert "postgresql://" in told.err
+
+
+def test_a_password_is_not_shown(run: Run) -> None:
+    run("config", "set", "store.url", "postgresql://ada:hunter2@127.0.0.1:1/none")
+    for words in (("config", "get", "store.url"), ("config", "list"), ("recall", "x"), ("doctor",)):
+        told = run(*words)
+        assert "hunter2" not in told.out + told.err, words
+    assert "postgresql://ada@127.0.0.1:1/none" in run("config", "get", "store.url").out
