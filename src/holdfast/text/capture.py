@@ -33,7 +33,6 @@ from holdfast.text.capture_guards import (
     SUPPOSED,
     THIRD,
     TO_YOU,
-    WANTED,
 )
 from holdfast.text.capture_own import BLANK, Sentence, sentences
 from holdfast.text.capture_person import finish, others, tell
@@ -199,6 +198,8 @@ def _without_end(folded: str, words: str) -> tuple[str, str]:
         char = folded[end - 1]
         if not char.isalnum() and char not in _SIGNS_KEPT:
             end -= 1
+        elif folded.endswith(" right now", 0, end):
+            break  # it only holds for a while
         elif last := next((one for one in LAST_WORDS if folded.endswith(one, 0, end)), ""):
             end -= len(last)
         else:
@@ -225,7 +226,7 @@ def _rules(folded: str, words: str) -> Iterator[Rule]:
 
 def _holds(rule: Rule, folded: str) -> bool:
     """Whether nothing in the clause says that it is supposed, wished, passing or unclear."""
-    if folded.endswith("?") or BLANK in folded or SUPPOSED.search(folded) or WANTED.match(folded):
+    if folded.endswith("?") or BLANK in folded or SUPPOSED.search(folded):
         return False
     if rule.lasting and PASSING.search(folded):
         return False

@@ -33,12 +33,6 @@ PASSING = re.compile(
     "(?:later|then)|for the moment|temporarily|in this case|for this (?:one|task"
     r"|project)?)\b"
 )
-# The first verb is about what somebody might do: nothing is stated yet.
-WANTED = re.compile(
-    r"(?:i|we) (?:\w+ly |just |also |still |really )?(?:want|need|wanna|gotta|plan|intend"
-    "|have to|had to|should|must|hope|tried|try|think|guess|believe|feel|know|forgot"
-    r"|remember|mean|meant|heard|saw|said|asked|wonder|wish)\b"
-)
 # Greetings, fillers and what leads over: left out of what is told.
 _OPENINGS = any_of(
     r"""
