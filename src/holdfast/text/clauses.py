@@ -10,7 +10,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from holdfast.text.statements import VERBS, long_forms
-from holdfast.text.terms import fold
+from holdfast.text.terms import STOP_WORDS, fold
+from holdfast.text.word_forms import tense
 
 
 class Clause(NamedTuple):
@@ -52,12 +53,18 @@ _WHO = (
 # The white space between two words. Code and quotations are blanked to long runs of it, of which a
 # pattern without a bound would try every part with every other.
 _GAP, _GAP_BEFORE = r"\s{1,20}", r"\s{0,2}"
+# A name and a word that may be a verb: 'and Bob won'.
+_SOMEBODY_DOES = (
+    r"(?-i:[A-Z][\w']*)\s(?!(?:in|at|on|of|for|with|to|from|and|or|by|as|but|is my)\b)(?-i:[a-z]+)"
+)
 _SPLIT = re.compile(
     rf"(?i){_GAP_BEFORE}(?:[;:]{_GAP}|\s[-–—]+\s|\(|\)"
-    rf"|,?{_GAP}(?:but|because(?! of)|'?cause(?! of)|while|although|though|whereas|which|who"
+    rf"|(?<!thing)(?<!all)(?<!one),?{_GAP}but{_GAP}"
+    rf"|{_GAP}that{_GAP}(?={_WHO}\b)"
+    rf"|,?{_GAP}(?:because(?! of)|'?cause(?! of)|while|although|though|whereas|which|who"
     r"|whereupon|except that|even though|since(?= (?:i|we|he|she|they|it|my)\b)"
     rf"|so(?! (?:that|much|many|far|good|well|long|often)\b)){_GAP}"
-    rf"|,?{_GAP}(?:and|or|then|plus)(?={_GAP}(?:{_WHO}|{_VERB}|[A-Z][\w']*{_GAP}{_VERB})\b){_GAP}"
+    rf"|,?{_GAP}(?:and|or|then|plus)(?={_GAP}(?:{_WHO}|{_VERB}|{_SOMEBODY_DOES})\b){_GAP}"
     rf"|,{_GAP}(?=(?:{_WHO}|not|can you|could you|would you|have you|do you|did you|is there"
     rf"|are there|any"
     rf"|please|what|how|where|when|why|which|right|"
@@ -100,7 +107,10 @@ _SUPPOSED = (
     (
         "if",
         r"\b(?:if|unless|suppose|supposing|imagine|pretend|assuming|assume|in case|as if|as though"
-        r"|hypothetical\w*|what if|let's say|let us say|say (?:i|we)\b|role-?play)\b",
+        r"|hypothetical\w*|what if|let's say|let us say|say (?:i|we)\b|role-?play"
+        r"|in (?:my|the|this|a|our|that) (?:novel|story|game|dream|book|scenario|play|movie|film"
+        r"|poem)"
+        r"|dream(?:s|ed|t|ing)? that|(?:was|is) (?:just )?a (?:lie|joke)|kidding|joking|lied)\b",
     ),
     (
         "may",
@@ -146,6 +156,16 @@ _TOLD = re.compile(
 _OWN_WORDS = re.compile(r"(?i)^(?:i|we)\s+(?:\w+\s+)?(?:said|told|mentioned|wrote|think|believe)\b")
 
 
+_ORDER_TEXT = re.compile(
+    r"(?i)\s*(?:(?:hi|hey|ok|okay|so|and|please|now)[,!]? )*(?:(?:can|could|would"
+    r"|will) you )?(?:please )?"
+    r"(?:help me )?(?:write|compose|draft|generate|create|translate|rewrite|rephrase|reword"
+    r"|summari[sz]e"
+    r"|proofread|correct|improve|polish|shorten|continue|finish|edit|analy[sz]e|act as|role-?play"
+    r"|pretend|imagine|reply to|respond to|answer)\b"
+)
+
+
 def clauses_of(said: str) -> tuple[Clause, ...]:
     """The clauses of a text in order."""
     return _clauses(said)
@@ -155,8 +175,16 @@ def clauses_of(said: str) -> tuple[Clause, ...]:
 def _clauses(said: str) -> tuple[Clause, ...]:
     blanked = _blank(said)
     out: list[Clause] = []
+    given = False
     for number, (start, end) in enumerate(_sentences(blanked)):
-        out += _of_sentence(blanked, start, end, number)
+        found = _of_sentence(blanked, start, end, number)
+        orders = _ORDER_TEXT.match(blanked[start:end])
+        if given or orders:
+            # What is to be written or translated is nobody's statement, and neither is what stands
+            # below such an order.
+            found = [one._replace(supposed=one.supposed | {"if"}) for one in found]
+            given = given or ":" in blanked[start:end]
+        out += found
     return tuple(out)
 
 
@@ -217,6 +245,8 @@ def _of_sentence(text: str, start: int, end: int, number: int) -> list[Clause]:
             subject = out[-1].subject if out else ""
             if _RELATIVE.search(link):
                 subject = "that"
+        # 'I hate that he lost his job' does not carry on with the speaker.
+        refers = refers and link.strip() != "that"
         told = told or (bool(_TOLD.search(plain)) and not _OWN_WORDS.match(plain))
         full = long_forms(plain)
         supposed = always | _supposed(full)
@@ -260,9 +290,12 @@ _NOUN = re.compile(
     rf"|were|has|have|had|{_VERB}"
     r"|listens|costs|takes|needs|runs|lives)\b)"
 )
-_NAMED = re.compile(rf"^([A-Z][\w'.-]*(?:\s+(?:and\s+)?[A-Z][\w'.-]*){{0,3}})(?=\s+(?:is|are|was"
-                    rf"|were|has|have|had|{_VERB}"
-                    r"|\w+s|\w+ed)\b)")  # fmt: skip
+# A name, and whatever it does.
+_NAMED = re.compile(
+    r"^([A-Z][\w'.-]*(?:\s+(?:and\s+)?[A-Z][\w'.-]*){0,3})(?=\s+"
+    r"(?!(?:a|an|the|my|your|our|his|her|their|this|that|in|at|on|of|for|with|to|from|by"
+    r"|as)\b)[a-z])"
+)
 # 'Ana is my wife' is about the wife.
 _TURNED = re.compile(
     r"^[A-Z][\w'.-]*(?: [A-Z][\w'.-]*)? (?:is|was) (?:my|our) ((?:[\w'-]+ ){0,2}[\w'-]+)\Z"
@@ -276,20 +309,25 @@ _ADVERBS = re.compile(
 )
 
 
+def _may_be_name(word: str) -> bool:
+    """Whether a word at the beginning, with a capital for that, may be a name."""
+    if word in VERBS or word in STOP_WORDS or word.endswith("ly"):
+        return False
+    return tense(word) == "present"
+
+
 def _subject(plain: str) -> str:
     """Whom a clause is about; '' where it does not say."""
     bare = _ADVERBS.sub("", _LINK.sub("", plain))
     if _SELF.match(bare):
         return "self"
-    if match := _OWNED.match(bare):
-        return fold(match[1])
-    if match := _OWN_THING.match(bare):
-        return fold(match[1])
+    if match := _OWNED.match(bare) or _OWN_THING.match(bare):
+        return f"my {fold(match[1])}"
     if match := _PRONOUN.match(bare):
         return match[1].lower()
     if match := _TURNED.match(bare):
-        return fold(match[1])
-    if (match := _NAMED.match(bare)) and match[1].split()[0].lower() not in VERBS:
+        return f"my {fold(match[1])}"
+    if (match := _NAMED.match(bare)) and _may_be_name(match[1].split()[0].lower()):
         return fold(match[1])
     if match := _NOUN.match(bare):
         return fold(match[1])

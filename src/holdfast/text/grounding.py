@@ -13,13 +13,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from itertools import pairwise
 from typing import NamedTuple
 
 from holdfast.text.clauses import Clause, clauses_of
 from holdfast.text.grounding_claim import CAPITAL, Part, parts_of
 from holdfast.text.grounding_dates import dates_supported
+from holdfast.text.grounding_links import same_links
 from holdfast.text.grounding_stance import as_sure, differs_in_denial, is_attributed, plain_stance
 from holdfast.text.grounding_subject import names_agree, same_subject
+from holdfast.text.grounding_verbs import same_verb
 from holdfast.text.grounding_words import (
     as_large,
     kind_of,
@@ -30,6 +33,7 @@ from holdfast.text.grounding_words import (
     same_tense,
     words_of,
 )
+from holdfast.text.word_forms import base_form
 
 
 class Span(NamedTuple):
@@ -121,7 +125,7 @@ def _trimmed(said: str, start: int, end: int) -> Span:
 
 def _ground_part(part: Part, units: Sequence[Clause], at: datetime | None) -> Span | Unsupported:
     best: tuple[float, str] = (-1.0, "words")
-    for together in _together(units):
+    for together in _together(part, units):
         reason, merit = _why_not(part, together, units, at)
         if not reason:
             return Span(together[0].start, together[-1].end)
@@ -129,15 +133,32 @@ def _ground_part(part: Part, units: Sequence[Clause], at: datetime | None) -> Sp
     return Unsupported(best[1])
 
 
-def _together(units: Sequence[Clause]) -> Iterator[Sequence[Clause]]:
+def _together(part: Part, units: Sequence[Clause]) -> Iterator[Sequence[Clause]]:
     """Single clauses first; then runs of them in which each refers to the one before."""
     for one in units:
         yield [one]
     for size in range(2, _CLAUSES_TOGETHER + 1):
         for first in range(len(units) - size + 1):
             run = units[first : first + size]
-            if all(one.refers for one in run[1:]):
+            if all(one.refers for one in run[1:]) and _carries_on(part, run):
                 yield run
+
+
+def _carries_on(part: Part, run: Sequence[Clause]) -> bool:
+    """Whether each clause goes on with the last thing of the one before, and the claim speaks of
+    that: 'I have a dog. His name is Rex.' And of whose: 'his cousin' is somebody else."""
+    known = {base_form(word) for word in part.words}
+    for before, after in pairwise(run):
+        last = of_sense(words_of(before.text))[-1:]
+        if last and base_form(last[0]) not in known:
+            return False
+        words = words_of(after.text)
+        if words[:1] and words[0] in _POSSESSIVES and base_form(words[1]) not in known:
+            return False
+    return True
+
+
+_POSSESSIVES = frozenset(["his", "her", "their", "its"])
 
 
 def _why_not(
@@ -170,7 +191,9 @@ def _why_not(
         ("name", not same_subject(part, run, said_words)),
         ("name", not names_agree(part, run)),
         ("words", not same_direction(part.words, said_words)),
+        ("words", not same_links(words_of(plain_stance(part.text)), said_words)),
         ("words", not as_large(claim_words, said_words)),
+        ("words", not same_verb(part, run)),
         ("tense", not same_tense(part.words, said_words)),
     )
     return next(((reason, merit) for reason, wrong in checks if wrong), ("", merit))

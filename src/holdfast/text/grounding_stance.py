@@ -27,6 +27,7 @@ _LIKED = (
     (re.compile(r"(?i)\bcan not (?:stand|bear)\b"), "dislike"),
     (re.compile(r"(?i)\b(?:do|does) not (?:really )?(?:like|enjoy|love)\b"), "dislike"),
     (re.compile(r"(?i)\bnot only\b"), "only_also"),
+    (re.compile(r"(?i)\bevery (?:other|second|third)\b"), "every_other"),
     (re.compile(r"(?i)\b(?:hates?|hated|detests?|loathes?)\b"), "dislike"),
     (re.compile(r"(?i)\bnot (?:a (?:big |huge )?fan of)\b"), "dislike"),
 )
@@ -45,7 +46,9 @@ def plain_stance(text: str) -> str:
 def is_denied(text: str) -> bool:
     plain = plain_stance(text)
     words = fold(plain)
-    count = sum(word in NEGATORS for word in re.findall(r"[^\W\d_]+", words))
+    found = [word for word in re.findall(r"[^\W\d_]+", words) if word in NEGATORS]
+    # 'Neither … nor' denies once.
+    count = len(found) - ("neither" in found and "nor" in found)
     special = len(_NEGATING.findall(words)) - len(re.findall(r"\bno longer\b", words))
     # 'Does not eat meat any more' denies once.
     return (count + special) % 2 == 1
@@ -70,7 +73,7 @@ _SURENESS = {"plan": "will"}
 def as_sure(part: Part, run: Sequence[Clause]) -> bool:
     """A wish supports a wish, and a plan a plan; neither supports a fact."""
     held = {_SURENESS.get(one, one) for unit in run for one in unit.supposed}
-    return held <= {_SURENESS.get(one, one) for one in part.supposed}
+    return held == {_SURENESS.get(one, one) for one in part.supposed}
 
 
 def differs_in_denial(part: Part, run: Sequence[Clause]) -> bool:

@@ -16,12 +16,20 @@ from holdfast.text.word_forms import base_form, tense
 _PRONOUNS = frozenset("he she they it this that there his her their its these those".split())  # noqa: SIM905
 
 
+_COPULA = frozenset(["is", "are", "was", "were", "am", "been"])
+_HAVING = frozenset(["has", "have", "had", "owns", "own"])
+
+
 def same_subject(part: Part, run: Sequence[Clause], said: Sequence[str]) -> bool:
     there = run[0].subject
     if part.subject == "self":
         if there in ("self", ""):
             return bool(there) or _is_elided(part, words_of(run[0].text))
         if there == "you" or there in _PRONOUNS:
+            return False
+        verb = next((word for word in part.words if word not in ("i", "user")), "")
+        if verb in _COPULA or (verb in _HAVING and not there.startswith("my ")):
+            # 'The CTO is my friend' does not make the speaker one.
             return False
         # 'My dog is called Rex' supports what speaks of the dog.
         return _is_within(there, part.words)
@@ -62,6 +70,9 @@ _SMALL = frozenset("the a an some all every my our his her their and 's".split()
 def _is_within(phrase: str, words: Sequence[str]) -> bool:
     keys = {base_form(word) for word in words} | set(words)
     own = [word for word in words_of(phrase) if word not in _SMALL]
+    if len(own) > 1 and len(own) != len(set(own)):
+        # 'My boss's boss' is not the boss.
+        return all(own.count(word) <= list(words).count(word) for word in own)
     return bool(own) and all(base_form(word) in keys or word in keys for word in own)
 
 

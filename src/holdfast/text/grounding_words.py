@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 
-from holdfast.text.quantities import is_number_word, numbers_in
+from holdfast.text.quantities import Number, is_number_word, numbers_in
 from holdfast.text.statements import long_forms
 from holdfast.text.terms import STOP_WORDS, fold, is_unspaced, phrase_terms, terms
 from holdfast.text.word_forms import base_form, tense
@@ -18,7 +18,7 @@ _WORD = re.compile(r"[^\W_]+(?:['.+#&/_@:-]+[^\W_]+)*(?:\+\+|#)?|[%€$£]")
 # What claims are put in, and what they may leave out of what was said.
 _GLUE = frozenset(
     """
-    user users speaker human person he she they it that which who is has have had been own owns
+    user users speaker human person he she they it that which who is has have had been
     currently now also recently just really very actually because since so their his her its
     about
     """.split()  # noqa: SIM905
@@ -35,7 +35,8 @@ _COUNTING = frozenset(
 _LIMITING = frozenset(
     """
     sometimes rarely hardly barely seldom occasionally almost nearly only except mostly partly
-    somewhat formerly previously once until till former ex temporarily briefly half
+    somewhat formerly previously once until till former ex temporarily briefly half less badly
+    poorly worse every_other
     """.split()  # noqa: SIM905
 )
 
@@ -116,16 +117,55 @@ def numbers_agree(claim: str, said: str) -> bool:
     values = {number.value for number in given}
     if any(number.value not in values for number in wanted):
         return False
+    if any(not _same_unit(claim, number, said, given) for number in wanted):
+        return False
     if len(given) < 2:
         return True
     return all(
         any(
-            _neighbour(claim, number.end) in _neighbours(said, other.start, other.end)
+            _stand_alike(claim, number, said, other)
             for other in given
             if other.value == number.value
         )
         for number in wanted
     )
+
+
+def _stand_alike(claim: str, number: Number, said: str, other: Number) -> bool:
+    """Whether two numbers are about the same: by the word after them, or at the end by the one
+    before."""
+    after = _neighbour(claim, number.end)
+    if after:
+        return after in _neighbours(said, other.end)
+    before = of_sense(words_of(fold(long_forms(claim))[: number.start]))[-1:]
+    there = of_sense(words_of(fold(long_forms(said))[: other.start]))[-1:]
+    return not before or not there or base_form(before[0]) == base_form(there[0])
+
+
+# What a number is counted in; without it, it is another number.
+_UNITS = frozenset(
+    base_form(word)
+    for word in """
+    month week day hour minute second km mile metre kg gram mg percent euro dollar pound gb mb ms
+    thousand million billion am pm
+    """.split()  # noqa: SIM905
+)
+
+
+def _same_unit(claim: str, number: Number, said: str, given: Sequence[Number]) -> bool:
+    """Whether a number keeps its unit: five months are not five."""
+    after = _neighbour(claim, number.end)
+    for other in given:
+        if other.value == number.value:
+            unit = _first_after(said, other.end)
+            if unit not in _UNITS or unit == after or unit == _first_after(claim, number.end):
+                return True
+    return False
+
+
+def _first_after(text: str, end: int) -> str:
+    words = words_of(fold(long_forms(text))[end:])
+    return base_form(words[0]) if words else ""
 
 
 def _neighbour(text: str, end: int) -> str:
@@ -134,7 +174,7 @@ def _neighbour(text: str, end: int) -> str:
     return base_form(after[0]) if after else ""
 
 
-def _neighbours(text: str, start: int, end: int) -> set[str]:
+def _neighbours(text: str, end: int) -> set[str]:
     folded = fold(long_forms(text))
     after = of_sense(words_of(folded[end:]))[:3]
     return {"", *(base_form(word) for word in after)}
@@ -183,6 +223,8 @@ def as_large(claim: Sequence[str], said: Sequence[str]) -> bool:
 
 def same_tense(claim: Sequence[str], said: Sequence[str]) -> bool:
     """The first verb of the claim stands in the time in which it was said."""
+    if not _same_being(claim, said):
+        return False
     by_key: dict[str, set[str]] = {}
     for at, word in enumerate(said):
         by_key.setdefault(base_form(word), set()).add(_tense_at(said, at))
@@ -194,6 +236,18 @@ def same_tense(claim: Sequence[str], said: Sequence[str]) -> bool:
             continue
         own = _tense_at(claim, at)
         return own in given or (own, *sorted(given)) in (("present", "ing"), ("ing", "present"))
+    return True
+
+
+_IS, _WAS = frozenset(["is", "are", "am"]), frozenset(["was", "were"])
+
+
+def _same_being(claim: Sequence[str], said: Sequence[str]) -> bool:
+    """What was is not what is."""
+    if _IS.intersection(claim) and _WAS.intersection(said):
+        return bool(_IS.intersection(said))
+    if _WAS.intersection(claim) and _IS.intersection(said):
+        return bool(_WAS.intersection(said))
     return True
 
 
