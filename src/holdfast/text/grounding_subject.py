@@ -84,6 +84,8 @@ def names_agree(part: Part, run: Sequence[Clause]) -> bool:
     places = [said.index(word) for word in part.words if word in names and word in said]
     if places != sorted(places):
         return False
+    if _OF_SOMEBODY.search(" ".join(one.text for one in run)) and not _same_owners(part, run):
+        return False
     if len(run) == 1:
         return True
     # Clauses that are taken together must be about nothing else.
@@ -93,3 +95,15 @@ def names_agree(part: Part, run: Sequence[Clause]) -> bool:
         for name in re.findall(r"(?<!^)\b(?!I\b)[^\W\d_a-z][\w-]*", one.text)
     }
     return others <= set(part.words)
+
+
+_OF_SOMEBODY = re.compile(r"\b([^\W\d_a-z]\w*)['’]s\b")
+
+
+def _same_owners(part: Part, run: Sequence[Clause]) -> bool:
+    """'Sue's manager is Tom' does not say that anybody is Sue."""
+    text = " ".join(one.text for one in run)
+    owners = {fold(name) for name in _OF_SOMEBODY.findall(text)}
+    plain = {fold(name) for name in re.findall(r"\b([^\W\d_a-z]\w*)\b(?!['’]s)", text)}
+    own = {fold(name) for name in _OF_SOMEBODY.findall(part.text)}
+    return all(name in own or name not in part.words for name in owners - plain)
