@@ -23,9 +23,10 @@ TURNS = (
 )
 
 
-@pytest.mark.parametrize("protocol", ["openai", "anthropic"])
+# The model is the same for both, so that one turn is enough for the second.
+@pytest.mark.parametrize(("protocol", "turns"), [("openai", TURNS), ("anthropic", TURNS[:1])])
 def test_what_a_bad_model_makes_up_is_not_stored_and_nothing_is_lost(
-    tmp_path: Path, address: str, protocol: str
+    tmp_path: Path, address: str, protocol: str, turns: tuple[tuple[str, str], ...]
 ) -> None:
     clock = FixedClock()
     path = "/v1" if protocol == "openai" else ""
@@ -33,29 +34,31 @@ def test_what_a_bad_model_makes_up_is_not_stored_and_nothing_is_lost(
         "shadowJournal.enabled": True,
         "llm.model": f"{protocol}:smollm2@{address}{path}",
         # It says little of use, and this much in bearable time.
-        "llm.tokens_out_max": 80,
+        "llm.tokens_out_max": 60,
         "llm.seconds_max": 60.0,
     }
     with open_for_tests(tmp_path, clock=clock, settings=settings) as memory:
         memory.core.set_worked(True)
         hub = memory.hub()
-        for user, assistant in TURNS:
+        for user, assistant in turns:
             assert hub.observe_turn(user, assistant).queued
             clock.tick(minutes=1)
-        for _ in range(jobs.ATTEMPTS_MAX):
+        for _ in range(jobs.ATTEMPTS_MAX * len(turns)):
             work_until_done(memory.core, memory.home)
-            # A model that was too slow is asked again later.
+            if not jobs.is_due(memory.core, (jobs.JOURNAL,), within=timedelta(days=1)):
+                break
+            # A model that was too slow is asked again later; those behind wait for their turn.
             clock.tick(minutes=10)
         assert not jobs.is_due(memory.core, (jobs.JOURNAL,), within=timedelta(days=1))
 
         # Nothing is lost: both sides of each turn are in the log, and each turn was looked at.
         said = {turn.id: turn.content for turn in hub.turns(limit=100)}
-        assert sorted(said.values()) == sorted(text for turn in TURNS for text in turn)
+        assert sorted(said.values()) == sorted(text for turn in turns for text in turn)
         counts = Counter[str]()
         for day in hub.captured():
             counts.update(day.outcomes)
-        assert counts.pop("queued") == len(TURNS)
-        assert counts.total() >= len(TURNS)
+        assert counts.pop("queued") == len(turns)
+        assert counts.total() >= len(turns)
 
         # Nothing is made up: each memory says where it was said, and it was said there.
         for one in hub.scan():
@@ -65,6 +68,6 @@ def test_what_a_bad_model_makes_up_is_not_stored_and_nothing_is_lost(
             assert not isinstance(ground(one.content, whole, at=one.created_at), Unsupported)
 
         (row,) = hub.usage()
-        assert row.requests >= len(TURNS)
+        assert row.requests >= len(turns)
         assert row.tokens_out > 0
         print(protocol, dict(counts), [one.content for one in hub.scan()], row)
