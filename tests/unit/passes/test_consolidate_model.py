@@ -81,9 +81,10 @@ def test_it_hears_why_a_proposal_is_refused_and_may_do_better(asked: Any) -> Non
         call("promote", {"sources": [4], "text": "Prefers Postgres on Hetzner"}),
     )
     plan = hub.plan_consolidation()
-    assert model.asked[1].results == ["Refused: its sources do not say so (negation)."]
+    why = plan.refused[0].reason
+    assert why.startswith("its sources do not say so (")
+    assert model.asked[1].results == [f"Refused: {why}."]
     assert plan.steps[0].text == "Prefers Postgres on Hetzner"
-    assert plan.refused[0].reason == "its sources do not say so (negation)"
     assert "Prefers RDS" in plan.text
 
 
