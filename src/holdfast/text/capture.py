@@ -15,7 +15,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from holdfast.text.capture_clauses import Clause, clauses
-from holdfast.text.capture_dates import resolve
+from holdfast.text.capture_dates import Resolved, resolve
 from holdfast.text.capture_grammar import Rule
 from holdfast.text.capture_guards import (
     ABOUT_ANSWERS,
@@ -103,10 +103,11 @@ def _asked(sentence: Sentence, at: datetime | None, named: str) -> Captured | No
     if named and rule is None and not _STATES.search(folded):
         # Among people, 'remember' is also said to cheer each other up.
         return None
-    ahead = rule.when == "ahead" if rule else _PAST.search(folded) is None
-    resolved = resolve(words, at, ahead=ahead)
-    if rule is not None and rule.when == "yearly":
-        resolved = resolved._replace(text=words)
+    when = rule.when if rule else "past" if _PAST.search(folded) else "ahead"
+    if when == "yearly":
+        resolved = Resolved(words, None, None)
+    else:
+        resolved = resolve(words, at, when=when)
     start = sentence.start + front
     return Captured(
         _reworded(rule, resolved.text, named),
@@ -145,7 +146,7 @@ def _stated(clause: Clause, at: datetime | None, named: str) -> Captured | None:
             continue
         told, since, until = words, None, None
         if rule.when != "yearly":
-            told, since, until = resolve(words, at, ahead=rule.when == "ahead")
+            told, since, until = resolve(words, at, when=rule.when)
         if rule.lasting and not rule.dated:
             # 'Drives a 2015 Skoda' happened on no day.
             since = until = None

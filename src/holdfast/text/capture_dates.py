@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta, tzinfo
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 from holdfast.text.dates import DateMention, find_dates
 
@@ -54,6 +54,9 @@ _NAMED = re.compile(r"(?i)\b(?:last|past|this|current|next|coming|previous)\b")
 _FEW = re.compile(r"(?i)\b(?:few|several|couple)\b")
 
 
+When: TypeAlias = Literal["past", "ahead", "near"]
+
+
 class Resolved(NamedTuple):
     """A clause with its dates written out, and the window of the first of them."""
 
@@ -62,14 +65,15 @@ class Resolved(NamedTuple):
     until: datetime | None
 
 
-def resolve(clause: str, at: datetime | None, *, ahead: bool = False) -> Resolved:
-    """Write out the dates of a clause that was said at a moment; `ahead` looks to the future."""
+def resolve(clause: str, at: datetime | None, *, when: When = "past") -> Resolved:
+    """Write out the dates of a clause that was said at a moment. A date without a year is the
+    latest, the next, or the nearest of the two."""
     if at is None:
         return Resolved(clause, None, None)
     zone = at.tzinfo or UTC
     found = find_dates(clause, now=at, zone=zone)
     said = [
-        _ahead(one, at) if ahead else one
+        one if when == "past" else _later(one, at, near=when == "near")
         for one in found
         if not _REPEATED.match(clause, one.end) and not _describes(clause, one)
     ]
@@ -94,20 +98,24 @@ def _describes(clause: str, mention: DateMention) -> bool:
     return after is not None and after[1].lower() not in _AFTER_DAYS
 
 
-def _ahead(mention: DateMention, at: datetime) -> DateMention:
-    """The next one, where the words name no year and the latest one is over."""
+def _later(mention: DateMention, at: datetime, *, near: bool) -> DateMention:
+    """The next one, where the words name no year, the latest one is over, and, with `near`, it was
+    longer ago."""
     if mention.until > at or _YEAR.search(mention.words) or _NAMED.search(mention.words):
         return mention
     if _AGO.search(mention.words) or re.search(r"(?i)yesterday|weekend", mention.words):
         return mention
     if re.search(r"(?i)day|\b(?:mon|tue|wed|thu|fri|sat|sun)", mention.words):
         week = timedelta(days=7)
-        return mention._replace(since=mention.since + week, until=mention.until + week)
-    try:
-        since = mention.since.replace(year=mention.since.year + 1)
-        until = mention.until.replace(year=mention.until.year + 1)
-    except ValueError:
-        return mention  # a 29 February
+        since, until = mention.since + week, mention.until + week
+    else:
+        try:
+            since = mention.since.replace(year=mention.since.year + 1)
+            until = mention.until.replace(year=mention.until.year + 1)
+        except ValueError:
+            return mention  # a 29 February
+    if near and at - mention.until < since - at:
+        return mention
     return mention._replace(since=since, until=until)
 
 

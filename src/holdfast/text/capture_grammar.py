@@ -14,16 +14,16 @@ from holdfast.text.capture_words import ACQUAINTANCE, FAMILY, PETS
 class Rule(NamedTuple):
     """A row: its name, the category it gives, and how a clause of its kind begins.
 
-    `dated` rules hold only for a clause that names a time. `when` says where to look for it:
-    'yearly' dates come back each year and get none. `lasting` rules do not hold for a clause that
-    speaks of today. A group `name` must begin with a capital in what was said.
+    `dated` rules hold only for a clause that names a time. `when` says where to look for it, as in
+    capture_dates.py; 'yearly' dates come back each year and get none. `lasting` rules do not hold
+    for a clause that speaks of today. A group `name` must begin with a capital in what was said.
     """
 
     name: str
     category: str
     pattern: str
     dated: bool = False
-    when: Literal["past", "ahead", "yearly"] = "past"
+    when: Literal["past", "ahead", "near", "yearly"] = "past"
     lasting: bool = False
 
 

@@ -221,17 +221,20 @@ CHANGES: tuple[Rule, ...] = (
         "|that|against|for|in favou?r of) (?!(?:just )?(?:restart|rerun|retry|try|take "
         "a break|go to bed|wait|skip|leave it|stay in|stay home|call it|sleep|ask|check"
         rf"|test|run|give it|see|look)\b){OBJECT}\S",
+        when="near",
     ),
     Rule(
         "decision",
         "decision",
         rf"{I_DID}decided (?:i|we)(?:'m|'re|'ll| am| are| will)(?: not| no longer)? ",
+        when="near",
     ),
     Rule(
         "decision",
         "decision",
         "(?:my|our|the) (?:team|family|company|board|group) (?:has |have )?(?:now |finally "
         r"|just )?(?:decided|agreed|voted|chosen|opted) (?:not )?(?:to|on|against|for) \S",
+        when="near",
     ),
     Rule(
         "decision",
@@ -240,31 +243,37 @@ CHANGES: tuple[Rule, ...] = (
         r"|as|instead|rather|because) )|(?=to ))|(?:settled on|opted for|ruled out|committed to) )"
         "(?!up |out |apart|on |me |the (?:wrong|right|default|following|first|second"
         rf"|last)|wrong|poorly|well|the (?:\w+ )?(?:branch|option)\b){OBJECT}\S",
+        when="near",
     ),
     Rule(
         "decision",
         "decision",
         rf"{I_DID}went with {OBJECT}\S.* (?:over|instead of|rather than) ",
+        when="near",
     ),
     Rule(
         "decision",
         "decision",
         rf"(?:we're|we are) (?:now )?(?:going|sticking) with {OBJECT}\S",
+        when="near",
     ),
     Rule(
         "decision",
         "decision",
         r"let'?s (?:go|stick) with (?!option|plan|number|version|approach|\d"
         rf"|yours?\b){OBJECT}\S",
+        when="near",
     ),
     Rule(
         "decision",
         "decision",
         r"(?:the |our |final |my )?decision(?: is)? ?: ?\S",
+        when="near",
     ),
     Rule(
         "decision",
         "decision",
         r"(?:the|our|my) (?:final )?decision (?:is|was) to \S",
+        when="near",
     ),
 )

@@ -39,14 +39,14 @@ DOING: tuple[Rule, ...] = (
         "|the)|late|out|up|low|an upcoming|(?:an?|the|my|our) (?:upcoming |next |team "
         r")*(?:meeting|interview)|a (?:fever|temperature|bit)|on|for|my best|(?:\w+ "
         r")?today)\b)\S",
-        when="ahead",
+        when="near",
     ),
     Rule(
         "project",
         "project",
         rf"{I_HAVE}been {BUILDING} {TASKS}{OBJECT}(?!(?:a (?:week|while|few|couple|long"
         r"|month)|into|hard|different)\b)\S",
-        when="ahead",
+        when="near",
     ),
     Rule(
         "project",
