@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from holdfast.domain.clock import Clock, SystemClock
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from holdfast.llm.base import Model
     from holdfast.store.base import Store
     from holdfast.store.postgres.init import Prepared
+    from holdfast.store.postgres.nearest import Indexed
     from holdfast.store.values import Progress
 
 DATABASE = "memory.db"
@@ -177,6 +178,24 @@ def init_store(url: str, *, partitions: int | None, citus: bool, role: str) -> P
     from holdfast.store.postgres.init import initialise
 
     return initialise(url, partitions=partitions, citus=citus, role=role)
+
+
+def index_store(url: str) -> Iterator[Indexed]:
+    """Builds the server's own index of the vectors of large hubs, one hub after the other."""
+    if not url.startswith(("postgresql:", "postgres:")):
+        raise InvalidInput(
+            "Only a PostgreSQL server keeps an index of vectors; here they are scanned.",
+            hint="Past 100,000 the extra `index` makes that faster.",
+        )
+    _need_postgres()
+    from holdfast.store.postgres import PostgresStore
+    from holdfast.store.postgres.nearest import build
+
+    store = PostgresStore(url)
+    try:
+        yield from build(store)
+    finally:
+        store.close()
 
 
 def without_password(url: str) -> str:

@@ -9,6 +9,9 @@ Beyond INDEX_FROM vectors, and where `turbovec` is installed (extra `index`), an
 codes names the windows worth measuring; their cosines are still computed from the rows, so the
 answer differs from the exact one only where the index misses a window altogether. The index lives
 beside the matrix: it is derived, never stored, and made anew whenever the matrix is.
+
+A store that has an index of its own for a large hub names the windows instead, and the hub's
+vectors are not read into memory at all; what it names is measured here all the same.
 """
 
 from __future__ import annotations
@@ -215,7 +218,11 @@ class VectorCache:
         A passage is as near as its best window, less what the best of so many has by chance.
         Passages named in `also` are measured too, wherever they stand.
         """
-        matrix = self._current(reader, hub_id, model)
+        if reader.vector_index(hub_id, model):
+            rows = reader.nearest(hub_id, model, question.tolist(), limit=limit, also=also)
+            matrix = _Matrix(VectorState(len(rows), 0, 0, 0), rows, None)
+        else:
+            matrix = self._current(reader, hub_id, model)
         if not len(matrix.ids):
             return []
         places, cosines = matrix.nearest(question, limit, also)
@@ -228,11 +235,12 @@ class VectorCache:
         """The question, if it can be compared with what the store holds."""
         import numpy as np
 
-        matrix = self._current(reader, hub_id, model)
-        width = matrix.values.shape[1]
+        width = reader.vector_index(hub_id, model)
+        if not width:
+            width = self._current(reader, hub_id, model).values.shape[1]
         if not np.isfinite(question).all():
             raise EmbedderError("The model returned a vector that holds no numbers.")
-        if len(matrix.ids) and len(question) != width:
+        if width and len(question) != width:
             raise EmbedderError(
                 f"The model's vectors have length {len(question)}, those in the store {width}.",
                 hint="Name the new model in embed.model, so that its vectors are made anew.",
@@ -241,7 +249,8 @@ class VectorCache:
 
     def refresh(self, reader: Reader, hub_id: str, model: str) -> None:
         """Brings a hub's vectors up to date; after that, a search need not wait for them."""
-        self._current(reader, hub_id, model)
+        if not reader.vector_index(hub_id, model):
+            self._current(reader, hub_id, model)
 
     def _current(self, reader: Reader, hub_id: str, model: str) -> _Matrix:
         state = reader.vector_state(hub_id, model)

@@ -201,6 +201,24 @@ class Reader(Protocol):
         """Vectors of one model with passage ids above `after`, in order."""
         ...
 
+    def vector_index(self, hub_id: str, model: str) -> int:
+        """The length of the vectors that the store itself can search, which it does for hubs that
+        are large; 0 where it cannot: then all of them are read and compared."""
+        ...
+
+    def nearest(
+        self,
+        hub_id: str,
+        model: str,
+        question: Sequence[float],
+        *,
+        limit: int,
+        also: Sequence[int] = (),
+    ) -> list[VectorRow]:
+        """All vectors of the passages that are about the nearest to the question, and of those
+        named in `also`, in the order of passages. Asked only where there is an index."""
+        ...
+
     def vectors_of(self, hub_id: str, model: str, memory_id: str) -> list[VectorRow]: ...
     def unembedded(self, hub_id: str, model: str, *, limit: int, after: int = 0) -> list[Candidate]:
         """Passages with ids above `after` that have no vector of this model yet, in order."""

@@ -18,6 +18,7 @@ class Capability(StrEnum):
     DEADLINES = "deadlines"  # a read can be stopped in the middle
     BACKUP = "backup"  # an online, consistent copy
     VECTORS = "vectors"  # keeps vectors beside the passages
+    NEAREST = "nearest"  # can search the vectors of a large hub by itself
 
 
 class IndexEntry(NamedTuple):

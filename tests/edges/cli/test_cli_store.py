@@ -67,3 +67,13 @@ def test_a_password_is_not_shown(run: Run) -> None:
         told = run(*words)
         assert "hunter2" not in told.out + told.err, words
     assert "postgresql://ada@127.0.0.1:1/none" in run("config", "get", "store.url").out
+
+
+def test_no_hub_is_large_enough_for_an_index_of_the_server(run: Run, empty: str) -> None:
+    owner = databases().url(empty)
+    run("store", "init", "--url", owner, "--partitions", "1")
+    told = run("store", "index", "--url", owner)
+    assert told.code == 0, told.err
+    assert "No hub is large enough" in told.err
+    refused = run("store", "index")
+    assert refused.code == 2

@@ -50,6 +50,24 @@ def _init(call: Call, args: Namespace) -> None:
         call.out.note(note)
 
 
+def _index_options(parser: Parser) -> None:
+    parser.add_argument("--url", metavar="URL", help="which database; else store.url")
+
+
+def _index(call: Call, args: Namespace) -> None:
+    from holdfast.wiring import index_store, store_url
+
+    made = list(index_store(args.url or store_url(call.home, call.settings)))
+    if call.out.json:
+        call.out.value([one._asdict() for one in made])
+        return
+    if not made:
+        call.out.note("No hub is large enough, or all that are have their index.")
+        return
+    rows = [(one.hub, one.model, str(one.vectors)) for one in made]
+    call.out.table(("hub", "model", "vectors"), rows)
+
+
 COMMANDS = (
     Command(
         "store init",
@@ -59,5 +77,15 @@ COMMANDS = (
         _init,
         "Run it once, as an owner of the database, where the programs that use the store may not\n"
         "make tables. Running it again is harmless, and brings an older schema up to date.",
+    ),
+    Command(
+        "store index",
+        "Let the PostgreSQL server search the vectors of large hubs by itself.",
+        "holdfast store index --url postgresql://owner@db.example/holdfast",
+        _index_options,
+        _index,
+        "For hubs of 20,000 vectors and more, with pgvector 0.8 or newer, as the owner of the\n"
+        "schema. Readers and writers go on meanwhile; from then on writers keep the index. In a\n"
+        "pipe, a line per hub: hub, model, vectors.",
     ),
 )

@@ -16,7 +16,7 @@ from holdfast.domain.mirror import Agreed, Clash
 from holdfast.domain.query import DOWNWARDS, Filter, Order
 from holdfast.domain.record import Record
 from holdfast.domain.turn import Turn
-from holdfast.errors import DeadlineExceeded
+from holdfast.errors import DeadlineExceeded, StoreError
 from holdfast.store.inmemory.state import HubContents, IndexedPassage, State
 from holdfast.store.values import (
     Candidate,
@@ -355,6 +355,20 @@ class InMemoryReader:
             if pk > after:
                 for window, vector in enumerate(passage.vectors.get(model, ())):
                     yield VectorRow(pk, window, vector)
+
+    def vector_index(self, hub_id: str, model: str) -> int:
+        return 0
+
+    def nearest(
+        self,
+        hub_id: str,
+        model: str,
+        question: Sequence[float],
+        *,
+        limit: int,
+        also: Sequence[int] = (),
+    ) -> list[VectorRow]:
+        raise StoreError("This store has no index of vectors.")
 
     def vectors_of(self, hub_id: str, model: str, memory_id: str) -> list[VectorRow]:
         seen = self._hub(hub_id).passages

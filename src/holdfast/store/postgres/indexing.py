@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import NotFound
-from holdfast.store.postgres import lexemes
+from holdfast.store.postgres import lexemes, nearest
 from holdfast.store.postgres.schema import DERIVED
 from holdfast.store.postgres.vectors import VectorsReader
 from holdfast.store.values import VectorRow
@@ -207,13 +207,20 @@ class IndexWriter(VectorsReader):
                 [row.vector for row in vectors],
             ),
         )
-        self._session.put(
+        indexed = self._session.value(
             "INSERT INTO vector_totals AS t (hub_id, model, size, passages, newest, removals)"
-            " VALUES (%s, %s, %s, %s, %s, 0) ON CONFLICT (hub_id, model) DO UPDATE"
+            " VALUES (%(hub)s, %(model)s, %(size)s, %(passages)s, %(newest)s, 0)"
+            " ON CONFLICT (hub_id, model) DO UPDATE"
             " SET size = t.size + excluded.size, passages = t.passages + excluded.passages,"
-            " newest = greatest(t.newest, excluded.newest)",
-            (hub, number, len(vectors), len(passages), max(passages)),
+            " newest = greatest(t.newest, excluded.newest) RETURNING indexed",
+            hub=hub,
+            model=number,
+            size=len(vectors),
+            passages=len(passages),
+            newest=max(passages),
         )
+        if indexed:
+            nearest.copy(self._session, hub, number, indexed, sorted(passages))
 
     def _model_number(self, name: str) -> int:
         number = self._model(name)
@@ -229,9 +236,15 @@ class IndexWriter(VectorsReader):
 
     def _drop_vectors(self, hub: int, passages: Sequence[int]) -> None:
         models = self._session.all(
-            "SELECT model FROM vector_totals WHERE hub_id = %(hub)s AND size > 0", hub=hub
+            "SELECT model, indexed FROM vector_totals WHERE hub_id = %(hub)s AND size > 0", hub=hub
         )
-        for (model,) in models:
+        for model, indexed in models:
+            if indexed:
+                self._session.put(
+                    "DELETE FROM embeddings WHERE hub_id = %s AND model = %s"
+                    " AND passage = ANY(%s::bigint[])",
+                    (hub, model, list(passages)),
+                )
             gone = self._session.all(
                 "DELETE FROM vectors WHERE hub_id = %(hub)s AND model = %(model)s"
                 " AND passage = ANY(%(passages)s::bigint[]) RETURNING passage",
@@ -253,12 +266,13 @@ class IndexWriter(VectorsReader):
         self._counts.clear()
         for hub, hub_id in self._session.all("SELECT hub_id, id FROM hubs"):
             self._session.hub(hub_id)
+            nearest.forget(self._session, hub)
             for table in DERIVED:
                 if table == "vector_totals":
                     # What was taken away stays counted, so that no cache takes new for old.
                     self._session.put(
                         "UPDATE vector_totals SET removals = removals + size, size = 0,"
-                        " passages = 0 WHERE hub_id = %s",
+                        " passages = 0, indexed = 0 WHERE hub_id = %s",
                         (hub,),
                     )
                     continue

@@ -14,7 +14,7 @@ import psycopg
 from psycopg import sql
 
 from holdfast.errors import NotFound
-from holdfast.store.postgres.schema import MIGRATIONS, SCHEMA
+from holdfast.store.postgres.schema import EMBEDDINGS, MIGRATIONS, SCHEMA
 
 # The right to vacuum without owning the table came with 17; a purge clears its rows away with it.
 _MAINTAIN_FROM = 170000
@@ -35,11 +35,22 @@ def grant(connection: psycopg.Connection[Any], role: str) -> None:
     with connection.transaction():
         for part in (
             f"GRANT USAGE ON SCHEMA {SCHEMA}",
-            *(f"GRANT {rights} ON {SCHEMA}.{table}" for table in tables()),
+            *(
+                f"GRANT {rights} ON {SCHEMA}.{table}"
+                for table in (*tables(), *_sometimes(connection))
+            ),
             f"GRANT SELECT ON {SCHEMA}.migrations",
             f"GRANT USAGE ON ALL SEQUENCES IN SCHEMA {SCHEMA}",
         ):
             connection.execute(sql.SQL("{} TO {}").format(sql.SQL(part), name))
+
+
+def _sometimes(connection: psycopg.Connection[Any]) -> list[str]:
+    """The table that is made only where pgvector is."""
+    there = connection.execute(
+        "SELECT to_regclass(%s)::text", (f"{SCHEMA}.{EMBEDDINGS.name}",)
+    ).fetchone()
+    return [EMBEDDINGS.name] if there is not None and there[0] is not None else []
 
 
 def tables() -> Iterator[str]:

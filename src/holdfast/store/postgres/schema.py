@@ -325,6 +325,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     passages bigint NOT NULL,
     newest bigint NOT NULL,
     removals bigint NOT NULL,
+    indexed integer NOT NULL DEFAULT 0,
     PRIMARY KEY (hub_id, model)""",
             ),
         ),
@@ -363,6 +364,21 @@ MIGRATIONS: tuple[Migration, ...] = (
 )
 
 NEWEST = MIGRATIONS[-1].version
+
+# Made only where pgvector is, and filled only for hubs that are large (see nearest.py). Its rows
+# are those of `vectors` in another form: the whole numbers without the scale, which a cosine does
+# not see, and which a half-precision number holds exactly.
+EMBEDDINGS = Table(
+    "embeddings",
+    """
+    hub_id bigint NOT NULL,
+    model integer NOT NULL,
+    passage bigint NOT NULL,
+    window_no integer NOT NULL,
+    embedding halfvec NOT NULL,
+    PRIMARY KEY (hub_id, model, passage, window_no)""",
+    large=True,
+)
 
 # Emptied by drop_derived; `turn_words` is filled again from the turns at once.
 DERIVED = (
@@ -406,21 +422,26 @@ def statements(
         if citus:
             yield f"SELECT create_reference_table('{name}')"
     for table in migration.tables:
-        split = table.large and partitions > 1 and not citus
-        yield f"CREATE TABLE {table.name} ({table.columns}\n)" + (
-            " PARTITION BY HASH (hub_id)" if split else ""
-        )
-        if citus:
-            yield f"SELECT create_distributed_table('{table.name}', 'hub_id')"
-        elif split:
-            for part in range(partitions):
-                yield (
-                    f"CREATE TABLE {table.name}_{part} PARTITION OF {table.name}"
-                    f" FOR VALUES WITH (MODULUS {partitions}, REMAINDER {part})"
-                )
-        if table.walled:
-            yield from _walled(table.name)
+        yield from table_statements(table, partitions=partitions, citus=citus)
     yield from migration.after
+
+
+def table_statements(table: Table, *, partitions: int, citus: bool) -> Iterator[str]:
+    """The statements that make one table with its parts and its wall."""
+    split = table.large and partitions > 1 and not citus
+    yield f"CREATE TABLE {table.name} ({table.columns}\n)" + (
+        " PARTITION BY HASH (hub_id)" if split else ""
+    )
+    if citus:
+        yield f"SELECT create_distributed_table('{table.name}', 'hub_id')"
+    elif split:
+        for part in range(partitions):
+            yield (
+                f"CREATE TABLE {table.name}_{part} PARTITION OF {table.name}"
+                f" FOR VALUES WITH (MODULUS {partitions}, REMAINDER {part})"
+            )
+    if table.walled:
+        yield from _walled(table.name)
 
 
 def _walled(name: str) -> Iterator[str]:

@@ -14,7 +14,14 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import StoreError
-from holdfast.store.postgres.connections import Connections, closed, complete, connect
+from holdfast.store.postgres.connections import (
+    LOCK_CLASS,
+    Connection,
+    Connections,
+    closed,
+    complete,
+    connect,
+)
 from holdfast.store.postgres.faults import address_of, translated
 from holdfast.store.postgres.migrate import prepare
 from holdfast.store.postgres.reader import PostgresReader
@@ -29,6 +36,16 @@ if TYPE_CHECKING:
     from holdfast.store.base import Store
 
 
+_ALWAYS = frozenset(
+    {
+        Capability.DURABLE,
+        Capability.MULTI_PROCESS,
+        Capability.DEADLINES,
+        Capability.VECTORS,
+    }
+)
+
+
 def open_store(url: str) -> Store:
     """The store in the database that the URL names; its tables are made if they are not there."""
     return PostgresStore(url)
@@ -37,14 +54,9 @@ def open_store(url: str) -> Store:
 class PostgresStore:
     """A database on a PostgreSQL server."""
 
-    capabilities = frozenset(
-        {
-            Capability.DURABLE,
-            Capability.MULTI_PROCESS,
-            Capability.DEADLINES,
-            Capability.VECTORS,
-        }
-    )
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        return _ALWAYS | {Capability.NEAREST} if self.offered.vector_schema else _ALWAYS
 
     def __init__(self, url: str, *, partitions: int | None = None, citus: bool = False) -> None:
         self.address = address_of(url)
@@ -58,9 +70,9 @@ class PostgresStore:
         self._process = os.getpid()
         self._thread = threading.local()
         names = dict.fromkeys([SCHEMA, "public", self.offered.vector_schema])
-        search_path = ", ".join(f'"{name}"' for name in names if name)
+        self._search_path = ", ".join(f'"{name}"' for name in names if name)
         self._connections = Connections(
-            self._url, self.address, search_path, hasty=self.offered.hasty
+            self._url, self.address, self._search_path, hasty=self.offered.hasty
         )
 
     def _ready(self) -> None:
@@ -101,6 +113,19 @@ class PostgresStore:
                 writer.finish()
         finally:
             self._thread.writing = False
+
+    @contextmanager
+    def owning(self, lock: int) -> Iterator[Connection]:
+        """A transaction that changes tables, one at a time, on a connection of its own."""
+        self._ready()
+        with (
+            translated(self.address),
+            connect(self._url) as connection,
+            connection.transaction(),
+        ):
+            connection.execute(f"SET LOCAL search_path = {self._search_path}")
+            connection.execute("SELECT pg_advisory_xact_lock(%s::int, %s::int)", (LOCK_CLASS, lock))
+            yield connection
 
     def check(self) -> list[Problem]:
         from holdfast.store.postgres.check import problems

@@ -10,7 +10,7 @@ from holdfast.domain.change import Change, Receipt, Revision
 from holdfast.domain.clock import to_micros
 from holdfast.domain.turn import Turn
 from holdfast.errors import NotFound
-from holdfast.store.postgres import rows
+from holdfast.store.postgres import nearest, rows
 from holdfast.store.postgres.indexing import IndexWriter
 from holdfast.store.postgres.records import RecordsWriter
 from holdfast.store.postgres.schema import OF_A_HUB
@@ -65,6 +65,7 @@ class PostgresWriter(IndexWriter, RecordsWriter):
         self._session.whole("dropped it")
         hub = self._session.hub(hub_id)
         self._counts.pop(hub, None)
+        nearest.forget(self._session, hub)
         for table in (*OF_A_HUB, "hubs"):
             self._session.put(f"DELETE FROM {table} WHERE hub_id = %s", (hub,))
         self._session.forget_hub(hub_id)

@@ -13,6 +13,7 @@ from holdfast.domain.clock import from_micros, to_micros
 from holdfast.domain.hub import Hub, Statistics
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Filter, Order
+from holdfast.errors import StoreError
 from holdfast.store.sqlite import filters, rows, search
 from holdfast.store.sqlite.records import RecordsReader
 from holdfast.store.values import (
@@ -581,6 +582,20 @@ class SqliteReader(RecordsReader):
             (self._pk(hub_id), model, after),
         ):
             yield VectorRow(*row)
+
+    def vector_index(self, hub_id: str, model: str) -> int:
+        return 0
+
+    def nearest(
+        self,
+        hub_id: str,
+        model: str,
+        question: Sequence[float],
+        *,
+        limit: int,
+        also: Sequence[int] = (),
+    ) -> list[VectorRow]:
+        raise StoreError("This store has no index of vectors.")
 
     def vectors_of(self, hub_id: str, model: str, memory_id: str) -> list[VectorRow]:
         found = self._all(

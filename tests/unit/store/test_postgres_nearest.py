@@ -1,0 +1,216 @@
+"""The index of vectors that the server keeps for large hubs: it finds what an exact scan finds, in
+each hub its own, and follows every change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from holdfast.embed.base import quantise
+from holdfast.errors import StoreError, StoreReadOnly
+from holdfast.recall.vector import VectorCache
+from holdfast.store.values import Capability, VectorRow
+from tests.postgres_server import ROLE, databases
+
+pytest.importorskip("psycopg")
+pytest.register_assert_rewrite("holdfast.testing.conformance")
+
+from holdfast.store.postgres import PostgresStore, nearest  # noqa: E402 - needs the extra
+from holdfast.store.postgres.init import initialise  # noqa: E402
+from holdfast.testing.conformance.base import (  # noqa: E402 - its assertions are rewritten
+    MODEL,
+    make_hub,
+    make_memory,
+    put,
+)
+
+_LENGTH = 32
+# Uneven, as hubs are; the smallest stays below the bound.
+_SIZES = {"hub_large": 500, "hub_middle": 250, "hub_small": 40}
+_INDEX_FROM = 100
+
+Matrix = npt.NDArray[np.float32]
+
+
+def _unit(rng: np.random.Generator, count: int) -> Matrix:
+    """Directions in a few clusters, as those of texts are."""
+    centres = rng.normal(size=(12, _LENGTH))
+    made = centres[rng.integers(0, 12, count)] + 0.7 * rng.normal(size=(count, _LENGTH))
+    return (made / np.linalg.norm(made, axis=1, keepdims=True)).astype(np.float32)
+
+
+@pytest.fixture(scope="module")
+def urls() -> Iterator[tuple[str, str]]:
+    """Those of the owner and of a role that owns nothing, of one database."""
+    databases().make_role()
+    name = databases().make_empty()
+    owner = databases().url(name)
+    prepared = initialise(owner, partitions=2, role=ROLE)
+    if not prepared.offered.vector_schema:
+        databases().drop(name)
+        pytest.skip(f"no pgvector here: {prepared.notes}")
+    store = PostgresStore(owner)
+    rng = np.random.default_rng(11)
+    for hub_id, size in _SIZES.items():
+        with store.write() as writer:
+            writer.add_hub(make_hub(hub_id))
+            for number, vector in enumerate(quantise(_unit(rng, size)), 1):
+                put(writer, make_memory(number, hub_id=hub_id), [[vector]])
+    found = list(nearest.build(store, index_from=_INDEX_FROM))
+    assert [(one.hub, one.vectors) for one in found] == [("large", 500), ("middle", 250)]
+    assert list(nearest.build(store, index_from=_INDEX_FROM)) == []
+    store.close()
+    initialise(owner, role=ROLE)
+    yield owner, databases().url(name, ROLE)
+    databases().drop(name)
+
+
+@pytest.fixture
+def store(urls: tuple[str, str]) -> Iterator[PostgresStore]:
+    opened = PostgresStore(urls[1])
+    yield opened
+    opened.close()
+
+
+def _asked(store: PostgresStore, hub_id: str, question: Matrix, limit: int = 10) -> list[int]:
+    with store.read() as reader:
+        hits = VectorCache().search(reader, hub_id, MODEL, question, limit=limit)
+    return [hit.passage_id for hit in hits]
+
+
+def _exact(store: PostgresStore, hub_id: str, question: Matrix, limit: int = 10) -> list[int]:
+    """The same by comparing all of them."""
+    from holdfast.embed.base import dequantise
+
+    with store.read() as reader:
+        rows = list(reader.vectors(hub_id, MODEL, after=0))
+    cosines = {row.passage_id: float(dequantise(row.vector) @ question) for row in rows}
+    return sorted(cosines, key=lambda passage: (-cosines[passage], passage))[:limit]
+
+
+def test_the_index_finds_at_least_95_of_100_of_what_an_exact_scan_finds(
+    store: PostgresStore,
+) -> None:
+    rng = np.random.default_rng(5)
+    for hub_id in _SIZES:
+        found = wanted = 0
+        for question in _unit(rng, 20):
+            exact = _exact(store, hub_id, question)
+            asked = _asked(store, hub_id, question)
+            assert len(asked) == 10
+            found += len(set(exact) & set(asked))
+            wanted += len(exact)
+        assert found / wanted >= 0.95, hub_id
+
+
+def test_only_large_hubs_are_in_the_index(store: PostgresStore) -> None:
+    assert Capability.NEAREST in store.capabilities
+    with store.read() as reader:
+        lengths = {hub_id: reader.vector_index(hub_id, MODEL) for hub_id in _SIZES}
+        assert lengths == {"hub_large": _LENGTH, "hub_middle": _LENGTH, "hub_small": 0}
+        assert reader.vector_index("hub_large", "another model") == 0
+
+
+def test_a_hub_in_the_index_is_not_read_into_memory(
+    store: PostgresStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from holdfast.store.postgres.reader import PostgresReader
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("all vectors were read")
+
+    monkeypatch.setattr(PostgresReader, "vectors", refuse)
+    question = _unit(np.random.default_rng(1), 1)[0]
+    cache = VectorCache()
+    with store.read() as reader:
+        cache.refresh(reader, "hub_large", MODEL)
+        cache.checked(reader, "hub_large", MODEL, question)
+        # What is named comes along, wherever it stands.
+        far = _exact_last(store, question)
+        hits = cache.search(reader, "hub_large", MODEL, question, limit=3, also=[far])
+    assert len(hits) == 4
+    assert hits[-1].passage_id == far
+
+
+def _exact_last(store: PostgresStore, question: Matrix) -> int:
+    with store.read() as reader:
+        return reader.passages("hub_large", ["mem_500"])[0].passage_id
+
+
+def test_the_index_is_the_one_that_the_server_uses(store: PostgresStore) -> None:
+    with store.read() as reader:
+        session = reader._session
+        hub, model = session.hub("hub_large"), reader._model(MODEL)
+        session.run("SELECT set_config('enable_sort', 'off', true)")
+        question = f"[{','.join(['0.1'] * _LENGTH)}]"
+        plan = session.all(
+            "EXPLAIN SELECT e.passage FROM embeddings e WHERE e.hub_id = %(hub)s"
+            f" AND e.model = {model} ORDER BY e.embedding::halfvec({_LENGTH})"
+            f" <=> %(question)s::halfvec({_LENGTH}) LIMIT 40",
+            hub=hub,
+            question=question,
+        )
+    text = "\n".join(row[0] for row in plan)
+    assert "Index Scan using embeddings_" in text
+    assert "Order By" in text
+
+
+def test_what_comes_and_goes_is_in_the_index_at_once(store: PostgresStore) -> None:
+    rng = np.random.default_rng(3)
+    question = _unit(rng, 1)[0]
+    (blob,) = quantise(question[None, :])
+    with store.write(hub="hub_middle") as writer:
+        put(writer, make_memory(1_001, hub_id="hub_middle"), [[blob]])
+        put(writer, make_memory(1_002, hub_id="hub_middle"))
+        (first,) = writer.passages("hub_middle", ["mem_1001"])
+        (second,) = writer.passages("hub_middle", ["mem_1002"])
+        assert _names(writer, question)[0] == first.passage_id
+        writer.set_vectors("hub_middle", MODEL, [VectorRow(second.passage_id, 0, blob)])
+    assert set(_asked(store, "hub_middle", question)[:2]) == {
+        first.passage_id,
+        second.passage_id,
+    }
+    with store.write(hub="hub_middle") as writer:
+        writer.purge("hub_middle", "mem_1001")
+        writer.unindex("hub_middle", "mem_1002")
+        writer.purge("hub_middle", "mem_1002")
+    assert not {first.passage_id, second.passage_id} & set(_asked(store, "hub_middle", question))
+    # A vector of another length does not fit, and harms nothing.
+    with store.write(hub="hub_middle") as writer:
+        put(writer, make_memory(1_003, hub_id="hub_middle"), [[b"\x00\x00\x80?odd"]])
+        writer.purge("hub_middle", "mem_1003")
+    assert store.check() == []
+
+
+def _names(reader: object, question: Matrix) -> list[int]:
+    hits = VectorCache().search(reader, "hub_middle", MODEL, question, limit=5)  # type: ignore[arg-type]
+    return [hit.passage_id for hit in hits]
+
+
+def test_who_owns_nothing_is_told_who_makes_the_index(store: PostgresStore) -> None:
+    with pytest.raises(StoreReadOnly, match="may not"):
+        nearest._make_index(store, 99, _LENGTH)
+
+
+def test_without_pgvector_it_is_told_how_to_get_it(
+    store: PostgresStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store, "offered", store.offered._replace(vector_schema=""))
+    assert Capability.NEAREST not in store.capabilities
+    with pytest.raises(StoreError, match="pgvector") as caught:
+        list(nearest.build(store))
+    assert "CREATE EXTENSION vector" in caught.value.hint
+
+
+def test_dropping_what_is_derived_empties_the_index(urls: tuple[str, str]) -> None:
+    store = PostgresStore(urls[0])
+    with store.write() as writer:
+        writer.drop_derived()
+        assert writer.vector_index("hub_large", MODEL) == 0
+    with store.read() as reader:
+        reader._session.hub("hub_large")
+        assert reader._session.value("SELECT count(*) FROM embeddings") == 0
+    store.close()
