@@ -408,8 +408,11 @@ def supersede_all(
 ) -> Superseded:
     """Puts a memory in the place of others that say what no longer holds, the newest first; it is
     linked with that one, and takes its layer where that is always shown."""
-    if any(one.layer == "long_term" for one in previous):
-        item = item._replace(memory=item.memory._replace(layer="long_term"))
+    if item.memory.layer != "long_term" and any(one.layer == "long_term" for one in previous):
+        # A line of a journal that goes to MEMORY.md instead has no place in the journal.
+        path = None if item.memory.layer == "journal" else item.memory.source_path
+        moved = item.memory._replace(layer="long_term", source_path=path)
+        item = item._replace(memory=moved)
     result = _supersede(writer, recorder, core, item, previous[0])
     for other in previous[1:]:
         _end(recorder, other, result.memory)

@@ -209,3 +209,24 @@ class AlikeEmbedder(HashEmbedder):
 
     def embed_passages(self, texts: Sequence[str]) -> Matrix:
         return super().embed_passages(["the same"] * len(texts))
+
+
+def test_a_line_that_replaces_a_lasting_memory_leaves_the_journal(hub: HubMemory) -> None:
+    hub.remember("Lives in Porto", layer="long_term")
+    [taken] = take(hub, Proposal("Moved to Lisbon", source_path="2026-01-14.md#abc"))
+    assert taken.memory is not None
+    assert (taken.memory.layer, taken.memory.source_path) == ("long_term", None)
+    [next_one] = take(hub, "Moved to Oslo")
+    assert next_one.outcome == "superseded"
+
+
+def test_memory_md_follows_what_a_pass_supersedes(hub: HubMemory) -> None:
+    hub.sync()
+    hub.remember("Lives in Porto", layer="long_term")
+    take(hub, "Moved to Lisbon")
+    hub.sync()
+    text = Path(hub.memory_md).read_text()
+    assert ("Lisbon" in text, "Porto" in text) == (True, False)
+    hub.undo()
+    text = Path(hub.memory_md).read_text()
+    assert ("Lisbon" in text, "Porto" in text) == (False, True)
