@@ -262,8 +262,13 @@ def _observe_records(reader: Reader, hub_id: str) -> dict[str, Any]:
 def _observe_vectors(
     reader: Reader, hub_id: str, memories: Sequence[Memory], model: str
 ) -> dict[str, Any]:
+    length = reader.vector_index(hub_id, model)
+    asked = [1.0] * length
     return {
         "vector_models": reader.vector_models(hub_id),
+        "vector_index": length,
+        # Only a store that has an index of its own is asked.
+        "nearest": reader.nearest(hub_id, model, asked, limit=_ALL) if length else [],
         "vector_state": reader.vector_state(hub_id, model),
         "vectors": list(reader.vectors(hub_id, model, after=0)),
         "vectors_of": [reader.vectors_of(hub_id, model, memory.id) for memory in memories],
