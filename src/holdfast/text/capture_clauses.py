@@ -90,7 +90,7 @@ _VERBS = any_of(
     don't, dont, can't, cant, never, always, usually, commute, go, grew up, was born, graduated,
     sold, adopted, married, stopped, became, hope, want, need, plan, think, wish, would, might,
     feel, guess, put, make, try, keep, get, take, find, bring, help, spend, write, read, watch,
-    listen, made, took, went, said, told, had, saw, met
+    listen, made, took, went, said, told, had, saw, met, format, lint, deploy, build, test
     """
 )
 _AND_VERB = re.compile(rf",? (?:and|but)(?: also| now| then)? (?={_VERBS}\b)")

@@ -49,6 +49,7 @@ _AFTER_DAYS = frozenset(
     through
     """.split()  # noqa: SIM905 - a list of forty quoted words is harder to read
 )
+_SOME_YEAR = re.compile(r"(?i)(?:last|this|next) year")
 _AGO = re.compile(r"(?i)\b(?:ago|earlier|from now)\b")
 _NAMED = re.compile(r"(?i)\b(?:last|past|this|current|next|coming|previous)\b")
 _FEW = re.compile(r"(?i)\b(?:few|several|couple)\b")
@@ -70,8 +71,9 @@ def resolve(clause: str, at: datetime | None, *, when: When = "past") -> Resolve
     latest, the next, or the nearest of the two."""
     if at is None:
         return Resolved(clause, None, None)
+    at = at if at.tzinfo else at.replace(tzinfo=UTC)
     zone = at.tzinfo or UTC
-    found = find_dates(clause, now=at, zone=zone)
+    found = _with_years(clause, find_dates(clause, now=at, zone=zone))
     said = [
         one if when == "past" else _later(one, at, near=when == "near")
         for one in found
@@ -88,6 +90,27 @@ def resolve(clause: str, at: datetime | None, *, when: When = "past") -> Resolve
     if _OPERATOR.match(first.words) and not re.match(r"(?i)around|during", first.words):
         return Resolved(text, None, first.until)
     return Resolved(text, first.since, first.until)
+
+
+def _with_years(clause: str, found: list[DateMention]) -> list[DateMention]:
+    """'12 June next year' as one date."""
+    out: list[DateMention] = []
+    for one in found:
+        last = out[-1] if out else None
+        if (
+            last
+            and _SOME_YEAR.fullmatch(one.words)
+            and not clause[last.end : one.start].strip(" ,")
+        ):
+            year = (one.since + timedelta(days=1)).year
+            if not _YEAR.search(last.words) and last.since.month + last.since.day > 2:
+                words = f"{last.words} {year}"
+                moved = find_dates(words, now=one.until, zone=last.since.tzinfo)
+                if len(moved) == 1:
+                    out[-1] = moved[0]._replace(start=last.start, end=one.end, words=words)
+                    continue
+        out.append(one)
+    return out
 
 
 def _describes(clause: str, mention: DateMention) -> bool:

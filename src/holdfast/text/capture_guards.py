@@ -108,10 +108,10 @@ STANDING = re.compile(
 )
 # 'Moved to Lisbon': people leave themselves out. Past forms only, as others are orders as well.
 SUBJECTLESS = re.compile(
-    r"(?:just |finally |recently |also )?(?:been (?:\w+ing|into)|lost|started|moved|got|quit|joined"
-    r"|switched|bought|sold|adopted|became|decided|graduated|had|won|finished|met|went|left|opened"
-    r"|launched|retired|visited|attended|landed|broke up|signed up|stopped|gave up|passed|dyed|ran"
-    r"|turned|celebrated|volunteered|performed|accepted|resigned) "
+    r"can'?t stand |(?:just |finally |recently |also )?(?:been (?:\w+ing|into)|lost|started|moved"
+    "|got|quit|joined|switched|bought|sold|adopted|became|decided|graduated|had|won|finished|met"
+    "|went|left|opened|launched|retired|visited|attended|landed|broke up|signed up|stopped|gave "
+    "up|passed|dyed|ran|turned|celebrated|volunteered|performed|accepted|resigned) "
 )
 # No rule begins with another word.
 STARTS = re.compile(

@@ -133,6 +133,12 @@ CHANGES: tuple[Rule, ...] = (
     Rule(
         "milestone",
         "fact",
+        rf"{I_DID}(?:paid off (?:my|our|the) (?:\w+ )?(?:mortgage|loan|loans|debts?|house|car)"
+        r"|gave birth\b|got my (?:\w+ )?licen[cs]e)",
+    ),
+    Rule(
+        "milestone",
+        "fact",
         rf"{I_DID}(?:got|gotten|been) (?:married|engaged|divorced|remarried)\b",
     ),
     Rule(

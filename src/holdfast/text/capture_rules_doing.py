@@ -23,6 +23,21 @@ DOING: tuple[Rule, ...] = (
     Rule(
         "project",
         "project",
+        r"(?:we'?ve got|we have) (?:about |around |over |roughly |some )?\d\d[\d,.k]* (?:\w+ "
+        ")?(?:customers|users|employees|clients|students|members|subscribers|developers"
+        r"|engineers|people|stores|shops|readers)\b",
+    ),
+    Rule(
+        "project",
+        "project",
+        r"(?:(?:we're|we are) an? (?:\w+ )?(?:team|family|company|startup|household|couple|crew"
+        r"|band) of \w|(?:the|our|my) (?:\w+ )?team is (?:based )?in (?P<name>\S+)|(?:my|our) "
+        rf"{PROJECT} is (?:only )?for (?!(?:this|that|sale|now|me|you|the (?:most|first))\b)\S)",
+        lasting=True,
+    ),
+    Rule(
+        "project",
+        "project",
         rf"(?:my|our|the) {PROJECT}(?: (?:has|was|is|got))?(?: been)?(?: now)? (?:moved|migrated"
         r"|renamed|switched|ported) (?:from \S+ )?to (?!the (?:next|other)|next|another|a )\S",
     ),
@@ -84,10 +99,10 @@ DOING: tuple[Rule, ...] = (
     Rule(
         "event",
         "fact",
-        r"(?:the |our |my )?(?:[\w'-]+ ){0,4}?(?:deadline|due date|launch|release|go-live|demo"
-        r"|lease|exam|wedding)(?: (?:for|of|to|on|with|at|in) (?:\S+ ){0,6}?\S+)? (?:is|are|will "
-        "be|(?:got|was|has been) (?:moved|pushed|postponed|delayed|brought forward) to|ends"
-        r"|expires|runs out|starts)\b",
+        r"(?:the |our |my )?(?:[\w'-]+ ){0,4}?(?:deadline|due date|launch|release|go-live|project"
+        "|course|semester|term|sprint|season|demo|lease|exam|wedding)(?: (?:for|of|to|on|with|at"
+        r"|in) (?:\S+ ){0,6}?\S+)? (?:is|are|will be|(?:got|was|has been) (?:moved|pushed"
+        r"|postponed|delayed|brought forward) to|ends|expires|runs out|starts|kicks off|begins)\b",
         dated=True,
         when="ahead",
     ),
@@ -132,14 +147,14 @@ DOING: tuple[Rule, ...] = (
     Rule(
         "since",
         "fact",
-        rf"{I_HAVE}(?:been|lived|worked|had|played|known|studied|taught|owned|practi[cs]ed"
-        r"|been \w+ing) (?!(?:together|thinking|trying|meaning|having|getting|feeling"
-        "|waiting|wondering|looking|seeing|there|here|asking|hearing|sick|busy|up|awake"
-        "|told|sitting|staring|struggling|stuck|better|great|good|crazy|so|really|very"
-        r"|this|it|that|struggling|fighting|hoping|stressed|tired)\b).*\b(?:for (?:\w+ "
-        rf"){{0,3}}(?:years?|decades?|months)|since (?:i was|\d{{4}}|last|\w+ \d{{4}}"
-        "|january|february|march|april|may|june|july|august|september|october|november"
-        r"|december|childhood|college|university|high school|forever))\b",
+        rf"{I_HAVE}(?:been|lived|worked|had|done|used|coded|run|driven|rowed|sung|skied|surfed"
+        r"|danced|played|known|studied|taught|owned|practi[cs]ed|been \w+ing) (?!(?:together"
+        "|thinking|trying|meaning|having|getting|feeling|waiting|wondering|looking|seeing|there"
+        "|here|asking|hearing|sick|busy|up|awake|told|sitting|staring|struggling|stuck|better"
+        "|great|good|crazy|so|really|very|this|it|that|struggling|fighting|hoping|stressed"
+        rf"|tired)\b).*\b(?:for (?:\w+ ){{0,3}}(?:years?|decades?|months)|since (?:i was|\d{{4}}"
+        rf"|last|\w+ \d{{4}}|january|february|march|april|may|june|july|august|september|october"
+        r"|november|december|childhood|college|university|high school|forever))\b",
     ),
     Rule(
         "happened",
@@ -159,7 +174,7 @@ DOING: tuple[Rule, ...] = (
         "|command|query|error|bug|function|file|files|branch|commit|pr|app|job|pipeline"
         "|deployment|migration|logs?|update|upgrade|reply|email|answer|message|look|nap|shower"
         "|break|headache|question|idea|problem|issue|chance|pic|picture|photo|lot|hard time"
-        "|tough time|great time|good time|weird|few))(?!(?:an? )?(?:bit of|(?:(?:really|very|so"
+        "|tough time|great time|good time|weird|few)\b)(?!(?:an? )?(?:bit of|(?:(?:really|very|so"
         "|pretty) )?(?:cool|great|nice|fun|major|bit|big|good|bad|tough|rough|crazy|amazing"
         "|awesome|interesting|weird|terrible|lovely|wonderful|incredible) (?:of |event|time"
         "|milestone|day|week|experience|conversation|talk|thing|place|moment|night)|(?:place"
@@ -216,6 +231,15 @@ DOING: tuple[Rule, ...] = (
         r"|that|all|data|logs|info\w*|it|some|feedback)\b)\S|keep (?:bees|chickens|horses|goats"
         rf"|sheep|ducks|fish|pigeons)\b|support (?P<name>\S+)$|drive an? (?:\d{{4}} )?\w|commute "
         r"(?:by|from|to)\b|volunteer (?:at|for|with|as) (?!this|that|it)\S)",
+        lasting=True,
+    ),
+    Rule(
+        "hobby",
+        "fact",
+        rf"{I_DO}(?:ride (?:an?|my) \w|celebrate (?P<name>\S+)|homeschool\b"
+        r"|stick to (?!(?:the|this|that|it|your|what|plan|my)\b)\S"
+        r"|(?:format|lint|deploy|build|test|develop|log) (?:our \w+ |everything )?(?:with|on|using)"
+        r" (?!(?:the|this|that|it|them|a|my|our|top|first)\b)\S)",
         lasting=True,
     ),
 )

@@ -80,7 +80,7 @@ LIKES: tuple[Rule, ...] = (
     Rule(
         "never",
         "fact",
-        "(?:i|we) (?:can'?t|cannot|can not) (?:have|eat|drink|digest|tolerate|drive|swim|fly"
+        "(?:i|we) (?:can'?t|cannot|can not) (?:have|eat|drink|digest|tolerate|hear|drive|swim|fly"
         r"|donate)(?:$|, |(?! it| this| that| them| a | an | to | the| my) \S)",
         lasting=True,
     ),

@@ -40,6 +40,12 @@ PEOPLE: tuple[Rule, ...] = (
         rf"(?:my|our) {KIN} (?:is|are) \d{{1,2}}(?:, \d{{1,2}})*,? (?:and|&) \d{{1,2}}\b",
     ),
     Rule(
+        "kin-is",
+        "person",
+        rf"(?:my|our) {KIN}'s (?:(?:also|now|both) )?(?:an? (?:[\w-]+ ){{0,2}}?{TRADES}|{TRAITS}$"
+        rf"|{NATIONS}$|allergic to \S|from (?P<name>\S+))",
+    ),
+    Rule(
         "kin-soon",
         "person",
         rf"(?:my|our) {KIN}{NAMED}(?: is| are|'s)? (?:also |now |finally |just )?(?:moving (?:to"

@@ -191,6 +191,12 @@ SELF: tuple[Rule, ...] = (
         r"|university|college|school|uni)|my (?:\w+ )?licen[cs]e)\b",
     ),
     Rule(
+        "nation",
+        "fact",
+        rf"{I_HAVE}(?:got )?(?:an? )?(?:dual |\w+ )?(?:citizenship|nationality|passport)\b(?! "
+        "(?:control|number|photo))",
+    ),
+    Rule(
         "degree",
         "fact",
         rf"(?:{I_DO}|{I_HAVE})(?:have |has |hold |got )?an? (?:\w+ )?(?:degree|phd|doctorate"

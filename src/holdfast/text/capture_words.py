@@ -55,6 +55,7 @@ TRAITS = any_of(
     type (?:1|2|one|two) diabetic, asthmatic, epileptic, dyslexic, autistic, colou?r[- ]?blind,
     (?:left|right)[- ]handed, lactose[- ]intolerant, gluten[- ]intolerant, gluten[- ]free,
     teetotal, halal, kosher, deaf, blind, hard of hearing, neurodivergent, bilingual, trilingual,
+    self[- ]taught,
     gay, lesbian, bisexual, queer, trans, transgender, non-?binary, catholic, christian, muslim,
     jewish, buddhist, hindu, sikh, atheist, an atheist, agnostic, religious, self-?employed,
     retired, semi-retired, unemployed, freelance, freelancing, on parental leave,
@@ -150,7 +151,7 @@ ATTRIBUTE = any_of(
     e-?mail(?: address)?,
     (?:github|gitlab|twitter|instagram|discord|steam|slack) (?:handle|username|account|name|user),
     username, user name, handle, default (?:branch|shell|editor|language|browser), go-to \w+,
-    hobby, hobbies, religion, faith, main language, stack, tech stack, work(?:ing)? hours,
+    hobby, hobbies, budget, religion, faith, main language, stack, tech stack, work(?:ing)? hours,
     lunch break, commute, work schedule, diet, daily driver, dream job, resolution,
     new year's resolution
     """

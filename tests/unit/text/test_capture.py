@@ -117,6 +117,14 @@ def test_dates_are_those_of_the_place_where_it_was_said() -> None:
     ]
 
 
+def test_a_time_without_a_zone_is_utc() -> None:
+    (fact,) = capture("We launch on Friday", at=AT.replace(tzinfo=None))
+    assert (fact.text, fact.occurred_at) == (
+        "Launches on 20 November 2026",
+        datetime(2026, 11, 20, tzinfo=UTC),
+    )
+
+
 def test_a_turn_of_a_form_does_not_become_hundreds_of_facts() -> None:
     form = "\n".join(f"I never use tool number {n}." for n in range(500))
     assert len(capture(form, at=AT)) == CAPTURED_MAX
