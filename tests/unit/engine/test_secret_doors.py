@@ -15,6 +15,8 @@ from holdfast.domain.draft import Draft
 from holdfast.domain.ids import TimeIds
 from holdfast.engine import doors
 from holdfast.errors import InvalidInput
+from holdfast.passes.work import work_until_done
+from holdfast.settings import save
 from holdfast.store.base import Reader, Writer
 from holdfast.testing import HashEmbedder, open_for_tests
 from holdfast.text.secrets import PLACEHOLDER
@@ -164,6 +166,22 @@ def log_turn(hub: HubMemory, secret: Secrets) -> None:
     hub.log_turn("user", f"use {secret()}", source=secret(), session=f"s {secret()}")
 
 
+def observe_turn(hub: HubMemory, secret: Secrets) -> None:
+    save(hub.home, "shadowJournal.enabled", "true")
+    save(hub.home, "shadowJournal.queueMax", "1")
+    hub.core.set_worked(True)
+    for _ in range(2):
+        said = f"Remember that the code word is {secret()}", f"I will: {secret()}"
+        assert hub.observe_turn(*said, source=secret(), session=f"s {secret()}").queued
+    work_until_done(hub.core, hub.home)
+
+
+def flush(hub: HubMemory, secret: Secrets) -> None:
+    said = [{"role": "user", "content": f"Remember that the code word is {secret()}"}]
+    flushed = hub.flush(said, session=f"s {secret()}")
+    assert not any(one in repr(flushed) for one in secret.given)
+
+
 def archive_conversation(hub: HubMemory, secret: Secrets) -> None:
     messages = [
         {"role": "user", "content": f"the key is {secret()}", "source": secret()},
@@ -222,6 +240,8 @@ DOORS: dict[str, Callable[[HubMemory, Secrets], None]] = {
     "sync": sync,
     "settle": settle,
     "log_turn": log_turn,
+    "observe_turn": observe_turn,
+    "flush": flush,
     "archive_conversation": archive_conversation,
     "files": files,
     "undo": undo,
@@ -234,7 +254,7 @@ NO_DOORS = frozenset(
         *("get", "heard", "history", "id", "jobs", "journal", "lifecycle", "list", "memory_md"),
         *("name", "notes", "pin", "read_memory_md", "recall", "receipts", "recovery_prompt"),
         *("related", "scan", "search_text", "search_turns", "statistics", "touched", "turns"),
-        *("unpin", "find_secrets", "redact_secrets", "take_redacted"),
+        *("unpin", "find_secrets", "redact_secrets", "take_redacted", "captured"),
         # The files are a person's own and stay; its memories have a test of their own.
         "index_files",
     )
