@@ -49,10 +49,13 @@ _AFTER_DAYS = frozenset(
     through
     """.split()  # noqa: SIM905 - a list of forty quoted words is harder to read
 )
+# 'In the last three months' is no date, and cannot be told as one.
+_STRETCH = re.compile(
+    r"(?i)\b(?:last|past|previous|next|coming) (?:\w+ )?(?:days|weeks|months|years|hours|quarters)\b"
+)
 _SOME_YEAR = re.compile(r"(?i)(?:last|this|next) year")
 _AGO = re.compile(r"(?i)\b(?:ago|earlier|from now)\b")
 _NAMED = re.compile(r"(?i)\b(?:last|past|this|current|next|coming|previous)\b")
-_FEW = re.compile(r"(?i)\b(?:few|several|couple)\b")
 
 
 When: TypeAlias = Literal["past", "ahead", "near"]
@@ -77,7 +80,9 @@ def resolve(clause: str, at: datetime | None, *, when: When = "past") -> Resolve
     said = [
         one if when == "past" else _later(one, at, near=when == "near")
         for one in found
-        if not _REPEATED.match(clause, one.end) and not _describes(clause, one)
+        if not _REPEATED.match(clause, one.end)
+        and not _STRETCH.search(one.words)
+        and not _describes(clause, one)
     ]
     if not said:
         return Resolved(clause, None, None)
