@@ -51,7 +51,7 @@ _AFTER_DAYS = frozenset(
 )
 # 'In the last three months' is no date, and cannot be told as one.
 _STRETCH = re.compile(
-    r"(?i)\b(?:last|past|previous|next|coming) (?:\w+ )?(?:days|weeks|months|years|hours|quarters)\b"
+    r"(?i)\b(?:last|past|previous|next|coming) (?:\w+ )?(?:days|weeks|months|years|hours)\b"
 )
 _SOME_YEAR = re.compile(r"(?i)(?:last|this|next) year")
 _AGO = re.compile(r"(?i)\b(?:ago|earlier|from now)\b")
