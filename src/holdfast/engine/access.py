@@ -106,7 +106,7 @@ def remove_member(core: Core, scope: ScopeKind, scope_id: str, actor: str) -> No
 def standing(core: Core, hub: Hub, actor: str) -> Standing | None:
     """How somebody stands to a hub; None where it is nothing to them."""
     with core.store.read() as reader:
-        return _standing(reader, hub, actor)
+        return _standing(reader, hub, card_of(reader, hub.id), actor)
 
 
 def hubs_of(core: Core, actor: str) -> list[tuple[Hub, Standing]]:
@@ -153,14 +153,14 @@ def seen_as(reader: Reader, name: str, actor: str) -> list[tuple[Hub, Standing]]
 
 
 def _seen(reader: Reader, hub: Hub, actor: str) -> tuple[Hub, Standing] | None:
-    how = _standing(reader, hub, actor)
+    about = card_of(reader, hub.id)
+    how = _standing(reader, hub, about, actor)
     if how is None or hub.state != "active":
         return None
-    return hub._replace(label=card_of(reader, hub.id).label), how
+    return hub._replace(label=about.label), how
 
 
-def _standing(reader: Reader, hub: Hub, actor: str) -> Standing | None:
-    about = card_of(reader, hub.id)
+def _standing(reader: Reader, hub: Hub, about: HubCard, actor: str) -> Standing | None:
     role = "owner" if hub.owner == actor else role_of(reader, "hub", hub.id, actor)
     if role is not None:
         return Standing(actor, role, MEMBER_SEES, about.delete_policy)
