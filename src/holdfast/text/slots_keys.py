@@ -37,7 +37,7 @@ _ONE = frozenset(
     database region address phone email mail branch currency password host url domain repository
     repo theme editor shell locale timeout limit price salary rent height weight captain coach
     teacher doctor dentist therapist supervisor landlord provider registry bucket endpoint model
-    employer job company team location city country language framework leader president principal
+    employer job company team location city country framework leader president principal
     pronouns plan tier size interval schedule quota threshold default number
     """.split()  # noqa: SIM905
 )

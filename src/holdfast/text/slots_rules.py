@@ -35,8 +35,9 @@ _WHEN = (
     r"|(?:since|in|on|as of|from|around|starting|effective|back in|at the (?:end|start) of"
     r"|early in)"
     r" (?:the )?(?:early |late |mid-?)?(?:\d{4}(?:-\d\d){0,2}|(?:january|february|march|april|may"
-    r"|june|july|august|september|october|november|december|spring|summer|autumn|fall|winter)"
-    r"(?:,? \d{1,4})?(?:,? \d{4})?|\d{1,2}(?:st|nd|rd|th)? (?:of )?(?:january|february|march|april"
+    r"|june|july|august|september|october|november|december)(?:,? \d{1,4})?(?:,? \d{4})?"
+    r"|(?:spring|summer|autumn|fall|winter) (?:of )?\d{4}|\d{1,2}(?:st|nd|rd"
+    r"|th)? (?:of )?(?:january|february|march|april"
     r"|may|june|july|august|september|october|november|december)(?:,? \d{4})?|monday|tuesday"
     r"|wednesday|thursday|friday|saturday|sunday)"
     r"|(?:last|this|next) (?:week|month|year|spring|summer|autumn|fall|winter|monday|tuesday"
@@ -105,7 +106,8 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "occupation",
         ("work", "job", "promoted", "became", "title"),
-        r"(?:works?|working) as (?:an? |the )?(?P<value>(?:[\w-]+ ?){1,4}?)"
+        r"(?:works?|working) as (?:an? |the |(?=(?-i:[A-Z])|head|chief|lead"
+        r"|director))(?P<value>(?:[\w-]+ ?){1,4}?)"
         r"(?P<rest>(?: (?:at|for|in|with|on)\b|[,;]).*)?"
         r"|promoted (?:from (?P<was>[\w -]{3,40}) )?to (?P<value2>(?:[\w-]+ ?){1,5}?)"
         r"(?P<rest2>(?: (?:at|for|in|with|on)\b|[,;]).*)?"
@@ -118,8 +120,7 @@ RULES: tuple[Rule, ...] = (
         rf"married(?: to)? (?P<value>{_NAME}){_REST}"
         rf"|(?:husband|wife|spouse)(?:'s name)? is(?: called| named)? (?P<value2>{_NAME})"
         r"(?P<rest2>(?:[,;] ?| ).*)?"
-        rf"|(?:got )?(?:divorced|separated)(?: from (?P<was>{_NAME}))?(?P<gone>)"
-        r"(?P<rest3>(?:[,;] ?| ).*)?",
+        rf"|(?:got )?(?:divorced|separated)(?: from (?P<was>{_NAME}))?(?P<gone>)",
     ),
     Rule(
         "name of",
@@ -190,7 +191,8 @@ RULES: tuple[Rule, ...] = (
         "host",
         ("deployed", "hosted", "runs on", "running on", "deploys"),
         rf"(?P<what>.{{0,60}}?)\b(?:is|are|was|were|has been|gets?)? ?(?:now )?(?:deployed|hosted"
-        rf"|running|runs?|deploys)(?: now)? (?:on|to|at|in|by) (?P<value>{_TOOL})",
+        rf"|running|runs?|deploys)(?: now)? (?:on|to|at|in|by) (?P<value>(?!port |(?:mon|tues"
+        rf"|wednes|thurs|fri|satur|sun)days?\b|\d){_TOOL})",
     ),
     Rule(
         "due",

@@ -62,17 +62,39 @@ def _by_value(now: Statement, new: Filled, old: Filled) -> Verdict | None:
     if one_holds_the_other(new.value, old.value) and new.kind not in ("version", "port", "age"):
         # 'Google' and 'Google Zurich': one may only be more exact.
         return Verdict("contradicts", f"one {about} may only be more exact than the other")
-    if new.kind == "version" and core_stems(new.rest) != core_stems(old.rest):
+    if new.kind in ("version", "port") and core_stems(new.rest) != core_stems(old.rest):
         return None
+    by_person = new.kind == "employer" and re.search(r"(?i)\bworks? for\b", now.body)
+    if _is_partial(new) or " and " in new.value or (by_person and not now.begun):
+        return Verdict("contradicts", f"{changed}, perhaps only in part")
     if new.kind == "name of":
         several = not new.what or bool(_ONE_OF_SOME.intersection(new.what.split()))
-        certain = not several if new.what else True
+        certain = not several if new.what else not now.subject
         return Verdict("replaces" if certain or now.begun else "contradicts", changed)
     if new.kind == "due" and _is_vague(new.value) and not now.begun:
         return Verdict("contradicts", changed)
     if not _covered(new, old):
         return Verdict("contradicts", f"{changed}, but the older one says more")
     return Verdict("replaces", changed)
+
+
+_AFTER_PLACE = re.compile(
+    r"(?i)(?:with|and|but|near|since|in|for|because|at|on|now|again|from|to|as|by|where|which|who"
+    r"|after|before|last|this|next|together|alone|permanently|over|under|so|of)\b|\W"
+)
+# For a part of the time, or of the work, an older value may go on.
+_PARTIAL = re.compile(
+    r"(?i)\b(?:during|while|when|summers?|winters?|spring|autumn|weekends?|weekdays?|mornings?"
+    r"|evenings?|nights?|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|holidays?|half|partly"
+    r"|remotely"
+    r"|temporarily|investor|advis[eo]r|board|member|volunteer|contractor|consultant|mentor|intern"
+    r"|(?:days?|hours?) (?:a|per) (?:week|day|month)|for (?:a|the|two|three|\d+) (?:week|month"
+    r"|year|day|summer|winter)s?)\b"
+)
+
+
+def _is_partial(one: Filled) -> bool:
+    return _PARTIAL.search(one.rest) is not None
 
 
 def _covered(new: Filled, old: Filled) -> bool:
@@ -88,6 +110,11 @@ def _by_place(new: Filled, old: Filled) -> Verdict | None:
     moved = f"lived in {old.value} and lives in {new.value}"
     if new.was and new.was == old.value:
         return Verdict("replaces" if _covered(new, old) else "contradicts", moved)
+    if any(one.rest and not _AFTER_PLACE.match(one.rest) for one in (new, old)):
+        # 'The Lisbon office' is no city.
+        return None
+    if _is_partial(new) or _is_partial(old):
+        return Verdict("contradicts", f"{moved}, perhaps only for a part of the time")
     here, there = city_and_country(new.value), city_and_country(old.value)
     if here is None or there is None:
         # One may lie in the other.
@@ -131,7 +158,9 @@ def _by_preference(new: Filled, old: Filled) -> Verdict | None:
         return None
     if new.value == old.value:
         return Verdict("same", "the same preference") if new.was in ("", old.was) else None
-    if old.was == new.value or (new.was and new.was == old.value):
+    turned = old.was == new.value and new.was in ("", old.value)
+    given_up = new.was and new.was == old.value and old.was in ("", new.value)
+    if turned or given_up:
         return Verdict("replaces", f"preferred {old.value} and prefers {new.value}")
     return None
 

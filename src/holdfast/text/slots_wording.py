@@ -64,7 +64,9 @@ _STATE = (
 
 def by_state(now: Statement, then: Statement) -> Verdict | None:
     """What is on and was off."""
-    new, old = (re.match(_STATE, without_when(one.body)) for one in (now, then))
+    new, old = (
+        re.match(_STATE, without_when(f"{one.subject} {one.body}".strip())) for one in (now, then)
+    )
     if new is None or old is None or what_of(new["what"]) != what_of(old["what"]):
         return None
     pair = (new["value"].lower(), old["value"].lower())
@@ -124,7 +126,7 @@ _BEFORE_AMOUNTS = frozenset(
     """
     is are was has have had of to at by for every about up around on with under over exactly only
     costs takes earns weighs pays runs drinks sleeps needs keeps lasts spends owns limits allows
-    uses works reads walks swims eats smokes charges contains equals port version = :
+    uses works reads walks swims eats smokes charges contains equals port
     """.split()  # noqa: SIM905
 )
 

@@ -80,7 +80,9 @@ _NOUNS = frozenset(
     name email birthday nationality occupation job title role address phone wife husband partner
     spouse boss manager mother father mom dad sister brother son daughter dog cat pet team company
     project rent salary budget deadline pronouns timezone hometown height weight blood favourite
-    favorite editor shell theme staging production backend frontend
+    favorite editor shell theme staging production backend frontend friend colleague neighbour
+    neighbor cousin aunt uncle niece nephew horse bird car teacher doctor dentist therapist landlord
+    client coach roommate flatmate girlfriend boyfriend stepson
     """.split()  # noqa: SIM905
 )
 _PERSON = r"(?:the )?(?:user|human|speaker)"
@@ -110,7 +112,7 @@ _SIGNS = {
     """,
     "added": """
         also too well another additionally second besides addition both sometimes occasionally part
-        side part-time
+        side part-time volunteer volunteers weekends
     """,
     "supposed": """
         if unless whether would could might may maybe perhaps possibly probably suppose supposing
@@ -142,7 +144,8 @@ _PATTERNS = {
     ),
     "added": (
         r"(?i)\b(?:also|too|as well|another|additionally|a second|besides|in addition|both"
-        r"|sometimes|occasionally|part[- ]time|side (?:job|project|gig))\b"
+        r"|sometimes|occasionally|part[- ]time|side (?:job|project|gig)|volunteers?|(?:on"
+        r"|at) weekends)\b"
     ),
     "supposed": (
         r"(?i)\b(?:if|unless|whether|would|could|might|(?-i:may)(?= [a-z])|maybe|perhaps|possibly"
@@ -209,7 +212,7 @@ def _subject(plain: str) -> tuple[str, str, bool]:
         return "", plain, first in _NOUNS
     if match := _OTHERS.match(plain):
         return fold(match[1]), plain[match.end() :], True
-    if (match := _OTHER.match(plain)) and match[2].lower() in VERBS:
+    if (match := _OTHER.match(plain)) and match[2].lower() in VERBS and first != "the":
         return fold(match[1]), plain[match.end() :], False
     return "", plain, False
 
