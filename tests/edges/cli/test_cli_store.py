@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from tests.edges.cli.cli_calls import Run
-from tests.postgres_server import ROLE, databases
+from tests.postgres_server import ROLE, database, databases
 
 
 @pytest.fixture
@@ -77,3 +78,18 @@ def test_no_hub_is_large_enough_for_an_index_of_the_server(run: Run, empty: str)
     assert "No hub is large enough" in told.err
     refused = run("store", "index")
     assert refused.code == 2
+
+
+def test_everything_moves_to_a_database_and_back(run: Run, tmp_path: Path) -> None:
+    run("remember", "The office is in Bonn", "--key", "office")
+    run("update", "office", "The office is in Ulm")
+    run("log", "add", "Where is the office?")
+    with database(ROLE) as url:
+        there = run("move", "--to", url, "--json").json
+        back = run("move", "--from", url, "--to", f"sqlite:{tmp_path / 'back.db'}", "--json").json
+    assert there["verified"] is True
+    assert there["tables"] == back["tables"]
+    rows = {row["table"]: row["rows"] for row in there["tables"]}
+    assert (rows["memories"], rows["revisions"]) == ("1", "2")
+    run("config", "set", "store.url", f"sqlite:{tmp_path / 'back.db'}")
+    assert "Ulm" in run("recall", "office").out

@@ -1,0 +1,109 @@
+"""A primary with two standbys is killed under load: what was acknowledged is there after another
+has taken over, and nothing is there twice."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from holdfast.domain.query import EVERYTHING
+from holdfast.errors import HoldfastError
+from tests.postgres_server import Server, make_server
+
+psycopg = pytest.importorskip("psycopg")
+pytest.register_assert_rewrite("holdfast.testing.conformance")
+
+from holdfast.store.postgres import PostgresStore  # noqa: E402 - needs the extra `postgres`
+from holdfast.testing.conformance.base import (  # noqa: E402 - its assertions are rewritten
+    HUB,
+    make_hub,
+    make_memory,
+    put,
+)
+
+pytestmark = pytest.mark.faults
+
+_PATIENCE_S = 60.0
+
+
+@pytest.fixture
+def nodes() -> Iterator[list[Server]]:
+    """A primary and two standbys; a write is acknowledged when one of them has it too."""
+    if os.environ.get("HOLDFAST_TEST_POSTGRES"):
+        pytest.skip("servers that others use are not killed")
+    primary = make_server(synchronous_commit="on")
+    standbys = [make_server(primary, synchronous_commit="on") for _ in range(2)]
+    with psycopg.connect(primary.url("postgres"), autocommit=True) as connection:
+        connection.execute("ALTER SYSTEM SET synchronous_standby_names = 'ANY 1 (*)'")
+        connection.execute("SELECT pg_reload_conf()")
+        _until(lambda: len(connection.execute(_FOLLOWERS).fetchall()) == 2)
+    yield [primary, *standbys]
+    for node in (primary, *standbys):
+        node.stop()
+
+
+_FOLLOWERS = "SELECT 1 FROM pg_stat_replication WHERE sync_state = 'quorum'"
+
+
+def _until(true: Callable[[], bool]) -> None:
+    ends = time.monotonic() + _PATIENCE_S
+    while not true():
+        assert time.monotonic() < ends, "it did not come true in time"
+        threading.Event().wait(0.02)
+
+
+def _replayed(node: Server) -> int:
+    with psycopg.connect(node.url("postgres"), autocommit=True) as connection:
+        row = connection.execute("SELECT pg_last_wal_receive_lsn() - '0/0'::pg_lsn").fetchone()
+    return int(row[0])
+
+
+def test_no_acknowledged_write_is_lost_when_the_primary_dies(nodes: list[Server]) -> None:
+    primary, *standbys = nodes
+    hosts = ",".join(str(node.folder) for node in nodes)
+    url = f"postgresql://postgres@/postgres?host={hosts}&target_session_attrs=read-write"
+    store = PostgresStore(url, partitions=1)
+    with store.write() as writer:
+        for name in ("hub_a", "hub_b"):
+            writer.add_hub(make_hub(name))
+    acknowledged: dict[str, list[int]] = {"hub_a": [], "hub_b": []}
+    enough, stopped = threading.Event(), threading.Event()
+
+    def write(hub_id: str) -> None:
+        number = 1
+        while not stopped.is_set():
+            try:
+                with store.write(hub=hub_id) as writer:
+                    put(writer, make_memory(number, hub_id=hub_id))
+            except HoldfastError:
+                continue  # It was not written: the same again.
+            acknowledged[hub_id].append(number)
+            number += 1
+            if number > 15:
+                enough.set()
+
+    writers = [threading.Thread(target=write, args=(hub_id,)) for hub_id in acknowledged]
+    for thread in writers:
+        thread.start()
+    assert enough.wait(_PATIENCE_S)
+    primary.stop("SIGKILL")
+    before = {hub_id: len(numbers) for hub_id, numbers in acknowledged.items()}
+    # Of two standbys the one that got further takes over; the other may lack what was acknowledged.
+    successor = max(standbys, key=_replayed)
+    with psycopg.connect(successor.url("postgres"), autocommit=True) as connection:
+        connection.execute("SELECT pg_promote()")
+    _until(lambda: all(len(acknowledged[h]) >= before[h] + 5 for h in before))
+    stopped.set()
+    for thread in writers:
+        thread.join()
+    with store.read() as reader:
+        for hub_id, numbers in acknowledged.items():
+            found = reader.memories(hub_id, EVERYTHING, order="number", after=None, limit=10_000)
+            assert [memory.number for memory in found] == numbers
+    assert HUB in acknowledged
+    assert store.check() == []
+    store.close()
