@@ -254,7 +254,7 @@ NO_DOORS = frozenset(
         *("get", "heard", "history", "id", "jobs", "journal", "lifecycle", "list", "memory_md"),
         *("name", "notes", "pin", "read_memory_md", "recall", "receipts", "recovery_prompt"),
         *("related", "scan", "search_text", "search_turns", "statistics", "touched", "turns"),
-        *("unpin", "find_secrets", "redact_secrets", "take_redacted", "captured"),
+        *("unpin", "find_secrets", "redact_secrets", "take_redacted", "captured", "usage"),
         # The files are a person's own and stay; its memories have a test of their own.
         "index_files",
     )
