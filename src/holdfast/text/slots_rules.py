@@ -117,7 +117,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "spouse",
         ("married", "divorced", "husband", "wife", "engaged", "separated"),
-        rf"married(?: to)? (?P<value>{_NAME}){_REST}"
+        rf"married(?: to)? (?P<value>(?![^ ]+'s ){_NAME}){_REST}"
         rf"|(?:husband|wife|spouse)(?:'s name)? is(?: called| named)? (?P<value2>{_NAME})"
         r"(?P<rest2>(?:[,;] ?| ).*)?"
         rf"|(?:got )?(?:divorced|separated)(?: from (?P<was>{_NAME}))?(?P<gone>)",
@@ -162,7 +162,7 @@ RULES: tuple[Rule, ...] = (
         ("0", "1", "2", "3", "4", "5", "6", "7", "8", "9"),
         rf"(?:(?P<whose>(?:the|this) [\w' -]{{2,40}}?) (?:now |is |are )*)?"
         rf"(?:uses?|using|runs?|running|requires?|targets?|(?:is |are )?on"
-        rf"|(?:is |are )?pinned to|needs?|has|have|is built with|is written in|works with)"
+        rf"|(?:is |are )?pinned to|needs?|is built with|is written in|works with)"
         rf" (?P<what>(?!(?:on |at )?port\b)(?:[A-Za-z][\w.+#-]*(?: [A-Za-z][\w.+#-]*){{0,2}}))"
         rf"(?: version)? (?P<value>{_VERSION}){_REST}"
         rf"|(?:upgraded|downgraded|updated|migrated|moved|switched|bumped)(?: the| my| our)?"

@@ -51,10 +51,10 @@ def _byfilled(now: Statement, then: Statement, new: Filled, old: Filled) -> Verd
         return Verdict("same", f"the same {new.label()}") if known else None
     if new.kind == "residence":
         return _by_place(new, old)
-    return _by_value(now, new, old)
+    return _by_value(now, then, new, old)
 
 
-def _by_value(now: Statement, new: Filled, old: Filled) -> Verdict | None:
+def _by_value(now: Statement, then: Statement, new: Filled, old: Filled) -> Verdict | None:
     about = new.label()
     changed = f"the {about} was {old.value} and is {new.value}"
     if new.kind == "given":
@@ -64,6 +64,10 @@ def _by_value(now: Statement, new: Filled, old: Filled) -> Verdict | None:
         return Verdict("contradicts", f"one {about} may only be more exact than the other")
     if new.kind in ("version", "port") and core_stems(new.rest) != core_stems(old.rest):
         return None
+    if new.kind == "port" and not (new.what or now.subject) and new.name != old.name:
+        return Verdict("contradicts", f"{changed}, unless they are two")
+    if new.kind == "host" and (_RUNS.search(now.body) is None) != (_RUNS.search(then.body) is None):
+        return Verdict("contradicts", f"{changed}, unless one is a part of the other")
     by_person = new.kind == "employer" and re.search(r"(?i)\bworks? for\b", now.body)
     if _is_partial(new) or " and " in new.value or (by_person and not now.begun):
         return Verdict("contradicts", f"{changed}, perhaps only in part")
@@ -78,6 +82,7 @@ def _by_value(now: Statement, new: Filled, old: Filled) -> Verdict | None:
     return Verdict("replaces", changed)
 
 
+_RUNS = re.compile(r"(?i)\brun")
 _AFTER_PLACE = re.compile(
     r"(?i)(?:with|and|but|near|since|in|for|because|at|on|now|again|from|to|as|by|where|which|who"
     r"|after|before|last|this|next|together|alone|permanently|over|under|so|of)\b|\W"
@@ -147,7 +152,8 @@ def _by_switch(then: Statement, new: Filled, old: Filled) -> Verdict | None:
         return None
     if new.what and old.what and new.what != old.what:
         return None
-    if old.kind in ("tool", "host") and old.what and not new.what and old.kind == "tool":
+    narrowed = old.what and not new.what and old.kind in ("tool", "preference")
+    if narrowed or (old.kind == "preference" and old.was not in ("", new.value)):
         # It may have been given up for one use alone.
         return Verdict("contradicts", f"switched from {new.was} to {new.value}, perhaps here too")
     return Verdict("replaces", f"switched from {new.was} to {new.value}")

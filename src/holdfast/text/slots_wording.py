@@ -16,6 +16,18 @@ _DISLIKES = frozenset(["hate", "dislik", "detest", "loath"])
 _SEVERAL = r"(?i)\b(?:and|or|but)\b|[,;/]"
 
 
+# 'Stopped smoking' ends something; 'stopped the server' and 'stopped by the office' do not.
+_STOPPED = (
+    r"(?i)\b(?:stopped|stops|quit|quits|gave up|given up|ceased|dropped|ditched|abandoned)\b"
+    r"(?: (\w+))?"
+)
+
+
+def _is_of_a_thing(said: Statement) -> bool:
+    match = re.search(_STOPPED, said.body) if said.ended else None
+    return match is not None and not (match[1] or "").endswith("ing")
+
+
 def _stance(said: Statement) -> tuple[list[str], bool]:
     """What is said, and whether it is denied: to hate is not to like."""
     stems = core_stems(said.body)
@@ -32,7 +44,7 @@ _EXTRA_MAX = 3
 
 def by_denial(now: Statement, then: Statement) -> Verdict | None:
     """What is denied, ended, or so again."""
-    if now.owned != then.owned:
+    if now.owned != then.owned or _is_of_a_thing(now) or _is_of_a_thing(then):
         return None
     new, denied = _stance(now)
     old, was_denied = _stance(then)

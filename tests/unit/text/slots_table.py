@@ -192,6 +192,8 @@ CONTRADICTS = (
     ("Moved back to Python", "Lives in Lisbon"),
     ("Moved to Lisbon for the weekend", "Lives in Porto"),
     ("Wakes up at 6 on Sundays", "Wakes up at 7"),
+    ("The API is deployed on Fly", "The API runs on Kubernetes"),
+    ("Switched from tea to coffee", "Prefers tea in the morning"),
 )
 
 SAME = (
@@ -537,4 +539,9 @@ UNRELATED = (
     ("Works for a bank", "Works at Acme"),
     ("Works as expected", "Works as a nurse"),
     ("Works as part of the core team", "Works as a nurse"),
+    ("Stopped the server", "Server 1 is in the basement"),
+    ("Stopped by the office", "The office is in Lisbon"),
+    ("Quit the gym", "The gym opens at 6"),
+    ("Has an iPhone 12", "Uses iPhone 15"),
+    ("Married Ann's sister", "Married to Bea"),
 )
