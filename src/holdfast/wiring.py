@@ -55,7 +55,7 @@ def build(
     """The engine for these settings; what is handed in is used instead of what they name."""
     clock = clock or SystemClock()
     if store is None:
-        store = open_store(store_url(home, settings))
+        store = open_store(store_url(home, settings), read_url=settings["store.read_url"])
 
     def find() -> Embedder | None:
         return embedder or _find_embedder(settings)
@@ -103,8 +103,9 @@ def build_for_reading(
     )
 
 
-def open_store(url: str) -> Store:
-    """The store that a URL names by its scheme: built in, or found by its entry point."""
+def open_store(url: str, *, read_url: str = "") -> Store:
+    """The store that a URL names by its scheme: built in, or found by its entry point. Where it is
+    a database with a standby, `read_url` names that."""
     scheme, _, rest = url.partition(":")
     if scheme == "sqlite":
         # Named here so that the usual start does not read the metadata of every package.
@@ -116,7 +117,7 @@ def open_store(url: str) -> Store:
 
         return open_memory(url)
     if scheme in ("postgresql", "postgres"):
-        return _open_postgres(url)
+        return _open_postgres(url, read_url)
     if not rest and not scheme.isidentifier():
         raise InvalidSetting(f"`{url}` is not a store URL.", hint="For example: sqlite:memory.db")
     return _open_plugin(scheme, url)
@@ -150,11 +151,11 @@ def move_store(source: str, target: str, *, told: Told | None = None) -> Moved:
         old.close()
 
 
-def _open_postgres(url: str) -> Store:
+def _open_postgres(url: str, read_url: str) -> Store:
     _need_postgres()
     from holdfast.store.postgres import open_store as open_postgres
 
-    return open_postgres(url)
+    return open_postgres(url, read_url=read_url)
 
 
 def _need_postgres() -> None:

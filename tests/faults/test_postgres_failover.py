@@ -62,6 +62,42 @@ def _replayed(node: Server) -> int:
     return int(row[0])
 
 
+def test_reads_go_to_a_standby_that_has_what_was_written(nodes: list[Server]) -> None:
+    primary, standby = nodes[:2]
+    url, read_url = primary.url("postgres"), standby.url("postgres")
+    store = PostgresStore(url, read_url=read_url, partitions=1)
+    other = PostgresStore(url, read_url=read_url)
+
+    def seen(by: PostgresStore) -> tuple[bool, int]:
+        """Whether a standby answered, and how many there are."""
+        with by.read() as reader:
+            recovering = reader._session.value("SELECT pg_is_in_recovery()")
+            return recovering, reader.statistics(HUB).memories
+
+    with store.write() as writer:
+        writer.add_hub(make_hub())
+    _until(lambda: seen(store) == (True, 0))
+    with psycopg.connect(read_url, autocommit=True) as connection:
+        connection.execute("SELECT pg_wal_replay_pause()")
+        _until(lambda: connection.execute(_PAUSED).fetchone() == ("paused",))
+        with store.write() as writer:
+            put(writer, make_memory(1))
+        # Who wrote it reads it, from the primary; who did not is behind with the standby.
+        assert seen(store) == (False, 1)
+        assert seen(other) == (True, 0)
+        connection.execute("SELECT pg_wal_replay_resume()")
+    _until(lambda: seen(store) == (True, 1))
+    # A standby that is gone is done without.
+    standby.stop()
+    assert seen(store) == (False, 1)
+    assert seen(store) == (False, 1)
+    for one in (store, other):
+        one.close()
+
+
+_PAUSED = "SELECT pg_get_wal_replay_pause_state()"
+
+
 def test_no_acknowledged_write_is_lost_when_the_primary_dies(nodes: list[Server]) -> None:
     primary, *standbys = nodes
     hosts = ",".join(str(node.folder) for node in nodes)

@@ -8,7 +8,7 @@ LOCAL), so that a pooler between us and the server may hand out another connecti
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -75,8 +75,17 @@ def configure(connection: Connection) -> None:
 class Connections:
     """The pools of one store."""
 
-    def __init__(self, url: str, address: str, search_path: str, *, hasty: bool = False) -> None:
+    def __init__(
+        self,
+        url: str,
+        address: str,
+        search_path: str,
+        *,
+        hasty: bool = False,
+        patience_s: float | None = None,
+    ) -> None:
         self._url, self._address, self._search_path = url, address, search_path
+        self._patience_s = patience_s
         # A server that is set to acknowledge too early is told not to; one that waits for its
         # standbys is left as it is.
         self._commits = "; SET LOCAL synchronous_commit = on" if hasty else ""
@@ -102,18 +111,29 @@ class Connections:
     @contextmanager
     def reading(self, deadline_s: float | None) -> Iterator[Connection]:
         """A connection in a transaction that sees one moment."""
+        connection = self.begin_read(deadline_s)
+        assert connection is not None
+        try:
+            yield connection
+        finally:
+            self.end_read(connection)
+
+    def begin_read(self, deadline_s: float | None, only_if: str = "") -> Connection | None:
+        """A connection in a transaction that sees one moment; None where what `only_if` asks,
+        before the transaction begins, is not true."""
         begin = f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {self._local()}"
         if deadline_s is not None:
             # Nothing at all would mean: no limit.
             begin += f"; SET LOCAL statement_timeout = {max(1, round(deadline_s * 1000))}"
-        connection = self._begun(self._readers, begin)
-        try:
-            yield connection
-        finally:
-            self._end(self._readers, connection, "ROLLBACK")
+        return self._begun(self._readers, begin, only_if)
+
+    def end_read(self, connection: Connection) -> None:
+        self._end(self._readers, connection, "ROLLBACK")
 
     @contextmanager
-    def writing(self, *, durable: bool, whole: bool) -> Iterator[Connection]:
+    def writing(
+        self, *, durable: bool, whole: bool, wrote: Callable[[str], None] | None = None
+    ) -> Iterator[Connection]:
         """A connection in a transaction of its own, with the writer's turn: the whole store's, or
         a place beside the writers of other hubs."""
         begin = (
@@ -122,10 +142,13 @@ class Connections:
         )
         begin += self._commits if durable else "; SET LOCAL synchronous_commit = off"
         connection = self._begun(self._writers, begin)
+        assert connection is not None
         try:
             transaction = self._take_turn(connection, wait=durable, whole=whole)
             yield connection
             self._commit(connection, transaction)
+            if wrote is not None:
+                self._tell_position(connection, wrote)
         finally:
             self._end(self._writers, connection, "ROLLBACK")
 
@@ -148,14 +171,31 @@ class Connections:
             raise busy(self._address)
         return str(row[1])
 
-    def _begun(self, pool: ConnectionPool[Connection], begin: str) -> Connection:
+    def _tell_position(self, connection: Connection, wrote: Callable[[str], None]) -> None:
+        """Says where the log is after a commit. Where the line was cut since, nothing is said: the
+        position before it is from an earlier write, so another connection is asked."""
+        asked = "SELECT pg_current_wal_insert_lsn()::text"
+        try:
+            row = connection.execute(asked).fetchone()
+        except psycopg.Error:
+            with connect(self._url) as another:
+                row = another.execute(asked).fetchone()
+        assert row is not None
+        wrote(row[0])
+
+    def _begun(
+        self, pool: ConnectionPool[Connection], begin: str, only_if: str = ""
+    ) -> Connection | None:
         """A connection on which the transaction has begun. One that turns out to be dead is put
         away and another tried: nothing was asked of it yet."""
-        ends = time.monotonic() + RECONNECT_WAIT_S
+        ends = time.monotonic() + (self._patience_s or RECONNECT_WAIT_S)
         nap_s = _FIRST_NAP_S
         while True:
             connection = self._take(pool)
             try:
+                if only_if and connection.execute(only_if).fetchone() != (True,):
+                    pool.putconn(connection)
+                    return None
                 connection.execute(begin)
                 return connection
             except psycopg.Error as error:
@@ -167,7 +207,8 @@ class Connections:
 
     def _take(self, pool: ConnectionPool[Connection]) -> Connection:
         try:
-            return pool.getconn(timeout=RECONNECT_WAIT_S if pool is self._readers else BUSY_WAIT_S)
+            wait_s = BUSY_WAIT_S if pool is self._writers else RECONNECT_WAIT_S
+            return pool.getconn(timeout=self._patience_s or wait_s)
         except PoolClosed:
             raise closed(self._address) from None
         except PoolTimeout:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import StoreError
@@ -27,6 +27,7 @@ from holdfast.store.postgres.migrate import prepare
 from holdfast.store.postgres.reader import PostgresReader
 from holdfast.store.postgres.schema import SCHEMA
 from holdfast.store.postgres.session import Session
+from holdfast.store.postgres.standby import Behind, Standby
 from holdfast.store.postgres.turn import Turn, WritingSession
 from holdfast.store.postgres.writer import PostgresWriter
 from holdfast.store.values import Capability, Problem, Progress
@@ -46,9 +47,10 @@ _ALWAYS = frozenset(
 )
 
 
-def open_store(url: str) -> Store:
-    """The store in the database that the URL names; its tables are made if they are not there."""
-    return PostgresStore(url)
+def open_store(url: str, *, read_url: str = "") -> Store:
+    """The store in the database that the URL names; its tables are made if they are not there.
+    Reads may go to the standby that `read_url` names."""
+    return PostgresStore(url, read_url=read_url)
 
 
 class PostgresStore:
@@ -58,9 +60,12 @@ class PostgresStore:
     def capabilities(self) -> frozenset[Capability]:
         return _ALWAYS | {Capability.NEAREST} if self.offered.vector_schema else _ALWAYS
 
-    def __init__(self, url: str, *, partitions: int | None = None, citus: bool = False) -> None:
+    def __init__(
+        self, url: str, *, read_url: str = "", partitions: int | None = None, citus: bool = False
+    ) -> None:
         self.address = address_of(url)
         self._url = complete(url)
+        self._read_url = read_url
         with translated(self.address), connect(self._url) as connection:
             self.offered = prepare(connection, self.address, partitions=partitions, citus=citus)
         self._closed = False
@@ -74,13 +79,14 @@ class PostgresStore:
         self._connections = Connections(
             self._url, self.address, self._search_path, hasty=self.offered.hasty
         )
+        self._standby = Standby(self._read_url, self._search_path) if self._read_url else None
 
     def _ready(self) -> None:
         if self._closed:
             raise closed(self.address)
         if os.getpid() != self._process:
             # A forked child leaves its parent's connections alone and makes its own.
-            _LEFT_ALONE.append(self._connections)
+            _LEFT_ALONE.append((self._connections, self._standby))
             self._start()
 
     @contextmanager
@@ -88,11 +94,15 @@ class PostgresStore:
         self, *, deadline_s: float | None = None, viewer: Viewer | None = None
     ) -> Iterator[PostgresReader]:
         self._ready()
-        with (
-            translated(self.address),
-            self._connections.reading(deadline_s) as connection,
-        ):
+        with translated(self.address), ExitStack() as taken:
+            connection = self._take_reader(taken, deadline_s)
             yield PostgresReader(Session(connection, viewer, deadline_s))
+
+    def _take_reader(self, taken: ExitStack, deadline_s: float | None) -> Connection:
+        if self._standby is not None:
+            with suppress(Behind):
+                return taken.enter_context(self._standby.reading(deadline_s))
+        return taken.enter_context(self._connections.reading(deadline_s))
 
     @contextmanager
     def write(
@@ -105,7 +115,11 @@ class PostgresStore:
         try:
             with (
                 translated(self.address),
-                self._connections.writing(durable=durable, whole=hub is None) as connection,
+                self._connections.writing(
+                    durable=durable,
+                    whole=hub is None,
+                    wrote=None if self._standby is None else self._standby.wrote,
+                ) as connection,
             ):
                 turn = Turn(self.address, hub, wait=durable)
                 writer = PostgresWriter(WritingSession(connection, viewer, turn))
@@ -162,6 +176,8 @@ class PostgresStore:
         self._closed = True
         if os.getpid() == self._process:
             self._connections.close()
+            if self._standby is not None:
+                self._standby.close()
 
 
 # Kept from being closed when they would be collected: they are those of a parent process.
