@@ -31,6 +31,16 @@ _REFUSED: dict[Act, str] = {
 }
 
 
+def without_places(text: str, home: str) -> str:
+    """A sentence for somebody elsewhere: where files are on this machine, and what a hub's folder
+    is called, is the business of who has the machine."""
+    if not home or home not in text:
+        return text
+    import re
+
+    return re.sub(re.escape(home) + r"[^\s`'\",;]*", "a file of the server", text)
+
+
 class Guest:
     """One person or agent at the door. Without a key it is the one whose machine this is, who owns
     everything in it."""

@@ -16,6 +16,7 @@ from holdfast.agents.given import MissingArguments, checked
 from holdfast.agents.schemas import render
 from holdfast.agents.tool import Dialect, Tool
 from holdfast.errors import CallCancelled, HoldfastError, InvalidInput, NotFound
+from holdfast.guest import without_places
 from holdfast.hub_memory import HubMemory
 
 
@@ -74,7 +75,7 @@ class Toolset:
             text = self.dialect.failure(error) if words is None else words(error.names)
             return Reply(_sendable(text), failed=True)
         except HoldfastError as error:
-            return Reply(_sendable(self.dialect.failure(error)), failed=True)
+            return Reply(_sendable(self._for_caller(self.dialect.failure(error))), failed=True)
         if isinstance(answer, str):
             if replaced:
                 from holdfast.engine.redact import told
@@ -86,6 +87,11 @@ class Toolset:
         said = json.dumps(answer, ensure_ascii=False)
         text = _sendable(said)
         return Reply(text, answer if text is said else json.loads(text))
+
+    def _for_caller(self, text: str) -> str:
+        """What went wrong; to a guest, without places on this machine."""
+        hub = self.desk.hub
+        return text if hub.core.permit is None else without_places(text, hub.home)
 
     def _find(self, name: str) -> Tool:
         for tool in self.tools:

@@ -18,7 +18,7 @@ from holdfast.agents.dialects import NAMES, find_dialect
 from holdfast.agents.tool import Parameter, Tool
 from holdfast.agents.toolset import Toolset
 from holdfast.engine import access, invites, keys, teams
-from holdfast.guest import Guest
+from holdfast.guest import Guest, without_places
 from holdfast.hub_memory import HubMemory
 from tests.edges.http.conftest import Asking, House
 from tests.edges.http.permissions import ORG_ROUTES, OWN_ROUTES, ROUTES, TEAM_ROUTES
@@ -412,6 +412,35 @@ def test_a_move_tells_nobody_of_the_other_hub(town: Town) -> None:
         assert MARK not in text.replace(f'"actor":"ada-{MARK}"', "").replace(
             f'"owner":"ada-{MARK}"', ""
         )
+
+
+def test_what_goes_wrong_names_no_place_on_the_machine(town: Town, twin: HubMemory) -> None:
+    """Files of another hub stand where the hub's own should be; whoever has a key is told no more
+    than that."""
+    place = Path(twin.folder) / "attachments"
+    place.write_text("in the way")
+    try:
+        answer = town.ben(twin.id).post("/v1/memories/upload", files={"file": ("a.txt", b"x")})
+        assert answer.status_code >= 400
+        assert "a file of the server" in answer.json()["error"]["message"]
+        for name in (town.house.memory.home, twin.info.name):
+            assert name not in answer.text
+    finally:
+        place.unlink()
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("/srv/hold is no file.", "a file of the server is no file."),
+        ("Look at `/srv/hold/hubs/a/b.md`, twice.", "Look at `a file of the server`, twice."),
+        ("There is no /srv/holder.", "There is no a file of the server"),
+        ("Nothing of it.", "Nothing of it."),
+    ],
+)
+def test_places_are_taken_out_of_sentences(said: str, told: str) -> None:
+    assert without_places(said, "/srv/hold").startswith(told.rstrip("."))
+    assert without_places(said, "") == said
 
 
 # Every tool of every dialect

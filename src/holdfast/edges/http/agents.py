@@ -78,7 +78,7 @@ class Agents:
         try:
             app = await self._server_for(call, hub, request.query_params.get("dialect"))
         except HoldfastError as error:
-            await of_error(error)(scope, receive, send)
+            await of_error(request, error)(scope, receive, send)
             return
         inner = {**scope, "path": PATH, "raw_path": PATH.encode(), "root_path": ""}
         if scope["method"] == "GET":

@@ -30,6 +30,7 @@ from holdfast.errors import (
     StoreReadOnly,
     TooLarge,
 )
+from holdfast.guest import without_places
 
 
 class Refused(HoldfastError):
@@ -93,17 +94,18 @@ def problem(
     return JSONResponse(body, status, headers)
 
 
-def of_error(error: HoldfastError) -> JSONResponse:
-    """What the engine said, with its status and code."""
+def of_error(request: Request, error: HoldfastError) -> JSONResponse:
+    """What the engine said, with its status and code; to who brings a key, without places on this
+    machine."""
+    home = request.app.state.memory.home if "authorization" in request.headers else ""
+    said, hint = (without_places(text, home) for text in (str(error), error.hint))
     if isinstance(error, Refused):
-        return problem(
-            error.status, error.code, str(error), error.details, error.headers, error.hint
-        )
+        return problem(error.status, error.code, said, error.details, error.headers, hint)
     status, code = next((s, c) for kind, s, c in _STATUSES if isinstance(error, kind))
     if isinstance(error, Forbidden) and error.act == "write":
         code = "no_write_access"
     headers = {"Retry-After": _RETRY_AFTER_S} if status == 503 else None
-    return problem(status, code, str(error), headers=headers, hint=error.hint)
+    return problem(status, code, said, headers=headers, hint=hint)
 
 
 def install(app: FastAPI) -> None:
@@ -111,7 +113,7 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(HoldfastError)
     async def engine_error(request: Request, error: HoldfastError) -> JSONResponse:
-        return of_error(error)
+        return of_error(request, error)
 
     @app.exception_handler(RequestValidationError)
     async def wrong_request(request: Request, error: RequestValidationError) -> JSONResponse:
