@@ -29,7 +29,7 @@ _MONTHS = [
 _DAY = timedelta(days=1)
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _OPERATOR = re.compile(
-    r"(?i)(?:since|before|prior to|until|till|up to|after|starting|around|during)\b"
+    r"(?i)(?:since|before|prior to|until|till|up to|after|starting|around|during|by)\b"
 )
 # Before a date, one of these takes the place of 'on' or 'in'.
 _HELD = re.compile(
@@ -52,6 +52,14 @@ _AFTER_DAYS = frozenset(
 # 'In the last three months' is no date, and cannot be told as one.
 _STRETCH = re.compile(
     r"(?i)\b(?:last|past|previous|next|coming) (?:\w+ )?(?:days|weeks|months|years|hours)\b"
+)
+_BY_DAY = re.compile(
+    r"(?i)\bby(?= (?:(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+    r"|(?:the )?\d{1,2}(?:st|nd|rd|th)?\b))"
+)
+_BY_MONTH = re.compile(
+    r"(?i)\bby(?= (?:january|february|march|april|may|june|july|august|september|october|november"
+    r"|december)\b(?! \d{1,2}\b))"
 )
 _SOME_YEAR = re.compile(r"(?i)(?:last|this|next) year")
 _AGO = re.compile(r"(?i)\b(?:ago|earlier|from now)\b")
@@ -76,7 +84,12 @@ def resolve(clause: str, at: datetime | None, *, when: When = "past") -> Resolve
         return Resolved(clause, None, None)
     at = at if at.tzinfo else at.replace(tzinfo=UTC)
     zone = at.tzinfo or UTC
-    found = _with_years(clause, find_dates(clause, now=at, zone=zone))
+    # 'By Friday' is read as 'on Friday': of the same length, so that places stay.
+    read = _BY_DAY.sub("on", _BY_MONTH.sub("in", clause))
+    found = [
+        one._replace(words=clause[one.start : one.end])
+        for one in _with_years(clause, find_dates(read, now=at, zone=zone))
+    ]
     said = [
         one if when == "past" else _later(one, at, near=when == "near")
         for one in found
@@ -88,11 +101,11 @@ def resolve(clause: str, at: datetime | None, *, when: When = "past") -> Resolve
         return Resolved(clause, None, None)
     text = clause
     for mention in reversed(said):
-        text = text[: mention.start] + _written(clause, mention, zone) + text[mention.end :]
+        text = text[: mention.start] + _written(clause, mention, at, zone) + text[mention.end :]
     first = said[0]
     if re.match(r"(?i)since|after|starting", first.words):
         return Resolved(text, first.since, None)
-    if _OPERATOR.match(first.words) and not re.match(r"(?i)around|during", first.words):
+    if _OPERATOR.match(first.words) and not re.match(r"(?i)around|during|by", first.words):
         return Resolved(text, None, first.until)
     return Resolved(text, first.since, first.until)
 
@@ -147,7 +160,7 @@ def _later(mention: DateMention, at: datetime, *, near: bool) -> DateMention:
     return mention._replace(since=since, until=until)
 
 
-def _written(clause: str, mention: DateMention, zone: tzinfo) -> str:
+def _written(clause: str, mention: DateMention, at: datetime, zone: tzinfo) -> str:
     words = mention.words
     if _YEAR.search(words):
         return words
@@ -155,10 +168,11 @@ def _written(clause: str, mention: DateMention, zone: tzinfo) -> str:
     since, until = mention.since.astimezone(zone), mention.until.astimezone(zone)
     if operator is not None:
         head = operator.group().lower()
-        if head == "after":
-            since, until = since - _DAY, since
-        name = _name(since, until if head != "since" else since + _DAY, words)
-        return f"{head} {name.split(' ', 1)[1] if name[:3] in ('on ', 'in ') else name}"
+        window = _named_by(head, words[operator.end() :].strip(), since, until, at)
+        if window is None:
+            return words
+        name = _name(*window, words[operator.end() :])
+        return f"{head} {name[3:] if name[:3] in ('on ', 'in ') else name}"
     name = _name(since, until, words)
     before = clause[: mention.start]
     if name.startswith("around ") and _ABOUT.search(before):
@@ -168,6 +182,27 @@ def _written(clause: str, mention: DateMention, zone: tzinfo) -> str:
     if name.startswith("in ") and _HELD_BY.search(before):
         return name[3:]
     return name
+
+
+def _named_by(
+    head: str, words: str, since: datetime, until: datetime, at: datetime
+) -> tuple[datetime, datetime] | None:
+    """The window that is named behind 'since' or 'before', from the one that these make of it."""
+    if head in ("by", "around", "during"):
+        return since, until
+    # A month or a day of the week alone is no date without its preposition.
+    tries = (find_dates(front + words, now=at, zone=at.tzinfo) for front in ("", "in ", "on "))
+    named = next((found for found in tries if found), [])
+    if len(named) != 1:
+        return None
+    width = named[0].until - named[0].since
+    if head in ("since", "starting"):
+        return since, since + width
+    if head == "after":
+        return since - width, since
+    if head in ("before", "prior to"):
+        return until, until + width
+    return until - width, until
 
 
 def _name(since: datetime, until: datetime, words: str) -> str:

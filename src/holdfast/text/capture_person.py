@@ -104,8 +104,8 @@ def third(verb: str) -> str:
     return f"{verb}s"
 
 
-def tell(clause: str, speaker: str = "", *, assistant: bool = False) -> str:
-    """A clause as memory keeps it. With `assistant`, 'you' is the assistant; otherwise it stays."""
+def tell(clause: str, speaker: str = "") -> str:
+    """A clause as memory keeps it; a speaker with a name is its subject."""
     clause = clause.strip()
     folded = fold(clause)
     subject = _SUBJECT.match(folded)
@@ -121,10 +121,6 @@ def tell(clause: str, speaker: str = "", *, assistant: bool = False) -> str:
         told = f"{speaker}'s {rest}" if speaker else rest
     else:
         told = others(clause)
-    if assistant:
-        told = re.sub(
-            r"\b[Yy]ou should\b|\b[Yy]ou(?= (?:must|always|never))", "assistant should", told
-        )
     return finish(told)
 
 
