@@ -55,6 +55,8 @@ def filled(said: Statement) -> tuple[Filled, ...]:
     for rule in RULES:
         if not any(cue in folded for cue in rule.cues):
             continue
+        if not any(verb in folded for verb in rule.verbs):
+            continue
         body = said.body if rule.dated else lasting
         match = compiled(rule).match(without_helpers(body)) or compiled(rule).match(body)
         if match is None:

@@ -14,12 +14,14 @@ from typing import NamedTuple
 class Rule(NamedTuple):
     """A kind of slot. `cues` are words, one of which every such statement has; the groups of the
     pattern are value, and where they make sense: what (which of several such slots of a subject),
-    was (the value before) and rest (what else is said). A `dated` one has the time as its value."""
+    was (the value before) and rest (what else is said). A `dated` one has the time as its
+    value; one of `verbs` must be there as well, where the cues alone are too common."""
 
     kind: str
     cues: tuple[str, ...]
     pattern: str
     dated: bool = False
+    verbs: tuple[str, ...] = ("",)
 
 
 # A capitalised name: a place, a firm.
@@ -168,6 +170,19 @@ RULES: tuple[Rule, ...] = (
         rf"|(?:upgraded|downgraded|updated|migrated|moved|switched|bumped)(?: the| my| our)?"
         rf"(?: (?P<what2>[A-Za-z][\w.+#-]*))?(?: from (?:[A-Za-z][\w.+#-]* )?(?P<was>{_VERSION}))?"
         rf" to (?:(?P<what3>[A-Za-z][\w.+#-]*) )?(?P<value2>{_VERSION})(?P<rest2>(?:[,;] ?| ).*)?",
+        verbs=(
+            *("use", "using", "run", "require", "target", "pinned", "need", "built", "written"),
+            *(
+                "upgraded",
+                "downgraded",
+                "updated",
+                "migrated",
+                "moved",
+                "switched",
+                "bumped",
+                " on ",
+            ),
+        ),
     ),
     Rule(
         "switch",

@@ -66,7 +66,9 @@ def _by_value(now: Statement, then: Statement, new: Filled, old: Filled) -> Verd
         return None
     if new.kind == "port" and not (new.what or now.subject) and new.name != old.name:
         return Verdict("contradicts", f"{changed}, unless they are two")
-    if new.kind == "host" and (_RUNS.search(now.body) is None) != (_RUNS.search(then.body) is None):
+    if new.kind == "host" and (re.search(_RUNS, now.body) is None) != (
+        re.search(_RUNS, then.body) is None
+    ):
         return Verdict("contradicts", f"{changed}, unless one is a part of the other")
     by_person = new.kind == "employer" and re.search(r"(?i)\bworks? for\b", now.body)
     if _is_partial(new) or " and " in new.value or (by_person and not now.begun):
@@ -82,13 +84,13 @@ def _by_value(now: Statement, then: Statement, new: Filled, old: Filled) -> Verd
     return Verdict("replaces", changed)
 
 
-_RUNS = re.compile(r"(?i)\brun")
-_AFTER_PLACE = re.compile(
+_RUNS = r"(?i)\brun"
+_AFTER_PLACE = (
     r"(?i)(?:with|and|but|near|since|in|for|because|at|on|now|again|from|to|as|by|where|which|who"
     r"|after|before|last|this|next|together|alone|permanently|over|under|so|of)\b|\W"
 )
 # For a part of the time, or of the work, an older value may go on.
-_PARTIAL = re.compile(
+_PARTIAL = (
     r"(?i)\b(?:during|while|when|summers?|winters?|spring|autumn|weekends?|weekdays?|mornings?"
     r"|evenings?|nights?|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|holidays?|half|partly"
     r"|remotely"
@@ -99,7 +101,7 @@ _PARTIAL = re.compile(
 
 
 def _is_partial(one: Filled) -> bool:
-    return _PARTIAL.search(one.rest) is not None
+    return bool(one.rest) and re.search(_PARTIAL, one.rest) is not None
 
 
 def _covered(new: Filled, old: Filled) -> bool:
@@ -115,7 +117,7 @@ def _by_place(new: Filled, old: Filled) -> Verdict | None:
     moved = f"lived in {old.value} and lives in {new.value}"
     if new.was and new.was == old.value:
         return Verdict("replaces" if _covered(new, old) else "contradicts", moved)
-    if any(one.rest and not _AFTER_PLACE.match(one.rest) for one in (new, old)):
+    if any(one.rest and not re.match(_AFTER_PLACE, one.rest) for one in (new, old)):
         # 'The Lisbon office' is no city.
         return None
     if _is_partial(new) or _is_partial(old):
