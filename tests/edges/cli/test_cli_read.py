@@ -304,7 +304,7 @@ def test_when_it_was_forgotten_is_told_in_local_time_to_a_person(
 ) -> None:
     stocked("forget", "1")
     assert re.search(r"was forgotten at \S+T\S+Z\.", stocked("get", "1").err)
-    monkeypatch.setattr(Out, "_person_reads_errors", True)
+    monkeypatch.setattr(Out, "person_reads_errors", True)
     assert re.search(r"was forgotten at \d{4}-\d\d-\d\d \d\d:\d\d\.", stocked("get", "1").err)
 
 
@@ -315,7 +315,7 @@ def test_moments_in_a_message_are_shown_in_the_persons_zone(
     out.zone = timezone(timedelta(hours=9))
     text = "Forgotten at 2026-01-01T20:15:00.5Z."
     assert out.localised(text) == text
-    monkeypatch.setattr(Out, "_person_reads_errors", True)
+    monkeypatch.setattr(Out, "person_reads_errors", True)
     assert out.localised(text) == "Forgotten at 2026-01-02 05:15."
 
 
