@@ -17,6 +17,8 @@ from holdfast.text.capture_words import any_of
 _SENTENCE_CHARS_MAX = 1_200
 # Who says more than this at once has pasted a text.
 SENTENCES_MAX = 300
+# In a longer turn something is pasted: what somebody says of it stands above or below.
+_PASTED_CHARS_MIN = 3_000
 # Stands for each character of somebody else's words, and of what only accompanies the person's own:
 # a note in brackets, an address.
 BLANK, ASIDE = "\x00", "\x01"
@@ -39,6 +41,7 @@ _QUOTED = re.compile(
     r"`[^`\n]{1,300}`|“[^”]{1,600}”|\"[^\"\n]{1,600}\"|\[[^\]\n]{1,400}\]|https?://\S+"
 )
 _SINGLE_QUOTED = re.compile(r"(?<![\w])['‘](?=\w)[^'’\n]{2,300}(?<=[\w.!?,])['’](?!\w)")
+_PARAGRAPH = re.compile(r"\n[ \t]*\r?\n")
 _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|$)")
 # From here on the words are somebody else's.
 _PASTED = re.compile(
@@ -103,9 +106,12 @@ _ASKED_BELOW = re.compile(
 def sentences(said: str) -> list[Sentence]:
     """The sentences of a turn that are the person's own, in order."""
     plain = _without_quotations(said)
+    first, last = _outer_paragraphs(plain)
     kept: list[Sentence] = []
     imagined = asked = False
     for line in _LINE.finditer(plain):
+        if first < line.start() < last:
+            continue
         text = line.group()
         stripped = text.strip()
         if not stripped:
@@ -134,6 +140,16 @@ def sentences(said: str) -> list[Sentence]:
             if given is not None or len(kept) == SENTENCES_MAX:
                 return kept
     return kept
+
+
+def _outer_paragraphs(plain: str) -> tuple[int, int]:
+    """Where the first paragraph ends and the last one begins, in a turn that is too long to be all
+    the person's own."""
+    if len(plain) < _PASTED_CHARS_MIN:
+        return len(plain), len(plain)
+    text = plain.rstrip()
+    first, last = _PARAGRAPH.search(plain, len(plain) - len(plain.lstrip())), text.rfind("\n\n")
+    return (first.start(), last) if first else (len(plain), len(plain))
 
 
 def _without_quotations(said: str) -> str:

@@ -125,6 +125,15 @@ def test_a_time_without_a_zone_is_utc() -> None:
     )
 
 
+def test_in_a_long_turn_only_what_stands_around_a_pasted_text_is_the_persons_own() -> None:
+    page = "I moved to Oslo in 2019. " + "The harbour was quiet and the boats lay still. " * 80
+    said = f"I live in Lisbon. Look:\n\n{page}\n\nI was born there.\n\nI prefer short notes."
+    assert [fact.text for fact in capture(said, at=AT)] == [
+        "Lives in Lisbon",
+        "Prefers short notes",
+    ]
+
+
 def test_a_turn_of_a_form_does_not_become_hundreds_of_facts() -> None:
     form = "\n".join(f"I never use tool number {n}." for n in range(500))
     assert len(capture(form, at=AT)) == CAPTURED_MAX
