@@ -272,31 +272,44 @@ def test_members_are_listed_for_members_alone_by_the_tool_too(scene: Scene) -> N
         assert tools.call(name, {}).failed is (role in ("org", "team")), role
 
 
+@pytest.fixture(scope="module")
+def zoo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
+    """A scene with a memory of each boundary, and nothing else."""
+    made = Scene(tmp_path_factory.mktemp("zoo"))
+    with made.house:
+        for boundary in BOUNDARIES[:4]:
+            made.somebody.remember(f"zebra{boundary} zebra", boundary=boundary)
+        yield made
+
+
+@pytest.mark.parametrize("scope", [scope for scope in SCOPES if scope != "other hub"])
 @pytest.mark.parametrize("role", ROLES[1:])
-def test_whoever_reads_sees_what_the_boundaries_let_through(tmp_path: Path, role: str) -> None:
-    """Lists, searches, recall, counts and the rest all go by the same eyes."""
-    scene = Scene(tmp_path)
-    with scene.house as house:
-        seen = {b: f"zebra{b}" for b in BOUNDARIES[:4] if role in SEES[b]}
-        hidden = {b: f"zebra{b}" for b in BOUNDARIES[:4] if role not in SEES[b]}
-        for word in (*seen.values(), *hidden.values()):
-            scene.somebody.remember(f"{word} zebra", boundary=word.removeprefix("zebra"))
-        ask = house.ask(scene.keys[role, "full"])
-        reading = (
-            ("GET", "/v1/memories?limit=100", None),
-            ("GET", "/v1/memories/search?q=zebra", None),
-            ("GET", "/v1/memories/scan", None),
-            ("POST", "/v1/recall", {"query": "zebra", "limit": 100}),
-            ("GET", "/v1/context?budget=5000&query=zebra", None),
-        )
-        for method, path, body in reading:
-            told = ask(method, path, json=body).text
-            assert [word for word in seen.values() if word not in told] == [], path
-            assert [word for word in hidden.values() if word in told] == [], path
-        assert ask.get("/v1/usage").json()["data"]["memories"] == len(seen)
-        topics = ask.get("/v1/topics").json()["data"]
-        assert sum(topic["count"] for topic in topics) == len(seen)
-        assert len(ask.get("/v1/changes").json()["data"]) == len(seen)
+def test_whoever_reads_sees_what_the_boundaries_let_through(
+    zoo: Scene, role: str, scope: str
+) -> None:
+    """Lists, searches, recall, counts and the rest all go by the same eyes, whatever the key."""
+    seen = [f"zebra{one}" for one in BOUNDARIES[:4] if role in SEES[one]]
+    hidden = [f"zebra{one}" for one in BOUNDARIES[:4] if role not in SEES[one]]
+    ask = zoo.house.ask(zoo.keys[role, scope])
+    reading = (
+        ("GET", "/v1/memories?limit=100", None),
+        ("GET", "/v1/memories/search?q=zebra", None),
+        ("GET", "/v1/memories/scan", None),
+        ("POST", "/v1/recall", {"query": "zebra", "limit": 100}),
+        ("GET", "/v1/context?budget=5000&query=zebra", None),
+    )
+    for method, path, body in reading:
+        told = ask(method, path, json=body).text
+        assert [word for word in seen if word not in told] == [], path
+        assert [word for word in hidden if word in told] == [], path
+    assert ask.get("/v1/usage").json()["data"]["memories"] == len(seen)
+    topics = ask.get("/v1/topics").json()["data"]
+    assert sum(topic["count"] for topic in topics) == len(seen)
+    assert len(ask.get("/v1/changes").json()["data"]) == len(seen)
+    exported = ask.get("/v1/export").text
+    belongs = role not in ("org", "team")
+    assert [word for word in seen if word in exported] == (seen if belongs else [])
+    assert [word for word in hidden if word in exported] == []
 
 
 def test_a_hub_out_of_reach_reads_like_one_that_is_not_there(house: House) -> None:
