@@ -65,6 +65,9 @@ _TAKEN_OVER_IF_GIVEN = (
 )
 
 
+# Somebody who says something says a few things at once; whoever brings more has a list from
+# elsewhere, where looking for rivals of each would take longer than all the rest.
+_STATED_MAX = 50
 # Only a statement in plain words can take the place of another.
 _STATED = ("text", "markdown")
 
@@ -102,7 +105,8 @@ def remember_many(
     the place of an old one without being told to; what follows a file says itself what goes.
     """
     prepared = list(prepare(core, hub_id, hub, drafts))
-    by_rule = by_rule and not first_is_parent and core.settings["supersede.enabled"]
+    by_rule = by_rule and not first_is_parent and len(drafts) <= _STATED_MAX
+    by_rule = by_rule and core.settings["supersede.enabled"]
     with core.write(hub_id) as writer:
         require_hub(writer, hub_id, hub)
         recorder = Recorder(core, writer, hub_id, "remember", reason=reason)

@@ -159,3 +159,20 @@ def test_an_older_event_does_not_end_what_was_learnt_since(hub: HubMemory) -> No
     hub.remember("Lives in Porto")
     told = hub.remember("Moved to Lisbon", occurred_at="2019-03-01T00:00:00Z")
     assert isinstance(told, Stored)
+
+
+def test_a_long_list_ends_nothing(hub: HubMemory) -> None:
+    hub.remember("Lives in Porto")
+    few = hub.remember_many(["Likes tea", "Lives in Lisbon"])
+    assert [type(one) for one in few] == [Stored, Superseded]
+    many = hub.remember_many([f"Fact {n} of a list" for n in range(60)] + ["Lives in Oslo"])
+    assert isinstance(many[-1], Stored)
+
+
+def test_in_a_hub_that_is_full_of_its_words_the_rarer_ones_are_asked(
+    hub: HubMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("holdfast.engine.rivals._POSTINGS_MAX", 20)
+    hub.remember("The API runs on port 5432")
+    hub.remember_many([f"Process{n} runs on machine {n}" for n in range(60)])
+    assert isinstance(hub.remember("The API runs on port 5433"), Superseded)
