@@ -59,6 +59,15 @@ def pack(path: str, places: Iterable[Attachments]) -> Packed:
     return _pack(path, held)
 
 
+def pack_unheld(path: str, places: Iterable[Attachments]) -> Packed:
+    """Writes the files that no memory speaks of any more, before a worker removes them."""
+    found: dict[str, Attachments] = {}
+    for place in places:
+        held = {one.hash for one in place.held()}
+        found |= {digest: place for digest in place.present() if digest not in held}
+    return _pack(path, found)
+
+
 def pack_for_export(path: str, core: Core, hub_id: str, place: Attachments) -> Packed:
     """Writes what a hub holds for those who see its memories as `core` does, with a list in front
     of which memory was made from what."""

@@ -137,3 +137,18 @@ def test_a_backup_takes_the_files_along(run: Run, tmp_path: Path, home: Path) ->
     refused = run("restore-backup", str(backup), "--yes")
     assert (refused.code != 0, "Nothing was changed." in refused.err) == (True, True)
     assert "After the backup" in run("list").out
+
+
+def test_a_restore_that_was_a_mistake_can_be_taken_back_with_its_files(
+    run: Run, tmp_path: Path, home: Path
+) -> None:
+    run("remember", "Only words")
+    run("backup", str(tmp_path / "old.db"))
+    data = pushed(run, tmp_path)
+    told = run("restore-backup", str(tmp_path / "old.db"), "--yes", "--json").json
+    # A worker removes what nobody speaks of now.
+    assert run("work").code == 0
+    assert files_of(home, "default") == []
+    again = run("restore-backup", told["safety_copy"], "--yes", "--json").json
+    assert (again["files"], again["files_missing"]) == (1, 0)
+    assert files_of(home, "default") == [data]

@@ -404,6 +404,9 @@ def _restore(call: Call, args: Namespace) -> None:
         with call.out.progress("restore") as step:
             kept = restore_backup(place, args.path, step)
         there, missing = archive.put_back(call.memory._attachments(), staged)
+    if kept:
+        # What only the store knew that was there before: its copy can be brought back with them.
+        archive.pack_unheld(kept + archive.BESIDE, call.memory._attachments())
     if call.out.json:
         value = {"result": "restored", "store": place, "safety_copy": kept}
         call.out.value({**value, "files": there, "files_missing": missing})
