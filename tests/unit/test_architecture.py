@@ -86,7 +86,9 @@ def test_only_wiring_names_concrete_stores() -> None:
         named = {
             name
             for name in imported_modules(path)
-            if name.startswith(("holdfast.store.sqlite", "holdfast.store.inmemory"))
+            if name.startswith(
+                ("holdfast.store.sqlite", "holdfast.store.inmemory", "holdfast.store.postgres")
+            )
         }
         # Whole-file work (restore-backup) is about the file, not about what is in it.
         assert named <= {"holdfast.store.sqlite.files", "holdfast.store.sqlite"}, module

@@ -50,26 +50,34 @@ class IndexWriter(VectorsReader):
         self, hub_id: str, memory_id: str, text: str, entries: Sequence[IndexEntry], model: str
     ) -> None:
         hub = self._session.hub(hub_id)
-        memory = self._number(hub, memory_id)
-        if memory is None:
+        found = self._session.row(
+            "SELECT m.number, ARRAY(SELECT nextval('passage_ids')"
+            " FROM generate_series(1, %(count)s)) FROM memories m"
+            " WHERE m.hub_id = %(hub)s AND m.id = %(id)s",
+            hub=hub,
+            id=memory_id,
+            count=len(entries),
+        )
+        if found is None:
             raise NotFound(f"There is no memory {memory_id} to be indexed.")
+        memory, ids = found
         self._unindex(hub, memory)
         if not entries:
             return
-        ids = self._session.all(
-            "SELECT nextval('passage_ids') FROM generate_series(1, %(count)s)", count=len(entries)
-        )
-        numbered = [(row[0], entry) for row, entry in zip(ids, entries, strict=True)]
-        self._add_passages(hub, memory, numbered)
-        self._session.put(
-            "INSERT INTO substrings (hub_id, memory, grams) VALUES (%s, %s, %s::integer[])",
-            (hub, memory, lexemes.grams(hub, text)),
-        )
-        self._add_vectors(
-            hub,
-            model,
-            [VectorRow(pk, n, v) for pk, entry in numbered for n, v in enumerate(entry.vectors)],
-        )
+        numbered = list(zip(ids, entries, strict=True))
+        vectors = [
+            VectorRow(passage, window, vector)
+            for passage, entry in numbered
+            for window, vector in enumerate(entry.vectors)
+        ]
+        # Sent one after the other without waiting for each answer.
+        with self._session.connection.pipeline():
+            self._add_passages(hub, memory, numbered)
+            self._session.put(
+                "INSERT INTO substrings (hub_id, memory, grams) VALUES (%s, %s, %s::integer[])",
+                (hub, memory, lexemes.grams(hub, text)),
+            )
+            self._add_vectors(hub, model, vectors)
 
     def _add_passages(
         self, hub: int, memory: int, numbered: Sequence[tuple[int, IndexEntry]]
