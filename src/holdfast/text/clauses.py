@@ -271,6 +271,9 @@ def _mixed(pieces: list[str]) -> bool:
 _SELF = re.compile(
     r"(?i)^(?:i|we|let's|let us|me|i'm|i've|i'd|i'll|we're|we've|we'll|we'd|im|ive)\b"
 )
+_CALL_ME = re.compile(
+    r"(?i)^(?:you can |please |just |(?:everyone|everybody|people|friends|my friends) )?calls? me\b"
+)
 _BEFORE_VERB = r"(?:(?:just|now|also|really|still|always|never|only|usually|recently|finally)\s+)?"
 _OWNED = re.compile(
     r"(?i)^(?:my|our)\s+((?:[\w'-]+\s+){0,3}?[\w'-]+)(?=\s+"
@@ -319,7 +322,7 @@ def _may_be_name(word: str) -> bool:
 def _subject(plain: str) -> str:
     """Whom a clause is about; '' where it does not say."""
     bare = _ADVERBS.sub("", _LINK.sub("", plain))
-    if _SELF.match(bare):
+    if _SELF.match(bare) or _CALL_ME.match(bare):
         return "self"
     if match := _OWNED.match(bare) or _OWN_THING.match(bare):
         return f"my {fold(match[1])}"

@@ -81,6 +81,8 @@ def _is_past(said: str) -> bool:
         plain,
     ):
         return False
+    if re.search(r"\b(?:decided|agreed|planned|going|want|wanted|need|have|has) to\b", plain):
+        return False
     return any(tense(word) == "past" for word in plain.split())
 
 

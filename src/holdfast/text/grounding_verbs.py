@@ -39,6 +39,9 @@ def same_verb(part: Part, run: Sequence[Clause]) -> bool:
     verb = next((word for word in claim if word not in STOP_WORDS or word in _BE | _HAVE), "")
     if verb in _HAVE and "been" not in claim:
         return bool(_OWNING.intersection(said))
+    if "me" in said and base_form("called") in {base_form(word) for word in said[:6]}:
+        # 'Call me Bea' says how somebody is called.
+        return base_form("called") in {base_form(word) for word in claim}
     if verb in _BE or verb in _HAVE:
         return bool(_BE.intersection(said)) and _second_fits(claim, verb, said)
     if run[0].subject != "self" or not verb:

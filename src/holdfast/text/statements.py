@@ -42,6 +42,13 @@ _LONG_FORMS = (
     (r"(?i)\b(you|we|they)'re\b", r"\1 are"),
     (r"(?i)\b(i|you|he|she|it|we|they)'ll\b", r"\1 will"),
     (r"(?i)\b(i|you|he|she|it|we|they)'d\b", r"\1 would"),
+    # Not the building, the wedding or the siblings of somebody.
+    (
+        r"(?<=\w)'s(?= (?:not |just |still |now )?(?!(?:build|meet|wedd|train|someth|morn|even|ceil"
+        r"|paint|str|spr|sibl|cloth|feel|open|end|offer|sav|earn|hear|housewarm|k|r|w|th)ing\b)"
+        r"\w{2,}ing\b)",
+        " is",
+    ),
     (r"(?i)\b(he|she|it|that|there|here|what|who)'s\b", r"\1 is"),
 )  # fmt: skip
 

@@ -185,6 +185,9 @@ SUPPORTED = (
     ("Repo lives at github.com/acme/api", "The repo lives at github.com/acme/api"),
     ("Never uses semicolons", "I never use semicolons"),
     ("Favourite food is ramen", "Ramen is my favourite food"),
+    ("Is called Ishmael", "Call me Ishmael please."),
+    ("Is called Bex", "everyone calls me Bex"),
+    ("Sister is getting married in June 2026", "my sister's getting married next June"),
 )
 
 # (claim, turn): a reader would not say that the turn says this.
@@ -549,4 +552,7 @@ UNSUPPORTED = (
     ("Office closes at 6", "The office opens at 6"),
     ("Hired Anna", "Anna was not hired"),
     ("Sold 300 books", "I wrote 300 pages and sold 3 books"),
+    ("Is a genius", "everyone calls me Bex and Bex a genius"),
+    ("Is called Bex", "everyone calls me names and my dog is Bex"),
+    ("Is called back", "Don't call me back"),
 )
