@@ -86,9 +86,18 @@ class Conflict(HoldfastError):
 
 
 class StoreError(HoldfastError):
-    """The store could not do what was asked; nothing was half written."""
+    """The store could not do what was asked; nothing was half written. `again` says that nothing
+    was written at all and the same may succeed now; `in_doubt`, that it is not known whether it
+    was written."""
 
     exit_code = 6
+
+    def __init__(
+        self, message: str, *, hint: str = "", again: bool = False, in_doubt: bool = False
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.again = again
+        self.in_doubt = in_doubt
 
 
 class StoreBusy(StoreError):

@@ -7,9 +7,12 @@ LOCAL), so that a pooler between us and the server may hand out another connecti
 
 from __future__ import annotations
 
+import os
+import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from itertools import count
 from typing import Any
 
 import psycopg
@@ -17,7 +20,8 @@ from psycopg.pq import TransactionStatus
 from psycopg.types.numeric import Int8Dumper
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
-from holdfast.errors import ServerUnreachable, StoreBusy, StoreClosed
+from holdfast.errors import StoreBusy, StoreClosed
+from holdfast.store.postgres.failover import Mark, naps, not_replicated, was_committed
 from holdfast.store.postgres.faults import fault, lost, passed_over
 
 Connection = psycopg.Connection[Any]
@@ -32,8 +36,9 @@ _SILENCE_MS = 300_000
 # A connection that is not there at once is tried again, with longer naps, for so long: a server
 # that restarts, or a standby that takes over, is back by then.
 RECONNECT_WAIT_S = 15.0
-_FIRST_NAP_S = 0.05
-_LONGEST_NAP_S = 1.0
+# The pool is asked for a connection again as often as this: it makes one attempt for each time it
+# is asked, and the server may be back since.
+_ASK_AGAIN_S = 0.5
 
 # "HLDF": our locks among those of others on the same database.
 LOCK_CLASS = 0x484C4446
@@ -50,14 +55,17 @@ _PATIENCE = {
     "tcp_user_timeout": "30000",
     "application_name": "holdfast",
 }
+# Where it names several servers: the one that can be written to is meant, and one that has vanished
+# must not take the time in which the next would have answered.
+_OF_SEVERAL = {"target_session_attrs": "read-write", "connect_timeout": "3"}
 
 
-def complete(url: str) -> str:
-    """The URL with what it does not say."""
+def complete(url: str, *, wanted: Mapping[str, str] = _OF_SEVERAL) -> str:
+    """The URL with what it does not say; `wanted` is said where it names several servers."""
     given = psycopg.conninfo.conninfo_to_dict(url)
-    return psycopg.conninfo.make_conninfo(
-        url, **{k: v for k, v in _PATIENCE.items() if k not in given}
-    )
+    several = "," in str(given.get("host") or given.get("hostaddr") or "")
+    said = {**_PATIENCE, **wanted} if several else _PATIENCE
+    return psycopg.conninfo.make_conninfo(url, **{k: v for k, v in said.items() if k not in given})
 
 
 def connect(url: str) -> Connection:
@@ -70,6 +78,19 @@ def connect(url: str) -> Connection:
 def configure(connection: Connection) -> None:
     """Whole numbers go as bigint whatever their size, so that a statement is prepared once."""
     connection.adapters.register_dumper(int, Int8Dumper)
+
+
+class Writing:
+    """A transaction that is being written: where, and for which hub (0: for none, or for all)."""
+
+    def __init__(self, connection: Connection, transaction: str) -> None:
+        self.connection, self.transaction = connection, transaction
+        self.hub = 0
+        self.warned = False
+
+    def heed(self, notice: psycopg.errors.Diagnostic) -> None:
+        """A server that gives up waiting for its standbys says so, and takes it for done."""
+        self.warned = self.warned or notice.severity_nonlocalized == "WARNING"
 
 
 class Connections:
@@ -86,6 +107,9 @@ class Connections:
     ) -> None:
         self._url, self._address, self._search_path = url, address, search_path
         self._patience_s = patience_s
+        # Marks: whose they are, and which hubs have had theirs cleared away.
+        self._run, self._threads, self._thread = os.urandom(8).hex(), count(1), threading.local()
+        self._tidied: set[int] = set()
         # A server that is set to acknowledge too early is told not to; one that waits for its
         # standbys is left as it is.
         self._commits = "; SET LOCAL synchronous_commit = on" if hasty else ""
@@ -103,7 +127,8 @@ class Connections:
             # Long enough that a busy server keeps its connections, short enough that an idle one
             # gives them back.
             max_idle=300.0,
-            reconnect_timeout=RECONNECT_WAIT_S,
+            # Who waits asks again; naps of the pool's own would only make it later.
+            reconnect_timeout=0.0,
             num_workers=1,
             open=True,
         )
@@ -133,7 +158,7 @@ class Connections:
     @contextmanager
     def writing(
         self, *, durable: bool, whole: bool, wrote: Callable[[str], None] | None = None
-    ) -> Iterator[Connection]:
+    ) -> Iterator[Writing]:
         """A connection in a transaction of its own, with the writer's turn: the whole store's, or
         a place beside the writers of other hubs."""
         begin = (
@@ -145,8 +170,9 @@ class Connections:
         assert connection is not None
         try:
             transaction = self._take_turn(connection, wait=durable, whole=whole)
-            yield connection
-            self._commit(connection, transaction)
+            writing = Writing(connection, transaction)
+            yield writing
+            self._commit(writing, durable=durable)
             if wrote is not None:
                 self._tell_position(connection, wrote)
         finally:
@@ -188,9 +214,7 @@ class Connections:
     ) -> Connection | None:
         """A connection on which the transaction has begun. One that turns out to be dead is put
         away and another tried: nothing was asked of it yet."""
-        ends = time.monotonic() + (self._patience_s or RECONNECT_WAIT_S)
-        nap_s = _FIRST_NAP_S
-        while True:
+        for nap_s in naps(self._patience_s or RECONNECT_WAIT_S):
             connection = self._take(pool)
             try:
                 if only_if and connection.execute(only_if).fetchone() != (True,):
@@ -200,28 +224,36 @@ class Connections:
                 return connection
             except psycopg.Error as error:
                 pool.putconn(connection)
-                if not lost(error) or time.monotonic() > ends:
+                if not lost(error):
                     raise
+                last = error
             time.sleep(nap_s)
-            nap_s = min(_LONGEST_NAP_S, nap_s * 2)
+        raise last
 
     def _take(self, pool: ConnectionPool[Connection]) -> Connection:
-        try:
-            wait_s = BUSY_WAIT_S if pool is self._writers else RECONNECT_WAIT_S
-            return pool.getconn(timeout=self._patience_s or wait_s)
-        except PoolClosed:
-            raise closed(self._address) from None
-        except PoolTimeout:
+        began = time.monotonic()
+        patience_s = self._patience_s or RECONNECT_WAIT_S
+        wait_s = BUSY_WAIT_S if pool is self._writers else patience_s
+        while True:
+            left_s = began + wait_s - time.monotonic()
+            try:
+                return pool.getconn(timeout=min(_ASK_AGAIN_S, max(0.0, left_s)))
+            except PoolClosed:
+                raise closed(self._address) from None
+            except PoolTimeout:
+                if time.monotonic() - began < min(patience_s, wait_s):
+                    continue
             # The pool does not say why; a connection of its own tells.
             try:
                 connect(self._url).close()
             except psycopg.Error as error:
                 raise fault(error, self._address) from None
-            raise StoreBusy(
-                f"All {pool.max_size} connections to {self._address} were in use for as long as we"
-                " wait.",
-                hint="Nothing was written; try again, or run more servers.",
-            ) from None
+            if left_s <= 0:
+                raise StoreBusy(
+                    f"All {pool.max_size} connections to {self._address} were in use for as long"
+                    " as we wait.",
+                    hint="Nothing was written; try again, or run more servers.",
+                )
 
     def _end(self, pool: ConnectionPool[Connection], connection: Connection, how: str) -> None:
         with suppress(psycopg.Error):
@@ -232,38 +264,37 @@ class Connections:
                 connection.execute(how)
         pool.putconn(connection)
 
-    def _commit(self, connection: Connection, transaction: str) -> None:
+    def _commit(self, writing: Writing, *, durable: bool) -> None:
+        connection = writing.connection
         if connection.info.transaction_status == TransactionStatus.INERROR:
             # The server would take COMMIT for ROLLBACK, and say nothing.
             raise passed_over()
-        try:
+        if not durable:
             connection.execute("COMMIT")
+            return
+        mark = Mark(writing.hub, *self._next_mark(), writing.transaction)
+        connection.add_notice_handler(writing.heed)
+        try:
+            connection.execute(f"{mark.written(tidy=mark.hub not in self._tidied)}COMMIT")
         except psycopg.Error as error:
-            if not lost(error):
+            # Asked on a connection of its own: one of the pool may be as dead as this one.
+            if not lost(error) or not was_committed(
+                mark, lambda: connect(self._url), self._local(), self._address, RECONNECT_WAIT_S
+            ):
                 raise
-            if not self._was_committed(transaction, error):
-                raise
+        finally:
+            connection.remove_notice_handler(writing.heed)
+        if writing.warned:
+            raise not_replicated(self._address)
+        self._tidied.add(mark.hub)
 
-    def _was_committed(self, transaction: str, error: psycopg.Error) -> bool:
-        """Whether a transaction was committed whose answer never came. The server knows, and so
-        does a standby that has taken over."""
-        ends = time.monotonic() + RECONNECT_WAIT_S
-        nap_s = _FIRST_NAP_S
-        while time.monotonic() < ends:
-            with suppress(psycopg.Error), connect(self._url) as connection:
-                row = connection.execute(
-                    "SELECT pg_xact_status(%s::xid8)", (transaction,)
-                ).fetchone()
-                status = None if row is None else row[0]
-                if status != "in progress":
-                    return bool(status == "committed")
-            time.sleep(nap_s)
-            nap_s = min(_LONGEST_NAP_S, nap_s * 2)
-        raise ServerUnreachable(
-            f"The connection to {self._address} was cut while a write was being committed, and the"
-            " server could not be asked since; it is not known whether it was written.",
-            hint="Look before you write it again.",
-        ) from error
+    def _next_mark(self) -> tuple[str, int]:
+        """The place of this thread's marks, and how many it has left there."""
+        mine = self._thread
+        if not hasattr(mine, "place"):
+            mine.place, mine.marks = f"{self._run}x{next(self._threads)}", 0
+        mine.marks += 1
+        return mine.place, mine.marks
 
     def close(self) -> None:
         for pool in (self._readers, self._writers):

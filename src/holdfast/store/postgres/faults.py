@@ -103,6 +103,7 @@ def _no_answer(error: psycopg.Error, address: str) -> HoldfastError:
         f" ({words.partition(chr(10))[0].rstrip('.')}).",
         hint="Check that it runs and that the address is right. A write that had not been"
         " acknowledged can be tried again.",
+        again=True,
     )
 
 
@@ -130,7 +131,9 @@ def _no_slot(error: psycopg.Error, address: str) -> HoldfastError:
 
 def _stopping(error: psycopg.Error, address: str) -> HoldfastError:
     return ServerUnreachable(
-        f"The server of {address} is starting or stopping.", hint="Try again in a moment."
+        f"The server of {address} is starting or stopping.",
+        hint="Try again in a moment.",
+        again=True,
     )
 
 
@@ -138,11 +141,14 @@ def _cut(error: psycopg.Error, address: str) -> HoldfastError:
     return ServerUnreachable(
         f"The connection to {address} was cut ({_said(error)}).",
         hint="What was not acknowledged was not written; try again.",
+        again=True,
     )
 
 
 def _busy(error: psycopg.Error, address: str) -> HoldfastError:
-    return StoreBusy(f"Other writers were in the way at {address} ({_said(error)}).", hint=_NOTHING)
+    return StoreBusy(
+        f"Other writers were in the way at {address} ({_said(error)}).", hint=_NOTHING, again=True
+    )
 
 
 def _waited(error: psycopg.Error, address: str) -> HoldfastError:

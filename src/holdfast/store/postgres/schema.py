@@ -103,6 +103,19 @@ _MEMORIES = f"""
 # stand for the name: it may be longer than an index entry can be.
 _AUDIENCE = "hashtextextended(CASE boundary WHEN 'private' THEN owner ELSE '' END, 0)"
 
+# A table that comes later is for the roles that use the others.
+_SAME_RIGHTS = f"""
+DO $$
+DECLARE one name;
+BEGIN
+    FOR one IN SELECT DISTINCT r.rolname FROM pg_class c, aclexplode(c.relacl) a, pg_roles r
+        WHERE c.oid = '{SCHEMA}.records'::regclass AND a.privilege_type = 'INSERT'
+        AND r.oid = a.grantee AND a.grantee <> c.relowner
+    LOOP
+        EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON {SCHEMA}.{{table}} TO %I', one);
+    END LOOP;
+END $$"""
+
 MIGRATIONS: tuple[Migration, ...] = (
     Migration(
         1,
@@ -361,6 +374,24 @@ MIGRATIONS: tuple[Migration, ...] = (
             "CREATE INDEX turn_words_words ON turn_words USING gin (words)",
         ),
     ),
+    Migration(
+        2,
+        "marks of writes, for who has lost the line while one was being committed",
+        oldest=1,
+        tables=(
+            # A row for each thread that has written; those of no hub have hub 0 (see failover.py).
+            Table(
+                "commits",
+                f"""
+    hub_id bigint NOT NULL,
+    place {_TEXT} NOT NULL,
+    mark bigint NOT NULL,
+    at timestamptz NOT NULL,
+    PRIMARY KEY (hub_id, place)""",
+            ),
+        ),
+        after=(_SAME_RIGHTS.format(table="commits"),),
+    ),
 )
 
 NEWEST = MIGRATIONS[-1].version
@@ -401,6 +432,7 @@ OF_A_HUB = (
     "agreed",
     "clashes",
     "records",
+    "commits",
     "hub_counts",
 )
 

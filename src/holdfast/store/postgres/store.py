@@ -119,10 +119,12 @@ class PostgresStore:
                     durable=durable,
                     whole=hub is None,
                     wrote=None if self._standby is None else self._standby.wrote,
-                ) as connection,
+                ) as writing,
             ):
                 turn = Turn(self.address, hub, wait=durable)
-                writer = PostgresWriter(WritingSession(connection, viewer, turn))
+                session = WritingSession(writing.connection, viewer, turn)
+                writing.hub = session.own_hub
+                writer = PostgresWriter(session)
                 yield writer
                 writer.finish()
         finally:

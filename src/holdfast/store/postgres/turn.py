@@ -38,9 +38,9 @@ class WritingSession(Session):
         super().__init__(connection, viewer)
         self._turn = turn
         self._has_no_hub = turn.hub is None
-        if turn.hub:
-            # At once, and not when it is first asked for: writers wait at the beginning.
-            self.hub(turn.hub)
+        # At once, and not when it is first asked for: writers wait at the beginning. Which hub the
+        # write is for; 0 where it is for none, or for all.
+        self.own_hub = max(0, self.hub(turn.hub)) if turn.hub else 0
 
     def _find_hub(self, hub_id: str) -> int | None:
         if self._turn.hub not in (None, hub_id):

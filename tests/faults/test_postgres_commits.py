@@ -1,0 +1,170 @@
+"""A write whose end was not heard: what is said about it is the truth, whoever is asked."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from holdfast.errors import ServerUnreachable
+from tests.postgres_server import ROLE, Server, database, databases, make_server
+
+psycopg = pytest.importorskip("psycopg")
+pytest.register_assert_rewrite("holdfast.testing.conformance")
+
+from holdfast.store.postgres import PostgresStore, migrate  # noqa: E402 - needs the extra
+from holdfast.store.postgres.connections import connect  # noqa: E402
+from holdfast.store.postgres.failover import Mark, was_committed  # noqa: E402
+from holdfast.store.postgres.schema import MIGRATIONS  # noqa: E402
+from holdfast.testing.conformance.base import (  # noqa: E402 - its assertions are rewritten
+    HUB,
+    make_hub,
+    make_memory,
+    put,
+)
+
+pytestmark = pytest.mark.faults
+
+
+@pytest.fixture
+def url() -> Iterator[str]:
+    with database() as found:
+        yield found
+
+
+@pytest.fixture
+def store(url: str) -> Iterator[PostgresStore]:
+    opened = PostgresStore(url)
+    with opened.write() as writer:
+        writer.add_hub(make_hub())
+    yield opened
+    opened.close()
+
+
+def _asked(store: PostgresStore, url: str, mark: Mark) -> bool:
+    local = store._connections._local()
+    return was_committed(mark, lambda: connect(url), local, store.address, wait_s=2)
+
+
+def test_another_transaction_of_the_same_number_is_not_taken_for_ours(
+    store: PostgresStore, url: str
+) -> None:
+    """A standby that takes over gives out numbers that the dead primary had given out too."""
+    with store.write() as writer:
+        row = writer._session.connection.execute("SELECT pg_current_xact_id()::text").fetchone()
+        put(writer, make_memory(1))
+    assert row is not None
+    (committed,) = row
+    assert not _asked(store, url, Mark(0, "nobody", 1, committed))
+    (place, number) = store._connections._next_mark()
+    assert _asked(store, url, Mark(0, place, number - 1, committed))
+    assert not _asked(store, url, Mark(0, place, number, committed))
+
+
+def test_a_number_that_a_server_has_not_come_to_is_not_there(
+    store: PostgresStore, url: str
+) -> None:
+    assert not _asked(store, url, Mark(0, "nobody", 1, str(2**40)))
+
+
+def test_a_write_that_may_still_happen_is_waited_for(store: PostgresStore, url: str) -> None:
+    with psycopg.connect(url) as slow:
+        row = slow.execute("SELECT pg_current_xact_id()::text").fetchone()
+        with pytest.raises(ServerUnreachable, match="not known whether") as caught:
+            was_committed(
+                Mark(0, "slow", 1, row[0]),
+                lambda: connect(url),
+                store._connections._local(),
+                store.address,
+                wait_s=0.1,
+            )
+    assert caught.value.in_doubt
+    assert not caught.value.again
+
+
+def test_marks_are_few_and_old_ones_go(store: PostgresStore, url: str) -> None:
+    def marks(hub: str) -> int:
+        with psycopg.connect(url) as connection:
+            row = connection.execute(
+                "SELECT count(*) FROM holdfast.commits WHERE hub_id"
+                " = coalesce((SELECT hub_id FROM holdfast.hubs WHERE id = %s), 0)",
+                (hub,),
+            ).fetchone()
+        return int(row[0])
+
+    for number in range(1, 4):
+        with store.write(hub=HUB) as writer:
+            put(writer, make_memory(number))
+    assert marks(HUB) == 1
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("UPDATE holdfast.commits SET at = at - interval '2 days'")
+    other = PostgresStore(url)
+    with other.write(hub=HUB) as writer:
+        put(writer, make_memory(4))
+    other.close()
+    assert marks(HUB) == 1
+    with store.write() as writer:
+        writer.drop_hub(HUB)
+    assert marks(HUB) == marks("none")
+
+
+def test_roles_that_were_let_in_before_write_after_an_upgrade(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made = databases()
+    name = made.make_empty()
+    with monkeypatch.context() as before:
+        before.setattr(migrate, "MIGRATIONS", MIGRATIONS[:1])
+        before.setattr(migrate, "NEWEST", 1)
+        before.setattr("holdfast.store.postgres.roles.MIGRATIONS", MIGRATIONS[:1])
+        with connect(made.url(name)) as connection:
+            migrate.prepare(connection, "here", partitions=1)
+        made._let_in(name)
+    PostgresStore(made.url(name)).close()
+    programs = PostgresStore(made.url(name, ROLE))
+    with programs.write() as writer:
+        writer.add_hub(make_hub())
+        put(writer, make_memory(1))
+    programs.close()
+    made.drop(name)
+
+
+@pytest.fixture
+def waiting_server() -> Iterator[Server]:
+    """A server that waits for a standby which is not there."""
+    if os.environ.get("HOLDFAST_TEST_POSTGRES"):
+        pytest.skip("a server that others use is not set up anew")
+    server = make_server()
+    yield server
+    server.stop()
+
+
+def test_a_write_that_no_standby_has_is_not_called_done(waiting_server: Server) -> None:
+    """Somebody ends the wait by hand: the server then says that it is done, with a warning."""
+    url = waiting_server.url("postgres")
+    store = PostgresStore(url, partitions=1)
+    with store.write() as writer:
+        writer.add_hub(make_hub())
+    caught: list[ServerUnreachable] = []
+
+    def write() -> None:
+        with pytest.raises(ServerUnreachable, match="standby") as error, store.write() as writer:
+            put(writer, make_memory(1))
+        caught.append(error.value)
+
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
+        connection.execute("SELECT pg_reload_conf()")
+        writing = threading.Thread(target=write)
+        writing.start()
+        waits = "SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
+        while (row := connection.execute(waits).fetchone()) is None:
+            threading.Event().wait(0.01)
+        connection.execute("SELECT pg_cancel_backend(%s)", row)
+        writing.join(30)
+        connection.execute("ALTER SYSTEM RESET synchronous_standby_names")
+        connection.execute("SELECT pg_reload_conf()")
+    assert caught[0].in_doubt
+    store.close()
