@@ -26,6 +26,7 @@ from holdfast.passes.in_files import in_files
 from holdfast.passes.told import logger
 from holdfast.text.guard import instruction_shaped
 from holdfast.text.normalise import content_hash
+from holdfast.text.secrets import PLACEHOLDER
 
 if TYPE_CHECKING:
     from holdfast.domain.hub import Hub
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from holdfast.engine.jobs import Job
     from holdfast.llm.base import Model
     from holdfast.store.base import Writer
+    from holdfast.text.grounding import Span
 
 WORK = jobs.JOURNAL
 # A turn holds a few facts; a model that finds more is making them up.
@@ -106,6 +108,9 @@ def _work_on(core: Core, home: str, job: Job, stop: Callable[[], bool]) -> None:
             from holdfast.passes.journal_talk import by_model
 
             by_model(theirs, hub, model, proposed)
+            # Where all it said was made up, what the rules find is better than nothing; and what
+            # somebody asks to be remembered hangs on no model.
+            by_rules(proposed, explicit_only=not proposed.is_all_made_up)
     except (ModelError, InvalidSetting) as error:
         if stop():
             raise Stopped from None
@@ -241,6 +246,9 @@ class Proposed:
             found = ground(text, said, at=heard.at, quote=quote)
             if isinstance(found, Unsupported):
                 return self._drop(why, text)
+        if _is_about_secret(said, found):
+            # 'The gate code is' tells nobody anything, and the code itself is not kept.
+            return self._drop("secret", text)
         metadata: dict[str, object] = {SAID_BY: ASSISTANT} if role == ASSISTANT else {}
         if explicit:
             metadata[EXPLICIT] = True
@@ -263,9 +271,29 @@ class Proposed:
         )
         return ""
 
+    @property
+    def is_all_made_up(self) -> bool:
+        """Whether something was proposed, and nothing of it was said."""
+        return bool(self.dropped) and not self.proposals
+
+    def speaks_of(self, start: int, end: int) -> bool:
+        """Whether something was proposed of these words of the user."""
+        return any(
+            one.said == self.heard.user and one.origin.start < end and one.origin.end > start
+            for one in self.proposals
+            if one.origin is not None
+        )
+
     def _drop(self, reason: str, text: str) -> str:
         self.dropped.append(Noted("dropped", reason, text))
         return reason
+
+
+def _is_about_secret(said: str, found: Span) -> bool:
+    """Whether a secret was replaced in these words, or right behind them."""
+    if PLACEHOLDER.search(said, found.start, found.end):
+        return True
+    return PLACEHOLDER.match(said[found.end :].lstrip(" \t:=\"'")) is not None
 
 
 def _trust(role: str, text: str) -> Trust:
@@ -276,12 +304,15 @@ def _trust(role: str, text: str) -> Trust:
     return "user" if role == "user" else "agent"
 
 
-def by_rules(proposed: Proposed) -> None:
-    """What the rules find in the user's words."""
+def by_rules(proposed: Proposed, *, explicit_only: bool = False) -> None:
+    """What the rules find in the user's words, where nothing was proposed of these words yet; or
+    only what the user asks to be remembered."""
     from holdfast.text.capture import capture
 
     said = proposed.heard.user
     for one in capture(said, at=proposed.heard.at, speaker=proposed.heard.speaker):
+        if (explicit_only and not one.explicit) or proposed.speaks_of(one.start, one.end):
+            continue
         proposed.add(
             one.text,
             quote=said[one.start : one.end],

@@ -52,7 +52,7 @@ BROKEN: dict[str, Behaviour] = {
 ODD: dict[str, Behaviour] = {
     "unknown tool": reply(OPENAI.calls("rm", {"path": "/"})),
     "arguments that are none": reply(OPENAI.calls("remember", "{{{")),
-    "made up": reply(OPENAI.calls("remember", {"content": "Has a yacht in Monaco"})),
+    "made up": reply(OPENAI.calls("remember", {"content": "Owns a yacht in Monaco"})),
     "endless calls": ENDLESS,
     "chatter": reply(OPENAI.says("Sure! I have noted that the user owns a yacht.")),
 }
@@ -103,7 +103,7 @@ def test_an_endpoint_that_fails_costs_three_attempts_at_most_and_no_turn(
 
 
 @pytest.mark.parametrize("name", ODD)
-def test_a_model_that_talks_nonsense_stores_nothing_and_is_asked_twice_at_most(
+def test_a_model_that_talks_nonsense_stores_none_of_it_and_is_asked_twice_at_most(
     opened: Opener, clock: FixedClock, name: str
 ) -> None:
     with serving(ODD[name]) as server:
@@ -111,7 +111,8 @@ def test_a_model_that_talks_nonsense_stores_nothing_and_is_asked_twice_at_most(
         hub.observe_turn("I use vim for everything.", "A fine choice.")
         attempts(memory, clock)
         assert len(server.heard) <= 2
-    assert hub.list() == []
+    kept = ["Uses vim for everything"] if name == "made up" else []
+    assert [one.content for one in hub.list()] == kept
     assert hub.jobs() == []
     assert len(hub.turns()) == 2
 

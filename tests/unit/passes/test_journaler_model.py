@@ -171,9 +171,40 @@ def test_whatever_a_model_says_the_turn_is_done_with_after_two_rounds(
     hub.observe_turn("I live in Berlin.", "Nice.")
     noted(memory)
     assert len(model.asked) <= 2
-    assert texts(hub) == []
+    # Where it only made things up, the rules have had their turn.
+    assert texts(hub) in ([], ["Lives in Berlin"])
     assert hub.jobs() == []
     assert len(hub.turns()) == 2
+
+
+def test_where_all_a_model_says_is_made_up_the_rules_do_the_work(opened: Opener) -> None:
+    model = ScriptedModel([call("remember", {"content": "Owns a yacht in Monaco"}), ""])
+    memory, hub = opened_hub(opened, model)
+    hub.observe_turn("I live in Berlin.", "Nice.")
+    noted(memory)
+    assert texts(hub) == ["Lives in Berlin"]
+    assert hub.captured()[0].outcomes == {"queued": 1, "stored": 1, "dropped": 1}
+
+
+def test_a_model_that_finds_nothing_worth_keeping_is_believed(opened: Opener) -> None:
+    memory, hub = opened_hub(opened, ScriptedModel([""]))
+    hub.observe_turn("I live in Berlin.", "Nice.")
+    noted(memory)
+    assert texts(hub) == []
+
+
+def test_what_a_user_asks_to_be_remembered_hangs_on_no_model(opened: Opener) -> None:
+    said = "Remember that the gate is green. I live in Berlin."
+    model = ScriptedModel(["", call("remember", {"content": "The gate is green"}), ""])
+    memory, hub = opened_hub(opened, model)
+    hub.observe_turn(said, "I will.")
+    noted(memory)
+    (made,) = hub.list(layer="journal")
+    assert (made.content, made.metadata["explicit"]) == ("The gate is green", True)
+    hub.observe_turn(said, "I will.")
+    noted(memory)
+    # The model and the rules speak of the same words: that is one mention.
+    assert hub.get(made.id).mention_count == 2
 
 
 def test_a_model_that_proposes_without_end_is_cut_short(opened: Opener) -> None:

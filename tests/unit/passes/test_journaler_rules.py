@@ -107,9 +107,12 @@ def test_one_undo_takes_back_a_turn_and_its_line_in_the_file(
 
 def test_a_secret_is_not_noted(memory: Holdfast, hub: HubMemory) -> None:
     key = "sk-ant-api03-" + "Ab3" * 31 + "xxAA"
-    hub.observe_turn(f"Remember that my key is {key}", "I will.")
+    hub.observe_turn(f"Remember that my key is {key}. Remember that the gate is green.", "")
+    hub.observe_turn("Remember that the gate code is 4711.", "I will.")
     noted(memory)
-    assert all(key not in text for text in texts(hub))
+    # Nor what is left of a sentence when the secret is gone.
+    assert texts(hub) == ["The gate is green"]
+    assert hub.captured()[0].reasons == {"dropped: secret": 2}
 
 
 def test_orders_in_disguise_wait_for_review(memory: Holdfast, hub: HubMemory) -> None:
