@@ -35,11 +35,11 @@ class RemotePeople:
         return values.org_of(self._send("POST", "/orgs", {"name": name}))
 
     def rename_org(self, org: str, new: str) -> Org:
-        return values.org_of(self._send("PATCH", f"/orgs/{part(org)}", {"name": new}))
+        return values.org_of(self._send("PATCH", self._path("org", org), {"name": new}))
 
     def remove_org(self, org: str) -> Org:
         """Ends an organisation that has no teams any more."""
-        found = values.org_of(self.server.get(f"/orgs/{part(org)}")["data"])
+        found = values.org_of(self.server.get(self._path("org", org))["data"])
         self._send("DELETE", f"/orgs/{found.id}")
         return found
 
@@ -48,18 +48,18 @@ class RemotePeople:
         found = [values.team_of(one) for one in self.server.get("/teams")["data"]]
         if org is None:
             return found
-        org_id = self.server.get(f"/orgs/{part(org)}")["data"]["id"]
+        org_id = self.server.get(self._path("org", org))["data"]["id"]
         return [team for team in found if team.org_id == org_id]
 
     def create_team(self, name: str, *, org: str) -> Team:
         return values.team_of(self._send("POST", "/teams", {"name": name, "org": org}))
 
     def rename_team(self, team: str, new: str) -> Team:
-        return values.team_of(self._send("PATCH", f"/teams/{part(team)}", {"name": new}))
+        return values.team_of(self._send("PATCH", self._path("team", team), {"name": new}))
 
     def remove_team(self, team: str) -> Team:
         """Ends a team. Its hubs stay, for their members; what was for the team is then for them."""
-        found = values.team_of(self.server.get(f"/teams/{part(team)}")["data"])
+        found = values.team_of(self.server.get(self._path("team", team))["data"])
         self._send("DELETE", f"/teams/{found.id}")
         return found
 
@@ -159,8 +159,20 @@ class RemotePeople:
             hub_id = self.hub(hub).id
             return "hub", hub_id, f"/hubs/{hub_id}"
         scope: ScopeKind = "org" if team is None else "team"
-        found = self.server.get(f"/{scope}s/{part(team or org or '')}")["data"]["id"]
+        found = self.server.get(self._path(scope, team or org or ""))["data"]["id"]
         return scope, found, f"/{scope}s/{found}"
+
+    def _path(self, scope: ScopeKind, name: str) -> str:
+        """Where a team or an organisation is on the server. A slash cannot stand in a part of a
+        path: a name with one is looked up first."""
+        if "/" in name:
+            from holdfast.engine.teams import one_of
+
+            if scope == "org":
+                name = one_of(scope, self.orgs(), name).id
+            else:
+                name = one_of(scope, self.teams(), name).id
+        return f"/{scope}s/{part(name)}"
 
     def _send(self, method: str, path: str, body: Any = None) -> Any:
         return self.server.send(method, path, body, once=False)["data"]

@@ -179,6 +179,20 @@ def test_organisations_and_teams_through_a_server(guarded: Served) -> None:
         assert (ada.orgs(), ada.teams()) == ([], [])
 
 
+def test_names_may_hold_what_paths_are_made_of(guarded: Served) -> None:
+    with holdfast.Client(guarded.url, guarded.key(actor="ada"), hub="work") as ada:
+        org = ada.create_org("R&D / ümlaut?#%")
+        team = ada.create_team("a/b", org="R&D / ümlaut?#%")
+        for where in ({"team": "a/b"}, {"org": "R&D / ümlaut?#%"}, {"hub": "work"}):
+            assert ada.set_member("bob/x y?#%2F", "viewer", **where).actor == "bob/x y?#%2F"
+            assert "bob/x y?#%2F" in [one.actor for one in ada.members(**where)]
+            ada.remove_member("bob/x y?#%2F", **where)
+            assert [one.actor for one in ada.members(**where)] == ["ada"]
+        assert ada.rename_team("a/b", "../orgs").name == "../orgs"
+        assert ada.remove_team("../orgs").id == team.id
+        assert ada.remove_org("R&D / ümlaut?#%").id == org.id
+
+
 def test_a_client_has_the_methods_about_people_that_an_open_memory_has() -> None:
     import inspect
 

@@ -50,7 +50,7 @@ class _Place(NamedTuple):
 
 
 def routes_for(scope: ScopeKind, word: str) -> APIRouter:
-    """Members of, and invitations to, one kind of place."""
+    """Members of, and invitations to, one kind of place. A person's name may hold a slash."""
     router = APIRouter(prefix=f"/{scope}s/{{{scope}_id}}", tags=["people"])
     named = Path(alias=f"{scope}_id", description=f"The {word}, by id or name.")
 
@@ -63,7 +63,7 @@ def routes_for(scope: ScopeKind, word: str) -> APIRouter:
         found = access.members(call.memory.core, scope, place.id)
         return {"data": [plain_member(member) for member in found]}
 
-    @router.put("/members/{actor}", response_model=One[MemberOut])
+    @router.put("/members/{actor:path}", response_model=One[MemberOut])
     def set_member(call: Calling, actor: str, new: NewRole, place_id: str = named) -> Any:
         """Adds a member, or changes their role. Only an owner makes owners, or changes one."""
         place = _place(call, scope, place_id, "manage")
@@ -71,7 +71,7 @@ def routes_for(scope: ScopeKind, word: str) -> APIRouter:
         member = access.set_member(call.guest.core, scope, place.id, actor, new.role)
         return {"data": plain_member(member)}
 
-    @router.delete("/members/{actor}", response_model=One[Removed])
+    @router.delete("/members/{actor:path}", response_model=One[Removed])
     def remove_member(call: Calling, actor: str, place_id: str = named) -> Any:
         """Takes a member's role away; anyone may leave."""
         key = call.guest.key
