@@ -153,11 +153,18 @@ def _carries_on(part: Part, run: Sequence[Clause]) -> bool:
         if last and base_form(last[0]) not in known:
             return False
         words = words_of(after.text)
-        if words[:1] and words[0] in _POSSESSIVES and base_form(words[1]) not in known:
-            return False
+        if words[:1] and words[0] in _POSSESSIVES:
+            if base_form(words[1] if len(words) > 1 else "") not in known:
+                return False
+        elif words[:1] and words[0] not in _PRONOUNS:
+            # It has a verb of its own: 'bought a bike for 50 and sold a car for 500'.
+            verb = of_sense(words)[:1]
+            if verb and base_form(verb[0]) not in known:
+                return False
     return True
 
 
+_PRONOUNS = frozenset(["he", "she", "they", "it", "this", "that", "there", "these", "those"])
 _POSSESSIVES = frozenset(["his", "her", "their", "its"])
 
 

@@ -39,6 +39,8 @@ def same_links(claim: Sequence[str], said: Sequence[str]) -> bool:
             continue
         places = [place for place, key in enumerate(keys) if key == base_form(word)]
         own = _governor(claim, at)
+        if own and places and all(_is_of_another(claim, at, said, place) for place in places):
+            return False
         if places and all(not _fits(own, claim, at, said, place) for place in places):
             return False
     return _same_order(claim, keys, said) and _nothing_done_between(claim, keys, said)
@@ -71,6 +73,21 @@ def _fits(own: str, claim: Sequence[str], at: int, said: Sequence[str], place: i
     if own == "to" and not given:
         return _before(claim, at) == _before(said, place)
     return own not in _STRICT and given not in _STRICT
+
+
+def _is_of_another(claim: Sequence[str], at: int, said: Sequence[str], place: int) -> bool:
+    """'Redis for queues and Memcached for caching' does not say Redis for caching: after an 'and',
+    what is 'for' something is the last thing before it."""
+    head = _before(claim, at)
+    nearest = _before(said, place)
+    known = {base_form(word) for word in claim}
+    if not head or (nearest in known and nearest == head):
+        return False
+    keys = [base_form(word) for word in said]
+    if head not in keys:
+        return False
+    there = keys.index(head)
+    return "and" in said[min(there, place) : max(there, place)]
 
 
 def _before(words: Sequence[str], at: int) -> str:

@@ -15,6 +15,7 @@ from holdfast.text.word_forms import base_form
 _SELF = frozenset(["i", "we", "let's", "user"])
 _BE = frozenset(["is", "are", "am", "was", "were", "be", "been", "being", "im", "m", "s", "re"])
 _HAVE = frozenset(["has", "have", "had", "having"])
+_IS = frozenset(["is", "are", "am"])
 # Who has something says so with one of these.
 _OWNING = frozenset(["have", "has", "had", "got", "own", "owns", "my", "our", "with", "mine"])
 # Words before the verb that say how, how often or when.
@@ -32,10 +33,11 @@ _ENDING = frozenset(base_form(word) for word in ("stopped", "quit", "gave", "cea
 
 def same_verb(part: Part, run: Sequence[Clause]) -> bool:
     """Whether the verb of the claim is the one that the speaker is the subject of."""
-    if part.subject != "self":
-        return True
     claim = [word for word in part.words if word not in _SELF and word not in _ADVERBS]
     said = [word for one in run for word in words_of(one.text)]
+    if part.subject != "self":
+        # Who recommended a dentist is none.
+        return not _IS.intersection(claim) or bool(_BE.intersection(said))
     verb = next((word for word in claim if word not in STOP_WORDS or word in _BE | _HAVE), "")
     if verb in _HAVE and "been" not in claim:
         return bool(_OWNING.intersection(said))
