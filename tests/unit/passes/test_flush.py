@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 
 from holdfast import Holdfast, HubMemory, InvalidInput
+from holdfast.domain.observed import Flushed
+from holdfast.passes import flush
+from holdfast.passes.journaler import Proposed
 from holdfast.passes.work import work_until_done
 from holdfast.testing import FixedClock
 from tests.unit.passes.conftest import Opener
@@ -122,3 +125,21 @@ def test_many_turns_are_bounded(hub: HubMemory) -> None:
         hub.log_turn("user", f"My locker number is {number}.")
     assert hub.flush().turns <= 200
     assert hub.flush().turns == 0
+
+
+def test_two_flushes_at_once_capture_once(hub: HubMemory, monkeypatch: pytest.MonkeyPatch) -> None:
+    hub.log_turn("user", "I use vim for everything.")
+    inner: list[Flushed] = []
+    real = flush.by_rules
+
+    def meanwhile(proposed: Proposed) -> None:
+        real(proposed)
+        if not inner:
+            inner.append(Flushed(""))
+            inner.append(hub.flush())
+
+    monkeypatch.setattr(flush, "by_rules", meanwhile)
+    outer = hub.flush()
+    assert (outer.turns, inner[1].turns) == (0, 1)
+    (made,) = hub.list(layer="journal")
+    assert made.mention_count == 1
