@@ -72,7 +72,20 @@ def _fits(own: str, claim: Sequence[str], at: int, said: Sequence[str], place: i
         return _before(claim, at) != "" and _before(claim, at) == _before(said, place)
     if own == "to" and not given:
         return _before(claim, at) == _before(said, place)
+    if not own and given in _LOOSE and _is_further(claim, at, said, place):
+        return False
     return own not in _STRICT and given not in _STRICT
+
+
+def _is_further(claim: Sequence[str], at: int, said: Sequence[str], place: int) -> bool:
+    """Whether something else stood where the claim puts a word: who manages the budget for five
+    people does not manage them."""
+    head, known = _before(claim, at), {base_form(word) for word in claim}
+    keys = [base_form(word) for word in said[:place]]
+    if not head or head not in keys:
+        return False
+    between = range(keys.index(head) + 1, place)
+    return any(not _is_small(said[one]) and keys[one] not in known for one in between)
 
 
 def _is_of_another(claim: Sequence[str], at: int, said: Sequence[str], place: int) -> bool:
