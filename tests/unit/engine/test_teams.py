@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +12,22 @@ from holdfast import AlreadyExists, Conflict, Holdfast, HubMemory, InvalidInput,
 from holdfast.domain.record import NO_HUB
 from holdfast.engine import access, belongings, invites, keys, repair, teams
 from holdfast.guest import Guest
+from holdfast.store.inmemory import InMemoryStore
+from holdfast.testing import open_for_tests
+from holdfast.wiring import open_store
+from tests.postgres_server import database
+
+
+@pytest.fixture(params=["sqlite", "memory", "postgresql"])
+def memory(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Holdfast]:
+    """On every store: what is found by its beginning depends on the order that a store keeps."""
+    if request.param == "postgresql":
+        with database() as url, open_for_tests(tmp_path, store=open_store(url)) as opened:
+            yield opened
+        return
+    store = InMemoryStore() if request.param == "memory" else None
+    with open_for_tests(tmp_path, store=store) as opened:
+        yield opened
 
 
 def guest(memory: Holdfast, actor: str, **scope: Any) -> Guest:
