@@ -12,6 +12,7 @@ from holdfast import engine
 from holdfast.arguments import draft_from, filter_from, states_from, to_draft
 from holdfast.domain.memory import STATES
 from holdfast.domain.query import SHOWN_STATES, Filter
+from holdfast.done_again import done_again
 from holdfast.engine.core import require_hub
 from holdfast.errors import InvalidInput
 from holdfast.hub_files import HubFiles
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 list_ = list
 
 
+@done_again
 @keep_in_step
 class HubMemory(HubFiles, HubPast, HubPasses):
     """One hub: remember, recall, change, look back."""

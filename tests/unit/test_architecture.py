@@ -25,7 +25,7 @@ LAYERS = (
     ("passes",),
     ("wiring",),
     (
-        *("library", "people", "in_step", "arguments", "guest", "client"),
+        *("library", "people", "in_step", "done_again", "arguments", "guest", "client"),
         *("hub_memory", "hub_base", "hub_files", "hub_log", "hub_past", "hub_passes"),
     ),
     ("sources",),

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, cast
 
 from holdfast.domain.change import Revision
+from holdfast.engine.attempts import note_commit
 from holdfast.engine.redact import KIND, Redactor
 
 if TYPE_CHECKING:
@@ -58,6 +59,8 @@ class _GuardedStore:
         ):
             yield cast("Writer", _GuardedWriter(writer, redactor))
         redactor.committed()
+        if durable:
+            note_commit()
 
 
 class _GuardedWriter:
