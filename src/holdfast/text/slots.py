@@ -16,7 +16,7 @@ from holdfast.text.slots_fill import RELATIONS, Relation, Verdict, filled
 from holdfast.text.slots_keys import by_key
 from holdfast.text.slots_values import by_slot
 from holdfast.text.slots_wording import by_denial, by_number, by_state
-from holdfast.text.statements import Statement, core_stems, read
+from holdfast.text.statements import Statement, core_stems, read, turned_around
 
 __all__ = [
     "RELATIONS",
@@ -97,4 +97,6 @@ def compare(new: str, old: str) -> Verdict:
 def _says_the_same(now: Statement, then: Statement) -> bool:
     first, second = core_stems(now.body), core_stems(then.body)
     flags = (now.denied, now.past, now.owned) == (then.denied, then.past, then.owned)
-    return bool(first) and first == second and flags and now.ended == then.ended
+    if not first or first != second or not flags or now.ended != then.ended:
+        return False
+    return not turned_around(now.body, then.body)

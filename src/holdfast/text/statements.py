@@ -110,7 +110,7 @@ _LABEL = re.compile(rf"^({_NAME}): +(?=\S+ \S+)")
 _SIGNS = {
     "denied": """
         not never neither nor no nobody nothing none without stopped stops quit gave given ceased
-        hardly rarely dropped ditched abandoned refuses avoids lacks
+        hardly rarely dropped ditched abandoned refuses avoids lacks against
     """,
     "ended": "longer any anymore stopped quit gave given ceased dropped ditched abandoned",
     "begun": """
@@ -138,6 +138,7 @@ _PATTERNS = {
     "denied": (
         r"(?i)\b(?:not|never|neither|nor|no longer|nobody|nothing|none|without|stopped|stops|quit"
         r"|gave up|given up|ceased|hardly|rarely|dropped|ditched|abandoned|refuses|avoids|lacks"
+        r"|(?:decided|opted|voted|chose|chosen|advised|is|are|am) against"
         r"|no(?! (?:longer|later|\d)\b)(?= [a-z]))\b"
     ),
     "ended": (
@@ -254,12 +255,63 @@ _SMALL = frozenset(
 )
 
 
+_WORD = re.compile(r"[^\W_]+(?:[.+#'&/-][^\W_]+)*[+#]*")
+
+
 def core_stems(body: str) -> list[str]:
     """The stems of what is said, without denial, time and small words, in their order."""
-    words = re.findall(r"[^\W_]+(?:[.+#'&/-][^\W_]+)*[+#]*", fold(body))
-    return [
-        stem
-        for word in words
-        if word not in _SMALL and word not in STOP_WORDS
-        for stem in (terms(word) if not any(c.isdigit() for c in word) else [word])
-    ]
+    return [stem for word in _WORD.findall(fold(body)) for stem in _stems(word)]
+
+
+def _stems(word: str) -> list[str]:
+    if word in _SMALL or word in STOP_WORDS:
+        return []
+    return [word] if any(c.isdigit() for c in word) else terms(word)
+
+
+# Small words that turn what is said around: by themselves, or where the other statement has their
+# opposite in the same place.
+_TURN = frozenset(["against", "out", "off", "down", "few", "over", "than"])
+_OPPOSITES = frozenset(
+    frozenset(pair.split())
+    for pair in (
+        "from to", "from into", "from at", "from in", "in out", "on off", "up down", "over under",
+        "for against", "for with", "above below", "before after", "at after", "at before",
+    )
+)  # fmt: skip
+
+
+def turned_around(one: str, other: str) -> bool:
+    """Whether small words make two bodies with the same stems say different things: to move from a
+    town and to a town. The stems of one may be some of those of the other."""
+    first, second = _with_turns(one), _with_turns(other)
+    if len(first) > len(second):
+        first, second = second, first
+    remaining = iter(second)
+    for stem, turns in first:
+        for also, others in remaining:
+            if also == stem:
+                if _turned(turns - others, others - turns):
+                    return True
+                break
+    return False
+
+
+def _turned(here: frozenset[str], there: frozenset[str]) -> bool:
+    if _TURN & (here | there):
+        return True
+    return any(frozenset((one, other)) in _OPPOSITES for one in here for other in there)
+
+
+def _with_turns(body: str) -> list[tuple[str, frozenset[str]]]:
+    """The stems of a body, each with the small words before it; '' is its end."""
+    found: list[tuple[str, frozenset[str]]] = []
+    before: set[str] = set()
+    for word in _WORD.findall(fold(body)):
+        stems = _stems(word)
+        if not stems:
+            before.add(word)
+        for stem in stems:
+            found.append((stem, frozenset(before)))
+            before.clear()
+    return [*found, ("", frozenset(before))]

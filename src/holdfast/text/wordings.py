@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 
 from holdfast.text.quantities import numbers_in
-from holdfast.text.statements import Statement, core_stems, read
+from holdfast.text.statements import Statement, core_stems, read, turned_around
 from holdfast.text.terms import fold
 
 # Of the words of both, this share is in both; with fewer, they are about different things however
@@ -17,7 +17,7 @@ _SHARED_LEAST = 0.6
 _LIMITS = frozenset(
     """
     only except sometimes rarely hardly seldom occasionally mostly partly almost nearly until unless
-    if when while
+    if when while instead rather
     """.split()  # noqa: SIM905
 )
 
@@ -32,7 +32,7 @@ def adds_nothing(new: str, old: str) -> bool:
     if not first or first[:1] != second[:1]:
         return False
     remaining = iter(second)
-    return all(stem in remaining for stem in first)
+    return all(stem in remaining for stem in first) and not turned_around(now.body, then.body)
 
 
 # Words of which two differ in sense though a model finds them near: where both statements have one

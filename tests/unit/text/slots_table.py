@@ -194,6 +194,10 @@ CONTRADICTS = (
     ("Wakes up at 6 on Sundays", "Wakes up at 7"),
     ("The API is deployed on Fly", "The API runs on Kubernetes"),
     ("Switched from tea to coffee", "Prefers tea in the morning"),
+    # decisions
+    ("Decided against moving to Spain", "Decided to move to Spain"),
+    ("Decided against PostgreSQL", "Decided to use PostgreSQL for the new service"),
+    ("Voted against the merger", "Voted for the merger"),
 )
 
 SAME = (
@@ -217,6 +221,7 @@ SAME = (
     ("Has a dog named Rex", "Has a dog, named Rex"),
     ("Ann likes tea", "Ann likes the tea"),
     ("Editor: Vim", "Editor: vim"),
+    ("Works from 9 to 5", "Works 9 to 5"),
 )
 
 UNRELATED = (
@@ -544,4 +549,11 @@ UNRELATED = (
     ("Quit the gym", "The gym opens at 6"),
     ("Has an iPhone 12", "Uses iPhone 15"),
     ("Married Ann's sister", "Married to Bea"),
+    # a small word turns it around
+    ("Works for Anna", "Works with Anna"),
+    ("Opted out of the newsletter", "Opted in to the newsletter"),
+    ("Is in debt", "Is out of debt"),
+    ("Works out every day", "Works every day"),
+    ("Flies to Lisbon", "Flies from Lisbon"),
+    ("Has few friends", "Has friends"),
 )

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.text.slots import RELATIONS, Slot, compare, slot_of, subject_of
+from holdfast.text.wordings import adds_nothing
 from tests.unit.text.slots_table import CONTRADICTS, REPLACES, SAME, UNRELATED
 
 ALL = (*REPLACES, *CONTRADICTS, *SAME, *UNRELATED)
@@ -35,6 +36,26 @@ def test_the_same_in_other_words_is_the_same(new: str, old: str) -> None:
 @pytest.mark.parametrize(("new", "old"), UNRELATED)
 def test_what_may_be_true_beside_it_is_unrelated(new: str, old: str) -> None:
     assert compare(new, old).relation == "unrelated"
+
+
+@pytest.mark.parametrize(("new", "old"), (*REPLACES, *CONTRADICTS))
+def test_what_speaks_against_something_does_not_repeat_it(new: str, old: str) -> None:
+    assert not adds_nothing(new, old)
+
+
+@pytest.mark.parametrize(
+    ("new", "old"),
+    [
+        ("Flies to Lisbon", "Flies from Lisbon to Porto"),
+        ("Works for Anna", "Works with Anna on the parser"),
+        ("Opted in to the newsletter", "Opted out of the newsletter of Acme"),
+        ("Chose SQLite", "Chose PostgreSQL over SQLite"),
+        ("Decided to use SQLite", "Decided to use PostgreSQL instead of SQLite"),
+        ("Likes tea", "Likes coffee more than tea"),
+    ],
+)
+def test_a_small_word_that_turns_it_around_adds_something(new: str, old: str) -> None:
+    assert not adds_nothing(new, old)
 
 
 def test_what_is_unrelated_is_so_the_other_way_round() -> None:
