@@ -5,7 +5,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from holdfast.domain.access import MEMBER_SEES, HubCard, Member, Role, ScopeKind, Standing
+from holdfast.domain.access import (
+    MEMBER_SEES,
+    DeletePolicy,
+    HubCard,
+    Member,
+    Role,
+    ScopeKind,
+    Standing,
+)
 from holdfast.domain.hub import Hub
 from holdfast.domain.record import NO_HUB
 from holdfast.engine import belongings
@@ -39,6 +47,15 @@ def card(core: Core, hub_id: str) -> HubCard:
         return card_of(reader, hub_id)
 
 
+def checked_policy(
+    team_id: str | None, org_id: str | None, delete_policy: str | None
+) -> DeletePolicy | None:
+    """The policy, where `set_card` would take all this; for who wants to know before."""
+    if team_id and org_id:
+        raise InvalidInput("A hub belongs to a team or to an organisation, not to both.")
+    return None if delete_policy is None else clean_policy(delete_policy)
+
+
 def set_card(
     core: Core,
     hub_id: str,
@@ -49,9 +66,7 @@ def set_card(
 ) -> HubCard:
     """Gives a hub to a team, or shares it with an organisation as a whole: one of the two. An empty
     one takes it back. Or says what its contributors may delete."""
-    if team_id and org_id:
-        raise InvalidInput("A hub belongs to a team or to an organisation, not to both.")
-    policy = None if delete_policy is None else clean_policy(delete_policy)
+    policy = checked_policy(team_id, org_id, delete_policy)
     with core.store.write() as writer:
         need_hub(writer, hub_id)
         new = card_of(writer, hub_id)

@@ -50,6 +50,19 @@ def test_a_hub_is_renamed_and_deleted_by_its_owner_alone(house: House, ask: Aski
     assert ask.get("/v1/memories").status_code == 404
 
 
+def test_a_change_of_a_hub_that_is_refused_changes_nothing(house: House, ask: Asking) -> None:
+    house.memory.create_hub("taken")
+    path = f"/v1/hubs/{house.hub.id}"
+    for status, changes in (
+        (409, {"name": "taken", "delete_policy": "any"}),
+        (400, {"name": "new", "delete_policy": "some"}),
+        (404, {"name": "new", "team": "nobody"}),
+    ):
+        assert ask("PATCH", path, json=changes).status_code == status
+        told = ask.get(path).json()["data"]
+        assert (told["name"], told["delete_policy"]) == ("plans", "own")
+
+
 def test_a_hub_is_given_to_a_team_by_its_members_alone(house: House, ask: Asking) -> None:
     core = house.memory.core.acting("tess")
     org = teams.create_org(core, "org")

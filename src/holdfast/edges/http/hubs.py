@@ -66,12 +66,14 @@ def change_hub(call: Calling, hub_id: str, changes: HubChanges) -> Any:
     org = changes.org and guest.org(changes.org)[0].id
     if team and not guest.local:
         _require_member(call, "team", team)
+    access.checked_policy(team, org, changes.delete_policy)
+    if changes.name is not None:
+        # First: a name may be taken, and then nothing is changed.
+        guest.rename_hub(hub, changes.name)
     if (team, org, changes.delete_policy) != (None, None, None):
         access.set_card(
             guest.core, hub.id, team_id=team, org_id=org, delete_policy=changes.delete_policy
         )
-    if changes.name is not None:
-        guest.rename_hub(hub, changes.name)
     return {"data": _told(call, hub.id)}
 
 
