@@ -25,8 +25,9 @@ from holdfast.text.classify import classify
 from holdfast.text.guard import instruction_shaped
 from holdfast.text.titles import summary_of, title_of
 
-# Text from these is not the user's own words, so orders in it wait for a person.
-UNTRUSTED = frozenset({"tool", "import"})
+# Text from these is not the user's own words, so orders in it wait for a person. An agent too
+# repeats what a page or a tool has told it.
+GUARDED = frozenset({"agent", "tool", "import"})
 _METADATA_BYTES_MAX = 65_536
 # Nobody nests deeper by hand. What writes JSON gives up at some depth (the server's framework at
 # 255), and a single memory that cannot be written would keep everyone from every list it is in.
@@ -187,7 +188,7 @@ def compose(draft: Draft, core: Core, hub_id: str) -> Memory:
     metadata.pop(HELD, None)
     if file is not None:
         metadata[ATTACHMENT] = file._asdict()
-    reason = instruction_shaped(draft.content) if draft.trust in UNTRUSTED else None
+    reason = instruction_shaped(draft.content) if draft.trust in GUARDED else None
     now = core.now()
     return Memory(
         id="",

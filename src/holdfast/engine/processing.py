@@ -16,7 +16,7 @@ from holdfast.domain.query import Filter
 from holdfast.domain.results import Duplicate, Remembered, Updated
 from holdfast.engine import attached, jobs
 from holdfast.engine.core import Core
-from holdfast.engine.drafts import UNTRUSTED, derived_title
+from holdfast.engine.drafts import GUARDED, derived_title
 from holdfast.engine.origins import address_of, is_made_from_same
 from holdfast.engine.passages import indexed
 from holdfast.engine.recorder import Recorder
@@ -242,8 +242,10 @@ def _with_words(memory: Memory, about: Mapping[str, Any], text: str, made: Made)
         fields["title"] = made.title
     if memory.summary == summary_of(memory.content):
         fields["summary"] = summary_of(text)
-    if "address" in about or memory.trust in UNTRUSTED:
+    if "address" in about:
         # A page is what strangers wrote, whoever gave its address.
+        fields["trust"] = "tool"
+    if "address" in about or memory.trust in GUARDED:
         fields["quarantine"] = instruction_shaped(text) or ""
     # By the shape of the words themselves: that they come from a file says nothing of them.
     picked = classify(text, title=memory.title)

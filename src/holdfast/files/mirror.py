@@ -28,7 +28,7 @@ from holdfast.domain.memory import Memory, Source, Trust
 from holdfast.domain.mirror import Clash
 from holdfast.domain.query import Filter
 from holdfast.engine.core import Core, require_hub
-from holdfast.engine.drafts import clean_draft, compose
+from holdfast.engine.drafts import GUARDED, clean_draft, compose
 from holdfast.engine.edit import completed
 from holdfast.engine.passages import Indexed, indexed_all
 from holdfast.engine.recorder import Recorder
@@ -64,6 +64,7 @@ from holdfast.files.stamp import (
 )
 from holdfast.store.base import Reader, Writer
 from holdfast.text import normalise
+from holdfast.text.guard import instruction_shaped
 
 EDITED = f"edited in {FILE_NAME}"
 REMOVED = f"removed from {FILE_NAME}"
@@ -214,7 +215,8 @@ class Mirror:
             snapshot = self._snapshot(reader, token_of(reader, self._hub_id))
             now = parse(render(gathered(files.document)))
             base = now if seen is None else parse(seen)
-            given = taken_over(base, text, now)
+            given, notes = self._without_orders(reader, taken_over(base, text, now))
+            attempts.append(SyncReport(notes=notes))
             document = spread(given) if self._pages else given
             plan = merge(base, document, self._view(reader, snapshot, document))
         taken = self._take_in(plan, snapshot)
@@ -222,6 +224,23 @@ class Mirror:
         kept = self._keep_aside(dropped_text(now, given))
         attempts.append(SyncReport(notes=kept))
         return self._write_back(files, document, plan, snapshot, taken)
+
+    def _without_orders(
+        self, reader: Reader, document: Document
+    ) -> tuple[Document, tuple[str, ...]]:
+        """The text with lines as they were where somebody else than a person puts orders in their
+        place. A line that is new waits for review; one that is there already would be hidden."""
+        if self._voice.trust not in GUARDED:
+            return document, ()
+        blocks, notes = [], []
+        for block in document.blocks:
+            if isinstance(block, Item) and block.id and (why := instruction_shaped(block.content)):
+                memory = reader.memory(self._hub_id, block.id)
+                if memory is not None and memory.content != block.content:
+                    block = rewritten(block, memory.content, memory.id, document.newline)
+                    notes.append(f"#{memory.number} stays as it was: its new text {why}.")
+            blocks.append(block)
+        return document._replace(blocks=tuple(blocks)), tuple(notes)
 
     def _tidy(self, done: list[bool]) -> SyncReport:
         report = self._sync(False)
@@ -303,7 +322,7 @@ class Mirror:
         links: dict[int, str],
         refused: dict[int, str],
     ) -> _Taken:
-        fields = [_fields(edit) for edit in edits]
+        fields = [_fields(edit, self._voice.trust) for edit in edits]
         after = [edit.memory._replace(**values) for edit, values in zip(edits, fields, strict=True)]
         made = [None if item.twin else self._composed(item) for item in new]
         # The embedding model is asked before the write begins.
@@ -543,8 +562,10 @@ def _twins(reader: Reader, hub_id: str, content: str) -> Sequence[Memory]:
     return [m for m in found if m.content == content and m.layer == "long_term"]
 
 
-def _fields(edit: Edit) -> dict[str, Any]:
+def _fields(edit: Edit, trust: Trust) -> dict[str, Any]:
     new: dict[str, Any] = {"content": edit.content}
+    if edit.content != edit.memory.content:
+        new["trust"] = trust
     if edit.category is not None:
         new["category"] = edit.category
     if edit.memory.state == "archived":

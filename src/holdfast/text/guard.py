@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from holdfast.text.guard_elsewhere import ELSEWHERE
 from holdfast.text.guard_planted import PLANTED
 from holdfast.text.guard_rules import RULES
-from holdfast.text.guard_views import decoded, flat
+from holdfast.text.guard_views import decoded, flat, unmasked
 from holdfast.text.guard_wide import WIDE
 from holdfast.text.guard_words import Rule
 from holdfast.text.terms import fold
@@ -54,7 +54,8 @@ def instruction_shaped(text: str) -> str | None:
     folded = fold(text)
     unquoted = re.sub(_QUOTED, " … ", folded)
     said = unquoted if re.search(_DISCUSSION, unquoted) else folded
-    if reason := _judged(flat(said), said):
+    lines = unmasked(said)
+    if reason := _judged(flat(lines), lines):
         return reason
     for hidden in decoded(text, folded):
         if reason := _judged(hidden):
@@ -64,7 +65,8 @@ def instruction_shaped(text: str) -> str | None:
 
 def _judged(form: str, lines: str = "") -> str | None:
     for rule in ALL_RULES:
-        if _applies(rule, form) or (rule.by_line and lines and _applies(rule, lines)):
+        # An order begins a line, or goes on in the next one.
+        if _applies(rule, form) or ("\n" in lines and _applies(rule, lines)):
             return rule.reason
     return None
 

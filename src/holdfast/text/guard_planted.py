@@ -120,6 +120,5 @@ PLANTED = (
             *("approve all", "approve this and", "by administrator", "pinned by", "- [#"),
         ),
         _OUR_OWN,
-        by_line=True,
     ),
 )

@@ -249,7 +249,6 @@ RULES = (
             *("override", "new policy", "prompt update:"),
         ),
         _SYSTEM,
-        by_line=True,
     ),
     Rule(
         "asks to keep something from the user",
@@ -269,7 +268,6 @@ RULES = (
             *("search result", "observation:", "thought: i"),
         ),
         _TOOL_CALL,
-        by_line=True,
     ),
     Rule(
         "asks for hidden prompts, or to send private data away",

@@ -20,6 +20,7 @@ _LEET = re.compile(r"\b(?=\w{0,20}[a-z])(?=\w{0,20}[013457])\w{2,24}")
 # Three letters or more with one sign between each two; two blanks are the gap between words.
 _APART = re.compile(r"(?<![^\W_])(?:[a-z][ .\-_*·])(?:[a-z][ .\-_*·]){1,40}[a-z](?![^\W_])")
 _SPACE = re.compile(r"\s+")
+_BLANKS = re.compile(r"[^\S\n]+")
 # Signs that stand between words and mean nothing there.
 _DASHES = re.compile(r"\s[-–—_.~*|]{2,9}(?=\s)")
 _BASE64 = re.compile(r"[A-Za-z0-9+/]{24,4000}={0,2}")
@@ -35,14 +36,19 @@ _BACKWARDS = ("snoitcurtsni", "tpmorp", "erongi", "dragersid")
 _DECODED_MAX = 20
 
 
-def flat(folded: str) -> str:
-    """A folded text on one line, with letters in the place of what stands for them."""
+def unmasked(folded: str) -> str:
+    """A folded text with letters in the place of what stands for them; its lines stay."""
     text = folded
     if not text.isascii():
         text = _MIXED.sub(lambda word: word[0].translate(_ALIKE), text)
     text = _APART.sub(_joined, text)
     text = _LEET.sub(lambda word: word[0].translate(_DIGITS), text)
-    return _SPACE.sub(" ", _DASHES.sub(" ", text)).strip()
+    return _BLANKS.sub(" ", _DASHES.sub(" ", text)).strip()
+
+
+def flat(text: str) -> str:
+    """The same on one line: pages, scans and mails break theirs anywhere, in an order too."""
+    return _SPACE.sub(" ", text)
 
 
 def _joined(found: re.Match[str]) -> str:
@@ -72,7 +78,7 @@ def decoded(text: str, folded: str) -> list[str]:
         if number == _DECODED_MAX:
             break
         out += _words(bytes.fromhex(found[0]))
-    return [flat(fold(one)) for one in out]
+    return [flat(unmasked(fold(one))) for one in out]
 
 
 def _from_base64(text: str) -> bytes:

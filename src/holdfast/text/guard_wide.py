@@ -160,7 +160,6 @@ WIDE = (
             *("<override>",),
         ),
         _FRAME,
-        by_line=True,
     ),
     Rule(
         "imitates a tool call",

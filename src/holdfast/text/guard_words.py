@@ -8,13 +8,11 @@ from typing import NamedTuple
 
 class Rule(NamedTuple):
     """A reason, the substrings near one of which a match must be, and the pattern that decides;
-    `then` must follow within so many characters. `by_line` rules also want to see where lines
-    begin."""
+    `then` must follow within so many characters."""
 
     reason: str
     cues: tuple[str, ...]
     pattern: str
-    by_line: bool = False
     then: str = ""
     within: int = 0
 

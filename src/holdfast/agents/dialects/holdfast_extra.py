@@ -14,6 +14,7 @@ from holdfast.domain.memory import KINDS, LAYERS, STATES
 from holdfast.domain.query import ORDERS
 from holdfast.domain.turn import ROLES
 from holdfast.errors import Conflict, Forbidden, InvalidInput
+from holdfast.text.guard import instruction_shaped
 
 _CHANGED = ("content", "title", "category", "tags", "kind", "pinned")
 
@@ -25,6 +26,14 @@ def _update(desk: Desk, given: dict[str, Any]) -> str:
     if not changes:
         raise InvalidInput("Say what to change: content, title, category, tags, kind or pinned.")
     _refuse_echo(desk, changes.get("content", ""))
+    if "content" in changes:
+        if reason := instruction_shaped(changes["content"]):
+            raise InvalidInput(
+                f"This text {reason}, so it is not put in the place of a memory.",
+                hint="What you remember anew waits for a person who decides.",
+            )
+        # The words are the agent's from now on.
+        changes["trust"] = desk.trust
     reference = one_of(given)
     refuse_held(desk, desk.hub.get(reference))
     memory = desk.hub.update(

@@ -17,6 +17,7 @@ from holdfast.domain.memory import Memory
 from holdfast.errors import HoldfastError, NotFound
 from holdfast.hub_memory import HubMemory
 from holdfast.text.classify import LONG_TERM_CHARS_MAX
+from holdfast.text.guard import instruction_shaped
 
 CATEGORIES = ("preference", "fact", "project", "person", "routine", "decision")
 SOURCES = ("user", "auto")
@@ -44,17 +45,19 @@ def _remember(desk: Desk, given: dict[str, Any]) -> str:
 
 
 def _told(desk: Desk, given: dict[str, Any]) -> Memory:
-    """What the user asked to be kept: it does not age, also where it had been noticed before."""
+    """What the user asked to be kept: it does not age, also where it had been noticed before. That
+    the user said so, only the agent knows: orders are its own word, and wait for a person."""
+    trust = "user" if instruction_shaped(given["content"]) is None else "agent"
     memory = desk.hub.remember(
         given["content"],
         category=given["category"],
         layer=_layer(given["content"]),
         stability="stable",
-        trust="user",
+        trust=trust,
         source=desk.source,
         source_agent=desk.agent,
     ).memory
-    if memory.trust != "user":
+    if memory.trust != trust == "user":
         memory = desk.hub.update(memory.id, trust="user", reason="the user said so too")
     return memory
 
