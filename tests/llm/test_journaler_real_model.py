@@ -21,6 +21,7 @@ TURNS = (
     ("My daughter Ines starts school on Monday.", "Exciting. I wish her a good start."),
     ("I prefer tabs over spaces.", "Noted."),
 )
+FACTS = {"I moved to Lisbon in March.", "I prefer tabs over spaces."}
 
 
 # The model is the same for both, so that one turn is enough for the second.
@@ -66,6 +67,10 @@ def test_what_a_bad_model_makes_up_is_not_stored_and_nothing_is_lost(
             whole = said[one.origin.turn]
             assert one.origin.hash == content_hash(whole)
             assert not isinstance(ground(one.content, whole, at=one.created_at), Unsupported)
+
+        # What the rules know to be a fact is there, whatever the model made of it.
+        kept = {said[one.origin.turn] for one in hub.scan() if one.origin is not None}
+        assert FACTS & {user for user, _ in turns} <= kept
 
         (row,) = hub.usage()
         assert row.requests >= len(turns)
