@@ -72,6 +72,7 @@ def consolidate(
             f"This plan is for the hub `{plan.hub}`, and not for `{hub}`.",
             hint=f"`holdfast --hub {plan.hub} consolidate --apply FILE` does it there.",
         )
+    plan = plan and _without_secrets(core, plan)
     model = _model(core, hub_id)
     by = _name_of(model)
     if dry_run and plan is not None:
@@ -91,6 +92,15 @@ def consolidate(
         done = _done(core, hub_id, hub, plan, backup)
         note_hash(core, hub_id, hub, gather(core, hub_id, hub, by=by).hash)
     return done
+
+
+def _without_secrets(core: Core, plan: Plan) -> Plan:
+    """The words as they would be stored: so they are known again, and a preview shows no more."""
+    clean = core.redactor.text
+    return plan._replace(
+        steps=tuple(step._replace(text=clean(step.text)) for step in plan.steps),
+        sources=tuple(source._replace(text=clean(source.text)) for source in plan.sources),
+    )
 
 
 def _skipped(core: Core, hub_id: str, hub: str, why: str) -> Consolidated:

@@ -421,6 +421,18 @@ def test_the_same_plan_is_done_once(hub: HubMemory) -> None:
     ]
 
 
+def test_a_secret_in_a_plan_is_neither_shown_nor_kept_nor_done_twice(hub: HubMemory) -> None:
+    note(hub, "Always use metric units")
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    text = hub.plan_consolidation().text.replace("metric units", f"metric units, token {secret}")
+    assert secret not in hub.consolidate(text, dry_run=True).plan.text
+    hub.consolidate(text)
+    again = hub.consolidate(text)
+    assert [one.reason for one in again.refused] == ["#2 says so already"]
+    assert len(shown(hub)) == 1
+    assert secret not in shown(hub)[0]
+
+
 def test_a_plan_of_another_hub_is_refused(hub: HubMemory) -> None:
     note(hub, "Important: the dentist is Dr High")
     plan = hub.plan_consolidation()
