@@ -23,7 +23,7 @@ ALL_RULES = (*RULES, *PLANTED, *WIDE, *ELSEWHERE)
 
 # Words of people who write about attacks, or who quote a name; what they quote is an example.
 _DISCUSSION = (
-    r"\b(?:inject\w*|jailbreaks?|attack(?:s|er|ers)?|adversarial|malicious|red[- ]team\w*"
+    r"\b(?:inject\w*|refused|jailbreaks?|attack(?:s|er|ers)?|adversarial|malicious|red[- ]team\w*"
     r"|payloads?|untrusted|classifiers?|detect(?:s|ed|ion|or)?|filters?|guardrails?|owasp"
     r"|vulnerab\w+|exploits?|phish\w+|examples?|such as|phrases?|tokens?|templates?|chatml|regex"
     r"|test(?:s|ed| cases?)|called|titled|talk|paper|article|docs?|documentation|parser|schema"

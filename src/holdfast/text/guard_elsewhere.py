@@ -63,11 +63,11 @@ _IDENTITY = (
 )
 _SECRECY = (
     r"\b(?:sage|sag|erzahle|verrate) (?:dem|den) (?:nutzer|benutzer|anwender) nichts"
-    r"|\bn'en parle[zs]? pas a l'utilisateur|\bne (?:le )?dis rien a l'utilisateur"
-    r"|\bno (?:le )?digas (?:nada )?al usuario|\by no digas por que\b"
+    r"|\bn'en parle[zs]? pas a l'utilisateur|\bne (?:le )?(?:dis|dites) rien a l'utilisateur"
+    r"|\bno (?:se lo |le |lo )?digas (?:nada )?al usuario|\by no digas por que\b"
     r"|\bnao conte (?:nada )?ao usuario"
-    r"|(?:ничего )?не говори(?:те)? (?:об этом )?пользователю"
-    r"|不要告诉用户|別告诉用户|不要告訴使用者"
+    r"|не (?:говори|сообщай|рассказывай)(?:те)? (?:об этом )?пользователю"
+    r"|不要让用户(?:知道|发现)|不要告诉用户|別告诉用户|不要告訴使用者"
     r"|ユーサーには何も言わ|ユーザーには何も言わ|ユーザーに(?:言わない|知らせない)"
     r"|لا تخبر المستخدم|उपयोगकर्ता को (?:मत|न) बता"
 )

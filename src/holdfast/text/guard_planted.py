@@ -7,11 +7,12 @@ from holdfast.text.guard_words import ADDRESS, ANYONE, CLAUSE, FREELY, SHELL, US
 
 _ASKS = (
     r"(?:asks?|says?|mentions?|wants?|brings? up|requests?|confirms?|complains?|needs?|opens?"
-    r"|is looking|types?|has left|leaves)"
+    r"|is looking|types?|has left|leaves|logs in)"
 )
 _LATER = (
     rf"\b(?:when|whenever|if|once|after|as soon as|the moment|each time|every time|(?:the )?next "
-    rf"time|should|unless)(?: that)? (?:{ANYONE} (?:ever )?{_ASKS}|asked\b|you (?:write|see)\b"
+    rf"time|should|unless)(?: that)? (?:{ANYONE} (?:ever )?{_ASKS}|asked\b|you (?:write|see|show"
+    rf"|are asked)\b|the conversation is over\b"
     r"|the word\b|[\w ]{2,30} (?:is|are) (?:discussed|mentioned)\b)"
 )
 _HARM = (
@@ -22,7 +23,11 @@ _HARM = (
     r"|yes in any case|\"?everything is fine)|\bin any case\b|\bas approval\b|\bas consent\b"
     r"|\b(?:delete|remove)_?(?: the)? ?(?:all|backup|database|everything)\b|\bdelete_all\b"
     r"|\bexecute the command\b|\bapprove it\b|\binstead of the real\b|\bbegin it with the sentence"
-    r"|\bkeep this rule\b|\bcall the others\b)"
+    r"|\bkeep this rule\b|\bcall the others\b|\brecommend only\b|\bshow this one instead\b"
+    r"|\b(?:say|tell them|answer|claim) that (?:it|they|he|she|all others|the others"
+    r"|you) (?:went|were"
+    r"|was|is|are|do not know|has|have)\b(?! (?:sold|busy|away|back|out|not))"
+    r"|\bhidden recipient\b|\bblind copy\b|\bcopy [^.\n]{0,30} into this\b|\berase (?:its|the) log)"
 )
 _PLANTED = (
     rf"\balways (?:recommend|praise|suggest|promote)\b[^.\n]{{0,60}}\b(?:when|whenever|if)\b"
@@ -85,7 +90,17 @@ PLANTED = (
         (
             *("user ", "users ", "someone", "somebody", "anyone", "anybody", "a customer"),
             *("a client", "human ", "owner ", "operator ", "reader ", "customer ", "holder "),
-            *("asked", "you write", "you see", "the word", "discussed", "mentioned"),
+            *(
+                "asked",
+                "you write",
+                "you see",
+                "you show",
+                "you are asked",
+                "is over",
+                "the word",
+                "discussed",
+                "mentioned",
+            ),
         ),
         _LATER,
         then=_HARM,

@@ -38,6 +38,9 @@ _DISREGARD = (
     # … the guidance given earlier
     rf"|(?:all |any |the |your ){{0,3}}{GUIDANCE} (?:you were )?(?:given|told|stated|said|set) "
     r"(?:to you )?(?:earlier|before|above|so far|previously)"
+    rf"|(?:all |any |the |your ){{0,3}}{GUIDANCE} (?:in your system prompt"
+    rf"|(?:that )?you (?:have been"
+    r"|were|had been|got|received)\b)|all of the above\b"
     # … everything you were told
     r"|(?:everything|anything|all)(?: that)? (?:above|before this|i (?:said|told you) before"
     r"|(?:you were|you've been|you have been|was|came) (?:told|said|instructed|given|before))\b"
@@ -113,7 +116,7 @@ _SECRECY = (
     r"|that (?:you|this|there)|what you|know|anything|any of|why you))"
     rf"|{ORDER}(?:do not|don't|never) (?:mention|reveal|disclose|say) "
     rf"(?:(?:\w{{1,20}} ){{1,6}}?to {USER}\b|to {USER}\b|(?:this|these|the) (?:note|text"
-    r"|instructions?|prompt|message|rule)s?\b(?! (?:about|on|for|in)\b))"
+    r"|instructions?|prompt|message|rule)s?\b(?! (?:about|on|for|in (?!your))\b))"
     rf"|\b(?:keep|hide|conceal) (?:this|these|it|them|that|the \w{{1,20}})\b(?: \w{{1,20}}){{0,3}}"
     rf" from {USER}\b"
     r"|\b(?:do|perform|run|execute|carry out|complete|continue|install|send|upload|delete|copy)\b"
@@ -132,7 +135,8 @@ _TOOL_CALL = (
     r"|function_results?)\b[^<>\n]{0,200}>|<(?:\w{1,20}:)?invoke name=|<function=\w"
     r"|(?:^|\n)action: ?\w[^\n]{0,80}\n{1,3}action input:"
     r"|\A\s{0,9}[\[{]\s{0,9}\{?\s{0,9}\"(?:tool_calls"
-    r"|(?:name|tool|function)\": ?\"[\w.-]{1,60}\",\s{0,9}\"(?:arguments|parameters)\": ?\{)"
+    r"|(?:name|tool|function)\": ?\"[\w.-]{1,60}\",\s{0,9}\"arguments\": ?[\"{]"
+    r"|(?:name|tool|function)\": ?\"\w{1,30}[_.][\w.-]{1,30}\",\s{0,9}\"parameters\": ?\{)"
     r"|\b(?:tool (?:output|result)|function returned|search result \d+|observation):?[^\n]{0,120}"
     r"\b(?:you|assistant|agent|ai)\b[^\n]{0,60}\b(?:must|have to|has to|are required|required to"
     r"|should now)\b|\bthought: i (?:should|must|will) now\b"
@@ -201,7 +205,7 @@ _READER = (
 )
 _MARKUP = (
     r"(?:<!--|display: ?none|visibility: ?hidden|font-size: ?0|<(?:span|div|p) hidden|\{% comment"
-    r"|\{#|\[//\]: #|\balt=\")[^\n]{0,60}?(?:"
+    r"|\[comment\]: #|\{#|\[//\]: #|\balt=\")[^\n]{0,60}?(?:"
     rf"\b{MODEL}\b[^\n]{{0,80}}\b(?:{DOES}|ignore)\b|\bignore (?:the|all|previous)\b"
     r"|\bsystem prompt\b|\byou must\b|\bprompt:)"
 )
@@ -308,7 +312,10 @@ RULES = (
     ),
     Rule(
         "hides orders in markup",
-        ("<!--", "display:", " hidden", "font-size", "{% comment", "{#", "[//]", 'alt="'),
+        (
+            *("<!--", "display:", " hidden", "font-size", "{% comment", "{#", "[//]"),
+            *("[comment]", 'alt="'),
+        ),
         _MARKUP,
     ),
 )

@@ -38,7 +38,7 @@ _DECODED_MAX = 20
 
 def unmasked(folded: str) -> str:
     """A folded text with letters in the place of what stands for them; its lines stay."""
-    text = folded
+    text = re.sub(r"(?<=\w)(?:…|\.\.\.)", " ", folded)
     if not text.isascii():
         text = _MIXED.sub(lambda word: word[0].translate(_ALIKE), text)
     text = _APART.sub(_joined, text)

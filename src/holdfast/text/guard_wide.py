@@ -20,6 +20,18 @@ _VOID = (
     r"|\bas (?:if|though) you (?:had|have) no (?:safety |content )?(?:training|rules|limits|policy)"
     r"|\b(?:switch|put|set|move|place) you (?:in)?to (?:an? )?\w{1,20} mode\b"
     r"|\bin (?:admin|developer|debug|god|root) mode,? you\b"
+    r"|\beverything (?:above|before)\b[^.\n]{0,20}\b(?:was|is) (?:a |an )?(?:mistake|fake|test"
+    r"|error)"
+    r"|\byour (?:previous|earlier|old) (?:instructions|orders|rules) (?:have been|were|are) "
+    r"(?:updated|changed|replaced)|\b(?:these|those|here) are (?:the|your) (?:real|true|actual"
+    r"|new) "
+    r"instructions\b|\bno matter what the user\b|\babort the current (?:job|task)\b"
+    r"|\bdo only what (?:stands|is written|comes) below\b|\bnew system prompt\b"
+    r"|\byou are now \w{1,20}\b[^.\n]{0,30}\b(?:no|without) (?:any )?(?:restrictions|rules|limits)"
+    r"|\bnever trained to refuse\b|\bdo whatever i say\b|\b(?:upgraded|promoted) to \w{1,20} mode\b"
+    r"|\b(?:uncensored|unfiltered|jailbroken|unrestricted) version of (?:yourself|you)\b"
+    r"|\bcan now produce any content\b|\bhacker assistant\b"
+    r"|\bfrom (?:the|your) system administrator: |\bgive the bearer\b"
     r"|\b(?:trust|believe|follow|obey) this (?:\w{1,20} )?more than\b|\borders? that (?:is"
     r"|are) signed"
 )
@@ -27,6 +39,12 @@ _LEAK = (
     r"\b(?:show|give|tell|quote|recite|read|send"
     r"|explain to)\b[^.\n]{0,40}\byour (?:\w{1,20} )?"
     r"(?:instructions|system prompt|initial prompt|prompt|guidelines)\b(?! (?:for|about|on)\b)"
+    r"|\bwhat (?:is|stands)(?: written)? in your (?:system prompt|instructions)\b"
+    r"|\b(?:translate|summari[sz]e|rephrase|print|show|output|repeat)\b[^.\n]{0,30}\b(?:your system"
+    r" prompt|instructions you (?:were|have been) given)"
+    r"|\binclude the user's [^.\n]{0,20}(?:key|token|password)|\bforward (?:every|each"
+    r"|all) (?:new )?"
+    r"(?:message|mail|call)s? to\b|\bput the user's [^.\n]{0,40}(?:address|url|link)"
     r"|\bwhat (?:did|does|has) (?:the|your) (?:developer|operator|system prompt)\b[^.\n]{0,20}"
     r"\b(?:write|wrote|say|said|tell|told)\b"
     r"|\beverything (?:that )?(?:comes|came|stands|was|is)? ?before (?:the words|this (?:message"
@@ -48,6 +66,8 @@ _SECRECY = (
     rf"|\b{USER} (?:does not|doesn't|need not|must not|should not) (?:need to )?(?:know|learn"
     rf"|notice"
     r"|find out|be told) (?:about |of )?(?:this|the following|that|it|what)"
+    rf"|\b(?:never|do not|don't) let {USER} (?:see|notice|find|read)\b"
+    rf"|\bso that {USER} (?:does not|doesn't|will not|won't|cannot) (?:notice|see|know|find)"
     rf"|\bno need to (?:bother|tell|ask|inform|involve) {USER}\b"
     r"|\bleave out (?:every|all|any) (?:message|mail|warning|mention)"
 )
@@ -84,6 +104,13 @@ _CLAIMED = (
     r"|\bi, the (?:user|owner),? (?:allow|permit|approve|authori[sz]e|want)\b"
     r"|\b(?:agent|assistant|ai|bot)s? (?:has|have|gets?|is given) (?:full|unlimited"
     r"|complete) access"
+    r"|\b(?:user|owner) (?:trusts every|is fine with sharing|gave the (?:assistant|agent"
+    r"|ai) permission)"
+    r"|\bcommands from (?:this|that|the) \w{1,20} may be (?:executed|run)\b"
+    r"|\bwants all (?:answers|replies) to (?:contain|include|end with|link)\b"
+    r"|\byou should always (?:use the token|run|send|trust)\b"
+    r"|\b(?:store|save|add|keep)(?: this)? (?:in|to)(?: your)?(?: long-term)? memory\b[^\n]{0,40}"
+    r"\balways\b[^\n]{0,60}(?:https?://|@)"
     r"|\bneed not ask\b|\bneeds? not to ask\b|\bhas waived all\b"
     r"|\b(?:secrets|passwords|keys) (?:are|be|should be) (?:shown|given|shared|sent)\b[^.\n]{0,30}"
     r"\b(?:in full|anyone|whoever|whenever)\b"
@@ -105,6 +132,11 @@ _PLANTED = (
     r"|\bafter \w{1,10} more (?:messages|turns|replies|questions)\b[^.\n]{0,20}\b(?:begin|start"
     r"|stop"
     r"|insert|send|change)\b"
+    r"|\balways (?:suggest|recommend|offer|name|pick) [^.\n]{0,40}\bfirst\b"
+    r"|\bnever mention (?:its|their|the) (?:bad|negative|recall|risks|flaws|drawbacks)"
+    r"|\btell the user to (?:download|install|visit|call|buy|open)\b[^\n]{0,60}(?:https?://|\+\d)"
+    r"|\bin all (?:code|texts|answers|mails) you write\b"
+    r"|\bfrom (?:tomorrow|today|next week) on,? (?:translate|say|answer|call|describe)\b"
     r"|\binsert (?:wrong|false|fake|subtle)\b|\blet the (?:backdoor|malware|exploit|bug)\b"
     r"|\b(?:every|each) time you (?:book|buy|order|write|answer|search|install)\b[^.\n]{0,60}"
     r"\b(?:affiliate|code|link|choose the|add|include|use)\b"
@@ -117,6 +149,9 @@ WIDE = (
     Rule(
         "puts itself in the place of earlier instructions",
         (
+            *("above", "have been", "were ", "instructions", "no matter", "abort", "below"),
+            *("system prompt", "you are now", "refuse", "whatever i", "version of", "any content"),
+            *("hacker", "administrator:", "bearer"),
             *("stop obey", "stop listen", "quit ", "drop ", "abandon", "cancel", "suspend"),
             *("whatever ", "none of ", "i am your", "i am now", "overrides", "supersedes"),
             *("outranks", "replaces", "had no ", "have no ", " mode", "more than", "signed"),
@@ -127,7 +162,15 @@ WIDE = (
     Rule(
         "asks for hidden prompts, or to send private data away",
         (
-            *("instructions", "prompt", "guidelines", "the developer", "operator"),
+            *(
+                "the user's",
+                "forward ",
+                "instructions",
+                "prompt",
+                "guidelines",
+                "the developer",
+                "operator",
+            ),
             *("before the words", "before this", "before my", "secrets", "stored ", "value"),
             *("environment", "database", " dump", "content", "password", " keys", "~/."),
             *("grab ", "copy of", "conversation", "it on to"),
@@ -164,7 +207,8 @@ WIDE = (
     Rule(
         "imitates a tool call",
         (
-            *("tool output", "tool result", "tool response", "function output"),
+            *("tool output", "tool result"),
+            *("tool response", "function output"),
             *("function result", "search:", "search result", "api response"),
         ),
         _RESULT,
@@ -172,7 +216,15 @@ WIDE = (
     Rule(
         "speaks of a wish or a consent that nobody gave",
         (
-            *("no more", "no longer want", "waive", "likes it when", "needs no"),
+            *(
+                "trusts every",
+                "fine with",
+                "permission",
+                "commands from",
+                "wants all",
+                "should always",
+            ),
+            *(" memory", "no more", "no longer want", "waive", "likes it when", "needs no"),
             *("not want any", "i, the", " access", "need not ask", "not to ask", "secrets"),
             *("passwords", "keys", "warn ", "antivirus", "firewall", "logging", "security"),
             *("two-factor", "sharing of", "without ", "installer", "extension"),
@@ -183,6 +235,15 @@ WIDE = (
     Rule(
         "plants an order for later",
         (
+            *("always suggest", "always recommend", "always offer", "always name", "always pick"),
+            *(
+                "never mention",
+                "tell the user",
+                "you write",
+                "from tomorrow",
+                "from today",
+                "week on",
+            ),
             *("upon ", "on hearing", "on reading", "on seeing", "on receiving", "types"),
             *("says", "writes", "sends", "more messages", "more turns", "more replies"),
             *("more questions", "insert ", "let the ", "time you", "summari"),
