@@ -10,12 +10,14 @@ from typing import Any
 import pytest
 
 from holdfast.errors import InvalidSetting, StoreDamaged, StoreError, StoreReadOnly, StoreTooNew
-from tests.postgres_server import ROLE, databases
+from tests.postgres_server import ROLE, database, databases
 
 psycopg = pytest.importorskip("psycopg")
+pytest.register_assert_rewrite("holdfast.testing.conformance")
 
 from holdfast.store.postgres import PostgresStore  # noqa: E402 - needs the extra `postgres`
 from holdfast.store.postgres.schema import MIGRATIONS, NEWEST, statements  # noqa: E402
+from holdfast.testing.conformance.base import make_hub, make_memory, put  # noqa: E402
 from tests.postgres_lint import OF_HUBS, WHOLE, faults  # noqa: E402
 
 
@@ -227,3 +229,27 @@ def test_a_database_that_cannot_hold_every_text_is_refused() -> None:
             PostgresStore(databases().url(name))
     finally:
         databases().drop(name)
+
+
+def test_a_hub_that_has_grown_is_looked_at_before_anybody_asks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Without statistics the server takes it for a small one and reads all of it."""
+    monkeypatch.setattr("holdfast.store.postgres.indexing._ANALYSED_FROM", 10)
+    with database(ROLE) as url:
+        store = PostgresStore(url)
+        with store.write() as writer:
+            writer.add_hub(make_hub())
+            for number in range(1, 13):
+                put(writer, make_memory(number))
+        store.close()
+        name = url.partition("@/")[2].partition("?")[0]
+        with psycopg.connect(databases().url(name)) as connection:
+            known = _ask(
+                connection,
+                "SELECT c.relname FROM pg_class c JOIN pg_statistic s ON s.starelid = c.oid"
+                " WHERE c.relnamespace = 'holdfast'::regnamespace AND c.reltuples = 12"
+                " GROUP BY 1",
+            )
+    tables = {row[0].rstrip("0123456789").rstrip("_") for row in known}
+    assert {"memories", "passages", "words", "substrings"} <= tables

@@ -21,6 +21,16 @@ if TYPE_CHECKING:
 _TURNS_PER_PART = 500
 
 
+# The large tables that are read by more than one index.
+_ANALYSED = ("memories", "passages", "words", "substrings", "changes", "revisions", "terms")
+_ANALYSED_FROM = 1_000
+
+
+def _grown(before: int, after: int) -> bool:
+    """Whether a hub has come to 1,000, 10,000, 100,000 … passages."""
+    return after >= _ANALYSED_FROM and len(str(after)) > len(str(max(before, 0)))
+
+
 class _Counts:
     """What one transaction adds to the counts of a hub. Written once, at its end: a row that is
     changed a thousand times in one transaction is a thousand rows long."""
@@ -117,11 +127,27 @@ class IndexWriter(VectorsReader):
         for hub, counts in waiting.items():
             self._count_terms(hub, {name: n for name, n in counts.terms.items() if n > 0})
             self._uncount_terms(hub, {name: -n for name, n in counts.terms.items() if n < 0})
-            self._session.put(
-                "UPDATE hub_counts SET passages = passages + %s, terms = terms + %s"
-                " WHERE hub_id = %s",
-                (counts.passages, counts.length, hub),
+            passages = self._session.value(
+                "UPDATE hub_counts SET passages = passages + %(passages)s,"
+                " terms = terms + %(length)s WHERE hub_id = %(hub)s RETURNING passages",
+                passages=counts.passages,
+                length=counts.length,
+                hub=hub,
             )
+            if passages is not None and _grown(passages - counts.passages, passages):
+                self._analyse(hub)
+
+    def _analyse(self, hub: int) -> None:
+        """Lets the server look at the tables the hub is in. It does so by itself, but up to a
+        minute later, and until then it takes a large hub for a small one and reads all of it."""
+        found = self._session.value(
+            "SELECT w.tableoid::regclass::text FROM words w WHERE w.hub_id = %(hub)s LIMIT 1",
+            hub=hub,
+        )
+        if found is not None:
+            part = found.rpartition(".")[2].removeprefix("words")
+            names = ", ".join(f"{table}{part}" for table in _ANALYSED)
+            self._session.run(f"ANALYZE {names}")
 
     def _count_terms(self, hub: int, held: Mapping[str, int]) -> None:
         if not held:

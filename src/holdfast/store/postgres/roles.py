@@ -16,7 +16,8 @@ from psycopg import sql
 from holdfast.errors import NotFound
 from holdfast.store.postgres.schema import EMBEDDINGS, MIGRATIONS, SCHEMA
 
-# The right to vacuum without owning the table came with 17; a purge clears its rows away with it.
+# The right to vacuum and to analyse without owning the table came with 17; a purge clears its rows
+# away with it.
 _MAINTAIN_FROM = 170000
 
 
@@ -29,8 +30,7 @@ def grant(connection: psycopg.Connection[Any], role: str) -> None:
             hint=f"Make it first: CREATE ROLE \"{role}\" LOGIN PASSWORD '…'",
         )
     rights = "SELECT, INSERT, UPDATE, DELETE"
-    if connection.info.server_version >= _MAINTAIN_FROM:
-        rights += ", MAINTAIN"
+    maintain = connection.info.server_version >= _MAINTAIN_FROM
     name = sql.Identifier(role)
     with connection.transaction():
         for part in (
@@ -41,6 +41,8 @@ def grant(connection: psycopg.Connection[Any], role: str) -> None:
             ),
             f"GRANT SELECT ON {SCHEMA}.migrations",
             f"GRANT USAGE ON ALL SEQUENCES IN SCHEMA {SCHEMA}",
+            # Of the parts too: it lets nobody read them.
+            *([f"GRANT MAINTAIN ON ALL TABLES IN SCHEMA {SCHEMA}"] if maintain else []),
         ):
             connection.execute(sql.SQL("{} TO {}").format(sql.SQL(part), name))
 
