@@ -37,6 +37,7 @@ _ENDED = re.compile(
 
 
 def plain_stance(text: str) -> str:
+    """A text with one word for each way to dislike, so that it is not taken for a denial."""
     plain = long_forms(text)
     for pattern, word in _LIKED:
         plain = pattern.sub(word, plain)
@@ -44,6 +45,7 @@ def plain_stance(text: str) -> str:
 
 
 def is_denied(text: str) -> bool:
+    """Whether a clause denies what it speaks of."""
     plain = plain_stance(text)
     words = fold(plain)
     found = [word for word in re.findall(r"[^\W\d_]+", words) if word in NEGATORS]
@@ -55,6 +57,7 @@ def is_denied(text: str) -> bool:
 
 
 def is_ended(text: str) -> bool:
+    """Whether it says that something is over."""
     return _ENDED.search(long_forms(text)) is not None
 
 
@@ -63,6 +66,7 @@ _SAYING = re.compile(r"(?i)\b(?:says?|said|told|thinks?|thought|believes?|claims
 
 
 def is_attributed(claim: str) -> bool:
+    """Whether a claim says whose words it tells."""
     return _SAYING.search(claim) is not None
 
 
@@ -77,6 +81,7 @@ def as_sure(part: Part, run: Sequence[Clause]) -> bool:
 
 
 def differs_in_denial(part: Part, run: Sequence[Clause]) -> bool:
+    """Whether one denies what the other says, or only one says that it is over."""
     denied = [is_denied(one.text) for one in run]
     if len(run) > 1 and any(denied):
         # Which of them the denial is about is not to be told.

@@ -21,6 +21,7 @@ _HAVING = frozenset(["has", "have", "had", "owns", "own"])
 
 
 def same_subject(part: Part, run: Sequence[Clause], said: Sequence[str]) -> bool:
+    """Whether both are about the same person or thing."""
     there = run[0].subject
     if part.subject == "self":
         if there in ("self", ""):

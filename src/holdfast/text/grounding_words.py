@@ -76,6 +76,7 @@ NEGATORS = frozenset(
 
 
 def of_sense(words: Sequence[str]) -> list[str]:
+    """The words that carry sense: those that must have been said."""
     return [
         word
         for word in words
@@ -105,6 +106,7 @@ def _is_there(word: str, there: frozenset[str]) -> bool:
 
 
 def kind_of(missing: Sequence[str], claim: str) -> str:
+    """What is missing: a number, a name, or other words."""
     capitals = {fold(word) for word in re.findall(r"(?<!^)\b[^\W\d_a-z][\w'-]*", claim)}
     if any(re.search(r"\d", word) for word in missing):
         return "number"

@@ -257,4 +257,5 @@ RULES: tuple[Rule, ...] = (
 
 @cache
 def compiled(rule: Rule) -> re.Pattern[str]:
+    """The pattern of a rule, made when it is first needed."""
     return re.compile(rf"(?i)(?:{rule.pattern})\Z")
