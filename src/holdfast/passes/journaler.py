@@ -182,8 +182,16 @@ def take(
 
 
 def _by_number(told: Noted, result: Taken) -> Noted:
-    """What is kept of it: of a memory its number, as its words must go when it is purged."""
-    return told if result.memory is None else told._replace(text=f"#{result.memory.number}")
+    """What is kept of it: of a memory its number, as its words must go when it is purged. So must
+    those of what it replaces or contradicts; the history and the inbox have them."""
+    if result.memory is None:
+        return told
+    reason = told.reason
+    if told.outcome == "superseded":
+        reason = "what was there no longer holds"
+    elif reason.startswith("contradicts "):
+        reason = reason.split(":")[0]
+    return told._replace(text=f"#{result.memory.number}", reason=reason)
 
 
 def _with_paths(core: Core, hub: Hub, turns: Sequence[Proposed]) -> list[Proposal]:

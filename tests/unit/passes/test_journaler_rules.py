@@ -171,3 +171,19 @@ def test_what_is_told_of_a_memory_later_is_its_number_and_not_its_words(
     noted(memory)
     (told,) = [told for _, told in hub.captured()[0].last]
     assert (told.outcome, told.text) == ("mentioned", "#1")
+
+
+def test_why_something_was_replaced_or_held_is_told_later_without_its_words(
+    memory: Holdfast, hub: HubMemory, clock: FixedClock
+) -> None:
+    for said in (
+        "I live in Berlin.", "I moved to Lisbon.", "My dog's name is Rex.", "My dog's name is Max."
+    ):  # fmt: skip
+        hub.observe_turn(said, "Noted.")
+        clock.tick()
+    noted(memory)
+    (day,) = hub.captured()
+    assert (day.outcomes["superseded"], day.outcomes["held"]) == (1, 1)
+    kept = str((day.reasons, [told for _, told in day.last])).lower()
+    assert "contradicts #3" in kept
+    assert [word for word in ("berlin", "lisbon", "rex", "max") if word in kept] == []
