@@ -31,7 +31,14 @@ if TYPE_CHECKING:
 TURNS_MAX = 200
 assert TURNS_MAX < SEEN_MAX, "what was looked at must be known again"
 _USERS = frozenset({"user", "human", "me"})
-_NO_PEOPLE = frozenset({"assistant", "system", "tool", "developer", "ai", "model"})
+# As frameworks and exports call whoever is no person; `function` is the older name of a tool.
+_NO_PEOPLE = frozenset(
+    """
+    assistant system tool developer ai model function function_call function_call_output tool_call
+    tool_result tool-result toolresult tool_use observation ipython bot agent claude chatgpt gpt
+    """.split()  # noqa: SIM905
+)
+_TEXT_PARTS = ("text", "input_text")
 # Others may flush at the same time; one of them is first.
 _ATTEMPTS = 5
 
@@ -136,17 +143,23 @@ def _said(messages: Iterable[Any] | str) -> Iterator[tuple[str, str, datetime | 
         yield from ((one.speaker, one.words, one.at) for one in said_in(messages))
         return
     for one in messages:
-        if not isinstance(one, Mapping) or not isinstance(one.get("role"), str):
+        role = one.get("role") if isinstance(one, Mapping) else None
+        if not isinstance(role, str) or not role.strip():
             raise InvalidInput(
                 "A message must have a role and a content.",
                 hint='For example: {"role": "user", "content": "Hello"}',
             )
-        yield one["role"], _text(one.get("content")), normalise.clean_time(one.get("at"))
+        yield role, _text(one.get("content")), normalise.clean_time(one.get("at"))
 
 
 def _text(content: Any) -> str:
-    """A string, or a list of parts of which some are text."""
+    """A string, or a list of parts of which some are text. Other parts of a person's message, such
+    as the answer of a tool or a document, are nothing that they said."""
     if isinstance(content, (list, tuple)):
-        parts = [part.get("text") if isinstance(part, Mapping) else part for part in content]
+        parts = [
+            part.get("text") if isinstance(part, Mapping) else part
+            for part in content
+            if not isinstance(part, Mapping) or part.get("type", "text") in _TEXT_PARTS
+        ]
         return "\n\n".join(part for part in parts if isinstance(part, str))
     return content if isinstance(content, str) else ""

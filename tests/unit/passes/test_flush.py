@@ -100,9 +100,25 @@ def test_a_conversation_from_outside_is_captured_once(
     assert hub.flush().turns == 0
 
 
-def test_a_conversation_that_is_none_is_an_error(hub: HubMemory) -> None:
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"role": "function", "content": "I live in Berlin."},
+        {"role": "tool_result", "content": "I live in Berlin."},
+        {"role": "Bot", "content": "I live in Berlin."},
+        {"role": "user", "content": [{"type": "tool_result", "text": "I live in Berlin."}]},
+        {"role": "user", "content": [{"type": "tool_result", "content": "I live in Berlin."}]},
+    ],
+)
+def test_what_no_person_said_is_not_captured(hub: HubMemory, message: dict[str, object]) -> None:
+    assert hub.flush([message]).noted == ()
+    assert texts(hub) == []
+
+
+@pytest.mark.parametrize("message", ["hello", {"role": " ", "content": "I live in Berlin."}])
+def test_a_conversation_that_is_none_is_an_error(hub: HubMemory, message: object) -> None:
     with pytest.raises(InvalidInput, match="role"):
-        hub.flush(["hello"])
+        hub.flush([message])
 
 
 def test_what_is_captured_stands_in_the_journals_of_its_days_and_one_undo_takes_it_back(
