@@ -14,6 +14,7 @@ from holdfast.domain.clock import from_text, to_text
 from holdfast.domain.observed import CapturedDay, Noted
 from holdfast.domain.record import Record
 from holdfast.engine.core import Core, require_hub
+from holdfast.errors import InvalidInput
 
 if TYPE_CHECKING:
     from holdfast.store.base import Writer
@@ -65,6 +66,10 @@ def _count(counts: dict[str, int], name: str) -> None:
 
 def captured(core: Core, hub_id: str, hub: str, *, days: int = 7) -> list[CapturedDay]:
     """The last days on which something was noted, newest first."""
+    if not isinstance(days, int) or days < 1:
+        raise InvalidInput(
+            f"You asked for {days!r} days.", hint=f"Give a number from 1 to {KEPT_DAYS}."
+        )
     with core.store.read() as reader:
         require_hub(reader, hub_id, hub)
         records = reader.records(hub_id, _KIND, limit=KEPT_DAYS + 1)

@@ -67,6 +67,11 @@ def consolidate(
     core.require("manage")
     if isinstance(plan, str):
         plan = parse(plan)
+    if plan is not None and not isinstance(plan, Plan):
+        raise InvalidInput(
+            f"A plan must be a Plan or its text, not {type(plan).__name__}.",
+            hint="`plan_consolidation()` makes one.",
+        )
     if plan is not None and plan.hub != hub:
         raise InvalidInput(
             f"This plan is for the hub `{plan.hub}`, and not for `{hub}`.",

@@ -144,7 +144,7 @@ def _said(messages: Iterable[Any] | str) -> Iterator[tuple[str, str, datetime | 
         return
     for one in messages:
         role = one.get("role") if isinstance(one, Mapping) else None
-        if not isinstance(role, str) or not role.strip():
+        if not isinstance(one, Mapping) or not isinstance(role, str) or not role.strip():
             raise InvalidInput(
                 "A message must have a role and a content.",
                 hint='For example: {"role": "user", "content": "Hello"}',

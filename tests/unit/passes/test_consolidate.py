@@ -440,6 +440,11 @@ def test_a_plan_of_another_hub_is_refused(hub: HubMemory) -> None:
         hub.consolidate(plan._replace(hub="elsewhere"))
 
 
+def test_what_is_no_plan_is_refused(hub: HubMemory) -> None:
+    with pytest.raises(InvalidInput, match="not int"):
+        hub.consolidate(5)  # type: ignore[arg-type]
+
+
 def test_a_source_that_no_plan_has_seen_is_refused(hub: HubMemory) -> None:
     note(hub, "Important: the dentist is Dr High")
     note(hub, "The heating hums")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -122,3 +123,9 @@ def test_counts_are_kept_by_day_and_stay_small(hub: HubMemory, clock: FixedClock
         f"{clock.now():%Y-%m-%d}",
         f"{clock.tick(days=-1):%Y-%m-%d}",
     ]
+
+
+@pytest.mark.parametrize("days", [0, -1, "x"])
+def test_no_days_at_all_cannot_be_asked_for(hub: HubMemory, days: Any) -> None:
+    with pytest.raises(InvalidInput, match="days"):
+        hub.captured(days=days)
