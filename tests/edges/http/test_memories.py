@@ -314,6 +314,17 @@ def test_a_move_takes_memories_to_another_hub_and_leaves_their_history(
     assert ask.post(f"/v1/memories/{made['id']}/restore").status_code == 200
 
 
+def test_a_memory_that_a_move_names_twice_is_moved_once(house: House, ask: Asking) -> None:
+    other = house.memory.create_hub("other")
+    made = ask.push("Ada prefers tabs", key="indent")
+    ids = [made["id"], "indent", str(made["number"])]
+    moved = ask.post("/v1/memories/batch-move", {"ids": ids, "hub": "other"})
+    assert moved.status_code == 200
+    assert [one["content"] for one in moved.json()["data"]] == ["Ada prefers tabs"]
+    assert len(other.list()) == 1
+    assert contents(ask.get("/v1/memories")) == []
+
+
 def test_who_may_not_take_a_memory_away_copies_nothing_by_moving_it(house: House) -> None:
     from holdfast.engine import access
 

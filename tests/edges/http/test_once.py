@@ -34,6 +34,7 @@ WRITES: list[tuple[str, str, Any]] = [
     ("POST", "/v1/memories/first/pin", None),
     ("DELETE", "/v1/memories/first", None),
     ("POST", "/v1/undo", {}),
+    ("POST", "/v1/observe", {"user": "I moved to Oslo.", "assistant": "Noted."}),
 ]
 
 
@@ -250,6 +251,8 @@ def test_what_is_purged_is_in_no_answer_that_was_kept(house: House, ask: Asking,
         assert "flu" not in repr(reader.records("", once.KIND, limit=9))
 
 
-def test_a_key_that_is_too_long_is_refused(ask: Asking) -> None:
-    answer = ask.post("/v1/memories", {"content": "x"}, headers={"Idempotency-Key": "k" * 201})
-    assert answer.status_code == 400
+@pytest.mark.parametrize("key", ["", "k" * 201])
+def test_a_key_that_is_empty_or_too_long_is_refused(house: House, ask: Asking, key: str) -> None:
+    answer = ask.post("/v1/memories", {"content": "One"}, headers={"Idempotency-Key": key})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "invalid_request")
+    assert house.hub.list() == []

@@ -233,7 +233,9 @@ def batch_move(call: Calling, move: Move, response: Response, key: IdempotencyKe
         there = call.guest.hub(move.hub, "write")
         if there.id == here.id:
             raise Refused(400, "invalid_input", "They are in this hub already.")
-        taken = [here.get(reference) for reference in move.ids]
+        found = [here.get(reference) for reference in move.ids]
+        # One that is named twice would be copied, and then not be there to be forgotten again.
+        taken = list({memory.id: memory for memory in found}.values())
         for memory in taken:
             # Before anything is there: what cannot be taken from here is not copied.
             here.core.require_delete(memory)

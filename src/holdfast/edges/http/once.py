@@ -34,7 +34,10 @@ _KEY_CHARS_MAX = 200
 # Tells this process from an earlier one of the same number.
 _RUN = secrets.token_hex(8)
 
-IdempotencyKey = Annotated[str | None, Header(alias="Idempotency-Key", max_length=_KEY_CHARS_MAX)]
+# An empty one is a client's mistake: it would be the same key for everything that client sends.
+IdempotencyKey = Annotated[
+    str | None, Header(alias="Idempotency-Key", min_length=1, max_length=_KEY_CHARS_MAX)
+]
 
 
 def once(
