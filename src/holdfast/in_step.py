@@ -96,6 +96,7 @@ def _follow(hub: HubMemory, step: Step, name: str, *, writes: bool) -> None:
         step.note(journal.follow(hub._journals, purged=name.startswith("purge")))
     if writes:
         step.after(purged=name.startswith("purge"))
+    if writes or name == "redact_secrets":
         step.waiting()
 
 

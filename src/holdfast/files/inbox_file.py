@@ -231,6 +231,8 @@ def _verdict(
 
 def _changed(entry: Entry, memory: Memory) -> str | None:
     """The text, where it was changed: white space alone is what an editor does by itself."""
+    if not entry.edited:
+        return None
     meant = memory.content
     if entry.cut:
         meant = meant[: len(entry.text)]

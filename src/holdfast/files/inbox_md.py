@@ -12,6 +12,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from typing import NamedTuple
+from zlib import crc32
 
 from holdfast.domain.held import Item
 from holdfast.domain.memory import Memory
@@ -44,7 +45,8 @@ CHOICES = ("approve", "reject", "keep both")
 _BOX = re.compile(r"[-*+][ \t]+\[([ xX]?)\][ \t]+(approve|reject|keep both)[ \t]*")
 _TITLE = re.compile(r"## #\d+ [a-z_]+[ \t]*")
 _FENCE = re.compile(r"(~{4,})[ \t]*")
-_MARK = re.compile(r"<!-- (mem_[0-9A-Za-z_-]{1,64}) (\d{1,9})( cut)? -->[ \t]*")
+# The memory, its version, a sum of the text below the boxes, and whether that was cut.
+_MARK = re.compile(r"<!-- (mem_[0-9A-Za-z_-]{1,64}) (\d{1,9}) ([0-9a-f]{8})( cut)? -->[ \t]*")
 _ABOUT = re.compile(r"(?:Held because it |Approving it replaces #|\(It goes on: |\(\d+ more wait)")
 
 # What looks like a reference already gets one `amp;` more, so that nothing is ever ambiguous.
@@ -56,12 +58,14 @@ _SELECTORS = range(0xE0100, 0xE01F0)
 
 class Entry(NamedTuple):
     """An item as it stands in the file: which memory, as of which version, its text and the boxes
-    that were ticked. Of a text that was `cut` only the beginning is there."""
+    that were ticked; whether the text is another than was written there. Of a text that was `cut`
+    only the beginning is there."""
 
     memory_id: str
     version: int
     text: str
     ticked: tuple[str, ...]
+    edited: bool = False
     cut: bool = False
 
 
@@ -105,8 +109,14 @@ def _item(item: Item) -> str:
     if item.about is not None:
         lines += [f"Approving it replaces #{item.about.number}:", ""]
         lines += [*_fenced(item.about.content), ""]
-    mark = f"<!-- {memory.id} {memory.version}{' cut' if cut else ''} -->"
+    sum_ = _sum_of(memory.content[:CHARS_MAX])
+    mark = f"<!-- {memory.id} {memory.version} {sum_}{' cut' if cut else ''} -->"
     return "\n".join([*lines, mark, ""])
+
+
+def _sum_of(text: str) -> str:
+    """Tells whether somebody has changed a text: chance alone would not repeat it."""
+    return f"{crc32(text.encode('utf-8', 'surrogatepass')):08x}"
 
 
 def _fenced(text: str) -> list[str]:
@@ -220,4 +230,4 @@ class _Reading:
             return None
         ticked = tuple(name for name, on in self.boxes if on)
         text = decoded("\n".join(self._texts[0]))
-        return Entry(mark[1], int(mark[2]), text, ticked, bool(mark[3]))
+        return Entry(mark[1], int(mark[2]), text, ticked, _sum_of(text) != mark[3], bool(mark[4]))

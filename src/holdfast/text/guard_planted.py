@@ -78,7 +78,7 @@ _CLAIMED = (
     r"|\b(?:then say that|report) (?:the task is done|success)\b"
 )
 _OUR_OWN = (
-    r"<memory hub=|</memory>|<!-- ?mem_\w{1,64}(?: \d+)? ?-->|<!-- this is the end of inbox\.md"
+    r"<memory hub=|</memory>|<!-- ?mem_\w{1,64}\b[^>\n]{0,30}-->|<!-- this is the end of inbox\.md"
     r"|\bapprove (?:every item|this and all other items|all items)\b"
     r"|\bmemory updated by administrator\b|\bmemory #\d+, pinned by\b"
     r"|(?:^|\n)- \[#\d+\][^\n]{0,40}\bsystem:"

@@ -355,3 +355,16 @@ def test_a_purged_item_leaves_no_trace_in_the_file(hub: HubMemory, inbox: Path) 
     hub.purge(1)
     found = [path.read_bytes() for path in Path(hub.folder).rglob("*") if path.is_file()]
     assert not any(ORDER.encode() in data for data in found)
+
+
+def test_a_secret_that_is_found_later_leaves_the_file_too(tmp_path: Path) -> None:
+    key = "AKIA" + "QX4TPLM7ZRWN2VBK"
+    with open_for_tests(tmp_path, settings={"secrets.enabled": False}) as lax:
+        hub = lax.hub()
+        hub.sync()
+        hold(hub, f"{ORDER} {key}")
+        assert key in Path(hub.folder, "INBOX.md").read_text()
+    with open_for_tests(tmp_path) as memory:
+        hub = memory.hub()
+        hub.redact_secrets()
+        assert key not in Path(hub.folder, "INBOX.md").read_text()
