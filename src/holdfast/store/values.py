@@ -102,12 +102,14 @@ def first_named(found: Iterable[Memory], audience: str | None) -> Memory | None:
 
 
 class Problem(NamedTuple):
-    """Something `check` found. Derived problems can be mended by rebuilding; others cannot."""
+    """Something `check` found. Derived problems can be mended by rebuilding; others cannot. What
+    is `outside` is no damage of the store: something beside it is not as it should be."""
 
     what: str
     derived: bool
     memory_id: str = ""
     hub_id: str = ""
+    outside: bool = False
 
 
 Progress = Callable[[int, int], None]  # (done, total)

@@ -138,7 +138,8 @@ def _doctor(call: Call, args: Namespace) -> int:
     if model["problem"]:
         left.append(("problem", model["problem"]))
     left += [("problem", said) for said in unknown]
-    fixable = bool(diagnosis.left or open_to_others or files)
+    inside = [problem for problem in diagnosis.left if not problem.outside]
+    fixable = bool(inside or open_to_others or files)
     _show_findings(call, diagnosis, mended, left, fixable=fixable)
     return 0 if healthy else StoreDamaged.exit_code
 
@@ -291,7 +292,7 @@ def _sentences(call: Call, problems: list[Problem]) -> list[tuple[str, str]]:
         hub = names.get(problem.hub_id, "") if len(names) > 1 else ""
         unnamed = hub and f"hub {hub}" not in problem.what
         said = f"hub {hub}: {problem.what}" if unnamed else problem.what
-        finding = ("problem" if problem.derived else "damage", said)
+        finding = ("problem" if problem.derived or problem.outside else "damage", said)
         counts[finding] = counts.get(finding, 0) + 1
     return [
         (word, said if count == 1 else f"{said} ({count} times)")
@@ -321,7 +322,7 @@ def _show_findings(
         call.out.note("`holdfast embed` makes the vectors that are missing.")
     if not left:
         show("healthy", "all is as it should be", "bold green")
-    elif any(not problem.derived for problem in diagnosis.left):
+    elif any(not problem.derived and not problem.outside for problem in diagnosis.left):
         call.out.note("What is damaged, only a backup brings back: `holdfast restore-backup`.")
     elif not call.args.fix and fixable:
         call.out.note("`holdfast doctor --fix` mends this and loses nothing.")

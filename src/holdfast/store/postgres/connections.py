@@ -21,7 +21,7 @@ from psycopg.types.numeric import Int8Dumper
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from holdfast.errors import StoreBusy, StoreClosed
-from holdfast.store.postgres.failover import Mark, naps, not_replicated, was_committed
+from holdfast.store.postgres.failover import POSITION, Mark, naps, not_replicated, was_committed
 from holdfast.store.postgres.faults import fault, lost, passed_over
 
 Connection = psycopg.Connection[Any]
@@ -104,9 +104,10 @@ class Connections:
         *,
         hasty: bool = False,
         patience_s: float | None = None,
+        greet: Callable[[Connection], None] = configure,
     ) -> None:
         self._url, self._address, self._search_path = url, address, search_path
-        self._patience_s = patience_s
+        self._patience_s, self._greet = patience_s, greet
         # Marks: whose they are, and which hubs have had theirs cleared away.
         self._run, self._threads, self._thread = os.urandom(8).hex(), count(1), threading.local()
         self._tidied: set[int] = set()
@@ -123,7 +124,7 @@ class Connections:
             min_size=0,
             max_size=size,
             name=f"holdfast-{name}",
-            configure=configure,
+            configure=self._greet,
             # Long enough that a busy server keeps its connections, short enough that an idle one
             # gives them back.
             max_idle=300.0,
@@ -172,9 +173,9 @@ class Connections:
             transaction = self._take_turn(connection, wait=durable, whole=whole)
             writing = Writing(connection, transaction)
             yield writing
-            self._commit(writing, durable=durable)
+            position = self._commit(writing, durable=durable)
             if wrote is not None:
-                self._tell_position(connection, wrote)
+                wrote(position)
         finally:
             self._end(self._writers, connection, "ROLLBACK")
 
@@ -196,18 +197,6 @@ class Connections:
         if row[0] is False:
             raise busy(self._address)
         return str(row[1])
-
-    def _tell_position(self, connection: Connection, wrote: Callable[[str], None]) -> None:
-        """Says where the log is after a commit. Where the line was cut since, nothing is said: the
-        position before it is from an earlier write, so another connection is asked."""
-        asked = "SELECT pg_current_wal_insert_lsn()::text"
-        try:
-            row = connection.execute(asked).fetchone()
-        except psycopg.Error:
-            with connect(self._url) as another:
-                row = another.execute(asked).fetchone()
-        assert row is not None
-        wrote(row[0])
 
     def _begun(
         self, pool: ConnectionPool[Connection], begin: str, only_if: str = ""
@@ -243,6 +232,8 @@ class Connections:
             except PoolTimeout:
                 if time.monotonic() - began < min(patience_s, wait_s):
                     continue
+                if self._patience_s is not None:
+                    raise StoreBusy(f"{self._address} does not answer.") from None
             # The pool does not say why; a connection of its own tells.
             try:
                 connect(self._url).close()
@@ -264,29 +255,35 @@ class Connections:
                 connection.execute(how)
         pool.putconn(connection)
 
-    def _commit(self, writing: Writing, *, durable: bool) -> None:
+    def _commit(self, writing: Writing, *, durable: bool) -> str:
+        """Ends the transaction; returns where the server's log is by then."""
         connection = writing.connection
         if connection.info.transaction_status == TransactionStatus.INERROR:
             # The server would take COMMIT for ROLLBACK, and say nothing.
             raise passed_over()
         if not durable:
-            connection.execute("COMMIT")
-            return
+            return _last(connection.execute(f"COMMIT; SELECT {POSITION}"))
         mark = Mark(writing.hub, *self._next_mark(), writing.transaction)
         connection.add_notice_handler(writing.heed)
         try:
-            connection.execute(f"{mark.written(tidy=mark.hub not in self._tidied)}COMMIT")
+            tidy = mark.hub not in self._tidied
+            ended = f"{mark.written(tidy=tidy)}COMMIT; SELECT {POSITION}"
+            position = _last(connection.execute(ended))
         except psycopg.Error as error:
+            if not lost(error):
+                raise
             # Asked on a connection of its own: one of the pool may be as dead as this one.
-            if not lost(error) or not was_committed(
+            position = was_committed(
                 mark, lambda: connect(self._url), self._local(), self._address, RECONNECT_WAIT_S
-            ):
+            )
+            if not position:
                 raise
         finally:
             connection.remove_notice_handler(writing.heed)
         if writing.warned:
             raise not_replicated(self._address)
         self._tidied.add(mark.hub)
+        return position
 
     def _next_mark(self) -> tuple[str, int]:
         """The place of this thread's marks, and how many it has left there."""
@@ -299,6 +296,15 @@ class Connections:
     def close(self) -> None:
         for pool in (self._readers, self._writers):
             pool.close()
+
+
+def _last(cursor: psycopg.Cursor[Any]) -> str:
+    """The value that the last of several statements answered with."""
+    while cursor.nextset():
+        pass
+    row = cursor.fetchone()
+    assert row is not None
+    return str(row[0])
 
 
 def busy(address: str) -> StoreBusy:

@@ -21,6 +21,14 @@ from holdfast.errors import ServerUnreachable
 if TYPE_CHECKING:
     from holdfast.store.postgres.connections import Connection
 
+# How far the log of a server is on its disk, which is past every commit that must last; on a
+# standby, how much of its primary's it has replayed. (What is in memory only may stay there for a
+# quarter of a minute, and no standby has it.)
+POSITION = (
+    "CASE WHEN pg_is_in_recovery() THEN coalesce(pg_last_wal_replay_lsn(), '0/0')"
+    " ELSE pg_current_wal_flush_lsn() END::text"
+)
+
 # Marks of threads that have ended are of no use once nobody waits for an answer any more.
 _OLD = "1 day"
 _FIRST_NAP_S = 0.05
@@ -63,8 +71,9 @@ def naps(wait_s: float) -> Iterator[float]:
 
 def was_committed(
     mark: Mark, connect: Callable[[], Connection], local: str, address: str, wait_s: float
-) -> bool:
-    """Whether the write happened; ServerUnreachable where nobody could be asked in time."""
+) -> str:
+    """Where the server's log is by now, if the write happened, and '' if it did not;
+    ServerUnreachable where nobody could be asked in time."""
     for nap_s in naps(wait_s):
         with suppress(psycopg.Error), connect() as connection:
             if not _goes_on(connection, mark.transaction):
@@ -84,17 +93,18 @@ def _goes_on(connection: Connection, transaction: str) -> bool:
     return row is not None and row[0] == "in progress"
 
 
-def _found(connection: Connection, mark: Mark, local: str) -> bool:
+def _found(connection: Connection, mark: Mark, local: str) -> str:
     connection.execute(
         f"BEGIN; {local}; SET LOCAL holdfast.hubs = '0,{mark.hub}';"
         f" SET LOCAL lock_timeout = {_LOCK_WAIT_MS}"
     )
-    found = connection.execute(
-        "UPDATE commits SET at = now() WHERE hub_id = %s AND place = %s AND mark = %s",
+    row = connection.execute(
+        "UPDATE commits SET at = now() WHERE hub_id = %s AND place = %s AND mark = %s"
+        f" RETURNING {POSITION}",
         (mark.hub, mark.place, mark.number),
-    ).rowcount
+    ).fetchone()
     connection.execute("COMMIT")
-    return found > 0
+    return "" if row is None else str(row[0])
 
 
 def in_doubt(address: str) -> ServerUnreachable:

@@ -1,9 +1,10 @@
-"""Reading from a standby: only where it has what this process wrote.
+"""Reading from a standby: only where it has what this process has written or seen.
 
-A standby is behind its primary by a little, or by a lot. After each write the primary's position is
-noted; a read goes to the standby if it has replayed the log as far as that, and to the primary
-otherwise. So whoever writes reads what they wrote. What other processes write is seen when it has
-come through. A standby that does not answer is left alone for a while.
+A standby is behind its primary by a little, or by a lot. After each write, and after each read from
+the primary, the primary's position is noted; a read goes to the standby if it has replayed the log
+as far as that, and to the primary otherwise. So whoever writes reads what they wrote, and nobody
+sees time go backwards. What other processes write is seen when it has come through. A standby that
+does not answer, or is a copy of something else, is left alone for a while, which the log tells.
 """
 
 from __future__ import annotations
@@ -16,17 +17,22 @@ from contextlib import contextmanager
 import psycopg
 
 from holdfast.errors import StoreError
-from holdfast.store.postgres.connections import Connection, Connections, complete
-from holdfast.store.postgres.faults import address_of
+from holdfast.store.postgres.connections import Connection, Connections, complete, configure
+from holdfast.store.postgres.failover import POSITION
+from holdfast.store.postgres.faults import address_of, lost
+from holdfast.store.postgres.schema import SCHEMA
 
-# A standby is asked for speed; one that makes readers wait is no help.
-_PATIENCE_S = 1.0
+# A standby is asked for speed; one that makes readers wait is no help. A new connection takes less,
+# also to another city.
+_PATIENCE_S = 0.3
 # How long one that does not answer is left alone.
 _LEFT_ALONE_S = 10.0
+# Where several are named.
+_ANY = {"target_session_attrs": "prefer-standby", "connect_timeout": "3"}
 
-_FAR_ENOUGH = (
-    "SELECT NOT pg_is_in_recovery() OR coalesce(pg_last_wal_replay_lsn() >= '{}'::pg_lsn, false)"
-)
+# When the tables were made: the same on a primary and its standbys, and nowhere else.
+MADE = f"SELECT extract(epoch FROM at)::text FROM {SCHEMA}.migrations ORDER BY version LIMIT 1"
+_FAR_ENOUGH = f"SELECT ({POSITION})::pg_lsn >= '{{}}'::pg_lsn"
 
 
 class Behind(Exception):
@@ -34,18 +40,33 @@ class Behind(Exception):
 
 
 class Standby:
-    """Connections to a standby, and how far it must have come."""
+    """Connections to a standby of the store that was made at `made`, and how far it must be."""
 
-    def __init__(self, url: str, search_path: str) -> None:
+    def __init__(self, url: str, search_path: str, made: str) -> None:
+        self.address = address_of(url)
+        self._made = made
         self._connections = Connections(
-            complete(url), address_of(url), search_path, patience_s=_PATIENCE_S
+            complete(url, wanted=_ANY),
+            self.address,
+            search_path,
+            patience_s=_PATIENCE_S,
+            greet=self._greet,
         )
         self._position = "0/0"
         self._lock = threading.Lock()
         self._asked_again_at = 0.0
+        # What is wrong with it; '' where nothing is.
+        self.trouble = ""
 
-    def wrote(self, position: str) -> None:
-        """Notes where the primary's log was after a write."""
+    def _greet(self, connection: Connection) -> None:
+        configure(connection)
+        row = connection.execute(MADE).fetchone()
+        if row is None or row[0] != self._made:
+            self._leave_alone("it is a copy of another store")
+            raise psycopg.OperationalError("a copy of another store")
+
+    def has_come_to(self, position: str) -> None:
+        """Notes where the primary's log was when this process wrote, or looked."""
         with self._lock:
             if _number(position) > _number(self._position):
                 self._position = position
@@ -53,6 +74,18 @@ class Standby:
     @contextmanager
     def reading(self, deadline_s: float | None) -> Iterator[Connection]:
         """A connection in a transaction, or Behind before it begins."""
+        connection = self._begin(deadline_s)
+        try:
+            yield connection
+        except psycopg.Error as error:
+            # Cut, or stopped because the standby had to go on: the next attempt asks the primary.
+            if lost(error) or (error.sqlstate or "").startswith("40"):
+                self._leave_alone("it broke off a read")
+            raise
+        finally:
+            self._connections.end_read(connection)
+
+    def _begin(self, deadline_s: float | None) -> Connection:
         if time.monotonic() < self._asked_again_at:
             raise Behind
         with self._lock:
@@ -60,14 +93,39 @@ class Standby:
         try:
             connection = self._connections.begin_read(deadline_s, _FAR_ENOUGH.format(position))
         except (psycopg.Error, StoreError):
-            self._asked_again_at = time.monotonic() + _LEFT_ALONE_S
+            if time.monotonic() >= self._asked_again_at:
+                self._leave_alone("it does not answer")
             raise Behind from None
+        self._is_well()
         if connection is None:
             raise Behind
+        return connection
+
+    def look(self) -> str:
+        """What is wrong with it, asked now; '' where nothing is."""
+        self._asked_again_at = 0.0
         try:
-            yield connection
-        finally:
-            self._connections.end_read(connection)
+            self._connections.end_read(self._begin(None))
+        except Behind:
+            with self._lock:
+                return self.trouble or f"it has not come to {self._position} yet"
+        return ""
+
+    def _leave_alone(self, why: str) -> None:
+        self._asked_again_at = time.monotonic() + _LEFT_ALONE_S
+        if why != self.trouble:
+            self.trouble = why
+            self._tell(f"reads go to the primary and not to {self.address}: {why}")
+
+    def _is_well(self) -> None:
+        if self.trouble:
+            self.trouble = ""
+            self._tell(f"reads go to {self.address} again")
+
+    def _tell(self, what: str) -> None:
+        import logging
+
+        logging.getLogger("holdfast.store").warning(what)
 
     def close(self) -> None:
         self._connections.close()

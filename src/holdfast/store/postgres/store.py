@@ -22,12 +22,13 @@ from holdfast.store.postgres.connections import (
     complete,
     connect,
 )
+from holdfast.store.postgres.failover import POSITION
 from holdfast.store.postgres.faults import address_of, translated
 from holdfast.store.postgres.migrate import prepare
 from holdfast.store.postgres.reader import PostgresReader
 from holdfast.store.postgres.schema import SCHEMA
 from holdfast.store.postgres.session import Session
-from holdfast.store.postgres.standby import Behind, Standby
+from holdfast.store.postgres.standby import MADE, Behind, Standby
 from holdfast.store.postgres.turn import Turn, WritingSession
 from holdfast.store.postgres.writer import PostgresWriter
 from holdfast.store.values import Capability, Problem, Progress
@@ -68,6 +69,8 @@ class PostgresStore:
         self._read_url = read_url
         with translated(self.address), connect(self._url) as connection:
             self.offered = prepare(connection, self.address, partitions=partitions, citus=citus)
+            made = connection.execute(MADE).fetchone()
+            self._made = "" if made is None else str(made[0])
         self._closed = False
         self._start()
 
@@ -79,7 +82,9 @@ class PostgresStore:
         self._connections = Connections(
             self._url, self.address, self._search_path, hasty=self.offered.hasty
         )
-        self._standby = Standby(self._read_url, self._search_path) if self._read_url else None
+        self._standby = (
+            Standby(self._read_url, self._search_path, self._made) if self._read_url else None
+        )
 
     def _ready(self) -> None:
         if self._closed:
@@ -102,7 +107,12 @@ class PostgresStore:
         if self._standby is not None:
             with suppress(Behind):
                 return taken.enter_context(self._standby.reading(deadline_s))
-        return taken.enter_context(self._connections.reading(deadline_s))
+        connection = taken.enter_context(self._connections.reading(deadline_s))
+        if self._standby is not None:
+            row = connection.execute(f"SELECT {POSITION}").fetchone()
+            if row is not None:
+                self._standby.has_come_to(row[0])
+        return connection
 
     @contextmanager
     def write(
@@ -118,7 +128,7 @@ class PostgresStore:
                 self._connections.writing(
                     durable=durable,
                     whole=hub is None,
-                    wrote=None if self._standby is None else self._standby.wrote,
+                    wrote=None if self._standby is None else self._standby.has_come_to,
                 ) as writing,
             ):
                 turn = Turn(self.address, hub, wait=durable)
@@ -146,8 +156,14 @@ class PostgresStore:
     def check(self) -> list[Problem]:
         from holdfast.store.postgres.check import problems
 
-        with self.read() as reader:
-            return problems(reader)
+        self._ready()
+        # The primary, whatever reads may go to.
+        with translated(self.address), self._connections.reading(None) as connection:
+            found = problems(PostgresReader(Session(connection)))
+        if self._standby is not None and (wrong := self._standby.look()):
+            said = f"reads do not go to the standby {self._standby.address}: {wrong}"
+            found.append(Problem(said, derived=False, outside=True))
+        return found
 
     def rescue(self) -> str:
         raise StoreError(
