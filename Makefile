@@ -9,7 +9,7 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 	&& { echo $$p; break; }; done)
 MODEL := packages/holdfast-model-arctic-s
 
-.PHONY: run tour test test-llm lint types bench-store bench-recall bench-recall-speed bench-context bench-documents bench-mcp bench-http bench-capture inspector constraints clean help
+.PHONY: run tour test test-llm lint types bench-store bench-recall bench-recall-speed bench-context bench-documents bench-postgres bench-mcp bench-http bench-capture inspector constraints clean help
 
 help: ## what can be made
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 24
@@ -54,6 +54,9 @@ bench-context: $(VENV)/.model ## the injected block of 10,000 memories
 
 bench-documents: $(VENV)/.model ## a folder of 10,000 files after one change
 	$(BIN)/python -m bench.documents
+
+bench-postgres: $(VENV)/.model ## PostgreSQL beside SQLite: taking in, recall, room
+	$(BIN)/python -m bench.postgres
 
 bench-mcp: $(VENV)/.model ## the MCP server beside a bare one and the library
 	$(BIN)/python -m bench.mcp
