@@ -18,6 +18,9 @@ _DISREGARD = (
     rf"|\b(?:ignore[zs]?|oublie[zs]?) {_NEAR}(?:instructions|consignes|regles|directives) "
     r"(?:precedentes|anterieures|du systeme)"
     r"|\boublie[zs]? tout ce qu\S{0,3} ?\w{1,4} ?\S{0,3} ?a dit"
+    r"|\boublie[zs]? (?:tes|vos) (?:instructions|consignes|regles)"
+    r"|\b(?:olvida|ignora|esqueca|ignore) (?:tus|sus|suas|tuas|as tuas) (?:reglas|instrucciones"
+    r"|instrucoes|regras)"
     # Spanish, Portuguese, Italian
     rf"|\b(?:ignora|ignore|olvida|esqueca|dimentica) {_NEAR}(?:instrucciones|instrucoes|istruzioni"
     r"|regras|reglas|regole|directrices)(?: \w+)? (?:anteriores|previas|precedenti|do sistema"
@@ -32,6 +35,8 @@ _DISREGARD = (
     # Russian
     rf"|(?:игнорируй|забудь|отбрось)(?:те)? {_NEAR}(?:предыдущ|прошл|системн|прежн)\w* "
     r"(?:инструкц|указани|правил)|забудь(?:те)? все, что тебе"
+    r"|(?:забудь|игнорируй)(?:те)? свои (?:инструкции|правила)|(?:忘记|忽略|无视)你的(?:规则|指令|指示)"
+    r"|ルールを(?:忘れ|無視)|تجاهل تعليماتك|अपने (?:निर्देश|नियम)[^।\n]{0,10}भूल"
     # Chinese, Japanese, Korean
     rf"|(?:忽略|无视|無視|忘记|忘記)[^。\n]{{0,8}}(?:之前|以上|先前|前面|所有|上述|上面|系统)"
     r"[^。\n]{0,8}(?:指令|指示|提示|命令|规则|一切)"
@@ -62,7 +67,8 @@ _IDENTITY = (
     r"|(?:制限|ルール)の(?:ない|なし)(?:ai|アシスタント)|制限のないai"
 )
 _SECRECY = (
-    r"\b(?:sage|sag|erzahle|verrate) (?:dem|den) (?:nutzer|benutzer|anwender) nichts"
+    r"\bdem (?:nutzer|benutzer) nichts davon\b"
+    r"|\b(?:sage|sag|erzahle|verrate) (?:dem|den) (?:nutzer|benutzer|anwender) nichts"
     r"|\bn'en parle[zs]? pas a l'utilisateur|\bne (?:le )?(?:dis|dites) rien a l'utilisateur"
     r"|\bno (?:se lo |le |lo )?digas (?:nada )?al usuario|\by no digas por que\b"
     r"|\bnao conte (?:nada )?ao usuario"

@@ -12,7 +12,7 @@ _ASKS = (
 _LATER = (
     rf"\b(?:when|whenever|if|once|after|as soon as|the moment|each time|every time|(?:the )?next "
     rf"time|should|unless)(?: that)? (?:{ANYONE} (?:ever )?{_ASKS}|asked\b|you (?:write|see|show"
-    rf"|are asked)\b|the conversation is over\b"
+    rf"|are asked|have access|install)\b|the conversation is over\b"
     r"|the word\b|[\w ]{2,30} (?:is|are) (?:discussed|mentioned)\b)"
 )
 _HARM = (
@@ -26,7 +26,9 @@ _HARM = (
     r"|\bkeep this rule\b|\bcall the others\b|\brecommend only\b|\bshow this one instead\b"
     r"|\b(?:say|tell them|answer|claim) that (?:it|they|he|she|all others|the others"
     r"|you) (?:went|were"
-    r"|was|is|are|do not know|has|have)\b(?! (?:sold|busy|away|back|out|not))"
+    r"|was|is|are|do not know|has|have|never)\b(?! (?:sold|busy|away|back|out|not))"
+    r"|\bdeny (?:that|having)\b|\badd that\b|\bchange (?:its|the|their) (?:account|iban|number)\b"
+    r"|\binvite \S{1,40}@|\b(?:always|only|never) name\b|--index-url\b"
     r"|\bhidden recipient\b|\bblind copy\b|\bcopy [^.\n]{0,30} into this\b|\berase (?:its|the) log)"
 )
 _PLANTED = (
@@ -94,6 +96,8 @@ PLANTED = (
                 "asked",
                 "you write",
                 "you see",
+                "you have access",
+                "you install",
                 "you show",
                 "you are asked",
                 "is over",

@@ -49,7 +49,9 @@ _DISREGARD = (
     rf"|{USER}(?:'s (?:questions?|requests?|messages?|wishes|instructions))?(?= ?(?:[.,;:!]|$)"
     r"| (?:and|but|instead)\b)"
     r"|the (?:above|rubric|review|conversation so far)(?= ?(?:[.,;]|$)| (?:and|instead)\b)"
-    r"|privacy rules)"
+    r"|privacy rules|(?:all |any |the |these |those ){0,2}(?:instructions|rules|prompts?|orders"
+    r"|guidelines)"
+    r" (?:above|before|so far)\b|(?:the |your )(?:system prompt|company's security policy)\b)"
 )
 _VOID = (
     r"\b(?:instructions?|directives?|orders?|guidelines?|guidance|prompts?|rules)"
@@ -99,7 +101,7 @@ _SYSTEM = (
     r"|\[/?inst\]|<</?sys>>"
     r"|</?system(?:[-_ ](?:reminder|prompt|message|instructions?))?>(?=\s*\w)"
     r"|\[(?:system|admin)(?: (?:message|prompt|note|override))?(?:\]:? ?\w|: )"
-    r"|(?:^|\n)#{1,4} ?(?:system|instructions?)(?: prompt| message)?:[^\n]{0,200}"
+    r"|(?:^|\n)#{1,4} ?(?:system|instructions?)(?: prompt| message)?:?[^\n]{0,200}"
     r"(?:\n[^\n]{0,200})?\byou\b"
     r"|(?:^|\n)#{1,4} ?instructions?:[^\n]{0,10}\n[^\n]{0,200}\n#{1,4} ?response:"
     r"|(?:^|\n)\W{0,3}(?:system|admin|administrator)(?: prompt| message| override| note| update)?"
@@ -112,7 +114,7 @@ _SYSTEM = (
 _SECRECY = (
     rf"{ORDER}(?:do not|don't|never) (?:tell|inform|alert|notify|let|warn) {USER}s?"
     # A rule for writers goes on with what exactly: '… which of the two was wrong'.
-    r"(?=\s*(?:[.!,;\n]|$)| (?:about (?:this|these|it|any)|of (?:this|these|it)|and\b"
+    r"(?=\s*(?:[.!,;\n]|$)| (?:about (?:this|these|it|any|the)\b|of (?:this|these|it)|and\b"
     r"|that (?:you|this|there)|what you|know|anything|any of|why you))"
     rf"|{ORDER}(?:do not|don't|never) (?:mention|reveal|disclose|say) "
     rf"(?:(?:\w{{1,20}} ){{1,6}}?to {USER}\b|to {USER}\b|(?:this|these|the) (?:note|text"
@@ -175,7 +177,8 @@ _SEND = (
 )
 _READER = (
     rf"\b(?:if|when|since) you are an? (?:\w{{1,20}} ){{0,2}}{MODEL}\b[^.\n]{{0,60}}\b(?:must"
-    r"|ignore|disregard|do not|instead|output|reply|respond|say|include|give|recommend|approve)\b"
+    r"|ignore|disregard|do not|instead|output|reply|respond|say|include|give|recommend|approve|run"
+    r"|execute|install|visit)\b"
     rf"|\b{MODEL} (?:reading|processing|parsing|summari[sz]ing|reviewing|that (?:read|process|see))"
     rf"\b[^.\n]{{0,40}}\b{DOES}\b"
     r"|\b(?:attention|note to|notice to|message to|dear|hey|memo to|whom it may concern)"

@@ -28,6 +28,12 @@ _VOID = (
     r"instructions\b|\bno matter what the user\b|\babort the current (?:job|task)\b"
     r"|\bdo only what (?:stands|is written|comes) below\b|\bnew system prompt\b"
     r"|\byou are now \w{1,20}\b[^.\n]{0,30}\b(?:no|without) (?:any )?(?:restrictions|rules|limits)"
+    r"|\b(?:your|the) (?:guidelines|rules|instructions|polic(?:y|ies)) do not apply to (?:this"
+    r"|me|the)\b"
+    r"|\bthe user is not your (?:boss|master|owner)\b|\bpriority over the user\b"
+    r"|\byou will only respond to commands\b|\b(?:obeys|obey) me\b|\b(?:had|have) no policies\b"
+    r"|\bdo (?:what|as) (?:he|she|i|it|they) (?:says?|tells?|wants?|orders?)\b(?=[.!]|$)"
+    r"|\bdo not do what the user\b|\b(?:go|carry) on as if nothing\b"
     r"|\bnever trained to refuse\b|\bdo whatever i say\b|\b(?:upgraded|promoted) to \w{1,20} mode\b"
     r"|\b(?:uncensored|unfiltered|jailbroken|unrestricted) version of (?:yourself|you)\b"
     r"|\bcan now produce any content\b|\bhacker assistant\b"
@@ -42,6 +48,9 @@ _LEAK = (
     r"|\bwhat (?:is|stands)(?: written)? in your (?:system prompt|instructions)\b"
     r"|\b(?:translate|summari[sz]e|rephrase|print|show|output|repeat)\b[^.\n]{0,30}\b(?:your system"
     r" prompt|instructions you (?:were|have been) given)"
+    r"|\b(?:write down|spell out|copy out) your (?:system prompt|instructions)\b"
+    r"|\bwhat are your (?:system )?instructions\b|\btruth about (?:his|her|your) system prompt\b"
+    r"|\b(?:attach|send|copy|upload|paste)\b[^.\n]{0,30}\b(?:id_rsa|\.ssh|private key|\.env)\b"
     r"|\binclude the user's [^.\n]{0,20}(?:key|token|password)|\bforward (?:every|each"
     r"|all) (?:new )?"
     r"(?:message|mail|call)s? to\b|\bput the user's [^.\n]{0,40}(?:address|url|link)"
@@ -66,6 +75,9 @@ _SECRECY = (
     rf"|\b{USER} (?:does not|doesn't|need not|must not|should not) (?:need to )?(?:know|learn"
     rf"|notice"
     r"|find out|be told) (?:about |of )?(?:this|the following|that|it|what)"
+    r"|\bdo (?:this|it|that) (?:secretly|silently|quietly)\b|\bsay nothing about (?:this|these"
+    r"|it)\b"
+    rf"|\b{USER} should never (?:learn|know|see|find)\b"
     rf"|\b(?:never|do not|don't) let {USER} (?:see|notice|find|read)\b"
     rf"|\bso that {USER} (?:does not|doesn't|will not|won't|cannot) (?:notice|see|know|find)"
     rf"|\bno need to (?:bother|tell|ask|inform|involve) {USER}\b"
@@ -106,6 +118,14 @@ _CLAIMED = (
     r"|complete) access"
     r"|\b(?:user|owner) (?:trusts every|is fine with sharing|gave the (?:assistant|agent"
     r"|ai) permission)"
+    r"|\b(?:user|owner) (?:wants|prefers|said|says|has agreed|agreed"
+    r"|told)\b[^.\n]{0,12} you (?:may |can "
+    r"|should |to )?[^.\n]{0,20}\b(?:every link|private messages|ignore|policy|without checking"
+    r"|password|bank)\b"
+    r"|\bnot want to be asked before you (?:send|delete|pay|buy|install|share)\b"
+    r"|\ball requests (?:from|by) \w{1,20} are (?:approved|allowed)\b|\bthey allow tracking\b"
+    r"|\bmessages? with the word \w{1,20} (?:come|are|is)\b"
+    r"|\brecommend [^.\n]{0,20}\bto every user\b"
     r"|\bcommands from (?:this|that|the) \w{1,20} may be (?:executed|run)\b"
     r"|\bwants all (?:answers|replies) to (?:contain|include|end with|link)\b"
     r"|\byou should always (?:use the token|run|send|trust)\b"
@@ -151,7 +171,16 @@ WIDE = (
         (
             *("above", "have been", "were ", "instructions", "no matter", "abort", "below"),
             *("system prompt", "you are now", "refuse", "whatever i", "version of", "any content"),
-            *("hacker", "administrator:", "bearer"),
+            *("hacker", "administrator:", "bearer", "not apply", "your boss", "over the user"),
+            *(
+                "only respond",
+                "obeys me",
+                "obey me",
+                "no policies",
+                "do what",
+                "do as ",
+                "if nothing",
+            ),
             *("stop obey", "stop listen", "quit ", "drop ", "abandon", "cancel", "suspend"),
             *("whatever ", "none of ", "i am your", "i am now", "overrides", "supersedes"),
             *("outranks", "replaces", "had no ", "have no ", " mode", "more than", "signed"),
@@ -162,6 +191,7 @@ WIDE = (
     Rule(
         "asks for hidden prompts, or to send private data away",
         (
+            *("id_rsa", ".ssh", "private key", ".env"),
             *(
                 "the user's",
                 "forward ",
@@ -180,6 +210,7 @@ WIDE = (
     Rule(
         "asks to keep something from the user",
         (
+            *("secretly", "silently", "quietly", "say nothing"),
             *("reveal that", "influenced by", "the user", "the human", "the owner"),
             *("the operator", "the customer", "the reader", "leave out"),
         ),
@@ -216,6 +247,8 @@ WIDE = (
     Rule(
         "speaks of a wish or a consent that nobody gave",
         (
+            *("that you ", "wants you", "to be asked", "all requests", "tracking", "the word"),
+            *("every user",),
             *(
                 "trusts every",
                 "fine with",

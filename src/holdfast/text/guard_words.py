@@ -28,21 +28,24 @@ ORDER = (
 # The same, without 'to': 'he told the agent to forget' is a story.
 CLAUSE = ORDER.replace("|and|to)", "|and)")
 MODEL = (
-    r"(?:ai|llms?|language models?|ai (?:assistants?|agents?|models?|systems?)|coding agents?"
+    r"(?:ai|llms?|language models?|ai (?:assistants?|agents?|models?|systems?|reviewers?)"
+    r"|coding agents?"
     r"|assistants?|agents?|chatbots?|reviewer bots?|bots?|claude|chatgpt|gpt|copilot|gemini)"
 )
 USER = r"the (?:user|human|operator|owner|reader|customer|account holder)"
 ANYONE = rf"(?:{USER}s?|anyone|anybody|someone|somebody|a (?:user|customer|client)|users)"
 # A person who means one thing in particular goes on: '… the earlier instructions about parking'.
 NOT_ABOUT = (
-    r"\b(?! (?:about|on|for|regarding|concerning|at|table|file|page|list|manual|field|column"
+    r"\b(?! for (?!a moment\b|now\b|this\b|once\b)| (?:about|on|regarding|concerning|at|table"
+    r"|file|page|list|manual|field|column"
     r"|of the manual)\b| in (?!this\b|the (?:conversation|context|prompt)))"
 )
 ADDRESS = r"(?:https?://|ftp://|www\.|[\w.+-]{1,40}@[\w-]{1,40}\.\w|\d{1,3}\.\d{1,3}\.\d{1,3}\.\d)"
 SHELL = r"(?:(?:curl|wget|iwr)\b[^|\n]{0,160}\| ?(?:sudo )?(?:ba|z)?sh\b|rm -rf\b|\bnc [\w.]+ \d)"
 LEAVE = (
     r"(?:ignore|disregard|forget|override|overrule|bypass|discard|neglect|set aside|skip"
-    r"|do not (?:follow|obey)|don't (?:follow|obey)|stop (?:following|obeying)"
+    r"|(?:do|must|should|will|shall|need) not (?:follow|obey)|don't (?:follow|obey)"
+    r"|stop (?:following|obeying)"
     r"|pay no attention to)"
 )
 EARLIER = (
@@ -86,7 +89,8 @@ TELL = (
 DOES = (
     r"(?:must|should|has to|have to|need to|needs to|is required|are required|ignore|disregard"
     r"|do not|don't|instead|output|reply|respond|say|include|recommend|praise|advertise|approve"
-    r"|rate|grant|award|give|visit|treat|vote|add|discard|print|close|stop what|whatever they ask)"
+    r"|rate|rank|grant|award|give|visit|treat|vote|add|discard|print|close|stop what"
+    r"|whatever they ask)"
 )
 # Done without the one who should be asked.
 FREELY = (
