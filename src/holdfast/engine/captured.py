@@ -19,7 +19,7 @@ from holdfast.errors import InvalidInput
 if TYPE_CHECKING:
     from holdfast.store.base import Writer
 
-_KIND = "captured"
+KIND = "captured"
 # A quarter, to see a habit change.
 KEPT_DAYS = 92
 # As many of a day as fit on a screen.
@@ -40,7 +40,7 @@ def note(core: Core, writer: Writer, hub_id: str, noted: Iterable[Noted]) -> Non
         return
     now = core.now()
     day = now.date().isoformat()
-    record = writer.record(hub_id, _KIND, day)
+    record = writer.record(hub_id, KIND, day)
     body: dict[str, Any] = {"outcomes": {}, "reasons": {}, "last": []}
     if record is not None:
         body = {name: type(empty)(record.body[name]) for name, empty in body.items()}
@@ -53,9 +53,9 @@ def note(core: Core, writer: Writer, hub_id: str, noted: Iterable[Noted]) -> Non
             body["last"].append([to_text(now), *one._replace(text=line)])
     body["last"] = body["last"][-_LAST_MAX:]
     due = now + timedelta(days=KEPT_DAYS)
-    writer.put_record(Record(hub_id, _KIND, day, now, body, due=due))
-    for old in writer.due_records(_KIND, now, limit=10):
-        writer.drop_record(old.hub_id, _KIND, old.id)
+    writer.put_record(Record(hub_id, KIND, day, now, body, due=due))
+    for old in writer.due_records(KIND, now, limit=10):
+        writer.drop_record(old.hub_id, KIND, old.id)
 
 
 def _count(counts: dict[str, int], name: str) -> None:
@@ -72,7 +72,7 @@ def captured(core: Core, hub_id: str, hub: str, *, days: int = 7) -> list[Captur
         )
     with core.store.read() as reader:
         require_hub(reader, hub_id, hub)
-        records = reader.records(hub_id, _KIND, limit=KEPT_DAYS + 1)
+        records = reader.records(hub_id, KIND, limit=KEPT_DAYS + 1)
     return [_day(record) for record in reversed(records)][:days]
 
 

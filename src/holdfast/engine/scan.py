@@ -15,6 +15,8 @@ from holdfast.domain.change import Change, Receipt, Revision
 from holdfast.domain.mirror import Clash
 from holdfast.domain.query import EVERYTHING
 from holdfast.domain.turn import Turn
+from holdfast.engine import captured, jobs
+from holdfast.engine.access_records import every
 from holdfast.engine.core import Core, require_hub
 from holdfast.engine.edit import settle
 from holdfast.engine.embedding import embed_memories
@@ -23,6 +25,7 @@ from holdfast.errors import Forbidden
 
 if TYPE_CHECKING:
     from holdfast.domain.memory import Memory
+    from holdfast.domain.record import Record
     from holdfast.store.base import Reader, Writer
 
 # One transaction writes at most this many, so that others do not wait for long.
@@ -55,7 +58,8 @@ def for_everything(core: Core) -> Core:
 def find_in_store(
     core: Core, hub_id: str, hub: str, progress: Progress | None = None
 ) -> list[Secret]:
-    """The secrets in memories, their history, the log, receipts and conflicts."""
+    """The secrets in memories, their history, the log, receipts, conflicts, and turns that wait to
+    be noted or were left out."""
     found: list[Secret] = []
     core = for_everything(core)
     with core.read() as reader:
@@ -71,6 +75,10 @@ def find_in_store(
             core.redactor.take()
             _clean(core, row)
             found += told(core, _place(reader, hub_id, row))
+        for record in _records(reader, hub_id):
+            core.redactor.take()
+            core.redactor.changed(record.body)
+            found += told(core, _PLACES.get(record.kind, "work that waits"))
     return together(found)
 
 
@@ -81,7 +89,8 @@ def clean_store(core: Core, hub_id: str, hub: str, progress: Progress | None = N
         require_hub(reader, hub_id, hub)
         dirty = [m.id for m in _memories(reader, hub_id) if core.redactor.memory(m) is not m]
         rows = [row for row in _rows(reader, hub_id) if _clean(core, row) is not row]
-    total = len(dirty) + len(rows)
+        told_of = [one for one in _records(reader, hub_id) if core.redactor.changed(one.body)]
+    total = len(dirty) + len(rows) + len(told_of)
     touched = {row.memory_id for row in rows if isinstance(row, Revision)}
     done = 0
     for batch in _batches(dirty):
@@ -95,6 +104,12 @@ def clean_store(core: Core, hub_id: str, hub: str, progress: Progress | None = N
             for row in some:
                 writer.correct(hub_id, _clean(core, row))
         done += len(some)
+        if progress is not None:
+            progress(done, total)
+    for records in _batches(told_of):
+        with core.write() as writer:
+            _clean_records(writer, records)
+        done += len(records)
         if progress is not None:
             progress(done, total)
     _give_receipts(core, hub_id, sorted(touched | set(dirty)))
@@ -112,6 +127,14 @@ def _clean_memories(core: Core, writer: Writer, hub_id: str, batch: list[str]) -
         writer.set_memory(clean)
         if clean.forgotten_at is None:
             reindex(writer, [clean])
+
+
+def _clean_records(writer: Writer, records: list[Record]) -> None:
+    """They pass the door once more. A job may have ended, or have been taken, since it was read."""
+    for old in records:
+        record = writer.record(old.hub_id, old.kind, old.id)
+        if record is not None:
+            writer.put_record(record)
 
 
 def _give_receipts(core: Core, hub_id: str, ids: list[str]) -> None:
@@ -139,6 +162,15 @@ def _rows(reader: Reader, hub_id: str) -> Iterator[_Row]:
     yield from reader.scan_turns(hub_id)
     yield from reader.receipts(hub_id)
     yield from reader.clashes(hub_id, settled=True)
+
+
+def _records(reader: Reader, hub_id: str) -> Iterator[Record]:
+    """Records that hold what people said."""
+    for kind in (*jobs.QUEUES.values(), captured.KIND):
+        yield from every(reader, hub_id, kind)
+
+
+_PLACES = {jobs.QUEUES[jobs.JOURNAL]: "turns that wait", captured.KIND: "what was captured"}
 
 
 def _clean(core: Core, row: _Row) -> _Row:

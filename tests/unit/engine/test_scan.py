@@ -20,7 +20,7 @@ from tests.unit.engine.test_secret_doors import (
     log_turn,
 )
 
-OFF = {"secrets.enabled": False}
+OFF = {"secrets.enabled": False, "shadowJournal.enabled": True, "shadowJournal.queueMax": 1}
 
 
 def open_at(folder: Path, settings: dict[str, object] | None = None) -> Holdfast:
@@ -39,6 +39,7 @@ def secret() -> Secrets:
 def hub(tmp_path: Path, secret: Secrets) -> Iterator[HubMemory]:
     """A hub that was filled while nobody looked for secrets, opened now that somebody does."""
     with open_at(tmp_path, OFF) as memory:
+        memory.core.set_worked(True)
         fill(memory.create_hub("work"), secret)
     assert len(left_in(tmp_path, secret)) > len(secret.given)
     with open_at(tmp_path) as memory:
@@ -61,6 +62,9 @@ def fill(hub: HubMemory, secret: Secrets) -> None:
     hub.archive_conversation("s-1", messages=messages, name="Keys")
     hub.journal_add(f"Used {secret()} today")
     hub.journal_add("Had tea")
+    # One of them leaves the queue for the other.
+    for _ in range(2):
+        hub.observe_turn(f"Remember: {secret()}", f"noted {secret()}")
     hub.sync()
     path = Path(hub.memory_md)
     path.write_text(path.read_text() + f"\nMy own prose {secret()}\n")
@@ -73,6 +77,7 @@ def test_a_scan_says_where_and_how_many_and_never_what(hub: HubMemory, secret: S
     assert not any(one in repr(found) for one in secret.given)
     places = {one.where for one in found}
     assert {"#2", "history of #3", "conversation log", "MEMORY.md"} <= places
+    assert {"turns that wait", "what was captured"} <= places
     assert any(where.startswith("conversations/") for where in places)
     assert any(where.startswith("20") and where.endswith(".md") for where in places)
     assert any(where.startswith("receipt of") for where in places)
