@@ -213,6 +213,16 @@ def reject(hub: HubMemory, secret: Secrets) -> None:
     hub.reject(every=True, reason=f"because of {secret()}")
 
 
+def consolidate(hub: HubMemory, secret: Secrets) -> None:
+    """A person writes a secret into the plan."""
+    hub.journal_add("Important: deploy on Friday")
+    plan = hub.plan_consolidation().text
+    edited = plan.replace("project: Important: deploy", f"project: {secret()} deploys", 1)
+    assert edited != plan
+    done = hub.consolidate(edited)
+    assert not any(one in repr(done) for one in secret.given)
+
+
 def undo(hub: HubMemory, secret: Secrets) -> None:
     hub.remember(f"to be undone {secret()}")
     undone = hub.undo()
@@ -244,6 +254,7 @@ DOORS: dict[str, Callable[[HubMemory, Secrets], None]] = {
     "purge_forgotten": lambda hub, secret: hub.purge_forgotten(reason=secret()) and None,
     "approve": approve,
     "reject": reject,
+    "consolidate": consolidate,
     "request_decision": decide,
     "decide": decide,
     "withdraw_decision": withdraw,
@@ -267,7 +278,9 @@ NO_DOORS = frozenset(
         *("name", "notes", "pin", "read_memory_md", "recall", "receipts", "recovery_prompt"),
         *("related", "scan", "search_text", "search_turns", "statistics", "touched", "turns"),
         *("unpin", "find_secrets", "redact_secrets", "take_redacted", "captured", "usage"),
-        *("review", "review_count"),
+        *("review", "review_count", "plan_consolidation"),
+        # A copy of files as they are, which go where its caller says.
+        "export_files",
         # The files are a person's own and stay; its memories have a test of their own.
         "index_files",
     )
