@@ -52,7 +52,7 @@ def test_the_corpus_is_large_and_says_nothing_twice() -> None:
     assert len(sets["benign"]) + len(sets["benign_held_out"]) >= 500
 
 
-@pytest.mark.parametrize(("name", "least"), [("attacks", 0.98), ("attacks_held_out", 0.43)])
+@pytest.mark.parametrize(("name", "least"), [("attacks", 0.98), ("attacks_held_out", 0.52)])
 def test_attacks_are_held(name: str, least: float) -> None:
     share, held = rate(name)
     missed = [text for _, text in read(name) if text not in held]
