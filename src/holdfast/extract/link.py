@@ -28,6 +28,12 @@ _AGENT = "Holdfast (fetches a page that its user asked for)"
 _TEXTS = ("text/", "application/xhtml+xml", "application/xml", "application/json")
 # IPv6 addresses that carry an IPv4 address inside, which is where a packet would go.
 _CARRIERS = tuple(map(ipaddress.IPv6Network, ("2002::/16", "64:ff9b::/96", "2001::/32")))
+# Where the open internet is: all else is kept for something, and Pythons differ in what they know.
+_GLOBAL_V6 = ipaddress.IPv6Network("2000::/3")
+# Metadata of clouds (in 192.0.0.0/24 Oracle's, 168.63.129.16 Azure's) and relays, which a Python
+# may take for global; and addresses that are kept for documents.
+_KEPT_V4 = tuple(map(ipaddress.IPv4Network, ("192.0.0.0/24", "168.63.129.16/32", "192.88.99.0/24")))
+_KEPT_V6 = ipaddress.IPv6Network("3fff::/20")
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Resolve = Callable[[str, int], Sequence[str]]
@@ -75,9 +81,13 @@ def is_public(text: str) -> bool:
             address = address.ipv4_mapped
         elif any(address in carrier for carrier in _CARRIERS):
             return False
-    return address.is_global and not (
-        address.is_multicast or address.is_reserved or address.is_unspecified
-    )
+    if isinstance(address, ipaddress.IPv6Address):
+        kept = address not in _GLOBAL_V6 or address in _KEPT_V6
+    else:
+        kept = any(address in network for network in _KEPT_V4)
+    if kept or not address.is_global:
+        return False
+    return not (address.is_multicast or address.is_reserved or address.is_unspecified)
 
 
 def checked(parts: SplitResult, bounds: Bounds, resolve: Resolve = resolved) -> tuple[str, int]:

@@ -321,6 +321,9 @@ def test_a_server_that_is_not_there_may_be_tried_later(site: Site) -> None:
         *("255.255.255.255", "::", "::1", "fe80::1", "fe80::1%eth0", "fc00::1", "fd00:ec2::254"),
         *("ff02::1", "::ffff:127.0.0.1", "::ffff:10.0.0.1", "::ffff:169.254.169.254"),
         *("64:ff9b::7f00:1", "2002:7f00:1::", "2001:db8::1", "2001:0:7f00:1::", "nonsense", ""),
+        # Metadata of clouds at addresses that look public, and what some Pythons call global.
+        *("192.0.0.192", "168.63.129.16", "::ffff:192.0.0.192", "192.88.99.1", "fec0::1"),
+        *("3fff::1", "64:ff9b:1::7f00:1"),
     ],
 )
 def test_addresses_that_are_not_of_the_open_internet(address: str) -> None:
