@@ -401,3 +401,22 @@ def test_two_who_decide_at_once_are_told(hub: HubMemory) -> None:
     with pytest.raises(Conflict, match="changed while you looked"):
         decide(hub.core, hub.id, hub.name, [Verdict(item.id, True, version=item.version)])
     assert hub.review_count() == 1
+
+
+def test_what_a_pass_holds_as_a_conflict_is_an_item_that_can_take_the_others_place(
+    hub: HubMemory,
+) -> None:
+    from holdfast.engine.automatic import Proposal, take_proposals
+
+    home = hub.remember("Lives in Berlin", pinned=True).memory
+    (taken,) = take_proposals(hub.core, hub.id, hub.name, [Proposal("Lives in Lisbon", "fact")])
+    assert taken.outcome == "held"
+    (item,) = hub.review(kind="conflict")
+    assert item.about == home
+    (shown,) = hub.approve(item.memory.id)
+    assert (shown.content, shown.supersedes, shown.pinned) == ("Lives in Lisbon", home.id, True)
+    assert hub.get(home.id).superseded_by == shown.id
+    hub.undo()
+    assert hub.review_count() == 1
+    hub.reject(kind="conflict")
+    assert hub.get(home.id).superseded_by is None
