@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 
+from holdfast.text.quantities import is_number_word, numbers_in
 from holdfast.text.slots_fill import Verdict, what_of
 from holdfast.text.slots_rules import without_when
 from holdfast.text.statements import Statement, core_stems
@@ -110,6 +111,8 @@ def by_number(now: Statement, then: Statement) -> Verdict | None:
     if len(new) != len(old):
         return None
     differing = [at for at in range(len(new)) if new[at] != old[at]]
+    if new and not differing:
+        return Verdict("same", "they say the same in other words")
     if len(differing) != 1:
         return None
     at = differing[0]
@@ -128,8 +131,14 @@ def _unit(number: str) -> str:
     return re.sub(r"[\d.,:]", "", number)
 
 
+def _in_digits(word: str) -> str:
+    """'three' as '3'; other words as they are."""
+    found = numbers_in(word) if is_number_word(word) else []
+    return found[0].value if found else word
+
+
 def _tokens(body: str) -> list[str]:
-    found = (word.strip(".!\"'") for word in re.findall(r"[^\s,;]+", fold(body)))
+    found = (_in_digits(word.strip(".!\"'")) for word in re.findall(r"[^\s,;]+", fold(body)))
     return [w for w in found if w not in ("the", "a", "an", "now", "currently", "about", "around")]
 
 

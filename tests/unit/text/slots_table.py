@@ -154,6 +154,9 @@ REPLACES = (
     ("Is 36 years old", "Is 35 years old"),
     ("Notifications are off", "Notifications are on"),
     ("Lives in Brazil", "Lives in Argentina"),
+    # numbers in words
+    ("Has three kids", "Has two kids"),
+    ("Has 3 kids", "Has two kids"),
 )
 
 CONTRADICTS = (
@@ -222,6 +225,7 @@ SAME = (
     ("Ann likes tea", "Ann likes the tea"),
     ("Editor: Vim", "Editor: vim"),
     ("Works from 9 to 5", "Works 9 to 5"),
+    ("Has three kids", "Has 3 kids"),
 )
 
 UNRELATED = (
@@ -556,4 +560,5 @@ UNRELATED = (
     ("Works out every day", "Works every day"),
     ("Flies to Lisbon", "Flies from Lisbon"),
     ("Has few friends", "Has friends"),
+    ("Read a thousand pages", "Read a hundred pages"),
 )
