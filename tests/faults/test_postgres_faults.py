@@ -4,6 +4,7 @@ lost, nothing written twice, and no password in any message."""
 from __future__ import annotations
 
 import os
+import shutil
 import socket
 import tempfile
 import threading
@@ -338,6 +339,7 @@ def _proxy(server_socket: str, cut: Callable[[bytes], str]) -> Iterator[str]:
         yield folder
     finally:
         listener.close()
+        shutil.rmtree(folder)
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
