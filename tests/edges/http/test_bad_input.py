@@ -51,6 +51,13 @@ def test_a_body_that_is_off_is_answered_in_the_shape_of_errors(
     assert ask.get("/readyz").status_code == 200
 
 
+@pytest.mark.parametrize("body", [b"{", b'{"content": "abc', b"\xff", b"[" * 20_000])
+def test_a_body_that_is_no_json_is_told_so_in_a_sentence(ask: Asking, body: bytes) -> None:
+    error = ask("POST", "/v1/memories", content=body, headers=JSON).json()["error"]
+    assert error["code"] == "invalid_request"
+    assert error["message"].startswith("The body is no JSON")
+
+
 @pytest.mark.parametrize(
     ("route", "body"),
     [

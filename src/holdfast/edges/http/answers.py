@@ -77,6 +77,7 @@ _STATUSES: tuple[tuple[type[HoldfastError], int, str], ...] = (
 _RETRY_AFTER_S = "1"
 
 _SEND_JSON = "Send it with `Content-Type: application/json`."
+_NO_JSON = "The body is no JSON that can be read"
 _CODES = {404: "not_found", 405: "method_not_allowed", 413: "body_too_large"}
 
 
@@ -122,6 +123,9 @@ def install(app: FastAPI) -> None:
             # The framework reads only JSON as JSON, and hands us the rest as bytes.
             said = "The body must be JSON."
             return problem(415, "unsupported_media_type", said, hint=_SEND_JSON)
+        if first["type"] == "json_invalid":
+            said = f"{_NO_JSON} (at character {first['loc'][-1]})."
+            return problem(400, "invalid_request", said)
         where = ".".join(str(part) for part in first["loc"] if part not in ("body", "query"))
         details = [{"where": list(one["loc"]), "what": one["msg"]} for one in error.errors()]
         message = f"{where or 'The request'}: {first['msg']}."
@@ -129,6 +133,9 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(HTTPException)
     async def http_error(request: Request, error: HTTPException) -> JSONResponse:
+        if error.status_code == 400:
+            # The framework says so of a body that is nested too deep, or has a number too long.
+            return problem(400, "invalid_request", f"{_NO_JSON}.")
         code = _CODES.get(error.status_code, "http_error")
         headers = dict(error.headers) if error.headers else {}
         if error.status_code == 405:

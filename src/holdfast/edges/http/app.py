@@ -61,6 +61,9 @@ def create_app(
         # The pages that the framework would show load their scripts from elsewhere.
         docs_url=None,
         redoc_url=None,
+        # Behind a proxy that speaks TLS a redirect would name an address without it, and a client
+        # that follows it would send its key in the clear.
+        redirect_slashes=False,
         lifespan=_running,
         responses=_ERRORS,
     )

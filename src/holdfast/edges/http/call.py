@@ -3,6 +3,7 @@ in the thread that does the work, once, when it is first needed."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 HUB_HEADER = "X-Hub-ID"
 # Names under which a key must not stand in an address: addresses are logged and passed on.
 _KEYS_IN_QUERY = ("key", "api_key", "apikey", "token", "access_token")
+# One of our keys is known by its form, under whatever name it stands.
+_KEY = re.compile(re.escape(keys.KEY_PREFIX) + r"[A-Za-z0-9_-]{43}")
 
 
 class Call:
@@ -39,7 +42,8 @@ class Call:
     @cached_property
     def guest(self) -> Guest:
         """Who asks; 401 where a key is needed and none that opens is there."""
-        if any(name.lower() in _KEYS_IN_QUERY for name in self.request.query_params):
+        asked = self.request.query_params.multi_items()
+        if any(name.lower() in _KEYS_IN_QUERY or _KEY.search(value) for name, value in asked):
             raise Refused(
                 400,
                 "key_in_query",
