@@ -33,6 +33,8 @@ ASSISTANT_CHARS_MAX = 8_000
 _SEEN, _SEEN_ID = "seen-turns", "user"
 # Twice as many as a flush looks at, so that none of those it meets has been left out here.
 SEEN_MAX = 400
+# Why a turn is only logged where nobody has asked for more.
+SWITCHED_OFF = "shadowJournal.enabled is false"
 
 
 def observe(
@@ -84,7 +86,7 @@ def _why_not(core: Core, mode: str) -> str:
     if mode != "current":
         return f"turns of mode {mode} are not looked at"
     if not core.settings["shadowJournal.enabled"]:
-        return "shadowJournal.enabled is false"
+        return SWITCHED_OFF
     return ""
 
 

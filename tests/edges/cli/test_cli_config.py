@@ -65,6 +65,8 @@ def test_the_path_of_the_file_is_printed(run: Run, home: Path) -> None:
         (("set", "recall.limit", "0"), "at least 1"),
         (("set", "recall.count_shown", "maybe"), "true or false"),
         (("set", "time_zone", "Mars/Base"), "Europe/Berlin"),
+        (("set", "llm.model", "gpt-4"), "openai:MODEL@URL"),
+        (("set", "memConsolidate.model", "openai:"), "openai:MODEL@URL"),
         (("unset", "colour"), "no setting"),
         (("set", "recall.limit"), "needs VALUE"),
     ],

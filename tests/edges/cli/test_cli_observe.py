@@ -32,7 +32,9 @@ def test_a_turn_is_logged_queued_and_noted_by_who_works(on: Run) -> None:
 
 
 def test_what_is_not_looked_at_says_why(run: Run) -> None:
-    off = run("observe", "--user", "I use vim for everything.").rows
+    told = run("observe", "--user", "I use vim for everything.")
+    assert "holdfast config set shadowJournal.enabled true" in told.err
+    off = told.rows
     assert off == [["logged", off[0][1], "shadowJournal.enabled is false"]]
     empty = run("observe").rows
     assert empty == [["skipped", "", "both messages are empty"]]

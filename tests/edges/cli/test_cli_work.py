@@ -25,6 +25,18 @@ def test_a_pushed_file_waits_and_is_read(run: Run, tmp_path: Path) -> None:
     assert run("work", "--json").json["jobs"] == 0
 
 
+def test_what_could_not_be_done_is_told_and_a_screen_shows_why_in_full(
+    run: Run, screen: Run, tmp_path: Path
+) -> None:
+    report = tmp_path / "report.docx"
+    report.write_bytes(b"PK\x03\x04 no document")
+    run("hub", "create", "work", "--use")
+    run("push", str(report))
+    assert "1 failed: `holdfast jobs` says why." in run("work").err
+    assert "the archive is broken and cannot be opened" in screen("jobs").out
+    assert "holdfast jobs" not in run("work").err
+
+
 def test_what_is_done_is_listed_when_asked_for(run: Run, tmp_path: Path) -> None:
     assert "nothing to do" in run("jobs").err
     import holdfast

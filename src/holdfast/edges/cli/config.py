@@ -60,6 +60,10 @@ def _set(call: Call, args: Namespace) -> None:
         from holdfast.edges.zone import zone_of
 
         zone_of(args.value)
+    if setting.name.endswith(".model") and setting.name != "embed.model":
+        from holdfast.llm.find import parse
+
+        parse(args.value)
     make_home(call.home)
     save(call.home, setting.name, args.value)
     _saved(call, setting.name)

@@ -53,8 +53,19 @@ def _observe(call: Call, args: Namespace) -> None:
             call.out.line("Logged, and queued for the journal.", "green")
         else:
             call.out.line(f"{'Logged' if one.turns else 'Skipped'}: {one.reason}.")
+    _tell_switch(call, seen)
     if left := sum(one.dropped for one in seen):
         call.out.note(f"{_counted(left, 'older turn')} left the queue unread: it was full.")
+
+
+def _tell_switch(call: Call, seen: list[Observed]) -> None:
+    """Says how turns come to be noted; on a server that is for who runs it to switch."""
+    if call.server:
+        return
+    from holdfast.engine.observe import SWITCHED_OFF
+
+    if any(one.reason == SWITCHED_OFF for one in seen):
+        call.out.note("To have turns noted: `holdfast config set shadowJournal.enabled true`.")
 
 
 def _turn(call: Call, args: Namespace) -> dict[str, Any]:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 from holdfast.edges.cli.command import Command, Namespace, Parser
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from holdfast.edges.cli.call import Call
     from holdfast.engine.jobs import Job
 
@@ -21,6 +23,7 @@ def _work(call: Call, args: Namespace) -> None:
     from holdfast.passes.work import work_until_done
 
     core, home = call.memory.core, call.memory.home
+    begun = core.now()
     if args.watch:
         _watch(call)
         return
@@ -33,7 +36,25 @@ def _work(call: Call, args: Namespace) -> None:
         call.out.line(f"Worked on {done} job{'' if done == 1 else 's'}.")
     else:
         call.out.row("worked", str(done))
+    _tell_undone(call, begun)
     call.embed_left()
+
+
+def _tell_undone(call: Call, begun: datetime) -> None:
+    """Says where work was not done, so that a count of jobs is not read as success."""
+    found = [job for hub in call.memory.hubs() for job in call.memory.hub(hub.name).jobs()]
+    waiting = sum(job.state == "waiting" for job in found)
+    failed = sum(
+        job.state == "failed" and job.ended_at is not None and job.ended_at >= begun
+        for job in found
+    )
+    told = []
+    if failed:
+        told.append(f"{failed} failed")
+    if waiting:
+        told.append(f"{waiting} {'waits' if waiting == 1 else 'wait'} for another attempt")
+    if told:
+        call.out.note(f"{', '.join(told)}: `holdfast jobs` says why.")
 
 
 def _watch(call: Call) -> None:
@@ -74,8 +95,14 @@ def _jobs(call: Call, args: Namespace) -> None:
         )
         for job in found
     ]
-    if rows:
-        heads = ("id", "work", "about", "state", "attempts", "done", "since", "reason")
+    heads = ("id", "work", "about", "state", "attempts", "done", "since", "reason")
+    if rows and call.out.terminal:
+        # A reason is a sentence, for which a table on a screen has no room.
+        call.out.table(heads[:-1], [row[:-1] for row in rows])
+        for job in found:
+            if job.reason:
+                call.out.line(f"{job.id}: {job.reason}")
+    elif rows:
         call.out.table(heads, rows)
     else:
         call.out.note("There is nothing to do.")
