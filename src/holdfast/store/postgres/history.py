@@ -10,6 +10,7 @@ from holdfast.domain.change import Change, Receipt, Revision
 from holdfast.domain.clock import from_micros, to_micros
 from holdfast.domain.mirror import Agreed, Clash
 from holdfast.domain.turn import Turn
+from holdfast.store import rows as shared
 from holdfast.store.postgres import lexemes, rows
 from holdfast.store.postgres.memories import MemoriesReader
 
@@ -24,7 +25,7 @@ class HistoryReader(MemoriesReader):
             hub=self._session.hub(hub_id),
             **values,
         )
-        return [rows.change_from_row(row, hub_id) for row in found]
+        return [shared.change_from_row(row, hub_id) for row in found]
 
     def changes(self, hub_id: str, *, limit: int, before: str | None = None) -> list[Change]:
         earlier = (
@@ -53,7 +54,7 @@ class HistoryReader(MemoriesReader):
             hub=self._session.hub(hub_id),
             **values,
         )
-        return [rows.revision_from_row(row) for row in found]
+        return [shared.revision_from_row(row) for row in found]
 
     def revisions(self, hub_id: str, memory_id: str) -> list[Revision]:
         return self._revisions(
@@ -81,14 +82,14 @@ class HistoryReader(MemoriesReader):
             f"{self._seen_changes('c')} ORDER BY c.place",
             hub=self._session.hub(hub_id),
         ):
-            yield rows.change_from_row(row, hub_id)
+            yield shared.change_from_row(row, hub_id)
 
     def scan_revisions(self, hub_id: str) -> Iterator[Revision]:
         for row in self._session.scan(
             f"{rows.REVISIONS} WHERE r.hub_id = %(hub)s{self._seen} ORDER BY r.sequence",
             hub=self._session.hub(hub_id),
         ):
-            yield rows.revision_from_row(row)
+            yield shared.revision_from_row(row)
 
     def receipts(self, hub_id: str) -> list[Receipt]:
         found = self._session.all(
@@ -96,7 +97,7 @@ class HistoryReader(MemoriesReader):
             f" WHERE hub_id = %(hub)s{self._of_hub} ORDER BY place",
             hub=self._session.hub(hub_id),
         )
-        return [rows.receipt_from_row(row) for row in found]
+        return [shared.receipt_from_row(row) for row in found]
 
     # The conversation log
 
@@ -121,7 +122,7 @@ class HistoryReader(MemoriesReader):
             before=before,
             limit=limit,
         )
-        return [rows.turn_from_row(row, hub_id) for row in found]
+        return [shared.turn_from_row(row, hub_id) for row in found]
 
     def search_turns(self, hub_id: str, terms: Sequence[str], *, limit: int) -> list[Turn]:
         if not terms:
@@ -139,7 +140,7 @@ class HistoryReader(MemoriesReader):
             any=lexemes.either(hub, terms),
             limit=limit,
         )
-        return [rows.turn_from_row(row, hub_id) for row in found]
+        return [shared.turn_from_row(row, hub_id) for row in found]
 
     def scan_turns(self, hub_id: str) -> Iterator[Turn]:
         for row in self._session.scan(
@@ -147,7 +148,7 @@ class HistoryReader(MemoriesReader):
             " ORDER BY t.place",
             hub=self._session.hub(hub_id),
         ):
-            yield rows.turn_from_row(row, hub_id)
+            yield shared.turn_from_row(row, hub_id)
 
     # Mirrored files
 
@@ -174,4 +175,4 @@ class HistoryReader(MemoriesReader):
             f"{self._seen_clashes} ORDER BY c.place",
             hub=self._session.hub(hub_id),
         )
-        return [rows.clash_from_row(row) for row in found]
+        return [shared.clash_from_row(row) for row in found]

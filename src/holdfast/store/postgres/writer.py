@@ -10,6 +10,7 @@ from holdfast.domain.change import Change, Receipt, Revision
 from holdfast.domain.clock import to_micros
 from holdfast.domain.turn import Turn
 from holdfast.errors import NotFound
+from holdfast.store import rows as shared
 from holdfast.store.postgres import nearest, rows
 from holdfast.store.postgres.indexing import IndexWriter
 from holdfast.store.postgres.records import RecordsWriter
@@ -129,7 +130,7 @@ class PostgresWriter(IndexWriter, RecordsWriter):
             "INSERT INTO revisions (hub_id, memory, version, change_id, at, fields)"
             " SELECT m.hub_id, m.number, %s, %s, %s, %s FROM memories m"
             " WHERE m.hub_id = %s AND m.id = %s",
-            (version, change_id, to_micros(at), rows.fields_to_row(fields), hub, memory_id),
+            (version, change_id, to_micros(at), shared.fields_to_row(fields), hub, memory_id),
         )
         if not added:
             raise NotFound(f"There is no memory {memory_id} for this revision.")
@@ -159,7 +160,7 @@ class PostgresWriter(IndexWriter, RecordsWriter):
         elif isinstance(row, Revision):
             self._session.put(
                 "UPDATE revisions SET fields = %s WHERE hub_id = %s AND sequence = %s",
-                (rows.fields_to_row(row.fields), hub, row.sequence),
+                (shared.fields_to_row(row.fields), hub, row.sequence),
             )
         elif isinstance(row, Turn):
             self._correct_turn(hub, row)

@@ -14,6 +14,7 @@ from holdfast.domain.hub import Hub, Statistics
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Filter, Order
 from holdfast.errors import StoreError
+from holdfast.store import rows as shared
 from holdfast.store.sqlite import filters, rows, search
 from holdfast.store.sqlite.records import RecordsReader
 from holdfast.store.values import (
@@ -74,15 +75,15 @@ class SqliteReader(RecordsReader):
 
     def hubs(self) -> list[Hub]:
         found = self._all(f"SELECT {rows.HUB_COLUMNS} FROM hubs ORDER BY name")
-        return [rows.hub_from_row(row) for row in found]
+        return [shared.hub_from_row(row) for row in found]
 
     def hub(self, name: str) -> Hub | None:
         row = self._one(f"SELECT {rows.HUB_COLUMNS} FROM hubs WHERE name = ?", (name,))
-        return None if row is None else rows.hub_from_row(row)
+        return None if row is None else shared.hub_from_row(row)
 
     def hub_by_id(self, hub_id: str) -> Hub | None:
         row = self._one(f"SELECT {rows.HUB_COLUMNS} FROM hubs WHERE id = ?", (hub_id,))
-        return None if row is None else rows.hub_from_row(row)
+        return None if row is None else shared.hub_from_row(row)
 
     # Memories
 
@@ -133,7 +134,7 @@ class SqliteReader(RecordsReader):
         found = self._all(
             f"SELECT {rows.MEMORY_COLUMNS} FROM json_each(?) j CROSS JOIN memories m"
             f" ON m.hub = ? AND m.id = j.value{self._seen}",
-            (rows.dumps(list(memory_ids)), self._pk(hub_id)),
+            (shared.dumps(list(memory_ids)), self._pk(hub_id)),
         )
         return {row[0]: rows.memory_from_row(row, hub_id) for row in found}
 
@@ -173,7 +174,7 @@ class SqliteReader(RecordsReader):
             "SELECT NOT EXISTS (SELECT 1 FROM memories m WHERE hub = ? AND session = p.value ->> 0"
             " AND number > p.value ->> 1 AND number < p.value ->> 2 AND forgotten_at IS NULL"
             f" AND quarantine = ''{self._seen}) FROM json_each(?) p ORDER BY p.key",
-            (self._pk(hub_id), rows.dumps(list(pairs))),
+            (self._pk(hub_id), shared.dumps(list(pairs))),
         )
         return [bool(row[0]) for row in found]
 
@@ -274,7 +275,7 @@ class SqliteReader(RecordsReader):
             " ORDER BY pk DESC LIMIT ?",
             (hub, *((hub, before) if before else ()), limit),
         )
-        return [rows.change_from_row(row, hub_id) for row in found]
+        return [shared.change_from_row(row, hub_id) for row in found]
 
     def _change(self, hub_id: str, condition: str, *values: Any) -> Change | None:
         row = self._one(
@@ -282,7 +283,7 @@ class SqliteReader(RecordsReader):
             f" WHERE hub = ?{self._seen_changes} AND {condition}",
             (self._pk(hub_id), *values),
         )
-        return None if row is None else rows.change_from_row(row, hub_id)
+        return None if row is None else shared.change_from_row(row, hub_id)
 
     def change(self, hub_id: str, change_id: str) -> Change | None:
         return self._change(hub_id, "id = ?", change_id)
@@ -297,7 +298,7 @@ class SqliteReader(RecordsReader):
             f" (SELECT pk FROM memories m WHERE hub = ? AND id = ?{self._seen}) ORDER BY r.version",
             (hub, memory_id),
         )
-        return [rows.revision_from_row(row) for row in found]
+        return [shared.revision_from_row(row) for row in found]
 
     def revisions_of(self, hub_id: str, change_id: str) -> list[Revision]:
         hub = self._pk(hub_id)
@@ -306,7 +307,7 @@ class SqliteReader(RecordsReader):
             f"{self._of_seen('r.memory')} ORDER BY r.pk",
             (hub, change_id),
         )
-        return [rows.revision_from_row(row) for row in found]
+        return [shared.revision_from_row(row) for row in found]
 
     def changed_after(self, hub_id: str, at: datetime) -> list[str]:
         found = self._all(
@@ -322,14 +323,14 @@ class SqliteReader(RecordsReader):
             " ORDER BY pk",
             (self._pk(hub_id),),
         ):
-            yield rows.change_from_row(row, hub_id)
+            yield shared.change_from_row(row, hub_id)
 
     def scan_revisions(self, hub_id: str) -> Iterator[Revision]:
         for row in self._connection.execute(
             f"{rows.REVISIONS} WHERE r.hub = ?{self._of_seen('r.memory')} ORDER BY r.pk",
             (self._pk(hub_id),),
         ):
-            yield rows.revision_from_row(row)
+            yield shared.revision_from_row(row)
 
     def receipts(self, hub_id: str) -> list[Receipt]:
         found = self._all(
@@ -337,7 +338,7 @@ class SqliteReader(RecordsReader):
             f" WHERE hub = ?{self._of_hub} ORDER BY pk",
             (self._pk(hub_id),),
         )
-        return [rows.receipt_from_row(row) for row in found]
+        return [shared.receipt_from_row(row) for row in found]
 
     # The conversation log and mirrored files
 
@@ -358,7 +359,7 @@ class SqliteReader(RecordsReader):
             " ORDER BY pk DESC LIMIT ?",
             (hub, *values, limit),
         )
-        return [rows.turn_from_row(row, hub_id) for row in found]
+        return [shared.turn_from_row(row, hub_id) for row in found]
 
     def search_turns(self, hub_id: str, terms: Sequence[str], *, limit: int) -> list[Turn]:
         if not terms:
@@ -372,14 +373,14 @@ class SqliteReader(RecordsReader):
             " ORDER BY w.merit, t.pk DESC",
             (search.match_expression(hub, TermQuery(tuple(terms))), limit, hub),
         )
-        return [rows.turn_from_row(row, hub_id) for row in found]
+        return [shared.turn_from_row(row, hub_id) for row in found]
 
     def scan_turns(self, hub_id: str) -> Iterator[Turn]:
         for row in self._connection.execute(
             f"SELECT {rows.TURN_COLUMNS} FROM turns WHERE hub = ?{self._of_hub} ORDER BY pk",
             (self._pk(hub_id),),
         ):
-            yield rows.turn_from_row(row, hub_id)
+            yield shared.turn_from_row(row, hub_id)
 
     def agreed(self, hub_id: str, path: str) -> Agreed | None:
         from holdfast.domain.mirror import Agreed
@@ -409,7 +410,7 @@ class SqliteReader(RecordsReader):
             " ORDER BY pk",
             (self._pk(hub_id),),
         )
-        return [rows.clash_from_row(row) for row in found]
+        return [shared.clash_from_row(row) for row in found]
 
     # Search
 
@@ -496,7 +497,7 @@ class SqliteReader(RecordsReader):
             found = self._all(
                 f"SELECT {rows.MEMORY_COLUMNS} FROM json_each(?) j CROSS JOIN memories m"
                 " ON m.pk = j.value ORDER BY j.key",
-                (rows.dumps(list(batch)),),
+                (shared.dumps(list(batch)),),
             )
             for row, by_words in zip(found, batch.values(), strict=True):
                 memory = rows.memory_from_row(row, hub_id)
@@ -542,7 +543,7 @@ class SqliteReader(RecordsReader):
             f"SELECT {_PASSAGE_COLUMNS} FROM json_each(?) j CROSS JOIN memories m"
             f" ON m.hub = ? AND m.id = j.value{self._seen}"
             " CROSS JOIN passages p ON p.memory = m.pk ORDER BY +m.number, p.ordinal",
-            (rows.dumps(list(memory_ids)), self._pk(hub_id)),
+            (shared.dumps(list(memory_ids)), self._pk(hub_id)),
         )
         return [_candidate(row) for row in found]
 
@@ -554,7 +555,7 @@ class SqliteReader(RecordsReader):
             f"SELECT {_PASSAGE_COLUMNS} FROM json_each(?) j CROSS JOIN passages p"
             " ON p.pk = j.value CROSS JOIN memories m ON m.pk = p.memory"
             f" WHERE m.hub = ?{conditions} ORDER BY p.pk",
-            (rows.dumps(list(passage_ids)), self._pk(hub_id), *values),
+            (shared.dumps(list(passage_ids)), self._pk(hub_id), *values),
         )
         return [_candidate(row) for row in found]
 
@@ -622,6 +623,6 @@ class SqliteReader(RecordsReader):
         return int(passages - self.vector_state(hub_id, model).passages)
 
 
-def _candidate(row: rows.Row) -> Candidate:
+def _candidate(row: shared.Row) -> Candidate:
     headings = () if row[5] == "[]" else tuple(json.loads(row[5]))
     return Candidate(row[0], row[1], row[2], row[3], row[4], headings, row[6], row[7], row[8])

@@ -13,7 +13,7 @@ import apsw
 from holdfast.domain.clock import from_micros, to_micros
 from holdfast.domain.record import NO_HUB, Record
 from holdfast.errors import AlreadyExists, NotFound
-from holdfast.store.sqlite import rows
+from holdfast.store import rows as shared
 
 _COLUMNS = "r.kind, r.id, r.at, r.body, r.lookup, r.due"
 # The number of no hub: real ones begin at 1.
@@ -92,7 +92,7 @@ class RecordsWriter(RecordsReader):
                     record.kind,
                     record.id,
                     to_micros(record.at),
-                    rows.dumps(dict(record.body)),
+                    shared.dumps(dict(record.body)),
                     record.lookup,
                     None if record.due is None else to_micros(record.due),
                 ),
@@ -110,6 +110,6 @@ class RecordsWriter(RecordsReader):
         return self._connection.changes() > 0
 
 
-def _from_row(row: rows.Row, hub_id: str) -> Record:
+def _from_row(row: shared.Row, hub_id: str) -> Record:
     due = None if row[5] is None else from_micros(row[5])
     return Record(hub_id, row[0], row[1], from_micros(row[2]), json.loads(row[3]), row[4], due)

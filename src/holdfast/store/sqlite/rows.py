@@ -7,19 +7,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from holdfast.domain.clock import from_micros, to_micros
-from holdfast.domain.codec import fields_from_plain, fields_to_plain
-from holdfast.domain.hub import Hub
 from holdfast.domain.memory import TIMES, Memory, Origin
-
-if TYPE_CHECKING:
-    from holdfast.domain.change import Change, Receipt, Revision
-    from holdfast.domain.mirror import Clash
-    from holdfast.domain.turn import Turn
-
-Row = tuple[Any, ...]
+from holdfast.store.rows import Row, dumps
 
 _STORED = tuple(name for name in Memory._fields if name != "hub_id")
 COLUMNS = ", ".join(_STORED)
@@ -38,10 +30,6 @@ _PINNED_AT = Memory._fields.index("pinned")
 _ORIGIN_AT = Memory._fields.index("origin")
 _METADATA_AT = Memory._fields.index("metadata")
 _NO_METADATA: Mapping[str, Any] = {}
-
-
-def dumps(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
 
 
 def memory_from_row(row: Row, hub_id: str) -> Memory:
@@ -75,57 +63,14 @@ def memory_to_row(memory: Memory) -> list[Any]:
 HUB_COLUMNS = "id, name, owner, created_at, numbers, state"
 
 
-def hub_from_row(row: Row) -> Hub:
-    return Hub(row[0], row[1], row[2], from_micros(row[3]), row[4], row[5])
-
-
 CHANGE_COLUMNS = "id, at, actor, action, reason, undoes, undone_by"
-
-
-def change_from_row(row: Row, hub_id: str) -> Change:
-    from holdfast.domain.change import Change
-
-    return Change(row[0], hub_id, from_micros(row[1]), *row[2:])
 
 
 REVISIONS = (
     "SELECT r.pk, c.id, m.id, r.version, r.at, r.fields FROM revisions r"
     " JOIN changes c ON c.pk = r.change JOIN memories m ON m.pk = r.memory"
 )
-
-
-def revision_from_row(row: Row) -> Revision:
-    from holdfast.domain.change import Revision
-
-    fields = {} if row[5] == "{}" else fields_from_plain(json.loads(row[5]))
-    return Revision(row[0], row[1], row[2], row[3], from_micros(row[4]), fields)
-
-
-def fields_to_row(fields: Mapping[str, tuple[Any, Any]]) -> str:
-    return dumps(fields_to_plain(fields)) if fields else "{}"
-
-
-def receipt_from_row(row: Row) -> Receipt:
-    from holdfast.domain.change import Receipt
-
-    return Receipt(row[0], row[1], from_micros(row[2]), *row[3:])
-
-
 TURN_COLUMNS = "id, role, content, at, source, session"
 
 
-def turn_from_row(row: Row, hub_id: str) -> Turn:
-    from holdfast.domain.turn import Turn
-
-    return Turn(row[0], hub_id, row[1], row[2], from_micros(row[3]), row[4], row[5])
-
-
 CLASH_COLUMNS = "id, memory_id, path, in_store, in_file, at, settled_at"
-
-
-def clash_from_row(row: Row) -> Clash:
-    from holdfast.domain.mirror import Clash
-
-    settled = None if row[6] is None else from_micros(row[6])
-    clash_id, memory_id, path, in_store, in_file = row[:5]
-    return Clash(clash_id, memory_id, path, in_store, in_file, from_micros(row[5]), settled)

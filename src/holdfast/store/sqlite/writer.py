@@ -10,6 +10,7 @@ from holdfast.domain.change import Change, Receipt, Revision
 from holdfast.domain.clock import to_micros
 from holdfast.domain.turn import Turn
 from holdfast.errors import NotFound
+from holdfast.store import rows as shared
 from holdfast.store.sqlite import rows, search
 from holdfast.store.sqlite.reader import SqliteReader
 from holdfast.store.sqlite.records import RecordsWriter
@@ -119,7 +120,7 @@ class SqliteWriter(SqliteReader, RecordsWriter):
                 change_id,
                 version,
                 to_micros(at),
-                rows.fields_to_row(fields),
+                shared.fields_to_row(fields),
             ),
         )
 
@@ -147,7 +148,7 @@ class SqliteWriter(SqliteReader, RecordsWriter):
         elif isinstance(row, Revision):
             self._do(
                 "UPDATE revisions SET fields = ? WHERE hub = ? AND pk = ?",
-                (rows.fields_to_row(row.fields), hub, row.sequence),
+                (shared.fields_to_row(row.fields), hub, row.sequence),
             )
         elif isinstance(row, Turn):
             self._correct_turn(hub, row)
@@ -280,7 +281,7 @@ class SqliteWriter(SqliteReader, RecordsWriter):
                     entry.ordinal,
                     entry.start,
                     entry.end,
-                    rows.dumps(list(entry.headings)) if entry.headings else "[]",
+                    shared.dumps(list(entry.headings)) if entry.headings else "[]",
                     " ".join(entry.body),
                     " ".join(entry.head),
                     length,

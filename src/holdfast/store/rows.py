@@ -1,0 +1,68 @@
+"""Rows as every store of tables has them, to values: hubs, change sets, revisions, the log. Which
+columns there are and where, each store says itself, in the order of the fields.
+
+Times are whole microseconds since 1970, so a cursor of one store is a cursor of another. Values
+that a recall never meets are imported where they are made: their classes cost it time.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from holdfast.domain.clock import from_micros
+from holdfast.domain.codec import fields_from_plain, fields_to_plain
+from holdfast.domain.hub import Hub
+
+if TYPE_CHECKING:
+    from holdfast.domain.change import Change, Receipt, Revision
+    from holdfast.domain.mirror import Clash
+    from holdfast.domain.turn import Turn
+
+Row = tuple[Any, ...]
+
+
+def dumps(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+
+
+def hub_from_row(row: Row) -> Hub:
+    return Hub(row[0], row[1], row[2], from_micros(row[3]), row[4], row[5])
+
+
+def change_from_row(row: Row, hub_id: str) -> Change:
+    from holdfast.domain.change import Change
+
+    return Change(row[0], hub_id, from_micros(row[1]), *row[2:])
+
+
+def revision_from_row(row: Row) -> Revision:
+    from holdfast.domain.change import Revision
+
+    fields = {} if row[5] == "{}" else fields_from_plain(json.loads(row[5]))
+    return Revision(row[0], row[1], row[2], row[3], from_micros(row[4]), fields)
+
+
+def fields_to_row(fields: Mapping[str, tuple[Any, Any]]) -> str:
+    return dumps(fields_to_plain(fields)) if fields else "{}"
+
+
+def receipt_from_row(row: Row) -> Receipt:
+    from holdfast.domain.change import Receipt
+
+    return Receipt(row[0], row[1], from_micros(row[2]), *row[3:])
+
+
+def turn_from_row(row: Row, hub_id: str) -> Turn:
+    from holdfast.domain.turn import Turn
+
+    return Turn(row[0], hub_id, row[1], row[2], from_micros(row[3]), row[4], row[5])
+
+
+def clash_from_row(row: Row) -> Clash:
+    from holdfast.domain.mirror import Clash
+
+    settled = None if row[6] is None else from_micros(row[6])
+    clash_id, memory_id, path, in_store, in_file = row[:5]
+    return Clash(clash_id, memory_id, path, in_store, in_file, from_micros(row[5]), settled)
