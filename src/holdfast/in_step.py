@@ -96,7 +96,8 @@ def _follow(hub: HubMemory, step: Step, name: str, *, writes: bool) -> None:
         step.note(journal.follow(hub._journals, purged=name.startswith("purge")))
     if writes:
         step.after(purged=name.startswith("purge"))
-    if writes or name == "redact_secrets":
+    # Whoever looks at what waits has the file again that they deleted.
+    if writes or name in ("redact_secrets", "review"):
         step.waiting()
 
 

@@ -1,6 +1,6 @@
-"""A hub's files around what a pass writes: what was edited in them is taken in before, and they
-follow after. A pass has no caller whose operation could do that. What goes wrong with a file is
-told in the log; what the pass wrote is safe in the store, and the next sync catches up."""
+"""A hub's files around what a pass writes: what was edited or decided in them is taken in before,
+and they follow after. A pass has no caller whose operation could do that. What goes wrong with a
+file is told in the log; what the pass wrote is safe in the store, and the next sync catches up."""
 
 from __future__ import annotations
 
@@ -40,12 +40,16 @@ def in_files(core: Core, home: str, hub: Hub, days: Iterable[date]) -> Iterator[
     with _noted(notes):
         step.before()
         journal.take_in(place, place.look.changed(owner, hub.id, folder))
+        if step.decisions():
+            notes += journal.follow(place)
     yield
     for day in sorted(set(days)):
         with _noted(notes):
             notes += journal.sync_day(place, day)
     with _noted(notes):
         step.after()
+        # A pass holds what it is not sure of.
+        step.waiting()
     _tell(hub.name, [*notes, *step.notes, *place.look.notes])
 
 

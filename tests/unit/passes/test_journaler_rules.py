@@ -187,3 +187,24 @@ def test_why_something_was_replaced_or_held_is_told_later_without_its_words(
     kept = str((day.reasons, [told for _, told in day.last])).lower()
     assert "contradicts #3" in kept
     assert [word for word in ("berlin", "lisbon", "rex", "max") if word in kept] == []
+
+
+def test_what_a_pass_holds_stands_in_the_inbox_file_and_can_be_decided_there(
+    memory: Holdfast, hub: HubMemory, clock: FixedClock
+) -> None:
+    hub.sync()
+    inbox = Path(hub.folder) / "INBOX.md"
+    for said in ("My dog's name is Rex.", "My dog's name is Max."):
+        hub.observe_turn(said, "Noted.")
+        clock.tick()
+        noted(memory)
+    assert "Dog's name is Max" in inbox.read_text()
+    inbox.unlink()
+    assert [item.memory.number for item in hub.review()] == [2]
+    inbox.write_text(inbox.read_text().replace("- [ ] approve", "- [x] approve"))
+    # The next pass comes across the decision before anybody else does.
+    hub.flush([{"role": "user", "content": "I use vim for everything."}])
+    assert hub.get(2).quarantine == ""
+    assert not inbox.exists()
+    journal = next(Path(hub.folder).glob("20*.md")).read_text()
+    assert "Dog's name is Max" in journal
