@@ -49,6 +49,8 @@ _BY_CODE: dict[str, type[HoldfastError]] = {
     "body_too_large": TooLarge,
     "read_only": StoreReadOnly,
     "store_error": StoreError,
+    "store_unreachable": ServerUnreachable,
+    "in_doubt": ServerUnreachable,
     "model_unavailable": EmbedderError,
     "language_model_unavailable": ModelError,
 }
@@ -82,7 +84,10 @@ def of_answer(url: str, answer: httpx2.Response) -> HoldfastError:
     message = str(said.get("message", "")).removesuffix(hint).rstrip()
     by_status = InvalidInput if 400 <= answer.status_code < 500 else HoldfastError
     kind = _BY_CODE.get(code) or _BY_STATUS.get(answer.status_code, by_status)
-    return kind(message or f"{url} answers {answer.status_code}.", hint=hint)
+    error = kind(message or f"{url} answers {answer.status_code}.", hint=hint)
+    if isinstance(error, StoreError):
+        error.in_doubt = code == "in_doubt"
+    return error
 
 
 def code_of(answer: httpx2.Response) -> str:

@@ -164,6 +164,7 @@ def test_a_server_that_asks_for_a_long_rest_is_not_waited_for() -> None:
         (499, "cancelled", holdfast.CallCancelled),
         (500, "internal", holdfast.HoldfastError),
         (500, "store_error", holdfast.StoreError),
+        (500, "in_doubt", holdfast.ServerUnreachable),
         (503, "read_only", holdfast.StoreReadOnly),
         (504, "deadline_exceeded", holdfast.DeadlineExceeded),
         (507, "store_full", holdfast.StoreFull),

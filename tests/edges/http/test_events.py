@@ -16,6 +16,7 @@ import pytest
 
 from holdfast.edges.http import events
 from holdfast.engine import access, keys
+from holdfast.errors import ServerUnreachable, StoreBusy
 from holdfast.extract.run import work_until_done
 from tests.edges.http.conftest import House
 from tests.edges.http.serving import served
@@ -80,6 +81,23 @@ def test_a_change_made_by_another_process_arrives(server: Server) -> None:
     assert data["change"]["id"] == event_id
     assert data["change"]["action"] == "remember"
     assert data["memories"] == [{"id": done.stdout.strip(), "version": 1}]
+
+
+def test_a_store_that_is_away_for_a_moment_ends_no_stream(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked = events._since
+    away = iter([ServerUnreachable("Another server takes over."), StoreBusy("Busy.")])
+
+    def since(*given: Any) -> Any:
+        for error in away:
+            raise error
+        return looked(*given)
+
+    monkeypatch.setattr(events, "_since", since)
+    with server.listening(server.house.key()) as told:
+        server.house.hub.remember("After that")
+        assert next(told)[0] == "change"
 
 
 def test_changes_come_in_order_and_only_new_ones(server: Server) -> None:

@@ -23,6 +23,7 @@ from holdfast.errors import (
     InvalidInput,
     ModelError,
     NotFound,
+    ServerUnreachable,
     StoreBusy,
     StoreClosed,
     StoreError,
@@ -103,6 +104,11 @@ def of_error(request: Request, error: HoldfastError) -> JSONResponse:
     if isinstance(error, Refused):
         return problem(error.status, error.code, said, error.details, error.headers, hint)
     status, code = next((s, c) for kind, s, c in _STATUSES if isinstance(error, kind))
+    if isinstance(error, StoreError) and error.in_doubt:
+        # Not to be sent again by itself, as what is answered with 503 is.
+        status, code = 500, "in_doubt"
+    elif isinstance(error, ServerUnreachable) and error.again:
+        status, code = 503, "store_unreachable"
     if isinstance(error, Forbidden) and error.act == "write":
         code = "no_write_access"
     headers = {"Retry-After": _RETRY_AFTER_S} if status == 503 else None

@@ -25,7 +25,7 @@ from holdfast.edges.http.call import Call, Calling
 from holdfast.edges.http.plain import plain_change, plain_receipt
 from holdfast.engine import processing
 from holdfast.engine.edit import PURGES
-from holdfast.errors import HoldfastError
+from holdfast.errors import HoldfastError, StoreClosed, StoreError
 from holdfast.hub_memory import HubMemory
 from holdfast.store.base import Reader
 
@@ -115,10 +115,14 @@ async def _stream(call: Call, last: str | None, purges: _Purges) -> AsyncIterato
         while not state.stopping.is_set():
             try:
                 found = await run_in_threadpool(_since, call, last, begun, purges)
-            except HoldfastError:
-                # The key was revoked, the role taken away, or the hub is gone.
-                yield _event("end", {})
-                return
+            except HoldfastError as error:
+                if isinstance(error, StoreError) and not isinstance(error, StoreClosed):
+                    # The store is away for a moment, or busy: it is asked again.
+                    found = _Found(last, purges)
+                else:
+                    # The key was revoked, the role taken away, or the hub is gone.
+                    yield _event("end", {})
+                    return
             if found.purged:
                 # First: the change that was told last may be gone with it, so that more is missed.
                 gone = [plain_receipt(receipt) for receipt in found.purged]
