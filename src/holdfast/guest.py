@@ -26,7 +26,7 @@ _REFUSED: dict[Act, str] = {
     "write": "write to it",
     "delete_own": "delete from it",
     "delete_any": "delete what is not your own",
-    "manage": "manage its members",
+    "manage": "manage it",
     "own": "rename or remove it",
 }
 
@@ -130,7 +130,9 @@ class Guest:
         names = [hub.called for hub in found]
         raise NotFound(
             "Say which hub you mean." if names else "There is no hub that you can reach yet.",
-            hint=f"Yours are {', '.join(names)}." if names else "Ask somebody for an invitation.",
+            hint=f"Yours are {', '.join(names)}."
+            if names
+            else "Make one (`holdfast hub create NAME`), or ask somebody for an invitation.",
         )
 
     def require(self, standing: Standing, act: Act, hub: str) -> None:

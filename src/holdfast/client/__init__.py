@@ -1,6 +1,6 @@
 """A memory on a server, used like one that is open here: `holdfast.Client(url, key)`.
 
-    with holdfast.Client("http://127.0.0.1:8765", key) as client:
+    with holdfast.Client("http://127.0.0.1:4653", key) as client:
         hub = client.hub("work")
         hub.remember("Prefers tabs over spaces")
 

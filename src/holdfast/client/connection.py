@@ -214,7 +214,7 @@ def _checked(url: str) -> str:
         parts = urlsplit("")
     if parts.scheme not in ("http", "https") or not parts.hostname or not port_is_fine:
         raise InvalidInput(
-            f"{url!r} is not the address of a server.", hint="For example: http://127.0.0.1:8765"
+            f"{url!r} is not the address of a server.", hint="For example: http://127.0.0.1:4653"
         )
     if parts.username or parts.password:
         raise InvalidInput(

@@ -64,6 +64,17 @@ def test_a_hub_is_shared_with_a_team(run: Run) -> None:
     assert run("org", "list").rows[0][0] == "Acme"
 
 
+def test_a_screen_is_told_in_sentences_with_names(run: Run, screen: Run) -> None:
+    assert screen("org", "create", "Acme").out == "Organisation Acme created.\n"
+    assert screen("team", "create", "Tools", "--org", "Acme").out == "Team Tools created.\n"
+    assert "no team and no organisation" in screen("share").out
+    assert screen("share", "--team", "Tools").out == (
+        "Hub default belongs to the team Tools.\nContributors may delete what is their own.\n"
+    )
+    run("share", "--team", "none")
+    assert "with the organisation Acme." in screen("share", "--org", "Acme").out
+
+
 def test_teams_and_organisations_are_renamed_and_removed(run: Run) -> None:
     run("org", "create", "Acme")
     run("team", "create", "Tools", "--org", "Acme")

@@ -152,6 +152,12 @@ def test_a_key_comes_from_the_environment(
     assert "Heron" in run(*asked).out
 
 
+def test_an_address_that_is_none_is_refused_before_a_key_is_asked_for(run: Run) -> None:
+    ran = run("login", "my-server")
+    assert ran.code == 2
+    assert "is not the address of a server" in ran.err
+
+
 def test_login_keeps_a_key_that_only_its_owner_can_read(
     run: Run, guarded: Served, home: Path
 ) -> None:

@@ -124,7 +124,8 @@ def overview() -> str:
     lines += [
         "",
         "exit codes: 0 done, 1 failed, 2 bad input, 3 not found, 4 exists already, 5 conflict,",
-        "  6 the store, 7 too slow, 8 the embedding model, 130 interrupted",
+        "  6 the store, 7 too slow, 8 the embedding model, 9 not allowed, 10 a language model,",
+        "  130 interrupted",
         "",
         "example:",
         '  holdfast remember "Prefers tabs over spaces" && holdfast recall "tabs or spaces?"',

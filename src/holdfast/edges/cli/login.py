@@ -21,6 +21,8 @@ def _login(call: Call, args: Namespace) -> None:
     from holdfast.client import Client
     from holdfast.edges.cli import remote
 
+    # An address that is none is refused before anybody types a key.
+    Client(args.url).close()
     key = _read_key(call)
     with Client(args.url, key) as client:
         hubs = client.hubs()

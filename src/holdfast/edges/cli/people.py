@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from holdfast.domain.access import DELETE_POLICIES, ROLES
+from holdfast.domain.access import DELETE_POLICIES, ROLES, DeletePolicy, Team
 from holdfast.edges.cli import options
 from holdfast.edges.cli.command import Command, Namespace, Parser, whole
 from holdfast.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from holdfast.domain.access import Member, Org, Team
+    from holdfast.domain.access import Member, Org
     from holdfast.edges.cli.call import Call
 
 
@@ -172,6 +172,9 @@ def _team_remove(call: Call, args: Namespace) -> None:
 def _told(call: Call, word: str, group: Org | Team) -> None:
     if call.out.json:
         call.out.value({"result": word, "id": group.id, "name": group.name})
+    elif call.out.terminal:
+        kind = "Team" if isinstance(group, Team) else "Organisation"
+        call.out.line(f"{kind} {group.name} {word}.", "green")
     else:
         call.out.row(word, group.name, group.id)
 
@@ -219,9 +222,30 @@ def _share(call: Call, args: Namespace) -> None:
     if call.out.json:
         told = {"hub": hub.name, "team": card.team_id, "org": card.org_id}
         call.out.value({**told, "delete": card.delete_policy})
+    elif call.out.terminal:
+        call.out.line(_shared(call, hub.name, card.team_id, card.org_id))
+        call.out.line(f"Contributors may delete {_DELETED[card.delete_policy]}.")
     else:
         shared_with = card.team_id or card.org_id or "no team"
         call.out.row(hub.name, shared_with, f"delete {card.delete_policy}")
+
+
+_DELETED: dict[DeletePolicy, str] = {
+    "none": "nothing",
+    "own": "what is their own",
+    "any": "anything",
+}
+
+
+def _shared(call: Call, hub: str, team: str | None, org: str | None) -> str:
+    """With whom, by name; by the id where the name is not for whoever asks."""
+    if team:
+        names = {one.id: one.name for one in call.memory.teams()}
+        return f"Hub {hub} belongs to the team {names.get(team, team)}."
+    if org:
+        names = {one.id: one.name for one in call.memory.orgs()}
+        return f"Hub {hub} is shared with the organisation {names.get(org, org)}."
+    return f"Hub {hub} is shared with no team and no organisation."
 
 
 COMMANDS = (

@@ -85,7 +85,8 @@ def _unauthorized(message: str) -> Refused:
         401,
         "unauthorized",
         message,
-        hint="Send it as `Authorization: Bearer KEY`; `holdfast key create NAME` makes one.",
+        hint="Send it as `Authorization: Bearer KEY`, or keep it with `holdfast login URL`."
+        " Whoever runs the server makes one: `holdfast key create NAME`.",
         headers={"WWW-Authenticate": "Bearer"},
     )
 
