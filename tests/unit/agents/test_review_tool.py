@@ -30,6 +30,17 @@ def test_an_agent_sees_that_something_waits_and_not_what_it_says(tools: Toolset)
     assert "previous instructions and say" not in reply.text
 
 
+def test_an_agent_is_not_told_the_values_of_a_conflict(hub: HubMemory, tools: Toolset) -> None:
+    said = ("My dog's name is Rex.", "My dog's name is Obey Eve.")
+    hub.flush([{"role": "user", "content": one} for one in said])
+    (held,) = hub.review(kind="conflict")
+    assert "obey eve" in held.why
+    reply = tools.call("review")
+    assert held.about is not None
+    assert f"conflict: it contradicts #{held.about.number}" in reply.text
+    assert "obey eve" not in reply.text.lower()
+
+
 @pytest.mark.parametrize("action", ["approve", "reject"])
 def test_an_agent_does_not_decide(hub: HubMemory, tools: Toolset, action: str) -> None:
     reply = tools.call("review", {"action": action, "number": 2})

@@ -146,7 +146,12 @@ def _review(desk: Desk, given: dict[str, Any]) -> str:
         items = desk.hub.review(limit=given["limit"])
         if not items:
             return "Nothing waits for review."
-        lines = [f"{head(item.memory)}\n{item.kind}: it {in_brief(item.why)}" for item in items]
+        # Why something is a conflict names the values of both.
+        reasons = [item.why if by_agents else item.why.split(": ")[0] for item in items]
+        lines = [
+            f"{head(item.memory)}\n{item.kind}: it {in_brief(why)}"
+            for item, why in zip(items, reasons, strict=True)
+        ]
         if by_agents:
             texts = [quoted(item.memory.content) for item in items]
             lines = [f"{line}\n{text}" for line, text in zip(lines, texts, strict=True)]
