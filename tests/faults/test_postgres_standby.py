@@ -137,8 +137,11 @@ def test_the_doctor_tells_of_a_standby_that_does_not_answer(
         monkeypatch.setenv("HOLDFAST_STORE_URL", url)
         monkeypatch.setenv("HOLDFAST_STORE_READ_URL", f"postgresql://me:hunter2@/x?host={tmp_path}")
         assert main(["remember", "The office is in Bonn"]) == 0
+        capsys.readouterr()
         assert main(["recall", "office"]) == 0
-        assert "Bonn" in capsys.readouterr().out
+        said = capsys.readouterr()
+        assert "Bonn" in said.out
+        assert "connect" not in said.err
         assert main(["doctor", "--json"]) == 6
         told = capsys.readouterr().out
         (problem,) = json.loads(told)["left"]

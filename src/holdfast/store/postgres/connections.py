@@ -7,6 +7,7 @@ LOCAL), so that a pooler between us and the server may hand out another connecti
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 import time
@@ -25,6 +26,12 @@ from holdfast.store.postgres.failover import POSITION, Mark, naps, not_replicate
 from holdfast.store.postgres.faults import fault, lost, passed_over
 
 Connection = psycopg.Connection[Any]
+
+# The pool tells of every connection that is lent, and of every attempt that fails. What comes of it
+# is raised here, in a sentence.
+_POOL_LOG = logging.getLogger("psycopg.pool")
+if _POOL_LOG.level == logging.NOTSET:
+    _POOL_LOG.setLevel(logging.ERROR)
 
 READERS_MAX = 10
 # Writers of a hub take turns; more connections than hubs that are written at once are idle.

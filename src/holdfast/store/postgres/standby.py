@@ -9,6 +9,7 @@ does not answer, or is a copy of something else, is left alone for a while, whic
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Iterator
@@ -123,9 +124,11 @@ class Standby:
             self._tell(f"reads go to {self.address} again")
 
     def _tell(self, what: str) -> None:
-        import logging
-
-        logging.getLogger("holdfast.store").warning(what)
+        logger = logging.getLogger("holdfast.store")
+        if not logger.handlers:
+            # Said where somebody listens, and not on the terminal of everybody.
+            logger.addHandler(logging.NullHandler())
+        logger.warning(what)
 
     def close(self) -> None:
         self._connections.close()
