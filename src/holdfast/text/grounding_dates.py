@@ -56,7 +56,8 @@ def _within(claimed: DateMention, given: DateMention, at: datetime, past: bool) 
     about = claimed.words.lower().startswith(_ABOUT)
     for years in (0,) if _is_exact(given) else _YEARS:
         since, until = _shifted(given.since, years), _shifted(given.until, years)
-        near = _is_exact(given) or since <= at or (not past and since - at <= _YEAR)
+        # Of what is more than a year away, people name the year.
+        near = _is_exact(given) or (abs(at - since) <= _YEAR and (since <= at or not past))
         if near and claimed.since <= since and until <= claimed.until:
             return True
         if near and about and since < claimed.until and claimed.since < until:

@@ -211,6 +211,9 @@ UNSUPPORTED = (
     ("Deadline is 28 May 2026", "The deadline is Friday"),
     ("Upgraded Django from 5.0 to 4.2", "I upgraded Django from 4.2 to 5.0"),
     ("Started at Acme on 3 March 2026", "I started at Acme in March"),
+    ("Started at Acme in March 2025", "I started at Acme in March"),
+    ("Started at Acme in 2025", "I started at Acme in March"),
+    ("Flies to Oslo in March 2028", "I fly to Oslo in March"),
     ("Works 40 hours a week", "I work a lot of hours a week"),
     ("Has two dogs", "I have a dog"),
     # another name, or names swapped
