@@ -271,12 +271,13 @@ def _stems(word: str) -> list[str]:
 
 # Small words that turn what is said around: by themselves, or where the other statement has their
 # opposite in the same place.
-_TURN = frozenset(["against", "out", "off", "down", "few", "over", "than"])
+_TURN = frozenset(["against", "out", "off", "down", "few", "over", "than", "more", "most", "other"])
 _OPPOSITES = frozenset(
     frozenset(pair.split())
     for pair in (
         "from to", "from into", "from at", "from in", "in out", "on off", "up down", "over under",
         "for against", "for with", "above below", "before after", "at after", "at before",
+        "all some", "here there", "him her",
     )
 )  # fmt: skip
 
@@ -307,7 +308,7 @@ def _with_turns(body: str) -> list[tuple[str, frozenset[str]]]:
     """The stems of a body, each with the small words before it; '' is its end."""
     found: list[tuple[str, frozenset[str]]] = []
     before: set[str] = set()
-    for word in _WORD.findall(fold(body)):
+    for word in _WORD.findall(fold(body).replace("any more", "anymore")):
         stems = _stems(word)
         if not stems:
             before.add(word)

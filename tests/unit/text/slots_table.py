@@ -226,6 +226,8 @@ SAME = (
     ("Editor: Vim", "Editor: vim"),
     ("Works from 9 to 5", "Works 9 to 5"),
     ("Has three kids", "Has 3 kids"),
+    ("Doesn't drive any more", "Doesn't drive anymore"),
+    ("No longer drives", "Does not drive any more"),
 )
 
 UNRELATED = (
@@ -560,5 +562,8 @@ UNRELATED = (
     ("Works out every day", "Works every day"),
     ("Flies to Lisbon", "Flies from Lisbon"),
     ("Has few friends", "Has friends"),
+    ("Wants more kids", "Wants kids"),
+    ("Drives all cars", "Drives some cars"),
+    ("Likes other music", "Likes music"),
     ("Read a thousand pages", "Read a hundred pages"),
 )
