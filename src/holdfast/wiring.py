@@ -128,11 +128,17 @@ def store_url(home: str, settings: Settings) -> str:
     return settings["store.url"] or f"sqlite:{os.path.join(home, DATABASE)}"
 
 
+def from_anywhere(url: str) -> str:
+    """The same store from whichever folder it is opened: the path of a file is made whole."""
+    path = url.removeprefix("sqlite:")
+    return url if path in (url, "") else f"sqlite:{os.path.abspath(path)}"
+
+
 def move_store(source: str, target: str, *, told: Told | None = None) -> Moved:
     """Everything from one store into another, both named by their URLs; the first is only read."""
     from holdfast.engine.move import move
 
-    if source == target:
+    if from_anywhere(source) == from_anywhere(target):
         raise InvalidSetting("A store cannot be moved into itself.", hint="Name another target.")
     clock = SystemClock()
     if source.startswith("sqlite:"):
@@ -164,7 +170,7 @@ def _need_postgres() -> None:
     except ImportError:
         raise InvalidSetting(
             "The store on PostgreSQL needs packages that are not installed.",
-            hint="Install them with `pip install 'holdfast[postgres]'`.",
+            hint='Install them from a checkout: `pip install ".[postgres]"`.',
         ) from None
 
 

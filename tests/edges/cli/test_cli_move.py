@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.edges.cli.cli_calls import Run
 
 
@@ -31,6 +33,26 @@ def test_after_a_switch_the_new_store_is_used(run: Run, home: Path, tmp_path: Pa
     (home / "memory.db").unlink()
     assert "Bonn" in run("recall", "office").out
     assert run("config", "get", "store.url").out.strip().startswith(f"sqlite:{target}")
+
+
+def test_a_store_in_this_folder_is_found_from_every_folder(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, there = tmp_path / "here", tmp_path / "there"
+    here.mkdir()
+    there.mkdir()
+    run("remember", "The office is in Bonn")
+    monkeypatch.chdir(here)
+    told = run("move", "--to", "sqlite:new.db", "--switch")
+    assert "It is used from now on" in told.err
+    assert run("move", "--to", f"sqlite:{here / 'new.db'}").code == 2
+    monkeypatch.chdir(there)
+    assert "Bonn" in run("recall", "office").out
+    monkeypatch.chdir(here)
+    run("config", "set", "store.url", "sqlite:new.db")
+    monkeypatch.chdir(there)
+    assert "Bonn" in run("recall", "office").out
+    assert list(there.iterdir()) == []
 
 
 def test_a_password_is_neither_printed_nor_saved(run: Run, home: Path) -> None:

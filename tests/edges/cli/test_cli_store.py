@@ -38,7 +38,11 @@ def test_a_database_is_made_ready_and_used_by_a_role_that_owns_nothing(
     assert "made before, in 2 parts" in again.err
     assert run("remember", "The office is in Bonn").code == 0
     assert "Bonn" in run("recall", "office").out
-    assert run("doctor").code == 0
+    seen = run("doctor")
+    assert seen.code == 0
+    # Neither the mode nor the size of a file, where there is none.
+    assert "()" not in seen.out
+    assert all(len(row) == 2 and row[1] for row in seen.rows if row[0] in ("store", "size"))
     assert "Bonn" in run("export", "-").out
 
 

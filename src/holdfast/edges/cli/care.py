@@ -269,8 +269,9 @@ def _show_facts(
         ("python", facts["python"]),
         ("sqlite", facts["sqlite"]),
         ("home", f"{facts['home']} ({facts['home_mode']})"),
-        ("store", f"{facts['store']} ({facts['store_mode']})"),
-        ("size", sizes),
+        # A database has no file here whose mode and size could be told.
+        ("store", facts["store"] + (f" ({facts['store_mode']})" if facts["store_mode"] else "")),
+        *([("size", sizes)] if sizes else []),
         ("hubs", str(facts["hubs"])),
         ("model", model["name"] or f"none. {model['note'] or 'See below.'}"),
     ]

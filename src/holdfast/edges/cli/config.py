@@ -53,7 +53,7 @@ def _get(call: Call, args: Namespace) -> None:
 
 def _set(call: Call, args: Namespace) -> None:
     from holdfast.settings import find, save
-    from holdfast.wiring import make_home
+    from holdfast.wiring import from_anywhere, make_home
 
     setting = find(args.name)
     if setting.name == "time_zone":
@@ -64,8 +64,10 @@ def _set(call: Call, args: Namespace) -> None:
         from holdfast.llm.find import parse
 
         parse(args.value)
+    # A path counts from where it was typed, not from where each program is started later.
+    value = from_anywhere(args.value) if setting.name == "store.url" else args.value
     make_home(call.home)
-    save(call.home, setting.name, args.value)
+    save(call.home, setting.name, value)
     _saved(call, setting.name)
 
 

@@ -22,7 +22,7 @@ def _options(parser: Parser) -> None:
 
 
 def _move(call: Call, args: Namespace) -> None:
-    from holdfast.wiring import move_store, store_url
+    from holdfast.wiring import from_anywhere, move_store, store_url
 
     if not args.to:
         raise InvalidInput("Say where to.", hint="holdfast move --to postgresql://HOST/NAME")
@@ -37,7 +37,7 @@ def _move(call: Call, args: Namespace) -> None:
     if args.switch:
         from holdfast.settings import save
 
-        save(call.home, "store.url", args.to)
+        save(call.home, "store.url", from_anywhere(args.to))
     shown = _shown(args.to)
     rows = [
         (hub.name, table, str(found.rows), found.hash[:16])
@@ -54,8 +54,10 @@ def _move(call: Call, args: Namespace) -> None:
         f"Moved {counted(len(moved.hubs), 'hub')} and {counted(moved.records, 'other record')}"
         f" to {shown}; both sides were compared and are equal. {_shown(source)} is as it was."
     )
-    if not args.switch:
-        call.out.note(f"To use it: holdfast config set store.url {shown}")
+    if args.switch:
+        call.out.note("It is used from now on: store.url is set.")
+    else:
+        call.out.note(f"To use it: holdfast config set store.url {from_anywhere(shown)}")
 
 
 def _password(url: str) -> str:
