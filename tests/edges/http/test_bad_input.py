@@ -59,6 +59,22 @@ def test_a_body_that_is_no_json_is_told_so_in_a_sentence(ask: Asking, body: byte
 
 
 @pytest.mark.parametrize(
+    "path",
+    [
+        "/v1/memories?categroy=fact",
+        "/v1/memories?limit=1&Limit=2",
+        "/v1/memories/search?q=tabs&offset=5",
+        "/v1/review?state=active",
+        "/v1/hubs?page=2",
+        "/v1/captured?day=1",
+    ],
+)
+def test_a_field_of_an_address_that_is_not_known_is_refused(ask: Asking, path: str) -> None:
+    answer = ask.get(path)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "invalid_request")
+
+
+@pytest.mark.parametrize(
     ("route", "body"),
     [
         ("POST /v1/memories/batch-move", b'{"ids": ["1"], "hub": "\\ud800"}'),

@@ -4,11 +4,12 @@ in the thread that does the work, once, when it is first needed."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import Depends, Header, Request
+from fastapi.routing import APIRoute
 
 from holdfast.edges.http.answers import Refused
 from holdfast.engine import keys
@@ -50,6 +51,7 @@ class Call:
                 "A key must not stand in the address.",
                 hint="Send it as `Authorization: Bearer KEY`, and revoke this one.",
             )
+        _require_known(self.request, [name for name, _ in asked])
         kind, _, secret = self.request.headers.get("authorization", "").partition(" ")
         if not secret:
             if self.key_needed:
@@ -76,8 +78,28 @@ class Call:
         not for those who see only what is shared beyond the hub."""
         hub, standing = self.guest.stands(self.hub_name)
         if standing.role is None:
-            raise Forbidden(f"You are not a member of the hub `{hub.called}`.")
+            raise Forbidden(
+                f"You are not a member of the hub `{hub.called}`.",
+                hint="Ask an admin of the hub for a role in it.",
+            )
         return self.hub()
+
+
+def _require_known(request: Request, names: Sequence[str]) -> None:
+    """A filter with a slip in its name would be none at all, and the answer everything."""
+    route = request.scope.get("route")
+    if not names or not isinstance(route, APIRoute) or not route.include_in_schema:
+        return
+    known = [field.alias for field in route.dependant.query_params]
+    for name in names:
+        if name not in known:
+            raise Refused(
+                400,
+                "invalid_request",
+                f"{name[:100]}: There is no such field in this address.",
+                hint=f"There are: {', '.join(known)}." if known else "It takes none.",
+                details=[{"where": ["query", name[:100]], "what": "unknown"}],
+            )
 
 
 def _unauthorized(message: str) -> Refused:
