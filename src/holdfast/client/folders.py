@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from holdfast.domain.draft import Draft
 from holdfast.domain.results import Duplicate, Quarantined, Stored, Superseded
 from holdfast.errors import InvalidInput, NotFound
-from holdfast.files.documents import REMOVED, Place, Report, other_place, read_text, too_many
+from holdfast.files.documents import (
+    HELD,
+    REMOVED,
+    Place,
+    Report,
+    other_place,
+    read_text,
+    too_many,
+)
 from holdfast.files.walk import Found, Note, Walked, walk
 from holdfast.text.normalise import content_hash
 
@@ -204,7 +212,7 @@ class _Run:
         self._now[path] = Sent(ready.stamp, ready.hash, memory.id)
         own = memory.source_path == self._place.name + path
         if isinstance(result, Quarantined):
-            why = f"held for review as #{memory.number}: it {result.reason}"
+            why = f"{HELD} as #{memory.number}: it {result.reason}"
             self.refused.append(Note(path, why))
         elif isinstance(result, Duplicate) and own:
             self.unchanged.append(path)

@@ -40,6 +40,10 @@ _BATCH = 500
 Progress = Callable[[int, int], None]  # (done, total)
 
 
+# How the note of a refused file begins whose text waits for a person.
+HELD = "held for review"
+
+
 class Report(NamedTuple):
     """What became of each file. `withheld` are files that are gone, so many at once that their
     memories stay until someone says that it is meant; `redacted` are files with secrets in them,
@@ -285,7 +289,7 @@ class _Run:
         self._now[path] = entry
         if isinstance(result, Quarantined):
             number = result.memory.number
-            self.refused.append(Note(path, f"held for review as #{number}: it {result.reason}"))
+            self.refused.append(Note(path, f"{HELD} as #{number}: it {result.reason}"))
         elif isinstance(result, Duplicate):
             self.unchanged.append(path)
         elif isinstance(result, Updated) and self._has_memory(path):

@@ -60,9 +60,16 @@ def show_report(call: Call, report: Report, *, dry_run: bool) -> None:
 
 
 def _show(call: Call, report: Report, *, dry_run: bool) -> None:
-    names = (*_PATHS[:4], *_NOTED[:2])
-    counts = ", ".join(f"{len(getattr(report, name))} {name}" for name in names)
-    call.out.line(f"{'Would be' if dry_run else 'Files'}: {counts}.", "green")
+    from holdfast.files.documents import HELD
+
+    held = sum(note.reason.startswith(HELD) for note in report.refused)
+    counts = {name: len(getattr(report, name)) for name in (*_PATHS[:4], *_NOTED[:2])}
+    counts["refused"] -= held
+    told = [f"{count} {name}" for name, count in counts.items()]
+    if held:
+        # These are taken in, and wait for a person.
+        told.append(f"{held} {HELD}")
+    call.out.line(f"{'Would be' if dry_run else 'Files'}: {', '.join(told)}.", "green")
     notes = [*report.redacted, *report.refused, *report.skipped]
     for note in notes[:_NOTES]:
         call.out.parts((f"  {note.path}", "cyan"), (f"  {note.reason}", "dim"))
