@@ -245,8 +245,10 @@ def _with_words(memory: Memory, about: Mapping[str, Any], text: str, made: Made)
     if "address" in about:
         # A page is what strangers wrote, whoever gave its address.
         fields["trust"] = "tool"
-    if "address" in about or memory.trust in GUARDED:
-        fields["quarantine"] = instruction_shaped(text) or ""
+    elif "hash" in about and memory.trust not in GUARDED:
+        # Nor does who hands a file over vouch for every word in it: only what is typed is theirs.
+        fields["trust"] = "import"
+    fields["quarantine"] = instruction_shaped(text) or ""
     # By the shape of the words themselves: that they come from a file says nothing of them.
     picked = classify(text, title=memory.title)
     for name, before in about["picked"].items():

@@ -93,7 +93,6 @@ DOORS = {
     "MEMORY.md, in an editor": Door(_memory_md, "user", False),
     "a journal, in an editor": Door(_journal_file, "user", False),
     "the hub's own folder": Door(_own_folder, "user", False),
-    "a file that the person gave": Door(_file, "user", False),
     # An agent
     "remember of holdfast": Door(_tool("holdfast", "remember"), "agent", True),
     "remember of max, noticed": Door(
@@ -113,6 +112,7 @@ DOORS = {
     "a tool's own word": Door(lambda hub, text: hub.remember(text, trust="tool"), "tool", True),
     "an import": Door(lambda hub, text: hub.remember(text, trust="import"), "import", True),
     "another folder": Door(_folder, "import", True),
+    "a file that the person gave": Door(_file, "import", True),
     "a file from a tool": Door(lambda hub, text: _file(hub, text, "tool"), "tool", True),
     "a page of the web": Door(_page, "tool", True),
 }
