@@ -13,7 +13,7 @@ HeldKind: TypeAlias = Literal["quarantined", "conflict", "low_trust"]
 KINDS: tuple[HeldKind, ...] = get_args(HeldKind)
 # How a reason begins that says more than that a text is shaped like orders.
 _CONFLICT, _LOW_TRUST = "contradicts ", "low trust"
-# Where the metadata of a conflict names the other memory, and that of anything held the names that
+# Where the metadata of these two names the other memory, and that of anything held the names that
 # it was to be known by: its key, its source path, what it was to supersede.
 CONTRADICTS, HELD = "contradicts", "held"
 # How the reasons begin of what a person, or time, decided.
@@ -37,6 +37,11 @@ def kind_of(memory: Memory) -> HeldKind:
     if memory.quarantine.startswith(_CONFLICT):
         return "conflict"
     return "low_trust" if memory.quarantine.startswith(_LOW_TRUST) else "quarantined"
+
+
+def low_trust(voice: str, other: Memory, why: str) -> str:
+    """The reason for which a lesser voice waits that speaks against what the user said."""
+    return f"{_LOW_TRUST}: {voice} says otherwise than #{other.number}: {why}"
 
 
 def is_pending(memory: Memory) -> bool:

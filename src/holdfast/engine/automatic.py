@@ -14,11 +14,12 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from holdfast.domain.draft import Draft
+from holdfast.domain.held import kind_of, low_trust
 from holdfast.domain.memory import Boundary, Layer, Memory, Origin, Source, Trust
 from holdfast.engine.core import Core, require_hub
 from holdfast.engine.recorder import Recorder
-from holdfast.engine.remember import Prepared, placed, prepare, supersede_all
-from holdfast.engine.rivals import Rival, find_rivals
+from holdfast.engine.remember import LESSER_VOICES, Prepared, placed, prepare, supersede_all
+from holdfast.engine.rivals import Rival, find_rivals, spoken_against
 from holdfast.errors import InvalidInput
 from holdfast.text import normalise
 
@@ -170,7 +171,13 @@ def _as_line(core: Core, proposal: Proposal, draft: Draft) -> Draft:
 def _take(writer: Writer, recorder: Recorder, core: Core, item: Prepared) -> Taken:
     memory = item.memory._replace(created_at=recorder.change.at)
     rivals = find_rivals(writer, memory, item.indexed)
-    same = [one for one in rivals if one.verdict.relation == "same" and _same_time(memory, one)]
+    same = [
+        one
+        for one in rivals
+        if one.verdict.relation == "same" and _same_time(memory, one)
+        # What the user says now is no mention of what a lesser voice was not believed.
+        if not (memory.trust == "user" and kind_of(one.memory) == "low_trust")
+    ]
     if same and memory.metadata.get(SAID_BY) == ASSISTANT:
         # The agent may only repeat what memory told it: that is no sign that it matters.
         return Taken("dropped", same[0].memory, "known")
@@ -180,9 +187,15 @@ def _take(writer: Writer, recorder: Recorder, core: Core, item: Prepared) -> Tak
         stored = recorder.add(placed(writer, recorder, core, item.memory), item.indexed)
         return Taken("held", stored, memory.quarantine)
     rivals = [one for one in rivals if one.verdict.relation != "same" and not one.memory.quarantine]
+    voice = _lesser_voice(memory)
+    if voice and (doubted := spoken_against(memory, rivals)) is not None:
+        why = low_trust(voice, doubted.memory, doubted.verdict.reason)
+        return _hold(writer, recorder, core, item, doubted, why)
     unsure = [r for r in rivals if r.verdict.relation == "contradicts" or r.protected]
     if unsure:
-        return _hold(writer, recorder, core, item, unsure[0])
+        other, why = unsure[0].memory, unsure[0].protected or unsure[0].verdict.reason
+        reason = f"{CONTRADICTS}#{other.number}: {why}"
+        return _hold(writer, recorder, core, item, unsure[0], reason)
     if rivals:
         replaced = [rival.memory for rival in rivals]
         result = supersede_all(writer, recorder, core, item, replaced)
@@ -210,10 +223,17 @@ def _mention(writer: Writer, recorder: Recorder, rival: Rival) -> Taken:
     return Taken("mentioned", there, rival.verdict.reason)
 
 
-def _hold(writer: Writer, recorder: Recorder, core: Core, item: Prepared, rival: Rival) -> Taken:
-    other = rival.memory
-    reason = f"{CONTRADICTS}#{other.number}: {rival.protected or rival.verdict.reason}"
-    metadata = {**item.memory.metadata, RIVAL: other.id}
+def _lesser_voice(memory: Memory) -> str:
+    """Who speaks, where that is one whose word does not stand against the user's."""
+    if memory.metadata.get(SAID_BY) == ASSISTANT:
+        return "the assistant"
+    return LESSER_VOICES.get(memory.trust, "")
+
+
+def _hold(
+    writer: Writer, recorder: Recorder, core: Core, item: Prepared, rival: Rival, reason: str
+) -> Taken:
+    metadata = {**item.memory.metadata, RIVAL: rival.memory.id}
     held = item.memory._replace(quarantine=reason, metadata=metadata)
     stored = recorder.add(placed(writer, recorder, core, held), item.indexed)
     return Taken("held", stored, reason)

@@ -119,7 +119,7 @@ def about_of(reader: Reader, memory: Memory) -> Memory | None:
         path = names["source_path"]
         found = reader.memory_by_path(memory.hub_id, path, audience=memory.audience)
     other = names.get("supersedes")
-    if kind_of(memory) == "conflict":
+    if kind_of(memory) in ("conflict", "low_trust"):
         other = memory.metadata.get(CONTRADICTS) or other
     if found is None and isinstance(other, str):
         found = _newest(reader, memory.hub_id, other)

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.domain.change import Change
 from holdfast.domain.draft import Draft
-from holdfast.domain.held import HELD, REJECTED
-from holdfast.domain.memory import Memory
+from holdfast.domain.held import CONTRADICTS, HELD, REJECTED, low_trust
+from holdfast.domain.memory import Memory, Trust
 from holdfast.domain.results import (
     Duplicate,
     Quarantined,
@@ -35,6 +35,7 @@ from holdfast.engine.recorder import Recorder
 from holdfast.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from holdfast.engine.rivals import Rival
     from holdfast.store.base import Reader, Writer
 
 # One transaction takes at most this many: long enough to be fast, short enough that another
@@ -70,6 +71,8 @@ _TAKEN_OVER_IF_GIVEN = (
 _STATED_MAX = 50
 # Only a statement in plain words can take the place of another.
 _STATED = ("text", "markdown")
+# By their trust, those whose word against the user's waits for the user.
+LESSER_VOICES: dict[Trust, str] = {"tool": "a tool", "import": "an import"}
 
 
 class Prepared(NamedTuple):
@@ -293,15 +296,19 @@ def take_in(
         if twin is None:
             return _supersede(writer, recorder, core, item, previous)
     if twin is None:
-        ended = _ended_by(writer, recorder, item) if by_rule else []
+        rivals = _rivals(writer, recorder, item) if by_rule else []
+        if (doubted := _doubted(item, rivals)) is not None:
+            # Once more, as what it is now: it may wait already, or a person has said no to it.
+            return take_in(writer, recorder, core, hub, doubted)
+        ended = _ended(rivals)
         if ended:
             return supersede_all(writer, recorder, core, item, ended)
         return _store(writer, recorder, core, item)
     return _renew(writer, recorder, item, twin)
 
 
-def _ended_by(writer: Writer, recorder: Recorder, item: Prepared) -> list[Memory]:
-    """The memories that a new one certainly takes the place of, the newest first."""
+def _rivals(writer: Writer, recorder: Recorder, item: Prepared) -> list[Rival]:
+    """What a plain statement is compared with, the newest first."""
     memory = item.memory
     if memory.quarantine or memory.source_path is not None or memory.source == "import":
         return []
@@ -312,12 +319,35 @@ def _ended_by(writer: Writer, recorder: Recorder, item: Prepared) -> list[Memory
         return []
     from holdfast.engine.rivals import find_rivals
 
-    found = find_rivals(writer, memory._replace(created_at=recorder.change.at))
+    return find_rivals(writer, memory._replace(created_at=recorder.change.at))
+
+
+def _ended(rivals: Sequence[Rival]) -> list[Memory]:
+    """Those that a new memory certainly takes the place of."""
     return [
         rival.memory
-        for rival in found
+        for rival in rivals
         if rival.verdict.relation == "replaces" and not rival.protected
     ]
+
+
+def _doubted(item: Prepared, rivals: Sequence[Rival]) -> Prepared | None:
+    """The item, held, where a tool or an import says otherwise than the user did: neither stands
+    beside the other, and the user says which holds."""
+    memory = item.memory
+    voice = LESSER_VOICES.get(memory.trust)
+    if voice is None or not rivals or memory.layer == "library":
+        return None
+    from holdfast.engine.rivals import spoken_against
+
+    rival = spoken_against(memory, rivals)
+    if rival is None:
+        return None
+    held = memory._replace(
+        quarantine=low_trust(voice, rival.memory, rival.verdict.reason),
+        metadata={**memory.metadata, CONTRADICTS: rival.memory.id},
+    )
+    return item._replace(memory=held)
 
 
 def _looked_at(writer: Writer, item: Prepared) -> Memory | None:

@@ -84,6 +84,22 @@ def find_rivals(reader: Reader, memory: Memory, index: Indexed | None = None) ->
     return found
 
 
+def spoken_against(memory: Memory, rivals: Sequence[Rival]) -> Rival | None:
+    """What the user said and a lesser voice denies, in force; None where the user may mean both.
+    What is told of an earlier time, a newer word of the user does not speak against."""
+    return next(
+        (
+            rival
+            for rival in rivals
+            if rival.verdict.relation in ("replaces", "contradicts")
+            and rival.memory.trust == "user"
+            and not rival.memory.quarantine
+            and not _is_news_of_old(memory, rival.memory)
+        ),
+        None,
+    )
+
+
 def _verdict(reader: Reader, memory: Memory, other: Memory, index: Indexed | None) -> Verdict:
     # Here, because its patterns cost some milliseconds that a hub without candidates need not pay.
     from holdfast.text.slots import Verdict, compare
@@ -204,8 +220,12 @@ def _protected(memory: Memory, other: Memory) -> str:
         return "it waits for review itself"
     if memory.trust in ("tool", "import") and other.trust not in ("tool", "import"):
         return "a more trusted voice said it"
-    since = memory.valid_from or memory.occurred_at
-    learnt = other.valid_from or other.occurred_at or other.created_at
-    if since is not None and since + _NEWS < learnt:
+    if _is_news_of_old(memory, other):
         return "it was learnt later than what is told now"
     return ""
+
+
+def _is_news_of_old(memory: Memory, other: Memory) -> bool:
+    since = memory.valid_from or memory.occurred_at
+    learnt = other.valid_from or other.occurred_at or other.created_at
+    return since is not None and since + _NEWS < learnt

@@ -191,6 +191,8 @@ def _by_number(told: Noted, result: Taken) -> Noted:
         reason = "what was there no longer holds"
     elif reason.startswith("contradicts "):
         reason = reason.split(":")[0]
+    elif reason.startswith("low trust: "):
+        reason = ": ".join(reason.split(": ")[:2])
     return told._replace(text=f"#{result.memory.number}", reason=reason)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast import Duplicate, HubMemory, Stored, Superseded
+from holdfast import Duplicate, HubMemory, Quarantined, Stored, Superseded
 from holdfast.testing import FixedClock, open_for_tests
 
 
@@ -117,7 +117,8 @@ def test_of_themselves_two_people_speak_apart(hub: HubMemory) -> None:
 
 def test_what_a_tool_says_does_not_end_what_the_user_said(hub: HubMemory) -> None:
     hub.remember("Lives in Porto")
-    assert isinstance(hub.remember("Lives in Lisbon", trust="tool"), Stored)
+    assert isinstance(hub.remember("Lives in Lisbon", trust="tool"), Quarantined)
+    assert texts(hub) == ["Lives in Porto"]
 
 
 def test_what_comes_from_elsewhere_ends_nothing(hub: HubMemory) -> None:

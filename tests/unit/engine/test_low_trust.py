@@ -1,0 +1,137 @@
+"""What a lesser voice says against the user waits for them: kept, hidden, and easy to settle."""
+
+from __future__ import annotations
+
+import pytest
+
+from holdfast import Duplicate, HubMemory, Quarantined, Stored, Superseded
+from holdfast.domain.memory import Trust
+from holdfast.engine.automatic import ASSISTANT, SAID_BY, Proposal, Taken, take_proposals
+from holdfast.testing import FixedClock
+
+
+def shown(hub: HubMemory) -> list[str]:
+    return sorted(memory.content for memory in hub.list() if memory.superseded_by is None)
+
+
+def doubt(hub: HubMemory, text: str, trust: Trust = "tool") -> Quarantined:
+    result = hub.remember(text, trust=trust)
+    assert isinstance(result, Quarantined)
+    return result
+
+
+def propose(hub: HubMemory, text: str, **fields: object) -> Taken:
+    one = Proposal(text, **fields)  # type: ignore[arg-type]
+    return take_proposals(hub.core, hub.id, hub.name, [one])[0]
+
+
+def by_assistant(hub: HubMemory, text: str) -> Taken:
+    return propose(hub, text, metadata={SAID_BY: ASSISTANT})
+
+
+@pytest.mark.parametrize(("trust", "voice"), [("tool", "a tool"), ("import", "an import")])
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [
+        ("The port is 80", "The port is 8080"),
+        ("Lives in Porto", "Moved to Lisbon"),
+        ("Eats meat", "Does not eat meat"),
+    ],
+)
+def test_a_lesser_voice_that_says_otherwise_is_held(
+    hub: HubMemory, trust: Trust, voice: str, known: str, said: str
+) -> None:
+    old = hub.remember(known).memory
+    result = doubt(hub, said, trust)
+    assert result.reason.startswith(f"low trust: {voice} says otherwise than #{old.number}: ")
+    assert result.memory.metadata["contradicts"] == old.id
+    assert shown(hub) == [known]
+    [item] = hub.review(kind="low_trust")
+    assert (item.memory.id, item.about) == (result.memory.id, old)
+
+
+def test_approving_it_replaces_what_the_user_said_with_a_link(hub: HubMemory) -> None:
+    old = hub.remember("The port is 80").memory
+    held = doubt(hub, "The port is 8080").memory
+    [new] = hub.approve(held.id)
+    assert (new.id, new.supersedes, new.quarantine) == (held.id, old.id, "")
+    assert "contradicts" not in new.metadata
+    ended = hub.get(old.id)
+    assert ended.superseded_by == new.id
+    assert ended.valid_until is not None
+    assert shown(hub) == ["The port is 8080"]
+    hub.undo()
+    assert shown(hub) == ["The port is 80"]
+    assert hub.review_count() == 1
+
+
+def test_approving_both_keeps_both(hub: HubMemory) -> None:
+    hub.remember("The port is 80")
+    hub.approve(doubt(hub, "The port is 8080").memory.id, keep_both=True)
+    assert shown(hub) == ["The port is 80", "The port is 8080"]
+
+
+def test_said_again_it_waits_once_and_rejected_it_is_not_asked_again(hub: HubMemory) -> None:
+    hub.remember("The port is 80")
+    held = doubt(hub, "The port is 8080").memory
+    assert isinstance(hub.remember("The port is 8080", trust="tool"), Duplicate)
+    assert hub.review_count() == 1
+    hub.reject(held.id)
+    assert isinstance(hub.remember("The port is 8080", trust="tool"), Duplicate)
+    assert hub.review_count() == 0
+    assert shown(hub) == ["The port is 80"]
+
+
+def test_the_users_own_word_needs_no_review(hub: HubMemory) -> None:
+    hub.remember("The port is 80")
+    held = doubt(hub, "The port is 8080").memory
+    new = hub.remember("The port is 8080")
+    assert isinstance(new, Superseded)
+    assert shown(hub) == ["The port is 8080"]
+    assert hub.approve(held.id)[0].id == new.memory.id
+    assert shown(hub) == ["The port is 8080"]
+
+
+def test_what_does_not_speak_against_the_user_is_stored(hub: HubMemory, clock: FixedClock) -> None:
+    hub.remember("The port is 80")
+    hub.remember("The timeout is 30 seconds", trust="agent")
+    for text, fields in (
+        ("The build takes nine minutes", {}),  # of something else
+        ("The timeout is 60 seconds", {}),  # against an agent, not the user
+        ("The port is 81", {"layer": "library"}),  # a document
+        ("The port is 82", {"source_path": "notes/port.md"}),  # a file
+        ("The port is 83", {"session": "s1", "speaker": "tool"}),  # a turn of a conversation
+        ("The port is 84", {"occurred_at": clock.now().replace(year=2019)}),  # of old
+    ):
+        assert isinstance(hub.remember(text, trust="tool", **fields), Stored), text  # type: ignore[arg-type]
+    assert hub.review_count() == 0
+
+
+def test_of_two_tools_none_is_asked_about(hub: HubMemory) -> None:
+    hub.remember("The port is 80", trust="tool")
+    assert isinstance(hub.remember("The port is 8080", trust="tool"), Superseded)
+
+
+@pytest.mark.parametrize("said", ["Moved to Lisbon", "Does not live in Porto"])
+def test_what_only_the_assistant_said_against_the_user_is_held(hub: HubMemory, said: str) -> None:
+    old = hub.remember("Lives in Porto").memory
+    taken = by_assistant(hub, said)
+    assert taken.outcome == "held"
+    assert taken.reason.startswith(f"low trust: the assistant says otherwise than #{old.number}: ")
+    assert shown(hub) == ["Lives in Porto"]
+    [item] = hub.review(kind="low_trust")
+    assert item.about == old
+    [new] = hub.approve(item.memory.id)
+    assert hub.get(old.id).superseded_by == new.id
+
+
+def test_the_assistant_may_renew_what_it_said_itself(hub: HubMemory) -> None:
+    hub.remember("The port is 80", trust="agent")
+    assert by_assistant(hub, "The port is 8080").outcome == "superseded"
+
+
+def test_the_user_who_says_so_too_in_a_turn_is_believed(hub: HubMemory) -> None:
+    hub.remember("Lives in Porto")
+    by_assistant(hub, "Lives in Lisbon")
+    assert propose(hub, "Lives in Lisbon", trust="user").outcome == "superseded"
+    assert shown(hub) == ["Lives in Lisbon"]
