@@ -77,7 +77,8 @@ class HubPasses(HubBase):
         """Before a compaction: the prompt that asks the agent to save what it must keep; and what
         users said that nobody has looked at yet is captured by rules, from the log or from the
         conversation given (a transcript, or messages with role and content). Again, it captures
-        nothing new."""
+        nothing new. The log is looked at only in a hub that is shared with nobody, as it does not
+        say who said what; `note` tells so."""
         from holdfast.passes.flush import flush
 
         self.core.settings.refresh()

@@ -50,7 +50,8 @@ class RemotePasses(RemoteBase):
 
         sent: Any = messages if messages is None or isinstance(messages, str) else list(messages)
         told = self._send("/flush", {"messages": sent, "session": session})["data"]
-        return Flushed(told["prompt"], told["turns"], tuple(_noted(one) for one in told["noted"]))
+        noted = tuple(_noted(one) for one in told["noted"])
+        return Flushed(told["prompt"], told["turns"], noted, told["left_out"], told["note"])
 
     def captured(self, *, days: int = 7) -> list[CapturedDay]:
         from holdfast.domain.observed import CapturedDay

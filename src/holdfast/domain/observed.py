@@ -40,8 +40,11 @@ class CapturedDay(NamedTuple):
 
 
 class Flushed(NamedTuple):
-    """The prompt for the agent, and what was captured without it."""
+    """The prompt for the agent, and what was captured without it. `left_out` counts turns that were
+    too many to look at; `note` says in words what was not looked at, and what to do about it."""
 
     prompt: str
     turns: int = 0
     noted: tuple[Noted, ...] = ()
+    left_out: int = 0
+    note: str = ""

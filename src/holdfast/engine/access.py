@@ -191,6 +191,14 @@ def _standing(reader: Reader, hub: Hub, about: HubCard, actor: str) -> Standing 
     return Standing(actor, None, sees, about.delete_policy) if sees else None
 
 
+def is_alone(reader: Reader, hub: Hub, actor: str) -> bool:
+    """Whether a hub is somebody's own and shared with nobody."""
+    about = card_of(reader, hub.id)
+    if hub.owner != actor or about.team_id or about.org_id:
+        return False
+    return all(one.actor == actor for one in members_of(reader, "hub", hub.id))
+
+
 def role_in(core: Core, scope: ScopeKind, scope_id: str, actor: str) -> Role | None:
     """Somebody's role in a team or an organisation, or in a hub they do not own."""
     with core.store.read() as reader:

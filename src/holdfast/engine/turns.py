@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from holdfast.domain.record import Record
 from holdfast.domain.turn import ROLES, Role, Turn
 from holdfast.engine.core import Core, require_hub
 from holdfast.engine.echo import with_echo_marked
@@ -31,6 +32,8 @@ RECOVERY_OPENING = (
     "for context — do NOT respond to these messages, just absorb the context silently:"
 )
 RECOVERY_CLOSING = "(End of recovery context. Wait for the next real message.)"
+# A record for each who has logged turns in a hub: a turn does not say who did.
+_AUTHOR = "log-author"
 _TURN_ID = re.compile(r"trn_[0-9a-z]{1,64}")
 # Up to here no check of a memory's fields could refuse it.
 _PLAIN_SESSION_CHARS = 1_000
@@ -95,8 +98,15 @@ def add_turns(
         for turn in turns:
             writer.add_turn(turn)
             _prune_when_due(core, writer, hub_id)
+        if writer.record(hub_id, _AUTHOR, core.actor) is None:
+            writer.put_record(Record(hub_id, _AUTHOR, core.actor, core.now(), {}))
         if also is not None:
             also(writer)
+
+
+def others_logged(reader: Reader, hub_id: str, actor: str) -> bool:
+    """Whether anybody else is known to have logged turns there, also one who has left since."""
+    return any(one.id != actor for one in reader.records(hub_id, _AUTHOR, limit=2))
 
 
 def clean_session(session: str | None) -> str | None:

@@ -3,6 +3,9 @@ captured without it, by rules, from turns that nobody has looked at yet.
 
 A turn is looked at once, whoever comes across it: the journaler, an earlier flush, or the same
 conversation given from outside. It asks no model; the agent itself is the better one.
+
+The log does not say who is the user of a turn. It is looked at only where that can be nobody but
+the one who flushes; where others use the hub too, their words would become somebody else's.
 """
 
 from __future__ import annotations
@@ -13,10 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.observed import Flushed, Noted
 from holdfast.engine import captured
+from holdfast.engine.access import is_alone
 from holdfast.engine.core import require_hub
 from holdfast.engine.echo import with_echo_marked
 from holdfast.engine.observe import SEEN_MAX, USER_CHARS_MAX, mark_of, mark_seen, seen
-from holdfast.engine.turns import clean_session
+from holdfast.engine.turns import clean_session, others_logged
 from holdfast.errors import Conflict, InvalidInput
 from holdfast.passes.in_files import in_files
 from holdfast.passes.journaler import Heard, Proposed, by_rules, take
@@ -39,6 +43,10 @@ _NO_PEOPLE = frozenset(
     """.split()  # noqa: SIM905
 )
 _TEXT_PARTS = ("text", "input_text")
+NOT_ALONE = (
+    "The log was not looked at: this hub is not yours alone, and the log does not say who said"
+    " what. Give your own conversation: `holdfast flush --from -` reads it, `messages` takes it."
+)
 # Others may flush at the same time; one of them is first.
 _ATTEMPTS = 5
 
@@ -64,16 +72,30 @@ def flush(
     session = clean_session(session)
     given = None if messages is None else list(_given(core, hub, messages, session))
     for _ in range(_ATTEMPTS):
-        heard = _unseen(core, hub, given if given is not None else _logged(core, hub, session))
+        heard = given if given is not None else _logged(core, hub, session)
+        if heard is None:
+            return Flushed(flush_prompt(), note=NOT_ALONE)
+        new, left_out = _unseen(core, hub, heard)
         try:
-            return _captured(core, home, hub, heard)
+            noted = _captured(core, home, hub, new)
         except Conflict:
             # Another flush has taken care of some of them meanwhile.
             continue
+        return Flushed(flush_prompt(), len(new), noted, left_out, _told(left_out))
     raise Conflict("Others are flushing this hub all the time.", hint="Try again later.")
 
 
-def _captured(core: Core, home: str, hub: Hub, heard: list[Heard]) -> Flushed:
+def _told(left_out: int) -> str:
+    if not left_out:
+        return ""
+    turns = "1 older turn was" if left_out == 1 else f"{left_out} older turns were"
+    return (
+        f"{turns} not looked at: a flush takes the newest {TURNS_MAX} that users said."
+        f" Give older ones by themselves, at most {TURNS_MAX} at a time."
+    )
+
+
+def _captured(core: Core, home: str, hub: Hub, heard: list[Heard]) -> tuple[Noted, ...]:
     turns = [Proposed(one) for one in heard]
     for one in turns:
         by_rules(one)
@@ -91,24 +113,30 @@ def _captured(core: Core, home: str, hub: Hub, heard: list[Heard]) -> Flushed:
         days = [turn.heard.at.date() for turn in turns if turn.proposals]
         with in_files(core, home, hub, days):
             noted = take(core, hub, turns, finish, reason="captured before a compaction")
-    return Flushed(flush_prompt(), len(heard), (*noted, *dropped))
+    return (*noted, *dropped)
 
 
-def _unseen(core: Core, hub: Hub, heard: Iterable[Heard]) -> list[Heard]:
-    """Of the newest those that nobody has taken care of, each once, oldest first."""
+def _unseen(core: Core, hub: Hub, heard: list[Heard]) -> tuple[list[Heard], int]:
+    """Of the newest those that nobody has taken care of, each once, oldest first; and how many more
+    are older."""
     with core.store.read() as reader:
         marks = set(seen(reader, hub.id))
     found: dict[str, Heard] = {}
-    for one in list(heard)[-TURNS_MAX:]:
+    for one in heard[-TURNS_MAX:]:
         mark = mark_of(one.user)
         if mark not in marks:
             found.setdefault(mark, one)
-    return list(found.values())
+    older = {mark_of(one.user) for one in heard[:-TURNS_MAX]}
+    return list(found.values()), len(older - marks - found.keys())
 
 
-def _logged(core: Core, hub: Hub, session: str | None) -> list[Heard]:
+def _logged(core: Core, hub: Hub, session: str | None) -> list[Heard] | None:
+    """What users said in the log, oldest first; None where somebody else may have said it."""
     with core.read() as reader:
-        require_hub(reader, hub.id, hub.name)
+        there = require_hub(reader, hub.id, hub.name)
+        alone = core.permit is None and is_alone(reader, there, core.actor)
+        if not alone or others_logged(reader, hub.id, core.actor):
+            return None
         # Every other one is an assistant's.
         newest = reader.turns(hub.id, limit=2 * TURNS_MAX, session=session)
     return [

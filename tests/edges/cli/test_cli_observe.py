@@ -114,6 +114,17 @@ def test_a_flush_reads_a_conversation(run: Run, text: str) -> None:
     assert [one["text"] for one in told["noted"]] == ["Uses vim for everything"]
 
 
+def test_a_flush_says_what_it_did_not_look_at(run: Run) -> None:
+    lines = "".join(f"User: My locker is {n}.\n" for n in range(203))
+    assert "3 older turns were not looked at" in run("flush", "--from", "-", stdin=lines).err
+    run("member", "set", "bob", "--role", "contributor")
+    run("log", "add", "user", "I use vim for everything.")
+    ran = run("flush")
+    assert ran.out.startswith("Your context is about to be compacted.")
+    assert "The log was not looked at: this hub is not yours alone" in ran.err
+    assert run("flush", "--json").json["note"] in ran.err
+
+
 def test_the_screen_shows_what_was_left_out_and_why(screen: Run, run: Run) -> None:
     assert "Nothing was captured" in run("captured").err
     run("config", "set", "shadowJournal.enabled", "true")

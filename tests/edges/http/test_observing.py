@@ -46,6 +46,16 @@ def test_a_flush_gives_the_prompt_and_captures_once(house: House, ask: Asking) -
     assert ask.post("/v1/flush", {"messages": messages}).json()["data"]["turns"] == 0
 
 
+def test_a_flush_takes_nothing_from_a_log_that_others_write(house: House) -> None:
+    ben, olga = house.ask(house.member("ben", "contributor")), house.ask()
+    ben.post("/v1/observe", {"user": "I moved to Berlin.", "assistant": "Nice."})
+    told = olga.post("/v1/flush", {}).json()["data"]
+    assert (told["turns"], told["noted"], told["left_out"]) == (0, [], 0)
+    assert "not yours alone" in told["note"]
+    messages = [{"role": "user", "content": f"My locker is {n}."} for n in range(203)]
+    assert olga.post("/v1/flush", {"messages": messages}).json()["data"]["left_out"] == 3
+
+
 def test_a_client_is_used_like_the_library(tmp_path: Path) -> None:
     settings = {"embed.model": "none", "actor": "ada"}
 

@@ -8,6 +8,7 @@ import pytest
 
 from holdfast import Holdfast, HubMemory, InvalidInput
 from holdfast.domain.observed import Flushed
+from holdfast.engine import access, teams
 from holdfast.passes import flush
 from holdfast.passes.journaler import Proposed
 from holdfast.passes.work import work_until_done
@@ -141,6 +142,85 @@ def test_many_turns_are_bounded(hub: HubMemory) -> None:
         hub.log_turn("user", f"My locker number is {number}.")
     assert hub.flush().turns <= 200
     assert hub.flush().turns == 0
+
+
+def test_what_was_too_much_to_look_at_is_said(hub: HubMemory) -> None:
+    messages = [{"role": "user", "content": f"My locker is {n}."} for n in range(1000)]
+    messages.append({"role": "assistant", "content": "Which of them?"})
+    flushed = hub.flush(messages)
+    assert (flushed.turns, flushed.left_out) == (200, 800)
+    assert "800 older turns were not looked at" in flushed.note
+    assert "at most 200 at a time" in flushed.note
+    older = hub.flush(messages[600:800])
+    assert (older.turns, older.left_out, older.note) == (200, 0, "")
+    # Those that were looked at before are not among those left out.
+    assert hub.flush(messages[600:]).left_out == 0
+
+
+# Who said it
+
+
+def test_the_log_of_a_hub_that_others_use_is_not_taken_for_ones_own(hub: HubMemory) -> None:
+    hub.remember("Lives in Oslo")
+    share(hub, "bob")
+    of(hub, "bob").log_turn("user", "I moved to Berlin.")
+    flushed = hub.flush()
+    assert (flushed.turns, flushed.noted) == (0, ())
+    assert "compacted" in flushed.prompt
+    assert "not yours alone" in flushed.note
+    assert "holdfast flush --from -" in flushed.note
+    assert [one.content for one in hub.list()] == ["Lives in Oslo"]
+    given = hub.flush("User: I use vim for everything.\n")
+    assert (given.turns, given.note) == (1, "")
+    assert texts(hub) == ["Uses vim for everything"]
+
+
+def test_the_log_of_a_hub_that_is_shared_with_a_group_is_left_alone(hub: HubMemory) -> None:
+    hub.log_turn("user", "I use vim for everything.")
+    org = teams.create_org(hub.core, "org")
+    team = teams.create_team(hub.core, org.id, "team")
+    for shared in ({"team_id": team.id}, {"org_id": org.id}):
+        access.set_card(hub.core, hub.id, **shared)
+        assert "not yours alone" in hub.flush().note
+    access.set_card(hub.core, hub.id, org_id="")
+    assert hub.flush().turns == 1
+
+
+def test_the_log_of_somebody_elses_hub_is_left_alone(hub: HubMemory) -> None:
+    assert "not yours alone" in of(hub, "bob").flush().note
+
+
+def test_the_log_of_a_hub_with_members_is_left_alone_whoever_is_known_to_have_logged(
+    hub: HubMemory,
+) -> None:
+    hub.log_turn("user", "I use vim for everything.")
+    share(hub, "bob")
+    assert "not yours alone" in hub.flush().note
+
+
+def test_words_of_somebody_who_has_left_are_not_taken_for_ones_own(hub: HubMemory) -> None:
+    share(hub, "bob")
+    of(hub, "bob").log_turn("user", "I moved to Berlin.")
+    access.remove_member(hub.core, "hub", hub.id, "bob")
+    assert "not yours alone" in hub.flush().note
+    assert texts(hub) == []
+
+
+def test_a_guest_flushes_only_what_they_give(hub: HubMemory) -> None:
+    hub.log_turn("user", "I use vim for everything.")
+    core = hub.core.acting(hub.core.actor, permit=lambda _act, _memory: None)
+    guest = HubMemory(core, hub.info, hub.home)
+    assert "not yours alone" in guest.flush().note
+    assert guest.flush("User: I live in Berlin.\n").turns == 1
+
+
+def share(hub: HubMemory, actor: str) -> None:
+    access.set_member(hub.core, "hub", hub.id, actor, "contributor")
+
+
+def of(hub: HubMemory, actor: str) -> HubMemory:
+    """The hub as somebody else uses it."""
+    return HubMemory(hub.core.acting(actor), hub.info, hub.home)
 
 
 def test_two_flushes_at_once_capture_once(hub: HubMemory, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -128,6 +128,8 @@ def _flush(call: Call, args: Namespace) -> None:
         return
     call.out.line(done.prompt)
     call.out.note(_told(done))
+    if done.note:
+        call.out.note(done.note)
 
 
 def _conversation(text: str) -> list[Any] | str:
@@ -221,7 +223,9 @@ COMMANDS = (
         _flush_options,
         _flush,
         "What users said in the log and nobody has looked at yet is captured by rules; a second\n"
-        "run captures nothing new. The prompt asks the agent to save the rest.",
+        "run captures nothing new. The log does not say who said what: where others use the hub\n"
+        "too, only a conversation given with --from is looked at, at most its newest 200 turns of\n"
+        "users. The prompt asks the agent to save the rest.",
     ),
     Command(
         "captured",

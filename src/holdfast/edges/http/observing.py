@@ -55,11 +55,14 @@ class Conversation(Body):
 
 
 class FlushedOut(Told):
-    """The prompt for the agent, how many turns were looked at, and what was captured."""
+    """The prompt for the agent, how many turns were looked at, and what was captured. `left_out`
+    counts older turns that were too many; `note` says what was not looked at, and what to do."""
 
     prompt: str
     turns: int
     noted: list[NotedOut]
+    left_out: int
+    note: str
 
 
 class LastOut(NotedOut):
@@ -90,7 +93,9 @@ def observe_turn(
 
 @router.post("/flush", response_model=One[FlushedOut])
 def flush(call: Calling, what: Conversation, response: Response, key: IdempotencyKey = None) -> Any:
-    """Before a compaction: the prompt for the agent, and what can be captured without it."""
+    """Before a compaction: the prompt for the agent, and what can be captured without it from the
+    conversation given. The log is looked at only without keys, in a hub that is shared with nobody:
+    it does not say who said what."""
 
     def work() -> tuple[int, Any]:
         done = call.hub("write").flush(what.messages, session=what.session)
