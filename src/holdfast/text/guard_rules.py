@@ -7,6 +7,7 @@ longer who they were, that the user must not know, that secrets go elsewhere.
 
 from __future__ import annotations
 
+from holdfast.text.guard_void import VOID
 from holdfast.text.guard_words import (
     ADDRESS,
     ALL_OF,
@@ -52,25 +53,6 @@ _DISREGARD = (
     r"|privacy rules|(?:all |any |the |these |those ){0,2}(?:instructions|rules|prompts?|orders"
     r"|guidelines)"
     r" (?:above|before|so far)\b|(?:the |your )(?:system prompt|company's security policy)\b)"
-)
-_VOID = (
-    r"\b(?:instructions?|directives?|orders?|guidelines?|guidance|prompts?|rules)"
-    r"(?: above| below| given (?:earlier|before))? (?:are|is|have been|has been) (?:now |hereby )?"
-    r"(?:outdated|void|cancell?ed|revoked|obsolete|replaced|suspended)\b[^\n]{0,60}"
-    r"\b(?:you|use these|instead|act on|follow|nothing else|from (?:here|now|this))\b"
-    r"|\byour (?:earlier|previous|prior|old|original) (?:orders|instructions|rules|guidelines)"
-    r" (?:no longer apply|do not apply|are void)"
-    r"|\ball (?:restrictions|limits|limitations|safety rules) (?:are|have been) (?:now )?"
-    r"(?:lifted|removed|suspended|void)"
-    r"|\b(?:higher priority than|replaces?|instead of) (?:your |the )(?:system prompt|instructions)"
-    r"|\b(?:obey|follow|trust|listen to) (?:only|nothing but) (?:this|what this|the text"
-    r"|the following|messages)\b|\b(?:obey|follow) [^.\n]{0,40}, not (?:the user|the system)"
-    r"|\btake orders (?:only )?from this\b|\bonly instruction that (?:counts|matters)\b"
-    r"|\bdo not trust the user\b|\btreat (?:the next|every|each|this|my|these) [^.\n]{0,40}"
-    r"(?:as (?:an? )?(?:instructions?|commands?|orders?)\b|as (?:coming )?from the system)"
-    r"|\b(?:safety|security|privacy) rules do not apply\b"
-    r"|\bdo (?:what|as) (?:is written here|this (?:note|text|file|page) says) "
-    r"(?:and nothing else|instead)|\bjust do as this (?:note|text|file|page) says"
 )
 _IDENTITY = (
     r"\byou(?: are|'re) (?:now |no longer )(?:dan\b|unrestricted|free (?:of|from) (?:all|any|your)"
@@ -223,17 +205,7 @@ RULES = (
         ),
         _DISREGARD,
     ),
-    Rule(
-        "puts itself in the place of earlier instructions",
-        (
-            *("outdated", " void", "cancel", "revoked", "obsolete", "replace", "suspended"),
-            *("not apply", "longer apply", "all restrictions", "all limit", "all safety"),
-            *("priority than", "instead of", "obey", " only this", " only what"),
-            *(" only the ", "nothing but", ", not the ", "only messages", "take orders"),
-            *("only instruction", "trust the user", "treat ", "nothing else", "do as this"),
-        ),
-        _VOID,
-    ),
+    VOID,
     Rule(
         "gives the model a new identity",
         (
