@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.engine.core import Core, require_hub
 from holdfast.engine.usage import limits_of, metered_model
-from holdfast.errors import InvalidInput, ModelError
+from holdfast.errors import InvalidInput, InvalidSetting, ModelError
 from holdfast.passes.consolidate_apply import apply, look_over
 from holdfast.passes.consolidate_checks import misfit
 from holdfast.passes.consolidate_material import (
@@ -63,7 +63,7 @@ def consolidate(
     backup: Callable[[], str | None] = lambda: None,
 ) -> Consolidated:
     """Does a plan: the one that is given, or one that is made now. `backup` keeps MEMORY.md as it
-    is, before the first write, and answers where."""
+    is, before a write takes effect, and answers where."""
     core.require("manage")
     if isinstance(plan, str):
         plan = parse(plan)
@@ -78,10 +78,10 @@ def consolidate(
             hint=f"`holdfast --hub {plan.hub} consolidate --apply FILE` does it there.",
         )
     plan = plan and _without_secrets(core, plan)
-    model = _model(core, hub_id)
-    by = _name_of(model)
     if dry_run and plan is not None:
         return Consolidated(plan, refused=look_over(core, hub_id, hub, plan))
+    model = _model(core, hub_id) if plan is None else _model_if_right(core, hub_id)
+    by = _name_of(model)
     if dry_run:
         return Consolidated(_planned(core, hub, model, gather(core, hub_id, hub, by=by)))
     with taking_turn(core, hub_id, NAME, lasts=_LASTS) as free:
@@ -117,6 +117,14 @@ def _skipped(core: Core, hub_id: str, hub: str, why: str) -> Consolidated:
 
 def _model(core: Core, hub_id: str) -> Model | None:
     return metered_model(core, hub_id, NAME, core.settings["memConsolidate.model"])
+
+
+def _model_if_right(core: Core, hub_id: str) -> Model | None:
+    """For a plan that is given: nobody is asked, and a setting that is wrong stops nothing."""
+    try:
+        return _model(core, hub_id)
+    except (InvalidSetting, ModelError):
+        return None
 
 
 def _name_of(model: Model | None) -> str:
@@ -162,10 +170,16 @@ def _done(
     # Sources that no line speaks of any more belong to lines that a person took out.
     declined = {source.number for source in plan.sources} - spoken
 
-    def noted(writer: Writer, change: str, steps: list[Step]) -> None:
-        note_run(core, writer, hub_id, change, steps, declined)
+    kept: str | None = None
 
-    kept = backup() if plan.steps else None
+    def noted(writer: Writer, change: str, steps: list[Step]) -> None:
+        nonlocal kept
+        note_run(core, writer, hub_id, change, steps, declined)
+        if steps:
+            # Only now is it certain that there is something to do: a plan that is given again must
+            # not put MEMORY.md as it is now in the place of what it was.
+            kept = backup()
+
     applied = apply(core, hub_id, hub, plan, noted=noted)
     return Consolidated(
         plan,

@@ -63,6 +63,18 @@ def test_a_plan_is_written_edited_and_done(noted: Run, tmp_path: Path) -> None:
     assert noted("consolidate").err.strip() == "There is nothing to do."
 
 
+def test_a_plan_that_is_there_needs_no_model(
+    noted: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "plan.md"
+    noted("consolidate", "--plan", str(file))
+    monkeypatch.setenv("HOLDFAST_MEMCONSOLIDATE_MODEL", "no such model")
+    assert noted("consolidate").code != 0
+    assert noted("consolidate", "--apply", str(file), "--dry-run").code == 0
+    ran = noted("consolidate", "--apply", str(file))
+    assert (ran.code, [row[0] for row in ran.rows]) == (0, ["promote", "promote"])
+
+
 def test_lines_that_cannot_be_done_are_named(noted: Run, tmp_path: Path) -> None:
     file = tmp_path / "plan.md"
     noted("consolidate", "--plan", str(file))

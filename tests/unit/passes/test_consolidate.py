@@ -527,6 +527,18 @@ def test_a_copy_of_memory_md_is_kept_until_something_is_purged(hub: HubMemory) -
     assert not os.path.exists(done.backup)
 
 
+def test_a_plan_that_is_given_again_leaves_the_copy_as_it_is(hub: HubMemory) -> None:
+    hub.sync()
+    long_term(hub, "Prefers dark mode")
+    note(hub, "Important: the dentist is Dr High")
+    before = Path(hub.memory_md).read_text()
+    plan = hub.plan_consolidation()
+    kept = hub.consolidate(plan).backup
+    again = hub.consolidate(plan)
+    assert (again.done, again.backup) == ((), None)
+    assert Path(kept or "").read_text() == before
+
+
 def test_a_hub_that_is_deleted_takes_the_copy_along(opened: Opener) -> None:
     memory = opened(shadowJournal__enabled=False)
     hub = memory.create_hub("plans")
