@@ -14,6 +14,7 @@ from typing import NamedTuple
 from holdfast.text.sameness import words_key
 from holdfast.text.slots_fill import RELATIONS, Relation, Verdict, filled
 from holdfast.text.slots_keys import by_key
+from holdfast.text.slots_relatives import by_relative
 from holdfast.text.slots_values import by_slot
 from holdfast.text.slots_wording import by_denial, by_number, by_state
 from holdfast.text.statements import Statement, core_stems, read, turned_around
@@ -87,7 +88,7 @@ def compare(new: str, old: str) -> Verdict:
         return Verdict("same", "they say the same in other words")
     if now.past or then.past or now.added or then.added:
         return _UNRELATED
-    for rule in (by_slot, by_denial, by_state, by_number, by_key):
+    for rule in (by_slot, by_denial, by_state, by_number, by_key, by_relative):
         verdict = rule(now, then)
         if verdict is not None:
             return verdict

@@ -115,6 +115,18 @@ def test_of_themselves_two_people_speak_apart(hub: HubMemory) -> None:
     assert len(texts(hub)) == 3
 
 
+def test_of_a_wife_there_is_one_and_of_sisters_there_may_be_two(hub: HubMemory) -> None:
+    hub.remember("Wife works at Siemens")
+    hub.remember("Sister lives in Hamburg")
+    assert isinstance(hub.remember("My wife works at BMW"), Superseded)
+    assert isinstance(hub.remember("Sister moved to Munich"), Stored)
+    assert texts(hub) == [
+        "My wife works at BMW",
+        "Sister lives in Hamburg",
+        "Sister moved to Munich",
+    ]
+
+
 def test_what_a_tool_says_does_not_end_what_the_user_said(hub: HubMemory) -> None:
     hub.remember("Lives in Porto")
     assert isinstance(hub.remember("Lives in Lisbon", trust="tool"), Quarantined)

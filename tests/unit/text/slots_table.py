@@ -5,6 +5,15 @@ nothing to do with each other though they share words."""
 from __future__ import annotations
 
 REPLACES = (
+    # relatives
+    ("Wife works at BMW", "Wife works at Siemens"),
+    ("My husband moved to Oslo", "Husband lives in Bergen"),
+    ("Wife Ana works at BMW", "Wife works at Siemens"),
+    ("Mom moved to Oslo", "Mother lives in Bergen"),
+    ("Dad works as a teacher", "Father works as a nurse"),
+    ("Wife left BMW", "Wife works at BMW"),
+    ("Boss moved to Madrid", "Boss lives in Lisbon"),
+    ("Ann's wife lives in Oslo", "Ann's wife lives in Bergen"),
     # where somebody lives
     ("Moved to Lisbon", "Lives in Porto"),
     ("Moved to Lisbon in March 2026", "Lives in Porto"),
@@ -160,6 +169,12 @@ REPLACES = (
 )
 
 CONTRADICTS = (
+    # relatives
+    ("Sister moved to Munich", "Sister lives in Hamburg"),
+    ("My brother works at BMW", "Brother works at Siemens"),
+    ("Sister Ana moved to Oslo", "Sister Ana lives in Bergen"),
+    ("Friend Ana lives in Oslo", "Friend Ana lives in Bergen"),
+    ("Wife works at BMW", "Wife Ana works at Siemens"),
     ("Does not eat meat", "Eats meat"),
     ("Eats meat", "Does not eat meat"),
     ("Never eats breakfast", "Eats breakfast at 7"),
@@ -204,6 +219,9 @@ CONTRADICTS = (
 )
 
 SAME = (
+    # relatives
+    ("Wife is based in Oslo", "Wife lives in Oslo"),
+    ("Sister Ana is based in Oslo", "Sister Ana lives in Oslo"),
     ("Lives in Lisbon", "Lives in Lisbon."),
     ("I live in Lisbon", "Lives in Lisbon"),
     ("The user lives in Lisbon", "Lives in Lisbon"),
@@ -231,6 +249,19 @@ SAME = (
 )
 
 UNRELATED = (
+    # relatives
+    ("Husband Tom works at BMW", "Husband Jim works at Siemens"),
+    ("Sister Ana lives in Oslo", "Sister lives in Bergen"),
+    ("Sister Ana lives in Oslo", "Sister Bea lives in Bergen"),
+    ("Friend lives in Oslo", "Friend lives in Bergen"),
+    ("Sister is based in Oslo", "Sister lives in Oslo"),
+    ("Wife's sister lives in Oslo", "Wife lives in Bergen"),
+    ("Wife and daughter live in Oslo", "Wife lives in Bergen"),
+    ("Wife lives in Oslo", "Wife works at BMW"),
+    ("Wife lives in Oslo", "Mother lives in Bergen"),
+    ("Ann's wife lives in Oslo", "Wife lives in Bergen"),
+    ("Wife also works at BMW", "Wife works at Siemens"),
+    ("Wife lives in Portugal", "Wife lives in Lisbon"),
     # several of these are true at once
     ("Likes tea", "Likes coffee"),
     ("Likes coffee too", "Likes tea"),
