@@ -165,18 +165,40 @@ class HubFiles(HubLog):
 
         return Attachments(self.core, self.id, self._here())
 
-    def find_secrets(self, progress: Callable[[int, int], None] | None = None) -> list[Secret]:
-        """The secrets in the store, its history, the log and the hub's files: where, of which kind,
-        how many; never what they are."""
+    def find_secrets(
+        self,
+        progress: Callable[[int, int], None] | None = None,
+        *,
+        note: Callable[[str], None] | None = None,
+    ) -> list[Secret]:
+        """The secrets in the store, its history, the log, the hub's files and those attached to
+        memories: where, of which kind, how many; never what they are. `note` is told which attached
+        files could not be looked into, as pictures: those may hold some."""
+        from holdfast.files.attachment_secrets import find_in_attachments
         from holdfast.files.scan import find_in_files
 
         found = engine.scan.find_in_store(self.core, self.id, self.name, progress)
-        return found + find_in_files(self._journals)
+        found += find_in_files(self._journals)
+        return found + find_in_attachments(self.core, self.id, self.attachments, note or _unheard)
 
-    def redact_secrets(self, progress: Callable[[int, int], None] | None = None) -> list[str]:
-        """Replaces all of them by placeholders, in old versions too, for good; returns notes. What
-        lies in files of somebody's own stays there: `find_secrets` names it."""
+    def redact_secrets(
+        self,
+        progress: Callable[[int, int], None] | None = None,
+        *,
+        attachments: bool = False,
+    ) -> list[str]:
+        """Replaces all of them by placeholders, in old versions too, for good; returns notes. With
+        `attachments`, the attached files that hold some are removed, which cannot be undone; their
+        memories stay. What lies in other files stays there: `find_secrets` names it."""
+        from holdfast.files.attachment_secrets import remove_attachments
         from holdfast.files.scan import clean_files
 
         engine.scan.clean_store(self.core, self.id, self.name, progress)
-        return clean_files(self._journals)
+        notes = clean_files(self._journals)
+        if attachments:
+            remove_attachments(self.core, self.id, self.attachments, notes.append)
+        return notes
+
+
+def _unheard(note: str) -> None:
+    """For notes that nobody asked for."""

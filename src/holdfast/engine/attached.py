@@ -70,26 +70,36 @@ def digest_of(address: str) -> str:
 
 def release(writer: Writer, hub_id: str, memory_id: str, at: datetime) -> list[str]:
     """Lets go of everything a memory was made from; returns the hashes that nobody holds now."""
-    unheld = []
-    for record in list(_all(writer, hub_id, _BY_MEMORY, f"{memory_id}/")):
-        digest = record.id.partition("/")[2]
-        writer.drop_record(hub_id, _BY_MEMORY, record.id)
-        writer.drop_record(hub_id, _BY_ORIGIN, f"{digest}/{memory_id}")
-        if is_held(writer, hub_id, digest):
-            continue
-        unheld.append(digest)
-        if size := record.body["size"]:
-            used = usage(writer, hub_id)
-            _set_usage(writer, hub_id, at, used.files - 1, used.bytes - size)
-    return unheld
+    held = [one.id.partition("/")[2] for one in _all(writer, hub_id, _BY_MEMORY, f"{memory_id}/")]
+    return [digest for digest in held if let_go(writer, hub_id, memory_id, digest, at)]
+
+
+def let_go(writer: Writer, hub_id: str, memory_id: str, digest: str, at: datetime) -> bool:
+    """Lets go of one thing that a memory was made from; whether nobody holds it now."""
+    record = writer.record(hub_id, _BY_MEMORY, f"{memory_id}/{digest}")
+    if record is None:
+        return False
+    writer.drop_record(hub_id, _BY_MEMORY, record.id)
+    writer.drop_record(hub_id, _BY_ORIGIN, f"{digest}/{memory_id}")
+    if is_held(writer, hub_id, digest):
+        return False
+    if size := record.body["size"]:
+        used = usage(writer, hub_id)
+        _set_usage(writer, hub_id, at, used.files - 1, used.bytes - size)
+    return True
 
 
 def made_from(reader: Reader, hub_id: str, digest: str) -> list[Memory]:
     """The memories that were made from it and are not forgotten, oldest first."""
+    return [one for one in of_file(reader, hub_id, digest) if one.forgotten_at is None]
+
+
+def of_file(reader: Reader, hub_id: str, digest: str) -> list[Memory]:
+    """The memories that were made from it, forgotten ones and old versions too, oldest first."""
     records = _all(reader, hub_id, _BY_ORIGIN, f"{digest}/")
     ids = [record.id.partition("/")[2] for record in records]
     found = reader.memories_by_id(hub_id, ids)
-    return [found[one] for one in ids if one in found and found[one].forgotten_at is None]
+    return [found[one] for one in ids if one in found]
 
 
 def is_held(reader: Reader, hub_id: str, digest: str) -> bool:

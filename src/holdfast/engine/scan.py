@@ -37,12 +37,13 @@ _Row: TypeAlias = Change | Revision | Turn | Receipt | Clash
 
 class Secret(NamedTuple):
     """Secrets of one kind in one place; never what they are. What is not `fixable` is a file of
-    somebody's own."""
+    somebody's own, or one that is `attached` to a memory, which can only be removed."""
 
     where: str
     kind: str
     times: int
     fixable: bool = True
+    attached: bool = False
 
 
 def for_everything(core: Core) -> Core:
@@ -203,11 +204,11 @@ def told(core: Core, where: str, *, fixable: bool = True) -> list[Secret]:
 
 def together(found: Iterable[Secret]) -> list[Secret]:
     """Those of one place and kind as one, in the order they were found."""
-    out: dict[tuple[str, str, bool], int] = {}
+    out: dict[Secret, int] = {}
     for one in found:
-        at = (one.where, one.kind, one.fixable)
+        at = one._replace(times=0)
         out[at] = out.get(at, 0) + one.times
-    return [Secret(where, kind, n, fixable) for (where, kind, fixable), n in out.items()]
+    return [one._replace(times=n) for one, n in out.items()]
 
 
 def _batches(items: list[Any]) -> Iterator[list[Any]]:

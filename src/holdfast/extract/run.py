@@ -101,22 +101,19 @@ def extract(
 ) -> Made | Failed:
     """What the limited process finds."""
     settings = core.settings
-    asked: dict[str, Any] = {
-        "cpu_s": settings["extract.cpu_s"],
-        "memory_mb": settings["extract.memory_mb"],
-        "wall_s": WALL_S,
-        "chars_max": settings["content.bytes_max"],
-    }
+    asked = _limits(core, settings["content.bytes_max"])
+
+    def tell(done: int, total: int) -> None:
+        jobs.progress(core, job, done, total or None)
+
     if "address" in job.about:
         asked |= {"what": "page", "address": job.about["address"], "allowed": list(allowed)}
         asked |= {"bytes_max": settings["fetch.bytes_max"]}
         asked |= {"timeout_s": settings["fetch.timeout_s"]}
         # The clock of a slow server is watched from here: a byte a second would never time out.
         asked["wall_s"] = min(WALL_S, int(settings["fetch.timeout_s"]) + 10)
-        return _listen(core, job, asked, None, stop)
-    asked |= {"what": "file", "name": job.about["name"]}
-    asked |= {"tesseract": settings["extract.tesseract"]}
-    asked |= {"languages": settings["extract.languages"]}
+        return _listen(tell, asked, None, stop)
+    asked |= _about_file(core, job.about["name"])
     with core.store.read() as reader:
         hub = reader.hub_by_id(job.hub_id)
     if hub is None:
@@ -124,15 +121,38 @@ def extract(
     place = Attachments(core, hub.id, hub_folder(home, hub.name))
     try:
         with place.open(job.about["hash"]) as file:
-            return _listen(core, job, asked, file, stop)
+            return _listen(tell, asked, file, stop)
     except NotFound:
         # Not for good at once: a hub that is being renamed has its folder a moment later.
         return Failed("its file is not there any more", final=False)
 
 
+def text_of(core: Core, file: BinaryIO, name: str, chars_max: int) -> Made | Failed:
+    """The text of a file for whoever only looks at it; nothing is written."""
+    asked = _limits(core, chars_max) | _about_file(core, name)
+    return _listen(lambda done, total: None, asked, file, _never)
+
+
+def _limits(core: Core, chars_max: int) -> dict[str, Any]:
+    return {
+        "cpu_s": core.settings["extract.cpu_s"],
+        "memory_mb": core.settings["extract.memory_mb"],
+        "wall_s": WALL_S,
+        "chars_max": chars_max,
+    }
+
+
+def _about_file(core: Core, name: str) -> dict[str, Any]:
+    return {
+        "what": "file",
+        "name": name,
+        "tesseract": core.settings["extract.tesseract"],
+        "languages": core.settings["extract.languages"],
+    }
+
+
 def _listen(
-    core: Core,
-    job: Job,
+    tell: Callable[[int, int], None],
     asked: dict[str, Any],
     file: BinaryIO | None,
     stop: Callable[[], bool],
@@ -147,7 +167,7 @@ def _listen(
         start_new_session=True,
     )
     try:
-        return _heard(core, job, process, asked, stop)
+        return _heard(tell, process, asked, stop)
     except (ValueError, KeyError, TypeError, AttributeError):
         # A file that took the process over can make it say anything.
         return Failed("the process that read it spoke nonsense", final=True)
@@ -170,8 +190,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _heard(
-    core: Core,
-    job: Job,
+    tell: Callable[[int, int], None],
     process: subprocess.Popen[bytes],
     asked: dict[str, Any],
     stop: Callable[[], bool],
@@ -205,8 +224,7 @@ def _heard(
                     return _outcome(message)
                 if time.monotonic() - told_at >= _PROGRESS_S:
                     told_at = time.monotonic()
-                    done, total = message["progress"]
-                    jobs.progress(core, job, done, total or None)
+                    tell(*message["progress"])
 
 
 def _outcome(message: dict[str, Any]) -> Made | Failed:

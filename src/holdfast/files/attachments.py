@@ -234,6 +234,13 @@ class Attachments:
             yield
             self._remove_unheld(sorted(hashes))
 
+    @contextmanager
+    def letting_go(self, digest: str) -> Iterator[None]:
+        """For a transaction after which nobody speaks of a file: it goes."""
+        with locked(os.path.join(self._folder, _INCOMING)):
+            yield
+            self._remove_unheld([digest])
+
     def _remove_unheld(self, hashes: list[str]) -> None:
         with self._core.store.read() as reader:
             unheld = [one for one in hashes if not attached.is_held(reader, self._hub_id, one)]

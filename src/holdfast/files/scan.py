@@ -1,6 +1,6 @@
 """Secrets in the files of a hub. What Holdfast writes (MEMORY.md, its pages, journals, archives) is
-cleaned; what is somebody's own (the hub's files, attachments, anything else that lies there) is
-named and left as it is.
+cleaned; what is somebody's own (the hub's files, anything else that lies there) is named and left
+as it is. The files that are attached to memories are attachment_secrets.py's business.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from holdfast.engine.core import Core
 from holdfast.engine.scan import Secret, for_everything, together, told
 from holdfast.errors import HoldfastError
-from holdfast.files import archive, journal
+from holdfast.files import archive, attachments, journal
 from holdfast.files.as_read import forget_seen
 from holdfast.files.atomic import locked, real_path, write_atomic
 from holdfast.files.backup import COPY, drop_copy
@@ -87,8 +87,15 @@ def _paths(folder: str) -> Iterator[str]:
         for name in sorted(names):
             path = os.path.relpath(os.path.join(root, name), folder).replace(os.sep, "/")
             # Locks and stamps hold no words.
-            if not name.startswith(".") and not os.path.islink(os.path.join(root, name)):
+            if _is_attached(path) or name.startswith("."):
+                continue
+            if not os.path.islink(os.path.join(root, name)):
                 yield path
+
+
+def _is_attached(path: str) -> bool:
+    front, _, name = path.rpartition("/")
+    return len(name) == 64 and front == f"{attachments.FOLDER}/{name[:2]}"
 
 
 def _text(folder: str, path: str) -> str | None:

@@ -73,6 +73,55 @@ def test_other_hubs_are_looked_at_on_request(old: Run) -> None:
     assert {row[0] for row in old("scan", "--hub", "tea", "--all").rows} == {"default"}
 
 
+@pytest.fixture
+def paper(run: Run, tmp_path: Path) -> Run:
+    """A home with a document that holds a secret."""
+    from docx import Document
+
+    document = Document()
+    words = document.add_paragraph("The key is ")
+    words.add_run(TOKEN[:9]).bold = True
+    words.add_run(TOKEN[9:])
+    document.save(str(tmp_path / "keys.docx"))
+    assert run("push", str(tmp_path / "keys.docx")).code == 0
+    return run
+
+
+def test_a_document_that_holds_a_secret_is_not_clean(paper: Run) -> None:
+    done = paper("scan")
+    assert done.code == 1
+    assert [row[1:] for row in done.rows] == [["file of #1 (keys.docx)", "github-token", "1"]]
+    assert "`holdfast scan --fix --attachments`" in done.err
+    assert "own" not in done.err
+    assert paper("scan", "--fix", "--yes").code == 1
+
+
+def test_attached_files_are_removed_only_where_that_is_asked_for_and_confirmed(
+    paper: Run, home: Path
+) -> None:
+    assert "needs --fix" in paper("scan", "--attachments").err
+    done = paper("scan", "--fix", "--attachments")
+    assert done.code == 2
+    assert "Remove 1 attached file for good? No undo" in done.err
+    assert len(list(home.glob("hubs/*/attachments/??/*"))) == 1
+    done = paper("scan", "--fix", "--attachments", "--yes")
+    assert done.code == 0
+    assert "#1 stays, and keys.docx is removed for good" in done.err
+    assert "1 attached file removed, which cannot be undone" in done.err
+    assert list(home.glob("hubs/*/attachments/??/*")) == []
+    assert paper("scan").code == 0
+    assert paper("get", "1").code == 0
+
+
+def test_what_could_not_be_looked_into_is_not_called_clean(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(40))
+    run("push", str(tmp_path / "a.png"))
+    done = run("scan")
+    assert done.code == 0
+    assert "(a.png): it was not looked into: it is of the type image/png" in done.err
+    assert "No secrets were found in what was looked at." in done.err
+
+
 def test_a_tool_says_that_a_secret_was_replaced(run: Run, home: Path) -> None:
     with holdfast.open(home, settings={"embed.model": "none"}) as memory:
         tools = holdfast.tools("holdfast", memory.hub())

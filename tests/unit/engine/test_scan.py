@@ -164,7 +164,7 @@ def test_files_of_ones_own_are_named_and_left(hub: HubMemory, secret: Secrets) -
     Path(folder, "mine.md").write_text(text)
     hub.redact_secrets()
     (left,) = hub.find_secrets()
-    assert left == ("files/mine.md", "github-token", 1, False)
+    assert left == ("files/mine.md", "github-token", 1, False, False)
     assert Path(folder, "mine.md").read_text() == text
 
 
