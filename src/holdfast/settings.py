@@ -188,6 +188,8 @@ SETTINGS: tuple[Setting, ...] = (
     # As much as one content may have, and what surrounds it.
     Setting("server.body_bytes_max", 3_200_000, "The largest body of a request.", least=1_000),
     Setting("server.body_seconds", 30.0, "Seconds in which a body must arrive.", least=0.1),
+    # Longer than any answer should take; who waited for it has given up by then.
+    Setting("server.request_seconds", 30.0, "Seconds after which a request ends.", least=0.01),
     Setting("server.requests_max", 64, "Requests that are answered at once.", least=1),
     Setting("server.per_minute", 6_000, "Requests a minute for each key.", least=1),
     Setting("time_zone", "", "The zone times are shown in; empty means this machine's."),

@@ -7,12 +7,13 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from holdfast.domain.access import Viewer
 from holdfast.engine.doors import guarded
 from holdfast.engine.redact import Redactor
-from holdfast.errors import EmbedderError, HoldfastError, NotFound
+from holdfast.errors import DeadlineExceeded, EmbedderError, HoldfastError, NotFound
 from holdfast.recall.vector import VectorCache
 
 if TYPE_CHECKING:
@@ -86,6 +87,8 @@ class Core:
         self.permit: Permit | None = None
         # What is written into the same transaction as whatever this core writes.
         self.also: Callable[[Writer], None] | None = None
+        # When whoever waits for an answer gives up, by the monotonic clock; None: they wait.
+        self.until: float | None = None
         self.settings = settings
         self.vectors = VectorCache()
         # What layers above keep as long as the store is open, under names of their own.
@@ -111,6 +114,7 @@ class Core:
         twin.viewer = viewer or Viewer(twin.actor)
         twin.permit = permit
         twin.also = None
+        twin.until = None
         return twin
 
     def require(self, act: Act, memory: Memory | None = None) -> None:
@@ -142,6 +146,11 @@ class Core:
     # The store, with the actor's eyes
 
     def read(self, *, deadline_s: float | None = None) -> AbstractContextManager[Reader]:
+        if self.until is not None:
+            left_s = self.until - monotonic()
+            if left_s <= 0:
+                raise DeadlineExceeded("The request took longer than it is allowed.")
+            deadline_s = left_s if deadline_s is None else min(deadline_s, left_s)
         return self.store.read(deadline_s=deadline_s, viewer=self.viewer)
 
     def write(self, hub_id: str | None = None) -> AbstractContextManager[Writer]:
@@ -160,9 +169,19 @@ class Core:
     def marking(self, also: Callable[[Writer], None]) -> Core:
         """The same engine for the same one, with something to note in each of its transactions:
         it is there exactly if the write is."""
-        twin = self.acting(self.actor, None, self.permit)
-        twin.viewer = self.viewer
+        twin = self._twin()
         twin.also = also
+        return twin
+
+    def within(self, seconds: float) -> Core:
+        """The same engine for the same one, whose reads end when that time is over."""
+        twin = self._twin()
+        twin.until = monotonic() + seconds
+        return twin
+
+    def _twin(self) -> Core:
+        twin = self.acting(self.actor, None, self.permit)
+        twin.viewer, twin.until = self.viewer, self.until
         return twin
 
     def now(self) -> datetime:

@@ -4,6 +4,7 @@ and keys: where they stand, whose they are, until when."""
 from __future__ import annotations
 
 import asyncio
+import itertools
 import socket
 from collections.abc import Callable
 from datetime import timedelta
@@ -317,3 +318,40 @@ def test_a_real_server_cuts_off_slow_and_endless_bodies_and_goes_on(tmp_path: Pa
         good = '{"content": "Ada prefers tabs"}'
         assert b" 201 " in sent(url, head + f"Content-Length: {len(good)}\r\n\r\n" + good)[:20]
     house.memory.close()
+
+
+# Deadlines
+
+
+@pytest.mark.parametrize(
+    "path", ["/v1/memories", "/v1/usage", "/v1/changes", "/v1/review", "/v1/decisions"]
+)
+def test_a_request_that_takes_too_long_is_ended(
+    ask: Asking, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    assert ask.get(path).status_code == 200
+    hours = itertools.count(0, 3600)
+    monkeypatch.setattr("holdfast.engine.core.monotonic", lambda: float(next(hours)))
+    assert code(ask.get(path)) == (504, "deadline_exceeded")
+
+
+def test_the_store_is_told_how_long_it_has(
+    house: House, ask: Asking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[float | None] = []
+    store = house.memory.core.store
+    read = store.read
+
+    def watched(*, deadline_s: float | None = None, **options: Any) -> Any:
+        given.append(deadline_s)
+        return read(deadline_s=deadline_s, **options)
+
+    monkeypatch.setattr(store, "read", watched)
+    assert ask.get("/v1/memories").status_code == 200
+    assert any(left is not None and 0 < left <= 30 for left in given)
+
+
+def test_an_export_takes_as_long_as_it_takes(ask: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
+    hours = itertools.count(0, 3600)
+    monkeypatch.setattr("holdfast.engine.core.monotonic", lambda: float(next(hours)))
+    assert ask.get("/v1/export").status_code == 200

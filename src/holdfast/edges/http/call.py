@@ -66,14 +66,18 @@ class Call:
     def hub_name(self) -> str | None:
         return self.request.headers.get(HUB_HEADER) or None
 
-    def hub(self, act: Act = "read") -> HubMemory:
-        """The hub that is meant, if the guest may do this there."""
+    def hub(self, act: Act = "read", *, lasting: bool = False) -> HubMemory:
+        """The hub that is meant, if the guest may do this there. What takes as long as it takes,
+        an export or a pass that asks a model, is `lasting`; all else has a deadline."""
         hub = self.guest.hub(self.hub_name, act)
-        if self.also is None:
-            return hub
-        return HubMemory(hub.core.marking(self.also), hub.info, hub.home)
+        core = hub.core
+        if not lasting:
+            core = core.within(core.settings["server.request_seconds"])
+        if self.also is not None:
+            core = core.marking(self.also)
+        return hub if core is hub.core else HubMemory(core, hub.info, hub.home)
 
-    def hub_of_members(self) -> HubMemory:
+    def hub_of_members(self, *, lasting: bool = False) -> HubMemory:
         """The hub that is meant, for its members: for what has no boundary of its own, and so is
         not for those who see only what is shared beyond the hub."""
         hub, standing = self.guest.stands(self.hub_name)
@@ -82,7 +86,7 @@ class Call:
                 f"You are not a member of the hub `{hub.called}`.",
                 hint="Ask an admin of the hub for a role in it.",
             )
-        return self.hub()
+        return self.hub(lasting=lasting)
 
 
 def _require_known(request: Request, names: Sequence[str]) -> None:

@@ -84,7 +84,7 @@ class Wanted(Body):
 @router.post("/plan", response_model=One[PlanOut])
 def plan(call: Calling) -> Any:
     """What a consolidation would promote, merge and retire, and what it refuses. Writes nothing."""
-    return {"data": to_plain(call.hub("manage").plan_consolidation())}
+    return {"data": to_plain(call.hub("manage", lasting=True).plan_consolidation())}
 
 
 @router.post("", response_model=One[ConsolidatedOut])
@@ -95,7 +95,7 @@ def consolidate(
 
     def work() -> tuple[int, Any]:
         given = from_plain(wanted.plan) if isinstance(wanted.plan, dict) else wanted.plan
-        done = call.hub("manage").consolidate(given, dry_run=wanted.dry_run)
+        done = call.hub("manage", lasting=True).consolidate(given, dry_run=wanted.dry_run)
         return 200, {"data": _plain(done)}
 
     return once(call, key, wanted, response, work)

@@ -71,7 +71,7 @@ def receipts(call: Calling) -> Any:
 @router.get("/export", response_class=StreamingResponse)
 def export(call: Calling) -> StreamingResponse:
     """The hub as lines of JSON, as far as the one who asks may see it; for its members."""
-    lines = call.hub_of_members().export()
+    lines = call.hub_of_members(lasting=True).export()
 
     return StreamingResponse(_in_pieces(lines), media_type="application/x-ndjson")
 
