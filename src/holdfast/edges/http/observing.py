@@ -98,7 +98,7 @@ def flush(call: Calling, what: Conversation, response: Response, key: Idempotenc
     it does not say who said what."""
 
     def work() -> tuple[int, Any]:
-        done = call.hub("write").flush(what.messages, session=what.session)
+        done = call.hub("write", lasting=True).flush(what.messages, session=what.session)
         return 200, {"data": _flushed(done)}
 
     return once(call, key, what, response, work)
