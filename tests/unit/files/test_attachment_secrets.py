@@ -116,7 +116,7 @@ def test_words_of_two_paragraphs_are_no_secret_together(hub: HubMemory) -> None:
     assert hub.find_secrets() == []
 
 
-@pytest.mark.parametrize("before", [(1 << 20) - 20, (1 << 20) - (1 << 14) - 20, 3_000_000])
+@pytest.mark.parametrize("before", [(1 << 20) - 20, (1 << 20) - 1_000, 3_000_000])
 def test_a_secret_deep_in_a_long_text_is_counted_once(hub: HubMemory, before: int) -> None:
     line = "the heron has landed\n"
     text = (line * (before // len(line) + 1))[: before - 1] + "\n" + TOKEN + "\n" + line * 60_000
@@ -163,9 +163,12 @@ def test_a_text_is_looked_at_up_to_a_bound(hub: HubMemory, monkeypatch: pytest.M
 
 
 def test_entities_that_grow_are_not_followed(hub: HubMemory) -> None:
-    lines = "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10}">' for n in range(1, 9))
-    body = f'<!DOCTYPE d [<!ENTITY e0 "heron">{lines}]><d>&e8; {TOKEN}</d>'
-    keep(hub, zipped(word__document_xml=body), "a.docx")
+    # Too few for the parser's own bound.
+    lines = "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10}">' for n in range(1, 6))
+    body = f'<!DOCTYPE d [<!ENTITY e0 "heron">{lines}]><d>&e5; {TOKEN}</d>'
+    data = zipped(word__document_xml=body)
+    assert len("".join(attachment_text.zip_pieces(io.BytesIO(data), print))) < 2 * len(body)
+    keep(hub, data, "a.docx")
     (found,) = hub.find_secrets()
     assert found.times == 1
 
