@@ -23,8 +23,9 @@ from holdfast.errors import (
 HUBS = "hubs"
 FILE_MODE = 0o600
 FOLDER_MODE = 0o700
-# Longer than any honest sync takes, shorter than the patience of a person at a prompt.
-WAIT_S = 10.0
+# Longer than any honest sync takes: four processes that write one folder on a machine with ten times
+# its load waited for 12 seconds. The store itself waits for a minute.
+WAIT_S = 30.0
 # The first look again comes after a millisecond, as most writes are short; later ones come less
 # often, so that many waiting processes do not eat the processor.
 _PAUSE_FIRST_S = 0.001
