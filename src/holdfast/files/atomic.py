@@ -23,8 +23,8 @@ from holdfast.errors import (
 HUBS = "hubs"
 FILE_MODE = 0o600
 FOLDER_MODE = 0o700
-# Longer than any honest sync takes: four processes that write one folder on a machine with ten times
-# its load waited for 12 seconds. The store itself waits for a minute.
+# Longer than any honest sync takes: four processes that write one folder waited for 12 seconds on
+# a machine with four times the load it can bear. The store itself waits for a minute.
 WAIT_S = 30.0
 # The first look again comes after a millisecond, as most writes are short; later ones come less
 # often, so that many waiting processes do not eat the processor.
