@@ -75,7 +75,7 @@ def subject_of(text: str) -> str:
 @lru_cache(maxsize=1_024)
 def compare(new: str, old: str) -> Verdict:
     """How a new statement stands to an older one."""
-    if words_key(new) == words_key(old):
+    if _words_of(new) == _words_of(old):
         return Verdict("same", "they are the same words")
     if not (is_statement(new) and is_statement(old)):
         return _UNRELATED
@@ -93,6 +93,12 @@ def compare(new: str, old: str) -> Verdict:
         if verdict is not None:
             return verdict
     return _UNRELATED
+
+
+@lru_cache(maxsize=1_024)
+def _words_of(text: str) -> str:
+    # One statement is compared with dozens, and the same old ones come up again and again.
+    return words_key(text)
 
 
 def _says_the_same(now: Statement, then: Statement) -> bool:

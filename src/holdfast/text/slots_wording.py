@@ -5,6 +5,7 @@ number.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from holdfast.text.quantities import is_number_word, numbers_in
 from holdfast.text.slots_fill import Verdict, what_of
@@ -137,9 +138,11 @@ def _in_digits(word: str) -> str:
     return found[0].value if found else word
 
 
-def _tokens(body: str) -> list[str]:
+@lru_cache(maxsize=1_024)
+def _tokens(body: str) -> tuple[str, ...]:
     found = (_in_digits(word.strip(".!\"'")) for word in re.findall(r"[^\s,;]+", fold(body)))
-    return [w for w in found if w not in ("the", "a", "an", "now", "currently", "about", "around")]
+    small = ("the", "a", "an", "now", "currently", "about", "around")
+    return tuple(word for word in found if word not in small)
 
 
 # Before a number that says how much there is; after any other word it may be a name: 'Room 12'.
@@ -152,7 +155,7 @@ _BEFORE_AMOUNTS = frozenset(
 )
 
 
-def _is_name(tokens: list[str], at: int) -> bool:
+def _is_name(tokens: tuple[str, ...], at: int) -> bool:
     if re.fullmatch(_YEAR, tokens[at]):
         return True
     return at == 0 or tokens[at - 1] not in _BEFORE_AMOUNTS

@@ -260,7 +260,13 @@ _WORD = re.compile(r"[^\W_]+(?:[.+#'&/-][^\W_]+)*[+#]*")
 
 def core_stems(body: str) -> list[str]:
     """The stems of what is said, without denial, time and small words, in their order."""
-    return [stem for word in _WORD.findall(fold(body)) for stem in _stems(word)]
+    return list(_core_stems(body))
+
+
+@lru_cache(maxsize=1_024)
+def _core_stems(body: str) -> tuple[str, ...]:
+    # A new statement is held against dozens of old ones, by several rules.
+    return tuple(stem for word in _WORD.findall(fold(body)) for stem in _stems(word))
 
 
 def _stems(word: str) -> list[str]:
