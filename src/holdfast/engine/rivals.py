@@ -77,8 +77,9 @@ def find_rivals(reader: Reader, memory: Memory, index: Indexed | None = None) ->
     found = [
         Rival(one, verdict, _protected(memory, one))
         for one in there
-        if (verdict := _verdict(reader, memory, one, index)).relation != "unrelated"
+        # First, as it costs next to nothing; comparing what two texts say does not.
         if _comparable(memory, one)
+        if (verdict := _verdict(reader, memory, one, index)).relation != "unrelated"
     ]
     found.sort(key=lambda rival: -rival.memory.number)
     return found
