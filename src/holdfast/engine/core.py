@@ -149,7 +149,10 @@ class Core:
         if self.until is not None:
             left_s = self.until - monotonic()
             if left_s <= 0:
-                raise DeadlineExceeded("The request took longer than it is allowed.")
+                raise DeadlineExceeded(
+                    "The request took longer than it is allowed.",
+                    hint="Ask for less at once, or have server.request_seconds raised.",
+                )
             deadline_s = left_s if deadline_s is None else min(deadline_s, left_s)
         return self.store.read(deadline_s=deadline_s, viewer=self.viewer)
 
