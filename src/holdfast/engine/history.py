@@ -224,17 +224,22 @@ def _target(core: Core, writer: Writer, hub_id: str, hub: str, change_id: str | 
         return last
     if not isinstance(change_id, str):
         raise InvalidInput("Name a change set by its id, such as chg_….")
-    change_id = clean_label("change set", change_id)
-    change = writer.change(hub_id, change_id)
-    if change is None:
-        raise NotFound(
-            f"There is no change set {change_id} in hub `{hub}`.",
-            hint="`holdfast history` lists them.",
-        )
+    change = _known(writer, hub_id, hub, change_id)
     if change.undone_by is not None:
         raise Conflict(
             f"{change.id} has been undone already, by {change.undone_by}.",
             hint=f"`holdfast undo {change.undone_by}` brings it back.",
+        )
+    return change
+
+
+def _known(reader: Reader, hub_id: str, hub: str, change_id: str) -> Change:
+    change_id = clean_label("change set", change_id)
+    change = reader.change(hub_id, change_id)
+    if change is None:
+        raise NotFound(
+            f"There is no change set {change_id} in hub `{hub}`.",
+            hint="`holdfast history` lists them.",
         )
     return change
 
@@ -304,9 +309,12 @@ def _refuse_taken_key(writer: Writer, memory: Memory, new: dict[str, Any]) -> No
 def changes(
     core: Core, hub_id: str, hub: str, *, limit: int = 50, before: str | None = None
 ) -> list[Change]:
-    """Change sets, newest first."""
+    """Change sets, newest first; `before` is the id of the last one seen."""
     with core.read() as reader:
         require_hub(reader, hub_id, hub)
+        if before is not None:
+            # An empty list would say that there is nothing older.
+            _known(reader, hub_id, hub, before)
         found = reader.changes(hub_id, limit=limit, before=before)
         return [with_reason_seen(core, reader, change) for change in found]
 

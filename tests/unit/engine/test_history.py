@@ -163,3 +163,12 @@ def test_making_is_not_undone_under_a_forgetting_that_could_be_taken_back(hub: H
     hub.undo()
     hub.undo()
     assert hub.list() == []
+
+
+def test_changes_go_on_before_one_that_is_known(hub: HubMemory) -> None:
+    hub.remember("Prefers tabs")
+    hub.forget(1)
+    newest = hub.changes(limit=1)[0]
+    assert [change.action for change in hub.changes(before=newest.id)] == ["remember"]
+    with pytest.raises(NotFound, match="no change set chg_nope"):
+        hub.changes(before="chg_nope")
