@@ -1,4 +1,5 @@
-"""What all tests share: no settings of the machine they run on, and steady property tests."""
+"""What all tests share: no settings of the machine they run on, steady property tests, and the
+store that they run on (`--store`)."""
 
 from __future__ import annotations
 
@@ -7,6 +8,9 @@ from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.homes.both import runs_on_both
+from tests.homes.sitecustomize import HOMES
 
 pytest_plugins = ("pytester",)
 
@@ -23,8 +27,55 @@ settings.register_profile("search", deadline=None, max_examples=2_000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--store",
+        choices=("sqlite", "postgres", "both"),
+        help="where homes have their memories; without it, what is in tests/homes/both.py",
+    )
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """A test that runs on both stores is two tests."""
+    chosen = metafunc.config.getoption("store")
+    marked = metafunc.definition.get_closest_marker("sqlite_only")
+    if marked is None and runs_on_both(metafunc.definition.path, chosen):
+        metafunc.parametrize("homes", ["sqlite", "postgres"], indirect=True, scope="module")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def homes(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Which store the homes of a test are on. A fixture that lives as long as a module and opens a
+    home has to ask for this one."""
+    kind = getattr(request, "param", request.config.getoption("store") or "sqlite")
+    if kind != "postgres":
+        yield "sqlite"
+        return
+    from tests.homes.databases import on_postgres
+
+    with on_postgres():
+        yield kind
+
+
+@pytest.fixture(autouse=True)
+def _own_databases(request: pytest.FixtureRequest, homes: str) -> Iterator[None]:
+    """A test that runs on PostgreSQL gives its databases back, and has not used a file instead."""
+    if homes != "postgres":
+        yield
+        return
+    if (marked := request.node.get_closest_marker("sqlite_only")) is not None:
+        pytest.skip(marked.args[0])
+    from tests.homes.databases import taken_back
+
+    folder = request.getfixturevalue("tmp_path") if "tmp_path" in request.fixturenames else None
+    with taken_back():
+        yield
+    if folder is not None and request.node.get_closest_marker("sqlite_too") is None:
+        assert [str(file) for file in folder.rglob("memory.db")] == []
+
+
 @pytest.fixture(autouse=True)
 def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    for name in [name for name in os.environ if name.startswith("HOLDFAST_")]:
+    for name in [name for name in os.environ if name.startswith("HOLDFAST_") and name != HOMES]:
         monkeypatch.delenv(name)
     yield

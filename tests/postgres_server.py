@@ -27,7 +27,8 @@ _OPTIONS = {
     "synchronous_commit": "off",
     "full_page_writes": "off",
     "autovacuum": "off",
-    "max_connections": "60",
+    # A test may open many homes, each with connections of its own.
+    "max_connections": "200",
     "shared_buffers": "64MB",
     "listen_addresses": "",
     "log_min_messages": "fatal",
@@ -211,10 +212,10 @@ class Databases:
             return self._free.pop()
         name = self.make_empty()
         PostgresStore(self.url(name), partitions=_PARTITIONS).close()
-        self._let_in(name)
+        self.let_in(name)
         return name
 
-    def _let_in(self, name: str) -> None:
+    def let_in(self, name: str) -> None:
         """Gives the role of programs what it needs in a database."""
         import psycopg
 
@@ -236,15 +237,25 @@ class Databases:
 
     def give_back(self, name: str) -> None:
         """Empties a database for the next who asks: much faster than making one anew."""
+        self.empty(name)
+        self._free.append(name)
+
+    def empty(self, name: str) -> int:
+        """Takes every row away; returns how many tables and indexes there are."""
+        import psycopg
+
         from holdfast.store.postgres.schema import OF_A_HUB, SCHEMA
 
         emptied = [f"DELETE FROM {SCHEMA}.{table}" for table in (*OF_A_HUB, "hubs", "models")]
-        begun = [
-            f"SELECT setval('{SCHEMA}.{name}', 1, false)"
-            for name in ("hub_ids", "model_ids", "places", "passage_ids")
-        ]
-        self.execute("; ".join(emptied + begun), name)
-        self._free.append(name)
+        begun = (
+            f"SELECT setval(format('{SCHEMA}.%I', sequencename)::regclass, 1, false)"
+            f" FROM pg_sequences WHERE schemaname = '{SCHEMA}'"
+        )
+        with psycopg.connect(self.url(name), autocommit=True) as connection:
+            connection.execute("; ".join([*emptied, begun]))
+            row = connection.execute("SELECT count(*) FROM pg_class").fetchone()
+        assert row is not None
+        return int(row[0])
 
     def drop(self, name: str) -> None:
         self.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")

@@ -121,7 +121,7 @@ def test_roles_that_were_let_in_before_write_after_an_upgrade(
         before.setattr("holdfast.store.postgres.roles.MIGRATIONS", MIGRATIONS[:1])
         with connect(made.url(name)) as connection:
             migrate.prepare(connection, "here", partitions=1)
-        made._let_in(name)
+        made.let_in(name)
     PostgresStore(made.url(name)).close()
     programs = PostgresStore(made.url(name, ROLE))
     with programs.write() as writer:

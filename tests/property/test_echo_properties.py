@@ -133,7 +133,7 @@ def test_a_reply_is_never_new(contents: list[tuple[str, str]]) -> None:
 
 
 @pytest.fixture(scope="module")
-def cats_and_dogs() -> Iterator[HubMemory]:
+def cats_and_dogs(homes: str) -> Iterator[HubMemory]:
     with holding([("The cat sleeps on the sofa", "fact"), ("Dogs bark", "preference")]) as hub:
         yield hub
 

@@ -26,7 +26,7 @@ NAMES = st.one_of(
 
 
 @pytest.fixture(scope="module")
-def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Both]:
+def both(homes: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Both]:
     """A hub here, and one on a server."""
     folder: Path = tmp_path_factory.mktemp("both")
     here = holdfast.open(folder / "here", settings={"embed.model": "none", "actor": "ada"})

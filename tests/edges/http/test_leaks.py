@@ -147,7 +147,7 @@ def upload(town: Town, hub: str, boundary: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def town(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
+def town(homes: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
     made = Town(tmp_path_factory.mktemp("town"))
     with made.house:
         hers = made.ids["her hub"].hub

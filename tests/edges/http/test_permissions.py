@@ -42,7 +42,7 @@ _ABOUT_ONE = [name for name, route in ROUTES.items() if route.about is not None]
 
 
 @pytest.fixture(scope="module")
-def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
+def scene(homes: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
     made = Scene(tmp_path_factory.mktemp("scene"))
     with made.house:
         # A stream of events ends at once, so that its status can be looked at.
@@ -273,7 +273,7 @@ def test_members_are_listed_for_members_alone_by_the_tool_too(scene: Scene) -> N
 
 
 @pytest.fixture(scope="module")
-def zoo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
+def zoo(homes: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
     """A scene with a memory of each boundary, and nothing else."""
     made = Scene(tmp_path_factory.mktemp("zoo"))
     with made.house:

@@ -42,7 +42,7 @@ class Running(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+def running(homes: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """`holdfast mcp --http` with the odd tools, as a process; one for all tests here."""
     home = tmp_path_factory.mktemp("http") / "home"
     start = command(home, "--odd", "--http", "--port", "0", env={"HOLDFAST_MCP_KEY": KEY})

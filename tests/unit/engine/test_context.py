@@ -212,7 +212,7 @@ ANY_TEXT = st.text(min_size=1, max_size=400).filter(
 
 
 @pytest.fixture(scope="module")
-def stocked(tmp_path_factory: pytest.TempPathFactory) -> HubMemory:
+def stocked(homes: str, tmp_path_factory: pytest.TempPathFactory) -> HubMemory:
     memory = open_for_tests(tmp_path_factory.mktemp("context"))
     hub = memory.create_hub("stock")
     hub.remember_many(
