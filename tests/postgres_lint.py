@@ -8,7 +8,7 @@ import re
 from holdfast.store.postgres.schema import EMBEDDINGS, MIGRATIONS
 
 # Tables that every node has whole, and what is counted for the list of hubs.
-WHOLE = {"hubs", "models", "migrations"}
+WHOLE = {"hubs", "models", "migrations", "migration_steps"}
 OF_HUBS = {table.name for migration in MIGRATIONS for table in migration.tables}
 # Made only where pgvector is.
 _SOMETIMES = {EMBEDDINGS.name}
@@ -62,3 +62,33 @@ def _has_hub(text: str, alias: str, *, alone: bool) -> bool:
         or re.search(rf"= (?:{own})\b", text)
         or re.search(rf"coalesce\([^)]*(?:{own})[^)]*\) = %\(hub\)s", text)
     )
+
+
+# What would keep everybody from a table for as long as it takes to read or write all of it.
+_LONG = (
+    (r"\bCREATE (UNIQUE )?INDEX (?!CONCURRENTLY\b)(IF NOT EXISTS )?\w+ ON (?!ONLY\b)", "an index"),
+    (r"\bREINDEX\b(?!.*CONCURRENTLY)", "an index built anew"),
+    (r"\bDROP INDEX (?!CONCURRENTLY\b)", "an index dropped"),
+    (r"\bADD (CONSTRAINT \w+ )?CHECK\b(?!.*NOT VALID)", "a rule that is looked up at once"),
+    (r"\bADD (CONSTRAINT \w+ )?(FOREIGN KEY|PRIMARY KEY|UNIQUE|EXCLUDE)\b", "a key"),
+    (
+        r"\bADD COLUMN\b.*\b(PRIMARY KEY|UNIQUE|REFERENCES|GENERATED|CHECK|SERIAL|BIGSERIAL)\b",
+        "a key",
+    ),
+    (r"\bADD COLUMN\b.*\bDEFAULT\b.*\(", "a default that differs from row to row"),
+    (r"\bALTER (COLUMN )?\w+ (SET DATA )?TYPE\b", "a change of type"),
+    (r"\bSET NOT NULL\b", "a rule that is looked up at once"),
+    (r"\bSET (LOGGED|UNLOGGED|TABLESPACE|ACCESS METHOD)\b", "a table written anew"),
+    (r"\b(VACUUM FULL|CLUSTER|TRUNCATE|LOCK TABLE|REFRESH MATERIALIZED)\b", "a table for itself"),
+    (
+        r"\b(ATTACH PARTITION) \S+ FOR VALUES\b|\bDETACH PARTITION\b(?!.*CONCURRENTLY)",
+        "a part moved",
+    ),
+    (r"^\s*(UPDATE|DELETE)\b(?!.*\bhub_id = %\(hub\)s)", "all rows in one statement"),
+)
+
+
+def long_locks(statement: str) -> list[str]:
+    """What in a statement on a table in use takes long, and keeps others from it meanwhile."""
+    text = " ".join(statement.split())
+    return [what for pattern, what in _LONG if re.search(pattern, text, re.IGNORECASE)]

@@ -174,7 +174,9 @@ def _need_postgres() -> None:
         ) from None
 
 
-def init_store(url: str, *, partitions: int | None, citus: bool, role: str) -> Prepared:
+def init_store(
+    url: str, *, partitions: int | None, citus: bool, role: str, told: Callable[[str], None]
+) -> Prepared:
     """Makes a database ready to be the store; the only kind of store that needs it."""
     if not url.startswith(("postgresql:", "postgres:")):
         raise InvalidInput(
@@ -184,7 +186,20 @@ def init_store(url: str, *, partitions: int | None, citus: bool, role: str) -> P
     _need_postgres()
     from holdfast.store.postgres.init import initialise
 
-    return initialise(url, partitions=partitions, citus=citus, role=role)
+    return initialise(url, partitions=partitions, citus=citus, role=role, told=told)
+
+
+def migrate_store(url: str, *, told: Callable[[str], None]) -> Prepared:
+    """Brings a database up to date, with what takes long on tables that are in use."""
+    if not url.startswith(("postgresql:", "postgres:")):
+        raise InvalidInput(
+            "Only a PostgreSQL database is migrated by hand; other stores do it when opened.",
+            hint="Name one: holdfast store migrate --url postgresql://HOST/NAME",
+        )
+    _need_postgres()
+    from holdfast.store.postgres.init import migrate
+
+    return migrate(url, told=told)
 
 
 def index_store(url: str) -> Iterator[Indexed]:

@@ -68,6 +68,7 @@ def test_every_table_has_the_hub_first_in_every_key(catalog: Any) -> None:
         ("models", "holdfast.models_pkey"),
         ("models", "holdfast.models_name_key"),
         ("migrations", "holdfast.migrations_pkey"),
+        ("migration_steps", "holdfast.migration_steps_pkey"),
     }
     keyed = {table for table, index, _ in unique if index.endswith("_pkey")}
     assert keyed == names
@@ -103,7 +104,13 @@ def test_every_index_begins_with_the_hub_or_holds_it_in_its_terms(catalog: Any) 
         f" WHERE NOT i.indisunique",
     )
     others = {name.removeprefix("holdfast.") for name, column in first if column != "hub_id"}
-    assert others == {"records_due", "words_words", "turn_words_words", "substrings_grams"}
+    assert others == {
+        "records_due",
+        "records_due_in_hub",
+        "words_words",
+        "turn_words_words",
+        "substrings_grams",
+    }
 
 
 def test_what_shows_rows_is_behind_the_wall(catalog: Any) -> None:
@@ -143,7 +150,7 @@ def test_a_schema_for_citus_has_no_partitions_and_spreads_every_table() -> None:
     assert not any("PARTITION" in one for one in made)
     spread = {one.split("'")[1] for one in made if "create_distributed_table" in one}
     whole = {one.split("'")[1] for one in made if "create_reference_table" in one}
-    assert (spread, whole) == (OF_HUBS, WHOLE - {"migrations"})
+    assert (spread, whole) == (OF_HUBS, WHOLE - {"migrations", "migration_steps"})
 
 
 # Migrations
@@ -235,7 +242,7 @@ def test_a_hub_that_has_grown_is_looked_at_before_anybody_asks(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Without statistics the server takes it for a small one and reads all of it."""
-    monkeypatch.setattr("holdfast.store.postgres.indexing._ANALYSED_FROM", 10)
+    monkeypatch.setattr("holdfast.store.postgres.counting._ANALYSED_FROM", 10)
     with database(ROLE) as url:
         store = PostgresStore(url)
         with store.write() as writer:

@@ -1,4 +1,4 @@
-"""Making a database ready to be the store."""
+"""Making a database ready to be the store, and keeping its schema up to date."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from holdfast.edges.cli.command import Command, Namespace, Parser
 
 if TYPE_CHECKING:
     from holdfast.edges.cli.call import Call
+    from holdfast.store.postgres.init import Prepared
 
 
 def _options(parser: Parser) -> None:
@@ -29,7 +30,12 @@ def _init(call: Call, args: Namespace) -> None:
         partitions=args.partitions,
         citus=args.citus,
         role=args.role,
+        told=call.out.note,
     )
+    _told(call, prepared)
+
+
+def _told(call: Call, prepared: Prepared) -> None:
     offered = prepared.offered
     if call.out.json:
         call.out.value(
@@ -48,6 +54,17 @@ def _init(call: Call, args: Namespace) -> None:
     call.out.line(f"{prepared.address} is ready: schema {offered.version}, tables {parts}.")
     for note in prepared.notes:
         call.out.note(note)
+
+
+def _migrate_options(parser: Parser) -> None:
+    parser.add_argument("--url", metavar="URL", help="which database; else store.url")
+
+
+def _migrate(call: Call, args: Namespace) -> None:
+    from holdfast.wiring import migrate_store, store_url
+
+    url = args.url or store_url(call.home, call.settings)
+    _told(call, migrate_store(url, told=call.out.note))
 
 
 def _index_options(parser: Parser) -> None:
@@ -76,7 +93,19 @@ COMMANDS = (
         _options,
         _init,
         "Run it once, as an owner of the database, where the programs that use the store may not\n"
-        "make tables. Running it again is harmless, and brings an older schema up to date.",
+        "make tables. Running it again is harmless, and brings an older schema up to date as\n"
+        "`store migrate` does. Name the server itself, not a pooler.",
+    ),
+    Command(
+        "store migrate",
+        "Bring the schema of a PostgreSQL database up to date while it is used.",
+        "holdfast store migrate --url postgresql://owner@db.example/holdfast",
+        _migrate_options,
+        _migrate,
+        "As the owner of the schema, with the newer Holdfast, before the programs are upgraded.\n"
+        "Readers and writers go on: what needs a table for itself waits a moment at most, and\n"
+        "indexes are built beside them. It goes on where an earlier run stopped; one process does\n"
+        "it, others wait for that one.",
     ),
     Command(
         "store index",

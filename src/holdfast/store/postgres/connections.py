@@ -49,7 +49,7 @@ _ASK_AGAIN_S = 0.5
 
 # "HLDF": our locks among those of others on the same database.
 LOCK_CLASS = 0x484C4446
-_WHOLE_STORE = 0
+WHOLE_STORE = 0
 # "HLDH": the turn of one hub's writers, by the hub's number.
 HUB_CLASS = 0x484C4448
 
@@ -197,7 +197,7 @@ class Connections:
         lock = f"pg{'' if wait else '_try'}_advisory_xact_lock{'' if whole else '_shared'}"
         row = connection.execute(
             f"SELECT {lock}(%s::int, %s::int), pg_current_xact_id()::text",
-            (LOCK_CLASS, _WHOLE_STORE),
+            (LOCK_CLASS, WHOLE_STORE),
         ).fetchone()
         assert row is not None
         # One that waits comes back with nothing, one that tries with whether it got it.

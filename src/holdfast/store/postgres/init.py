@@ -1,4 +1,5 @@
-"""Making a store ready by hand: tables in as many parts as wanted, extensions, and a role."""
+"""Making a store ready by hand: tables in as many parts as wanted, extensions, a role, and what
+takes long on tables that are in use."""
 
 from __future__ import annotations
 
@@ -7,9 +8,10 @@ from typing import Any, NamedTuple
 import psycopg
 
 from holdfast.errors import InvalidSetting, StoreError
+from holdfast.store.postgres.builder import Told
 from holdfast.store.postgres.connections import complete, connect
 from holdfast.store.postgres.faults import address_of, translated
-from holdfast.store.postgres.migrate import Offered, prepare
+from holdfast.store.postgres.migrate import Offered, finish, prepare
 from holdfast.store.postgres.roles import grant
 
 
@@ -22,7 +24,12 @@ class Prepared(NamedTuple):
 
 
 def initialise(
-    url: str, *, partitions: int | None = None, citus: bool = False, role: str = ""
+    url: str,
+    *,
+    partitions: int | None = None,
+    citus: bool = False,
+    role: str = "",
+    told: Told = lambda what: None,
 ) -> Prepared:
     """Makes the tables where they are missing, asks for extensions, and lets a role in."""
     if citus and partitions is not None:
@@ -32,7 +39,8 @@ def initialise(
         if citus:
             _refuse_without_citus(connection, address)
         vector = _make_extension(connection, "vector")
-        offered = prepare(connection, address, partitions=partitions, citus=citus)
+        prepare(connection, address, partitions=partitions, citus=citus)
+        offered = finish(complete(url), address, told)
         if role:
             grant(connection, role)
     notes = []
@@ -47,6 +55,13 @@ def initialise(
     if role:
         notes.append(f"The role `{role}` may read and write, and sees the hubs it has named.")
     return Prepared(address, offered, tuple(notes))
+
+
+def migrate(url: str, *, told: Told) -> Prepared:
+    """Brings the schema up to date, with what a migration left for later."""
+    address = address_of(url)
+    with translated(address):
+        return Prepared(address, finish(complete(url), address, told), ())
 
 
 def _refuse_without_citus(connection: psycopg.Connection[Any], address: str) -> None:

@@ -1,9 +1,10 @@
 """Bringing a database to the newest schema, and finding out what it offers.
 
-Each step runs in a transaction of its own, under a lock, and is recorded with what was chosen then:
-how many partitions, and whether Citus spreads the tables. Each row also says how old a Holdfast may
-be that still understands the schema, so that two versions can work on one database during an
-upgrade.
+Each migration runs in a transaction of its own, under a lock, and is recorded with what was chosen
+then: how many partitions, and whether Citus spreads the tables. Each row also says how old a
+Holdfast may be that still understands the schema, so that two versions can work on one database
+during an upgrade. What takes long is no part of that transaction (see `online`): whoever opens the
+store does what is done at once and goes on without the rest, which `finish` does.
 """
 
 from __future__ import annotations
@@ -13,10 +14,21 @@ from typing import Any, NamedTuple
 import psycopg
 
 from holdfast.errors import InvalidSetting, StoreDamaged, StoreError, StoreReadOnly, StoreTooNew
-from holdfast.store.postgres.connections import LOCK_CLASS
+from holdfast.store.postgres.builder import Builder, Told
+from holdfast.store.postgres.connections import LOCK_CLASS, connect
+from holdfast.store.postgres.online import (
+    IN_THE_WAY,
+    MAKE_STEPS_TABLE,
+    STEPS_TABLE,
+    TRY_S,
+    Later,
+    briefly,
+    do_small,
+    send,
+    waiting,
+)
 from holdfast.store.postgres.schema import (
     MIGRATIONS,
-    NEWEST,
     PARTITIONS,
     PARTITIONS_MAX,
     SCHEMA,
@@ -28,6 +40,8 @@ _VECTOR_FROM = (0, 8)
 # The oldest server on which everything used here is there.
 _SERVER_FROM = 140000
 _MIGRATING = 1
+# Who can do without the newest schema does not wait for it.
+_AT_OPEN_S = 0.2
 
 _RECORD = f"""
 CREATE TABLE IF NOT EXISTS {SCHEMA}.migrations (
@@ -40,15 +54,43 @@ CREATE TABLE IF NOT EXISTS {SCHEMA}.migrations (
 )"""
 
 
+# A table of which schema there was; the roles that use the store may read both.
+_STEPS_RIGHTS = f"""
+DO $$
+DECLARE one name;
+BEGIN
+    FOR one IN SELECT DISTINCT r.rolname FROM pg_class c, aclexplode(c.relacl) a, pg_roles r
+        WHERE c.oid = '{SCHEMA}.migrations'::regclass AND a.privilege_type = 'SELECT'
+        AND r.oid = a.grantee AND a.grantee <> c.relowner
+    LOOP
+        EXECUTE format('GRANT SELECT ON {STEPS_TABLE} TO %I', one);
+    END LOOP;
+END $$"""
+# From this one on, migrations are steps of which some may be left for later.
+_STEPS_FROM = 3
+
+
 class Offered(NamedTuple):
     """What a database can do. `vector_schema` is where pgvector is, '' where it is not; `hasty`
-    says that the server acknowledges before it has written, unless it is told otherwise."""
+    says that the server acknowledges before it has written, unless it is told otherwise; `later`
+    is what a migration left for later, and is not done."""
 
     version: int
     partitions: int
     citus: bool
     vector_schema: str
     hasty: bool
+    later: tuple[Later, ...] = ()
+
+
+class _Found(NamedTuple):
+    """The schema that is there; `ours` says that this role may change it, on this server."""
+
+    version: int
+    oldest: int
+    partitions: int
+    citus: bool
+    ours: bool
 
 
 def prepare(
@@ -58,20 +100,58 @@ def prepare(
     partitions: int | None = None,
     citus: bool = False,
 ) -> Offered:
-    """Makes or updates the tables where that is needed, and says what there is."""
+    """Makes or updates the tables where that is needed, and says what there is. What takes long is
+    left for later."""
     if partitions is not None and not 1 <= partitions <= PARTITIONS_MAX:
         raise InvalidSetting(f"A store has from 1 to {PARTITIONS_MAX} partitions.")
     _refuse_unfit(connection, address)
-    version = _version(connection, address)
-    if version < NEWEST:
-        _migrate(connection, address, partitions or PARTITIONS, citus)
-    row = connection.execute(
-        f"SELECT version, partitions, citus FROM {SCHEMA}.migrations ORDER BY version DESC"
-    ).fetchone()
-    assert row is not None
-    commit = connection.execute("SHOW synchronous_commit").fetchone()
-    hasty = commit is not None and commit[0] == "off"
-    return Offered(row[0], row[1], row[2], _vector_schema(connection), hasty)
+    found = _found(connection, address)
+    enough = found is not None and _is_enough(found)
+    if found is None or (found.version < _newest() and (found.ours or not enough)):
+        try:
+            wait_s = _AT_OPEN_S if enough else TRY_S
+            _migrate(connection, address, partitions or PARTITIONS, citus, wait_s)
+        except (StoreReadOnly, *IN_THE_WAY):
+            if not enough:
+                raise
+        found = _found(connection, address)
+    assert found is not None
+    later = waiting(connection, MIGRATIONS)
+    if later and found.ours and found.version >= _STEPS_FROM:
+        later = do_small(connection, later, citus=found.citus)
+    hasty = connection.execute("SHOW synchronous_commit").fetchone() == ("off",)
+    vector = _vector_schema(connection)
+    return Offered(found.version, found.partitions, found.citus, vector, hasty, later=tuple(later))
+
+
+def finish(url: str, address: str, told: Told) -> Offered:
+    """Brings the schema up to date and does what was left for later, beside whoever uses the
+    store; goes on where another left off."""
+    with connect(url) as connection, connect(url) as guard:
+        offered = prepare(connection, address)
+        if offered.later:
+            _refuse_who_may_not(connection, address)
+            builder = Builder(connection, address, citus=offered.citus, told=told)
+            builder.run(guard, lambda: waiting(connection, MIGRATIONS))
+        return offered._replace(later=tuple(waiting(connection, MIGRATIONS)))
+
+
+def _refuse_who_may_not(connection: psycopg.Connection[Any], address: str) -> None:
+    found = _found(connection, address)
+    if found is None or not found.ours:
+        raise StoreReadOnly(
+            f"The schema of {address} is not of this version, and the role may not change it.",
+            hint="Let the owner of the schema run `holdfast store migrate`, on the primary.",
+        )
+
+
+def _newest() -> int:
+    return MIGRATIONS[-1].version
+
+
+def _is_enough(found: _Found) -> bool:
+    """Whether nothing is missing that this Holdfast cannot do without."""
+    return all(one.version <= found.version for one in MIGRATIONS if one.needed)
 
 
 def _refuse_unfit(connection: psycopg.Connection[Any], address: str) -> None:
@@ -90,38 +170,53 @@ def _refuse_unfit(connection: psycopg.Connection[Any], address: str) -> None:
         )
 
 
-def _version(connection: psycopg.Connection[Any], address: str) -> int:
-    """The schema that is there; 0 where none is."""
+def _found(connection: psycopg.Connection[Any], address: str) -> _Found | None:
+    """The schema that is there, if there is one."""
     row = connection.execute("SELECT to_regclass(%s)::text", (f"{SCHEMA}.migrations",)).fetchone()
     if row is None or row[0] is None:
-        return 0
+        return None
     row = connection.execute(
-        f"SELECT version, oldest FROM {SCHEMA}.migrations ORDER BY version DESC"
+        "SELECT m.version, m.oldest, m.partitions, m.citus, pg_has_role(c.relowner, 'MEMBER')"
+        f" AND NOT pg_is_in_recovery() FROM {SCHEMA}.migrations m, pg_class c"
+        f" WHERE c.oid = '{SCHEMA}.migrations'::regclass ORDER BY m.version DESC LIMIT 1"
     ).fetchone()
     if row is None:
-        return 0
-    version, oldest = row
-    if oldest > NEWEST:
+        return None
+    found = _Found(*row)
+    if found.oldest > _newest():
         raise StoreTooNew(
-            f"The store {address} has schema {version}; this Holdfast knows up to {NEWEST}.",
+            f"The store {address} has schema {found.version}; this Holdfast knows up to"
+            f" {_newest()}.",
             hint="Upgrade Holdfast, or name another database in store.url.",
         )
-    return int(version)
+    return found
 
 
 def _migrate(
-    connection: psycopg.Connection[Any], address: str, partitions: int, citus: bool
+    connection: psycopg.Connection[Any],
+    address: str,
+    partitions: int,
+    citus: bool,
+    wait_s: float,
 ) -> None:
     for migration in MIGRATIONS:
+
+        def work(version: int = migration.version) -> None:
+            connection.execute(
+                "SELECT pg_advisory_xact_lock(%s::int, %s::int)", (LOCK_CLASS, _MIGRATING)
+            )
+            # Another process may have migrated while we waited for the lock.
+            found = _found(connection, address)
+            if found is None or found.version < version:
+                _apply(connection, address, version, partitions, citus)
+
         try:
-            with connection.transaction():
-                connection.execute(
-                    "SELECT pg_advisory_xact_lock(%s::int, %s::int)", (LOCK_CLASS, _MIGRATING)
-                )
-                # Another process may have migrated while we waited for the lock.
-                if _version(connection, address) >= migration.version:
-                    continue
-                _apply(connection, address, migration.version, partitions, citus)
+            if migration.version == 1:
+                # Nobody uses the tables yet, and they take as long as they take.
+                with connection.transaction():
+                    work()
+            else:
+                briefly(connection, work, wait_s=wait_s)
         except psycopg.errors.InsufficientPrivilege:
             raise StoreReadOnly(
                 f"The tables of {address} are not there, or not of this version, and the role may"
@@ -163,7 +258,10 @@ def _apply(
     connection.execute(f"SET LOCAL search_path = {SCHEMA}, public")
     migration = MIGRATIONS[version - 1]
     for statement in statements(migration, partitions=partitions, citus=citus):
-        connection.execute(statement)
+        send(connection, statement)
+    if version == _STEPS_FROM:
+        connection.execute(MAKE_STEPS_TABLE)
+        connection.execute(_STEPS_RIGHTS)
     connection.execute(
         f"INSERT INTO {SCHEMA}.migrations (version, name, oldest, partitions, citus)"
         " VALUES (%s, %s, %s, %s, %s)",

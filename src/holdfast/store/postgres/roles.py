@@ -14,6 +14,7 @@ import psycopg
 from psycopg import sql
 
 from holdfast.errors import NotFound
+from holdfast.store.postgres.online import STEPS_TABLE
 from holdfast.store.postgres.schema import EMBEDDINGS, MIGRATIONS, SCHEMA
 
 # The right to vacuum and to analyse without owning the table came with 17; a purge clears its rows
@@ -40,6 +41,7 @@ def grant(connection: psycopg.Connection[Any], role: str) -> None:
                 for table in (*tables(), *_sometimes(connection))
             ),
             f"GRANT SELECT ON {SCHEMA}.migrations",
+            *_steps(connection),
             f"GRANT USAGE ON ALL SEQUENCES IN SCHEMA {SCHEMA}",
             # Of the parts too: it lets nobody read them.
             *([f"GRANT MAINTAIN ON ALL TABLES IN SCHEMA {SCHEMA}"] if maintain else []),
@@ -49,10 +51,17 @@ def grant(connection: psycopg.Connection[Any], role: str) -> None:
 
 def _sometimes(connection: psycopg.Connection[Any]) -> list[str]:
     """The table that is made only where pgvector is."""
-    there = connection.execute(
-        "SELECT to_regclass(%s)::text", (f"{SCHEMA}.{EMBEDDINGS.name}",)
-    ).fetchone()
-    return [EMBEDDINGS.name] if there is not None and there[0] is not None else []
+    return [EMBEDDINGS.name] if _is_there(connection, f"{SCHEMA}.{EMBEDDINGS.name}") else []
+
+
+def _steps(connection: psycopg.Connection[Any]) -> list[str]:
+    """What a migration left for later; the table comes with the third."""
+    return [f"GRANT SELECT ON {STEPS_TABLE}"] if _is_there(connection, STEPS_TABLE) else []
+
+
+def _is_there(connection: psycopg.Connection[Any], table: str) -> bool:
+    there = connection.execute("SELECT to_regclass(%s)::text", (table,)).fetchone()
+    return there is not None and there[0] is not None
 
 
 def tables() -> Iterator[str]:

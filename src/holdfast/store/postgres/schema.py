@@ -1,4 +1,5 @@
-"""The tables, as ordered migrations: each runs once, in a transaction, and is recorded.
+"""The tables, as ordered migrations: each runs once, in a transaction, and is recorded. What takes
+long on tables that are in use is a step for later (see `steps`).
 
 One schema for plain PostgreSQL, for managed ones and for Citus. `hub_id` leads every primary key,
 unique key and foreign key, and never changes, so that a hub can live in any partition or on any
@@ -13,6 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import NamedTuple
+
+from holdfast.store.postgres.steps import Index, Step
 
 SCHEMA = "holdfast"
 # How many tables each large table is made of. A hub lives in one of them, whole; sixteen keep the
@@ -33,7 +36,8 @@ class Table(NamedTuple):
 
 class Migration(NamedTuple):
     """One step. `plain` are the small tables that every node has whole; `after` is what follows
-    the tables: indexes, sequences that are not named in a table."""
+    the tables: indexes, sequences that are not named in a table. From the second on, these are
+    short, because whoever uses the tables waits for them; what is not short is `later`."""
 
     version: int
     name: str
@@ -42,6 +46,12 @@ class Migration(NamedTuple):
     tables: tuple[Table, ...] = ()
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
+    later: tuple[Step, ...] = ()
+
+    @property
+    def needed(self) -> bool:
+        """Whether a Holdfast that knows it cannot do without."""
+        return bool(self.plain or self.tables or self.before or self.after)
 
 
 # Sorts by code point, as every other store does, and faster than a language would.
@@ -391,6 +401,38 @@ MIGRATIONS: tuple[Migration, ...] = (
             ),
         ),
         after=(_SAME_RIGHTS.format(table="commits"),),
+    ),
+    Migration(
+        3,
+        "indexes for the jobs of a hub, and for memories by time and by use",
+        oldest=1,
+        later=(
+            # Which hubs have work that is due, and what is due in one of them, however much waits
+            # in the others. It does not begin with the hub, since hubs are what is asked for.
+            Index(
+                "records_due_in_hub",
+                "records",
+                "(kind, hub_id, due, id) WHERE due IS NOT NULL",
+            ),
+            # A span of time in a large hub, and lists by when things happened.
+            Index(
+                "memories_happened",
+                "memories",
+                "(hub_id, coalesce(occurred_at, created_at), number) WHERE forgotten_at IS NULL",
+            ),
+            Index(
+                "memories_updated",
+                "memories",
+                "(hub_id, updated_at, number) WHERE forgotten_at IS NULL",
+            ),
+            # What an agent is shown when it begins: what was used last, of however many.
+            Index(
+                "memories_used",
+                "memories",
+                "(hub_id, pinned, greatest(updated_at, accessed_at), number)"
+                " WHERE forgotten_at IS NULL",
+            ),
+        ),
     ),
 )
 

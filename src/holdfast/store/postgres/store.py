@@ -26,7 +26,8 @@ from holdfast.store.postgres.failover import POSITION
 from holdfast.store.postgres.faults import address_of, translated
 from holdfast.store.postgres.migrate import prepare
 from holdfast.store.postgres.reader import PostgresReader
-from holdfast.store.postgres.schema import SCHEMA
+from holdfast.store.postgres.online import waiting
+from holdfast.store.postgres.schema import MIGRATIONS, SCHEMA
 from holdfast.store.postgres.session import Session
 from holdfast.store.postgres.standby import MADE, Behind, Standby
 from holdfast.store.postgres.turn import Turn, WritingSession
@@ -161,6 +162,13 @@ class PostgresStore:
         with translated(self.address), self._connections.reading(None) as connection:
             found = problems(PostgresReader(Session(connection)))
         if self._standby is not None and (wrong := self._standby.look()):
+            later = [one.step.name for one in waiting(connection, MIGRATIONS)]
+        if later:
+            said = (
+                f"the schema is not up to date ({', '.join(later)} to come); the owner of the"
+                " schema runs `holdfast store migrate`"
+            )
+            found.append(Problem(said, derived=False, outside=True))
             said = f"reads do not go to the standby {self._standby.address}: {wrong}"
             found.append(Problem(said, derived=False, outside=True))
         return found

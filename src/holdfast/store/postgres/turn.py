@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.errors import StoreError
-from holdfast.store.postgres.connections import HUB_CLASS, busy
+from holdfast.store.postgres.connections import HUB_CLASS, LOCK_CLASS, WHOLE_STORE, busy
 from holdfast.store.postgres.session import Session
 
 if TYPE_CHECKING:
@@ -27,6 +27,14 @@ class Turn(NamedTuple):
     address: str
     hub: str | None
     wait: bool
+
+
+def take_turn(connection: psycopg.Connection[Any], hub: int) -> None:
+    """Waits, in a transaction that is no write of the engine's, for the turn of a hub's writers."""
+    connection.execute(
+        "SELECT pg_advisory_xact_lock_shared(%s::int, %s::int)", (LOCK_CLASS, WHOLE_STORE)
+    )
+    connection.execute("SELECT pg_advisory_xact_lock(%s::int, %s::int)", (HUB_CLASS, hub % _LOCKS))
 
 
 class WritingSession(Session):

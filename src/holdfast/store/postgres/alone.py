@@ -1,0 +1,53 @@
+"""One at a time, over all machines: an advisory lock of the server, held in a transaction that does
+nothing else, on a connection of its own.
+
+In a transaction and not for the session, because a pooler that works by transaction would hand the
+session to somebody else. Such a transaction holds no snapshot and no row: it keeps nobody from
+writing, nothing from being cleared away, and no index from being built. A process that is killed
+closes its connection, and the server frees the lock at once; a machine that vanishes is given up
+by the server's own looks at the line, after about a minute.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import psycopg
+
+# Where the server does not say otherwise, it would look for two hours whether anybody is there.
+_LINE_IDLE_S, _LINE_EVERY_S, _LINE_LOOKS = 30, 10, 3
+# A limit on whole transactions came with 17.
+_LIMITED_FROM = 170000
+
+
+@contextmanager
+def holding(connection: psycopg.Connection[Any], group: int, number: int) -> Iterator[bool]:
+    """Whether nobody else holds the lock; then it is ours until the block ends."""
+    limits = ["idle_in_transaction_session_timeout = 0"]
+    if connection.info.server_version >= _LIMITED_FROM:
+        limits.append("transaction_timeout = 0")
+    limits += [
+        f"tcp_keepalives_idle = {_LINE_IDLE_S}",
+        f"tcp_keepalives_interval = {_LINE_EVERY_S}",
+        f"tcp_keepalives_count = {_LINE_LOOKS}",
+    ]
+    told = "; ".join(f"SET LOCAL {limit}" for limit in limits)
+    connection.execute(f"BEGIN ISOLATION LEVEL READ COMMITTED; {told}")
+    try:
+        # Without parameters: what answers a statement that has some stays open until the next one,
+        # and with it a snapshot, for which every build of an index would wait.
+        row = connection.execute(
+            f"SELECT pg_try_advisory_xact_lock({group:d}, {number:d})"
+        ).fetchone()
+        yield row is not None and bool(row[0])
+    finally:
+        # A line that was cut has given the lock back already.
+        with suppress(psycopg.Error):
+            connection.execute("ROLLBACK")
+
+
+def require_held(connection: psycopg.Connection[Any]) -> None:
+    """An error of the driver where the line was cut, and the lock with it."""
+    connection.execute("SELECT 1")

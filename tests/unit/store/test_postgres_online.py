@@ -1,0 +1,614 @@
+"""Migrations of a PostgreSQL store while it is used: readers and writers go on, a migration that
+was killed goes on where it stopped, one process does it, and two versions work on one database."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holdfast.errors import StoreReadOnly, StoreTooNew
+from tests.postgres_server import ROLE, databases
+
+psycopg = pytest.importorskip("psycopg")
+pytest.register_assert_rewrite("holdfast.testing.conformance")
+
+from holdfast.store.postgres import PostgresStore, online  # noqa: E402 - needs the extra `postgres`
+from holdfast.store.postgres import builder as build  # noqa: E402
+from holdfast.store.postgres.init import migrate as bring_up_to_date  # noqa: E402
+from holdfast.store.postgres.migrate import finish  # noqa: E402
+from holdfast.store.postgres.roles import grant  # noqa: E402
+from holdfast.store.postgres.schema import MIGRATIONS, Migration, statements  # noqa: E402
+from holdfast.store.postgres.steps import Backfill, Check, Index, create_index  # noqa: E402
+from holdfast.testing.conformance.base import HUB, make_hub, make_memory, put  # noqa: E402
+from tests.postgres_lint import long_locks  # noqa: E402
+
+# The schema before there were steps for later.
+OLD = MIGRATIONS[:2]
+ROOT = Path(__file__).parents[3]
+# Long enough for a busy machine; nothing here takes as long where it works.
+_WAIT_S = 30.0
+
+
+def _known(monkeypatch: pytest.MonkeyPatch, migrations: tuple[Migration, ...]) -> None:
+    monkeypatch.setattr("holdfast.store.postgres.migrate.MIGRATIONS", migrations)
+
+
+@pytest.fixture
+def name(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A database with the old schema and a few memories, whose tables count as large."""
+    databases().make_role()
+    made = databases().make_empty()
+    with monkeypatch.context() as old:
+        _known(old, OLD)
+        store = PostgresStore(databases().url(made), partitions=2)
+        with store.write() as writer:
+            for hub in (HUB, "hub_other"):
+                writer.add_hub(make_hub(hub))
+                for number in range(1, 13):
+                    put(writer, make_memory(number, hub_id=hub))
+        store.close()
+    with psycopg.connect(databases().url(made), autocommit=True) as connection:
+        grant(connection, ROLE)
+    monkeypatch.setattr(online, "SMALL_BYTES", -1)
+    monkeypatch.setattr(build, "_LOOK_S", 0.02)
+    yield made
+    databases().drop(made)
+
+
+@pytest.fixture
+def ask(name: str) -> Iterator[Callable[[str], list[tuple[Any, ...]]]]:
+    with psycopg.connect(databases().url(name), autocommit=True) as connection:
+        yield lambda query: connection.execute(query).fetchall()
+
+
+Ask = Callable[[str], list[tuple[Any, ...]]]
+
+
+def _run(name: str, told: Callable[[str], None] = lambda what: None) -> None:
+    bring_up_to_date(databases().url(name), told=told)
+
+
+class _Beside(threading.Thread):
+    """A migration that runs beside the test."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(daemon=True)
+        self._name = name
+        self.failed: BaseException | None = None
+        self.start()
+
+    def run(self) -> None:
+        try:
+            _run(self._name)
+        except BaseException as error:  # noqa: BLE001 - told by `end`
+            self.failed = error
+
+    def end(self) -> None:
+        self.join(_WAIT_S)
+        assert not self.is_alive()
+        assert self.failed is None
+
+
+@contextmanager
+def _somebody(name: str, statement: str) -> Iterator[Any]:
+    """Another program that has begun a transaction and does not end it."""
+    with psycopg.connect(databases().url(name)) as connection:
+        connection.execute(statement)
+        yield connection
+        connection.rollback()
+
+
+_WRITING = "UPDATE holdfast.memories SET title = title WHERE number = 1"
+_READING = "SELECT count(*) FROM holdfast.memories"
+
+
+def _until(seen: Callable[[], object]) -> None:
+    ends = time.monotonic() + _WAIT_S
+    while not seen():
+        assert time.monotonic() < ends, "it never came"
+        time.sleep(0.01)
+
+
+def _building(ask: Ask, name: str) -> Callable[[], list[tuple[Any, ...]]]:
+    """The backends that wait, in the middle of building an index, for a transaction to end."""
+    return lambda: ask(
+        "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE"
+        f" '%INDEX CONCURRENTLY%' AND datname = '{name}'"
+    )
+
+
+def _indexes(ask: Ask) -> dict[str, bool]:
+    """The indexes of the third migration, and whether they can be used."""
+    found = ask("SELECT indexrelid::regclass::text, indisvalid FROM pg_index")
+    named = {name.removeprefix("holdfast."): valid for name, valid in found}
+    return {name: valid for name, valid in named.items() if name.startswith(tuple(LATER))}
+
+
+LATER = [step.name for step in MIGRATIONS[2].later]
+# All of them: one on a table that is whole, the others on one in two parts.
+WHOLE = dict.fromkeys(
+    [
+        *LATER,
+        *(f"{name}_{part}" for name in LATER if name.startswith("memories") for part in (0, 1)),
+    ],
+    True,
+)
+
+
+def _use(store: PostgresStore, number: int) -> float:
+    """Writes a memory and reads it back; how long that took."""
+    began = time.monotonic()
+    with store.write(hub=HUB) as writer:
+        put(writer, make_memory(number))
+    with store.read() as reader:
+        assert reader.memory_by_number(HUB, number) is not None
+    return time.monotonic() - began
+
+
+# Beside readers and writers
+
+
+def test_readers_and_writers_go_on_while_an_index_is_built(name: str, ask: Ask) -> None:
+    store = PostgresStore(databases().url(name, ROLE))
+    with _somebody(name, _WRITING):
+        migration = _Beside(name)
+        _until(_building(ask, name))
+        # It stands in the middle of the table's index, and nobody notices.
+        for number in range(100, 110):
+            _use(store, number)
+        assert _building(ask, name)()
+        blocked = "SELECT pid FROM pg_stat_activity WHERE cardinality(pg_blocking_pids(pid)) > 0"
+        waits = ask(f"{blocked} AND datname = '{name}' AND query NOT LIKE 'CREATE INDEX%'")
+        assert waits == []
+    migration.end()
+    assert _indexes(ask) == WHOLE
+    assert ask("SELECT count(*) FROM holdfast.migration_steps WHERE finished_at IS NULL") == [(0,)]
+    store.close()
+
+
+def test_who_opens_the_store_meanwhile_does_not_wait_for_it(name: str, ask: Ask) -> None:
+    with _somebody(name, _WRITING):
+        migration = _Beside(name)
+        _until(_building(ask, name))
+        for user in ("postgres", ROLE):
+            store = PostgresStore(databases().url(name, user))
+            assert [one.step.name for one in store.offered.later] == LATER[1:]
+            with store.read() as reader:
+                assert len(reader.hubs()) == 2
+            store.close()
+    migration.end()
+    store = PostgresStore(databases().url(name, ROLE))
+    assert store.offered.later == ()
+    store.close()
+
+
+COLUMN = Migration(4, "a column", oldest=1, before=("ALTER TABLE memories ADD COLUMN mood text",))
+
+
+def test_what_needs_the_table_for_itself_lets_others_pass_and_tries_again(
+    name: str, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = PostgresStore(databases().url(name))
+    tries: list[str] = []
+    send = online.send
+
+    def listening(connection: Any, statement: str, values: Any = None) -> Any:
+        if statement.startswith("ALTER TABLE memories"):
+            tries.append(statement)
+        return send(connection, statement, values)
+
+    monkeypatch.setattr("holdfast.store.postgres.migrate.send", listening)
+    _known(monkeypatch, (*MIGRATIONS, COLUMN))
+    with _somebody(name, _READING):
+        migration = _Beside(name)
+        slowest, number = 0.0, 100
+        while len(tries) < 3:
+            slowest, number = max(slowest, _use(store, number)), number + 1
+    migration.end()
+    # Each write met it once at most: as long as one lock is waited for, and the work itself.
+    assert slowest < 2 * online.LOCK_WAIT_MS / 1000 + 2
+    assert ask("SELECT count(mood) FROM holdfast.memories") == [(0,)]
+    store.close()
+
+
+def test_a_table_that_never_becomes_free_is_given_up_and_nothing_is_left_half_done(
+    name: str, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _run(name)
+    _known(monkeypatch, (*MIGRATIONS, COLUMN))
+    monkeypatch.setattr("holdfast.store.postgres.migrate.TRY_S", 0.01)
+    with _somebody(name, _READING), pytest.raises(Exception, match="for as long as we wait"):
+        _run(name)
+    assert ask("SELECT max(version) FROM holdfast.migrations") == [(3,)]
+    _run(name)
+    assert ask("SELECT max(version) FROM holdfast.migrations") == [(4,)]
+
+
+# Killed, and twice at once
+
+_SCRIPT = """
+import sys
+from holdfast.store.postgres import builder, online
+from holdfast.store.postgres.init import migrate
+online.SMALL_BYTES = -1
+migrate(sys.argv[1], told=lambda what: None)
+"""
+
+
+@contextmanager
+def _process(name: str) -> Iterator[subprocess.Popen[bytes]]:
+    given = [sys.executable, "-c", _SCRIPT, databases().url(name)]
+    process = subprocess.Popen(given, cwd=ROOT)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_a_migration_that_is_killed_with_its_server_side_goes_on_where_it_stopped(
+    name: str, ask: Ask
+) -> None:
+    with _somebody(name, _WRITING):
+        for _ in range(2):
+            with _process(name):
+                _until(_building(ask, name))
+            for (pid,) in _building(ask, name)():
+                ask(f"SELECT pg_terminate_backend({pid})")
+            _until(lambda: not _building(ask, name)())
+            found = _indexes(ask)
+            # What was built stays, and what was not is there but of no use.
+            assert found["records_due_in_hub"]
+            assert found["memories_happened_0"] is False
+    _run(name)
+    assert _indexes(ask) == WHOLE
+
+
+def test_what_the_server_goes_on_building_is_taken_over(name: str, ask: Ask) -> None:
+    with _somebody(name, _WRITING):
+        with _process(name):
+            _until(_building(ask, name))
+        # The process is gone; its backend does not know yet.
+        assert _building(ask, name)()
+        (built,) = ask("SELECT to_regclass('holdfast.memories_happened_0')::oid")
+        migration = _Beside(name)
+    migration.end()
+    assert _indexes(ask) == WHOLE
+    assert ask("SELECT to_regclass('holdfast.memories_happened_0')::oid") == [built]
+
+
+def test_two_processes_that_migrate_do_it_once(
+    name: str, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[str] = []
+    send = online.send
+
+    def listening(connection: Any, statement: str, values: Any = None) -> Any:
+        sent.append(statement)
+        return send(connection, statement, values)
+
+    monkeypatch.setattr(build, "send", listening)
+    with _somebody(name, _WRITING):
+        both = [_Beside(name), _Beside(name)]
+        _until(_building(ask, name))
+    for migration in both:
+        migration.end()
+    assert _indexes(ask) == WHOLE
+    made = [one for one in sent if one.startswith("CREATE INDEX CONCURRENTLY")]
+    assert len(made) == len(set(made)) == 1 + 2 * len(LATER[1:])
+
+
+# Rows and rules
+
+FILLED = Migration(
+    4,
+    "a mood for every memory",
+    oldest=1,
+    before=("ALTER TABLE memories ADD COLUMN mood text",),
+    later=(
+        Backfill(
+            "moods",
+            "memories",
+            "UPDATE memories SET mood = 'calm' WHERE hub_id = %(hub)s AND number IN (SELECT number"
+            " FROM memories WHERE hub_id = %(hub)s AND mood IS NULL LIMIT %(most)s)",
+        ),
+        Check("mood_is_known", "memories", "mood IS NOT NULL"),
+    ),
+)
+
+
+def test_rows_are_filled_in_batches_and_a_rule_is_looked_up_afterwards(
+    name: str, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _known(monkeypatch, (*MIGRATIONS, FILLED))
+    monkeypatch.setattr(online, "BATCH", 5)
+    monkeypatch.setattr(build, "BATCH", 5)
+    seen: list[str] = []
+
+    def told(what: str) -> None:
+        seen.append(what)
+        if what.startswith("moods") and what.endswith("hub 2 of 2"):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        _run(name, told)
+    mood = "SELECT hub_id, count(mood), count(*) FROM holdfast.memories GROUP BY 1 ORDER BY 1"
+    assert [row[1:] for row in ask(mood)] == [(12, 12), (0, 12)]
+    seen.clear()
+    _run(name, seen.append)
+    assert "moods in memories, hub 1 of 1" in seen
+    assert [row[1:] for row in ask(mood)] == [(12, 12), (12, 12)]
+    rule = "SELECT convalidated FROM pg_constraint WHERE conname = 'mood_is_known'"
+    assert {row[0] for row in ask(rule)} == {True}
+    seen.clear()
+    _run(name, seen.append)
+    assert seen == []
+
+
+def test_rows_are_filled_in_the_turn_of_the_hubs_writers(
+    name: str, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _run(name)
+    store = PostgresStore(databases().url(name, ROLE))
+    _known(monkeypatch, (*MIGRATIONS, FILLED))
+    waits = (
+        "SELECT 1 FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid"
+        f" WHERE l.locktype = 'advisory' AND NOT l.granted AND a.datname = '{name}'"
+    )
+    with store.write(hub=HUB):
+        migration = _Beside(name)
+        _until(lambda: ask(waits))
+    migration.end()
+    store.close()
+
+
+# What is done by whom
+
+
+def test_whoever_opens_a_small_store_brings_it_up_to_date(
+    name: str, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(online, "SMALL_BYTES", 2**20)
+    _known(monkeypatch, (*MIGRATIONS, FILLED))
+    store = PostgresStore(databases().url(name))
+    assert (store.offered.version, store.offered.later) == (4, ())
+    assert dict.fromkeys(LATER, True).items() <= _indexes(ask).items()
+    assert ask("SELECT count(mood) FROM holdfast.memories") == [(24,)]
+    store.close()
+
+
+def test_a_role_that_owns_nothing_goes_on_without_what_it_may_not_make(name: str, ask: Ask) -> None:
+    store = PostgresStore(databases().url(name, ROLE))
+    assert store.offered.version == 2
+    assert [one.step.name for one in store.offered.later] == LATER
+    _use(store, 100)
+    store.close()
+    with pytest.raises(StoreReadOnly, match=r"may not change it.*store migrate"):
+        bring_up_to_date(databases().url(name, ROLE), told=lambda what: None)
+    assert ask("SELECT max(version) FROM holdfast.migrations") == [(2,)]
+
+
+def test_what_is_left_for_later_is_told_by_a_check(name: str) -> None:
+    store = PostgresStore(databases().url(name, ROLE))
+    (problem,) = store.check()
+    assert problem.outside
+    assert "holdfast store migrate" in problem.what
+    store.close()
+    _run(name)
+    store = PostgresStore(databases().url(name, ROLE))
+    assert store.check() == []
+    store.close()
+
+
+# Two versions on one database
+
+_OLD_HOLDFAST = """
+import sys
+import holdfast
+with holdfast.open(sys.argv[1]) as memory:
+    hub = memory.hub(sys.argv[3], create=True)
+    hub.remember(sys.argv[2])
+    print(hub.recall("office", limit=1)[0].memory.content)
+"""
+# The last one that knew only the old schema.
+_COMMIT = "a27655f"
+
+
+@pytest.fixture(scope="session")
+def previous(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The source of the Holdfast before, where the history is there."""
+    folder = tmp_path_factory.mktemp("previous")
+    archive = folder / "src.tar"
+    git = ["git", "-C", str(ROOT), "archive", "-o", str(archive), _COMMIT, "src"]
+    if subprocess.run(git, capture_output=True, check=False).returncode != 0:
+        pytest.skip("the history of the repository is not here")
+    import tarfile
+
+    with tarfile.open(archive) as files:
+        files.extractall(folder, filter="data")
+    return folder / "src"
+
+
+def _old_holdfast(
+    source: Path, home: Path, url: str, text: str, hub: str
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", _OLD_HOLDFAST, url, text, hub],
+        env={"PYTHONPATH": str(source), "HOLDFAST_HOME": str(home), "HOLDFAST_EMBED_MODEL": "none"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=_WAIT_S * 2,
+    )
+
+
+def test_the_holdfast_before_works_on_while_the_schema_is_brought_up_to_date_and_afterwards(
+    name: str, ask: Ask, previous: Path, tmp_path: Path
+) -> None:
+    url = databases().url(name)
+    with _somebody(name, _WRITING):
+        migration = _Beside(name)
+        _until(_building(ask, name))
+        during = _old_holdfast(previous, tmp_path, url, "The office is in Bonn", "mine")
+    migration.end()
+    assert during.stdout.strip() == "The office is in Bonn", during.stderr
+    store = PostgresStore(url)
+    with store.read() as reader:
+        found = reader.hub("mine")
+        assert found is not None
+        assert reader.memory_by_number(found.id, 1) is not None
+    store.close()
+    after = _old_holdfast(previous, tmp_path, url, "The office is in Bonn", "later")
+    assert after.stdout.strip() == "The office is in Bonn", after.stderr
+
+
+def test_a_holdfast_that_is_too_old_for_the_schema_says_so(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    breaking = Migration(4, "another shape", oldest=4, before=COLUMN.before)
+    with monkeypatch.context() as newer:
+        _known(newer, (*MIGRATIONS, breaking))
+        _run(name)
+    with pytest.raises(StoreTooNew, match="schema 4; this Holdfast knows up to 3"):
+        PostgresStore(databases().url(name))
+
+
+# What a migration may say
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE INDEX one ON memories (hub_id)",
+        "CREATE UNIQUE INDEX one ON memories (hub_id)",
+        "REINDEX TABLE memories",
+        "DROP INDEX memories_hash",
+        "ALTER TABLE memories ADD COLUMN at timestamptz DEFAULT clock_timestamp()",
+        "ALTER TABLE memories ADD COLUMN n bigint GENERATED ALWAYS AS (number + 1) STORED",
+        "ALTER TABLE memories ADD COLUMN n bigint UNIQUE",
+        "ALTER TABLE memories ADD CONSTRAINT c CHECK (number > 0)",
+        "ALTER TABLE memories ADD FOREIGN KEY (hub_id) REFERENCES hubs (hub_id)",
+        "ALTER TABLE memories ALTER COLUMN number TYPE numeric",
+        "ALTER TABLE memories ALTER number SET DATA TYPE numeric",
+        "ALTER TABLE memories ALTER COLUMN key SET NOT NULL",
+        "ALTER TABLE memories SET LOGGED",
+        "VACUUM FULL memories",
+        "CLUSTER memories",
+        "LOCK TABLE memories",
+        "UPDATE memories SET title = ''",
+    ],
+)
+def test_a_statement_that_would_keep_everybody_waiting_is_known(statement: str) -> None:
+    assert long_locks(statement)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "ALTER TABLE memories ADD COLUMN mood text",
+        "ALTER TABLE memories ADD COLUMN mood text NOT NULL DEFAULT ''",
+        "ALTER TABLE memories ADD CONSTRAINT c CHECK (number > 0) NOT VALID",
+        "CREATE INDEX CONCURRENTLY one ON memories (hub_id)",
+        "CREATE INDEX one ON ONLY memories (hub_id)",
+        FILLED.later[0].statement,  # type: ignore[union-attr]
+    ],
+)
+def test_a_statement_that_is_short_is_let_pass(statement: str) -> None:
+    assert long_locks(statement) == []
+
+
+def test_no_migration_after_the_first_two_keeps_a_table_in_use_for_long() -> None:
+    made_here = {table.name for step in MIGRATIONS[2:] for table in step.tables}
+    for migration in MIGRATIONS[2:]:
+        for citus in (False, True):
+            for statement in statements(migration, citus=citus):
+                # Of a table that it makes itself, nobody has anything yet.
+                if not any(f" {table} " in f"{statement} " for table in made_here):
+                    assert long_locks(statement) == [], statement
+        for step in migration.later:
+            if isinstance(step, Index):
+                for how in ("beside others", "without parts"):
+                    assert long_locks(create_index(step, step.name, step.table, how=how)) == []
+            elif isinstance(step, Backfill):
+                assert long_locks(step.statement) == []
+
+
+def test_what_is_sent_to_tables_in_use_is_short_too(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _known(monkeypatch, (*MIGRATIONS, FILLED))
+    sent: set[str] = set()
+    send = online.send
+
+    def listening(connection: Any, statement: str, values: Any = None) -> Any:
+        sent.add(statement)
+        return send(connection, statement, values)
+
+    for module in ("online", "builder", "migrate"):
+        monkeypatch.setattr(f"holdfast.store.postgres.{module}.send", listening)
+    _run(name)
+    assert any("CONCURRENTLY" in one for one in sent)
+    assert any("VALIDATE" in one for one in sent)
+    assert {one: wrong for one in sent if (wrong := long_locks(one))} == {}
+
+
+# What the third migration is for
+
+
+@pytest.mark.parametrize(
+    ("statement", "index"),
+    [
+        (
+            "SELECT m.id FROM memories m WHERE m.hub_id = 1 AND m.forgotten_at IS NULL"
+            " AND coalesce(m.occurred_at, m.created_at) >= 5"
+            " ORDER BY coalesce(m.occurred_at, m.created_at) DESC, m.number DESC LIMIT 9",
+            "coalesce",
+        ),
+        (
+            "SELECT m.id FROM memories m WHERE m.hub_id = 1 AND m.forgotten_at IS NULL"
+            " ORDER BY m.updated_at DESC, m.number DESC LIMIT 9",
+            "updated_at",
+        ),
+        (
+            "SELECT m.id FROM memories m WHERE m.hub_id = 1 AND m.forgotten_at IS NULL ORDER BY"
+            " m.pinned DESC, greatest(m.updated_at, m.accessed_at) DESC, m.number DESC LIMIT 9",
+            "greatest",
+        ),
+        (
+            "SELECT r.id FROM records r WHERE r.hub_id = 1 AND r.kind = 'job' AND r.due <= 9"
+            " ORDER BY r.due, r.id LIMIT 1",
+            "records_due_in_hub",
+        ),
+    ],
+)
+def test_the_indexes_answer_what_they_are_for(statement: str, index: str) -> None:
+    made = databases().make()
+    try:
+        with psycopg.connect(databases().url(made)) as connection:
+            connection.execute(
+                "SET search_path = holdfast; SET enable_seqscan = off; SET enable_sort = off;"
+                " SET enable_bitmapscan = off"
+            )
+            plan = "\n".join(row[0] for row in connection.execute(f"EXPLAIN {statement}"))
+    finally:
+        databases().give_back(made)
+    assert index in plan
+    assert "Sort" not in plan
+
+
+def test_finishing_twice_finds_nothing_to_do(name: str) -> None:
+    url = databases().url(name)
+    seen: list[str] = []
+    assert finish(url, "it", seen.append).later == ()
+    assert seen
+    seen.clear()
+    assert finish(url, "it", seen.append).later == ()
+    assert seen == []
