@@ -19,7 +19,7 @@ from holdfast.domain.memory import Boundary, Layer, Memory, Origin, Source, Trus
 from holdfast.engine.core import Core, require_hub
 from holdfast.engine.recorder import Recorder
 from holdfast.engine.remember import LESSER_VOICES, Prepared, placed, prepare, supersede_all
-from holdfast.engine.rivals import Rival, find_rivals, spoken_against
+from holdfast.engine.rivals import Rival, find_rivals, look, spoken_against
 from holdfast.errors import InvalidInput
 from holdfast.text import normalise
 
@@ -88,7 +88,7 @@ def take_proposals(
         taken.append(None if isinstance(draft, Draft) else draft)
         if isinstance(draft, Draft):
             drafts.append(draft)
-    prepared = iter(list(prepare(core, hub_id, hub, drafts)))
+    prepared = iter(_looked(core, hub_id, hub, list(prepare(core, hub_id, hub, drafts))))
     with core.write(hub_id) as writer:
         require_hub(writer, hub_id, hub)
         recorder = Recorder(core, writer, hub_id, "remember", reason=reason)
@@ -165,12 +165,21 @@ def _as_line(core: Core, proposal: Proposal, draft: Draft) -> Draft:
     )
 
 
+def _looked(core: Core, hub_id: str, hub: str, prepared: list[Prepared]) -> list[Prepared]:
+    """The same, with what is known of each: looked for here, where nobody waits."""
+    if not prepared:
+        return []
+    with core.read() as reader:
+        require_hub(reader, hub_id, hub)
+        return [item._replace(seen=look(reader, item.memory, item.indexed)) for item in prepared]
+
+
 # Inside it
 
 
 def _take(writer: Writer, recorder: Recorder, core: Core, item: Prepared) -> Taken:
     memory = item.memory._replace(created_at=recorder.change.at)
-    rivals = find_rivals(writer, memory, item.indexed)
+    rivals = find_rivals(writer, memory, item.indexed, seen=item.seen)
     same = [
         one
         for one in rivals

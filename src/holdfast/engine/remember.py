@@ -35,7 +35,7 @@ from holdfast.engine.recorder import Recorder
 from holdfast.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from holdfast.engine.rivals import Rival
+    from holdfast.engine.rivals import Rival, Seen
     from holdfast.store.base import Reader, Writer
 
 # One transaction takes at most this many: long enough to be fast, short enough that another
@@ -76,13 +76,14 @@ LESSER_VOICES: dict[Trust, str] = {"tool": "a tool", "import": "an import"}
 
 
 class Prepared(NamedTuple):
-    """A draft that was checked, classified and indexed, before the write begins; and the facts that
-    were found in it."""
+    """A draft that was checked, classified and indexed, before the write begins; the facts that
+    were found in it; and what it may take the place of, as it was then."""
 
     draft: Draft
     memory: Memory
     indexed: Indexed | None
     facts: tuple[Prepared, ...] = ()
+    seen: Seen | None = None
 
 
 def remember(
@@ -110,6 +111,8 @@ def remember_many(
     prepared = list(prepare(core, hub_id, hub, drafts))
     by_rule = by_rule and not first_is_parent and len(drafts) <= _STATED_MAX
     by_rule = by_rule and core.settings["supersede.enabled"]
+    if by_rule:
+        prepared = _looked(core, hub_id, hub, prepared)
     with core.write(hub_id) as writer:
         require_hub(writer, hub_id, hub)
         recorder = Recorder(core, writer, hub_id, "remember", reason=reason)
@@ -190,6 +193,24 @@ def prepare(core: Core, hub_id: str, hub: str, drafts: Sequence[Draft]) -> Itera
         if not there and (found := facts_in(core, draft, memory)):
             facts = tuple(prepare(core, hub_id, hub, found))
         yield Prepared(draft, memory, indexed, facts)
+
+
+def _looked(core: Core, hub_id: str, hub: str, prepared: list[Prepared]) -> list[Prepared]:
+    """The same, with what they may take the place of: looked for here, where nobody waits."""
+    # Of what is there already, nothing was indexed; it takes the place of nothing.
+    sought = [item.indexed is not None and _is_compared(item) for item in prepared]
+    if not any(sought):
+        return prepared
+    from holdfast.engine.rivals import look
+
+    with core.read() as reader:
+        require_hub(reader, hub_id, hub)
+        return [
+            item._replace(seen=look(reader, item.memory, replaced=_is_believed(item)))
+            if wanted
+            else item
+            for item, wanted in zip(prepared, sought, strict=True)
+        ]
 
 
 def _unchanged(reader: Reader, draft: Draft, memory: Memory) -> bool:
@@ -307,19 +328,34 @@ def take_in(
     return _renew(writer, recorder, item, twin)
 
 
-def _rivals(writer: Writer, recorder: Recorder, item: Prepared) -> list[Rival]:
-    """What a plain statement is compared with, the newest first."""
+def _is_compared(item: Prepared) -> bool:
+    """Whether it is a plain statement that may speak against an older one."""
     memory = item.memory
     if memory.quarantine or memory.source_path is not None or memory.source == "import":
-        return []
+        return False
     if memory.content_type not in _STATED or memory.state == "processing":
-        return []
+        return False
     if memory.session is not None and memory.speaker is not None:
         # A turn of a conversation: what was said stays said.
+        return False
+    from holdfast.text.slots import can_replace
+
+    return not _is_believed(item) or can_replace(memory.content)
+
+
+def _is_believed(item: Prepared) -> bool:
+    """Whether nobody asks whose word it stands against, as it does for a lesser voice."""
+    return item.memory.trust not in LESSER_VOICES
+
+
+def _rivals(writer: Writer, recorder: Recorder, item: Prepared) -> list[Rival]:
+    """What a plain statement replaces or contradicts, the newest first."""
+    if not _is_compared(item):
         return []
     from holdfast.engine.rivals import find_rivals
 
-    return find_rivals(writer, memory._replace(created_at=recorder.change.at))
+    memory = item.memory._replace(created_at=recorder.change.at)
+    return find_rivals(writer, memory, replaced=_is_believed(item), seen=item.seen)
 
 
 def _ended(rivals: Sequence[Rival]) -> list[Memory]:

@@ -1,6 +1,10 @@
 """Memories that an incoming one repeats, replaces or contradicts, found by their words through the
 store's index: how many memories there are does not matter. How two texts stand to each other,
 `text.slots` says; here it is decided which of them may be touched at all.
+
+The search takes some milliseconds, so it is made before the write begins, while others write. Who
+writes then asks again with what was seen: what was found and what has changed since is looked at
+anew, so that nothing is missed that a search inside the write would find.
 """
 
 from __future__ import annotations
@@ -32,6 +36,8 @@ _OF_KIND_MAX = 300
 # Ranking this many passages takes some tens of milliseconds; of a word that more of them hold, a
 # large hub tells too little to be worth it.
 _POSTINGS_MAX = 20_000
+# Where more than this has changed since the search, another search is the faster way.
+_CHANGED_MAX = 50
 _EVERYTHING = Filter(states=(), forgotten=None, quarantined=None)
 # Paraphrases of short statements lie above, one changed word of sense mostly below; `near` has made
 # sure before that names, numbers and denials are the same.
@@ -59,30 +65,72 @@ class Rival(NamedTuple):
     protected: str = ""
 
 
-def find_rivals(reader: Reader, memory: Memory, index: Indexed | None = None) -> list[Rival]:
+class Seen(NamedTuple):
+    """The rivals that there were at one moment, by id; `mark` tells what has changed since."""
+
+    mark: int
+    ids: tuple[str, ...]
+
+
+def look(
+    reader: Reader, memory: Memory, index: Indexed | None = None, *, replaced: bool = False
+) -> Seen:
+    """What `find_rivals` would find now, for who will ask it in a moment, inside a write."""
+    # The mark first is the same as the mark last: a reader sees one moment.
+    mark = reader.newest_revision(memory.hub_id)
+    found = find_rivals(reader, memory, index, replaced=replaced)
+    return Seen(mark, tuple(rival.memory.id for rival in found))
+
+
+def find_rivals(
+    reader: Reader,
+    memory: Memory,
+    index: Indexed | None = None,
+    *,
+    replaced: bool = False,
+    seen: Seen | None = None,
+) -> list[Rival]:
     """What is in force or held, for the same eyes and of the same person, and is not unrelated to
-    the new memory; the newest first. With an index, its vectors tell what says the same too."""
-    alike = {one.id: one for one in reader.memories_by_hash(memory.hub_id, memory.content_hash)}
-    if _is_short(memory.content):
-        alike |= reader.memories_by_id(memory.hub_id, _candidates(reader, memory))
+    the new memory; the newest first. With an index, its vectors tell what says the same too; with
+    `replaced`, what the new one takes the place of is all that is asked for."""
+    there = _there(reader, memory, seen)
+    found = []
+    for one in there:
+        # First, as it costs next to nothing; comparing what two texts say does not.
+        protected = _protected(memory, one)
+        if (replaced and protected) or not _comparable(memory, one):
+            continue
+        verdict = _verdict(reader, memory, one, index)
+        if verdict.relation == "replaces" or (not replaced and verdict.relation != "unrelated"):
+            found.append(Rival(one, verdict, protected))
+    found.sort(key=lambda rival: -rival.memory.number)
+    return found
+
+
+def _there(reader: Reader, memory: Memory, seen: Seen | None) -> list[Memory]:
+    """What may be compared with the new memory."""
+    alike: dict[str, Memory] = {}
+    ids = None if seen is None else _seen_still(reader, memory, seen)
+    if ids is None:
+        same = reader.memories_by_hash(memory.hub_id, memory.content_hash)
+        alike = {one.id: one for one in same}
+        ids = _candidates(reader, memory) if _is_short(memory.content) else []
+    if ids:
+        alike |= reader.memories_by_id(memory.hub_id, ids)
     now = memory.created_at
-    there = [
+    return [
         one
         for one in alike.values()
         if one.id != memory.id and one.current(now) and one.forgotten_at is None
         if _is_short(one.content) or one.content_hash == memory.content_hash
     ]
-    if not there:
-        return []
-    found = [
-        Rival(one, verdict, _protected(memory, one))
-        for one in there
-        # First, as it costs next to nothing; comparing what two texts say does not.
-        if _comparable(memory, one)
-        if (verdict := _verdict(reader, memory, one, index)).relation != "unrelated"
-    ]
-    found.sort(key=lambda rival: -rival.memory.number)
-    return found
+
+
+def _seen_still(reader: Reader, memory: Memory, seen: Seen) -> list[str] | None:
+    """What was seen, and what has come to be or changed since; None where that is too much. Time
+    alone makes nothing a rival that was none: it can only end."""
+    changed = reader.revised_since(memory.hub_id, seen.mark, limit=_CHANGED_MAX + 1)
+    return None if len(changed) > _CHANGED_MAX else [*seen.ids, *changed]
 
 
 def spoken_against(memory: Memory, rivals: Sequence[Rival]) -> Rival | None:

@@ -113,6 +113,15 @@ class Reader(Protocol):
         """The memories that have a revision later than `at`."""
         ...
 
+    def newest_revision(self, hub_id: str) -> int:
+        """A mark of this moment: what is revised in this hub later has a higher sequence. It
+        tells nothing else: it may be the newest of all hubs, and is the same for every viewer."""
+        ...
+
+    def revised_since(self, hub_id: str, sequence: int, *, limit: int) -> list[str]:
+        """Memories with a revision of a higher sequence, by number."""
+        ...
+
     def scan_changes(self, hub_id: str) -> Iterable[Change]:
         """All change sets, oldest first."""
         ...

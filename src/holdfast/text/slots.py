@@ -13,10 +13,17 @@ from typing import NamedTuple
 
 from holdfast.text.sameness import words_key
 from holdfast.text.slots_fill import RELATIONS, Relation, Verdict, filled
-from holdfast.text.slots_keys import by_key
-from holdfast.text.slots_relatives import by_relative
-from holdfast.text.slots_values import by_slot
-from holdfast.text.slots_wording import by_denial, by_number, by_state
+from holdfast.text.slots_keys import by_key, has_key
+from holdfast.text.slots_relatives import by_relative, tells_of_relative
+from holdfast.text.slots_values import by_slot, has_slot
+from holdfast.text.slots_wording import (
+    by_denial,
+    by_number,
+    by_state,
+    can_end,
+    has_amount,
+    state_of,
+)
 from holdfast.text.statements import Statement, core_stems, read, turned_around
 
 __all__ = [
@@ -24,6 +31,7 @@ __all__ = [
     "Relation",
     "Slot",
     "Verdict",
+    "can_replace",
     "compare",
     "is_statement",
     "slot_of",
@@ -65,6 +73,19 @@ def slot_of(text: str) -> Slot | None:
     first = found[0]
     value = first.value or first.was
     return Slot(said.subject, first.attribute(), value, said.denied or not first.value)
+
+
+@lru_cache(maxsize=1_024)
+def can_replace(text: str) -> bool:
+    """Whether there may be anything that a statement takes the place of. Most of what is said fills
+    no slot, and need not be compared with anything at all."""
+    if not is_statement(text):
+        return False
+    now = read(text)
+    if now.subject == "?" or now.supposed or now.past or now.added:
+        return False
+    rules = (has_slot, can_end, state_of, has_amount, has_key, tells_of_relative)
+    return any(rule(now) for rule in rules)
 
 
 def subject_of(text: str) -> str:

@@ -5,8 +5,10 @@ Which keys have one value at a time is a list.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
+from typing import NamedTuple
 
-from holdfast.text.slots_fill import Verdict, one_holds_the_other, plain, what_of
+from holdfast.text.slots_fill import Relation, Verdict, one_holds_the_other, plain, what_of
 from holdfast.text.slots_rules import without_when
 from holdfast.text.statements import Statement
 from holdfast.text.terms import fold
@@ -54,33 +56,71 @@ def by_key(now: Statement, then: Statement) -> Verdict | None:
     """By a key and its value."""
     if (now.denied, now.owned) != (then.denied, then.owned) or now.denied:
         return None
-    for pattern in (_KEYED, _IS):
-        new, old = re.match(pattern, now.body), re.match(pattern, then.body)
+    for pattern in _PATTERNS:
+        new = _pair(pattern, now.body)
+        old = new and _pair(pattern, then.body)
         if new is not None and old is not None:
-            return _by_pair(now, (new["key"], new["value"]), (old["key"], old["value"]))
+            return _by_pair(now, new, old)
     return None
 
 
-def _by_pair(now: Statement, new: tuple[str, str], old: tuple[str, str]) -> Verdict | None:
-    key = what_of(new[0])
-    if not key or key != what_of(old[0]) or fold(new[0]).split()[-1] in _LIST_KEYS:
+def has_key(now: Statement) -> bool:
+    """Whether it gives a key a value that may take the place of another."""
+    if now.denied:
+        return False
+    pairs = (pair for pattern in _PATTERNS if (pair := _pair(pattern, now.body)) is not None)
+    return any(_has_one(one) and one.kind and _change(now, one) == "replaces" for one in pairs)
+
+
+class _Pair(NamedTuple):
+    """A key and its value, as they were said and as they are compared; `kind` is the value's."""
+
+    name: str
+    key: str
+    value: str
+    kind: str
+
+
+_PATTERNS = (_KEYED, _IS)
+
+
+@lru_cache(maxsize=2_048)
+def _pair(pattern: str, body: str) -> _Pair | None:
+    match = re.match(pattern, body)
+    if match is None:
         return None
-    first, second = plain(new[1]), plain(old[1])
-    if first == second:
-        return Verdict("same", f"the same {key}")
-    kinds = _type(without_when(new[1])), _type(without_when(old[1]))
-    if kinds[0] != kinds[1] or not kinds[0]:
+    kind = _type(without_when(match["value"]))
+    return _Pair(fold(match["key"]), what_of(match["key"]), plain(match["value"]), kind)
+
+
+def _by_pair(now: Statement, new: _Pair, old: _Pair) -> Verdict | None:
+    if new.key != old.key or not _has_one(new):
         return None
-    changed = f"the {fold(new[0])} was {second} and is {first}"
-    words = [word.rstrip("s") if word not in _ONE else word for word in fold(new[0]).split()]
-    one = words[-1] in _ONE or bool(_FIRST_OF_SOME.intersection(words))
-    if one_holds_the_other(first, second) and kinds[0] != "number":
+    if new.value == old.value:
+        return Verdict("same", f"the same {new.key}")
+    if new.kind != old.kind or not new.kind:
+        return None
+    changed = f"the {new.name} was {old.value} and is {new.value}"
+    if one_holds_the_other(new.value, old.value) and new.kind != "number":
         return Verdict("contradicts", f"{changed}, or one is only more exact")
-    if one or (kinds[0] in ("number", "address") and words[-1] not in _NAMED):
-        return Verdict("replaces", changed)
-    if kinds[0] == "word" and not re.match(_KEYED, now.body):
-        return None
-    return Verdict("replaces" if now.begun else "contradicts", changed)
+    relation = _change(now, new)
+    return None if relation == "unrelated" else Verdict(relation, changed)
+
+
+def _has_one(pair: _Pair) -> bool:
+    """Whether the key has one value at a time, and is no list that goes on."""
+    return bool(pair.key) and pair.name.split()[-1] not in _LIST_KEYS
+
+
+def _change(now: Statement, new: _Pair) -> Relation:
+    """How a new value of a key stands to another one of its kind."""
+    words = [word.rstrip("s") if word not in _ONE else word for word in new.name.split()]
+    one = words[-1] in _ONE or bool(_FIRST_OF_SOME.intersection(words))
+    if one or (new.kind in ("number", "address") and words[-1] not in _NAMED):
+        return "replaces"
+    if new.kind == "word" and not re.match(_KEYED, now.body):
+        return "unrelated"
+    return "replaces" if now.begun else "contradicts"
 
 
 def _type(value: str) -> str:

@@ -30,6 +30,16 @@ _RELATIVE = (
 _KINDS = frozenset(["residence", "employer", "occupation"])
 
 
+def tells_of_relative(now: Statement) -> bool:
+    """Whether it says of a relative what may have been otherwise before."""
+    match = re.match(_RELATIVE, now.body) if now.owned else None
+    return match is not None and _tells(now._replace(body=match["does"], owned=False))
+
+
+def _tells(said: Statement) -> bool:
+    return any(one.kind in _KINDS for one in filled(said))
+
+
 def by_relative(now: Statement, then: Statement) -> Verdict | None:
     """By a slot of the same relative."""
     if not (now.owned and then.owned):
@@ -43,7 +53,7 @@ def by_relative(now: Statement, then: Statement) -> Verdict | None:
     first, second = (
         said._replace(body=match["does"], owned=False) for said, match in ((now, new), (then, old))
     )
-    if not all(_KINDS.intersection(one.kind for one in filled(said)) for said in (first, second)):
+    if not (_tells(first) and _tells(second)):
         return None
     verdict = by_slot(first, second)
     if verdict is None or verdict.relation == "unrelated":

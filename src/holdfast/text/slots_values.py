@@ -30,6 +30,18 @@ def by_slot(now: Statement, then: Statement) -> Verdict | None:
     return weak
 
 
+def has_slot(now: Statement) -> bool:
+    """Whether it fills a slot in which it may take the place of another value."""
+    return any(_may_replace(now, one) for one in filled(now))
+
+
+def _may_replace(now: Statement, new: Filled) -> bool:
+    if new.kind == "tool":
+        return bool(new.what) and now.begun
+    # What is given does not change, but it may be said to be over.
+    return new.kind != "given" or now.ended or not new.value
+
+
 def _byfilled(now: Statement, then: Statement, new: Filled, old: Filled) -> Verdict | None:
     if new.kind == "switch" and new.was:
         return _by_switch(then, new, old)

@@ -57,11 +57,16 @@ def by_denial(now: Statement, then: Statement) -> Verdict | None:
         return None
     if not denied and len(old) > len(new):
         return None
-    certain = now.ended if denied else now.begun
+    certain = now.ended if denied else now.begun  # see can_end
     said = "it is no longer so" if denied else "it is so again"
     if certain and (set(new) == set(old) or not re.search(_SEVERAL, then.body)):
         return Verdict("replaces", said)
     return Verdict("contradicts", "one denies what the other says")
+
+
+def can_end(now: Statement) -> bool:
+    """Whether it may take the place of one that it denies, or that denies it."""
+    return now.ended or now.begun
 
 
 # States
@@ -76,14 +81,20 @@ _STATE = (
 )
 
 
+@lru_cache(maxsize=1_024)
+def state_of(said: Statement) -> tuple[str, str] | None:
+    """What is in which state."""
+    match = re.match(_STATE, without_when(f"{said.subject} {said.body}".strip()))
+    return match and (what_of(match["what"]), match["value"].lower())
+
+
 def by_state(now: Statement, then: Statement) -> Verdict | None:
     """What is on and was off."""
-    new, old = (
-        re.match(_STATE, without_when(f"{one.subject} {one.body}".strip())) for one in (now, then)
-    )
-    if new is None or old is None or what_of(new["what"]) != what_of(old["what"]):
+    new = state_of(now)
+    old = new and state_of(then)
+    if new is None or old is None or new[0] != old[0]:
         return None
-    pair = (new["value"].lower(), old["value"].lower())
+    pair = (new[1], old[1])
     if pair in _STATES or pair[::-1] in _STATES:
         return Verdict("replaces", f"it was {pair[1]} and is {pair[0]}")
     return None
@@ -126,6 +137,13 @@ def by_number(now: Statement, then: Statement) -> Verdict | None:
     # 'A discount of 20%' may be one of several.
     several = re.search(_RELATIVE, now.body) or now.body[:2].lower() in ("a ", "an")
     return Verdict("contradicts" if several else "replaces", said)
+
+
+def has_amount(now: Statement) -> bool:
+    """Whether it says how much of something there is."""
+    tokens = _tokens(now.body)
+    numbers = (at for at, word in enumerate(tokens) if re.fullmatch(_NUMBER, word))
+    return any(not _is_name(tokens, at) for at in numbers) and bool(re.match(_PRESENT, now.body))
 
 
 def _unit(number: str) -> str:

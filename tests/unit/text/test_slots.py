@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.text.slots import RELATIONS, Slot, compare, slot_of, subject_of
+from holdfast.text.slots import RELATIONS, Slot, can_replace, compare, slot_of, subject_of
 from holdfast.text.wordings import adds_nothing
 from tests.unit.text.slots_table import CONTRADICTS, REPLACES, SAME, UNRELATED
 
@@ -56,6 +56,38 @@ def test_what_speaks_against_something_does_not_repeat_it(new: str, old: str) ->
 )
 def test_a_small_word_that_turns_it_around_adds_something(new: str, old: str) -> None:
     assert not adds_nothing(new, old)
+
+
+def test_only_what_can_replace_something_ever_does() -> None:
+    """Who asks first, and looks for nothing where the answer is no, misses nothing."""
+    texts = sorted({text for pair in ALL for text in pair})
+    unable = [text for text in texts if not can_replace(text)]
+    assert [pair for pair in REPLACES if not can_replace(pair[0])] == []
+    replaced = [
+        (new, old)
+        for new in unable
+        for old in texts[::4]
+        if compare(new, old).relation == "replaces"
+    ]
+    assert replaced == []
+    assert len(unable) > len(texts) / 4, "it would not be worth asking"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Likes long walks by the river",
+        "Uses Vim",
+        "The meeting went well and everybody was happy with the plan for the garden",
+        "Maybe Ann lives in Oslo",
+        "Used to live in Porto",
+        "She lives in Oslo",
+        "Todo: call Ann",
+        "Read chapter 12 of the book",
+    ],
+)
+def test_most_statements_take_the_place_of_nothing(text: str) -> None:
+    assert not can_replace(text)
 
 
 def test_what_is_unrelated_is_so_the_other_way_round() -> None:

@@ -212,6 +212,13 @@ class InMemoryReader:
         changed = {r.memory_id for r in self._hub(hub_id).revisions if r.at > at}
         return [memory.id for memory in self._ordered(hub_id) if memory.id in changed]
 
+    def newest_revision(self, hub_id: str) -> int:
+        return self._state.sequence
+
+    def revised_since(self, hub_id: str, sequence: int, *, limit: int) -> list[str]:
+        later = {r.memory_id for r in self._hub(hub_id).revisions if r.sequence > sequence}
+        return [memory.id for memory in self._ordered(hub_id) if memory.id in later][:limit]
+
     def scan_changes(self, hub_id: str) -> Iterable[Change]:
         return list(self._hub(hub_id).changes.values())
 

@@ -76,6 +76,25 @@ class HistoryReader(MemoriesReader):
         )
         return [row[0] for row in found]
 
+    def newest_revision(self, hub_id: str) -> int:
+        newest = self._session.value(
+            "SELECT max(r.sequence) FROM revisions r WHERE r.hub_id = %(hub)s",
+            hub=self._session.hub(hub_id),
+        )
+        return int(newest or 0)
+
+    def revised_since(self, hub_id: str, sequence: int, *, limit: int) -> list[str]:
+        found = self._session.all(
+            "SELECT m.id FROM memories m WHERE m.hub_id = %(hub)s AND m.number IN"
+            " (SELECT r.memory FROM revisions r WHERE r.hub_id = %(hub)s"
+            " AND r.sequence > %(sequence)s)"
+            f"{self._seen} ORDER BY m.number LIMIT %(limit)s",
+            hub=self._session.hub(hub_id),
+            sequence=sequence,
+            limit=limit,
+        )
+        return [row[0] for row in found]
+
     def scan_changes(self, hub_id: str) -> Iterator[Change]:
         for row in self._session.scan(
             f"SELECT {rows.CHANGE_COLUMNS} FROM changes c WHERE c.hub_id = %(hub)s"

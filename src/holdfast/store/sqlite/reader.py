@@ -317,6 +317,20 @@ class SqliteReader(RecordsReader):
         )
         return [row[0] for row in found]
 
+    def newest_revision(self, hub_id: str) -> int:
+        # Of all hubs: their sequences are one, and the last row is found at once.
+        return int(self._one("SELECT max(pk) FROM revisions") or 0)
+
+    def revised_since(self, hub_id: str, sequence: int, *, limit: int) -> list[str]:
+        # The plus keeps SQLite from walking all revisions of the hub: the few that are newer are
+        # at the end of the table.
+        found = self._all(
+            "SELECT id FROM memories m WHERE pk IN (SELECT memory FROM revisions"
+            f" WHERE pk > ? AND +hub = ?){self._seen} ORDER BY number LIMIT ?",
+            (sequence, self._pk(hub_id), limit),
+        )
+        return [row[0] for row in found]
+
     def scan_changes(self, hub_id: str) -> Iterator[Change]:
         for row in self._connection.execute(
             f"SELECT {rows.CHANGE_COLUMNS} FROM changes WHERE hub = ?{self._seen_changes}"

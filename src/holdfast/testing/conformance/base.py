@@ -201,6 +201,9 @@ def _observe_history(
         "revisions": [reader.revisions(hub_id, memory.id) for memory in memories],
         "revisions_of": [reader.revisions_of(hub_id, change_id) for change_id in sets],
         "changed_after": reader.changed_after(hub_id, at(-1)),
+        # The mark itself may count every hub's revisions; what it finds is the hub's own.
+        "newest_revision": reader.revised_since(hub_id, reader.newest_revision(hub_id), limit=_ALL),
+        "revised_since": reader.revised_since(hub_id, 0, limit=_ALL),
         "scan_changes": list(reader.scan_changes(hub_id)),
         "scan_revisions": list(reader.scan_revisions(hub_id)),
         "receipts": reader.receipts(hub_id),

@@ -71,6 +71,39 @@ class HistoryKept(StoreCase):
             assert reader.changed_after(HUB, at(9)) == ["mem_1", "mem_2"]
             assert reader.changed_after(HUB, at(10)) == []
 
+    def test_what_was_revised_since_a_mark_is_known_whatever_the_clock_said(
+        self, store: Store
+    ) -> None:
+        with store.read() as reader:
+            beginning = reader.newest_revision(HUB)
+            assert reader.revised_since(HUB, beginning, limit=9) == []
+        self._fill_history(store)
+        with store.write() as writer:
+            assert writer.revised_since(HUB, beginning, limit=9) == ["mem_1", "mem_2"]
+            assert writer.revised_since(HUB, beginning, limit=1) == ["mem_1"]
+            mark = writer.newest_revision(HUB)
+            assert writer.revised_since(HUB, mark, limit=9) == []
+            one = writer.memory(HUB, "mem_1")
+            assert one is not None
+            revise(writer, one, "chg_back", at(0), title="d")
+            # A writer sees what it wrote itself.
+            assert writer.revised_since(HUB, mark, limit=9) == ["mem_1"]
+        with store.read() as reader:
+            assert reader.revised_since(HUB, mark, limit=9) == ["mem_1"]
+            assert reader.revised_since(HUB, reader.newest_revision(HUB), limit=9) == []
+            assert reader.revised_since("hub_none", 0, limit=9) == []
+
+    def test_a_mark_holds_when_what_was_newest_is_purged(self, store: Store) -> None:
+        self._fill_history(store)
+        with store.read() as reader:
+            mark = reader.newest_revision(HUB)
+        with store.write() as writer:
+            writer.purge(HUB, "mem_2")
+            one = writer.memory(HUB, "mem_1")
+            assert one is not None
+            revise(writer, one, "chg_late", at(11), title="d")
+            assert writer.revised_since(HUB, mark, limit=9) == ["mem_1"]
+
     def test_the_last_undoable_is_no_undo_and_not_undone(self, store: Store) -> None:
         with store.write() as writer:
             put(writer, make_memory(1))

@@ -82,6 +82,7 @@ class Viewers(StoreCase):
             assert reader.speakers(HUB, limit=9) == ["ana", "ben"]
             assert reader.adjacent(HUB, [("talk", 1, 3)]) == [True]
             assert reader.changed_after(HUB, at(40)) == []
+            assert reader.revised_since(HUB, 0, limit=9) == ["mem_1", "mem_3"]
             assert reader.vectors_of(HUB, MODEL, "mem_2") == []
         for viewer in (ADA, None):
             with store.read(viewer=viewer) as reader:
