@@ -32,13 +32,15 @@ _REFUSED: dict[Act, str] = {
 
 
 def without_places(text: str, home: str) -> str:
-    """A sentence for somebody elsewhere: where files are on this machine, and what a hub's folder
-    is called, is the business of who has the machine."""
-    if not home or home not in text:
+    """A sentence for somebody elsewhere: where files are on this machine, what a hub's folder is
+    called, and where the database is, is the business of who has the machine."""
+    if "://" not in text and (not home or home not in text):
         return text
     import re
 
-    return re.sub(re.escape(home) + r"[^\s`'\",;]*", "a file of the server", text)
+    if home:
+        text = re.sub(re.escape(home) + r"[^\s`'\",;]*", "a file of the server", text)
+    return re.sub(r"\bpostgres(ql)?://[^\s`'\",;()]*[^\s`'\",;().]", "the database", text)
 
 
 class Guest:

@@ -103,10 +103,14 @@ def build_for_reading(
     )
 
 
+# What a scheme may hold beside letters and digits.
+_SCHEME_MARKS = str.maketrans("", "", "+-._")
+
+
 def open_store(url: str, *, read_url: str = "") -> Store:
     """The store that a URL names by its scheme: built in, or found by its entry point. Where it is
     a database with a standby, `read_url` names that."""
-    scheme, _, rest = url.partition(":")
+    scheme = url.partition(":")[0]
     if scheme == "sqlite":
         # Named here so that the usual start does not read the metadata of every package.
         from holdfast.store.sqlite import open_store as open_sqlite
@@ -118,8 +122,12 @@ def open_store(url: str, *, read_url: str = "") -> Store:
         return open_memory(url)
     if scheme in ("postgresql", "postgres"):
         return _open_postgres(url, read_url)
-    if not rest and not scheme.isidentifier():
-        raise InvalidSetting(f"`{url}` is not a store URL.", hint="For example: sqlite:memory.db")
+    if not scheme.translate(_SCHEME_MARKS).isalnum():
+        # Not repeated: what looks like no URL may be a password among other words.
+        raise InvalidSetting(
+            "The store's URL cannot be read.",
+            hint="For example: sqlite:memory.db, or postgresql://user@host/database.",
+        )
     return _open_plugin(scheme, url)
 
 
@@ -221,10 +229,20 @@ def index_store(url: str) -> Iterator[Indexed]:
 
 
 def without_password(url: str) -> str:
-    """A URL as it may be shown."""
+    """A URL as it may be shown. A server's password may stand before its name, or be an option."""
+    from urllib.parse import unquote
+
     front, mark, rest = url.partition("://")
-    place, at, path = rest.rpartition("@")
-    return f"{front}{mark}{place.partition(':')[0]}{at}{path}" if mark and at else url
+    if not mark:
+        return url
+    place, question, options = rest.partition("?")
+    if "@" in options:
+        # An option, or the second half of a password.
+        return f"{front}{mark}…"
+    user, at, path = place.rpartition("@")
+    kept = [one for one in options.split("&") if "password" not in unquote(one.partition("=")[0])]
+    shown = f"{user.partition(':')[0]}{at}{path}" if at else place
+    return f"{front}{mark}{shown}{question if any(kept) else ''}{'&'.join(kept)}"
 
 
 def store_file(home: str, settings: Settings) -> str:

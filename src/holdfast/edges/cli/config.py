@@ -30,12 +30,17 @@ def _set_options(parser: Parser) -> None:
     parser.add_argument("value", metavar="VALUE", help="its new value")
 
 
-def _shown(value: Any) -> str:
+def _safe(value: Any) -> Any:
+    """A value without a password that may stand in it."""
     if isinstance(value, str):
         from holdfast.wiring import without_password
 
         return without_password(value)
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    return value
+
+
+def _shown(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(_safe(value))
 
 
 def _get(call: Call, args: Namespace) -> None:
@@ -46,7 +51,7 @@ def _get(call: Call, args: Namespace) -> None:
     value = settings[setting.name]
     if call.out.json:
         origin = settings.origin(setting.name)
-        call.out.value({"name": setting.name, "value": value, "origin": origin})
+        call.out.value({"name": setting.name, "value": _safe(value), "origin": origin})
     else:
         call.out.line(_shown(value))
 
@@ -92,7 +97,7 @@ def _saved(call: Call, name: str) -> None:
     settings = call.settings
     value, origin = settings[name], settings.origin(name)
     if call.out.json:
-        call.out.value({"name": name, "value": value, "origin": origin})
+        call.out.value({"name": name, "value": _safe(value), "origin": origin})
     elif call.out.terminal:
         call.out.line(f"{name} is {_shown(value)!r} ({origin}).", "green")
     else:
@@ -109,7 +114,7 @@ def _list(call: Call, args: Namespace) -> None:
     if call.out.json:
         call.out.value(
             [
-                {"name": one.name, "value": value, "origin": origin}
+                {"name": one.name, "value": _safe(value), "origin": origin}
                 | {"default": one.default, "variable": one.variable, "help": one.help}
                 for one, value, origin in found
             ]

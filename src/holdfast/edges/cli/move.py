@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from holdfast.edges.cli.command import Command, Namespace, Parser
@@ -22,11 +21,11 @@ def _options(parser: Parser) -> None:
 
 
 def _move(call: Call, args: Namespace) -> None:
-    from holdfast.wiring import from_anywhere, move_store, store_url
+    from holdfast.wiring import from_anywhere, move_store, store_url, without_password
 
     if not args.to:
         raise InvalidInput("Say where to.", hint="holdfast move --to postgresql://HOST/NAME")
-    if args.switch and _password(args.to):
+    if args.switch and without_password(args.to) != args.to:
         raise InvalidInput(
             "The settings file must not hold a password, so --switch cannot write this URL.",
             hint="Put the password into PGPASSWORD or ~/.pgpass, and leave it out of the URL.",
@@ -38,7 +37,7 @@ def _move(call: Call, args: Namespace) -> None:
         from holdfast.settings import save
 
         save(call.home, "store.url", from_anywhere(args.to))
-    shown = _shown(args.to)
+    shown = without_password(args.to)
     rows = [
         (hub.name, table, str(found.rows), found.hash[:16])
         for hub in moved.hubs
@@ -52,21 +51,12 @@ def _move(call: Call, args: Namespace) -> None:
         call.out.table(("hub", "table", "rows", "hash on both sides"), rows)
     call.out.note(
         f"Moved {counted(len(moved.hubs), 'hub')} and {counted(moved.records, 'other record')}"
-        f" to {shown}; both sides were compared and are equal. {_shown(source)} is as it was."
+        f" to {shown}; both sides were compared and are equal. {without_password(source)} is as it was."
     )
     if args.switch:
         call.out.note("It is used from now on: store.url is set.")
     else:
         call.out.note(f"To use it: holdfast config set store.url {from_anywhere(shown)}")
-
-
-def _password(url: str) -> str:
-    found = re.match(r"[a-z+]+://[^/@:]*:([^@/]+)@", url)
-    return found[1] if found else ""
-
-
-def _shown(url: str) -> str:
-    return re.sub(r"^([a-z+]+://[^/@:]*):[^@/]+@", r"\1@", url)
 
 
 COMMANDS = (

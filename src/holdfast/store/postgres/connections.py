@@ -23,15 +23,23 @@ from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from holdfast.errors import StoreBusy, StoreClosed
 from holdfast.store.postgres.failover import POSITION, Mark, naps, not_replicated, was_committed
-from holdfast.store.postgres.faults import fault, lost, passed_over
+from holdfast.store.postgres.faults import (
+    comes_back,
+    fault,
+    lost,
+    passed_over,
+    refused,
+    stopped_writing,
+)
 
 Connection = psycopg.Connection[Any]
 
-# The pool tells of every connection that is lent, and of every attempt that fails. What comes of it
-# is raised here, in a sentence.
-_POOL_LOG = logging.getLogger("psycopg.pool")
-if _POOL_LOG.level == logging.NOTSET:
-    _POOL_LOG.setLevel(logging.ERROR)
+# The driver and its pool tell of attempts that fail, and of what else fails after them. What comes
+# of it is raised here, in a sentence. (The driver's own level, unless somebody chose one, is
+# WARNING.)
+for _log in (logging.getLogger("psycopg"), logging.getLogger("psycopg.pool")):
+    if _log.level in (logging.NOTSET, logging.WARNING):
+        _log.setLevel(logging.ERROR)
 
 READERS_MAX = 10
 # Writers of a hub take turns; more connections than hubs that are written at once are idle.
@@ -43,6 +51,9 @@ _SILENCE_MS = 300_000
 # A connection that is not there at once is tried again, with longer naps, for so long: a server
 # that restarts, or a standby that takes over, is back by then.
 RECONNECT_WAIT_S = 15.0
+# Where nobody listens when a store is opened: a server takes a second or two to restart, and an
+# address that is wrong should not keep anybody waiting for long.
+REFUSED_WAIT_S = 2.0
 # The pool is asked for a connection again as often as this: it makes one attempt for each time it
 # is asked, and the server may be back since.
 _ASK_AGAIN_S = 0.5
@@ -80,6 +91,20 @@ def connect(url: str) -> Connection:
     connection = psycopg.connect(url, autocommit=True)
     configure(connection)
     return connection
+
+
+def connect_patiently(url: str) -> Connection:
+    """The same, where a server that is about to come back is waited for."""
+    began = time.monotonic()
+    for nap_s in naps(RECONNECT_WAIT_S):
+        try:
+            return connect(url)
+        except psycopg.OperationalError as error:
+            wait_s = min(REFUSED_WAIT_S, RECONNECT_WAIT_S) if refused(error) else RECONNECT_WAIT_S
+            if not (refused(error) or comes_back(error)) or time.monotonic() > began + wait_s:
+                raise
+        time.sleep(nap_s)
+    return connect(url)
 
 
 def configure(connection: Connection) -> None:
@@ -183,6 +208,8 @@ class Connections:
             position = self._commit(writing, durable=durable)
             if wrote is not None:
                 wrote(position)
+        except psycopg.errors.QueryCanceled as error:
+            raise stopped_writing(error, self._address) from None
         finally:
             self._end(self._writers, connection, "ROLLBACK")
 

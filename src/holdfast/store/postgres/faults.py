@@ -6,6 +6,7 @@ named by its address alone, and what libpq says about a URL it cannot read is no
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from json import JSONDecodeError
@@ -26,6 +27,8 @@ from holdfast.errors import (
     StoreReadOnly,
 )
 
+# What is said by a server that restarts, and of several none of which can be written to yet.
+_COMES_BACK = r"starting up|shutting down|in recovery|session is read-only"
 _NOTHING = "Nothing was written; try again."
 
 
@@ -81,30 +84,25 @@ def fault(error: psycopg.Error, address: str) -> HoldfastError:
 
 def _said(error: psycopg.Error) -> str:
     """The server's own words, in one line. Its details would quote what was stored."""
-    words = error.diag.message_primary or str(error).strip().partition("\n")[0]
-    return words.rstrip(".")
+    return _first_line(error.diag.message_primary or str(error).strip())
 
 
 def _no_answer(error: psycopg.Error, address: str) -> HoldfastError:
     words = str(error).strip()
     # Before a connection stands, the server's refusal comes as words alone.
-    if "password authentication failed" in words or "no password supplied" in words:
-        return _wrong_password(error, address)
-    if "does not exist" in words and "database" in words:
-        return _no_database(error, address)
-    if "does not exist" in words and "role" in words:
-        return _wrong_password(error, address)
-    if "too many" in words or "remaining connection slots" in words:
-        return _no_slot(error, address)
-    if "starting up" in words or "shutting down" in words or "in recovery" in words:
-        return _stopping(error, address)
+    for pattern, make in _AT_THE_DOOR:
+        if re.search(pattern, words):
+            return make(error, address)
     return ServerUnreachable(
-        f"The PostgreSQL server of {address} cannot be reached"
-        f" ({words.partition(chr(10))[0].rstrip('.')}).",
+        f"The PostgreSQL server of {address} cannot be reached ({_refusal(error)}).",
         hint="Check that it runs and that the address is right. A write that had not been"
         " acknowledged can be tried again.",
         again=True,
     )
+
+
+def _first_line(words: str) -> str:
+    return words.partition("\n")[0].rstrip(".")
 
 
 def _wrong_password(error: psycopg.Error, address: str) -> HoldfastError:
@@ -122,6 +120,28 @@ def _no_database(error: psycopg.Error, address: str) -> HoldfastError:
     )
 
 
+def _not_let_in(error: psycopg.Error, address: str) -> HoldfastError:
+    return ServerUnreachable(
+        f"The server of {address} does not let this role in ({_refusal(error)}).",
+        hint="`GRANT CONNECT ON DATABASE … TO …` lets a role into a database, a line of pg_hba.conf"
+        " lets it in from an address. Where that says `no encryption`, add sslmode=require to the"
+        " URL.",
+    )
+
+
+def _no_tls(error: psycopg.Error, address: str) -> HoldfastError:
+    return ServerUnreachable(
+        f"No line to {address} is as safe as the URL asks ({_refusal(error)}).",
+        hint="sslmode and sslrootcert in store.url say what is asked; with sslrootcert=system the"
+        " certificates of this machine count.",
+    )
+
+
+def _refusal(error: psycopg.Error) -> str:
+    """What was said at the door, without the way there."""
+    return re.sub(r"^.*(failed|bad|FATAL): +", "", _first_line(str(error).strip()))
+
+
 def _no_slot(error: psycopg.Error, address: str) -> HoldfastError:
     return StoreBusy(
         f"The server of {address} takes no more connections.",
@@ -131,7 +151,7 @@ def _no_slot(error: psycopg.Error, address: str) -> HoldfastError:
 
 def _stopping(error: psycopg.Error, address: str) -> HoldfastError:
     return ServerUnreachable(
-        f"The server of {address} is starting or stopping.",
+        f"The server of {address} is starting, stopping or taking over.",
         hint="Try again in a moment.",
         again=True,
     )
@@ -200,12 +220,34 @@ def _too_large(error: psycopg.Error, address: str) -> HoldfastError:
     )
 
 
+def stopped_writing(error: psycopg.Error, address: str) -> DeadlineExceeded:
+    """For a write of which the server stopped a statement: by a limit of its own, or by hand."""
+    return DeadlineExceeded(
+        f"The server of {address} stopped the write ({_said(error)}).",
+        hint="Nothing was written. Where the server or the role has a statement_timeout, raise it.",
+    )
+
+
 def passed_over() -> StoreError:
     """For a write that went on after one of its statements had failed."""
     return StoreError(
         "A part of the write had failed and was passed over.", hint="Nothing was written."
     )
 
+
+# By what is said before a connection stands; the first that fits counts.
+_AT_THE_DOOR = (
+    (
+        r"password authentication failed|no password supplied|not permitted to log in",
+        _wrong_password,
+    ),
+    (r'FATAL: +role ".*" does not exist', _wrong_password),
+    (r'FATAL: +database ".*" does not exist', _no_database),
+    (r"pg_hba\.conf|permission denied for database", _not_let_in),
+    (r"\bSSL\b|certificate", _no_tls),
+    (r"too many|remaining connection slots", _no_slot),
+    (_COMES_BACK, _stopping),
+)
 
 # By the first characters of the code; the first that fits counts.
 _BY_STATE = (
@@ -227,6 +269,7 @@ _BY_STATE = (
     ("22021", lambda error, address: InvalidInput("The text holds characters that are not UTF-8.")),
     ("25P02", lambda error, address: passed_over()),
     ("25P03", _cut),
+    ("25P04", _cut),
     ("42P01", _missing),
     ("42703", _missing),
     ("XX001", _missing),
@@ -238,5 +281,16 @@ _BY_STATE = (
 def lost(error: psycopg.Error) -> bool:
     """Whether the connection is gone, so that another may be tried."""
     state = error.sqlstate or ""
-    gone = state.startswith(("08", "57P")) or state == "25P03"
+    # The last two: the server ends a session that was silent, or at work, for too long.
+    gone = state.startswith(("08", "57P")) or state in ("25P03", "25P04")
     return gone or (isinstance(error, psycopg.OperationalError) and not state)
+
+
+def comes_back(error: psycopg.Error) -> bool:
+    """Whether a server is there that will let us in, or take writes, in a moment."""
+    return re.search(_COMES_BACK, str(error)) is not None
+
+
+def refused(error: psycopg.Error) -> bool:
+    """Whether nobody listens at an address that exists."""
+    return re.search(r"Connection refused|No such file", str(error)) is not None

@@ -21,6 +21,7 @@ from holdfast.store.postgres.connections import (
     closed,
     complete,
     connect,
+    connect_patiently,
 )
 from holdfast.store.postgres.failover import POSITION
 from holdfast.store.postgres.faults import address_of, translated
@@ -68,7 +69,7 @@ class PostgresStore:
         self.address = address_of(url)
         self._url = complete(url)
         self._read_url = read_url
-        with translated(self.address), connect(self._url) as connection:
+        with translated(self.address), connect_patiently(self._url) as connection:
             self.offered = prepare(connection, self.address, partitions=partitions, citus=citus)
             made = connection.execute(MADE).fetchone()
             self._made = "" if made is None else str(made[0])
