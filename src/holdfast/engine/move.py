@@ -10,6 +10,7 @@ Files in a hub's folder stay where they are: they belong to the home, not to the
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -34,7 +35,9 @@ if TYPE_CHECKING:
     from holdfast.domain.memory import Memory
     from holdfast.store.base import Reader, Store, Writer
 
-_BATCH = 500
+# Rows of one transaction: enough that a store can write them in bulk. Long texts make fewer.
+_BATCH = 2_000
+_BATCH_CHARS = 4_000_000
 # A batch takes seconds: who has said nothing for this long is gone.
 _PULSE_S = 120
 _RUN = "run"
@@ -144,7 +147,7 @@ class _Mover:
             self._copy()
             theirs, mine = self._compare()
             if mine == theirs:
-                with self.target.write() as writer:
+                with self._write() as writer:
                     writer.set_hub_state(self.hub.id, "active", self.hub.numbers)
                 return mine
         differs = ", ".join(name for name in mine if mine[name] != theirs.get(name))
@@ -175,6 +178,10 @@ class _Mover:
                 if there.name != hub.name:
                     writer.rename_hub(hub.id, hub.name)
             self._note(writer)
+
+    def _write(self) -> AbstractContextManager[Writer]:
+        """A transaction for this hub and the notes of the move: nobody else has to wait for it."""
+        return self.target.write(hub=self.hub.id)
 
     def _note(self, writer: Writer) -> None:
         now = self.clock.now()
@@ -209,7 +216,7 @@ class _Mover:
         done = self.done.get(what, 0)
         for batch in _batches(islice(rows, done, None)):
             done += len(batch)
-            with self.target.write() as writer:
+            with self._write() as writer:
                 for one in batch:
                     add(writer, one)
                 self.done[what] = done
@@ -221,7 +228,7 @@ class _Mover:
         last = self.done.get("memories", 0)
         for batch in _batches(memories_of(self.reader, hub_id, last)):
             passages = _entries(self.reader, hub_id, batch)
-            with self.target.write() as writer:
+            with self._write() as writer:
                 for memory in batch:
                     writer.add_memory(memory)
                     if entries := passages.get(memory.id):
@@ -234,7 +241,7 @@ class _Mover:
         hub_id, what = self.hub.id, f"vectors of {model}"
         for batch in vectors_by_place(self.reader, hub_id, model, self.done.get(what, 0)):
             ids = list(dict.fromkeys(one.memory_id for one in batch))
-            with self.target.write() as writer:
+            with self._write() as writer:
                 there = {
                     (one.memory_id, one.ordinal): one.passage_id
                     for one in writer.passages(hub_id, ids)
@@ -272,6 +279,13 @@ def _entries(reader: Reader, hub_id: str, batch: list[Memory]) -> dict[str, list
 
 
 def _batches(rows: Iterable[Any]) -> Iterator[list[Any]]:
-    walked = iter(rows)
-    while batch := list(islice(walked, _BATCH)):
+    batch: list[Any] = []
+    chars = 0
+    for row in rows:
+        batch.append(row)
+        chars += sum(len(value) for value in row if isinstance(value, str))
+        if len(batch) == _BATCH or chars >= _BATCH_CHARS:
+            yield batch
+            batch, chars = [], 0
+    if batch:
         yield batch

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from holdfast.domain.change import Change, Receipt, Revision
 from holdfast.domain.clock import from_text, to_micros, to_text
@@ -25,11 +25,12 @@ from holdfast.domain.query import EVERYTHING
 from holdfast.domain.turn import Turn
 from holdfast.engine import belongings
 from holdfast.engine.access_records import called
+from holdfast.engine.ahead import ahead
 from holdfast.engine.core import Core, require_hub
 from holdfast.engine.drafts import clean_fields
 from holdfast.engine.embedding import embed_hub
 from holdfast.engine.history import entries_seen, with_reason_seen
-from holdfast.engine.passages import indexed_all
+from holdfast.engine.passages import Indexed, indexed_all
 from holdfast.errors import AlreadyExists, HoldfastError, InvalidInput
 from holdfast.text.normalise import (
     clean_content,
@@ -45,6 +46,10 @@ if TYPE_CHECKING:
 FORMAT = "holdfast-hub"
 FORMAT_VERSION = 1
 _BATCH = 500
+# What is imported in one transaction: enough that a store can write it in bulk, and little enough
+# that three of them (one is read, one made ready, one written) do not fill the memory.
+_IMPORTED_LINES = 2_000
+_IMPORTED_CHARS = 4_000_000
 
 
 def export_hub(core: Core, hub_id: str, hub: str) -> Iterator[str]:
@@ -145,12 +150,12 @@ def import_hub(
     bytes_max = core.settings["content.bytes_max"]
     try:
         done = highest = 0
-        for batch in _batches(incoming):
-            with core.write() as writer:
+        for ready in ahead(lambda batch: _made_ready(batch, hub, bytes_max), _batches(incoming)):
+            with core.write(hub.id) as writer:
                 require_hub(writer, hub.id, hub.name)
                 writer.set_hub_state(hub.id, "importing", _pulse(core))
-                highest = max(highest, _write(writer, hub, batch, bytes_max))
-            done += len(batch)
+                highest = max(highest, _write(writer, hub, ready))
+            done += len(ready.values)
             if progress is not None:
                 progress(done)
         if numbers < highest:
@@ -158,7 +163,7 @@ def import_hub(
                 f"The file says that {numbers} numbers were given out, but it has a #{highest}.",
                 hint="It was changed or damaged; export it again.",
             )
-        with core.write() as writer:
+        with core.write(hub.id) as writer:
             writer.set_hub_state(hub.id, "active", numbers)
     except BaseException:
         with core.write() as writer:
@@ -168,7 +173,12 @@ def import_hub(
     return hub._replace(state="active", numbers=numbers)
 
 
-_Line = tuple[int, dict[str, Any]]
+class _Line(NamedTuple):
+    """A line of the file: which one, what it says, and how long it is."""
+
+    number: int
+    said: dict[str, Any]
+    chars: int
 
 
 def _parsed(lines: Iterable[str]) -> Iterator[_Line]:
@@ -200,7 +210,7 @@ def _parsed(lines: Iterable[str]) -> Iterator[_Line]:
                 )
             continue
         count += 1
-        yield number, line
+        yield _Line(number, line, len(text))
     if count and not ended:
         raise InvalidInput(
             "The file ends too early: its last line is missing.", hint="Export it again."
@@ -208,7 +218,7 @@ def _parsed(lines: Iterable[str]) -> Iterator[_Line]:
 
 
 def _begin(core: Core, header: _Line, name: str | None) -> Hub:
-    number, line = header
+    number, line, _ = header
     if line.get("type") != FORMAT:
         raise InvalidInput(
             f"Line {number} does not say that this is an export of a hub.",
@@ -264,32 +274,50 @@ def seems_running(core: Core, hub: Hub) -> bool:
 
 def _batches(lines: Iterator[_Line]) -> Iterator[list[_Line]]:
     batch: list[_Line] = []
+    chars = 0
     for line in lines:
         batch.append(line)
-        if len(batch) == _BATCH:
+        chars += line.chars
+        if len(batch) == _IMPORTED_LINES or chars >= _IMPORTED_CHARS:
             yield batch
-            batch = []
+            batch, chars = [], 0
     if batch:
         yield batch
 
 
-def _write(writer: Writer, hub: Hub, batch: list[_Line], bytes_max: int) -> int:
-    """Returns the highest number of a memory, also of one that was purged."""
-    memories: list[Memory] = []
-    highest = 0
-    for number, line in batch:
+class _Ready(NamedTuple):
+    """A batch that can be written: the values, each with its line, and what search shall know of
+    those that are memories."""
+
+    values: list[tuple[int, _Value]]
+    indexes: list[tuple[str, Indexed]]
+
+
+def _made_ready(batch: list[_Line], hub: Hub, bytes_max: int) -> _Ready:
+    """Checks and analyses a batch, without the store: that is most of the work."""
+    values: list[tuple[int, _Value]] = []
+    for number, line, _ in batch:
         try:
-            value = _value(line, hub, bytes_max)
+            values.append((number, _value(line, hub, bytes_max)))
+        except _UNREADABLE as error:
+            raise _bad_line(number, error) from None
+    shown = [one for _, one in values if isinstance(one, Memory) and one.forgotten_at is None]
+    made = zip(shown, indexed_all(shown, None), strict=True)
+    return _Ready(values, [(memory.id, index) for memory, index in made])
+
+
+def _write(writer: Writer, hub: Hub, ready: _Ready) -> int:
+    """Returns the highest number of a memory, also of one that was purged."""
+    highest = 0
+    for number, value in ready.values:
+        try:
             _add(writer, hub, value)
         except _UNREADABLE as error:
             raise _bad_line(number, error) from None
-        if isinstance(value, Memory):
-            memories.append(value)
         if isinstance(value, Memory | Receipt):
             highest = max(highest, value.number)
-    shown = [memory for memory in memories if memory.forgotten_at is None]
-    for memory, index in zip(shown, indexed_all(shown, None), strict=True):
-        writer.index(hub.id, memory.id, index.text, index.entries, index.model)
+    for memory_id, index in ready.indexes:
+        writer.index(hub.id, memory_id, index.text, index.entries, index.model)
     return highest
 
 
@@ -312,18 +340,25 @@ def _add(writer: Writer, hub: Hub, value: _Value) -> None:
 
 def _value(line: dict[str, Any], hub: Hub, bytes_max: int) -> _Value:
     fields = {name: value for name, value in line.items() if name != "type"}
+    _storable(fields)
     match line["type"]:
         case "memory":
             return memory_from_plain({**_checked(fields, bytes_max), "hub_id": hub.id})
         case "change":
+            _texts(fields, "id", "actor", "action")
             return Change(**{**fields, "hub_id": hub.id, "at": from_text(fields["at"])})
         case "revision":
+            _texts(fields, "change_id", "memory_id")
+            _count(fields, "version")
             at, changed = from_text(fields.pop("at")), fields_from_plain(fields.pop("fields"))
             return Revision(sequence=0, at=at, fields=changed, **fields)
         case "turn":
+            _texts(fields, "id", "role", "content")
             return Turn(**{**fields, "hub_id": hub.id, "at": from_text(fields["at"])})
         case "receipt":
+            _texts(fields, "memory_id", "actor")
             _count(fields, "number")
+            _count(fields, "revisions", least=0)
             return Receipt(**{**fields, "at": from_text(fields["at"])})
         case other:
             raise ValueError(f"there is no line type {other!r}")
@@ -335,7 +370,7 @@ _CHECKED = frozenset(
     | {"key", "category", "tags", "metadata"}
 )
 _COUNTS = {"number": 1, "version": 1, "access_count": 0, "shown_count": 0, "mention_count": 0}
-# SQLite's integers end here.
+# The integers of every store end here.
 _COUNT_MAX = 2**63 - 1
 _UNREADABLE = (KeyError, IndexError, ValueError, TypeError, AttributeError, OverflowError)
 
@@ -350,8 +385,7 @@ def _checked(fields: dict[str, Any], bytes_max: int) -> dict[str, Any]:
     for name, least in _COUNTS.items():
         if name in fields or name == "number":
             _count(fields, name, least=least)
-    for name in ("id", "title", "owner"):
-        _text(fields, name)
+    _texts(fields, "id", "title", "owner")
     if not isinstance(fields.get("pinned", False), bool):
         raise ValueError("pinned must be true or false")
     out = {**fields, **clean_fields({n: fields[n] for n in _CHECKED if n in fields})}
@@ -372,6 +406,18 @@ def _text(fields: dict[str, Any], name: str) -> str:
     if not isinstance(value, str) or not value:
         raise ValueError(f"{name} must be text, not {value!r}")
     return value
+
+
+def _texts(fields: dict[str, Any], *names: str) -> None:
+    for name in names:
+        _text(fields, name)
+
+
+def _storable(fields: dict[str, Any]) -> None:
+    """Refuses text that a store could not keep. Halves of characters were seen with the line."""
+    for name, value in fields.items():
+        if isinstance(value, str) and "\0" in value:
+            raise ValueError(f"{name} has a NUL character")
 
 
 def _bad_line(number: int, error: Exception) -> HoldfastError:

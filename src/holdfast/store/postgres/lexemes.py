@@ -11,7 +11,7 @@ that one more text is looked at: what is found is checked against the text itsel
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from zlib import crc32
 
 _MARK = "·"
@@ -20,6 +20,8 @@ _LEXEME_BYTES_MAX = 1_000_000
 # Substring search asks for at most this many of a long needle's trigrams; the text itself is
 # checked afterwards, so fewer only means a few more texts to look at.
 _GRAMS_ASKED_MAX = 24
+# Numbers of trigrams that are kept, about 10 MB; a language has about 20,000 that are common.
+_NUMBERS_MAX = 100_000
 
 
 def marked(hub: int, terms: Iterable[str]) -> list[str]:
@@ -60,17 +62,40 @@ def every(hub: int, terms: Iterable[str]) -> str:
 
 def grams(hub: int, text: str) -> list[int]:
     """Every run of three characters, as a number that belongs to the hub."""
-    return sorted(_numbers(hub, {text[at : at + 3] for at in range(len(text) - 2)}))
+    number_of = _numbers_of(hub).__getitem__
+    return sorted(set(map(number_of, {text[at : at + 3] for at in range(len(text) - 2)})))
 
 
 def grams_asked(hub: int, needle: str) -> list[int]:
     """Numbers that every text holding the needle has; none where it is too short."""
     found = sorted({needle[at : at + 3] for at in range(len(needle) - 2)})
     step = max(1, len(found) // _GRAMS_ASKED_MAX)
-    return sorted(_numbers(hub, found[::step]))
+    return sorted(set(map(_numbers_of(hub).__getitem__, found[::step])))
 
 
-def _numbers(hub: int, runs: Collection[str]) -> set[int]:
-    front = crc32(str(hub).encode())
-    # As a signed number of 32 bits, which is what an integer of the database is.
-    return {(crc32(run.encode(), front) ^ 0x80000000) - 0x80000000 for run in runs}
+class _Numbers(dict[str, int]):
+    """The number of each run, of one hub; filled on demand, since texts share most of theirs."""
+
+    def __init__(self, hub: int) -> None:
+        super().__init__()
+        self.hub = hub
+        self._front = crc32(str(hub).encode())
+
+    def __missing__(self, run: str) -> int:
+        if len(self) >= _NUMBERS_MAX:
+            self.clear()
+        # As a signed number of 32 bits, which is what an integer of the database is.
+        number = (crc32(run.encode(), self._front) ^ 0x80000000) - 0x80000000
+        self[run] = number
+        return number
+
+
+# Those of the hub that was asked for last: texts come in batches of one hub.
+_LAST = [_Numbers(0)]
+
+
+def _numbers_of(hub: int) -> _Numbers:
+    last = _LAST[0]
+    if last.hub != hub:
+        _LAST[0] = last = _Numbers(hub)
+    return last

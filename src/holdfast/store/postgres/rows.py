@@ -16,9 +16,6 @@ from holdfast.store.values import Candidate
 STORED = tuple(name for name in Memory._fields if name != "hub_id")
 COLUMNS = ", ".join(STORED)
 MEMORY_COLUMNS = ", ".join(f"m.{name}" for name in STORED)
-INSERT_MEMORY = (
-    f"INSERT INTO memories (hub_id, {COLUMNS}) VALUES (%s, {', '.join(['%s'] * len(STORED))})"
-)
 UPDATE_MEMORY = (
     "UPDATE memories SET "
     + ", ".join(f"{name} = %s" for name in STORED)

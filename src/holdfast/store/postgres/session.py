@@ -6,17 +6,21 @@ Every statement of the store goes through here; that is where a test listens.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from holdfast.errors import DeadlineExceeded
+from holdfast.store.postgres.faults import passed_over
 from holdfast.store.postgres.filters import SEEN, viewer_values
 
 if TYPE_CHECKING:
     import psycopg
 
     from holdfast.domain.access import Viewer
+
+Answer = TypeVar("Answer")
 
 # No hub has this number, so what is asked of it has no answer.
 NO_SUCH_HUB = -1
@@ -44,11 +48,18 @@ class Session:
         self._hubs: dict[str, int] = {}
         self._seconds = deadline_s
         self._ends = None if deadline_s is None else time.monotonic() + deadline_s
+        # Sends the rows of a writer that wait; called before a statement that could see them.
+        self.held: Callable[[], None] | None = None
 
     def run(self, sql: str, /, **values: Any) -> psycopg.Cursor[Any]:
         """The cursor after the statement; the viewer's values are there where they are needed."""
         self._before(sql)
         return self.connection.execute(sql, {**self._viewer_values, **values})
+
+    def run_bytes(self, sql: str, /, **values: Any) -> psycopg.Cursor[Any]:
+        """The same where the rows hold bytes, which as text would be twice as long."""
+        self._before(sql)
+        return self.connection.execute(sql, values, binary=True)
 
     def all(self, sql: str, /, **values: Any) -> list[Any]:
         return self.run(sql, **values).fetchall()
@@ -67,12 +78,45 @@ class Session:
         self._before(sql)
         return self.connection.execute(sql, row).rowcount
 
+    def many(self, sql: str, many: Iterable[Sequence[Any]]) -> None:
+        """The same statement for each of the rows, without waiting for each answer."""
+        self._before(sql)
+        with self.connection.cursor() as cursor:
+            cursor.executemany(sql, many)
+
+    def copy(self, sql: str, types: Sequence[str], many: Iterable[Sequence[Any]]) -> None:
+        """A COPY from here, of rows with these types."""
+        self._before(sql)
+        with self.connection.cursor() as cursor, cursor.copy(sql) as copy:
+            copy.set_types(types)
+            for row in many:
+                copy.write_row(row)
+
+    def release(self) -> None:
+        """Sends what waits. Where that fails, nothing else is sent: rows would be missing."""
+        held, self.held = self.held, None
+        if held is not None:
+            try:
+                held()
+            except BaseException:
+                self.held = _refuse
+                raise
+
+    @contextmanager
+    def beside(self) -> Iterator[None]:
+        """For a statement that sees nothing of what waits."""
+        held, self.held = self.held, None
+        try:
+            yield
+        finally:
+            self.held = held
+
     def scan(self, sql: str, /, **values: Any) -> Iterator[tuple[Any, ...]]:
         """The rows one after the other, fetched in batches: there may be a million."""
         return self._scan(sql, {**self._viewer_values, **values}, binary=False)
 
     def scan_bytes(self, sql: str, /, **values: Any) -> Iterator[tuple[Any, ...]]:
-        """The same where the rows hold bytes, which as text would be twice as long."""
+        """The same where the rows hold bytes."""
         return self._scan(sql, values, binary=True)
 
     def _scan(
@@ -117,6 +161,8 @@ class Session:
         self._hubs.pop(hub_id, None)
 
     def _before(self, sql: str) -> None:
+        if self.held is not None:
+            self.release()
         self._in_time()
         for listener in LISTENERS:
             listener(sql)
@@ -127,6 +173,10 @@ class Session:
                 f"The read was stopped after {self._seconds:g} s; this is not an empty answer.",
                 hint="Narrow the query, or raise recall.deadline_s.",
             )
+
+
+def _refuse() -> None:
+    raise passed_over()
 
 
 class Part:
@@ -145,6 +195,11 @@ class Part:
         """What has no boundary of its own is the hub's; nobody else sees any of it."""
         viewer = self._session.viewer
         return "" if viewer is None or "hub" in viewer.boundaries else " AND FALSE"
+
+    def _once(self, question: object, ask: Callable[[], Answer]) -> Answer:
+        """What is asked several times in one transaction. A writer asks anew: it may have changed
+        the answer itself."""
+        return ask()
 
     def _write_counts(self) -> None:
         """Writes what a writer has counted and not written yet; a reader has counted nothing."""

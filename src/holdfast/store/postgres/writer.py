@@ -65,6 +65,9 @@ class PostgresWriter(IndexWriter, RecordsWriter):
     def drop_hub(self, hub_id: str) -> None:
         self._session.whole("dropped it")
         hub = self._session.hub(hub_id)
+        self._session.release()
+        self._new.clear()
+        self._bare.clear()
         self._counts.pop(hub, None)
         nearest.forget(self._session, hub)
         for table in (*OF_A_HUB, "hubs"):
@@ -72,20 +75,25 @@ class PostgresWriter(IndexWriter, RecordsWriter):
         self._session.forget_hub(hub_id)
 
     def take_numbers(self, hub_id: str, count: int) -> int:
-        last = self._session.value(
-            "UPDATE hub_counts SET numbers = numbers + %(count)s WHERE hub_id = %(hub)s"
-            " RETURNING numbers",
-            count=count,
-            hub=self._own(hub_id),
-        )
-        return int(last - count + 1)
+        hub, given_out = self._own(hub_id), self._waiting.given_out
+        if hub not in given_out:
+            with self._session.beside():
+                given_out[hub] = self._session.value(
+                    "SELECT numbers FROM hub_counts WHERE hub_id = %(hub)s", hub=hub
+                )
+        first: int = given_out[hub] + 1
+        given_out[hub] += count
+        self._hold()
+        return first
 
     # Memories and their history
 
     def add_memory(self, memory: Memory) -> None:
-        self._session.put(
-            rows.INSERT_MEMORY, (self._own(memory.hub_id), *rows.memory_to_row(memory))
-        )
+        hub = self._own(memory.hub_id)
+        self._waiting.memories.append((hub, *rows.memory_to_row(memory)))
+        self._new[hub, memory.id] = memory.number
+        self._bare.add((hub, memory.id))
+        self._hold(len(memory.content))
 
     def set_memory(self, memory: Memory) -> None:
         changed = self._session.put(
@@ -95,11 +103,10 @@ class PostgresWriter(IndexWriter, RecordsWriter):
             raise NotFound(f"There is no memory {memory.id} to be changed.")
 
     def add_change(self, change: Change) -> None:
-        self._session.put(
-            "INSERT INTO changes (hub_id, id, at, actor, action, reason, undoes, undone_by)"
-            " VALUES (%s, %s, %s, %s, %s, %s, %s, %s)",
+        hub = self._own(change.hub_id)
+        self._waiting.changes.append(
             (
-                self._own(change.hub_id),
+                hub,
                 change.id,
                 to_micros(change.at),
                 change.actor,
@@ -107,8 +114,9 @@ class PostgresWriter(IndexWriter, RecordsWriter):
                 change.reason,
                 change.undoes,
                 change.undone_by,
-            ),
+            )
         )
+        self._hold(len(change.reason))
 
     def mark_undone(self, hub_id: str, change_id: str, by: str | None) -> None:
         self._session.put(
@@ -125,15 +133,9 @@ class PostgresWriter(IndexWriter, RecordsWriter):
         at: datetime,
         fields: Mapping[str, tuple[Any, Any]],
     ) -> None:
-        hub = self._own(hub_id)
-        added = self._session.put(
-            "INSERT INTO revisions (hub_id, memory, version, change_id, at, fields)"
-            " SELECT m.hub_id, m.number, %s, %s, %s, %s FROM memories m"
-            " WHERE m.hub_id = %s AND m.id = %s",
-            (version, change_id, to_micros(at), shared.fields_to_row(fields), hub, memory_id),
-        )
-        if not added:
-            raise NotFound(f"There is no memory {memory_id} for this revision.")
+        hub, told = self._own(hub_id), shared.fields_to_row(fields)
+        self._waiting.revisions.append((hub, memory_id, (version, change_id, to_micros(at), told)))
+        self._hold(len(told))
 
     def add_receipt(self, hub_id: str, receipt: Receipt) -> None:
         self._session.put(
@@ -180,7 +182,9 @@ class PostgresWriter(IndexWriter, RecordsWriter):
         number = self._number(hub, memory_id)
         if number is None:
             return 0
-        self._unindex(hub, number)
+        self._unindex(hub, [number])
+        self._new.pop((hub, memory_id), None)
+        self._bare.discard((hub, memory_id))
         changes = self._session.all(
             "SELECT change_id FROM revisions WHERE hub_id = %(hub)s AND memory = %(memory)s",
             hub=hub,
@@ -202,19 +206,11 @@ class PostgresWriter(IndexWriter, RecordsWriter):
     # The conversation log and mirrored files
 
     def add_turn(self, turn: Turn) -> None:
-        hub = self._own(turn.hub_id)
-        place = self._session.value(
-            "INSERT INTO turns (hub_id, id, role, content, at, source, session) VALUES (%(hub)s,"
-            " %(id)s, %(role)s, %(content)s, %(at)s, %(source)s, %(session)s) RETURNING place",
-            hub=hub,
-            id=turn.id,
-            role=turn.role,
-            content=turn.content,
-            at=to_micros(turn.at),
-            source=turn.source,
-            session=turn.session,
+        hub, at = self._own(turn.hub_id), to_micros(turn.at)
+        self._waiting.turns.append(
+            (hub, turn.id, turn.role, turn.content, at, turn.source, turn.session)
         )
-        self._index_turn(hub, place, turn.content)
+        self._hold(len(turn.content))
 
     def _correct_turn(self, hub: int, turn: Turn) -> None:
         place = self._session.value(

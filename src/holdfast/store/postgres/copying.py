@@ -1,0 +1,203 @@
+"""Many rows at once: by COPY where they are many, by INSERT where they are few.
+
+COPY goes straight into tables that are only searched. A table behind the wall takes no COPY from a
+role that the wall holds for, so its rows go into a temporary table of the same columns first, and
+the server takes them over from there: that is about as fast. Both ways write the same rows. Knows
+the columns and how the server wants them; nothing of where rows come from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from struct import pack
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from holdfast.domain.memory import TIMES
+from holdfast.store.postgres import rows
+
+if TYPE_CHECKING:
+    from holdfast.store.postgres.session import Session
+
+# Below this many rows the statements that COPY needs take longer than sending them one by one.
+COPY_FROM = 100
+
+Row = Sequence[Any]
+
+
+class Table(NamedTuple):
+    """A table that is written in bulk: its columns with their types, in the order of a row's
+    values, and whether it is behind the wall."""
+
+    name: str
+    columns: tuple[tuple[str, str], ...]
+    walled: bool = True
+
+    @property
+    def names(self) -> str:
+        return ", ".join(name for name, _ in self.columns)
+
+    @property
+    def insert(self) -> str:
+        places = (_PLACES.get(kind, "%s") for _, kind in self.columns)
+        return f"INSERT INTO {self.name} ({self.names}) VALUES ({', '.join(places)})"
+
+
+def _columns(said: str) -> tuple[tuple[str, str], ...]:
+    """Columns from 'name type, name type'."""
+    return tuple((part.split()[0], part.split()[1]) for part in said.split(","))
+
+
+_NUMBERS = ("number", "version", "access_count", "shown_count", "mention_count")
+_OTHER_TYPES = {"tags": "text[]", "pinned": "bool", **dict.fromkeys(_NUMBERS, "int8")}
+_OTHER_TYPES |= dict.fromkeys(TIMES, "int8")
+
+MEMORIES = Table(
+    "memories",
+    (("hub_id", "int8"), *((name, _OTHER_TYPES.get(name, "text")) for name in rows.STORED)),
+)
+CHANGES = Table(
+    "changes",
+    _columns(
+        "hub_id int8, id text, at int8, actor text, action text, reason text, undoes text,"
+        " undone_by text, place int8"
+    ),
+)
+REVISIONS = Table(
+    "revisions",
+    _columns(
+        "hub_id int8, memory int8, version int8, change_id text, at int8, fields text,"
+        " sequence int8"
+    ),
+)
+TURNS = Table(
+    "turns",
+    _columns(
+        "hub_id int8, id text, role text, content text, at int8, source text, session text,"
+        " place int8"
+    ),
+)
+PASSAGES = Table(
+    "passages",
+    _columns(
+        "hub_id int8, passage int8, memory int8, ordinal int4, starts int4, ends int4,"
+        " headings text[], body text, head text, windows int4"
+    ),
+)
+VECTORS = Table(
+    "vectors",
+    _columns("hub_id int8, model int4, passage int8, window_no int4, vector bytea"),
+)
+WORDS = Table(
+    "words",
+    _columns("hub_id int8, passage int8, memory int8, length int4, words tsvector"),
+    walled=False,
+)
+SUBSTRINGS = Table("substrings", _columns("hub_id int8, memory int8, grams int4[]"), walled=False)
+TERMS = Table("terms", _columns("hub_id int8, term text, passages int8"))
+TURN_WORDS = Table("turn_words", _columns("hub_id int8, place int8, words tsvector"), walled=False)
+
+
+class Copier:
+    """Sends rows, in one transaction."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._made: set[str] = set()
+        self._may_stage: bool | None = None
+
+    def send(self, table: Table, many: Sequence[Row], *, otherwise: str = "") -> None:
+        """Adds the rows; `otherwise` says what becomes of one that is there already."""
+        if not many:
+            return
+        if len(many) < COPY_FROM or (table.walled and not self._can_stage()):
+            self._session.many(table.insert + otherwise, many)
+        elif table.walled:
+            self._stage(table, many, otherwise)
+        else:
+            self._copy(table.name, table, many)
+
+    def _can_stage(self) -> bool:
+        """Whether this role may make temporary tables; everyone may, unless somebody forbade it."""
+        if self._may_stage is None:
+            self._may_stage = bool(
+                self._session.value("SELECT has_database_privilege(current_database(), 'TEMP')")
+            )
+        return self._may_stage
+
+    def _stage(self, table: Table, many: Sequence[Row], otherwise: str) -> None:
+        staged = f"incoming_{table.name}"
+        if staged not in self._made:
+            columns = ", ".join(f"{name} {kind}" for name, kind in table.columns)
+            self._session.run(f"CREATE TEMPORARY TABLE {staged} ({columns}) ON COMMIT DROP")
+            self._made.add(staged)
+        self._copy(staged, table, many)
+        names = table.names
+        self._session.run(
+            f"INSERT INTO {table.name} ({names}) SELECT {names} FROM {staged}{otherwise}"
+        )
+        self._session.run(f"TRUNCATE {staged}")
+
+    def _copy(self, into: str, table: Table, many: Sequence[Row]) -> None:
+        kinds = [kind for _, kind in table.columns]
+        encoders = [(at, _ENCODERS[kind]) for at, kind in enumerate(kinds) if kind in _ENCODERS]
+        self._session.copy(
+            f"COPY {into} ({table.names}) FROM STDIN (FORMAT binary)",
+            ["bytea" if kind in _ENCODERS else kind for kind in kinds],
+            _encoded(many, encoders) if encoders else many,
+        )
+
+
+def _encoded(
+    many: Iterable[Row], encoders: Sequence[tuple[int, Callable[[Any], bytes]]]
+) -> Iterable[Row]:
+    for row in many:
+        values = list(row)
+        for at, encode in encoders:
+            values[at] = encode(values[at])
+        yield values
+
+
+# What the server reads in a binary COPY: a list is its number of dimensions, a flag, the type of
+# what is in it, its length and where it begins, and then each value after its length in bytes.
+_TEXT_OID, _INT4_OID = 25, 23
+_NO_TEXTS = pack("!iii", 0, 0, _TEXT_OID)
+_NO_NUMBERS = pack("!iii", 0, 0, _INT4_OID)
+
+
+def _texts(values: Sequence[str]) -> bytes:
+    if not values:
+        return _NO_TEXTS
+    parts = [pack("!iiiii", 1, 0, _TEXT_OID, len(values), 1)]
+    for value in values:
+        encoded = value.encode()
+        parts += (len(encoded).to_bytes(4), encoded)
+    return b"".join(parts)
+
+
+def _numbers(values: Sequence[int]) -> bytes:
+    if not values:
+        return _NO_NUMBERS
+    count = len(values)
+    with_lengths = [4] * (2 * count)
+    with_lengths[1::2] = values
+    return pack(f"!{5 + 2 * count}i", 1, 0, _INT4_OID, count, 1, *with_lengths)
+
+
+def _lexemes(values: Sequence[str]) -> bytes:
+    """Distinct lexemes, each ended by a zero and followed by its count of positions: none. The
+    server puts them in its order."""
+    joined = "\0\0\0".join(values).encode()
+    return len(values).to_bytes(4) + joined + (b"\0\0\0" if values else b"")
+
+
+_ENCODERS: dict[str, Callable[[Any], bytes]] = {
+    "text[]": _texts,
+    "int4[]": _numbers,
+    "tsvector": _lexemes,
+}
+# How an INSERT takes what it could mistake for something else.
+_PLACES = {
+    "text[]": "%s::text[]",
+    "int4[]": "%s::integer[]",
+    "tsvector": "array_to_tsvector(%s::text[])",
+}

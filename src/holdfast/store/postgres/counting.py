@@ -1,0 +1,109 @@
+"""How many passages a hub has, how long they are, and in how many each term stands.
+
+What one transaction adds to these is written once, at its end or before somebody asks: a row that
+is changed a thousand times in one transaction is a thousand rows long.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from holdfast.store.postgres import copying
+from holdfast.store.postgres.vectors import VectorsReader
+
+if TYPE_CHECKING:
+    from holdfast.store.postgres.session import Session
+
+# The large tables that are read by more than one index.
+_ANALYSED = ("memories", "passages", "words", "substrings", "changes", "revisions", "terms")
+_ANALYSED_FROM = 1_000
+# Below this many terms, one statement that names them all is faster than a COPY.
+_COPIED_FROM = 1_000
+
+
+def _grown(before: int, after: int) -> bool:
+    """Whether a hub has come to 1,000, 10,000, 100,000 … passages."""
+    return after >= _ANALYSED_FROM and len(str(after)) > len(str(max(before, 0)))
+
+
+class Counts:
+    """What one transaction adds to the counts of a hub."""
+
+    def __init__(self) -> None:
+        self.terms: Counter[str] = Counter()
+        self.passages = 0
+        self.length = 0
+
+
+class CountingWriter(VectorsReader):
+    """The part of the Writer that counts."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self._counts: dict[int, Counts] = {}
+        self._copier = copying.Copier(session)
+
+    def _counts_of(self, hub: int) -> Counts:
+        return self._counts.setdefault(hub, Counts())
+
+    def _write_counts(self) -> None:
+        waiting, self._counts = self._counts, {}
+        for hub, counts in waiting.items():
+            self._count_terms(hub, {name: n for name, n in counts.terms.items() if n > 0})
+            self._uncount_terms(hub, {name: -n for name, n in counts.terms.items() if n < 0})
+            passages = self._session.value(
+                "UPDATE hub_counts SET passages = passages + %(passages)s,"
+                " terms = terms + %(length)s WHERE hub_id = %(hub)s RETURNING passages",
+                passages=counts.passages,
+                length=counts.length,
+                hub=hub,
+            )
+            if passages is not None and _grown(passages - counts.passages, passages):
+                self._analyse(hub)
+
+    def _analyse(self, hub: int) -> None:
+        """Lets the server look at the tables the hub is in. It does so by itself, but up to a
+        minute later, and until then it takes a large hub for a small one and reads all of it."""
+        found = self._session.value(
+            "SELECT w.tableoid::regclass::text FROM words w WHERE w.hub_id = %(hub)s LIMIT 1",
+            hub=hub,
+        )
+        if found is not None:
+            part = found.rpartition(".")[2].removeprefix("words")
+            names = ", ".join(f"{table}{part}" for table in _ANALYSED)
+            self._session.run(f"ANALYZE {names}")
+
+    def _count_terms(self, hub: int, held: Mapping[str, int]) -> None:
+        if not held:
+            return
+        names = sorted(held)
+        added = " SET passages = terms.passages + excluded.passages"
+        otherwise = f" ON CONFLICT (hub_id, term) DO UPDATE{added}"
+        if len(names) >= _COPIED_FROM:
+            many = [(hub, name, held[name]) for name in names]
+            self._copier.send(copying.TERMS, many, otherwise=otherwise)
+            return
+        self._session.put(
+            "INSERT INTO terms (hub_id, term, passages)"
+            " SELECT %s, t.term, t.passages FROM unnest(%s::text[], %s::bigint[])"
+            f" AS t (term, passages){otherwise}",
+            (hub, names, [held[name] for name in names]),
+        )
+
+    def _uncount_terms(self, hub: int, held: Mapping[str, int]) -> None:
+        if not held:
+            return
+        names = sorted(held)
+        self._session.put(
+            "UPDATE terms SET passages = terms.passages - t.passages"
+            " FROM unnest(%s::text[], %s::bigint[]) AS t (term, passages)"
+            " WHERE terms.hub_id = %s AND terms.term = t.term",
+            (names, [held[name] for name in names], hub),
+        )
+        # A word that nothing holds any more must not be left in a list of words.
+        self._session.put(
+            "DELETE FROM terms WHERE hub_id = %s AND term = ANY(%s::text[]) AND passages <= 0",
+            (hub, names),
+        )

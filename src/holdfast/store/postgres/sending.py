@@ -1,0 +1,271 @@
+"""Sending what waits: all rows of a kind at once, in an order in which one stands on another.
+
+A row that is handed over waits until somebody could see it (session.py), the transaction ends, or
+many have gathered. Then memories, changes, revisions, turns and what search knows of them go one
+table after the other. A fault of a row is told then, and the whole transaction is void.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from typing import TYPE_CHECKING
+
+from holdfast.errors import NotFound
+from holdfast.store.postgres import copying, lexemes, nearest
+from holdfast.store.postgres.counting import CountingWriter
+from holdfast.store.postgres.waiting import ROWS_MAX, Index, Key, Waiting
+from holdfast.store.values import VectorRow
+from holdfast.text.terms import terms as terms_of
+
+if TYPE_CHECKING:
+    from holdfast.store.postgres.session import Session
+    from holdfast.store.values import IndexEntry
+
+# How many new memories are known by their number; older ones are looked up.
+_NEW_MAX = 2 * ROWS_MAX
+
+
+class SendingWriter(CountingWriter):
+    """The part of the Writer that lets rows wait, and sends them."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self._waiting = Waiting()
+        # Memories of this transaction, and those of them that search knows nothing of yet.
+        self._new: dict[Key, int] = {}
+        self._bare: set[Key] = set()
+
+    def _hold(self, size_bytes: int = 0) -> None:
+        """Counts a row that was handed over, and sees to it that it is sent in time."""
+        self._waiting.count(size_bytes)
+        self._session.held = self._send
+        if self._waiting.is_full:
+            self._session.release()
+
+    def _write_counts(self) -> None:
+        self._session.release()
+        super()._write_counts()
+
+    def _send(self) -> None:
+        waiting, self._waiting = self._waiting, Waiting()
+        numbers = self._numbers_of(waiting)
+        self._unindex_known(waiting, numbers)
+        indexes = {key: index for key, index in waiting.indexes.items() if index.entries}
+        passages = sum(len(index.entries) for index in indexes.values())
+        placed = len(waiting.changes) + len(waiting.revisions) + len(waiting.turns)
+        places, passage_ids = self._next(placed, passages)
+        few = waiting.rows + passages < copying.COPY_FROM
+        # Few go one after the other, without waiting for each answer.
+        with self._session.connection.pipeline() if few else nullcontext():
+            self._send_rows(waiting, numbers, iter(places))
+            self._send_indexes(indexes, numbers, iter(passage_ids))
+        self._bare.difference_update(waiting.indexes)
+        if len(self._new) > _NEW_MAX:
+            self._new.clear()
+            self._bare.clear()
+
+    def _numbers_of(self, waiting: Waiting) -> Mapping[Key, int]:
+        """The numbers of the memories that something is said of; NotFound where one is not there.
+        Those of this transaction are known."""
+        asked: dict[int, set[str]] = {}
+        for key in (*(one[:2] for one in waiting.revisions), *waiting.indexes):
+            if key not in self._new:
+                asked.setdefault(key[0], set()).add(key[1])
+        if not asked:
+            return self._new
+        found = dict(self._new)
+        for hub, ids in asked.items():
+            for memory_id, number in self._session.all(
+                "SELECT id, number FROM memories WHERE hub_id = %(hub)s AND id = ANY(%(ids)s)",
+                hub=hub,
+                ids=sorted(ids),
+            ):
+                found[hub, memory_id] = number
+        for hub, memory_id, _ in waiting.revisions:
+            if (hub, memory_id) not in found:
+                raise NotFound(f"There is no memory {memory_id} for this revision.")
+        for hub, memory_id in waiting.indexes:
+            if (hub, memory_id) not in found:
+                raise NotFound(f"There is no memory {memory_id} to be indexed.")
+        return found
+
+    def _next(self, places: int, passages: int) -> tuple[list[int], list[int]]:
+        """Numbers for rows whose order counts."""
+        if not (places or passages):
+            return [], []
+        row = self._session.row(
+            "SELECT ARRAY(SELECT nextval('places') FROM generate_series(1, %(places)s)),"
+            " ARRAY(SELECT nextval('passage_ids') FROM generate_series(1, %(passages)s))",
+            places=places,
+            passages=passages,
+        )
+        return row[0], row[1]
+
+    def _send_rows(
+        self, waiting: Waiting, numbers: Mapping[Key, int], places: Iterator[int]
+    ) -> None:
+        for hub, given_out in waiting.given_out.items():
+            self._session.put(
+                "UPDATE hub_counts SET numbers = %s WHERE hub_id = %s", (given_out, hub)
+            )
+        send = self._copier.send
+        send(copying.MEMORIES, waiting.memories)
+        send(copying.CHANGES, [(*row, next(places)) for row in waiting.changes])
+        send(
+            copying.REVISIONS,
+            [
+                (hub, numbers[hub, memory_id], *rest, next(places))
+                for hub, memory_id, rest in waiting.revisions
+            ],
+        )
+        turns = [(*row, next(places)) for row in waiting.turns]
+        send(copying.TURNS, turns)
+        send(
+            copying.TURN_WORDS,
+            [(row[0], row[-1], lexemes.marked(row[0], terms_of(row[3]))) for row in turns],
+        )
+
+    def _send_indexes(
+        self,
+        indexes: Mapping[Key, Index],
+        numbers: Mapping[Key, int],
+        passage_ids: Iterator[int],
+    ) -> None:
+        passages: list[copying.Row] = []
+        words: list[copying.Row] = []
+        vectors: dict[tuple[int, str], list[VectorRow]] = {}
+        for key, index in indexes.items():
+            hub, memory = key[0], numbers[key]
+            counts = self._counts_of(hub)
+            counts.passages += len(index.entries)
+            for entry in index.entries:
+                passage = next(passage_ids)
+                together = (*entry.body, *entry.head)
+                held = lexemes.marked(hub, together)
+                counts.length += len(together)
+                counts.terms.update(map(lexemes.unmarked, held))
+                passages.append(_passage_row(hub, passage, memory, entry))
+                words.append((hub, passage, memory, len(together), held))
+                if entry.vectors:
+                    vectors.setdefault((hub, index.model), []).extend(
+                        VectorRow(passage, window, one) for window, one in enumerate(entry.vectors)
+                    )
+        self._copier.send(copying.PASSAGES, passages)
+        self._copier.send(copying.WORDS, words)
+        self._copier.send(
+            copying.SUBSTRINGS,
+            [
+                (key[0], numbers[key], lexemes.grams(key[0], index.text))
+                for key, index in indexes.items()
+            ],
+        )
+        for (hub, model), some in vectors.items():
+            self._add_vectors(hub, model, some)
+
+    # What is there already
+
+    def _unindex_known(self, waiting: Waiting, numbers: Mapping[Key, int]) -> None:
+        """Takes away what search knew of the memories that are indexed anew."""
+        known: dict[int, list[int]] = {}
+        for key in waiting.indexes:
+            if key not in self._bare:
+                known.setdefault(key[0], []).append(numbers[key])
+        for hub, memories in known.items():
+            self._unindex(hub, memories)
+
+    def _unindex(self, hub: int, memories: Sequence[int]) -> None:
+        gone = self._session.all(
+            "DELETE FROM words WHERE hub_id = %(hub)s AND memory = ANY(%(memories)s::bigint[])"
+            " RETURNING passage, length, tsvector_to_array(words)",
+            hub=hub,
+            memories=memories,
+        )
+        if not gone:
+            return
+        passages = [row[0] for row in gone]
+        counts = self._counts_of(hub)
+        counts.passages -= len(passages)
+        counts.length -= sum(row[1] for row in gone)
+        counts.terms.subtract(lexemes.unmarked(lexeme) for row in gone for lexeme in row[2])
+        self._drop_vectors(hub, passages)
+        for table in ("substrings", "passages"):
+            self._session.put(
+                f"DELETE FROM {table} WHERE hub_id = %s AND memory = ANY(%s::bigint[])",
+                (hub, memories),
+            )
+
+    # Vectors
+
+    def _add_vectors(self, hub: int, model: str, vectors: Sequence[VectorRow]) -> None:
+        if not vectors:
+            return
+        number = self._model_number(model)
+        passages = {row.passage_id for row in vectors}
+        self._copier.send(copying.VECTORS, [(hub, number, *row) for row in vectors])
+        indexed = self._session.value(
+            "INSERT INTO vector_totals AS t (hub_id, model, size, passages, newest, removals)"
+            " VALUES (%(hub)s, %(model)s, %(size)s, %(passages)s, %(newest)s, 0)"
+            " ON CONFLICT (hub_id, model) DO UPDATE"
+            " SET size = t.size + excluded.size, passages = t.passages + excluded.passages,"
+            " newest = greatest(t.newest, excluded.newest) RETURNING indexed",
+            hub=hub,
+            model=number,
+            size=len(vectors),
+            passages=len(passages),
+            newest=max(passages),
+        )
+        if indexed:
+            nearest.copy(self._session, hub, number, indexed, sorted(passages))
+
+    def _model_number(self, name: str) -> int:
+        number = self._model(name)
+        if number < 0:
+            # A writer of another hub may be adding it: then this waits for it, and finds it.
+            self._session.put(
+                "INSERT INTO models (model, name) VALUES (nextval('model_ids'), %s)"
+                " ON CONFLICT (name) DO NOTHING",
+                (name,),
+            )
+            number = self._model(name)
+        return number
+
+    def _drop_vectors(self, hub: int, passages: Sequence[int]) -> None:
+        models = self._session.all(
+            "SELECT model, indexed FROM vector_totals WHERE hub_id = %(hub)s AND size > 0", hub=hub
+        )
+        for model, indexed in models:
+            if indexed:
+                self._session.put(
+                    "DELETE FROM embeddings WHERE hub_id = %s AND model = %s"
+                    " AND passage = ANY(%s::bigint[])",
+                    (hub, model, list(passages)),
+                )
+            gone = self._session.all(
+                "DELETE FROM vectors WHERE hub_id = %(hub)s AND model = %(model)s"
+                " AND passage = ANY(%(passages)s::bigint[]) RETURNING passage",
+                hub=hub,
+                model=model,
+                passages=list(passages),
+            )
+            if gone:
+                self._session.put(
+                    "UPDATE vector_totals SET size = size - %s, passages = passages - %s,"
+                    " removals = removals + %s WHERE hub_id = %s AND model = %s",
+                    (len(gone), len(set(gone)), len(gone), hub, model),
+                )
+
+
+def _passage_row(hub: int, passage: int, memory: int, entry: IndexEntry) -> copying.Row:
+    return (
+        hub,
+        passage,
+        memory,
+        entry.ordinal,
+        entry.start,
+        entry.end,
+        list(entry.headings),
+        " ".join(entry.body),
+        " ".join(entry.head),
+        entry.windows,
+    )
