@@ -8,6 +8,7 @@ import pytest
 
 from holdfast.library import Holdfast
 from holdfast.testing import FixedClock, HashEmbedder, open_for_tests
+from tests.homes.traces import kept_in
 
 pytestmark = pytest.mark.faults
 
@@ -24,12 +25,11 @@ def _fill(memory: Holdfast, name: str = "default") -> None:
 
 def _traces(folder: Path) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
-    for path in sorted(folder.rglob("*")):
-        data = path.read_bytes().lower() if path.is_file() else b""
+    for place, data in kept_in(folder):
         # Trigrams stand by themselves in their index, under the number of their hub.
         grams = {text[at : at + 3] for text in SECRETS for at in range(len(text) - 2)}
         rare = [gram for gram in grams if gram in ("zib", "arq", "uux", "xyl", "rwo", "rdz")]
-        found += [(path.name, text) for text in (*TRACES, *rare) if text.encode() in data]
+        found += [(place, text) for text in (*TRACES, *rare) if text.encode() in data.lower()]
     return found
 
 
@@ -81,6 +81,7 @@ def test_no_byte_of_a_deleted_hub_is_left(tmp_path: Path) -> None:
         assert memory.core.store.check() == []
 
 
+@pytest.mark.sqlite_only("about the log beside the file of the embedded store")
 def test_a_purge_beside_a_reader_does_not_wait_for_it_to_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

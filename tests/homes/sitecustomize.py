@@ -29,6 +29,9 @@ class Told:
         self.user: str = told["user"]
         self.front: str = told["front"]
 
+    def owner_of(self, name: str) -> str:
+        return self.owner.replace("/postgres?", f"/{name}?", 1)
+
     def url_of(self, home: str) -> str:
         return self.user.format(database=self.name_of(home))
 
@@ -96,11 +99,13 @@ def _of_a_home(
     """The environment with the database of a home, where nothing names another store."""
     from holdfast.settings import _read_file
 
-    if HOMES not in environ or _STORE_URL in environ or flags.get("store.url") is not None:
+    # Not from `environ`: a home that is read as a source is without any.
+    there = os.environ.get(HOMES)
+    if there is None or _STORE_URL in environ or flags.get("store.url") is not None:
         return environ
     if "store.url" in _read_file(path):
         return environ
-    told, home = Told(environ[HOMES]), os.path.dirname(path)
+    told, home = Told(there), os.path.dirname(path)
     FOLDERS[told.name_of(home)] = home
     return {**environ, _STORE_URL: told.url_of(home)}
 

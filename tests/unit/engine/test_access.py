@@ -12,6 +12,7 @@ from holdfast.domain.access import ACTS, ROLES, Act, Key, Standing
 from holdfast.engine import access, invites, keys, teams
 from holdfast.engine.core import Core
 from holdfast.testing import START, FixedClock
+from tests.homes.traces import kept_in
 
 # Who may do what: the one table that every route follows.
 ALLOWED: dict[tuple[str | None, str], str] = {
@@ -237,8 +238,7 @@ def test_the_secret_is_nowhere_in_the_store(memory: Holdfast, hub: HubMemory) ->
 
     key = keys.create_key(memory.core, "laptop").secret
     token = invites.invite(memory.core, "hub", hub.id, "viewer").secret
-    files = [path for path in Path(memory.home).rglob("*") if path.is_file()]
-    data = b"".join(path.read_bytes() for path in files)
+    data = b"".join(kept for _, kept in kept_in(Path(memory.home)))
     assert b"laptop" in data
     assert key.removeprefix("hf_").encode() not in data
     assert token.encode() not in data

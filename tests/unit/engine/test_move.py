@@ -21,6 +21,8 @@ from holdfast.testing import FixedClock, HashEmbedder
 from holdfast.wiring import open_store
 from tests.postgres_server import database
 
+pytestmark = pytest.mark.sqlite_only("says by itself which stores it is about")
+
 
 @pytest.fixture
 def source(tmp_path: Path) -> Iterator[Store]:

@@ -20,6 +20,7 @@ from holdfast.settings import save
 from holdfast.store.base import Reader, Writer
 from holdfast.testing import HashEmbedder, open_for_tests
 from holdfast.text.secrets import PLACEHOLDER
+from tests.homes.traces import kept_in
 from tests.unit.text.secret_corpus import Draw
 
 # Text that a caller chooses; the others are ids, times, numbers and closed lists.
@@ -56,16 +57,13 @@ def secret() -> Secrets:
 def left_in(folder: Path, secrets: Secrets) -> list[str]:
     """Where bytes of a secret are: as it was given, and as an index would have it."""
     found = []
-    for root, _, names in os.walk(folder):
-        for name in names:
-            path = Path(root, name)
-            data = path.read_bytes()
-            small = data.lower()
-            for one in secrets.given:
-                if one.encode() in data or one.lower().encode() in small:
-                    found.append(f"{path.relative_to(folder)}: {one[:6]}…")
-                elif one[4:].lower().encode() in small:
-                    found.append(f"{path.relative_to(folder)}: a part of {one[:6]}…")
+    for place, data in kept_in(folder):
+        small = data.lower()
+        for one in secrets.given:
+            if one.encode() in data or one.lower().encode() in small:
+                found.append(f"{place}: {one[:6]}…")
+            elif one[4:].lower().encode() in small:
+                found.append(f"{place}: a part of {one[:6]}…")
     return found
 
 
