@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from holdfast.domain.ids import TimeIds
 from holdfast.domain.results import Duplicate, Stored
 from holdfast.engine import repair, transfer
 from holdfast.errors import Conflict, EmbedderError, InvalidInput, NotFound, StoreBusy, StoreError
+from holdfast.store.base import Store
 from holdfast.testing import FixedClock, HashEmbedder, open_for_tests
 
 # The model and the write lock
@@ -26,16 +28,29 @@ class WatchedEmbedder(HashEmbedder):
     """Notes whether anybody could write while it was asked; fails where it is told to."""
 
     def __init__(self) -> None:
-        self.memory: Holdfast | None = None
+        self.writing = 0
         self.asked = 0
         self.inside = 0
         self.failing = False
 
+    def watch(self, store: Store) -> None:
+        """Notes when a write of the store begins and ends."""
+        write = store.write
+
+        @contextmanager
+        def watched(**given: Any) -> Iterator[Any]:
+            with write(**given) as writer:
+                self.writing += 1
+                try:
+                    yield writer
+                finally:
+                    self.writing -= 1
+
+        store.write = watched  # type: ignore[method-assign]
+
     def embed_passages(self, texts: Sequence[str]) -> Any:
         self.asked += 1
-        if self.memory is not None:
-            writer = getattr(self.memory.core.store, "_writer")  # noqa: B009
-            self.inside += not writer.get_autocommit()
+        self.inside += bool(self.writing)
         if self.failing:
             raise EmbedderError("The model is away.")
         return super().embed_passages(texts)
@@ -46,7 +61,7 @@ def watched(tmp_path: Path) -> Any:
     embedder = WatchedEmbedder()
     settings = {"embed.background": False}
     with open_for_tests(tmp_path, embedder=embedder, settings=settings) as memory:
-        embedder.memory = memory
+        embedder.watch(memory.core.store)
         yield memory, embedder
 
 
@@ -143,7 +158,12 @@ def _spoilt(lines: list[str], kind: str, **new: Any) -> list[str]:
         ("memory", {"pinned": "yes"}, "pinned"),
         ("revision", {"fields": {"content": 5}}, "cannot be read"),
         ("revision", {"fields": [1]}, "cannot be read"),
-        ("revision", {"version": 2**70}, "cannot be read"),
+        ("revision", {"version": 2**70}, "version must be"),
+        ("revision", {"memory_id": 5}, "memory_id must be text"),
+        ("memory", {"title": "half\0done"}, "title has a NUL character"),
+        ("memory", {"owner": "half a \ud800"}, "Line 2"),
+        ("change", {"actor": 5}, "actor must be text"),
+        ("change", {"reason": "half\0done"}, "reason has a NUL character"),
         ("holdfast-hub", {"numbers": -1}, "numbers must be"),
         ("holdfast-hub", {"numbers": 2**70}, "numbers must be"),
         ("holdfast-hub", {"numbers": "many"}, "numbers must be"),
@@ -242,6 +262,7 @@ def test_the_doctor_removes_an_import_that_wrote_nothing_for_a_while(tmp_path: P
 # The doctor
 
 
+@pytest.mark.sqlite_only("changes the file of the embedded store by hand")
 def test_the_doctor_finds_content_that_was_changed_outside(tmp_path: Path) -> None:
     with open_for_tests(tmp_path) as memory:
         memory.hub().remember_many([f"Note {n}" for n in range(300)])
