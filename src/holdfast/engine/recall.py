@@ -15,6 +15,7 @@ from holdfast.recall.pipeline import Ask, recall
 if TYPE_CHECKING:
     from holdfast.domain.memory import Memory
     from holdfast.engine.find import Reference
+    from holdfast.store.base import Reader
 
 LIMIT_MAX = 1_000
 
@@ -45,17 +46,26 @@ def recall_memories(
     analysis = analyse(query, now=moment, zone=zone, plain=plain)
     wanted = wanted._replace(alive_at=moment, known_by=as_of)
     embedder = core.embedder if meaning else None
-    if embedder is not None:
-        # The first look at a large hub reads all of its vectors: no part of the answer's deadline.
-        with core.read() as reader:
-            core.vectors.refresh(reader, hub_id, embedder.identity)
-    with core.read(deadline_s=core.settings["recall.deadline_s"]) as reader:
-        require_hub(reader, hub_id, hub)
+    model = "" if embedder is None else embedder.identity
+
+    def answer(reader: Reader) -> Recalled:
         past = None if as_of is None else engine.history.states_as_of(core, reader, hub_id, as_of)
         ask = Ask(analysis, wanted, count, moment, past, project)
-        recalled = recall(
-            reader, hub_id, ask, embedder, core.vectors, meaning=meaning, explain=explain
-        )
+        return recall(reader, hub_id, ask, embedder, core.vectors, meaning=meaning, explain=explain)
+
+    deadline_s = core.settings["recall.deadline_s"]
+    recalled = None
+    with core.read(deadline_s=deadline_s) as reader:
+        require_hub(reader, hub_id, hub)
+        if not model or core.vectors.ready(reader, hub_id, model):
+            recalled = answer(reader)
+    if recalled is None:
+        # The first look at a large hub reads all of its vectors: no part of the answer's deadline.
+        with core.read() as reader:
+            core.vectors.refresh(reader, hub_id, model)
+        with core.read(deadline_s=deadline_s) as reader:
+            require_hub(reader, hub_id, hub)
+            recalled = answer(reader)
     if recalled.degraded:
         core.catch_up()
     if count_shown:

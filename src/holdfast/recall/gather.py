@@ -179,7 +179,7 @@ def _with_meaning(
     asked: Asked, words: Sequence[lexical.WordHit], question: Question | None
 ) -> _Rows:
     """What was found by words, with its cosines, and what is near besides."""
-    by_words = [hit.candidate.passage_id for hit in words]
+    by_words = {hit.candidate.passage_id: None for hit in words}
     cosines: dict[int, float] = {}
     others: list[Candidate] = []
     reach = weights.VECTOR_CANDIDATES
@@ -190,10 +190,10 @@ def _with_meaning(
             question.model,
             question.vector,
             limit=reach,
-            also=by_words,
+            also=list(by_words),
         )
         cosines = {hit.passage_id: hit.cosine for hit in near}
-        unknown = [passage for passage in cosines if passage not in set(by_words)]
+        unknown = [passage for passage in cosines if passage not in by_words]
         others = asked.reader.candidates(asked.hub_id, unknown, asked.wanted)
         others = [one for one in others if fits(one, asked.analysis)]
         if len(others) + len(words) >= asked.limit or len(near) < reach:

@@ -183,11 +183,11 @@ def _families(items: Sequence[Evidence]) -> dict[str, str]:
     by_id = {item.memory.id: item for item in items}
     out: dict[str, str] = {}
     for item in items:
-        said = frozenset(item.best.candidate.body.split())
         for source in made_from(item.memory):
             other = by_id.get(source)
             if other is None:
                 continue
+            said = frozenset(item.best.candidate.body.split())
             if _alike(said, frozenset(other.best.candidate.body.split()), weights.MADE_FROM_ALIKE):
                 out[source] = out[item.memory.id] = item.memory.id
     return out

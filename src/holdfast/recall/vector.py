@@ -247,6 +247,18 @@ class VectorCache:
             )
         return question
 
+    def ready(self, reader: Reader, hub_id: str, model: str) -> bool:
+        """Whether a search need not wait for more than a few new vectors."""
+        if reader.vector_index(hub_id, model):
+            return True
+        state = reader.vector_state(hub_id, model)
+        with self._lock:
+            matrix = self._matrices.get((hub_id, model))
+        if matrix is None:
+            return state.size <= _ROWS_PER_PART
+        known = matrix.state
+        return state.removals == known.removals and state.size - known.size <= _ROWS_PER_PART
+
     def refresh(self, reader: Reader, hub_id: str, model: str) -> None:
         """Brings a hub's vectors up to date; after that, a search need not wait for them."""
         if not reader.vector_index(hub_id, model):

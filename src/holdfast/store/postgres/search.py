@@ -10,6 +10,7 @@ from typing import Any
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Filter, Order
 from holdfast.store.postgres import filters, lexemes, rows
+from holdfast.store.postgres.combinations import Weighed, weightiest
 from holdfast.store.postgres.history import HistoryReader
 from holdfast.store.values import Candidate, Lexicon, TermQuery, TextQuery
 from holdfast.text.searchable import searchable
@@ -20,6 +21,9 @@ _BATCH = 32
 # The rough merit is BM25 with every term counted once, and these are its usual constants here: with
 # them, what is cut off at the limit is what the engine would rank last.
 _K1, _B = 0.9, 0.4
+# Where more passages match than this times those that are wanted, the weightiest are looked at. So
+# many, because how long a passage is weighs in its merit as well, and is not in the index.
+_LOOKED_AT_PER_WANTED = 4
 
 
 class SearchReader(HistoryReader):
@@ -28,21 +32,28 @@ class SearchReader(HistoryReader):
     def lexicon(self, hub_id: str, terms: Sequence[str]) -> Lexicon:
         self._write_counts()
         hub = self._session.hub(hub_id)
-        totals = self._session.row(
+        passages, length = self._once(("passages", hub), lambda: self._totals(hub))
+        known = self._once(("terms", hub), dict[str, int])
+        if missing := [term for term in dict.fromkeys(terms) if term not in known]:
+            known |= dict.fromkeys(missing, 0) | self._held(hub, missing)
+        return Lexicon(passages, length, {term: known[term] for term in terms})
+
+    def _totals(self, hub: int) -> tuple[int, int]:
+        """How many passages the hub has, and how many terms they hold together."""
+        found = self._session.row(
             "SELECT passages, terms FROM hub_counts WHERE hub_id = %(hub)s", hub=hub
         )
-        passages, length = totals or (0, 0)
-        held: dict[str, int] = {}
-        if terms:
-            held = dict(
-                self._session.all(
-                    "SELECT term, passages FROM terms WHERE hub_id = %(hub)s"
-                    " AND term = ANY(%(terms)s)",
-                    hub=hub,
-                    terms=list(terms),
-                )
+        return found or (0, 0)
+
+    def _held(self, hub: int, terms: Sequence[str]) -> dict[str, int]:
+        """In how many passages each of these terms stands, of those that the hub has."""
+        return dict(
+            self._session.all(
+                "SELECT term, passages FROM terms WHERE hub_id = %(hub)s AND term = ANY(%(terms)s)",
+                hub=hub,
+                terms=list(terms),
             )
-        return Lexicon(passages, length, {term: held.get(term, 0) for term in terms})
+        )
 
     def search_terms(
         self, hub_id: str, query: TermQuery, wanted: Filter, *, limit: int
@@ -50,9 +61,10 @@ class SearchReader(HistoryReader):
         if not (query.terms or query.phrases or query.prefixes):
             return []
         conditions, values = filters.where(wanted)
-        source, asked = self._matching_words(hub_id, query)
+        told = self.lexicon(hub_id, query.terms)
         reach = limit
         while True:
+            source, asked, whole = self._matching_words(hub_id, query, told, reach)
             # Ranking first and filtering after keeps the joins off the many weak matches. Where
             # the filter then leaves too few, the next round reaches further.
             found = self._session.all(
@@ -68,7 +80,7 @@ class SearchReader(HistoryReader):
                 **asked,
                 **values,
             )
-            if len(found) >= limit or self._all_reached(source, asked, found, reach):
+            if len(found) >= limit or (whole and self._all_reached(source, asked, found, reach)):
                 return [rows.candidate_from_row(row) for row in found]
             reach *= 8
 
@@ -83,17 +95,28 @@ class SearchReader(HistoryReader):
         )
         return bool(matches < reach)
 
-    def _matching_words(self, hub_id: str, query: TermQuery) -> tuple[str, dict[str, Any]]:
-        """A statement for the passages that match, with their merit, and its values."""
+    def _matching_words(
+        self, hub_id: str, query: TermQuery, told: Lexicon, reach: int
+    ) -> tuple[str, dict[str, Any], bool]:
+        """A statement for the passages that match, with their merit; its values; and whether it
+        finds every one of them, or the best."""
         hub = self._session.hub(hub_id)
-        values: dict[str, Any] = {"hub": hub}
+        weighed = [
+            Weighed(lexemes.quoted(hub, term), _rarity(told, term), told.frequency[term])
+            for term in query.terms
+        ]
+        whole = True
         if query.phrases:
             # The phrases decide; loose terms only add to the merit.
             held = lexemes.every(hub, (term for phrase in query.phrases for term in phrase))
         else:
-            held = lexemes.either(hub, query.terms, query.prefixes)
+            held = ""
+            if not query.prefixes:
+                held = weightiest(weighed, told.passages, reach * _LOOKED_AT_PER_WANTED)
+            whole = not held
+            held = held or lexemes.either(hub, query.terms, query.prefixes)
         conditions = " AND w.words @@ %(held)s::tsquery"
-        values["held"] = held
+        values: dict[str, Any] = {"hub": hub, "held": held}
         texts = [(phrase, "") for phrase in query.phrases if len(phrase) > 1]
         texts += [(phrase, "NOT ") for phrase in query.excluded]
         for at, (phrase, negation) in enumerate(texts):
@@ -103,31 +126,14 @@ class SearchReader(HistoryReader):
             )
             values[f"phrase{at}"] = f" {' '.join(phrase)} "
         body = " JOIN passages b ON b.hub_id = w.hub_id AND b.passage = w.passage" if texts else ""
-        merit, weights = self._merit(hub_id, query)
+        merit = _merit(hub, query, weighed, values)
+        values["average"] = max(told.terms / max(told.passages, 1), 1.0)
         return (
             f"SELECT w.passage, w.memory, {merit} AS merit FROM words w{body}"
             f" WHERE w.hub_id = %(hub)s{conditions}",
-            values | weights,
+            values,
+            whole,
         )
-
-    def _merit(self, hub_id: str, query: TermQuery) -> tuple[str, dict[str, Any]]:
-        """BM25 with every term counted once: how rare the terms are that a passage holds, and how
-        long it is."""
-        told = self.lexicon(hub_id, query.terms)
-        hub = self._session.hub(hub_id)
-        # A term alone tells passages apart by their length only.
-        parts, values = ["1"], {"average": max(told.terms / max(told.passages, 1), 1.0)}
-        weighed: dict[str, Any] = {}
-        for at, term in enumerate(query.terms):
-            held = told.frequency[term]
-            rarity = math.log(1 + (max(told.passages, held) - held + 0.5) / (held + 0.5))
-            parts.append(f"CASE WHEN w.words @@ %(term{at})s::tsquery THEN {rarity:.6f} ELSE 0 END")
-            weighed[f"term{at}"] = lexemes.quoted(hub, term)
-        for at, front in enumerate(query.prefixes):
-            parts.append(f"CASE WHEN w.words @@ %(front{at})s::tsquery THEN 1 ELSE 0 END")
-            weighed[f"front{at}"] = f"{lexemes.quoted(hub, front)}:*"
-        damping = f"(1 + {_K1} * ({1 - _B} + {_B} * w.length / %(average)s::float8))"
-        return f"({' + '.join(parts)}) / {damping}", {**values, **weighed}
 
     # Parts of words
 
@@ -236,3 +242,25 @@ class SearchReader(HistoryReader):
             **values,
         )
         return [rows.candidate_from_row(row) for row in found]
+
+
+def _rarity(told: Lexicon, term: str) -> float:
+    held = told.frequency[term]
+    return math.log(1 + (max(told.passages, held) - held + 0.5) / (held + 0.5))
+
+
+def _merit(hub: int, query: TermQuery, weighed: Sequence[Weighed], values: dict[str, Any]) -> str:
+    """BM25 with every term counted once: how rare the terms are that a passage holds, and how long
+    it is. What it asks for is added to the values."""
+    # A term alone tells passages apart by their length only.
+    parts = ["1::float8"]
+    for at, term in enumerate(weighed):
+        values[f"term{at}"], values[f"weight{at}"] = term.query, term.weight
+        parts.append(
+            f"CASE WHEN w.words @@ %(term{at})s::tsquery THEN %(weight{at})s::float8 ELSE 0 END"
+        )
+    for at, front in enumerate(query.prefixes):
+        values[f"front{at}"] = f"{lexemes.quoted(hub, front)}:*"
+        parts.append(f"CASE WHEN w.words @@ %(front{at})s::tsquery THEN 1 ELSE 0 END")
+    damping = f"(1 + {_K1} * ({1 - _B} + {_B} * w.length::float8 / %(average)s::float8))"
+    return f"({' + '.join(parts)}) / {damping}"

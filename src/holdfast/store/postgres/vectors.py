@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from holdfast.store.postgres import rows
 from holdfast.store.postgres.search import SearchReader
@@ -13,11 +14,22 @@ from holdfast.store.values import Candidate, VectorRow, VectorState
 _NAMED_PER_WANTED = 4
 # How far the index looks: with 200, at least 95 % of the ten nearest are found (see the tests).
 _EF_SEARCH = 200
+# The most that the server takes.
+_EF_SEARCH_MAX = 1_000
 # Rows of other large hubs in the same part that it may pass over before it gives up.
 _SCANNED_MAX = 200_000
 
 # No model has this number, so what is asked of it has no answer.
 _NO_SUCH_MODEL = -1
+
+
+class _Vectors(NamedTuple):
+    """How many passages a hub has, the number of a model, and what there is of its vectors."""
+
+    of_hub: int
+    model: int
+    state: VectorState
+    indexed: int
 
 
 class VectorsReader(SearchReader):
@@ -27,6 +39,26 @@ class VectorsReader(SearchReader):
         """The number that stands for the model's name in every row."""
         found = self._session.value("SELECT model FROM models WHERE name = %(name)s", name=name)
         return _NO_SUCH_MODEL if found is None else int(found)
+
+    def _vectors(self, hub_id: str, model: str) -> _Vectors:
+        """What is known of a hub's vectors of a model."""
+        self._write_counts()
+        hub = self._session.hub(hub_id)
+        return self._once(("vectors", hub, model), lambda: self._find_vectors(hub, model))
+
+    def _find_vectors(self, hub: int, model: str) -> _Vectors:
+        row = self._session.row(
+            "SELECT c.passages, o.model, t.size, t.passages, t.newest, t.removals, t.indexed"
+            " FROM hub_counts c LEFT JOIN models o ON o.name = %(name)s"
+            " LEFT JOIN vector_totals t ON t.hub_id = c.hub_id AND t.model = o.model"
+            " WHERE c.hub_id = %(hub)s",
+            hub=hub,
+            name=model,
+        )
+        if row is None:
+            return _Vectors(0, _NO_SUCH_MODEL, VectorState(0, 0, 0, 0), 0)
+        number = _NO_SUCH_MODEL if row[1] is None else row[1]
+        return _Vectors(row[0], number, VectorState(*(one or 0 for one in row[2:6])), row[6] or 0)
 
     def vector_models(self, hub_id: str) -> list[str]:
         self._write_counts()
@@ -38,14 +70,7 @@ class VectorsReader(SearchReader):
         return [row[0] for row in found]
 
     def vector_state(self, hub_id: str, model: str) -> VectorState:
-        self._write_counts()
-        row = self._session.row(
-            "SELECT size, passages, newest, removals FROM vector_totals"
-            " WHERE hub_id = %(hub)s AND model = %(model)s",
-            hub=self._session.hub(hub_id),
-            model=self._model(model),
-        )
-        return VectorState(*(row or (0, 0, 0, 0)))
+        return self._vectors(hub_id, model).state
 
     def vectors(self, hub_id: str, model: str, *, after: int) -> Iterator[VectorRow]:
         for row in self._session.scan_bytes(
@@ -58,13 +83,7 @@ class VectorsReader(SearchReader):
             yield VectorRow(*row)
 
     def vector_index(self, hub_id: str, model: str) -> int:
-        found = self._session.value(
-            "SELECT t.indexed FROM vector_totals t JOIN models o ON o.model = t.model"
-            " WHERE t.hub_id = %(hub)s AND o.name = %(name)s",
-            hub=self._session.hub(hub_id),
-            name=model,
-        )
-        return found or 0
+        return self._vectors(hub_id, model).indexed
 
     def nearest(
         self,
@@ -75,39 +94,38 @@ class VectorsReader(SearchReader):
         limit: int,
         also: Sequence[int] = (),
     ) -> list[VectorRow]:
-        hub, number = self._session.hub(hub_id), self._model(model)
+        known = self._vectors(hub_id, model)
         named = limit * _NAMED_PER_WANTED
-        # With sorting out of the way the order comes from the index. It goes on until enough rows
-        # of this hub are found, and its answer is put in order by who asked.
-        self._session.run(
-            "SELECT set_config('hnsw.iterative_scan', 'relaxed_order', true),"
-            " set_config('hnsw.ef_search', %(ef)s, true),"
-            " set_config('hnsw.max_scan_tuples', %(scanned)s, true),"
-            " set_config('enable_sort', 'off', true)",
-            ef=str(max(_EF_SEARCH, min(1000, named))),
-            scanned=str(_SCANNED_MAX),
-        )
         # The model's number and the length stand in the statement itself: that is how the server
         # knows which index is meant.
         length = len(question)
-        found = self._session.all(
-            "SELECT e.passage FROM embeddings e WHERE e.hub_id = %(hub)s"
-            f" AND e.model = {number} ORDER BY e.embedding::halfvec({length})"
-            f" <=> %(question)s::halfvec({length}) LIMIT %(named)s",
-            hub=hub,
-            question=f"[{','.join(f'{value:.6g}' for value in question)}]",
-            named=named,
-        )
-        self._session.run("SELECT set_config('enable_sort', 'on', true)")
-        rows_found = self._session.scan_bytes(
-            "SELECT passage, window_no, vector FROM vectors WHERE hub_id = %(hub)s"
-            " AND model = %(model)s AND passage = ANY(%(passages)s::bigint[])"
-            " ORDER BY passage, window_no",
-            hub=hub,
-            model=number,
-            passages=sorted({row[0] for row in found}.union(also)),
-        )
-        return [VectorRow(*row) for row in rows_found]
+        embedding = f"e.embedding::halfvec({length}) <=> %(question)s::halfvec({length})"
+        # Sent together: one way to the server and back.
+        with self._session.connection.pipeline():
+            # With sorting out of the way the order comes from the index. It goes on until enough
+            # rows of this hub are found, and its answer is put in order here.
+            self._session.run(
+                "SELECT set_config('hnsw.iterative_scan', 'relaxed_order', true),"
+                " set_config('hnsw.ef_search', %(ef)s, true),"
+                " set_config('hnsw.max_scan_tuples', %(scanned)s, true),"
+                " set_config('enable_sort', 'off', true)",
+                ef=str(max(_EF_SEARCH, min(_EF_SEARCH_MAX, named))),
+                scanned=str(_SCANNED_MAX),
+            )
+            answer = self._session.run_bytes(
+                "SELECT v.passage, v.window_no, v.vector FROM vectors v WHERE v.hub_id = %(hub)s"
+                f" AND v.model = {known.model} AND v.passage IN (SELECT n.passage FROM"
+                " (SELECT e.passage FROM embeddings e WHERE e.hub_id = %(hub)s"
+                f" AND e.model = {known.model} ORDER BY {embedding} LIMIT %(named)s) AS n"
+                " UNION SELECT unnest(%(also)s::bigint[]))",
+                hub=self._session.hub(hub_id),
+                question=f"[{','.join(f'{value:.6g}' for value in question)}]",
+                named=named,
+                also=list(also),
+            )
+            self._session.run("SELECT set_config('enable_sort', 'on', true)")
+        found = answer.fetchall()
+        return [VectorRow(*row) for row in sorted(found)]
 
     def vectors_of(self, hub_id: str, model: str, memory_id: str) -> list[VectorRow]:
         found = self._session.all(
@@ -138,8 +156,5 @@ class VectorsReader(SearchReader):
         return [rows.candidate_from_row(row) for row in found]
 
     def unembedded_count(self, hub_id: str, model: str) -> int:
-        self._write_counts()
-        passages = self._session.value(
-            "SELECT passages FROM hub_counts WHERE hub_id = %(hub)s", hub=self._session.hub(hub_id)
-        )
-        return int((passages or 0) - self.vector_state(hub_id, model).passages)
+        known = self._vectors(hub_id, model)
+        return known.of_hub - known.state.passages
