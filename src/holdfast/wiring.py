@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from holdfast.engine.move import Moved, Told
     from holdfast.llm.base import Model
     from holdfast.store.base import Store
-    from holdfast.store.postgres.init import Prepared
+    from holdfast.store.postgres.init import Prepared as Prepared
     from holdfast.store.postgres.nearest import Indexed
     from holdfast.store.values import Progress
 

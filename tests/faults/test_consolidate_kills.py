@@ -24,7 +24,8 @@ import os, signal, sys
 import holdfast
 from holdfast.engine.recorder import Recorder
 from holdfast.files import backup
-from holdfast.passes import consolidate, consolidate_apply, consolidate_material, schedule
+from holdfast.engine import singleton
+from holdfast.passes import consolidate, consolidate_apply, consolidate_material
 
 home, step, nth, when = sys.argv[1:]
 place, name = {
@@ -33,7 +34,7 @@ place, name = {
     "revise": (Recorder, "revise"),
     "noted": (consolidate, "note_run"),
     "hash": (consolidate, "note_hash"),
-    "end": (schedule, "_end"),
+    "end": (singleton, "_end"),
 }[step]
 real, left = getattr(place, name), [int(nth)]
 

@@ -24,6 +24,7 @@ import math
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from heapq import heappop, heappush
+from typing import TYPE_CHECKING
 
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Filter
@@ -34,6 +35,9 @@ from holdfast.engine.inbox import expiry, pending
 from holdfast.engine.listing import scan_memories
 from holdfast.engine.recorder import Recorder
 from holdfast.settings import Settings
+
+if TYPE_CHECKING:
+    from holdfast.store.base import Reader
 
 _BATCH = 500
 
@@ -123,7 +127,7 @@ def lifecycle(
     core: Core, hub_id: str, hub: str, *, dry_run: bool = False, category: str | None = None
 ) -> list[LifecycleMove]:
     """Moves every memory that is due, or those of one category; with `dry_run`, only says what it
-    would move."""
+    would move. While another process is at it in this hub, there is nothing to do here."""
     if not dry_run:
         core.require("write")
     # The rules are the same for what is private to others, of which nothing is told.
@@ -132,12 +136,21 @@ def lifecycle(
     moves = sorted(due, key=lambda move: move.memory.number)
     if dry_run or not moves:
         return [move for move in moves if core.sees(move.memory)]
+    with core.store.alone("lifecycle", hub_id) as mine:
+        done = _moved(core, hub_id, hub, moves) if mine else []
+    return sorted(
+        (move for move in done if core.sees(move.memory)), key=lambda move: move.memory.number
+    )
+
+
+def _moved(core: Core, hub_id: str, hub: str, moves: list[LifecycleMove]) -> list[LifecycleMove]:
+    """Moves these, a batch at a time, in one change set; those that were moved."""
     crowded = _crowded_out(core.settings)
     over = {move.memory.id: move.memory for move in moves if move.reason == crowded}
     done: list[LifecycleMove] = []
     change = None
     for start in range(0, len(moves), _BATCH):
-        with everyone.write() as writer:
+        with core.for_upkeep().write(hub_id) as writer:
             require_hub(writer, hub_id, hub)
             recorder = Recorder(
                 core, writer, hub_id, "lifecycle", reason="lifecycle rules", change=change
@@ -153,9 +166,7 @@ def lifecycle(
                     done.append(LifecycleMove(moved, *step))
             if recorder.written:
                 change = recorder.change
-    return sorted(
-        (move for move in done if core.sees(move.memory)), key=lambda move: move.memory.number
-    )
+    return done
 
 
 # Once a day is often enough for rules that count in days.
@@ -165,14 +176,20 @@ _EVERY = timedelta(days=1)
 def lifecycle_when_due(core: Core, hub_id: str, hub: str) -> list[LifecycleMove]:
     """Runs the rules where they have not run for a day, for who cannot count on anyone else."""
     with core.store.read() as reader:
-        last = reader.record(hub_id, "upkeep", "lifecycle")
-    if last is not None and core.now() - last.at < _EVERY:
-        return []
-    with core.store.write() as writer:
+        if _ran_today(core, reader, hub_id):
+            return []
+    with core.store.write(hub=hub_id) as writer:
         require_hub(writer, hub_id, hub)
+        if _ran_today(core, writer, hub_id):
+            return []
         # Noted before: two processes do not both look through the hub.
         writer.put_record(Record(hub_id, "upkeep", "lifecycle", core.now(), {}))
     return lifecycle(core, hub_id, hub)
+
+
+def _ran_today(core: Core, reader: Reader, hub_id: str) -> bool:
+    last = reader.record(hub_id, "upkeep", "lifecycle")
+    return last is not None and core.now() - last.at < _EVERY
 
 
 def _due(core: Core, hub_id: str, hub: str, categories: tuple[str, ...]) -> Iterator[LifecycleMove]:

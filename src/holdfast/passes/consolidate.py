@@ -33,6 +33,7 @@ from holdfast.passes.consolidate_text import parse
 from holdfast.passes.schedule import Periodic, taking_turn
 
 if TYPE_CHECKING:
+    from holdfast.engine.singleton import Singleton
     from holdfast.llm.base import Model
     from holdfast.passes.consolidate_plan import Step
     from holdfast.settings import Settings
@@ -94,7 +95,7 @@ def consolidate(
             if found.hash == last_hash(core, hub_id):
                 return _skipped(core, hub_id, hub, UNCHANGED)
             plan = _planned(core, hub, model, found)
-        done = _done(core, hub_id, hub, plan, backup)
+        done = _done(core, hub_id, hub, plan, backup, free)
         note_hash(core, hub_id, hub, gather(core, hub_id, hub, by=by).hash)
     return done
 
@@ -163,7 +164,12 @@ def _planned(core: Core, hub: str, model: Model | None, found: Gathered) -> Plan
 
 
 def _done(
-    core: Core, hub_id: str, hub: str, plan: Plan, backup: Callable[[], str | None]
+    core: Core,
+    hub_id: str,
+    hub: str,
+    plan: Plan,
+    backup: Callable[[], str | None],
+    turn: Singleton,
 ) -> Consolidated:
     spoken = {number for step in plan.steps for number in step.named}
     spoken |= {number for one in plan.refused for number in one.step.named}
@@ -174,6 +180,7 @@ def _done(
 
     def noted(writer: Writer, change: str, steps: list[Step]) -> None:
         nonlocal kept
+        turn.require(writer)
         note_run(core, writer, hub_id, change, steps, declined)
         if steps:
             # Only now is it certain that there is something to do: a plan that is given again must

@@ -2,33 +2,34 @@
 and that one of a kind runs at a time.
 
 A run is noted in the store, so that all processes that use it agree on when the last one was, and
-on who is at it. What a pass does it knows itself; who works, and therefore asks what is due, is a
-worker (a server, `holdfast work`).
+on who is at it (see `engine.singleton`). What a pass does it knows itself; who works, and therefore
+asks what is due, is a worker (a server, `holdfast work`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from holdfast.domain.clock import from_text, to_text
-from holdfast.domain.record import Record
+from holdfast.domain.clock import from_text
+from holdfast.engine import singleton
 from holdfast.errors import HoldfastError
 from holdfast.passes.told import logger
 
 if TYPE_CHECKING:
     from holdfast.engine.core import Core
+    from holdfast.engine.singleton import Singleton
     from holdfast.settings import Settings
 
-_KIND = "pass"
 # Modules that have a PERIODIC; imported when a worker first asks.
 MODULES: tuple[str, ...] = ("holdfast.passes.consolidate", "holdfast.passes.expire")
 # When a pass was last begun by itself is noted apart: one that had nothing to do, or failed, notes
 # nothing of its own.
 _BY_ITSELF = "by itself"
-# Longer than any run; one that died is followed by the next after this.
+# Longer than any run. One that died is followed by the next after this, or at once where the store
+# knows that it died.
 LASTS = timedelta(minutes=30)
 
 
@@ -58,52 +59,18 @@ def registered() -> list[Periodic]:
 def last_run(core: Core, hub_id: str, name: str) -> Run | None:
     """When a pass last ran in a hub."""
     with core.store.read() as reader:
-        record = reader.record(hub_id, _KIND, name)
+        record = reader.record(hub_id, singleton.KIND, name)
     if record is None:
         return None
     ended = record.body["ended_at"]
     return Run(from_text(record.body["started_at"]), from_text(ended) if ended else None)
 
 
-@contextmanager
 def taking_turn(
     core: Core, hub_id: str, name: str, *, lasts: timedelta = LASTS, after: timedelta | None = None
-) -> Iterator[bool]:
-    """Whether this run may go on: not while another is at it, in any process, nor sooner than
-    `after` the last one began. One that died counts as over when it has lasted too long."""
-    lease = core.ids.next("run")
-    now = core.now()
-    with core.store.write() as writer:
-        record = writer.record(hub_id, _KIND, name)
-        free = record is None or _is_over(record, now, lasts)
-        if free and record is not None and after is not None:
-            free = from_text(record.body["started_at"]) + after <= now
-        if free and writer.hub_by_id(hub_id) is None:
-            free = False
-        if free:
-            body = {"started_at": to_text(now), "ended_at": None, "lease": lease}
-            writer.put_record(Record(hub_id, _KIND, name, now, body))
-    if not free:
-        yield False
-        return
-    try:
-        yield True
-    finally:
-        _end(core, hub_id, name, lease)
-
-
-def _is_over(record: Record, now: datetime, lasts: timedelta) -> bool:
-    started = from_text(record.body["started_at"])
-    return record.body["ended_at"] is not None or started + lasts <= now
-
-
-def _end(core: Core, hub_id: str, name: str, lease: str) -> None:
-    with core.store.write() as writer:
-        record = writer.record(hub_id, _KIND, name)
-        # The hub may be gone, and another run may have taken the place of one that took too long.
-        if record is not None and record.body["lease"] == lease:
-            body = {**record.body, "ended_at": to_text(core.now())}
-            writer.put_record(record._replace(body=body))
+) -> AbstractContextManager[Singleton]:
+    """The one run of a pass in a hub; false where another is at it, or it is not time yet."""
+    return singleton.taking_turn(core, hub_id, name, lasts=lasts, after=after)
 
 
 def run_due(

@@ -339,6 +339,13 @@ class Store(Protocol):
         let writers of other hubs go on beside it."""
         ...
 
+    def alone(self, name: str, hub_id: str) -> AbstractContextManager[bool]:
+        """For what only one may be at, over all processes and machines: whether nobody else is.
+        Then it is ours until the block ends, or until this process does. Nobody waits here, and
+        reads and writes are as free as before. A store that cannot tell (no Capability.ALONE) lets
+        everybody in."""
+        ...
+
     def check(self) -> list[Problem]:
         """Looks at every promise the store makes about itself; empty means all is well."""
         ...

@@ -19,6 +19,7 @@ class Capability(StrEnum):
     BACKUP = "backup"  # an online, consistent copy
     VECTORS = "vectors"  # keeps vectors beside the passages
     NEAREST = "nearest"  # can search the vectors of a large hub by itself
+    ALONE = "alone"  # knows who is at something, and that a process which was killed is not
 
 
 class IndexEntry(NamedTuple):

@@ -8,7 +8,7 @@ from holdfast.edges.cli.command import Command, Namespace, Parser
 
 if TYPE_CHECKING:
     from holdfast.edges.cli.call import Call
-    from holdfast.store.postgres.init import Prepared
+    from holdfast.wiring import Prepared
 
 
 def _options(parser: Parser) -> None:

@@ -13,13 +13,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
+from zlib import crc32
 
 import psycopg
 
+# "HLDA": who is at what, by a number made of its name and hub.
+ALONE_CLASS = 0x484C4441
 # Where the server does not say otherwise, it would look for two hours whether anybody is there.
 _LINE_IDLE_S, _LINE_EVERY_S, _LINE_LOOKS = 30, 10, 3
 # A limit on whole transactions came with 17.
 _LIMITED_FROM = 170000
+
+
+def number_of(name: str, hub_id: str) -> int:
+    """The number of a lock, from its name and hub. Two that share one only wait for each other."""
+    # As a whole number with a sign, which is what a lock takes.
+    return crc32(f"{name}\0{hub_id}".encode()) - 2**31
 
 
 @contextmanager

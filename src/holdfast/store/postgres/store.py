@@ -14,6 +14,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import StoreError
+from holdfast.store.postgres.alone import ALONE_CLASS, holding, number_of
 from holdfast.store.postgres.connections import (
     LOCK_CLASS,
     Connection,
@@ -26,8 +27,8 @@ from holdfast.store.postgres.connections import (
 from holdfast.store.postgres.failover import POSITION
 from holdfast.store.postgres.faults import address_of, translated
 from holdfast.store.postgres.migrate import prepare
-from holdfast.store.postgres.reader import PostgresReader
 from holdfast.store.postgres.online import waiting
+from holdfast.store.postgres.reader import PostgresReader
 from holdfast.store.postgres.schema import MIGRATIONS, SCHEMA
 from holdfast.store.postgres.session import Session
 from holdfast.store.postgres.standby import MADE, Behind, Standby
@@ -46,6 +47,7 @@ _ALWAYS = frozenset(
         Capability.MULTI_PROCESS,
         Capability.DEADLINES,
         Capability.VECTORS,
+        Capability.ALONE,
     }
 )
 
@@ -155,6 +157,16 @@ class PostgresStore:
             connection.execute("SELECT pg_advisory_xact_lock(%s::int, %s::int)", (LOCK_CLASS, lock))
             yield connection
 
+    @contextmanager
+    def alone(self, name: str, hub_id: str) -> Iterator[bool]:
+        self._ready()
+        with ExitStack() as held:
+            # A connection of its own: this may take minutes, and the pools are for moments.
+            with translated(self.address):
+                connection = held.enter_context(connect_patiently(self._url))
+                mine = held.enter_context(holding(connection, ALONE_CLASS, number_of(name, hub_id)))
+            yield mine
+
     def check(self) -> list[Problem]:
         from holdfast.store.postgres.check import problems
 
@@ -162,7 +174,6 @@ class PostgresStore:
         # The primary, whatever reads may go to.
         with translated(self.address), self._connections.reading(None) as connection:
             found = problems(PostgresReader(Session(connection)))
-        if self._standby is not None and (wrong := self._standby.look()):
             later = [one.step.name for one in waiting(connection, MIGRATIONS)]
         if later:
             said = (
@@ -170,6 +181,7 @@ class PostgresStore:
                 " schema runs `holdfast store migrate`"
             )
             found.append(Problem(said, derived=False, outside=True))
+        if self._standby is not None and (wrong := self._standby.look()):
             said = f"reads do not go to the standby {self._standby.address}: {wrong}"
             found.append(Problem(said, derived=False, outside=True))
         return found

@@ -165,3 +165,25 @@ class Together(StoreCase):
                 assert len(found) == 400
         with store.read(deadline_s=60.0) as reader:
             assert reader.statistics(HUB).memories == 400
+
+    def test_one_at_a_time_is_at_what_only_one_may_be_at(self, store: Store) -> None:
+        if Capability.ALONE not in store.capabilities:
+            with store.alone("tidy", HUB) as first, store.alone("tidy", HUB) as second:
+                assert first
+                assert second
+            return
+        for _ in range(2):
+            with store.alone("tidy", HUB) as mine:
+                assert mine
+                with store.alone("tidy", HUB) as second:
+                    assert not second
+                # Another piece of work, another hub, and whoever reads and writes, are free.
+                with store.alone("sweep", HUB) as other, store.alone("tidy", "hub_2") as elsewhere:
+                    assert other
+                    assert elsewhere
+                with store.write() as writer:
+                    writer.take_numbers(HUB, 1)
+        with pytest.raises(KeyError), store.alone("tidy", HUB):
+            raise KeyError
+        with store.alone("tidy", HUB) as mine:
+            assert mine
