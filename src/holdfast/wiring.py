@@ -84,17 +84,8 @@ def build_for_reading(
     migrated, counted or embedded. The environment is ours, and says nothing about that home."""
     quiet = {"recall.count_shown": False, "embed.background": False}
     settings = load(home, environ={}, flags=quiet)
-    url = store_url(home, settings)
-    if not url.startswith("sqlite:"):
-        raise InvalidSetting(
-            f"The memories of {home} are not in a file of that folder (store.url is"
-            f" `{without_password(url)}`).",
-            hint="Only the embedded store can be read as a source.",
-        )
-    from holdfast.store.sqlite import open_store as open_sqlite
-
     return Core(
-        open_sqlite(url, read_only=True),
+        _open_to_read(home, store_url(home, settings)),
         clock=clock,
         ids=TimeIds(clock),
         actor=actor,
@@ -105,6 +96,24 @@ def build_for_reading(
 
 # What a scheme may hold beside letters and digits.
 _SCHEME_MARKS = str.maketrans("", "", "+-._")
+
+
+def _open_to_read(home: str, url: str) -> Store:
+    scheme = url.partition(":")[0]
+    if scheme == "sqlite":
+        from holdfast.store.sqlite import open_store as open_sqlite
+
+        return open_sqlite(url, read_only=True)
+    if scheme in ("postgresql", "postgres"):
+        _need_postgres()
+        from holdfast.store.postgres.source import open_to_read
+
+        return open_to_read(url)
+    raise InvalidSetting(
+        f"The memories of {home} are in a store of another kind (store.url is"
+        f" `{without_password(url)}`).",
+        hint="Only a file of the embedded store and a PostgreSQL database can be a source.",
+    )
 
 
 def open_store(url: str, *, read_url: str = "") -> Store:

@@ -101,4 +101,7 @@ class HoldfastSource:
     def _is_own(self, core: Core) -> bool:
         """Whether it is the store of who asks; a copy of it is another one."""
         own, this = (getattr(one.store, "path", "") for one in (self._asking, core))
-        return bool(own) and os.path.exists(own) and os.path.samefile(own, this)
+        if own and this:
+            return os.path.exists(own) and os.path.samefile(own, this)
+        own, this = (getattr(one.store, "address", "") for one in (self._asking, core))
+        return bool(own) and own == this

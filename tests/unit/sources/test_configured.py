@@ -6,14 +6,18 @@ import os
 from pathlib import Path
 
 import apsw
+import psycopg
 import pytest
 
 import holdfast
 from holdfast import HubMemory, sources
 from holdfast.domain.clock import SystemClock
+from holdfast.domain.hub import Hub
 from holdfast.domain.ids import TimeIds
-from holdfast.sources.configured import entries
+from holdfast.errors import StoreReadOnly
+from holdfast.sources.configured import entries, made
 from holdfast.testing import HashEmbedder, open_for_tests
+from tests.postgres_server import ROLE, database, databases
 from tests.unit.sources.conftest import Opening
 
 
@@ -146,6 +150,7 @@ def test_another_home_is_read(open_with: Opening, other: Path) -> None:
     ]
 
 
+@pytest.mark.sqlite_only("compares the bytes of the embedded store's file")
 def test_another_home_is_not_changed_by_being_read(open_with: Opening, other: Path) -> None:
     hub = open_with(f"old=holdfast:{other}#past")
     before = (other / "memory.db").read_bytes()
@@ -165,6 +170,7 @@ def test_another_home_may_be_in_use(open_with: Opening, other: Path) -> None:
         assert [one.text for one in sources.ask(hub, "tabs").excerpts] == ["Tabs were new then"]
 
 
+@pytest.mark.sqlite_only("closes the file of the embedded store to writers")
 def test_a_home_that_cannot_be_written_is_read(
     open_with: Opening, other: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -179,6 +185,7 @@ def test_a_home_that_cannot_be_written_is_read(
     assert sorted(path.name for path in other.iterdir()) == ["memory.db"]
 
 
+@pytest.mark.sqlite_only("damages and misses the file of the embedded store")
 @pytest.mark.parametrize(
     ("where", "why"),
     [
@@ -213,7 +220,37 @@ def test_the_environment_is_not_that_of_the_other_home(
 def test_a_store_elsewhere_is_refused(open_with: Opening, other: Path) -> None:
     (other / "holdfast.toml").write_text('[store]\nurl = "memory:"\n')
     answers = sources.ask(open_with(f"old=holdfast:{other}#past"), "tabs")
-    assert "Only the embedded store can be read as a source." in answers.notes[0]
+    assert "a PostgreSQL database can be a source" in answers.notes[0]
+
+
+def test_memories_in_a_database_are_read_and_never_written(
+    open_with: Opening, tmp_path: Path
+) -> None:
+    with database(ROLE) as url:
+        past = tmp_path / "past"
+        with open_for_tests(past, settings={"store.url": url}) as memory:
+            memory.create_hub("past").remember("We used tabs")
+        (past / "holdfast.toml").write_text(f'[store]\nurl = "{url}"\n')
+        hub = open_with(f"old=holdfast:{past}#past")
+        answers = sources.ask(hub, "tabs")
+        assert said(answers) == [("old", "#1 of hub past", "We used tabs")]
+        core = made(entries(f"old=holdfast:{past}#past")[0], hub)._opened()
+        with pytest.raises(StoreReadOnly), core.store.write() as writer:
+            writer.add_hub(Hub("hub_x", "x", "ada", core.now()))
+        core.store.close()
+
+
+def test_an_empty_database_is_left_empty(open_with: Opening, tmp_path: Path) -> None:
+    there = databases()
+    name = there.make_empty()
+    past = tmp_path / "past"
+    past.mkdir()
+    (past / "holdfast.toml").write_text(f'[store]\nurl = "{there.url(name)}"\n')
+    answers = sources.ask(open_with(f"old=holdfast:{past}#past"), "tabs")
+    assert answers.excerpts == ()
+    with psycopg.connect(there.url(name)) as connection:
+        assert connection.execute("SELECT to_regclass('holdfast.hubs')").fetchone() == (None,)
+    there.drop(name)
 
 
 def test_a_hub_is_not_a_source_of_itself(open_with: Opening, tmp_path: Path) -> None:
@@ -225,6 +262,7 @@ def test_a_hub_is_not_a_source_of_itself(open_with: Opening, tmp_path: Path) -> 
     assert said(sources.ask(hub, "tabs")) == [("beside", "#1 of hub beside", "tabs beside")]
 
 
+@pytest.mark.sqlite_only("copies the file of the embedded store")
 def test_a_copy_of_the_hub_is_a_source(open_with: Opening, tmp_path: Path) -> None:
     with open_for_tests(tmp_path / "home", ids=TimeIds(SystemClock())) as memory:
         memory.create_hub("work").remember("tabs in the copy")
