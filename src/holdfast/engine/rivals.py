@@ -9,13 +9,12 @@ anew, so that nothing is missed that a search inside the write would find.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Filter
-from holdfast.recall.lexical import gather
 from holdfast.store.values import TermQuery
 from holdfast.text.slot_words import sought
 from holdfast.text.terms import terms
@@ -93,7 +92,7 @@ def find_rivals(
     """What is in force or held, for the same eyes and of the same person, and is not unrelated to
     the new memory; the newest first. With an index, its vectors tell what says the same too; with
     `replaced`, what the new one takes the place of is all that is asked for."""
-    there = _there(reader, memory, seen)
+    there = _there(reader, memory, seen, replaced=replaced)
     found = []
     for one in there:
         # First, as it costs next to nothing; comparing what two texts say does not.
@@ -107,14 +106,16 @@ def find_rivals(
     return found
 
 
-def _there(reader: Reader, memory: Memory, seen: Seen | None) -> list[Memory]:
+def _there(reader: Reader, memory: Memory, seen: Seen | None, *, replaced: bool) -> list[Memory]:
     """What may be compared with the new memory."""
     alike: dict[str, Memory] = {}
     ids = None if seen is None else _seen_still(reader, memory, seen)
     if ids is None:
         same = reader.memories_by_hash(memory.hub_id, memory.content_hash)
         alike = {one.id: one for one in same}
-        ids = _candidates(reader, memory) if _is_short(memory.content) else []
+        ids = []
+        if _is_short(memory.content):
+            ids = _candidates(reader, memory, replaced=replaced)
     if ids:
         alike |= reader.memories_by_id(memory.hub_id, ids)
     now = memory.created_at
@@ -185,38 +186,66 @@ def _is_short(text: str) -> bool:
     return len(text) <= _CHARS_MAX and "\n" not in text
 
 
-def _candidates(reader: Reader, memory: Memory) -> list[str]:
+def _candidates(reader: Reader, memory: Memory, *, replaced: bool) -> list[str]:
     words, kind = sought(memory.content)
-    asked = tuple(dict.fromkeys([*words, *kind]))
-    lexicon = reader.lexicon(memory.hub_id, asked)
-    found: dict[str, None] = {}
     # A rival is about the same: it begins with a word of this one, of its kind, or a small word.
     # What begins with another name need not be read.
-    openings = {*asked, *_OPENINGS, *terms(memory.content)}
-    for some, limit in ((words, _CANDIDATES_MAX), (kind, _OF_KIND_MAX)):
+    openings = {*words, *kind, *_OPENINGS, *terms(memory.content)}
+    held = _held(memory.content, replaced=replaced)
+    if all(held):
+        queries = _by_what_is_held(reader, memory.hub_id, (*words, *kind), held)
+    else:
+        queries = _by_words(reader, memory.hub_id, words, kind)
+    found: dict[str, None] = {}
+    for query, limit in queries:
         # No filter: a store that has to fill up what a filter takes away reads ever further.
-        hits = gather(
-            reader,
-            memory.hub_id,
-            TermQuery(_rarest(some, lexicon)),
-            lexicon,
-            _EVERYTHING,
-            limit=limit,
-        )
-        found.update(
-            dict.fromkeys(
-                hit.candidate.memory_id
-                for hit in hits
-                if _is_whole(hit.candidate) and hit.candidate.body.split(" ", 1)[0] in openings
-            )
-        )
+        for one in reader.search_terms(memory.hub_id, query, _EVERYTHING, limit=limit):
+            body = one.body.split(" ")
+            if _is_whole(one) and body[0] in openings and any(map(set(body).issuperset, held)):
+                found[one.memory_id] = None
     return list(found)
+
+
+def _held(text: str, *, replaced: bool) -> list[frozenset[str]]:
+    """Sets of index terms: every rival has all of one of them."""
+    from holdfast.text.slots import held_by_replaced, subject_of
+
+    named: frozenset[str] = frozenset()
+    subject = subject_of(text)
+    # In scripts without spaces, the terms of a name depend on what is written next to it.
+    if subject not in ("", "?", "we") and subject.isascii():
+        named = frozenset(terms(subject))
+    return [named | one for one in held_by_replaced(text)] if replaced else [named]
+
+
+def _by_what_is_held(
+    reader: Reader, hub_id: str, asked: Sequence[str], held: Sequence[frozenset[str]]
+) -> Iterator[tuple[TermQuery, int]]:
+    """What to ask the index for, and how many at most, where it is known what rivals have."""
+    for one in held:
+        # How many passages hold a common word is counted anew each time: no more are asked for.
+        count = min(reader.lexicon(hub_id, tuple(one)).frequency.values())
+        if 0 < count <= _POSTINGS_MAX:
+            # As few as that are all looked at; of more, those that share most words.
+            best: tuple[str, ...] = ()
+            if count > _OF_KIND_MAX:
+                best = _rarest(asked, reader.lexicon(hub_id, tuple(dict.fromkeys(asked))))
+            yield TermQuery(best, tuple((term,) for term in sorted(one))), _OF_KIND_MAX
+
+
+def _by_words(
+    reader: Reader, hub_id: str, words: Sequence[str], kind: Sequence[str]
+) -> Iterator[tuple[TermQuery, int]]:
+    """The same, where that is not known: by what is said."""
+    lexicon = reader.lexicon(hub_id, tuple(dict.fromkeys([*words, *kind])))
+    yield TermQuery(_rarest(words, lexicon)), _CANDIDATES_MAX
+    yield TermQuery(_rarest(kind, lexicon)), _OF_KIND_MAX
 
 
 def _rarest(terms: Sequence[str], lexicon: Lexicon) -> tuple[str, ...]:
     """The terms that the hub has, the rarest first, as far as few enough passages hold them."""
     held, out = 0, []
-    for term in sorted(terms, key=lambda term: lexicon.frequency[term]):
+    for term in sorted(set(terms), key=lambda term: (lexicon.frequency[term], term)):
         held += lexicon.frequency[term]
         if held > _POSTINGS_MAX:
             break

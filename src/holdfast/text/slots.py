@@ -13,16 +13,16 @@ from typing import NamedTuple
 
 from holdfast.text.sameness import words_key
 from holdfast.text.slots_fill import RELATIONS, Relation, Verdict, filled
-from holdfast.text.slots_keys import by_key, has_key
-from holdfast.text.slots_relatives import by_relative, tells_of_relative
-from holdfast.text.slots_values import by_slot, has_slot
+from holdfast.text.slots_keys import by_key, keys_in
+from holdfast.text.slots_relatives import by_relative, relatives_in
+from holdfast.text.slots_values import by_slot, slots_in
 from holdfast.text.slots_wording import (
+    amounts_in,
     by_denial,
     by_number,
     by_state,
-    can_end,
-    has_amount,
-    state_of,
+    ends_in,
+    states_in,
 )
 from holdfast.text.statements import Statement, core_stems, read, turned_around
 
@@ -33,6 +33,7 @@ __all__ = [
     "Verdict",
     "can_replace",
     "compare",
+    "held_by_replaced",
     "is_statement",
     "slot_of",
     "subject_of",
@@ -75,17 +76,23 @@ def slot_of(text: str) -> Slot | None:
     return Slot(said.subject, first.attribute(), value, said.denied or not first.value)
 
 
-@lru_cache(maxsize=1_024)
 def can_replace(text: str) -> bool:
     """Whether there may be anything that a statement takes the place of. Most of what is said fills
     no slot, and need not be compared with anything at all."""
+    return bool(held_by_replaced(text))
+
+
+@lru_cache(maxsize=1_024)
+def held_by_replaced(text: str) -> frozenset[frozenset[str]]:
+    """Index terms by which to find what a statement takes the place of: any such one has all of one
+    of these sets. An empty set tells nothing; where there is no set, there is no such one."""
     if not is_statement(text):
-        return False
+        return frozenset()
     now = read(text)
     if now.subject == "?" or now.supposed or now.past or now.added:
-        return False
-    rules = (has_slot, can_end, state_of, has_amount, has_key, tells_of_relative)
-    return any(rule(now) for rule in rules)
+        return frozenset()
+    rules = (slots_in, ends_in, states_in, amounts_in, keys_in, relatives_in)
+    return frozenset(held for rule in rules for held in rule(now))
 
 
 def subject_of(text: str) -> str:

@@ -10,10 +10,15 @@ from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from holdfast.text.slots_rules import RULES, compiled, without_when
 from holdfast.text.statements import Statement, core_stems, without_helpers
-from holdfast.text.terms import fold
+from holdfast.text.terms import fold, terms
 
 Relation: TypeAlias = Literal["same", "replaces", "contradicts", "unrelated"]
 RELATIONS: tuple[Relation, ...] = get_args(Relation)
+
+
+# What is in a statement by which it may take the place of others: for each such thing, index terms
+# that those others have (see slots.held_by_replaced).
+Held: TypeAlias = list[frozenset[str]]
 
 
 class Verdict(NamedTuple):
@@ -92,6 +97,12 @@ def what_of(text: str) -> str:
     """What a slot is about, as it is compared."""
     folded = re.sub(r"\b(?:the|a|an|my|our|its?|now|for|of|new|current)\b", " ", fold(text))
     return " ".join(core_stems(folded.replace("'s", " "))) or " ".join(folded.split())
+
+
+def index_terms(name: str) -> frozenset[str]:
+    """Index terms that a statement has which is about the same: those of the words that count."""
+    kept = frozenset(what_of(name).split())
+    return frozenset(term for term in kept.intersection(terms(name)) if term.isascii())
 
 
 def _bare(name: str) -> str:

@@ -8,7 +8,15 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from holdfast.text.slots_fill import Relation, Verdict, one_holds_the_other, plain, what_of
+from holdfast.text.slots_fill import (
+    Held,
+    Relation,
+    Verdict,
+    index_terms,
+    one_holds_the_other,
+    plain,
+    what_of,
+)
 from holdfast.text.slots_rules import without_when
 from holdfast.text.statements import Statement
 from holdfast.text.terms import fold
@@ -64,12 +72,15 @@ def by_key(now: Statement, then: Statement) -> Verdict | None:
     return None
 
 
-def has_key(now: Statement) -> bool:
-    """Whether it gives a key a value that may take the place of another."""
+def keys_in(now: Statement) -> Held:
     if now.denied:
-        return False
+        return []
     pairs = (pair for pattern in _PATTERNS if (pair := _pair(pattern, now.body)) is not None)
-    return any(_has_one(one) and one.kind and _change(now, one) == "replaces" for one in pairs)
+    return [
+        index_terms(pair.name)
+        for pair in pairs
+        if _has_one(pair) and pair.kind and _change(now, pair) == "replaces"
+    ]
 
 
 class _Pair(NamedTuple):

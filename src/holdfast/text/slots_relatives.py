@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 
-from holdfast.text.slots_fill import Verdict, filled
+from holdfast.text.slots_fill import Held, Verdict, filled
 from holdfast.text.slots_values import by_slot
 from holdfast.text.statements import Statement
 
@@ -30,10 +30,11 @@ _RELATIVE = (
 _KINDS = frozenset(["residence", "employer", "occupation"])
 
 
-def tells_of_relative(now: Statement) -> bool:
-    """Whether it says of a relative what may have been otherwise before."""
+def relatives_in(now: Statement) -> Held:
     match = re.match(_RELATIVE, now.body) if now.owned else None
-    return match is not None and _tells(now._replace(body=match["does"], owned=False))
+    if match is None or not _tells(now._replace(body=match["does"], owned=False)):
+        return []
+    return [frozenset()]
 
 
 def _tells(said: Statement) -> bool:

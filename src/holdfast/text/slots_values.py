@@ -5,7 +5,15 @@ from __future__ import annotations
 import re
 
 from holdfast.text.places import city_and_country
-from holdfast.text.slots_fill import Filled, Verdict, filled, one_holds_the_other, plain
+from holdfast.text.slots_fill import (
+    Filled,
+    Held,
+    Verdict,
+    filled,
+    index_terms,
+    one_holds_the_other,
+    plain,
+)
 from holdfast.text.statements import Statement, core_stems
 from holdfast.text.terms import fold
 
@@ -30,16 +38,17 @@ def by_slot(now: Statement, then: Statement) -> Verdict | None:
     return weak
 
 
-def has_slot(now: Statement) -> bool:
-    """Whether it fills a slot in which it may take the place of another value."""
-    return any(_may_replace(now, one) for one in filled(now))
+def slots_in(now: Statement) -> Held:
+    return [held for one in filled(now) if (held := _held(now, one)) is not None]
 
 
-def _may_replace(now: Statement, new: Filled) -> bool:
-    if new.kind == "tool":
-        return bool(new.what) and now.begun
-    # What is given does not change, but it may be said to be over.
-    return new.kind != "given" or now.ended or not new.value
+def _held(now: Statement, new: Filled) -> frozenset[str] | None:
+    if new.kind == "switch" or now.ended or not new.value:
+        # What is over has a value of its own, however it was called.
+        return frozenset()
+    if new.kind == "given" or (new.kind == "tool" and not (new.what and now.begun)):
+        return None
+    return index_terms(new.name)
 
 
 def _byfilled(now: Statement, then: Statement, new: Filled, old: Filled) -> Verdict | None:

@@ -8,10 +8,10 @@ import re
 from functools import lru_cache
 
 from holdfast.text.quantities import is_number_word, numbers_in
-from holdfast.text.slots_fill import Verdict, what_of
+from holdfast.text.slots_fill import Held, Verdict, index_terms, what_of
 from holdfast.text.slots_rules import without_when
 from holdfast.text.statements import Statement, core_stems
-from holdfast.text.terms import fold
+from holdfast.text.terms import STOP_WORDS, fold, terms
 
 _LIKES = {"like": "like", "love": "like", "enjoy": "like", "adore": "like"}
 _DISLIKES = frozenset(["hate", "dislik", "detest", "loath"])
@@ -57,16 +57,15 @@ def by_denial(now: Statement, then: Statement) -> Verdict | None:
         return None
     if not denied and len(old) > len(new):
         return None
-    certain = now.ended if denied else now.begun  # see can_end
+    certain = now.ended if denied else now.begun
     said = "it is no longer so" if denied else "it is so again"
     if certain and (set(new) == set(old) or not re.search(_SEVERAL, then.body)):
         return Verdict("replaces", said)
     return Verdict("contradicts", "one denies what the other says")
 
 
-def can_end(now: Statement) -> bool:
-    """Whether it may take the place of one that it denies, or that denies it."""
-    return now.ended or now.begun
+def ends_in(now: Statement) -> Held:
+    return [frozenset()] if now.ended or now.begun else []
 
 
 # States
@@ -82,22 +81,27 @@ _STATE = (
 
 
 @lru_cache(maxsize=1_024)
-def state_of(said: Statement) -> tuple[str, str] | None:
+def _state_of(said: Statement) -> tuple[str, str] | None:
     """What is in which state."""
     match = re.match(_STATE, without_when(f"{said.subject} {said.body}".strip()))
-    return match and (what_of(match["what"]), match["value"].lower())
+    return match and (match["what"], match["value"].lower())
 
 
 def by_state(now: Statement, then: Statement) -> Verdict | None:
     """What is on and was off."""
-    new = state_of(now)
-    old = new and state_of(then)
-    if new is None or old is None or new[0] != old[0]:
+    new = _state_of(now)
+    old = new and _state_of(then)
+    if new is None or old is None or what_of(new[0]) != what_of(old[0]):
         return None
     pair = (new[1], old[1])
     if pair in _STATES or pair[::-1] in _STATES:
         return Verdict("replaces", f"it was {pair[1]} and is {pair[0]}")
     return None
+
+
+def states_in(now: Statement) -> Held:
+    state = _state_of(now)
+    return [] if state is None else [index_terms(state[0])]
 
 
 # Numbers
@@ -139,11 +143,14 @@ def by_number(now: Statement, then: Statement) -> Verdict | None:
     return Verdict("contradicts" if several else "replaces", said)
 
 
-def has_amount(now: Statement) -> bool:
-    """Whether it says how much of something there is."""
+def amounts_in(now: Statement) -> Held:
     tokens = _tokens(now.body)
     numbers = (at for at, word in enumerate(tokens) if re.fullmatch(_NUMBER, word))
-    return any(not _is_name(tokens, at) for at in numbers) and bool(re.match(_PRESENT, now.body))
+    if all(_is_name(tokens, at) for at in numbers) or not re.match(_PRESENT, now.body):
+        return []
+    # A small word may be part of another one where it was said before, as in `don't`.
+    words = (word for word in tokens if word.isascii() and word.isalpha())
+    return [frozenset(term for word in words if word not in STOP_WORDS for term in terms(word))]
 
 
 def _unit(number: str) -> str:

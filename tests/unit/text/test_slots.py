@@ -6,7 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.text.slots import RELATIONS, Slot, can_replace, compare, slot_of, subject_of
+from holdfast.text.slots import (
+    RELATIONS,
+    Slot,
+    can_replace,
+    compare,
+    held_by_replaced,
+    slot_of,
+    subject_of,
+)
+from holdfast.text.terms import terms
 from holdfast.text.wordings import adds_nothing
 from tests.unit.text.slots_table import CONTRADICTS, REPLACES, SAME, UNRELATED
 
@@ -71,6 +80,17 @@ def test_only_what_can_replace_something_ever_does() -> None:
     ]
     assert replaced == []
     assert len(unable) > len(texts) / 4, "it would not be worth asking"
+
+
+def test_what_is_replaced_has_the_terms_it_is_sought_by() -> None:
+    texts = sorted({text for pair in ALL for text in pair})
+    pairs = {*REPLACES, *((new, old) for new in texts[::3] for old in texts[::5])}
+    replaced = [pair for pair in pairs if compare(*pair).relation == "replaces"]
+    assert len(replaced) > len(REPLACES)
+    for new, old in replaced:
+        assert any(held <= set(terms(old)) for held in held_by_replaced(new)), (new, old)
+    telling = [text for text in texts if can_replace(text) and all(held_by_replaced(text))]
+    assert len(telling) > 100, "it would not be worth asking"
 
 
 @pytest.mark.parametrize(
