@@ -115,6 +115,7 @@ def remember_many(
         prepared = _looked(core, hub_id, hub, prepared)
     with core.write(hub_id) as writer:
         require_hub(writer, hub_id, hub)
+        writer.expect(hub_id, _all_of(prepared))
         recorder = Recorder(core, writer, hub_id, "remember", reason=reason)
         results: list[Remembered] = []
         for item in prepared:
@@ -141,6 +142,7 @@ def remember_stream(
         prepared = list(prepare(core, hub_id, hub, batch))
         with core.write(hub_id) as writer:
             require_hub(writer, hub_id, hub)
+            writer.expect(hub_id, _all_of(prepared))
             recorder = Recorder(
                 core,
                 writer,
@@ -165,6 +167,11 @@ def remember_stream(
         yield from flush()
 
 
+def _all_of(prepared: Sequence[Prepared]) -> list[Memory]:
+    """What will be looked for: the memories, and the facts that were found in them."""
+    return [one.memory for item in prepared for one in (item, *item.facts)]
+
+
 def _in_force(writer: Writer, change: Change) -> Change | None:
     """The change set as it stands; None where it was undone, or purged empty, since the last
     batch: what comes now is then a change set of its own."""
@@ -184,6 +191,7 @@ def prepare(core: Core, hub_id: str, hub: str, drafts: Sequence[Draft]) -> Itera
     if core.embedder is not None:
         with core.read() as reader:
             require_hub(reader, hub_id, hub)
+            reader.expect(hub_id, memories)
             known = [_unchanged(reader, *pair) for pair in zip(clean, memories, strict=True)]
     fresh = [memory for memory, there in zip(memories, known, strict=True) if not there]
     indexes = iter(indexed_all(fresh, core))

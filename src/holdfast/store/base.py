@@ -65,6 +65,11 @@ class Reader(Protocol):
         """Those that are not forgotten, oldest first."""
         ...
 
+    def expect(self, hub_id: str, memories: Sequence[Memory]) -> None:
+        """Says that these are about to be looked for, by path, key and hash. Changes no answer: a
+        store that is far away may ask for all of them at once."""
+        ...
+
     def memories_by_id(self, hub_id: str, memory_ids: Sequence[str]) -> dict[str, Memory]: ...
 
     def memories(

@@ -103,6 +103,9 @@ class InMemoryReader:
             if memory.content_hash == content_hash and memory.forgotten_at is None
         ]
 
+    def expect(self, hub_id: str, memories: Sequence[Memory]) -> None:
+        """Everything is at hand already."""
+
     def memories_by_id(self, hub_id: str, memory_ids: Sequence[str]) -> dict[str, Memory]:
         memories = self._hub(hub_id).memories
         return {memory_id: memories[memory_id] for memory_id in memory_ids if memory_id in memories}

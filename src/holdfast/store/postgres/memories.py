@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.clock import from_micros
 from holdfast.domain.hub import Hub, Statistics
@@ -14,12 +14,32 @@ from holdfast.store.postgres import filters, rows
 from holdfast.store.postgres.session import Part
 from holdfast.store.values import first_named
 
+if TYPE_CHECKING:
+    from holdfast.store.postgres.session import Session
+
 # As long as the front of a speaker's name that is indexed (see schema.py).
 _FRONT_CHARS = 200
 
 
+# By what a memory is looked for before it is written, and how many at once are asked for.
+_HASHED = "ARRAY(SELECT hashtextextended(n, 0) FROM unnest(%(names)s::text[]) AS n)"
+_EXPECTED = {
+    "content_hash": "m.content_hash = ANY(%(names)s::text[])",
+    "key": f"m.key_hash = ANY({_HASHED})",
+    "source_path": f"m.path_hash = ANY({_HASHED})",
+}
+# One by one, the first that is found ends the search; that is faster for a few.
+_EXPECTED_FROM = 3
+
+
 class MemoriesReader(Part):
     """The part of the Reader that is about hubs and memories."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        # Hub, field and value of what was looked for and is nowhere. Nobody but a writer of this
+        # very transaction can change that: a reader sees one moment, a writer has its turn.
+        self._absent: set[tuple[str, str, str | None]] = set()
 
     # Hubs
 
@@ -54,7 +74,35 @@ class MemoriesReader(Part):
         found = self._select(hub_id, f" AND m.number = %(number)s{self._seen}", number=number)
         return found[0] if found else None
 
+    def expect(self, hub_id: str, memories: Sequence[Memory]) -> None:
+        """Asks at once which of their paths, keys and hashes are nowhere: mostly, nearly all."""
+        if len(memories) < _EXPECTED_FROM:
+            return
+        hub = self._session.hub(hub_id)
+        for name, is_one in _EXPECTED.items():
+            asked = {value for memory in memories if (value := getattr(memory, name)) is not None}
+            if not asked:
+                continue
+            found = self._session.all(
+                f"SELECT m.{name} FROM memories m WHERE m.hub_id = %(hub)s AND {is_one}"
+                " AND m.forgotten_at IS NULL",
+                hub=hub,
+                names=sorted(asked),
+            )
+            absent = asked.difference(row[0] for row in found)
+            self._absent.update((hub_id, name, value) for value in absent)
+
+    def _is_absent(self, hub_id: str, name: str, value: str) -> bool:
+        return (hub_id, name, value) in self._absent
+
+    def _note_present(self, memory: Memory) -> None:
+        """A writer has made it, or given it other names."""
+        for name in _EXPECTED if self._absent else ():
+            self._absent.discard((memory.hub_id, name, getattr(memory, name)))
+
     def memory_by_key(self, hub_id: str, key: str, *, audience: str | None = None) -> Memory | None:
+        if self._is_absent(hub_id, "key", key):
+            return None
         found = self._select(
             hub_id,
             " AND m.key_hash = hashtextextended(%(key)s, 0) AND m.key = %(key)s"
@@ -66,6 +114,8 @@ class MemoriesReader(Part):
     def memory_by_path(
         self, hub_id: str, source_path: str, *, audience: str | None = None
     ) -> Memory | None:
+        if self._is_absent(hub_id, "source_path", source_path):
+            return None
         found = self._select(
             hub_id,
             " AND m.path_hash = hashtextextended(%(path)s, 0) AND m.source_path = %(path)s"
@@ -75,6 +125,8 @@ class MemoriesReader(Part):
         return first_named(found, audience)
 
     def memories_by_hash(self, hub_id: str, content_hash: str) -> list[Memory]:
+        if self._is_absent(hub_id, "content_hash", content_hash):
+            return []
         return self._select(
             hub_id,
             f" AND m.content_hash = %(hash)s AND m.forgotten_at IS NULL{self._seen}"

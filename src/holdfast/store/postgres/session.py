@@ -11,6 +11,9 @@ from contextlib import contextmanager
 from itertools import count
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from psycopg import DataError
+from psycopg.errors import CharacterNotInRepertoire
+
 from holdfast.errors import DeadlineExceeded
 from holdfast.store.postgres.faults import passed_over
 from holdfast.store.postgres.filters import SEEN, viewer_values
@@ -87,10 +90,15 @@ class Session:
     def copy(self, sql: str, types: Sequence[str], many: Iterable[Sequence[Any]]) -> None:
         """A COPY from here, of rows with these types."""
         self._before(sql)
-        with self.connection.cursor() as cursor, cursor.copy(sql) as copy:
-            copy.set_types(types)
-            for row in many:
-                copy.write_row(row)
+        try:
+            with self.connection.cursor() as cursor, cursor.copy(sql) as copy:
+                copy.set_types(types)
+                for row in many:
+                    copy.write_row(row)
+        except CharacterNotInRepertoire:
+            # All that a text of ours can hold and one of the server's cannot. In a statement, the
+            # driver itself refuses it; in a COPY it does not look.
+            raise DataError("a text holds a NUL") from None
 
     def release(self) -> None:
         """Sends what waits. Where that fails, nothing else is sent: rows would be missing."""

@@ -92,10 +92,12 @@ class PostgresWriter(IndexWriter, RecordsWriter):
         hub = self._own(memory.hub_id)
         self._waiting.memories.append((hub, *rows.memory_to_row(memory)))
         self._new[hub, memory.id] = memory.number
+        self._note_present(memory)
         self._bare.add((hub, memory.id))
         self._hold(len(memory.content))
 
     def set_memory(self, memory: Memory) -> None:
+        self._note_present(memory)
         changed = self._session.put(
             rows.UPDATE_MEMORY, (*rows.memory_to_row(memory), self._own(memory.hub_id), memory.id)
         )

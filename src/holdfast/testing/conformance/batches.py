@@ -9,7 +9,7 @@ import pytest
 from holdfast.domain.change import Change, Receipt
 from holdfast.domain.memory import Memory
 from holdfast.errors import HoldfastError, StoreError
-from holdfast.store.base import Store, Writer
+from holdfast.store.base import Reader, Store, Writer
 from holdfast.store.values import VectorRow
 from holdfast.testing.conformance.base import (
     HUB,
@@ -152,6 +152,40 @@ class Batches(StoreCase):
             committed = observe(reader, HUB, [make_memory(1, "shared words")])
         assert differences(seen, committed) == {}
         assert committed["statistics"].memories == 1
+
+    def test_saying_what_will_be_looked_for_changes_no_answer(self, store: Store) -> None:
+        """By a reader and by a writer, which goes on to make some of it."""
+        named = {"key": "a key", "source_path": "a path"}
+        there = [make_memory(1), make_memory(2, **named)]
+        coming = [make_memory(3), make_memory(4, key="coming"), make_memory(5, source_path="new")]
+        with store.write() as writer:
+            for memory in there:
+                put(writer, memory)
+
+        def look(reader: Reader) -> list[object]:
+            return [
+                (
+                    reader.memories_by_hash(HUB, one.content_hash),
+                    one.key is not None and reader.memory_by_key(HUB, one.key),
+                    one.source_path is not None and reader.memory_by_path(HUB, one.source_path),
+                )
+                for one in (*there, *coming)
+            ]
+
+        with store.read() as reader:
+            before = look(reader)
+            reader.expect(HUB, [*there, *coming])
+            assert look(reader) == before
+        with store.write() as writer:
+            writer.expect(HUB, [*there, *coming])
+            assert look(writer) == before
+            put(writer, coming[0])
+            put(writer, coming[1])
+            # An old one may get a name that was looked for.
+            revise(writer, there[0], "chg_new", at(50), source_path="new")
+            inside = look(writer)
+        with store.read() as reader:
+            assert look(reader) == inside != before
 
     def test_a_write_inside_a_write_is_refused_and_harms_neither(self, store: Store) -> None:
         with store.write() as writer:
