@@ -219,8 +219,9 @@ def migrate_store(url: str, *, told: Callable[[str], None]) -> Prepared:
     return migrate(url, told=told)
 
 
-def index_store(url: str) -> Iterator[Indexed]:
-    """Builds the server's own index of the vectors of large hubs, one hub after the other."""
+def index_store(url: str, *, memory: str = "") -> Iterator[Indexed]:
+    """Builds the server's own index of the vectors of large hubs, one hub after the other; the
+    server may take so much memory for it."""
     if not url.startswith(("postgresql:", "postgres:")):
         raise InvalidInput(
             "Only a PostgreSQL server keeps an index of vectors; here they are scanned.",
@@ -232,7 +233,7 @@ def index_store(url: str) -> Iterator[Indexed]:
 
     store = PostgresStore(url)
     try:
-        yield from build(store)
+        yield from build(store, memory=memory)
     finally:
         store.close()
 

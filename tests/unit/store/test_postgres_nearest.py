@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pytest
 
 from holdfast.embed.base import quantise
-from holdfast.errors import StoreError, StoreReadOnly
+from holdfast.errors import InvalidInput, StoreError, StoreReadOnly
 from holdfast.recall.vector import VectorCache
 from holdfast.store.values import Capability, VectorRow
 from tests.postgres_server import ROLE, databases
@@ -191,8 +191,9 @@ def _names(reader: object, question: Matrix) -> list[int]:
 
 
 def test_who_owns_nothing_is_told_who_makes_the_index(store: PostgresStore) -> None:
-    with pytest.raises(StoreReadOnly, match="may not"):
-        nearest._make_index(store, 99, _LENGTH)
+    with pytest.raises(StoreReadOnly, match="may not") as caught:
+        list(nearest.build(store, index_from=1))
+    assert "owner" in caught.value.hint
 
 
 def test_without_pgvector_it_is_told_how_to_get_it(
@@ -205,7 +206,13 @@ def test_without_pgvector_it_is_told_how_to_get_it(
     assert "CREATE EXTENSION vector" in caught.value.hint
 
 
-def test_dropping_what_is_derived_empties_the_index(urls: tuple[str, str]) -> None:
+def test_each_hub_has_an_index_of_its_own(urls: tuple[str, str]) -> None:
+    assert len(_indexes(urls[0])) == 2
+
+
+def test_dropping_what_is_derived_empties_the_index_and_it_is_made_anew(
+    urls: tuple[str, str],
+) -> None:
     store = PostgresStore(urls[0])
     with store.write() as writer:
         writer.drop_derived()
@@ -213,4 +220,30 @@ def test_dropping_what_is_derived_empties_the_index(urls: tuple[str, str]) -> No
     with store.read() as reader:
         reader._session.hub("hub_large")
         assert reader._session.value("SELECT count(*) FROM embeddings") == 0
+    rng = np.random.default_rng(13)
+    vectors = quantise(_unit(rng, 120))
+    with store.write(hub="hub_middle") as writer:
+        for number, vector in enumerate(vectors, 2_001):
+            put(writer, make_memory(number, hub_id="hub_middle"), [[vector]])
+    found = list(nearest.build(store, index_from=_INDEX_FROM, memory="64MB"))
+    assert [(one.hub, one.vectors) for one in found] == [("middle", 120)]
+    # That of the other hub, which has no vectors any more, is gone.
+    assert len(_indexes(urls[0])) == 1
+    question = _unit(rng, 1)[0]
+    assert _asked(store, "hub_middle", question)[0] == _exact(store, "hub_middle", question)[0]
     store.close()
+
+
+def test_an_amount_of_memory_that_is_none_is_refused(store: PostgresStore) -> None:
+    with pytest.raises(InvalidInput, match="no amount of memory"):
+        list(nearest.build(store, memory="2GB; DROP TABLE hubs"))
+
+
+def _indexes(url: str) -> list[str]:
+    import psycopg
+
+    with psycopg.connect(url) as connection:
+        found = connection.execute(
+            "SELECT indexname FROM pg_indexes WHERE indexname LIKE 'embeddings\\_hub\\_%'"
+        ).fetchall()
+    return [row[0] for row in found]

@@ -69,12 +69,18 @@ def _migrate(call: Call, args: Namespace) -> None:
 
 def _index_options(parser: Parser) -> None:
     parser.add_argument("--url", metavar="URL", help="which database; else store.url")
+    parser.add_argument(
+        "--memory",
+        metavar="SIZE",
+        default="",
+        help="what the server may take for it, as 2GB; else what it is set to",
+    )
 
 
 def _index(call: Call, args: Namespace) -> None:
     from holdfast.wiring import index_store, store_url
 
-    made = list(index_store(args.url or store_url(call.home, call.settings)))
+    made = list(index_store(args.url or store_url(call.home, call.settings), memory=args.memory))
     if call.out.json:
         call.out.value([one._asdict() for one in made])
         return

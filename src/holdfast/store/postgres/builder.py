@@ -70,7 +70,7 @@ class Builder:
         step = one.step
         try:
             if isinstance(step, Index):
-                self._build(step)
+                self.build(step)
             elif isinstance(step, Check):
                 self._look_up(step)
             else:
@@ -85,7 +85,8 @@ class Builder:
 
     # Indexes
 
-    def _build(self, index: Index) -> None:
+    def build(self, index: Index) -> None:
+        """Builds an index of a table, or of one of its parts, unless it is there."""
         table = f"{SCHEMA}.{index.table}"
         parts = [] if self._citus else self._parts(index.table)
         if not parts:

@@ -1,20 +1,27 @@
-"""An index of the vectors of large hubs, kept by the server (pgvector, HNSW).
+"""An index of the vectors of each large hub, kept by the server (pgvector, HNSW).
 
 The blobs in `vectors` stay the truth. Below INDEX_FROM vectors a hub is scanned exactly by whoever
 asks, and has no rows here. Above it, its vectors stand in `embeddings` a second time, and the index
 names those worth measuring. Made by `holdfast store index`, in small steps beside readers and
 writers; after that, writers keep it up to date.
+
+An index belongs to one hub: in one that many share, the nearest are mostly other hubs', and have to
+be passed over one by one.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import psycopg
-
-from holdfast.errors import StoreError
+from holdfast.errors import InvalidInput, StoreBusy, StoreError, StoreReadOnly
+from holdfast.store.postgres.alone import holding
+from holdfast.store.postgres.builder import Builder
+from holdfast.store.postgres.connections import LOCK_CLASS, Connection, connect
+from holdfast.store.postgres.faults import translated
 from holdfast.store.postgres.schema import EMBEDDINGS, SCHEMA, table_statements
+from holdfast.store.postgres.steps import Index
 
 if TYPE_CHECKING:
     from holdfast.store.postgres.session import Session
@@ -23,17 +30,25 @@ if TYPE_CHECKING:
 # An exact scan of so many vectors of 384 dimensions takes about two milliseconds where they are in
 # memory; what that memory costs each process is what an index saves.
 INDEX_FROM = 20_000
-# Vectors added to the index in one transaction; the hub's writers wait for about a second.
-_STEP = 1_000
+# Passages whose vectors are added in one transaction; the hub's writers wait for a quarter of a
+# second. There is no index yet at this time: adding to one is ten times slower than building it.
+_STEP = 2_000
 _SCALE_BYTES = 4
 # More dimensions than an index of half-precision vectors takes.
 _DIMENSIONS_MAX = 4_000
 _MAKING = 2
+# One process at a time builds.
+_INDEXING = 4
+_MEMORY = re.compile(r"[1-9][0-9]{0,6}(kB|MB|GB)")
 
 # A blob is a scale and then one byte a number, from -128 to 127.
 _EMBEDDING = (
     "(SELECT array_agg(((get_byte(v.vector, i) # 128) - 128)::real ORDER BY i)"
     f" FROM generate_series({_SCALE_BYTES}, octet_length(v.vector) - 1) AS i)::halfvec"
+)
+_CONVERTED = (
+    f"SELECT v.hub_id, v.model, v.passage, v.window_no, {_EMBEDDING} FROM vectors v"
+    " WHERE v.hub_id = %s AND v.model = %s AND octet_length(v.vector) = %s"
 )
 
 
@@ -48,12 +63,10 @@ class Indexed(NamedTuple):
 def copy(session: Session, hub: int, model: int, length: int, passages: Sequence[int]) -> None:
     """Adds the vectors of these passages to the index; those of another length do not fit it."""
     session.put(
-        "INSERT INTO embeddings (hub_id, model, passage, window_no, embedding)"
-        f" SELECT v.hub_id, v.model, v.passage, v.window_no, {_EMBEDDING} FROM vectors v"
-        " WHERE v.hub_id = %s AND v.model = %s AND v.passage = ANY(%s::bigint[])"
-        " AND octet_length(v.vector) = %s ON CONFLICT (hub_id, model, passage, window_no)"
-        " DO NOTHING",
-        (hub, model, list(passages), length + _SCALE_BYTES),
+        f"INSERT INTO embeddings (hub_id, model, passage, window_no, embedding) {_CONVERTED}"
+        " AND v.passage = ANY(%s::bigint[])"
+        " ON CONFLICT (hub_id, model, passage, window_no) DO NOTHING",
+        (hub, model, length + _SCALE_BYTES, list(passages)),
     )
 
 
@@ -64,68 +77,187 @@ def forget(session: Session, hub: int) -> None:
         session.put("DELETE FROM embeddings WHERE hub_id = %s", (hub,))
 
 
-def build(store: PostgresStore, *, index_from: int = INDEX_FROM) -> Iterator[Indexed]:
-    """Puts every hub that is large enough into the index, step by step."""
+def build(
+    store: PostgresStore, *, index_from: int = INDEX_FROM, memory: str = ""
+) -> Iterator[Indexed]:
+    """Gives every hub that is large enough its index, one after the other. `memory` is what the
+    server may take for it ('2GB'), where that is not what it is set to."""
+    if memory and not _MEMORY.fullmatch(memory):
+        raise InvalidInput(f"`{memory}` is no amount of memory.", hint="Write it as 512MB or 2GB.")
     _make_table(store)
-    with store.read() as reader:
-        hubs = reader.hubs()
-    for hub in hubs:
-        with store.read() as reader:
-            due = reader._session.all(
-                "SELECT t.model, o.name FROM vector_totals t JOIN models o ON o.model = t.model"
-                " WHERE t.hub_id = %(hub)s AND t.size >= %(least)s AND t.indexed = 0"
-                " ORDER BY t.model",
-                hub=reader._session.hub(hub.id),
-                least=index_from,
+    with (
+        translated(store.address),
+        connect(store._url) as connection,
+        connect(store._url) as guard,
+        holding(guard, LOCK_CLASS, _INDEXING) as mine,
+    ):
+        if not mine:
+            raise StoreBusy(
+                f"Another process builds the index of vectors in {store.address}.",
+                hint="Wait until it is done.",
             )
-        for model, name in due:
-            length = _length(store, hub.id, model)
-            if 0 < length <= _DIMENSIONS_MAX:
-                _make_index(store, model, length)
-                yield Indexed(hub.name, name, _fill(store, hub.id, model, length))
+        _refuse_who_may_not(connection, store.address)
+        connection.execute(f"SET search_path = {store._search_path}")
+        connection.execute("SET statement_timeout = 0; SET lock_timeout = 0")
+        if memory:
+            connection.execute("SELECT set_config('maintenance_work_mem', %s, false)", (memory,))
+        due, kept = _due(store, index_from)
+        _drop_unused(connection, kept)
+        builder = Builder(connection, store.address, citus=store.offered.citus, told=_untold)
+        for one in due:
+            _fill(store, one)
+            builder.build(_index(store, one))
+            yield Indexed(one.name, one.model_name, _finish(store, one))
 
 
-def _fill(store: PostgresStore, hub_id: str, model: int, length: int) -> int:
-    """Adds what is missing, a step at a time; the last step says that all of it is there."""
+def _refuse_who_may_not(connection: Connection, address: str) -> None:
+    row = connection.execute(
+        "SELECT pg_has_role(c.relowner, 'USAGE') FROM pg_class c WHERE c.oid = %s::regclass",
+        (f"{SCHEMA}.{EMBEDDINGS.name}",),
+    ).fetchone()
+    if row is None or not row[0]:
+        raise StoreReadOnly(
+            f"This role may not build an index in {address}.",
+            hint="Let the owner of the schema run `holdfast store index`.",
+        )
+
+
+def _untold(_: str) -> None:
+    """What is done is told when it is done."""
+
+
+class _Due(NamedTuple):
+    """A hub that is large enough, its number, and a model that it has vectors of."""
+
+    hub_id: str
+    name: str
+    hub: int
+    model: int
+    model_name: str
+    length: int
+
+    @property
+    def index_name(self) -> str:
+        return _index_name(self.hub, self.model, self.length)
+
+
+def _index_name(hub: int, model: int, length: int) -> str:
+    return f"{EMBEDDINGS.name}_hub_{hub}_{model}_{length}"
+
+
+def _due(store: PostgresStore, index_from: int) -> tuple[list[_Due], set[str]]:
+    """Those that want an index, and the names of the indexes that others have."""
+    due: list[_Due] = []
+    kept: set[str] = set()
+    with store.read() as reader:
+        session = reader._session
+        for hub in reader.hubs():
+            number = session.hub(hub.id)
+            for model, name, size, indexed in session.all(
+                "SELECT t.model, o.name, t.size, t.indexed FROM vector_totals t"
+                " JOIN models o ON o.model = t.model WHERE t.hub_id = %(hub)s ORDER BY t.model",
+                hub=number,
+            ):
+                if indexed:
+                    kept.add(_index_name(number, model, indexed))
+                elif size >= index_from:
+                    length = _length(session, number, model)
+                    if 0 < length <= _DIMENSIONS_MAX:
+                        due.append(_Due(hub.id, hub.name, number, model, name, length))
+    return due, kept
+
+
+def _length(session: Session, hub: int, model: int) -> int:
+    """How long the vectors are: most of them, should a model have been swapped behind its name."""
+    found = session.value(
+        "SELECT octet_length(v.vector) FROM vectors v WHERE v.hub_id = %(hub)s"
+        " AND v.model = %(model)s GROUP BY 1 ORDER BY count(*) DESC LIMIT 1",
+        hub=hub,
+        model=model,
+    )
+    return (found or 0) - _SCALE_BYTES
+
+
+def _fill(store: PostgresStore, one: _Due) -> None:
+    """Adds what is missing, a step at a time."""
+    last = 0
     while True:
-        with store.write(hub=hub_id) as writer:
+        with store.write(hub=one.hub_id) as writer:
             session = writer._session
-            hub = session.hub(hub_id)
             missing = session.all(
                 "SELECT DISTINCT v.passage FROM vectors v WHERE v.hub_id = %(hub)s"
-                " AND v.model = %(model)s AND octet_length(v.vector) = %(bytes)s AND NOT EXISTS"
+                " AND v.model = %(model)s AND v.passage > %(last)s"
+                " AND octet_length(v.vector) = %(bytes)s AND NOT EXISTS"
                 " (SELECT 1 FROM embeddings e WHERE e.hub_id = %(hub)s AND e.model = %(model)s"
                 " AND e.passage = v.passage AND e.window_no = v.window_no)"
                 " ORDER BY v.passage LIMIT %(step)s",
-                hub=hub,
-                model=model,
-                bytes=length + _SCALE_BYTES,
+                hub=one.hub,
+                model=one.model,
+                last=last,
+                bytes=one.length + _SCALE_BYTES,
                 step=_STEP,
             )
-            copy(session, hub, model, length, [row[0] for row in missing])
-            if len(missing) == _STEP:
-                continue
-            return int(
-                session.value(
-                    "UPDATE vector_totals SET indexed = %(length)s WHERE hub_id = %(hub)s"
-                    " AND model = %(model)s RETURNING size",
-                    length=length,
-                    hub=hub,
-                    model=model,
-                )
-            )
+            copy(session, one.hub, one.model, one.length, [row[0] for row in missing])
+        if len(missing) < _STEP:
+            return
+        last = missing[-1][0]
 
 
-def _length(store: PostgresStore, hub_id: str, model: int) -> int:
-    """How long the vectors are: most of them, should a model have been swapped behind its name."""
+def _index(store: PostgresStore, one: _Due) -> Index:
+    """The hub's index, on the part of the table that the hub is in."""
     with store.read() as reader:
-        found = reader._session.value(
-            "SELECT octet_length(v.vector) FROM vectors v WHERE v.hub_id = %(hub)s"
-            " AND v.model = %(model)s GROUP BY 1 ORDER BY count(*) DESC LIMIT 1",
-            hub=reader._session.hub(hub_id),
-            model=model,
+        reader._session.hub(one.hub_id)
+        part = reader._session.value(
+            "SELECT e.tableoid::regclass::text FROM embeddings e WHERE e.hub_id = %(hub)s LIMIT 1",
+            hub=one.hub,
         )
-    return (found or 0) - _SCALE_BYTES
+    table = EMBEDDINGS.name if store.offered.citus else part.rpartition(".")[2]
+    return Index(
+        one.index_name,
+        table,
+        f"USING hnsw ((embedding::halfvec({one.length})) halfvec_cosine_ops)"
+        f" WHERE hub_id = {one.hub}::bigint AND model = {one.model}",
+    )
+
+
+def _finish(store: PostgresStore, one: _Due) -> int:
+    """Makes up for what came and went in the meantime, and says that all of it is there: in the
+    hub's turn, which takes about a second for a million."""
+    with store.write(hub=one.hub_id) as writer:
+        session = writer._session
+        session.put(
+            "DELETE FROM embeddings e WHERE e.hub_id = %s AND e.model = %s AND NOT EXISTS"
+            " (SELECT 1 FROM vectors v WHERE v.hub_id = e.hub_id AND v.model = e.model"
+            " AND v.passage = e.passage AND v.window_no = e.window_no)",
+            (one.hub, one.model),
+        )
+        session.put(
+            f"INSERT INTO embeddings (hub_id, model, passage, window_no, embedding) {_CONVERTED}"
+            " AND NOT EXISTS (SELECT 1 FROM embeddings e WHERE e.hub_id = v.hub_id"
+            " AND e.model = v.model AND e.passage = v.passage AND e.window_no = v.window_no)",
+            (one.hub, one.model, one.length + _SCALE_BYTES),
+        )
+        return int(
+            session.value(
+                "UPDATE vector_totals SET indexed = %(length)s WHERE hub_id = %(hub)s"
+                " AND model = %(model)s RETURNING size",
+                length=one.length,
+                hub=one.hub,
+                model=one.model,
+            )
+        )
+
+
+def _drop_unused(connection: Connection, kept: set[str]) -> None:
+    """Takes away the indexes of hubs that are gone, or whose vectors were made anew."""
+    found = connection.execute(
+        "SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
+        " WHERE n.nspname = %s AND c.relkind IN ('i', 'I') AND starts_with(c.relname, %s)",
+        (SCHEMA, f"{EMBEDDINGS.name}_hub_"),
+    ).fetchall()
+    for (name,) in found:
+        if name not in kept:
+            connection.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {SCHEMA}.{name}")
 
 
 def _make_table(store: PostgresStore) -> None:
@@ -135,24 +267,11 @@ def _make_table(store: PostgresStore) -> None:
             hint="A superuser runs `CREATE EXTENSION vector`; then open the store again.",
         )
     with store.owning(_MAKING) as connection:
-        if not _there(connection, EMBEDDINGS.name):
+        row = connection.execute(
+            "SELECT to_regclass(%s)", (f"{SCHEMA}.{EMBEDDINGS.name}",)
+        ).fetchone()
+        if row is None or row[0] is None:
             for statement in table_statements(
                 EMBEDDINGS, partitions=store.offered.partitions, citus=store.offered.citus
             ):
                 connection.execute(statement)
-
-
-def _make_index(store: PostgresStore, model: int, length: int) -> None:
-    """The index of one model's vectors. Made before its rows come, so that nobody waits for it."""
-    name = f"embeddings_{model}_{length}"
-    with store.owning(_MAKING) as connection:
-        if not _there(connection, name):
-            connection.execute(
-                f"CREATE INDEX {name} ON embeddings USING hnsw"
-                f" ((embedding::halfvec({length})) halfvec_cosine_ops) WHERE model = {model}"
-            )
-
-
-def _there(connection: psycopg.Connection[Any], name: str) -> bool:
-    row = connection.execute("SELECT to_regclass(%s)", (f"{SCHEMA}.{name}",)).fetchone()
-    return row is not None and row[0] is not None
