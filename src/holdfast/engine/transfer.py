@@ -29,7 +29,7 @@ from holdfast.engine.ahead import ahead
 from holdfast.engine.core import Core, require_hub
 from holdfast.engine.drafts import clean_fields
 from holdfast.engine.embedding import embed_hub
-from holdfast.engine.history import entries_seen, with_reason_seen
+from holdfast.engine.history import Reasons, entries_seen
 from holdfast.engine.passages import Indexed, indexed_all
 from holdfast.errors import AlreadyExists, HoldfastError, InvalidInput
 from holdfast.text.normalise import (
@@ -88,8 +88,9 @@ def _lines(core: Core, reader: Reader, hub: Hub) -> Iterator[dict[str, Any]]:
         if len(batch) < _BATCH:
             break
         after = (batch[-1].number, batch[-1].number)
+    reasons = Reasons(core, reader)
     for change in reader.scan_changes(hub.id):
-        told = with_reason_seen(core, reader, change)
+        told = reasons.seen(change)
         plain = {**told._asdict(), "at": to_text(change.at)}
         del plain["hub_id"]
         yield {"type": "change", **plain}
@@ -150,10 +151,10 @@ def import_hub(
     bytes_max = core.settings["content.bytes_max"]
     try:
         done = highest = 0
-        for ready in ahead(lambda batch: _made_ready(batch, hub, bytes_max), _batches(incoming)):
+        batches = _batches(_beating(core, hub, incoming))
+        for ready in ahead(lambda batch: _made_ready(batch, hub, bytes_max), batches):
             with core.write(hub.id) as writer:
                 require_hub(writer, hub.id, hub.name)
-                writer.set_hub_state(hub.id, "importing", _pulse(core))
                 highest = max(highest, _write(writer, hub, ready))
             done += len(ready.values)
             if progress is not None:
@@ -256,15 +257,28 @@ def _begin(core: Core, header: _Line, name: str | None) -> Hub:
     return hub
 
 
-# An import that wrote nothing for this long is taken to be broken off. A batch takes seconds; a
-# file that comes through a pipe from elsewhere may take minutes.
+# An import that was not heard of for this long is taken to be broken off. It says that it is still
+# there far more often; a line of a file that comes through a pipe from elsewhere may take minutes.
 PULSE_S = 600
+_BEAT_S = 30
 
 
 def _pulse(core: Core) -> int:
     """The time in seconds. No number is given out in a hub that is being imported, so until the
     import is complete its count of numbers says when it last wrote."""
     return to_micros(core.now()) // 1_000_000
+
+
+def _beating(core: Core, hub: Hub, lines: Iterator[_Line]) -> Iterator[_Line]:
+    """The lines; notes now and then, between two of them, that the import goes on."""
+    last = _pulse(core)
+    for line in lines:
+        if abs(_pulse(core) - last) >= _BEAT_S:
+            last = _pulse(core)
+            with core.write(hub.id) as writer:
+                require_hub(writer, hub.id, hub.name)
+                writer.set_hub_state(hub.id, "importing", last)
+        yield line
 
 
 def seems_running(core: Core, hub: Hub) -> bool:
