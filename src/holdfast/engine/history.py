@@ -58,12 +58,8 @@ def entries_seen(core: Core, reader: Reader, memory: Memory) -> list[Entry]:
 
 def _entries(reader: Reader, memory: Memory) -> list[Entry]:
     revisions = reader.revisions(memory.hub_id, memory.id)
-    changes: dict[str, Change] = {}
-    for revision in revisions:
-        change = reader.change(memory.hub_id, revision.change_id)
-        if change is not None:
-            changes[change.id] = change
-    return entries(memory, revisions, changes)
+    wanted = dict.fromkeys(revision.change_id for revision in revisions)
+    return entries(memory, revisions, reader.changes_by_id(memory.hub_id, list(wanted)))
 
 
 def diff(
@@ -124,8 +120,9 @@ def states_as_of(core: Core, reader: Reader, hub_id: str, at: datetime) -> dict[
     """
     changed = reader.changed_after(hub_id, at)
     heads = reader.memories_by_id(hub_id, changed)
+    revisions = reader.revisions_by_memory(hub_id, list(heads))
     then = {
-        memory_id: as_of(head, reader.revisions(hub_id, memory_id), at)
+        memory_id: as_of(head, revisions.get(memory_id, ()), at)
         for memory_id, head in heads.items()
     }
     return {
@@ -316,21 +313,37 @@ def changes(
             # An empty list would say that there is nothing older.
             _known(reader, hub_id, hub, before)
         found = reader.changes(hub_id, limit=limit, before=before)
-        return [with_reason_seen(core, reader, change) for change in found]
+        reasons = Reasons(core, reader)
+        return [reasons.seen(change) for change in found]
 
 
-def with_reason_seen(core: Core, reader: Reader, change: Change) -> Change:
-    """The change set, without its reason where nothing that it changed was seen then: a reason may
-    say as much as what was private at the time."""
-    if not change.reason or core.viewer is None or change.actor == core.viewer.actor:
-        return change
-    for revision in reader.revisions_of(change.hub_id, change.id):
-        memory = reader.memory(change.hub_id, revision.memory_id)
-        if memory is not None and any(
-            entry.change.id == change.id for entry in entries_seen(core, reader, memory)
-        ):
+class Reasons:
+    """What somebody is told of why changes were made. The history of each memory is looked at once,
+    however many change sets touched it."""
+
+    def __init__(self, core: Core, reader: Reader) -> None:
+        self._core, self._reader = core, reader
+        self._seen: dict[str, frozenset[str]] = {}
+
+    def seen(self, change: Change) -> Change:
+        """The change set, without its reason where nothing that it changed was seen then: a reason
+        may say as much as what was private at the time."""
+        viewer = self._core.viewer
+        if not change.reason or viewer is None or change.actor == viewer.actor:
             return change
-    return change._replace(reason="")
+        for revision in self._reader.revisions_of(change.hub_id, change.id):
+            if change.id in self._changes_seen(change.hub_id, revision.memory_id):
+                return change
+        return change._replace(reason="")
+
+    def _changes_seen(self, hub_id: str, memory_id: str) -> frozenset[str]:
+        found = self._seen.get(memory_id)
+        if found is None:
+            memory = self._reader.memory(hub_id, memory_id)
+            history = () if memory is None else entries_seen(self._core, self._reader, memory)
+            found = frozenset(entry.change.id for entry in history)
+            self._seen[memory_id] = found
+        return found
 
 
 def plain_diff(differences: list[FieldDiff]) -> list[dict[str, Any]]:

@@ -199,6 +199,10 @@ class InMemoryReader:
     def change(self, hub_id: str, change_id: str) -> Change | None:
         return self._hub(hub_id).changes.get(change_id)
 
+    def changes_by_id(self, hub_id: str, change_ids: Sequence[str]) -> dict[str, Change]:
+        changes = self._hub(hub_id).changes
+        return {one: changes[one] for one in change_ids if one in changes}
+
     def last_undoable(self, hub_id: str) -> Change | None:
         for change in reversed(self._hub(hub_id).changes.values()):
             if change.undoes is None and change.undone_by is None:
@@ -207,6 +211,12 @@ class InMemoryReader:
 
     def revisions(self, hub_id: str, memory_id: str) -> list[Revision]:
         return [r for r in self._hub(hub_id).revisions if r.memory_id == memory_id]
+
+    def revisions_by_memory(
+        self, hub_id: str, memory_ids: Sequence[str]
+    ) -> dict[str, list[Revision]]:
+        found = {one: self.revisions(hub_id, one) for one in memory_ids}
+        return {one: revisions for one, revisions in found.items() if revisions}
 
     def revisions_of(self, hub_id: str, change_id: str) -> list[Revision]:
         return [r for r in self._hub(hub_id).revisions if r.change_id == change_id]

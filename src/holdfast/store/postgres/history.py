@@ -43,6 +43,12 @@ class HistoryReader(MemoriesReader):
         found = self._changes(hub_id, " AND c.id = %(id)s", id=change_id)
         return found[0] if found else None
 
+    def changes_by_id(self, hub_id: str, change_ids: Sequence[str]) -> dict[str, Change]:
+        if not change_ids:
+            return {}
+        found = self._changes(hub_id, " AND c.id = ANY(%(ids)s)", ids=list(change_ids))
+        return {change.id: change for change in found}
+
     def last_undoable(self, hub_id: str) -> Change | None:
         undoable = " AND c.undoes IS NULL AND c.undone_by IS NULL ORDER BY c.place DESC LIMIT 1"
         found = self._changes(hub_id, undoable)
@@ -60,6 +66,16 @@ class HistoryReader(MemoriesReader):
         return self._revisions(
             hub_id, f" AND m.id = %(id)s{self._seen} ORDER BY r.version", id=memory_id
         )
+
+    def revisions_by_memory(
+        self, hub_id: str, memory_ids: Sequence[str]
+    ) -> dict[str, list[Revision]]:
+        found: dict[str, list[Revision]] = {}
+        if memory_ids:
+            wanted = f" AND m.id = ANY(%(ids)s){self._seen} ORDER BY r.version"
+            for revision in self._revisions(hub_id, wanted, ids=list(memory_ids)):
+                found.setdefault(revision.memory_id, []).append(revision)
+        return found
 
     def revisions_of(self, hub_id: str, change_id: str) -> list[Revision]:
         return self._revisions(

@@ -291,6 +291,10 @@ class SqliteReader(RecordsReader):
     def change(self, hub_id: str, change_id: str) -> Change | None:
         return self._change(hub_id, "id = ?", change_id)
 
+    def changes_by_id(self, hub_id: str, change_ids: Sequence[str]) -> dict[str, Change]:
+        found = {one: self.change(hub_id, one) for one in change_ids}
+        return {one: change for one, change in found.items() if change is not None}
+
     def last_undoable(self, hub_id: str) -> Change | None:
         return self._change(hub_id, "undoes IS NULL AND undone_by IS NULL ORDER BY pk DESC LIMIT 1")
 
@@ -302,6 +306,13 @@ class SqliteReader(RecordsReader):
             (hub, memory_id),
         )
         return [shared.revision_from_row(row) for row in found]
+
+    def revisions_by_memory(
+        self, hub_id: str, memory_ids: Sequence[str]
+    ) -> dict[str, list[Revision]]:
+        # One at a time: a statement costs next to nothing where there is no line to a server.
+        found = {one: self.revisions(hub_id, one) for one in memory_ids}
+        return {one: revisions for one, revisions in found.items() if revisions}
 
     def revisions_of(self, hub_id: str, change_id: str) -> list[Revision]:
         hub = self._pk(hub_id)

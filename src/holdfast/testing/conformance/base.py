@@ -197,8 +197,12 @@ def _observe_history(
     return {
         "changes": reader.changes(hub_id, limit=_ALL),
         "change": [reader.change(hub_id, change_id) for change_id in sets],
+        "changes_by_id": reader.changes_by_id(hub_id, sets),
         "last_undoable": reader.last_undoable(hub_id),
         "revisions": [reader.revisions(hub_id, memory.id) for memory in memories],
+        "revisions_by_memory": reader.revisions_by_memory(
+            hub_id, [memory.id for memory in memories]
+        ),
         "revisions_of": [reader.revisions_of(hub_id, change_id) for change_id in sets],
         "changed_after": reader.changed_after(hub_id, at(-1)),
         # The mark itself may count every hub's revisions; what it finds is the hub's own.

@@ -32,6 +32,16 @@ class HistoryKept(StoreCase):
         assert [r.sequence for r in found] == sorted({r.sequence for r in found})
         assert [r.creates for r in found] == [True, False, False]
 
+    def test_revisions_and_change_sets_of_many_are_those_of_each(self, store: Store) -> None:
+        self._fill_history(store)
+        with store.read() as reader:
+            found = reader.revisions_by_memory(HUB, ["mem_2", "mem_1", "mem_none"])
+            assert found == {one: reader.revisions(HUB, one) for one in ("mem_1", "mem_2")}
+            changes = reader.changes_by_id(HUB, ["chg_both", "chg_none", "chg_1"])
+            assert changes == {one: reader.change(HUB, one) for one in ("chg_1", "chg_both")}
+            assert reader.revisions_by_memory(HUB, []) == {}
+            assert reader.changes_by_id(HUB, []) == {}
+
     def test_the_revisions_of_a_change_set_come_in_the_order_of_writing(self, store: Store) -> None:
         self._fill_history(store)
         with store.read() as reader:
