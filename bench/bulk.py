@@ -84,11 +84,12 @@ def _batches(numbered: Iterator[tuple[int, Mapping[str, Any]]]) -> Iterator[list
 
 
 def _analysed(hub_id: str, some: Sequence[tuple[int, Mapping[str, Any]]], core: Any) -> _Batch:
-    memories = [_memory(hub_id, number, draft) for number, draft in some]
+    memories = [drafted(hub_id, number, draft) for number, draft in some]
     return list(zip(memories, indexed_all(memories, core), strict=True))
 
 
-def _memory(hub_id: str, number: int, draft: Mapping[str, Any]) -> Memory:
+def drafted(hub_id: str, number: int, draft: Mapping[str, Any]) -> Memory:
+    """A draft as a memory, without being looked at."""
     content = draft["content"]
     named = {"id": f"mem_{number:020d}", "title": content[:80], "owner": "user"}
     hashed = content_hash(content)

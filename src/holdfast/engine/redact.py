@@ -145,7 +145,7 @@ class Redactor:
             if isinstance(value, str):
                 if len(value) < _CLEAN_CHARS_MIN:
                     short.append(value)
-                elif _mark(value) not in self._clean:
+                elif not self._is_clean(value):
                     return False
             elif value and isinstance(value, (tuple, list, Mapping)):
                 if isinstance(value, Mapping) or not all(isinstance(one, str) for one in value):
@@ -154,6 +154,18 @@ class Redactor:
         from holdfast.text.secrets import find
 
         return not find("\n".join(short))
+
+    def _is_clean(self, text: str) -> bool:
+        """Whether a longer text holds nothing; it need not be looked at again."""
+        if _mark(text) in self._clean:
+            return True
+        from holdfast.text.secrets import find
+
+        in_pieces = len(text) >= _LONG_CHARS_MIN and self._is_quiet_in_pieces(text)
+        if not in_pieces and find(text):
+            return False
+        self._note_clean(text)
+        return True
 
     def memory(self, memory: Memory) -> Memory:
         """A memory without secrets; its hash is that of the content it has then."""

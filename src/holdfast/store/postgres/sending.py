@@ -35,6 +35,7 @@ class SendingWriter(CountingWriter):
         # Memories of this transaction, and those of them that search knows nothing of yet.
         self._new: dict[Key, int] = {}
         self._bare: set[Key] = set()
+        self._models: dict[str, int] = {}
 
     def _hold(self, size_bytes: int = 0) -> None:
         """Counts a row that was handed over, and sees to it that it is sent in time."""
@@ -217,6 +218,15 @@ class SendingWriter(CountingWriter):
         )
         if indexed:
             nearest.copy(self._session, hub, number, indexed, sorted(passages))
+
+    def _model(self, name: str) -> int:
+        if name not in self._models:
+            number = super()._model(name)
+            if number < 0:
+                return number
+            # One that is there stays.
+            self._models[name] = number
+        return self._models[name]
 
     def _model_number(self, name: str) -> int:
         number = self._model(name)

@@ -149,7 +149,9 @@ class VectorsReader(SearchReader):
             " JOIN memories m ON m.hub_id = p.hub_id AND m.number = p.memory"
             " WHERE p.hub_id = %(hub)s AND p.passage > %(after)s AND NOT EXISTS"
             " (SELECT 1 FROM vectors v WHERE v.hub_id = %(hub)s AND v.model = %(model)s"
-            " AND v.passage = p.passage) ORDER BY p.passage LIMIT %(limit)s",
+            # Said of the vectors too: the server may walk both in order, from here on.
+            " AND v.passage > %(after)s AND v.passage = p.passage)"
+            " ORDER BY p.passage LIMIT %(limit)s",
             hub=self._session.hub(hub_id),
             model=self._model(model),
             after=after,
