@@ -23,6 +23,7 @@ from holdfast.engine.access_records import (
     clean_policy,
     clean_role,
     drop_member,
+    hub_of_scope,
     members_of,
     need,
     need_hub,
@@ -67,7 +68,7 @@ def set_card(
     """Gives a hub to a team, or shares it with an organisation as a whole: one of the two. An empty
     one takes it back. Or says what its contributors may delete."""
     policy = checked_policy(team_id, org_id, delete_policy)
-    with core.store.write() as writer:
+    with core.store.write(hub=hub_id) as writer:
         need_hub(writer, hub_id)
         new = card_of(writer, hub_id)
         for kind, given in (("team", team_id), ("org", org_id)):
@@ -102,7 +103,7 @@ def set_member(core: Core, scope: ScopeKind, scope_id: str, actor: str, role: st
     """Adds somebody, or changes their role. The last owner stays one."""
     actor = clean_name("member", actor)
     member = Member(scope, scope_id, actor, clean_role(role), core.now(), core.actor)
-    with core.store.write() as writer:
+    with core.store.write(hub=hub_of_scope(scope, scope_id)) as writer:
         need_scope(writer, scope, scope_id)
         if member.role != "owner":
             refuse_ownerless(writer, scope, scope_id, actor)
@@ -111,7 +112,7 @@ def set_member(core: Core, scope: ScopeKind, scope_id: str, actor: str, role: st
 
 
 def remove_member(core: Core, scope: ScopeKind, scope_id: str, actor: str) -> None:
-    with core.store.write() as writer:
+    with core.store.write(hub=hub_of_scope(scope, scope_id)) as writer:
         need_scope(writer, scope, scope_id)
         refuse_ownerless(writer, scope, scope_id, actor)
         if not drop_member(writer, scope, scope_id, actor):

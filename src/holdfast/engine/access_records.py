@@ -51,6 +51,11 @@ def member_place(scope: ScopeKind, scope_id: str, actor: str) -> tuple[str, str,
     return NO_HUB, f"{scope}-member", f"{scope_id}/{actor}"
 
 
+def hub_of_scope(scope: ScopeKind, scope_id: str) -> str:
+    """The hub that a write about the members of a scope is for."""
+    return member_place(scope, scope_id, "")[0]
+
+
 def put_member(writer: Writer, member: Member) -> None:
     place = member_place(member.scope, member.scope_id, member.actor)
     body = {"role": member.role, "added_by": member.added_by}

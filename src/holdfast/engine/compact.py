@@ -54,7 +54,7 @@ def compact(core: Core, hub_id: str, hub: str, *, dry_run: bool = False) -> Comp
             require_hub(reader, hub_id, hub)
             return Compacted(tuple(_to_merge(_long_term(reader, hub_id, core.now()))))
     core.require("write")
-    with core.write() as writer:
+    with core.write(hub_id) as writer:
         require_hub(writer, hub_id, hub)
         recorder = Recorder(core, writer, hub_id, "update", reason="compacted")
         merged = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import datetime
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
@@ -290,14 +290,14 @@ class Core:
         by_hub: dict[str, list[str]] = {}
         for hub_id, memory_id in waiting:
             by_hub.setdefault(hub_id, []).append(memory_id)
-        try:
-            with self.store.write(durable=False) as writer:
-                for hub_id, memory_ids in by_hub.items():
-                    if writer.hub_by_id(hub_id) is not None:
-                        writer.count_shown(hub_id, memory_ids)
-        except HoldfastError:
+        for hub_id, memory_ids in by_hub.items():
             # A read-only folder or a full disk must not turn an answer into an error.
-            return
+            with (
+                suppress(HoldfastError),
+                self.store.write(durable=False, hub=hub_id) as writer,
+            ):
+                if writer.hub_by_id(hub_id) is not None:
+                    writer.count_shown(hub_id, memory_ids)
 
 
 def require_hub(reader: Reader, hub_id: str, name: str) -> Hub:

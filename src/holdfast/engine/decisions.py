@@ -75,7 +75,7 @@ def request_decision(
     bare = compose(draft, core, hub_id)._replace(quarantine=AWAITS)
     wanted = Decision(bare, asked, choices, around, "open")
     new = bare._replace(metadata=to_metadata(wanted))
-    with core.write() as writer:
+    with core.write(hub_id) as writer:
         require_hub(writer, hub_id, hub)
         waiting = list(_open(writer, hub_id))
         for other in waiting:
@@ -136,7 +136,7 @@ def decide(
     )
     # The embedding model is asked before the write begins.
     (item,) = prepare(core, hub_id, hub, [draft])
-    with core.write() as writer:
+    with core.write(hub_id) as writer:
         current = _still(writer, hub, seen)
         recorder = Recorder(core, writer, hub_id, "remember", reason=f"decided: {chosen}")
         answer = take_in(writer, recorder, core, hub, item).memory
@@ -151,7 +151,7 @@ def withdraw_decision(
 ) -> Decision:
     """Takes a question back without an answer; it is kept, and no longer open."""
     note = core.redactor.text(clean_label("note", note))
-    with core.write() as writer:
+    with core.write(hub_id) as writer:
         require_hub(writer, hub_id, hub)
         current = _undecided(find_memory(writer, hub_id, hub, reference))
         recorder = Recorder(core, writer, hub_id, "archive", reason="withdrew a question")

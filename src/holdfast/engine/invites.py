@@ -13,6 +13,7 @@ from holdfast.engine.access_records import (
     clean_role,
     every,
     hash_of,
+    hub_of_scope,
     invite_from,
     invite_record,
     need_scope,
@@ -43,7 +44,7 @@ def invite(
         now + timedelta(days=days),
     )
     token = new_secret()
-    with core.store.write() as writer:
+    with core.store.write(hub=NO_HUB) as writer:
         need_scope(writer, scope, scope_id)
         writer.put_record(invite_record(made, hash_of(token)))
         belongings.note(writer, scope_id, "invite", made.id, now)
@@ -74,7 +75,14 @@ def accept(core: Core, token: str, actor: str) -> Member:
     )
     if not isinstance(token, str):
         raise refused
-    with core.store.write() as writer:
+    # For which hub it is, has to be known before the write that takes the place; a read may be of
+    # a standby that has not heard of it yet.
+    with core.store.write(hub=NO_HUB) as writer:
+        seen = writer.record_by_lookup(NO_HUB, "invite", hash_of(token))
+    if seen is None:
+        raise refused
+    offered = invite_from(seen)
+    with core.store.write(hub=hub_of_scope(offered.scope, offered.scope_id)) as writer:
         record = writer.record_by_lookup(NO_HUB, "invite", hash_of(token))
         if record is None:
             raise refused
@@ -98,7 +106,7 @@ def accept(core: Core, token: str, actor: str) -> Member:
 
 def withdraw(core: Core, invite_id: str) -> None:
     """Takes an invitation back."""
-    with core.store.write() as writer:
+    with core.store.write(hub=NO_HUB) as writer:
         record = writer.record(NO_HUB, "invite", invite_id)
         if record is None:
             raise NotFound(f"There is no invitation {invite_id!r}.")

@@ -101,7 +101,7 @@ def finish(core: Core, job: Job, made: Made) -> Memory | None:
     # The embedding model is asked before the write begins.
     fields = {} if seen is None else _filled(core, job.about, seen, made)
     index = indexed(seen._replace(**fields), core) if seen and "content" in fields else None
-    with core.write() as writer:
+    with core.write(job.hub_id) as writer:
         jobs.finish(core, writer, job)
         memory = writer.memory(job.hub_id, job.about["memory"])
         if memory is None or not _is_about(job.about, memory):
@@ -118,7 +118,7 @@ def finish(core: Core, job: Job, made: Made) -> Memory | None:
 def give_up(core: Core, job: Job, reason: str) -> None:
     """Ends a job that cannot be done: the memory stays, found by its title, with the reason."""
     core = core.for_upkeep()
-    with core.write() as writer:
+    with core.write(job.hub_id) as writer:
         jobs.give_up(core, writer, job, reason)
         lost(core, writer, job, reason)
 
@@ -169,7 +169,7 @@ def mend(core: Core) -> int:
 
 def _mend(core: Core, hub_id: str, waiting: Sequence[Memory]) -> int:
     mended = 0
-    with core.write() as writer:
+    with core.write(hub_id) as writer:
         busy = {job.about.get("memory") for job in jobs.open_jobs(writer, hub_id, WORK)}
         for seen in waiting:
             memory = writer.memory(hub_id, seen.id)

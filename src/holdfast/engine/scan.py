@@ -95,20 +95,20 @@ def clean_store(core: Core, hub_id: str, hub: str, progress: Progress | None = N
     touched = {row.memory_id for row in rows if isinstance(row, Revision)}
     done = 0
     for batch in _batches(dirty):
-        with core.write() as writer:
+        with core.write(hub_id) as writer:
             _clean_memories(core, writer, hub_id, batch)
         done += len(batch)
         if progress is not None:
             progress(done, total)
     for some in _batches(rows):
-        with core.write() as writer:
+        with core.write(hub_id) as writer:
             for row in some:
                 writer.correct(hub_id, _clean(core, row))
         done += len(some)
         if progress is not None:
             progress(done, total)
     for records in _batches(told_of):
-        with core.write() as writer:
+        with core.write(hub_id) as writer:
             _clean_records(writer, records)
         done += len(records)
         if progress is not None:
@@ -140,7 +140,7 @@ def _clean_records(writer: Writer, records: list[Record]) -> None:
 
 def _give_receipts(core: Core, hub_id: str, ids: list[str]) -> None:
     for batch in _batches(ids):
-        with core.write() as writer:
+        with core.write(hub_id) as writer:
             for memory in writer.memories_by_id(hub_id, batch).values():
                 revisions = len(writer.revisions(hub_id, memory.id))
                 reason = "secrets were replaced, also in its history"

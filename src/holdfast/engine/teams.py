@@ -40,7 +40,7 @@ def create_org(core: Core, name: str, *, seen_by: str | None = None) -> Org:
     """A new organisation; whoever makes it owns it. `seen_by` is who comes by a key, and sees some
     of them only."""
     org = Org(core.ids.next("org"), clean_name("organisation", name), core.now())
-    with core.store.write() as writer:
+    with core.store.write(hub=NO_HUB) as writer:
         _refuse_taken("org", org.name, _orgs(writer, seen_by))
         _put_org(writer, org)
         put_member(writer, Member("org", org.id, core.actor, "owner", core.now(), core.actor))
@@ -50,7 +50,7 @@ def create_org(core: Core, name: str, *, seen_by: str | None = None) -> Org:
 def create_team(core: Core, org_id: str, name: str) -> Team:
     """A new team of an organisation; whoever makes it owns it."""
     team = Team(core.ids.next("team"), org_id, clean_name("team", name), core.now())
-    with core.store.write() as writer:
+    with core.store.write(hub=NO_HUB) as writer:
         need(writer, "org", org_id)
         _refuse_taken("team", team.name, _teams(writer, org_id))
         _put_team(writer, team)
@@ -75,7 +75,7 @@ def teams(core: Core, org_id: str | None = None) -> list[Team]:
 
 def rename_org(core: Core, org_id: str, name: str, *, seen_by: str | None = None) -> Org:
     name = clean_name("organisation", name)
-    with core.store.write() as writer:
+    with core.store.write(hub=NO_HUB) as writer:
         org = _org_from(need(writer, "org", org_id))._replace(name=name)
         _refuse_taken("org", name, (one for one in _orgs(writer, seen_by) if one.id != org_id))
         _put_org(writer, org)
@@ -84,7 +84,7 @@ def rename_org(core: Core, org_id: str, name: str, *, seen_by: str | None = None
 
 def rename_team(core: Core, team_id: str, name: str) -> Team:
     name = clean_name("team", name)
-    with core.store.write() as writer:
+    with core.store.write(hub=NO_HUB) as writer:
         team = _team_from(need(writer, "team", team_id))._replace(name=name)
         others = (one for one in _teams(writer, team.org_id) if one.id != team_id)
         _refuse_taken("team", name, others)

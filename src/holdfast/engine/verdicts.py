@@ -93,7 +93,7 @@ def decide(
     approves = any(verdict.approve for verdict in verdicts)
     told = _told(APPROVED if approves else REJECTED, reason)
     out = []
-    with core.write() as writer:
+    with core.write(hub_id) as writer:
         require_hub(writer, hub_id, hub)
         recorder = Recorder(core, writer, hub_id, "restore" if approves else "archive", reason=told)
         for verdict, (new, index) in zip(verdicts, prepared, strict=True):
@@ -115,7 +115,7 @@ def expire(core: Core, hub_id: str, hub: str) -> list[Memory]:
         due = [one for one in pending(reader, hub_id) if expiry(one, now, core.settings)]
     if not due:
         return []
-    with core.write() as writer:
+    with core.write(hub_id) as writer:
         require_hub(writer, hub_id, hub)
         recorder = Recorder(core, writer, hub_id, "lifecycle", reason=EXPIRED)
         found = writer.memories_by_id(hub_id, [one.id for one in due]).values()

@@ -39,7 +39,7 @@ def note_seen(core: Core, hub_id: str, reader: str, text: str) -> None:
         rows = _rows(store_reader, hub_id)
     if reader in rows and rows[reader] == max(rows.values()) and rows[reader][1] == text:
         return
-    with suppress(StoreError), core.store.write() as writer:
+    with suppress(StoreError), core.store.write(hub=hub_id) as writer:
         rows = _rows(writer, hub_id)
         rows[reader] = (1 + max((row[0] for row in rows.values()), default=0), text)
         newest = sorted(rows.items(), key=lambda row: row[1][0], reverse=True)[:_READERS_MAX]
@@ -52,7 +52,7 @@ def forget_seen(core: Core, hub_id: str) -> None:
     with core.store.read() as store_reader:
         if store_reader.agreed(hub_id, _ROW) is None:
             return
-    with core.store.write() as writer:
+    with core.store.write(hub=hub_id) as writer:
         writer.drop_agreed(hub_id, _ROW)
 
 

@@ -272,7 +272,7 @@ def adopt(core: Core, hub_id: str, place: Attachments, staged: Staged) -> tuple[
                 _received(stack, place, digest, *staged.files[digest])
                 for digest in dict.fromkeys(one.hash for one in batch)
             ]
-            with place.placing(*mine), core.store.write() as writer:
+            with place.placing(*mine), core.store.write(hub=hub_id) as writer:
                 memories = writer.memories_by_id(hub_id, [one.memory for one in batch])
                 for one in batch:
                     if one.memory in memories:

@@ -51,7 +51,7 @@ def remove_attachments(core: Core, hub_id: str, place: Attachments, note: Note) 
     core = for_everything(core)
     dirty = [digest for digest, some in _found(core, hub_id, place, lambda told: None) if some]
     for digest in dirty:
-        with place.letting_go(digest), core.write() as writer:
+        with place.letting_go(digest), core.write(hub_id) as writer:
             for memory in attached.of_file(writer, hub_id, digest):
                 attached.let_go(writer, hub_id, memory.id, digest, core.now())
                 file = attachment_of(memory.metadata)

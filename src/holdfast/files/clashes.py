@@ -42,7 +42,7 @@ def settle(core: Core, hub_id: str, hub: str, clash_id: str, keep: str) -> Clash
         new = completed(memory, {"content": clash.in_file})
         # The embedding model is asked before the write begins.
         index = indexed(memory._replace(**new), core)
-    with core.write() as writer:
+    with core.write(hub_id) as writer:
         clash = _find(writer, hub_id, hub, clash_id)
         memory = writer.memory(hub_id, clash.memory_id)
         other = _other(writer, hub_id, clash)

@@ -326,7 +326,7 @@ class _Run:
         if self._dry_run or self._now == self.known:
             return
         agreed = Agreed(self._place.record, _record_text(self._now), self._core.now())
-        with self._core.store.write() as writer:
+        with self._core.store.write(hub=self._hub_id) as writer:
             require_hub(writer, self._hub_id, self._hub)
             writer.set_agreed(self._hub_id, agreed)
 

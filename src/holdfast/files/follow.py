@@ -166,7 +166,7 @@ def remove_doomed(files: KeptFiles, gone: Sequence[Doomed]) -> list[str]:
                             f"{FOLDER}/{path} was edited by hand since, so it was not removed."
                         )
                 if there.memory is None:
-                    with files.core.store.write() as writer:
+                    with files.core.store.write(hub=files.hub_id) as writer:
                         writer.drop_agreed(files.hub_id, f"{FOLDER}/{path}")
             except HoldfastError as error:
                 notes.append(str(error))

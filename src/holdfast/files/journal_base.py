@@ -173,6 +173,6 @@ def agree(place: Place, day: date, items: Sequence[tuple[str, str]]) -> None:
         known = reader.agreed(place.hub_id, name_of(day))
     if known is not None and known.text == text:
         return
-    with place.core.store.write() as writer:
+    with place.core.store.write(hub=place.hub_id) as writer:
         require_hub(writer, place.hub_id, place.hub)
         writer.set_agreed(place.hub_id, Agreed(name_of(day), text, place.core.now()))

@@ -73,7 +73,7 @@ def note_clashes(place: Place, day: date, merged: Merged) -> Iterable[str]:
     if not merged.clashes:
         return []
     notes = []
-    with place.core.store.write() as writer:
+    with place.core.store.write(hub=place.hub_id) as writer:
         require_hub(writer, place.hub_id, place.hub)
         open_ = {(clash.memory_id, clash.in_file) for clash in writer.clashes(place.hub_id)}
         for key, memory in merged.clashes.items():

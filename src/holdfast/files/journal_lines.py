@@ -92,7 +92,7 @@ def set_paths(place: Place, day: date, lines: Sequence[Line]) -> None:
         for key, line in zip(keys, lines, strict=True)
         if line.memory_id in homeless
     }
-    with place.core.store.write() as writer:
+    with place.core.store.write(hub=place.hub_id) as writer:
         recorder = Recorder(place.core, writer, place.hub_id, "update", reason=ENTERED)
         for memory_id, path in paths.items():
             memory = writer.memory(place.hub_id, memory_id)

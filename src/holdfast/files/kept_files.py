@@ -259,7 +259,7 @@ class KeptFiles:
     ) -> Iterator[None]:
         """One change set, together with what is agreed on; taken back where what follows on the
         disk fails, so that a failed command leaves nothing that comes to light later."""
-        with self.core.store.write() as writer:
+        with self.core.store.write(hub=self.hub_id) as writer:
             require_hub(writer, self.hub_id, self.hub)
             recorder = Recorder(self.core, writer, self.hub_id, action, reason=reason)
             self._agree(writer, write(writer, recorder))
@@ -274,7 +274,7 @@ class KeptFiles:
 
     def agree(self, bases: dict[str, Base]) -> None:
         """Notes what both sides say. A note that is lost costs a comparison at the next look."""
-        with suppress(StoreError), self.core.store.write() as writer:
+        with suppress(StoreError), self.core.store.write(hub=self.hub_id) as writer:
             self._agree(writer, bases)
 
     def _agree(self, writer: Writer, bases: dict[str, Base]) -> None:

@@ -331,7 +331,7 @@ class Mirror:
         beside: dict[str, str] = {}
         clashes: list[Clash] = []
         noted = {(clash.memory_id, clash.in_file) for clash in snapshot.open_clashes}
-        with self._core.store.write() as writer:
+        with self._core.store.write(hub=self._hub_id) as writer:
             if token_of(writer, self._hub_id) != snapshot.token:
                 raise _Moved
             reason = self._voice.edited
@@ -446,7 +446,7 @@ class Mirror:
                 agreed,
                 self._pages,
             )
-            with self._core.store.write() as writer:
+            with self._core.store.write(hub=self._hub_id) as writer:
                 note_under_way(writer, self._hub_id, work, self._core.now())
         for name, text in changed.items():
             self._put(name, text, files)
@@ -473,7 +473,7 @@ class Mirror:
         return bool(found)
 
     def _agree(self, texts: dict[str, str], pages: bool) -> None:
-        with self._core.store.write() as writer:
+        with self._core.store.write(hub=self._hub_id) as writer:
             require_hub(writer, self._hub_id, self._hub)
             set_agreed(writer, self._hub_id, texts, self._core.now(), pages=pages)
 

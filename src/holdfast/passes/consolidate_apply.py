@@ -48,7 +48,7 @@ def apply(
     ready, refused = _looked_over(core, hub_id, hub, plan)
     done: list[Done] = []
     diff: list[str] = []
-    with core.write() as writer:
+    with core.write(hub_id) as writer:
         require_hub(writer, hub_id, hub)
         reason = f"consolidated by {plan.by}"
         recorder = Recorder(core, writer, hub_id, "consolidate", reason=reason)

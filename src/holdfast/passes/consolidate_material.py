@@ -181,7 +181,7 @@ def last_hash(core: Core, hub_id: str) -> str:
 
 
 def note_hash(core: Core, hub_id: str, hub: str, hash_: str) -> None:
-    with core.store.write() as writer:
+    with core.store.write(hub=hub_id) as writer:
         require_hub(writer, hub_id, hub)
         _put(core, writer, hub_id, {**_body(writer, hub_id), "hash": hash_})
 
