@@ -34,7 +34,7 @@ _COPY = re.compile(r"COPY (?P<table>[a-z_]+) \((?P<first>\w+)")
 ALLOWED = (
     # the list of hubs
     re.compile(r"SELECT h\.id, .* FROM hubs h JOIN hub_counts c ON c\.hub_id = h\.hub_id"),
-    # work that is due in any hub
+    # work that is due in any hub, and the next hub in which some is
     re.compile(r"SELECT r\.kind, .* WHERE r\.kind = %\(kind\)s AND r\.due <= %\(by\)s"),
 )
 

@@ -50,11 +50,16 @@ class _GuardedStore:
 
     @contextmanager
     def write(
-        self, *, durable: bool = True, viewer: Viewer | None = None, hub: str | None = None
+        self,
+        *,
+        durable: bool = True,
+        viewer: Viewer | None = None,
+        hub: str | None = None,
+        wait: bool = True,
     ) -> Iterator[Writer]:
         redactor = self._redactor
         with (
-            self._store.write(durable=durable, viewer=viewer, hub=hub) as writer,
+            self._store.write(durable=durable, viewer=viewer, hub=hub, wait=wait) as writer,
             redactor.inside(writer),
         ):
             yield cast("Writer", _GuardedWriter(writer, redactor))

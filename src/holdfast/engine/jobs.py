@@ -1,8 +1,9 @@
 """Work for later: jobs in the store, leased by whoever works on them, tried at most three times.
 
-A lease lasts five minutes and is lengthened by progress; a worker that dies leaves a job that
-another takes over. Each kind of work has a queue of its own, so that neither waits for the other.
-What a job means, its runner knows.
+A lease lasts five minutes by the store's clock and is lengthened by progress; a worker that dies
+leaves a job that another takes over. Workers of different hubs do not wait for each other, nor for
+whoever writes in another hub. Each kind of work has a queue of its own, so that neither waits for
+the other. What a job means, its runner knows.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 from holdfast.domain.clock import from_text, to_text
 from holdfast.domain.record import Record
 from holdfast.engine.core import Core, require_hub
-from holdfast.errors import Conflict, NotFound
+from holdfast.errors import Conflict, NotFound, StoreBusy
 
 if TYPE_CHECKING:
     from holdfast.store.base import Reader, Writer
@@ -28,6 +29,7 @@ EXTRACT, JOURNAL = "extract", "journal"
 QUEUES: Mapping[str, str] = {EXTRACT: "job", JOURNAL: "job-journal"}
 # What a job is about may hold texts under this name. One that is over has no use for them.
 SAID = "said"
+_OVER: tuple[JobState, ...] = ("done", "failed")
 ATTEMPTS_MAX = 3
 LEASE = timedelta(minutes=5)
 # A job that failed is tried again after this, and after four times this.
@@ -56,10 +58,15 @@ class Job(NamedTuple):
     ended_at: datetime | None = None
 
 
+def _now(core: Core) -> datetime:
+    """The time by the store's clock: a lease lasts as long for whoever looks at it."""
+    return core.now() + core.store.skew()
+
+
 def enqueue(core: Core, writer: Writer, hub_id: str, work: str, about: Mapping[str, Any]) -> Job:
     """Puts a job into the queue, in the transaction of what it is about."""
     job = Job(core.ids.next("job"), hub_id, work, dict(about), core.now())
-    writer.put_record(_record(job, due=core.now()))
+    writer.put_record(_record(job, due=_now(core)))
     return job
 
 
@@ -84,7 +91,7 @@ def make_room(writer: Writer, hub_id: str, work: str, *, most: int) -> list[Job]
 def is_due(core: Core, works: Iterable[str], *, within: timedelta = timedelta()) -> bool:
     """Whether there is anything to do, or will be soon. Most looks find nothing, and should not
     keep writers waiting."""
-    by = core.now() + within
+    by = _now(core) + within
     with core.store.read() as reader:
         return any(reader.due_records(QUEUES[work], by, limit=1) for work in works)
 
@@ -95,47 +102,90 @@ def lease(
     work: str = EXTRACT,
     lost: Callable[[Writer, Job, str], None] | None = None,
     in_order: bool = False,
+    after: str = "",
 ) -> Job | None:
-    """The job of this kind that has waited longest, now ours for five minutes; None where none is
-    due. `in_order` has one job of a hub worked on at a time, and none before an older one is over.
+    """The job of this kind that has waited longest in the next hub that has any, now ours for five
+    minutes; None where none is due. Hubs take turns, so that one with much to do keeps no other
+    waiting: `after` is the hub that was worked for last. `in_order` has one job of a hub worked on
+    at a time, and none before an older one is over.
 
     `lost` hears of a job whose last worker died, in the transaction that ends it: there is nobody
     else who could say so to those who wait for it.
     """
-    now, kind, limit = core.now(), QUEUES[work], _PAGE
-    with core.store.write() as writer:
+    busy: list[str] = []
+    for hub_id in _hubs_in_turn(core, QUEUES[work], after):
+        try:
+            taken = _lease_in(core, hub_id, work, lost, in_order=in_order, wait=False)
+        except StoreBusy:
+            # Somebody writes there, or takes a job of theirs: others have some too.
+            busy.append(hub_id)
+            continue
+        if taken is not None:
+            return taken
+    for hub_id in busy:
+        taken = _lease_in(core, hub_id, work, lost, in_order=in_order, wait=True)
+        if taken is not None:
+            return taken
+    return None
+
+
+def _hubs_in_turn(core: Core, kind: str, after: str) -> Iterator[str]:
+    """The hubs in which something of this kind is due, each once, beginning with the next one."""
+    now = _now(core)
+    seen: set[str] = set()
+    for start in (after, "") if after else ("",):
+        at = start
         while True:
-            due = writer.due_records(kind, now, limit=limit)
-            firsts: dict[str, str] = {}
-            for record in due:
-                job = _job(record)
-                if job.state in ("done", "failed"):
+            with core.store.read() as reader:
+                found = reader.due_hub(kind, now, after=at)
+            if found is None or found in seen:
+                break
+            seen.add(found)
+            yield found
+            at = found
+
+
+def _lease_in(
+    core: Core,
+    hub_id: str,
+    work: str,
+    lost: Callable[[Writer, Job, str], None] | None,
+    *,
+    in_order: bool,
+    wait: bool,
+) -> Job | None:
+    """The same in one hub, in the turn of its writers: who comes next finds what is left."""
+    now, kind = _now(core), QUEUES[work]
+    with core.store.write(hub=hub_id, wait=wait) as writer:
+        while due := writer.due_records(kind, now, limit=_PAGE, hub_id=hub_id):
+            jobs = [_job(record) for record in due]
+            for job in jobs:
+                if job.state in _OVER:
                     # What is over is due when it may go.
-                    writer.drop_record(record.hub_id, kind, record.id)
-                    continue
-                if in_order:
-                    if job.hub_id not in firsts:
-                        firsts[job.hub_id] = _first_open(writer, job.hub_id, work)
-                    if firsts[job.hub_id] != job.id:
-                        continue
+                    writer.drop_record(hub_id, kind, job.id)
+            waiting = (job for job in jobs if job.state not in _OVER)
+            for job in _firsts(writer, hub_id, work, now) if in_order else waiting:
                 if (taken := _taken(core, writer, job, lost)) is not None:
                     return taken
-                firsts.pop(job.hub_id, None)
-            if len(due) < limit or not in_order:
-                return None
-            # Those of one hub wait behind each other; other hubs have theirs further on.
-            limit *= 10
+            if in_order:
+                break
+    return None
 
 
-def _first_open(writer: Writer, hub_id: str, work: str) -> str:
-    return next((job.id for job in open_jobs(writer, hub_id, work)), "")
+def _firsts(writer: Writer, hub_id: str, work: str, now: datetime) -> Iterator[Job]:
+    """The job that comes first, while it is due; when it has been ended, the next one does."""
+    while (record := next(_open_records(writer, hub_id, work), None)) is not None:
+        if record.due is None or record.due > now:
+            # It is worked on, or waits to be tried again.
+            return
+        yield _job(record)
 
 
 def _taken(
     core: Core, writer: Writer, job: Job, lost: Callable[[Writer, Job, str], None] | None
 ) -> Job | None:
     """The job, leased; None where it was begun too often, and is over now."""
-    now = core.now()
+    now = _now(core)
     if job.attempts >= ATTEMPTS_MAX:
         reason = "it was begun three times and never finished"
         _end(writer, job, "failed", reason, now)
@@ -149,10 +199,10 @@ def _taken(
 
 def progress(core: Core, job: Job, done: int, total: int | None = None) -> Job:
     """Says how far it is, and keeps the lease. Conflict where somebody took it over."""
-    with core.store.write() as writer:
+    with core.store.write(hub=job.hub_id) as writer:
         _require_lease(writer, job)
         told = job._replace(done=done, total=total)
-        writer.put_record(_record(told, due=core.now() + LEASE))
+        writer.put_record(_record(told, due=_now(core) + LEASE))
     return told
 
 
@@ -161,30 +211,30 @@ def finish(core: Core, writer: Writer, job: Job, *, keep: bool = True) -> None:
     would look it up, nothing is kept of it."""
     _require_lease(writer, job)
     if keep:
-        _end(writer, job, "done", "", core.now())
+        _end(writer, job, "done", "", _now(core))
     else:
         writer.drop_record(job.hub_id, QUEUES[job.work], job.id)
 
 
 def put_back(core: Core, job: Job) -> None:
     """Gives a job back unfinished and without blame: whoever worked on it has to stop."""
-    with core.store.write() as writer:
+    with core.store.write(hub=job.hub_id) as writer:
         _require_lease(writer, job)
         again = job._replace(state="waiting", lease="", attempts=job.attempts - 1)
-        writer.put_record(_record(again, due=core.now()))
+        writer.put_record(_record(again, due=_now(core)))
 
 
 def give_up(core: Core, writer: Writer, job: Job, reason: str) -> None:
     """Ends it badly, in the transaction that tells those who wait for it."""
     _require_lease(writer, job)
-    _end(writer, job, "failed", reason, core.now())
+    _end(writer, job, "failed", reason, _now(core))
 
 
 def fail(core: Core, job: Job, reason: str, *, final: bool = False) -> Job:
     """Notes a failure: it is tried again, until the last attempt; `final` says that no other
     attempt would help."""
-    now = core.now()
-    with core.store.write() as writer:
+    now = _now(core)
+    with core.store.write(hub=job.hub_id) as writer:
         _require_lease(writer, job)
         if final or job.attempts >= ATTEMPTS_MAX:
             return _end(writer, job, "failed", reason, now)
@@ -203,13 +253,21 @@ def jobs(core: Core, hub_id: str, hub: str, *, limit: int = _PAGE) -> list[Job]:
 
 def open_jobs(reader: Reader, hub_id: str, work: str) -> Iterator[Job]:
     """The jobs of a hub that are not over, oldest first."""
-    return (job for job in _scan(reader, hub_id, work) if job.state in ("waiting", "running"))
+    return map(_job, _open_records(reader, hub_id, work))
+
+
+def _open_records(reader: Reader, hub_id: str, work: str) -> Iterator[Record]:
+    return (one for one in _records(reader, hub_id, work) if one.body["state"] not in _OVER)
 
 
 def _scan(reader: Reader, hub_id: str, work: str) -> Iterator[Job]:
+    return map(_job, _records(reader, hub_id, work))
+
+
+def _records(reader: Reader, hub_id: str, work: str) -> Iterator[Record]:
     after = ""
     while batch := reader.records(hub_id, QUEUES[work], limit=_PAGE, after=after):
-        yield from map(_job, batch)
+        yield from batch
         after = batch[-1].id
 
 

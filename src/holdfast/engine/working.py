@@ -35,10 +35,14 @@ class Runner(NamedTuple):
 
 
 def work_on_next(
-    core: Core, runner: Runner, *, holds: Callable[[Job | None], None] | None = None
+    core: Core,
+    runner: Runner,
+    *,
+    holds: Callable[[Job | None], None] | None = None,
+    after: str = "",
 ) -> Job | None:
-    """Works on the job that has waited longest; None where none is due. `holds` is told which job
-    it is, and when it is let go."""
+    """Works on the job that has waited longest in the hub that comes after this one; None where
+    none is due. `holds` is told which job it is, and when it is let go."""
     core = core.for_upkeep()
     if not jobs.is_due(core, (runner.work,)):
         return None
@@ -47,6 +51,7 @@ def work_on_next(
         work=runner.work,
         lost=lambda writer, lost, reason: runner.lost(core, writer, lost, reason),
         in_order=runner.in_order,
+        after=after,
     )
     if job is None:
         return None

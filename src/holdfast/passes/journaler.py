@@ -77,7 +77,7 @@ def _failed(core: Core, job: Job, reason: str) -> None:
     if job.attempts < jobs.ATTEMPTS_MAX:
         jobs.fail(core, job, reason)
         return
-    with core.store.write() as writer:
+    with core.store.write(hub=job.hub_id) as writer:
         jobs.give_up(core, writer, job, reason)
         _lost(core, writer, job, reason)
 

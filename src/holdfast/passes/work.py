@@ -63,6 +63,8 @@ class Hand:
         self._made: Runner | None = None
         self._lock = threading.Lock()
         self._job: Job | None = None
+        # Hubs take turns; the next look begins behind this one.
+        self._hub_id = ""
 
     @property
     def _runner(self) -> Runner:
@@ -79,9 +81,10 @@ class Hand:
                 self._job = job
             if job is not None:
                 held.append(job)
+                self._hub_id = job.hub_id
 
         try:
-            return work_on_next(self._core, self._runner, holds=holds)
+            return work_on_next(self._core, self._runner, holds=holds, after=self._hub_id)
         except Exception as error:
             if not held or self._runner.failed is None:
                 raise

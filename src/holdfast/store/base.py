@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
@@ -183,8 +183,15 @@ class Reader(Protocol):
         """Those of every kind, by kind and id."""
         ...
 
-    def due_records(self, kind: str, by: datetime, *, limit: int) -> list[Record]:
-        """Those of every hub that are due by then, longest due first."""
+    def due_records(
+        self, kind: str, by: datetime, *, limit: int, hub_id: str | None = None
+    ) -> list[Record]:
+        """Those that are due by then, of every hub or of one, longest due first."""
+        ...
+
+    def due_hub(self, kind: str, by: datetime, *, after: str = "") -> str | None:
+        """The first hub after this one in which a record of the kind is due by then; the order of
+        hubs is always the same. However much is due in one, the next is found as fast."""
         ...
 
     def lexicon(self, hub_id: str, terms: Sequence[str]) -> Lexicon: ...
@@ -342,10 +349,16 @@ class Store(Protocol):
         ...
 
     def write(
-        self, *, durable: bool = True, viewer: Viewer | None = None, hub: str | None = None
+        self,
+        *,
+        durable: bool = True,
+        viewer: Viewer | None = None,
+        hub: str | None = None,
+        wait: bool = True,
     ) -> AbstractContextManager[Writer]:
-        """One transaction. Only counters may be not durable: they need not survive a crash, and
-        are not waited for; where another process is writing, that is StoreBusy at once.
+        """One transaction. Where another is writing, its turn is waited for; without `wait`, that
+        is StoreBusy at once. Only counters may be not durable: they need not survive a crash, and
+        nobody waits for them.
 
         With a `hub` (an id), only that hub is touched, and what belongs to none: a store may then
         let writers of other hubs go on beside it."""
@@ -356,6 +369,11 @@ class Store(Protocol):
         Then it is ours until the block ends, or until this process does. Nobody waits here, and
         reads and writes are as free as before. A store that cannot tell (no Capability.ALONE) lets
         everybody in."""
+        ...
+
+    def skew(self) -> timedelta:
+        """How much later it is by the clock of the store than by this machine's; nothing where the
+        store has no clock of its own, or both agree within seconds."""
         ...
 
     def check(self) -> list[Problem]:

@@ -94,6 +94,21 @@ def test_a_queue_of_many_that_wait_keeps_no_other_hub_waiting(
     assert found.id == wanted.id
 
 
+def test_hubs_take_turns_however_much_one_has_to_do(
+    memory: Holdfast, core: Core, hub: HubMemory, clock: FixedClock
+) -> None:
+    for _ in range(8):
+        put(core, hub)
+    clock.tick()
+    late = {put(core, memory.hub(name, create=True)).hub_id for name in ("second", "third")}
+    after, served = "", []
+    while (job := jobs.lease(core, after=after)) is not None:
+        after = job.hub_id
+        served.append(job.hub_id)
+    assert late <= set(served[:3])
+    assert len(served) == 10
+
+
 def test_a_full_queue_drops_what_has_waited_longest_and_says_which(
     core: Core, hub: HubMemory
 ) -> None:

@@ -291,13 +291,22 @@ class InMemoryReader:
         found = (one for one in self._state.records.values() if one.hub_id == hub_id)
         return sorted(found, key=lambda one: (one.kind, one.id))
 
-    def due_records(self, kind: str, by: datetime, *, limit: int) -> list[Record]:
+    def due_records(
+        self, kind: str, by: datetime, *, limit: int, hub_id: str | None = None
+    ) -> list[Record]:
         waiting = [
             (one.due, one.hub_id, one.id, one)
             for one in self._state.records.values()
-            if one.kind == kind and one.due is not None and one.due <= by
+            if one.kind == kind
+            and one.due is not None
+            and one.due <= by
+            and hub_id in (None, one.hub_id)
         ]
         return [entry[3] for entry in sorted(waiting, key=lambda entry: entry[:3])][:limit]
+
+    def due_hub(self, kind: str, by: datetime, *, after: str = "") -> str | None:
+        found = {one.hub_id for one in self.due_records(kind, by, limit=len(self._state.records))}
+        return min((hub for hub in found if hub > after), default=None)
 
     def lexicon(self, hub_id: str, terms: Sequence[str]) -> Lexicon:
         passages = list(self._whole(hub_id).passages.values())

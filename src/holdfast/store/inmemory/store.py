@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from holdfast.errors import StoreClosed, StoreError
@@ -47,7 +48,12 @@ class InMemoryStore:
 
     @contextmanager
     def write(
-        self, *, durable: bool = True, viewer: Viewer | None = None, hub: str | None = None
+        self,
+        *,
+        durable: bool = True,
+        viewer: Viewer | None = None,
+        hub: str | None = None,
+        wait: bool = True,
     ) -> Iterator[InMemoryWriter]:
         self._ready()
         with self._lock:
@@ -72,6 +78,9 @@ class InMemoryStore:
         # Who was killed would be taken for being at it; a lease in a record runs out by itself.
         self._ready()
         yield True
+
+    def skew(self) -> timedelta:
+        return timedelta()
 
     def check(self) -> list[Problem]:
         self._ready()

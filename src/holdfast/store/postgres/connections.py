@@ -190,7 +190,12 @@ class Connections:
 
     @contextmanager
     def writing(
-        self, *, durable: bool, whole: bool, wrote: Callable[[str], None] | None = None
+        self,
+        *,
+        durable: bool,
+        wait: bool,
+        whole: bool,
+        wrote: Callable[[str], None] | None = None,
     ) -> Iterator[Writing]:
         """A connection in a transaction of its own, with the writer's turn: the whole store's, or
         a place beside the writers of other hubs."""
@@ -202,7 +207,7 @@ class Connections:
         connection = self._begun(self._writers, begin)
         assert connection is not None
         try:
-            transaction = self._take_turn(connection, wait=durable, whole=whole)
+            transaction = self._take_turn(connection, wait=wait, whole=whole)
             writing = Writing(connection, transaction)
             yield writing
             position = self._commit(writing, durable=durable)

@@ -56,11 +56,20 @@ class RecordsReader(Part):
         ):
             yield _from_row(row, hub_id)
 
-    def due_records(self, kind: str, by: datetime, *, limit: int) -> list[Record]:
+    def due_records(
+        self, kind: str, by: datetime, *, limit: int, hub_id: str | None = None
+    ) -> list[Record]:
+        if hub_id is not None:
+            return self._records(
+                hub_id,
+                kind,
+                "AND r.due <= %(by)s ORDER BY r.due, r.id LIMIT %(limit)s",
+                by=to_micros(by),
+                limit=limit,
+            )
         # Asked of all hubs at once, by an index on what is due: one look, however many hubs there
         # are. Where nodes share them, each gives its first few.
-        self._session.run("SELECT set_config('holdfast.due', 'all', true)")
-        found = self._session.all(
+        found = self._due(
             f"SELECT {_COLUMNS}, h.id FROM records r LEFT JOIN hubs h ON h.hub_id = r.hub_id"
             " WHERE r.kind = %(kind)s AND r.due <= %(by)s"
             " ORDER BY r.due, r.hub_id, r.id LIMIT %(limit)s",
@@ -68,6 +77,26 @@ class RecordsReader(Part):
             by=to_micros(by),
             limit=limit,
         )
+        return [_from_row(row, row[6] or NO_HUB) for row in found]
+
+    def due_hub(self, kind: str, by: datetime, *, after: str = "") -> str | None:
+        # One look into an index that has what is due by hub (`records_due_in_hub`), however much
+        # is due in the hubs before. (The hub 0 is that of what belongs to none.)
+        found = self._due(
+            "SELECT h.id FROM records r JOIN hubs h ON h.hub_id = r.hub_id"
+            " WHERE r.kind = %(kind)s AND r.due <= %(by)s AND r.hub_id >"
+            " coalesce((SELECT a.hub_id FROM hubs a WHERE a.id = %(after)s), 0)"
+            " ORDER BY r.hub_id LIMIT 1",
+            kind=kind,
+            by=to_micros(by),
+            after=after,
+        )
+        return found[0][0] if found else None
+
+    def _due(self, sql: str, **values: Any) -> list[Any]:
+        """What is asked of all hubs at once; the wall lets that through where it is said."""
+        self._session.run("SELECT set_config('holdfast.due', 'all', true)")
+        found = self._session.all(sql, **values)
         self._session.run("SELECT set_config('holdfast.due', '', true)")
         return [_from_row(row, row[6] or NO_HUB) for row in found]
 
@@ -106,6 +135,43 @@ class RecordsWriter(RecordsReader):
             (self._records_hub(hub_id), kind, record_id),
         )
         return dropped > 0
+
+    def swap_record(self, before: Record | None, after: Record | None) -> bool:
+        one = before or after
+        assert one is not None, "there is something to be put, or to be taken away"
+        # No lock for what belongs to no hub: the row itself is waited for, by the server.
+        hub = 0 if one.hub_id == NO_HUB else self._session.hub(one.hub_id)
+        if hub == NO_SUCH_HUB:
+            raise NotFound(f"There is no hub {one.hub_id}.")
+        if before is None:
+            sql = f"{_INSERT} ON CONFLICT DO NOTHING"
+            return self._session.put(sql, (hub, *_to_row(one))) > 0
+        same = "hub_id = %s AND kind = %s AND id = %s AND at = %s AND body = %s"
+        same += " AND due IS NOT DISTINCT FROM %s::bigint"
+        kind, name, at, body, _, due = _to_row(before)
+        there = (hub, kind, name, at, body, due)
+        if after is None:
+            return self._session.put(f"DELETE FROM records WHERE {same}", there) > 0
+        _, _, new_at, new_body, _, new_due = _to_row(after)
+        sql = f"UPDATE records SET at = %s, body = %s, due = %s WHERE {same}"
+        return self._session.put(sql, (new_at, new_body, new_due, *there)) > 0
+
+
+_INSERT = (
+    "INSERT INTO records (hub_id, kind, id, at, body, lookup, due)"
+    " VALUES (%s, %s, %s, %s, %s, %s, %s)"
+)
+
+
+def _to_row(record: Record) -> tuple[str, str, int, str, str | None, int | None]:
+    return (
+        record.kind,
+        record.id,
+        to_micros(record.at),
+        shared.dumps(dict(record.body)),
+        record.lookup,
+        None if record.due is None else to_micros(record.due),
+    )
 
 
 def _from_row(row: shared.Row, hub_id: str) -> Record:

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import StoreError
@@ -31,6 +33,7 @@ from holdfast.store.postgres.online import waiting
 from holdfast.store.postgres.reader import PostgresReader
 from holdfast.store.postgres.schema import MIGRATIONS, SCHEMA
 from holdfast.store.postgres.session import Session
+from holdfast.store.postgres.skew import measured_skew
 from holdfast.store.postgres.standby import MADE, Behind, Standby
 from holdfast.store.postgres.turn import Turn, WritingSession
 from holdfast.store.postgres.writer import PostgresWriter
@@ -40,6 +43,9 @@ if TYPE_CHECKING:
     from holdfast.domain.access import Viewer
     from holdfast.store.base import Store
 
+
+# A clock that is set right, or another server after a failover, is noticed in a minute.
+_SKEW_KEPT_S = 60.0
 
 _ALWAYS = frozenset(
     {
@@ -76,6 +82,7 @@ class PostgresStore:
             made = connection.execute(MADE).fetchone()
             self._made = "" if made is None else str(made[0])
         self._closed = False
+        self._skew: tuple[float | None, timedelta] = None, timedelta()
         self._start()
 
     def _start(self) -> None:
@@ -120,7 +127,12 @@ class PostgresStore:
 
     @contextmanager
     def write(
-        self, *, durable: bool = True, viewer: Viewer | None = None, hub: str | None = None
+        self,
+        *,
+        durable: bool = True,
+        viewer: Viewer | None = None,
+        hub: str | None = None,
+        wait: bool = True,
     ) -> Iterator[PostgresWriter]:
         self._ready()
         if getattr(self._thread, "writing", False):
@@ -131,11 +143,12 @@ class PostgresStore:
                 translated(self.address),
                 self._connections.writing(
                     durable=durable,
+                    wait=wait and durable,
                     whole=hub is None,
                     wrote=None if self._standby is None else self._standby.has_come_to,
                 ) as writing,
             ):
-                turn = Turn(self.address, hub, wait=durable)
+                turn = Turn(self.address, hub, wait=wait and durable)
                 session = WritingSession(writing.connection, viewer, turn)
                 writing.hub = session.own_hub
                 writer = PostgresWriter(session)
@@ -166,6 +179,15 @@ class PostgresStore:
                 connection = held.enter_context(connect_patiently(self._url))
                 mine = held.enter_context(holding(connection, ALONE_CLASS, number_of(name, hub_id)))
             yield mine
+
+    def skew(self) -> timedelta:
+        self._ready()
+        looked_at, skew = self._skew
+        if looked_at is None or time.monotonic() - looked_at > _SKEW_KEPT_S:
+            with translated(self.address), self._connections.reading(None) as connection:
+                skew = measured_skew(connection)
+            self._skew = time.monotonic(), skew
+        return skew
 
     def check(self) -> list[Problem]:
         from holdfast.store.postgres.check import problems

@@ -65,13 +65,27 @@ class RecordsReader:
         ):
             yield _from_row(row, hub_id)
 
-    def due_records(self, kind: str, by: datetime, *, limit: int) -> list[Record]:
+    def due_records(
+        self, kind: str, by: datetime, *, limit: int, hub_id: str | None = None
+    ) -> list[Record]:
+        of_hub = "" if hub_id is None else " AND r.hub = ?"
+        hub = () if hub_id is None else (self._records_pk(hub_id),)
         found = self._connection.execute(
             f"SELECT {_COLUMNS}, h.id FROM records r LEFT JOIN hubs h ON h.pk = r.hub"
-            " WHERE r.kind = ? AND r.due <= ? ORDER BY r.due, r.hub, r.id LIMIT ?",
-            (kind, to_micros(by), limit),
+            f" WHERE r.kind = ? AND r.due <= ?{of_hub} ORDER BY r.due, r.hub, r.id LIMIT ?",
+            (kind, to_micros(by), *hub, limit),
         )
         return [_from_row(row, row[6] or NO_HUB) for row in found]
+
+    def due_hub(self, kind: str, by: datetime, *, after: str = "") -> str | None:
+        # All that is due is looked at: on one machine it is seldom much. Hub 0 is that of none.
+        row = self._connection.execute(
+            "SELECT h.id FROM hubs h WHERE h.pk = (SELECT min(r.hub) FROM records r"
+            " WHERE r.kind = ? AND r.due <= ?"
+            " AND r.hub > coalesce((SELECT a.pk FROM hubs a WHERE a.id = ?), 0))",
+            (kind, to_micros(by), after),
+        ).fetchone()
+        return None if row is None else str(row[0])
 
 
 class RecordsWriter(RecordsReader):

@@ -10,6 +10,7 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import apsw
@@ -107,7 +108,12 @@ class SqliteStore:
 
     @contextmanager
     def write(
-        self, *, durable: bool = True, viewer: Viewer | None = None, hub: str | None = None
+        self,
+        *,
+        durable: bool = True,
+        viewer: Viewer | None = None,
+        hub: str | None = None,
+        wait: bool = True,
     ) -> Iterator[SqliteWriter]:
         self._ready()
         if self._read_only:
@@ -118,7 +124,7 @@ class SqliteStore:
             if not connection.get_autocommit():
                 raise StoreError("A write was begun inside another write of the same thread.")
             self._wrote = self._wrote or durable
-            with translated(self.path), _hurried(connection, durable):
+            with translated(self.path), _hurried(connection, durable), _patient(connection, wait):
                 connection.execute("BEGIN IMMEDIATE")
                 try:
                     yield SqliteWriter(connection, viewer)
@@ -186,6 +192,9 @@ class SqliteStore:
         # Who was killed would be taken for being at it; a lease in a record runs out by itself.
         self._ready()
         yield True
+
+    def skew(self) -> timedelta:
+        return timedelta()
 
     def check(self) -> list[Problem]:
         from holdfast.store.sqlite.check import problems
@@ -261,3 +270,15 @@ def _hurried(connection: apsw.Connection, durable: bool) -> Iterator[None]:
     finally:
         connection.set_busy_handler(patience(BUSY_WAIT_S))
         connection.execute("PRAGMA synchronous = FULL")
+
+
+@contextmanager
+def _patient(connection: apsw.Connection, wait: bool) -> Iterator[None]:
+    if wait:
+        yield
+        return
+    connection.set_busy_handler(None)
+    try:
+        yield
+    finally:
+        connection.set_busy_handler(patience(BUSY_WAIT_S))

@@ -104,6 +104,46 @@ class Records(StoreCase):
             assert {one.id: one.hub_id for one in due}["soon"] == OTHER
             assert len(reader.due_records(RECORD_KIND, at(99), limit=2)) == 2
 
+    def test_those_due_of_one_hub_come_alone_longest_due_first(self, store: Store) -> None:
+        with store.write() as writer:
+            writer.add_hub(make_hub(OTHER))
+            writer.put_record(record("b", due=at(2)))
+            writer.put_record(record("a", due=at(3)))
+            writer.put_record(record("late", due=at(9)))
+            writer.put_record(record("c", due=at(1), hub_id=OTHER))
+            writer.put_record(record("n", due=at(1), hub_id=NO_HUB))
+            writer.put_record(record("else", due=at(1), kind="other kind"))
+        with store.read() as reader:
+            due = reader.due_records(RECORD_KIND, at(3), limit=9, hub_id=HUB)
+            assert [one.id for one in due] == ["b", "a"]
+            assert due[0] == record("b", due=at(2))
+            first = reader.due_records(RECORD_KIND, at(3), limit=1, hub_id=HUB)
+            assert [one.id for one in first] == ["b"]
+            found = reader.due_records(RECORD_KIND, at(3), limit=9, hub_id=NO_HUB)
+            assert [one.id for one in found] == ["n"]
+            assert reader.due_records(RECORD_KIND, at(3), limit=9, hub_id="hub_nowhere") == []
+
+    def test_hubs_in_which_something_is_due_come_one_after_the_other(self, store: Store) -> None:
+        with store.write() as writer:
+            for name in (OTHER, "hub_quiet", "hub_third"):
+                writer.add_hub(make_hub(name))
+            for hub_id in (HUB, OTHER, "hub_third"):
+                for number in range(3):
+                    writer.put_record(record(f"r{number}", due=at(2), hub_id=hub_id))
+            writer.put_record(record("late", due=at(9), hub_id="hub_quiet"))
+            writer.put_record(record("n", due=at(1), hub_id=NO_HUB))
+        with store.read() as reader:
+            seen: list[str] = []
+            while (
+                found := reader.due_hub(RECORD_KIND, at(2), after=(seen or [""])[-1])
+            ) is not None:
+                assert found not in seen
+                seen.append(found)
+            assert set(seen) == {HUB, OTHER, "hub_third"}
+            assert reader.due_hub(RECORD_KIND, at(1)) is None
+            assert reader.due_hub("other kind", at(9)) is None
+            assert reader.due_hub(RECORD_KIND, at(2), after="hub_nowhere") in seen
+
     def test_a_record_can_be_dropped_once(self, store: Store) -> None:
         with store.write() as writer:
             writer.put_record(record("a", lookup="x"))

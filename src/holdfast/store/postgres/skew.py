@@ -1,0 +1,26 @@
+"""How far this machine's clock is from the server's: machines that share a store do not share a
+clock, and a lease must not run out sooner on one than on another."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import psycopg
+
+from holdfast.domain.clock import SystemClock
+
+# Clocks that are looked after agree within milliseconds, and nothing here hangs on seconds. So they
+# count as equal, and what one machine put off until now is not early on another.
+_NEAR = timedelta(seconds=5)
+
+
+def measured_skew(connection: psycopg.Connection[Any]) -> timedelta:
+    """How much later it is on the server; nothing where both are near each other."""
+    before = SystemClock().now()
+    row = connection.execute("SELECT clock_timestamp()").fetchone()
+    after = SystemClock().now()
+    assert row is not None
+    # The answer is from somewhere between the two.
+    skew: timedelta = row[0] - (before + (after - before) / 2)
+    return skew if abs(skew) > _NEAR + (after - before) else timedelta()
