@@ -36,6 +36,7 @@ ALLOWED = (
     re.compile(r"SELECT h\.id, .* FROM hubs h JOIN hub_counts c ON c\.hub_id = h\.hub_id"),
     # work that is due in any hub, and the next hub in which some is
     re.compile(r"SELECT r\.kind, .* WHERE r\.kind = %\(kind\)s AND r\.due <= %\(by\)s"),
+    re.compile(r"SELECT h\.id FROM records r .* r\.due <= %\(by\)s AND r\.hub_id >"),
 )
 
 

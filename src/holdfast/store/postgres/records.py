@@ -98,7 +98,7 @@ class RecordsReader(Part):
         self._session.run("SELECT set_config('holdfast.due', 'all', true)")
         found = self._session.all(sql, **values)
         self._session.run("SELECT set_config('holdfast.due', '', true)")
-        return [_from_row(row, row[6] or NO_HUB) for row in found]
+        return found
 
 
 class RecordsWriter(RecordsReader):
@@ -114,19 +114,10 @@ class RecordsWriter(RecordsReader):
             if other is not None and other.id != record.id:
                 raise AlreadyExists(f"Another {record.kind} has the lookup {record.lookup!r}.")
         self._session.put(
-            "INSERT INTO records (hub_id, kind, id, at, body, lookup, due)"
-            " VALUES (%s, %s, %s, %s, %s, %s, %s) ON CONFLICT (hub_id, kind, id) DO UPDATE SET"
+            f"{_INSERT} ON CONFLICT (hub_id, kind, id) DO UPDATE SET"
             " at = excluded.at, body = excluded.body, lookup = excluded.lookup,"
             " due = excluded.due",
-            (
-                hub,
-                record.kind,
-                record.id,
-                to_micros(record.at),
-                shared.dumps(dict(record.body)),
-                record.lookup,
-                None if record.due is None else to_micros(record.due),
-            ),
+            (hub, *_to_row(record)),
         )
 
     def drop_record(self, hub_id: str, kind: str, record_id: str) -> bool:
