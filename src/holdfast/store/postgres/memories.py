@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.domain.clock import from_micros
 from holdfast.domain.hub import Hub, Statistics
@@ -30,6 +31,23 @@ _EXPECTED = {
 }
 # One by one, the first that is found ends the search; that is faster for a few.
 _EXPECTED_FROM = 3
+
+
+class _Group(NamedTuple):
+    """Memories of a hub that are alike in these, and how many they are."""
+
+    state: str
+    category: str
+    kind: str
+    layer: str
+    pinned: bool
+    forgotten: bool
+    held: bool
+    seen: bool
+    memories: int
+    content_bytes: int
+    oldest: int
+    newest: int
 
 
 class MemoriesReader(Part):
@@ -223,16 +241,18 @@ class MemoriesReader(Part):
 
     def statistics(self, hub_id: str) -> Statistics:
         hub = self._session.hub(hub_id)
-        visible = "m.forgotten_at IS NULL AND m.quarantine = ''"
+        self._write_counts()
+        groups = self._groups(hub)
+        seen = [group for group in groups if group.seen]
+        # Where they see everything, what belongs to memories is counted without looking at them.
+        whole = len(seen) == len(groups)
+        visible = [group for group in seen if not (group.forgotten or group.held)]
 
         def counted(column: str) -> dict[str, int]:
-            return dict(
-                self._session.all(
-                    f"SELECT m.{column}, count(*) FROM memories m WHERE m.hub_id = %(hub)s"
-                    f"{self._seen} AND {visible} GROUP BY 1 ORDER BY 2 DESC, 1",
-                    hub=hub,
-                )
-            )
+            found: Counter[str] = Counter()
+            for group in visible:
+                found[getattr(group, column)] += group.memories
+            return dict(sorted(found.items(), key=lambda pair: (-pair[1], pair[0])))
 
         def count(table: str, only: str = "") -> int:
             return int(
@@ -241,40 +261,44 @@ class MemoriesReader(Part):
                 )
             )
 
-        totals = self._session.row(
-            "SELECT count(*), count(m.forgotten_at), count(*) FILTER (WHERE m.quarantine <> ''),"
-            " count(*) FILTER (WHERE m.pinned), coalesce(sum(octet_length(m.content)), 0),"
-            f" min(m.created_at), max(m.created_at), count(*) FILTER (WHERE {visible})"
-            f" FROM memories m WHERE m.hub_id = %(hub)s{self._seen}",
-            hub=hub,
-        )
         name = self._session.value("SELECT name FROM hubs WHERE hub_id = %(hub)s", hub=hub)
         return Statistics(
             hub=name or "",
-            memories=totals[0],
-            visible=totals[7],
-            forgotten=totals[1],
-            quarantined=totals[2],
-            pinned=totals[3],
+            memories=sum(group.memories for group in seen),
+            visible=sum(group.memories for group in visible),
+            forgotten=sum(group.memories for group in seen if group.forgotten),
+            quarantined=sum(group.memories for group in seen if group.held),
+            pinned=sum(group.memories for group in seen if group.pinned),
             by_state=counted("state"),
             by_category=counted("category"),
             by_kind=counted("kind"),
             by_layer=counted("layer"),
-            revisions=count("revisions", self._of_seen("revisions")),
-            changes=count("changes", self._seen_changes("changes")),
-            passages=count("passages", self._of_seen("passages")),
-            vectors=self._count_vectors(hub),
-            content_bytes=int(totals[4]),
+            revisions=count("revisions", "" if whole else self._of_seen("revisions")),
+            changes=count("changes", "" if whole else self._seen_changes("changes")),
+            passages=count("passages", "" if whole else self._of_seen("passages")),
+            vectors=self._count_vectors(hub, whole=whole),
+            content_bytes=int(sum(group.content_bytes for group in seen)),
             receipts=count("receipts", self._of_hub),
-            oldest=None if totals[5] is None else from_micros(totals[5]),
-            newest=None if totals[6] is None else from_micros(totals[6]),
+            oldest=min((from_micros(group.oldest) for group in seen), default=None),
+            newest=max((from_micros(group.newest) for group in seen), default=None),
             turns=count("turns", self._of_hub),
             conflicts=self._count_clashes(hub),
         )
 
-    def _count_vectors(self, hub: int) -> int:
-        self._write_counts()
-        if not self._seen:
+    def _groups(self, hub: int) -> list[_Group]:
+        """How many memories are alike in what is counted; one look at each of them."""
+        seen = f"true{self._seen}"
+        found = self._session.all(
+            "SELECT m.state, m.category, m.kind, m.layer, m.pinned, m.forgotten_at IS NOT NULL,"
+            f" m.quarantine <> '', ({seen}), count(*), sum(octet_length(m.content)),"
+            " min(m.created_at), max(m.created_at) FROM memories m WHERE m.hub_id = %(hub)s"
+            " GROUP BY 1, 2, 3, 4, 5, 6, 7, 8",
+            hub=hub,
+        )
+        return [_Group(*row) for row in found]
+
+    def _count_vectors(self, hub: int, *, whole: bool) -> int:
+        if whole:
             total = "SELECT coalesce(sum(size), 0) FROM vector_totals WHERE hub_id = %(hub)s"
             return int(self._session.value(total, hub=hub))
         return int(
