@@ -23,7 +23,8 @@ from tests.postgres_server import ROLE, database, databases
 psycopg = pytest.importorskip("psycopg")
 pytest.register_assert_rewrite("holdfast.testing.conformance")
 
-from holdfast.store.postgres import PostgresStore, copying, waiting  # noqa: E402
+from holdfast.store.postgres import PostgresStore, copying, nearest, waiting  # noqa: E402
+from holdfast.store.postgres.init import initialise  # noqa: E402
 from holdfast.store.postgres.schema import OF_A_HUB  # noqa: E402
 from holdfast.store.postgres.session import LISTENERS  # noqa: E402
 from holdfast.testing.conformance.base import (  # noqa: E402 - its assertions are rewritten
@@ -199,6 +200,17 @@ def test_a_writer_whose_rows_were_refused_cannot_be_committed(store: PostgresSto
         assert reader.statistics(HUB).memories == 0
 
 
+def test_a_hub_that_is_dropped_while_its_rows_wait_leaves_nothing(store: PostgresStore) -> None:
+    with store.write() as writer:
+        put(writer, make_memory(1, "some words"), [[b"one"]])
+        writer.drop_hub(HUB)
+    with store.write() as writer:
+        writer.add_hub(make_hub())
+    with store.read() as reader:
+        assert reader.lexicon(HUB, ["words"]).frequency == {"words": 0}
+    assert store.check() == []
+
+
 def test_of_two_indexes_that_wait_the_later_counts(store: PostgresStore) -> None:
     with store.write() as writer:
         put(writer, make_memory(1, "first this"), [[b"one"]])
@@ -295,6 +307,36 @@ def test_a_process_that_is_killed_in_the_middle_of_a_copy_leaves_nothing() -> No
         store.close()
 
 
+def test_vectors_that_come_by_copy_are_in_the_index_of_a_large_hub(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(copying, "COPY_FROM", 1)
+    databases().make_role()
+    name = databases().make_empty()
+    try:
+        if not initialise(databases().url(name), partitions=2, role=ROLE).offered.vector_schema:
+            pytest.skip("no pgvector here")
+        owner = PostgresStore(databases().url(name))
+        with owner.write() as writer:
+            writer.add_hub(make_hub())
+            for number in range(1, 21):
+                put(writer, make_memory(number), [[bytes([0, 0, 0, 64, number, 1])]])
+        assert [one.vectors for one in nearest.build(owner, index_from=20)] == [20]
+        owner.close()
+        initialise(databases().url(name), role=ROLE)
+        store = PostgresStore(databases().url(name, ROLE))
+        with store.write(hub=HUB) as writer:
+            for number in range(21, 51):
+                put(writer, make_memory(number), [[bytes([0, 0, 0, 64, number, 1])]])
+        with psycopg.connect(databases().url(name)) as connection:
+            count = connection.execute("SELECT count(*) FROM holdfast.embeddings").fetchone()
+        assert count == (50,)
+        assert store.check() == []
+        store.close()
+    finally:
+        databases().drop(name)
+
+
 # The engine on it
 
 
@@ -367,3 +409,24 @@ def test_an_import_goes_on_beside_the_writers_of_other_hubs() -> None:
         memory.import_hub(lines(), name="copy", progress=told)
         thread.join()
         assert beside == [True]
+
+
+def test_after_an_import_the_server_has_looked_at_all_of_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("holdfast.store.postgres.counting._ANALYSED_FROM", 10)
+    monkeypatch.setattr("holdfast.engine.transfer._IMPORTED_LINES", 12)
+    with database(ROLE) as url:
+        with holdfast.open(url, settings={"embed.model": "none"}) as memory:
+            hub = memory.create_hub("notes")
+            hub.remember_many([f"Box {number} is in the attic." for number in range(25)])
+            lines = list(hub.export())
+            memory.delete_hub("notes")
+            memory.import_hub(lines)
+        name = url.partition("@/")[2].partition("?")[0]
+        with psycopg.connect(databases().url(name)) as connection:
+            known = connection.execute(
+                "SELECT sum(c.reltuples) FROM pg_class c"
+                " WHERE c.oid::regclass::text ~ '^holdfast.memories_[0-9]+$' AND reltuples > 0"
+            ).fetchone()
+    assert known == (25,)

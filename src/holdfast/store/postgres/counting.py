@@ -63,6 +63,14 @@ class CountingWriter(VectorsReader):
             if passages is not None and _grown(passages - counts.passages, passages):
                 self._analyse(hub)
 
+    def _analyse_if_large(self, hub: int) -> None:
+        self._write_counts()
+        passages = self._session.value(
+            "SELECT passages FROM hub_counts WHERE hub_id = %(hub)s", hub=hub
+        )
+        if passages is not None and passages >= _ANALYSED_FROM:
+            self._analyse(hub)
+
     def _analyse(self, hub: int) -> None:
         """Lets the server look at the tables the hub is in. It does so by itself, but up to a
         minute later, and until then it takes a large hub for a small one and reads all of it."""

@@ -61,6 +61,9 @@ class PostgresWriter(IndexWriter, RecordsWriter):
         hub = self._session.hub(hub_id)
         self._session.put("UPDATE hubs SET state = %s WHERE hub_id = %s", (state, hub))
         self._session.put("UPDATE hub_counts SET numbers = %s WHERE hub_id = %s", (numbers, hub))
+        if state == "active":
+            # All of it has come, mostly since the server last looked.
+            self._analyse_if_large(hub)
 
     def drop_hub(self, hub_id: str) -> None:
         self._session.whole("dropped it")
