@@ -120,13 +120,19 @@ class _GuardedWriter:
         self._writer.set_agreed(hub_id, agreed._replace(text=text))
 
     def put_record(self, record: Record) -> None:
-        if record.kind != KIND:
-            redacted = self._redactor.changed(record.body)
-            for name, value in record.body.items():
-                if isinstance(value, str) and name in redacted:
-                    redacted[name] = self._redactor.json(value)
-            record = record._replace(body={**record.body, **redacted})
-        self._writer.put_record(record)
+        self._writer.put_record(self._clean(record))
+
+    def swap_record(self, before: Record | None, after: Record | None) -> bool:
+        return self._writer.swap_record(before, None if after is None else self._clean(after))
+
+    def _clean(self, record: Record) -> Record:
+        if record.kind == KIND:
+            return record
+        redacted = self._redactor.changed(record.body)
+        for name, value in record.body.items():
+            if isinstance(value, str) and name in redacted:
+                redacted[name] = self._redactor.json(value)
+        return record._replace(body={**record.body, **redacted})
 
     def index(
         self, hub_id: str, memory_id: str, text: str, entries: Sequence[IndexEntry], model: str

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from holdfast.domain.access import Key
-from holdfast.domain.record import NO_HUB
+from holdfast.domain.record import NO_HUB, Record
 from holdfast.engine import belongings
 from holdfast.engine.access_records import (
     Handed,
@@ -50,7 +50,7 @@ def create_key(
         expires_at,
     )
     secret = KEY_PREFIX + new_secret()
-    with core.store.write() as writer:
+    with core.store.write(hub=NO_HUB) as writer:
         for hub_id in key.hubs:
             need_hub(writer, hub_id)
         writer.put_record(key_record(key, hash_of(secret)))
@@ -72,7 +72,7 @@ def keys(core: Core, actor: str | None = None) -> list[Key]:
 
 def revoke_key(core: Core, key_id: str) -> Key:
     """Ends a key, for good; a second time changes nothing."""
-    with core.store.write() as writer:
+    with core.store.write(hub=NO_HUB) as writer:
         record = writer.record(NO_HUB, "key", key_id)
         if record is None:
             raise NotFound(f"There is no key {key_id!r}.", hint="`holdfast key list` shows them.")
@@ -96,7 +96,7 @@ def find_key(core: Core, secret: str) -> Key | None:
     if key.refusal(now):
         return None
     if key.used_at is None or now - key.used_at >= _USE_NOTED_EVERY:
-        _note_use(core, key, now)
+        _note_use(core, record, key._replace(used_at=now))
     return key
 
 
@@ -106,13 +106,11 @@ def has_keys(core: Core) -> bool:
     return any(not key.refusal(now) for key in keys(core))
 
 
-def _note_use(core: Core, key: Key, now: datetime) -> None:
+def _note_use(core: Core, read: Record, used: Key) -> None:
     try:
-        with core.store.write(durable=False) as writer:
-            # Read again: it may have been revoked since.
-            record = writer.record(NO_HUB, "key", key.id)
-            if record is not None:
-                writer.put_record(key_record(key_from(record)._replace(used_at=now), record.lookup))
+        with core.store.write(durable=False, hub=NO_HUB) as writer:
+            # Only if it is as it was read: it may have been revoked since.
+            writer.swap_record(read, key_record(used, read.lookup))
     except HoldfastError:
         # Like other counters: a busy or full store must not turn a request away.
         return

@@ -88,7 +88,7 @@ class _Metered:
         return answer
 
     def _record(self, usage: Usage, *, failed: int) -> None:
-        with self._core.store.write() as writer:
+        with self._core.store.write(hub=self._hub_id) as writer:
             record(self._core, writer, self._hub_id, self._work, self.name, usage, failed=failed)
 
 
@@ -118,8 +118,9 @@ def record(
     if writer.hub_by_id(hub_id) is not None:
         _add(writer, hub_id, f"{day}/{work}/{name}", now, spent, about)
     _add(writer, NO_HUB, str(day), now, spent, {})
-    for old in writer.due_records(KIND, now, limit=_DROPPED_AT_ONCE):
-        writer.drop_record(old.hub_id, KIND, old.id)
+    for whose in (hub_id, NO_HUB):
+        for old in writer.due_records(KIND, now, limit=_DROPPED_AT_ONCE, hub_id=whose):
+            writer.drop_record(old.hub_id, KIND, old.id)
 
 
 def _add(

@@ -300,6 +300,14 @@ class Writer(Reader, Protocol):
         """Whether it was there."""
         ...
 
+    def swap_record(self, before: Record | None, after: Record | None) -> bool:
+        """Puts a record in the place of what was there before, if that is still so: None is that
+        there is none. Both have the same hub, kind, id and lookup. Whether it was done.
+
+        Records of no hub that are written by this alone keep nobody waiting: a store need not
+        hold anything for who does not look first."""
+        ...
+
     def add_receipt(self, hub_id: str, receipt: Receipt) -> None: ...
     def correct(self, hub_id: str, row: Change | Revision | Turn | Receipt | Clash) -> None:
         """Puts the texts of this row in the place of those that the same row has: the one way to
@@ -361,7 +369,8 @@ class Store(Protocol):
         nobody waits for them.
 
         With a `hub` (an id), only that hub is touched, and what belongs to none: a store may then
-        let writers of other hubs go on beside it."""
+        let writers of other hubs go on beside it. With NO_HUB, only what belongs to none is
+        touched, and writers of all hubs may go on."""
         ...
 
     def alone(self, name: str, hub_id: str) -> AbstractContextManager[bool]:

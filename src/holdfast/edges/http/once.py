@@ -1,5 +1,9 @@
 """Idempotency keys: a write that is sent twice with the same key is done once, and answered twice
-with the same answer. The answers are kept for a day, in the store, for the one who asked."""
+with the same answer. The answers are kept for a day, in the store, for the one who asked.
+
+They are on the way of every such request, so they are written without looking first: a record is
+put where there was none, or in the place of the one that is known. Nobody waits for anybody else's.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +16,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
+from weakref import WeakKeyDictionary
 
 from fastapi import Header, Response
 from pydantic import BaseModel
@@ -23,10 +28,12 @@ from holdfast.engine.core import Core
 from holdfast.engine.kept_answers import KIND
 
 if TYPE_CHECKING:
-    from holdfast.store.base import Writer
+    from holdfast.store.base import Store, Writer
 
-# With each new answer so many go that were kept long enough: more than come.
-_DROPPED_AT_ONCE = 8
+# So often a server looks for answers that were kept long enough, and so many go at once: more than
+# come. Not with each request, as all of them would wait for each other at the oldest.
+_DROPPED_EVERY = timedelta(seconds=10)
+_DROPPED_AT_ONCE = 5_000
 _KEPT = timedelta(days=1)
 # Who holds a key for longer than this has died, even where nobody can tell.
 _HELD = timedelta(minutes=1)
@@ -65,72 +72,88 @@ def once(
         call.hub_name or "",
         "" if body is None else body.model_dump_json(),
     )
-    known = _claim(call, place, asked)
-    if known is not None:
+    claimed = _claim(call.memory.core, place, asked)
+    if claimed.body["status"] is not None:
         # What was answered then is told again only to who may still look.
         call.hub()
-        response.status_code = known["status"]
+        response.status_code = claimed.body["status"]
         response.headers["Idempotent-Replay"] = "true"
-        return known["answer"]
+        return json.loads(claimed.body["answer"])
     if not harmless:
-        call.also = partial(_note_begun, call.memory.core, place)
+        call.also = partial(_note_begun, claimed)
     try:
         status, answer = work()
     except BaseException:
-        _release(call, place)
+        _release(call.memory.core, claimed)
         raise
-    _keep(call, place, asked, status, answer)
+    _keep(call.memory.core, claimed, status, answer)
     response.status_code = status
     return answer
 
 
-def _claim(call: Call, place: str, asked: str) -> dict[str, Any] | None:
-    """What was answered under this key; None where it is ours now."""
-    core = call.memory.core
+def _claim(core: Core, place: str, asked: str) -> Record:
+    """What was answered under this key; or, with no status, that it is ours now."""
     now = core.now()
-    with core.store.write() as writer:
+    body = {"asked": asked, "status": None, "answer": "", "holder": _me(), "begun": False}
+    ours = Record(NO_HUB, KIND, place, now, body, due=now + _KEPT)
+    with core.store.write(hub=NO_HUB) as writer:
+        if writer.swap_record(None, ours):
+            return ours
+        # It was used before, which is rare: this look may wait.
         record = writer.record(NO_HUB, KIND, place)
         if record is not None and record.due is not None and record.due > now:
-            if record.body["asked"] != asked:
-                raise Refused(
-                    422,
-                    "idempotency_mismatch",
-                    "This idempotency key was used for another request.",
-                    hint="Use a new key for each request.",
-                )
-            if record.body["status"] is not None and not record.body["answer"]:
-                raise Refused(
-                    404, "not_found", "What this request was answered with has been removed since."
-                )
+            _refuse(record, asked, now)
             if record.body["status"] is not None:
-                answer = json.loads(record.body["answer"])
-                return {"status": record.body["status"], "answer": answer}
-            if now - record.at < _HELD and not _is_gone(record.body["holder"]):
-                raise Refused(
-                    409,
-                    "in_progress",
-                    "The first request with this key is still being worked on.",
-                    hint="Try again in a moment.",
-                    headers={"Retry-After": "1"},
-                )
-            if record.body["begun"]:
-                raise Refused(
-                    409,
-                    "interrupted",
-                    "The first request with this key was cut off after it had written something.",
-                    hint="Look what is there before you send it again, with a new key.",
-                )
-        held = {"asked": asked, "status": None, "answer": "", "holder": _me(), "begun": False}
-        writer.put_record(Record(NO_HUB, KIND, place, now, held, due=now + _KEPT))
-        _drop_old(writer, now, _DROPPED_AT_ONCE)
-    return None
+                return record
+        if not writer.swap_record(record, ours):
+            raise _in_progress()
+    return ours
 
 
-def _note_begun(core: Core, place: str, writer: Writer) -> None:
-    """In the transaction of the work itself: it is there exactly if the work is."""
-    record = writer.record(NO_HUB, KIND, place)
-    if record is not None and not record.body["begun"]:
-        writer.put_record(record._replace(body={**record.body, "begun": True}))
+def _refuse(record: Record, asked: str, now: datetime) -> None:
+    """Refuses where neither the answer can be given nor the work be begun."""
+    if record.body["asked"] != asked:
+        raise Refused(
+            422,
+            "idempotency_mismatch",
+            "This idempotency key was used for another request.",
+            hint="Use a new key for each request.",
+        )
+    if record.body["status"] is not None:
+        if not record.body["answer"]:
+            raise Refused(
+                404, "not_found", "What this request was answered with has been removed since."
+            )
+        return
+    if now - record.at < _HELD and not _is_gone(record.body["holder"]):
+        raise _in_progress()
+    if record.body["begun"]:
+        raise Refused(
+            409,
+            "interrupted",
+            "The first request with this key was cut off after it had written something.",
+            hint="Look what is there before you send it again, with a new key.",
+        )
+
+
+def _in_progress() -> Refused:
+    return Refused(
+        409,
+        "in_progress",
+        "The first request with this key is still being worked on.",
+        hint="Try again in a moment.",
+        headers={"Retry-After": "1"},
+    )
+
+
+def _begun(claimed: Record) -> Record:
+    return claimed._replace(body={**claimed.body, "begun": True})
+
+
+def _note_begun(claimed: Record, writer: Writer) -> None:
+    """In the transaction of the work itself: it is there exactly if the work is. What is begun
+    already stays so."""
+    writer.swap_record(claimed, _begun(claimed))
 
 
 def _me() -> list[Any]:
@@ -154,34 +177,39 @@ def _is_gone(holder: list[Any]) -> bool:
     return False
 
 
-def _keep(call: Call, place: str, asked: str, status: int, answer: Any) -> None:
-    core = call.memory.core
+def _keep(core: Core, claimed: Record, status: int, answer: Any) -> None:
     now = core.now()
-    body = {"asked": asked, "status": status, "answer": json.dumps(answer, ensure_ascii=False)}
-    with core.store.write() as writer:
-        writer.put_record(Record(NO_HUB, KIND, place, now, body, due=now + _KEPT))
+    text = json.dumps(answer, ensure_ascii=False)
+    body = {"asked": claimed.body["asked"], "status": status, "answer": text}
+    kept = Record(NO_HUB, KIND, claimed.id, now, body, due=now + _KEPT)
+    with core.store.write(hub=NO_HUB) as writer:
+        # Whoever took it over, because we were slow, has another record there, and answers.
+        if not writer.swap_record(_begun(claimed), kept):
+            writer.swap_record(claimed, kept)
+        if _LOOKED.get(core.store, now - _DROPPED_EVERY) + _DROPPED_EVERY <= now:
+            _LOOKED[core.store] = now
+            _drop_old(writer, now, _DROPPED_AT_ONCE)
 
 
-def _release(call: Call, place: str) -> None:
+def _release(core: Core, claimed: Record) -> None:
     """After a failure: where nothing was written nothing is kept, and the request may be sent again
     as it is."""
-    with call.memory.core.store.write() as writer:
-        record = writer.record(NO_HUB, KIND, place)
-        if record is not None and not record.body["begun"]:
-            writer.drop_record(NO_HUB, KIND, place)
+    with core.store.write(hub=NO_HUB) as writer:
+        writer.swap_record(claimed, None)
+
+
+# When this process has last looked for old answers.
+_LOOKED: WeakKeyDictionary[Store, datetime] = WeakKeyDictionary()
 
 
 def drop_old(core: Core, *, limit: int = 500) -> int:
     """Removes answers that were kept long enough; returns how many."""
-    with core.store.write() as writer:
+    with core.store.write(hub=NO_HUB) as writer:
         return _drop_old(writer, core.now(), limit)
 
 
 def _drop_old(writer: Writer, now: datetime, limit: int) -> int:
-    old = writer.due_records(KIND, now, limit=limit)
-    for record in old:
-        writer.drop_record(record.hub_id, KIND, record.id)
-    return len(old)
+    return sum(writer.swap_record(old, None) for old in writer.due_records(KIND, now, limit=limit))
 
 
 def _digest(*parts: str) -> str:

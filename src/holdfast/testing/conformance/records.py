@@ -44,6 +44,34 @@ class Records(StoreCase):
             assert reader.record_by_lookup(HUB, RECORD_KIND, "x") is None
             assert reader.due_records(RECORD_KIND, at(99), limit=9) == []
 
+    @pytest.mark.parametrize("hub_id", [HUB, NO_HUB])
+    def test_a_record_is_swapped_only_if_it_is_as_it_was(self, store: Store, hub_id: str) -> None:
+        first = record("a", hub_id=hub_id, lookup="x", due=at(5))
+        second = first._replace(body={"new": True}, at=at(9), due=None)
+        third = second._replace(due=at(7))
+        with store.write(hub=hub_id) as writer:
+            assert not writer.swap_record(first, second), "it is not there yet"
+            assert writer.swap_record(None, first)
+            assert not writer.swap_record(None, second), "there is one"
+            assert not writer.swap_record(first._replace(due=at(6)), second)
+            assert not writer.swap_record(first._replace(body={}), second)
+            assert not writer.swap_record(first._replace(at=at(2)), None)
+            assert writer.swap_record(first, second)
+            assert not writer.swap_record(first, third)
+        with store.write(hub=hub_id) as writer:
+            assert writer.record(hub_id, RECORD_KIND, "a") == second
+            assert writer.record_by_lookup(hub_id, RECORD_KIND, "x") == second
+            assert writer.swap_record(second, third)
+            assert not writer.swap_record(second, None)
+            other = record("b", hub_id=hub_id, lookup="x")
+            assert not writer.swap_record(None, other), "another has its lookup"
+        with store.write(hub=hub_id) as writer:
+            assert writer.swap_record(third, None)
+            assert not writer.swap_record(third, None)
+        with store.read() as reader:
+            assert reader.record(hub_id, RECORD_KIND, "a") is None
+            assert reader.record(hub_id, RECORD_KIND, "b") is None
+
     def test_records_are_listed_by_id_and_paged(self, store: Store) -> None:
         with store.write() as writer:
             for name in ("c", "a", "d", "b"):
