@@ -31,7 +31,7 @@ from bench.texts import Texts
 from holdfast.domain.clock import to_text
 from holdfast.domain.codec import memory_to_plain
 from holdfast.domain.hub import Hub
-from holdfast.engine import transfer
+from holdfast.engine import exported, transfer
 
 WORDS = ("memories", "changes", "revisions", "passages", "words", "substrings", "terms")
 VECTORS = ("vectors",)
@@ -72,8 +72,8 @@ def _export(count: int) -> Iterator[str]:
     """What `holdfast export` would write of such a hub."""
     yield _line(
         {
-            "type": transfer.FORMAT,
-            "version": transfer.FORMAT_VERSION,
+            "type": exported.FORMAT,
+            "version": exported.FORMAT_VERSION,
             "id": "hub_bench",
             "name": "bench",
             "owner": "user",
@@ -115,7 +115,7 @@ def _analysed(path: str) -> float:
     hub = Hub("hub_bench", "bench", "user", _AT)
     started = time.process_time()
     with open(path, encoding="utf-8") as file:
-        lines = transfer._parsed(file)
+        lines = exported.parsed(file)
         next(lines)
         for batch in transfer._batches(lines):
             transfer._made_ready(batch, hub, 1_000_000)

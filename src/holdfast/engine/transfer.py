@@ -9,42 +9,45 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.domain.change import Change, Receipt, Revision
 from holdfast.domain.clock import from_text, to_micros, to_text
 from holdfast.domain.codec import (
-    fields_from_plain,
     fields_to_plain,
-    memory_from_plain,
     memory_to_plain,
 )
 from holdfast.domain.hub import Hub
-from holdfast.domain.memory import STATES, TIMES, Memory
+from holdfast.domain.memory import Memory
 from holdfast.domain.query import EVERYTHING
 from holdfast.domain.turn import Turn
 from holdfast.engine import belongings
 from holdfast.engine.access_records import called
 from holdfast.engine.ahead import ahead
 from holdfast.engine.core import Core, require_hub
-from holdfast.engine.drafts import clean_fields
 from holdfast.engine.embedding import embed_hub
+from holdfast.engine.exported import (
+    FORMAT,
+    FORMAT_VERSION,
+    UNREADABLE,
+    Line,
+    Value,
+    bad_line,
+    count_of,
+    parsed,
+    text_of,
+    value_of,
+)
 from holdfast.engine.history import Reasons, entries_seen
 from holdfast.engine.passages import Indexed, indexed_all
-from holdfast.errors import AlreadyExists, HoldfastError, InvalidInput
+from holdfast.errors import AlreadyExists, InvalidInput
 from holdfast.text.normalise import (
-    clean_content,
     clean_hub_name,
-    clean_time,
-    content_hash,
-    one_of,
 )
 
 if TYPE_CHECKING:
     from holdfast.store.base import Reader, Writer
 
-FORMAT = "holdfast-hub"
-FORMAT_VERSION = 1
 _BATCH = 500
 # What is imported in one transaction: enough that a store can write it in bulk, and little enough
 # that three of them (one is read, one made ready, one written) do not fill the memory.
@@ -142,7 +145,7 @@ def import_hub(
     progress: Callable[[int], None] | None = None,
 ) -> Hub:
     """Makes a hub from an export. It appears when all of it is there, or not at all."""
-    incoming = _parsed(lines)
+    incoming = parsed(lines)
     header = next(incoming, None)
     if header is None:
         raise InvalidInput("The file is empty.", hint="Import what `holdfast export` has written.")
@@ -174,51 +177,7 @@ def import_hub(
     return hub._replace(state="active", numbers=numbers)
 
 
-class _Line(NamedTuple):
-    """A line of the file: which one, what it says, and how long it is."""
-
-    number: int
-    said: dict[str, Any]
-    chars: int
-
-
-def _parsed(lines: Iterable[str]) -> Iterator[_Line]:
-    count = 0
-    ended = False
-    for number, text in enumerate(lines, 1):
-        if not text.strip():
-            continue
-        if ended:
-            raise InvalidInput(f"Line {number} comes after the end of the export.")
-        try:
-            line = json.loads(text)
-            if "\\u" in text:
-                # Half a character can be written as an escape, but not be stored.
-                _dump(line).encode()
-        except (ValueError, RecursionError):
-            line = None
-        if not isinstance(line, dict) or "type" not in line:
-            raise InvalidInput(
-                f"Line {number} is not a line of an export.",
-                hint="Import what `holdfast export` has written.",
-            )
-        if line["type"] == "end":
-            ended = True
-            if line.get("lines") != count:
-                raise InvalidInput(
-                    f"The file says it has {line.get('lines')} lines, but {count} were there.",
-                    hint="It was changed or damaged; export it again.",
-                )
-            continue
-        count += 1
-        yield _Line(number, line, len(text))
-    if count and not ended:
-        raise InvalidInput(
-            "The file ends too early: its last line is missing.", hint="Export it again."
-        )
-
-
-def _begin(core: Core, header: _Line, name: str | None) -> Hub:
+def _begin(core: Core, header: Line, name: str | None) -> Hub:
     number, line, _ = header
     if line.get("type") != FORMAT:
         raise InvalidInput(
@@ -234,15 +193,15 @@ def _begin(core: Core, header: _Line, name: str | None) -> Hub:
     chosen = None if name is None else clean_hub_name(name)
     try:
         hub = Hub(
-            _text(line, "id"),
+            text_of(line, "id"),
             chosen or clean_hub_name(line["name"]),
-            _text(line, "owner"),
+            text_of(line, "owner"),
             from_text(line["created_at"]),
-            _count(line, "numbers", least=0),
+            count_of(line, "numbers", least=0),
             "importing",
         )
-    except _UNREADABLE as error:
-        raise _bad_line(number, error) from None
+    except UNREADABLE as error:
+        raise bad_line(number, error) from None
     with core.write() as writer:
         if writer.hub(hub.name) is not None:
             raise AlreadyExists(
@@ -269,7 +228,7 @@ def _pulse(core: Core) -> int:
     return to_micros(core.now()) // 1_000_000
 
 
-def _beating(core: Core, hub: Hub, lines: Iterator[_Line]) -> Iterator[_Line]:
+def _beating(core: Core, hub: Hub, lines: Iterator[Line]) -> Iterator[Line]:
     """The lines; notes now and then, between two of them, that the import goes on."""
     last = _pulse(core)
     for line in lines:
@@ -286,8 +245,8 @@ def seems_running(core: Core, hub: Hub) -> bool:
     return abs(_pulse(core) - hub.numbers) < PULSE_S
 
 
-def _batches(lines: Iterator[_Line]) -> Iterator[list[_Line]]:
-    batch: list[_Line] = []
+def _batches(lines: Iterator[Line]) -> Iterator[list[Line]]:
+    batch: list[Line] = []
     chars = 0
     for line in lines:
         batch.append(line)
@@ -303,18 +262,18 @@ class _Ready(NamedTuple):
     """A batch that can be written: the values, each with its line, and what search shall know of
     those that are memories."""
 
-    values: list[tuple[int, _Value]]
+    values: list[tuple[int, Value]]
     indexes: list[tuple[str, Indexed]]
 
 
-def _made_ready(batch: list[_Line], hub: Hub, bytes_max: int) -> _Ready:
+def _made_ready(batch: list[Line], hub: Hub, bytes_max: int) -> _Ready:
     """Checks and analyses a batch, without the store: that is most of the work."""
-    values: list[tuple[int, _Value]] = []
+    values: list[tuple[int, Value]] = []
     for number, line, _ in batch:
         try:
-            values.append((number, _value(line, hub, bytes_max)))
-        except _UNREADABLE as error:
-            raise _bad_line(number, error) from None
+            values.append((number, value_of(line, hub, bytes_max)))
+        except UNREADABLE as error:
+            raise bad_line(number, error) from None
     shown = [one for _, one in values if isinstance(one, Memory) and one.forgotten_at is None]
     made = zip(shown, indexed_all(shown, None), strict=True)
     return _Ready(values, [(memory.id, index) for memory, index in made])
@@ -326,8 +285,8 @@ def _write(writer: Writer, hub: Hub, ready: _Ready) -> int:
     for number, value in ready.values:
         try:
             _add(writer, hub, value)
-        except _UNREADABLE as error:
-            raise _bad_line(number, error) from None
+        except UNREADABLE as error:
+            raise bad_line(number, error) from None
         if isinstance(value, Memory | Receipt):
             highest = max(highest, value.number)
     for memory_id, index in ready.indexes:
@@ -335,10 +294,7 @@ def _write(writer: Writer, hub: Hub, ready: _Ready) -> int:
     return highest
 
 
-_Value: TypeAlias = Memory | Change | Revision | Turn | Receipt
-
-
-def _add(writer: Writer, hub: Hub, value: _Value) -> None:
+def _add(writer: Writer, hub: Hub, value: Value) -> None:
     if isinstance(value, Memory):
         writer.add_memory(value)
     elif isinstance(value, Change):
@@ -350,98 +306,3 @@ def _add(writer: Writer, hub: Hub, value: _Value) -> None:
     else:
         _, change_id, memory_id, version, at, fields = value
         writer.add_revision(hub.id, change_id, memory_id, version, at, fields)
-
-
-def _value(line: dict[str, Any], hub: Hub, bytes_max: int) -> _Value:
-    fields = {name: value for name, value in line.items() if name != "type"}
-    _storable(fields)
-    match line["type"]:
-        case "memory":
-            return memory_from_plain({**_checked(fields, bytes_max), "hub_id": hub.id})
-        case "change":
-            _texts(fields, "id", "actor", "action")
-            return Change(**{**fields, "hub_id": hub.id, "at": from_text(fields["at"])})
-        case "revision":
-            _texts(fields, "change_id", "memory_id")
-            _count(fields, "version")
-            at, changed = from_text(fields.pop("at")), fields_from_plain(fields.pop("fields"))
-            return Revision(sequence=0, at=at, fields=changed, **fields)
-        case "turn":
-            _texts(fields, "id", "role", "content")
-            return Turn(**{**fields, "hub_id": hub.id, "at": from_text(fields["at"])})
-        case "receipt":
-            _texts(fields, "memory_id", "actor")
-            _count(fields, "number")
-            _count(fields, "revisions", least=0)
-            return Receipt(**{**fields, "at": from_text(fields["at"])})
-        case other:
-            raise ValueError(f"there is no line type {other!r}")
-
-
-# What an import checks as a caller's words would be; the rest was written by Holdfast itself.
-_CHECKED = frozenset(
-    {"content_type", "kind", "stability", "boundary", "layer", "trust", "source"}
-    | {"key", "category", "tags", "metadata"}
-)
-_COUNTS = {"number": 1, "version": 1, "access_count": 0, "shown_count": 0, "mention_count": 0}
-# The integers of every store end here.
-_COUNT_MAX = 2**63 - 1
-_UNREADABLE = (KeyError, IndexError, ValueError, TypeError, AttributeError, OverflowError)
-
-
-def _checked(fields: dict[str, Any], bytes_max: int) -> dict[str, Any]:
-    """The fields of a memory, each as the door would have let it in."""
-    content = clean_content(fields["content"], bytes_max=bytes_max)
-    if fields.get("content_hash") != content_hash(content):
-        raise ValueError("the content does not match its hash")
-    for name in TIMES:
-        clean_time(fields.get(name))
-    for name, least in _COUNTS.items():
-        if name in fields or name == "number":
-            _count(fields, name, least=least)
-    _texts(fields, "id", "title", "owner")
-    if not isinstance(fields.get("pinned", False), bool):
-        raise ValueError("pinned must be true or false")
-    out = {**fields, **clean_fields({n: fields[n] for n in _CHECKED if n in fields})}
-    if "state" in out:
-        out["state"] = one_of(out["state"], STATES, "state")
-    return out
-
-
-def _count(fields: dict[str, Any], name: str, *, least: int = 1) -> int:
-    value = fields[name]
-    if type(value) is not int or not least <= value <= _COUNT_MAX:
-        raise ValueError(f"{name} must be a whole number from {least}, not {value!r}")
-    return value
-
-
-def _text(fields: dict[str, Any], name: str) -> str:
-    value = fields[name]
-    if not isinstance(value, str) or not value:
-        raise ValueError(f"{name} must be text, not {value!r}")
-    return value
-
-
-def _texts(fields: dict[str, Any], *names: str) -> None:
-    for name in names:
-        _text(fields, name)
-
-
-def _storable(fields: dict[str, Any]) -> None:
-    """Refuses text that a store could not keep. Halves of characters were seen with the line."""
-    for name, value in fields.items():
-        if isinstance(value, str) and "\0" in value:
-            raise ValueError(f"{name} has a NUL character")
-
-
-def _bad_line(number: int, error: Exception) -> HoldfastError:
-    return InvalidInput(
-        f"Line {number} cannot be read: {_reason(error)}.",
-        hint="Nothing was imported; export it again.",
-    )
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, KeyError):
-        return f"{error} is missing"
-    return (error.message if isinstance(error, HoldfastError) else str(error)).rstrip(".")

@@ -16,7 +16,7 @@ from holdfast import Holdfast, HubMemory
 from holdfast.domain.clock import SystemClock
 from holdfast.domain.ids import TimeIds
 from holdfast.domain.results import Duplicate, Stored
-from holdfast.engine import repair, transfer
+from holdfast.engine import exported, repair, transfer
 from holdfast.errors import Conflict, EmbedderError, InvalidInput, NotFound, StoreBusy, StoreError
 from holdfast.store.base import Store
 from holdfast.testing import FixedClock, HashEmbedder, open_for_tests
@@ -250,7 +250,7 @@ def test_the_doctor_removes_an_import_that_wrote_nothing_for_a_while(tmp_path: P
         memory.hub().remember("Prefers tabs")
         header = json.loads(next(iter(memory.hub().export())))
         # As after a kill: begun, and never ended.
-        transfer._begin(memory.core, transfer._Line(1, header, 0), "copy")
+        transfer._begin(memory.core, exported.Line(1, header, 0), "copy")
         assert "still running" in repair.examine(memory.core).found[0].what
         clock.tick(minutes=11)
         assert "was broken off" in repair.examine(memory.core).found[0].what
