@@ -9,7 +9,7 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 	&& { echo $$p; break; }; done)
 MODEL := packages/holdfast-model-arctic-s
 
-.PHONY: run tour test test-llm lint types bench-store bench-recall bench-recall-speed bench-context bench-documents bench-postgres bench-mcp bench-http bench-capture inspector constraints clean help
+.PHONY: run tour test test-llm test-patroni lint types bench-store bench-recall bench-recall-speed bench-context bench-documents bench-postgres bench-postgres-import bench-mcp bench-http bench-capture inspector constraints clean help
 
 help: ## what can be made
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 24
@@ -57,6 +57,9 @@ bench-documents: $(VENV)/.model ## a folder of 10,000 files after one change
 
 bench-postgres: $(VENV)/.model ## PostgreSQL beside SQLite: taking in, recall, room
 	$(BIN)/python -m bench.postgres
+
+bench-postgres-import: $(VENV)/.ready ## an import beside a bare COPY of its rows, and SQLite
+	$(BIN)/python -m bench.postgres_import
 
 bench-mcp: $(VENV)/.model ## the MCP server beside a bare one and the library
 	$(BIN)/python -m bench.mcp
