@@ -1,6 +1,7 @@
-"""The store: durable writes against a bare loop, batch import, recall by words, start-up.
+"""The store: durable writes against a bare loop, what superseding costs, batch import, recall by
+words, start-up.
 
-    python -m bench.store [--part write|import|recall|start] [--large]
+    python -m bench.store [--part write|supersede|import|recall|start] [--large]
 
 Words only (`embed.model` none): what an embedding model costs depends on the model, not the store.
 Every part runs in a process of its own, so that one does not sit on the memory of another.
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import random
 import subprocess
 import sys
 import tempfile
@@ -26,11 +28,14 @@ from holdfast.evaluation.metrics import percentile
 from holdfast.store.sqlite.connection import connect, migrate, prepare_file
 
 WORDS_ONLY = {"embed.model": "none"}
-PARTS = ("write", "import", "recall", "start")
+PARTS = ("write", "supersede", "import", "recall", "start")
 WRITES = 500
+KNOWN = 5_000
 IMPORTED = 100_000
 QUESTIONS = 200
 STARTS = 30
+
+ENDINGS = ("", "na", "ito", "ella", "wyn", "son", "rick", "ora")
 
 Statement = tuple[str, Any]
 
@@ -51,6 +56,8 @@ def main() -> None:
         match args.part:
             case "write":
                 bench_write(folder)
+            case "supersede":
+                bench_supersede(folder)
             case "import":
                 bench_import(folder)
             case "recall":
@@ -95,6 +102,64 @@ def bench_write(folder: str) -> None:
     print(f"  bare apsw loop  {alone:8.0f} a second   {bare_ms}")
     print(f"  the same rows in both: {'yes' if same else 'NO'}")
     print(f"  remember / bare {ours / alone:8.2f} {verdict(ours / alone, 0.5, at_most=False)}\n")
+
+
+def bench_supersede(folder: str) -> None:
+    """`remember` in a hub of 5,000 memories, with and without the rules by which a new fact takes
+    the place of an old one, in turns: prose, of which next to nothing can, and short statements,
+    of which half fill a slot and many replace one of those before."""
+    print(f"superseding by rule among {KNOWN:,} memories, {WRITES} of each in turns")
+    for name, texts in (("prose", prose()), ("statements", statements())):
+        with_ms, without_ms = Times(), Times()
+        with (
+            holdfast.open(os.path.join(folder, f"with {name}"), settings=WORDS_ONLY) as one,
+            holdfast.open(
+                os.path.join(folder, f"without {name}"),
+                settings={**WORDS_ONLY, "supersede.enabled": False},
+            ) as other,
+        ):
+            hubs = [memory.create_hub("bench") for memory in (one, other)]
+            for hub in hubs:
+                drained(hub.remember_stream(Texts().memories(KNOWN)))
+            for text in texts:
+                with_ms.add(lambda h=hubs[0], t=text: h.remember(t))
+                without_ms.add(lambda h=hubs[1], t=text: h.remember(t))
+        rate = 1_000 * WRITES / sum(with_ms.wall_ms)
+        ratio = sum(without_ms.wall_ms) / sum(with_ms.wall_ms)
+        of_cpu = sum(without_ms.cpu_ms) / sum(with_ms.cpu_ms)
+        print(f"  {name:<11} with the rules    {rate:6.0f} a second   {with_ms}")
+        print(f"  {'':<11} without           {rate / ratio:6.0f} a second   {without_ms}")
+        print(f"  {'':<11} with / without    {ratio:6.2f} (of the processor {of_cpu:.2f})")
+    print()
+
+
+def prose() -> list[str]:
+    return [draft["content"] for draft in Texts(seed=5).memories(WRITES)]
+
+
+def statements() -> list[str]:
+    """What agents note of people and things: places, employers, tools, ports, dates."""
+    chance, texts = random.Random(4), Texts(seed=3)
+    people = [f"{front}{end}" for front in ("Ann", "Bob", "Eve", "Gus") for end in ENDINGS]
+    towns = ("Porto", "Lisbon", "Oslo", "Rome", "Milan", "Paris", "Berlin", "Madrid")
+    firms = ("Acme", "Initech", "Globex", "Hooli", "Stark", "Soylent")
+
+    def one() -> str:
+        who, word = chance.choice(people), texts.word()
+        return chance.choice(
+            (
+                f"{who} lives in {chance.choice(towns)}",
+                f"{who} works at {chance.choice(firms)}",
+                f"{who} likes {word}",
+                f"{who} uses {word} for {texts.word()}",
+                f"{who}'s {word} is {texts.word()}",
+                f"The {word} service runs on port {chance.randint(1_000, 9_999)}",
+                f"The deadline of {word} is March {chance.randint(1, 28)}",
+                f"I moved to {chance.choice(towns)}",
+            )
+        )
+
+    return [one() for _ in range(WRITES)]
 
 
 def recorded(home: str, drafts: Sequence[dict[str, Any]]) -> list[list[Statement]]:
