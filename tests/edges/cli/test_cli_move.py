@@ -10,6 +10,7 @@ import pytest
 from tests.edges.cli.cli_calls import Run
 
 
+@pytest.mark.sqlite_only("says by itself which stores it is about")
 def test_a_move_takes_everything_along_and_says_so(run: Run, home: Path, tmp_path: Path) -> None:
     run("remember", "The office is in Bonn")
     run("remember", "The office has 40 desks", "--hub", "default")
@@ -24,6 +25,7 @@ def test_a_move_takes_everything_along_and_says_so(run: Run, home: Path, tmp_pat
     assert "Bonn" in run("recall", "office").out
 
 
+@pytest.mark.sqlite_only("says by itself which stores it is about")
 def test_after_a_switch_the_new_store_is_used(run: Run, home: Path, tmp_path: Path) -> None:
     run("remember", "The office is in Bonn")
     target = tmp_path / "new.db"
@@ -62,6 +64,7 @@ def test_a_password_is_neither_printed_nor_saved(run: Run, home: Path) -> None:
     assert "hunter2" not in told.out + told.err
 
 
+@pytest.mark.sqlite_only("says by itself which stores it is about")
 def test_a_move_into_itself_or_to_nowhere_is_refused(run: Run, home: Path) -> None:
     run("remember", "Something")
     assert "Say where to" in run("move").err

@@ -142,6 +142,7 @@ print(*sys.modules)
 """
 
 
+@pytest.mark.sqlite_only("the driver of PostgreSQL imports more")
 def test_observing_loads_nothing_that_the_work_takes(on: Run) -> None:
     done = subprocess.run([sys.executable, "-c", _PROGRAM], capture_output=True, text=True)
     first, _, modules = done.stdout.partition("\n")

@@ -70,6 +70,7 @@ def test_global_options_stand_before_or_after_the_command(run: Run, words) -> No
     assert run(*words).json["hub"] == "default"
 
 
+@pytest.mark.sqlite_only("looks for the file of the embedded store")
 def test_a_home_may_have_the_name_of_a_command(run: Run, tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert run("--home", "recall", "remember", "Likes tea").code == 0

@@ -139,11 +139,13 @@ _HEAVY = {
 }
 
 
+@pytest.mark.sqlite_only("the driver of PostgreSQL imports more")
 def test_a_recall_by_words_imports_only_what_it_uses(stocked: Run, monkeypatch) -> None:
     monkeypatch.delenv("HOLDFAST_TIME_ZONE")
     assert _modules("recall", "--words", "tabs") & _HEAVY == set()
 
 
+@pytest.mark.sqlite_only("the driver of PostgreSQL imports more")
 def test_the_version_imports_next_to_nothing(home: Path) -> None:
     modules = _modules("--version")
     assert [name for name in modules if name.startswith("holdfast.")] == [

@@ -420,6 +420,7 @@ def test_what_the_entry_says_starts_this_holdfast_from_any_folder(
     assert (ran.returncode, ran.stdout.split()[0]) == (0, "holdfast"), ran.stderr
 
 
+@pytest.mark.sqlite_too("a client starts the server with nothing but what its entry says")
 @pytest.mark.parametrize("name", ["claude-code", "codex", "opencode"])
 def test_what_the_entry_says_is_a_server_that_a_client_can_talk_to(
     shell: Callable[..., subprocess.Popen[str]], person: Path, name: str

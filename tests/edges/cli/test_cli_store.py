@@ -60,6 +60,7 @@ def test_a_role_that_is_missing_is_told(run: Run, empty: str) -> None:
     assert "CREATE ROLE" in told.err
 
 
+@pytest.mark.sqlite_only("says by itself which stores it is about")
 def test_a_file_needs_no_making_ready(run: Run) -> None:
     told = run("store", "init")
     assert told.code == 2
@@ -74,6 +75,7 @@ def test_a_password_is_not_shown(run: Run) -> None:
     assert "postgresql://ada@127.0.0.1:1/none" in run("config", "get", "store.url").out
 
 
+@pytest.mark.sqlite_only("says by itself which stores it is about")
 def test_no_hub_is_large_enough_for_an_index_of_the_server(run: Run, empty: str) -> None:
     owner = databases().url(empty)
     run("store", "init", "--url", owner, "--partitions", "1")

@@ -47,7 +47,8 @@ class HistoryReader(MemoriesReader):
         if not change_ids:
             return {}
         found = self._changes(hub_id, " AND c.id = ANY(%(ids)s)", ids=list(change_ids))
-        return {change.id: change for change in found}
+        there = {change.id: change for change in found}
+        return {one: there[one] for one in change_ids if one in there}
 
     def last_undoable(self, hub_id: str) -> Change | None:
         undoable = " AND c.undoes IS NULL AND c.undone_by IS NULL ORDER BY c.place DESC LIMIT 1"
@@ -75,7 +76,7 @@ class HistoryReader(MemoriesReader):
             wanted = f" AND m.id = ANY(%(ids)s){self._seen} ORDER BY r.version"
             for revision in self._revisions(hub_id, wanted, ids=list(memory_ids)):
                 found.setdefault(revision.memory_id, []).append(revision)
-        return found
+        return {one: found[one] for one in memory_ids if one in found}
 
     def revisions_of(self, hub_id: str, change_id: str) -> list[Revision]:
         return self._revisions(

@@ -156,7 +156,9 @@ class MemoriesReader(Part):
         if not memory_ids:
             return {}
         found = self._select(hub_id, f" AND m.id = ANY(%(ids)s){self._seen}", ids=list(memory_ids))
-        return {memory.id: memory for memory in found}
+        there = {memory.id: memory for memory in found}
+        # A server gives rows in the order in which it comes upon them.
+        return {one: there[one] for one in memory_ids if one in there}
 
     def memories(
         self,

@@ -394,12 +394,14 @@ class SqliteReader(RecordsReader):
             return []
         hub = self._pk(hub_id)
         columns = ", ".join(f"t.{name}" for name in rows.TURN_COLUMNS.split(", "))
+        each = [search.match_expression(hub, TermQuery((term,))) for term in terms]
         found = self._all(
-            f"SELECT {columns} FROM (SELECT rowid AS pk, rank AS merit FROM turn_words"
-            "  WHERE turn_words MATCH ? ORDER BY rank LIMIT ?) AS w"
+            f"SELECT {columns} FROM (SELECT w.rowid AS pk, count(*) AS merit FROM json_each(?) q"
+            "  CROSS JOIN turn_words w ON w.turn_words MATCH q.value"
+            "  GROUP BY w.rowid ORDER BY merit DESC, pk DESC LIMIT ?) AS w"
             f" CROSS JOIN turns t ON t.pk = w.pk WHERE t.hub = ?{self._of_hub}"
-            " ORDER BY w.merit, t.pk DESC",
-            (search.match_expression(hub, TermQuery(tuple(terms))), limit, hub),
+            " ORDER BY w.merit DESC, t.pk DESC",
+            (shared.dumps(list(dict.fromkeys(each))), limit, hub),
         )
         return [shared.turn_from_row(row, hub_id) for row in found]
 

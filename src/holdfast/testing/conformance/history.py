@@ -37,8 +37,12 @@ class HistoryKept(StoreCase):
         with store.read() as reader:
             found = reader.revisions_by_memory(HUB, ["mem_2", "mem_1", "mem_none"])
             assert found == {one: reader.revisions(HUB, one) for one in ("mem_1", "mem_2")}
+            assert list(found) == ["mem_2", "mem_1"]
             changes = reader.changes_by_id(HUB, ["chg_both", "chg_none", "chg_1"])
             assert changes == {one: reader.change(HUB, one) for one in ("chg_1", "chg_both")}
+            assert list(changes) == ["chg_both", "chg_1"]
+            memories = reader.memories_by_id(HUB, ["mem_2", "mem_none", "mem_1"])
+            assert list(memories) == ["mem_2", "mem_1"]
             assert reader.revisions_by_memory(HUB, []) == {}
             assert reader.changes_by_id(HUB, []) == {}
 

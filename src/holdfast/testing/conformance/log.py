@@ -43,6 +43,17 @@ class Log(StoreCase):
             assert reader.search_turns(HUB, ["nothing"], limit=5) == []
             assert [one.id for one in reader.turns(OTHER, limit=5)] == ["trn_003"]
 
+    def test_turns_with_most_of_the_words_come_first_then_the_newest(self, store: Store) -> None:
+        with store.write() as writer:
+            for number in range(8):
+                writer.add_turn(turn(number, f"day {number} of the trip to Rome, day by day"))
+            writer.add_turn(turn(8, "Rome"))
+        with store.read() as reader:
+            found = reader.search_turns(HUB, ["day", "3", "rome"], limit=3)
+            assert [one.id for one in found] == ["trn_003", "trn_007", "trn_006"]
+            found = reader.search_turns(HUB, ["rome", "rome"], limit=2)
+            assert [one.id for one in found] == ["trn_008", "trn_007"]
+
     def test_pruning_keeps_the_newest_and_leaves_nothing_of_the_rest(self, store: Store) -> None:
         with store.write() as writer:
             writer.add_hub(make_hub(OTHER))
