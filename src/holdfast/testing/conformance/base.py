@@ -169,7 +169,10 @@ def _observe_rows(reader: Reader, hub_id: str, memories: Sequence[Memory]) -> di
     paths = sorted({memory.source_path for memory in memories if memory.source_path is not None})
     sessions = sorted({memory.session for memory in memories if memory.session is not None})
     hub = reader.hub_by_id(hub_id)
+    # Said before the others are asked: it must not change what they answer.
+    reader.expect(hub_id, memories)
     return {
+        "expect": None,
         "hub_by_id": hub,
         "hub": None if hub is None else reader.hub(hub.name),
         "hubs": [one for one in reader.hubs() if one.id == hub_id],
