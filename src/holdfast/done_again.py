@@ -12,10 +12,12 @@ from typing import Any, TypeVar
 
 from holdfast.engine.attempts import persist
 
-AGAIN = (
+READS = (
     *("recall", "search_text", "get", "find", "list", "related", "statistics", "context"),
     *("history", "diff", "changes", "touched", "receipts", "turns", "search_turns"),
     *("decisions", "review", "review_count", "jobs"),
+)
+WRITES = (
     *("remember", "remember_draft", "remember_many", "update", "pin", "unpin"),
     *("access", "access_many", "archive", "archive_many", "forget", "forget_many"),
     *("restore", "restore_many", "purge", "purge_many", "undo"),
@@ -26,19 +28,19 @@ AGAIN = (
 Hub = TypeVar("Hub")
 
 
-def _persistent(method: Any) -> Any:
+def _persistent(method: Any, *, writes: bool) -> Any:
     @wraps(method)
     def until_done(self: Any, *args: Any, **values: Any) -> Any:
         # What can be walked through once is empty at the second attempt.
         if any(isinstance(one, Iterator) for one in (*args, *values.values())):
             return method(self, *args, **values)
-        return persist(lambda: method(self, *args, **values))
+        return persist(lambda: method(self, *args, **values), writes=writes)
 
     return until_done
 
 
 def done_again(hub: type[Hub]) -> type[Hub]:
     """Wraps the operations of a hub that may be begun again, and leaves the rest."""
-    for name in AGAIN:
-        setattr(hub, name, _persistent(getattr(hub, name)))
+    for name in (*READS, *WRITES):
+        setattr(hub, name, _persistent(getattr(hub, name), writes=name in WRITES))
     return hub

@@ -17,7 +17,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from holdfast.engine import keys
-from holdfast.errors import HoldfastError, InvalidSetting
+from holdfast.errors import HoldfastError, InvalidSetting, ServerUnreachable
 from holdfast.library import open as open_memory
 from holdfast.wiring import open_store, without_password
 from tests.edges.http.conftest import client_of
@@ -512,6 +512,29 @@ def test_a_command_that_comes_while_the_server_is_away_waits_for_it(
         own_server.start()
         assert answer().done
     assert own_place.there() == ["The first one", "Once"]
+
+
+def test_a_server_that_is_stuck_is_given_up(
+    own_server: Server, own_place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It does not hang up, and its own limits are as stuck as it is."""
+    for name in ("_STOP_WAIT_S", "_BEGIN_WAIT_S", "RECONNECT_WAIT_S"):
+        monkeypatch.setattr(f"holdfast.store.postgres.connections.{name}", 0.3)
+    monkeypatch.setattr("holdfast.engine.attempts._BEGUN_WITHIN_S", 0.3)
+    url = url_of(own_place.programs, connect_timeout="2")
+    settings = {**SETTINGS, "store.url": url, "recall.deadline_s": 0.2}
+    with open_memory(tmp_path, settings=settings) as memory:
+        hub = memory.hub("plans")
+        assert len(hub.recall("first")) == 1
+        with (
+            pytest.raises(ServerUnreachable, match="stopped answering"),
+            memory.core.store.read(deadline_s=0.2) as reader,
+            own_server.frozen(),
+        ):
+            reader.statistics(hub.id)
+        with own_server.frozen(), pytest.raises(ServerUnreachable):
+            hub.recall("first")
+        assert len(hub.recall("first")) == 1
 
 
 @pytest.fixture

@@ -117,7 +117,6 @@ def test_roles_that_were_let_in_before_write_after_an_upgrade(
     name = made.make_empty()
     with monkeypatch.context() as before:
         before.setattr(migrate, "MIGRATIONS", MIGRATIONS[:1])
-        before.setattr(migrate, "NEWEST", 1)
         before.setattr("holdfast.store.postgres.roles.MIGRATIONS", MIGRATIONS[:1])
         with connect(made.url(name)) as connection:
             migrate.prepare(connection, "here", partitions=1)
@@ -141,30 +140,58 @@ def waiting_server() -> Iterator[Server]:
     server.stop()
 
 
-def test_a_write_that_no_standby_has_is_not_called_done(waiting_server: Server) -> None:
-    """Somebody ends the wait by hand: the server then says that it is done, with a warning."""
-    url = waiting_server.url("postgres")
-    store = PostgresStore(url, partitions=1)
-    with store.write() as writer:
-        writer.add_hub(make_hub())
-    caught: list[ServerUnreachable] = []
-
-    def write() -> None:
-        with pytest.raises(ServerUnreachable, match="standby") as error, store.write() as writer:
-            put(writer, make_memory(1))
-        caught.append(error.value)
-
-    with psycopg.connect(url, autocommit=True) as connection:
+def _stopped_waiting(server: Server, how: str) -> Iterator[psycopg.Connection]:
+    """A write on a server that waits for a standby; gives the other side of a connection once the
+    wait was stopped."""
+    with psycopg.connect(server.url("postgres"), autocommit=True) as connection:
         connection.execute("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
         connection.execute("SELECT pg_reload_conf()")
-        writing = threading.Thread(target=write)
-        writing.start()
+        yield connection
         waits = "SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
         while (row := connection.execute(waits).fetchone()) is None:
             threading.Event().wait(0.01)
-        connection.execute("SELECT pg_cancel_backend(%s)", row)
-        writing.join(30)
+        connection.execute(f"SELECT {how}(%s)", row)
+        yield connection
         connection.execute("ALTER SYSTEM RESET synchronous_standby_names")
         connection.execute("SELECT pg_reload_conf()")
-    assert caught[0].in_doubt
+        yield connection
+
+
+@pytest.mark.parametrize("how", ["pg_cancel_backend", "pg_terminate_backend"])
+def test_a_write_that_no_standby_has_is_not_called_done(waiting_server: Server, how: str) -> None:
+    """Somebody ends the wait by hand: the server then says that it is done, with a warning. Where
+    it ends the session as well, as at a switchover, the next server is asked, and knows."""
+    store = PostgresStore(waiting_server.url("postgres"), partitions=1)
+    with store.write() as writer:
+        writer.add_hub(make_hub())
+    ended: list[ServerUnreachable | None] = []
+
+    def write() -> None:
+        try:
+            with store.write() as writer:
+                put(writer, make_memory(1))
+        except ServerUnreachable as error:
+            ended.append(error)
+        else:
+            ended.append(None)
+
+    stopping = _stopped_waiting(waiting_server, how)
+    next(stopping)
+    writing = threading.Thread(target=write)
+    writing.start()
+    next(stopping)
+    if how == "pg_cancel_backend":
+        writing.join(30)
+    next(stopping)
+    writing.join(30)
+    stopping.close()
+    (error,) = ended
+    if how == "pg_cancel_backend":
+        assert error is not None
+        assert "standby" in error.message
+        assert error.in_doubt
+    else:
+        assert error is None
+    with store.read() as reader:
+        assert reader.statistics(HUB).memories == 1
     store.close()

@@ -4,17 +4,15 @@ they were told is the truth, nothing is lost, and nothing is there twice."""
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from holdfast.library import open as open_memory
+from tests.faults.logging_turns import Logger
 from tests.postgres_server import Server, make_server
 
 psycopg = pytest.importorskip("psycopg")
@@ -55,36 +53,6 @@ def _until(true: Callable[[], bool]) -> None:
     while not true():
         assert time.monotonic() < ends, "it did not come true in time"
         threading.Event().wait(0.02)
-
-
-class Logger:
-    """One of the processes, and what it was told of each turn."""
-
-    def __init__(self, url: str, home: Path, who: str) -> None:
-        self.who = who
-        self.told: dict[int, str] = {}
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.faults.logging_turns", url, str(home), who],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        self._thread = threading.Thread(target=self._listen)
-        self._thread.start()
-
-    def _listen(self) -> None:
-        assert self._process.stdout is not None
-        for line in self._process.stdout:
-            number, _, told = line.strip().partition(" ")
-            self.told[int(number)] = told
-
-    def done(self) -> int:
-        return [*self.told.values()].count("done")
-
-    def stop(self) -> int:
-        self._process.communicate("")
-        self._thread.join()
-        return self._process.returncode
 
 
 def _take_over(standbys: list[Server]) -> None:
@@ -132,11 +100,7 @@ def test_what_two_processes_were_told_is_true_after_a_failover(
             codes = [one.stop() for one in loggers]
         assert codes == [0, 0]
         for logger in loggers:
-            turns = memory.hub(logger.who).turns(limit=1_000_000)
-            there = Counter(int(turn.content.split()[1]) for turn in turns)
-            assert set(there.values()) == {1}
-            for number, told in logger.told.items():
-                assert told == "in doubt" or (number in there) == (told == "done"), told
+            logger.was_told_the_truth(memory)
             # A turn that was cut off is logged by another attempt, unseen, if there is time.
             assert took_s > _IN_TIME_S or "not done" not in logger.told.values()
         assert memory.core.store.check() == []

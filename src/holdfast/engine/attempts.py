@@ -17,9 +17,12 @@ from holdfast.errors import StoreError
 
 T = TypeVar("T")
 
-# No attempt begins after so long. A store that is gone is waited for in the attempt itself, so a
-# caller waits for about twice as long at most.
+# No attempt at a read begins after so long. A store that is gone is waited for in the attempt
+# itself, so a caller waits for about twice as long at most.
 _BEGUN_WITHIN_S = 15.0
+# What is written is waited for longer: a cluster that has lost its primary chooses another only
+# when the lease of the lost one is over, which takes 20 to 30 seconds.
+_WRITES_BEGUN_WITHIN_S = 30.0
 # Two that were in each other's way are not to meet again at once.
 _NAP_S = 0.05
 
@@ -35,9 +38,9 @@ def _commits() -> int:
     return getattr(_MINE, "commits", 0)
 
 
-def persist(work: Callable[[], T]) -> T:
+def persist(work: Callable[[], T], *, writes: bool = False) -> T:
     """What `work` returns, done again as long as the store was lost before it wrote anything."""
-    ends = time.monotonic() + _BEGUN_WITHIN_S
+    ends = time.monotonic() + (_WRITES_BEGUN_WITHIN_S if writes else _BEGUN_WITHIN_S)
     while True:
         before = _commits()
         try:

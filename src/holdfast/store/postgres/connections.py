@@ -22,7 +22,15 @@ from psycopg.types.numeric import Int8Dumper
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from holdfast.errors import StoreBusy, StoreClosed
-from holdfast.store.postgres.failover import POSITION, Mark, naps, not_replicated, was_committed
+from holdfast.store.postgres.answering import Answering
+from holdfast.store.postgres.failover import (
+    POSITION,
+    Mark,
+    gave_up_waiting,
+    naps,
+    not_replicated,
+    was_committed,
+)
 from holdfast.store.postgres.faults import (
     comes_back,
     fault,
@@ -51,6 +59,15 @@ _SILENCE_MS = 300_000
 # A connection that is not there at once is tried again, with longer naps, for so long: a server
 # that restarts, or a standby that takes over, is back by then.
 RECONNECT_WAIT_S = 15.0
+# To begin a transaction takes a server no time. One that has not answered by then is stuck.
+_BEGIN_WAIT_S = 10.0
+# A standby is asked for speed; but a busy one is not stuck yet.
+_STANDBY_WAIT_S = 1.0
+# A read that is stopped at its deadline is stopped by the server; one that is not, by us.
+_STOP_WAIT_S = 5.0
+# Who has lost the line while a write was being committed wants to know what became of it: for as
+# long as a cluster may take to choose another primary.
+_ANSWER_WAIT_S = 30.0
 # Where nobody listens when a store is opened: a server takes a second or two to restart, and an
 # address that is wrong should not keep anybody waiting for long.
 REFUSED_WAIT_S = 2.0
@@ -83,7 +100,9 @@ def complete(url: str, *, wanted: Mapping[str, str] = _OF_SEVERAL) -> str:
     given = psycopg.conninfo.conninfo_to_dict(url)
     several = "," in str(given.get("host") or given.get("hostaddr") or "")
     said = {**_PATIENCE, **wanted} if several else _PATIENCE
-    return psycopg.conninfo.make_conninfo(url, **{k: v for k, v in said.items() if k not in given})
+    missing = {k: v for k, v in said.items() if k not in given}
+    # Whatever the URL or the environment says: every text must come through.
+    return psycopg.conninfo.make_conninfo(url, **missing, client_encoding="utf8")
 
 
 def connect(url: str) -> Connection:
@@ -121,8 +140,7 @@ class Writing:
         self.warned = False
 
     def heed(self, notice: psycopg.errors.Diagnostic) -> None:
-        """A server that gives up waiting for its standbys says so, and takes it for done."""
-        self.warned = self.warned or notice.severity_nonlocalized == "WARNING"
+        self.warned = self.warned or gave_up_waiting(notice)
 
 
 class Connections:
@@ -149,9 +167,10 @@ class Connections:
         self._readers = self._pool("readers", READERS_MAX)
         self._writers = self._pool("writers", WRITERS_MAX)
 
-    def _pool(self, name: str, size: int) -> ConnectionPool[Connection]:
+    def _pool(self, name: str, size: int) -> ConnectionPool[Answering]:
         return ConnectionPool(
             self._url,
+            connection_class=Answering,
             kwargs={"autocommit": True},
             min_size=0,
             max_size=size,
@@ -176,16 +195,19 @@ class Connections:
         finally:
             self.end_read(connection)
 
-    def begin_read(self, deadline_s: float | None, only_if: str = "") -> Connection | None:
+    def begin_read(self, deadline_s: float | None, only_if: str = "") -> Answering | None:
         """A connection in a transaction that sees one moment; None where what `only_if` asks,
         before the transaction begins, is not true."""
         begin = f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {self._local()}"
         if deadline_s is not None:
             # Nothing at all would mean: no limit.
             begin += f"; SET LOCAL statement_timeout = {max(1, round(deadline_s * 1000))}"
-        return self._begun(self._readers, begin, only_if)
+        connection = self._begun(self._readers, begin, only_if)
+        if connection is not None and deadline_s is not None:
+            connection.answer_s = deadline_s + _STOP_WAIT_S
+        return connection
 
-    def end_read(self, connection: Connection) -> None:
+    def end_read(self, connection: Answering) -> None:
         self._end(self._readers, connection, "ROLLBACK")
 
     @contextmanager
@@ -238,17 +260,19 @@ class Connections:
         return str(row[1])
 
     def _begun(
-        self, pool: ConnectionPool[Connection], begin: str, only_if: str = ""
-    ) -> Connection | None:
+        self, pool: ConnectionPool[Answering], begin: str, only_if: str = ""
+    ) -> Answering | None:
         """A connection on which the transaction has begun. One that turns out to be dead is put
         away and another tried: nothing was asked of it yet."""
         for nap_s in naps(self._patience_s or RECONNECT_WAIT_S):
             connection = self._take(pool)
+            connection.answer_s = _BEGIN_WAIT_S if self._patience_s is None else _STANDBY_WAIT_S
             try:
                 if only_if and connection.execute(only_if).fetchone() != (True,):
                     pool.putconn(connection)
                     return None
                 connection.execute(begin)
+                connection.answer_s = None
                 return connection
             except psycopg.Error as error:
                 pool.putconn(connection)
@@ -258,7 +282,7 @@ class Connections:
             time.sleep(nap_s)
         raise last
 
-    def _take(self, pool: ConnectionPool[Connection]) -> Connection:
+    def _take(self, pool: ConnectionPool[Answering]) -> Answering:
         began = time.monotonic()
         patience_s = self._patience_s or RECONNECT_WAIT_S
         wait_s = BUSY_WAIT_S if pool is self._writers else patience_s
@@ -285,7 +309,7 @@ class Connections:
                     hint="Nothing was written; try again, or run more servers.",
                 )
 
-    def _end(self, pool: ConnectionPool[Connection], connection: Connection, how: str) -> None:
+    def _end(self, pool: ConnectionPool[Answering], connection: Answering, how: str) -> None:
         with suppress(psycopg.Error):
             if connection.info.transaction_status not in (
                 TransactionStatus.IDLE,
@@ -313,10 +337,12 @@ class Connections:
                 raise
             # Asked on a connection of its own: one of the pool may be as dead as this one.
             position = was_committed(
-                mark, lambda: connect(self._url), self._local(), self._address, RECONNECT_WAIT_S
+                mark, lambda: connect(self._url), self._local(), self._address, _ANSWER_WAIT_S
             )
             if not position:
                 raise
+            # Whoever said so has waited for its standbys.
+            writing.warned = False
         finally:
             connection.remove_notice_handler(writing.heed)
         if writing.warned:

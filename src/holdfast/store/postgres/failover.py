@@ -93,7 +93,14 @@ def _goes_on(connection: Connection, transaction: str) -> bool:
     return row is not None and row[0] == "in progress"
 
 
+def gave_up_waiting(notice: psycopg.errors.Diagnostic) -> bool:
+    """A server that gives up waiting for its standbys says so, and takes the write for done."""
+    return notice.severity_nonlocalized == "WARNING"
+
+
 def _found(connection: Connection, mark: Mark, local: str) -> str:
+    warned: list[bool] = []
+    connection.add_notice_handler(lambda notice: warned.append(gave_up_waiting(notice)))
     connection.execute(
         f"BEGIN; {local}; SET LOCAL holdfast.hubs = '0,{mark.hub}';"
         f" SET LOCAL lock_timeout = {_LOCK_WAIT_MS}"
@@ -104,6 +111,9 @@ def _found(connection: Connection, mark: Mark, local: str) -> str:
         (mark.hub, mark.place, mark.number),
     ).fetchone()
     connection.execute("COMMIT")
+    if any(warned):
+        # No standby need have it yet: asked again.
+        raise psycopg.OperationalError("the server gave up waiting for its standbys")
     return "" if row is None else str(row[0])
 
 

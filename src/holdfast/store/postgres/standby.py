@@ -18,6 +18,7 @@ from contextlib import contextmanager
 import psycopg
 
 from holdfast.errors import StoreError
+from holdfast.store.postgres.answering import Answering
 from holdfast.store.postgres.connections import Connection, Connections, complete, configure
 from holdfast.store.postgres.failover import POSITION
 from holdfast.store.postgres.faults import address_of, lost
@@ -86,7 +87,7 @@ class Standby:
         finally:
             self._connections.end_read(connection)
 
-    def _begin(self, deadline_s: float | None) -> Connection:
+    def _begin(self, deadline_s: float | None) -> Answering:
         if time.monotonic() < self._asked_again_at:
             raise Behind
         with self._lock:
