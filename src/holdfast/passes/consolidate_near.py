@@ -8,7 +8,7 @@ from heapq import nlargest
 
 from holdfast.domain.clock import from_text, to_text
 from holdfast.domain.memory import MADE_FROM, Memory
-from holdfast.text.slots import Slot, compare, slot_of
+from holdfast.text.slots import compare, slot_of
 from holdfast.text.terms import terms
 
 # How many memories a text is compared with: the newest of the same slot, and as many again that
@@ -64,7 +64,6 @@ class Near:
 
     def __init__(self, memories: Iterable[Memory]) -> None:
         self._memories: dict[int, Memory] = {}
-        self._slots: dict[str, Slot | None] = {}
         self._by_term: dict[tuple[object, str], list[int]] = {}
         self._by_slot: dict[tuple[object, str, str], list[int]] = {}
         for memory in sorted(memories, key=said_at):
@@ -72,14 +71,9 @@ class Near:
             whose = voice(memory)
             for term in set(terms(memory.content)):
                 self._by_term.setdefault((whose, term), []).append(memory.number)
-            if slot := self._slot(memory.content):
+            if slot := slot_of(memory.content):
                 place = (whose, slot.subject, slot.attribute)
                 self._by_slot.setdefault(place, []).append(memory.number)
-
-    def _slot(self, text: str) -> Slot | None:
-        if text not in self._slots:
-            self._slots[text] = slot_of(text)
-        return self._slots[text]
 
     def to(self, memory: Memory, text: str | None = None) -> list[Memory]:
         """The nearest to a memory, or to a text made from it, of the same voice; never the memory
@@ -93,7 +87,7 @@ class Near:
                 shared[number] = shared.get(number, 0) + 1
         # One more, as the memory itself is the nearest.
         best = nlargest(_NEAR_MAX + 1, shared, key=lambda number: (shared[number], number))
-        slot = self._slot(said)
+        slot = slot_of(said)
         same = self._by_slot.get((whose, slot.subject, slot.attribute), []) if slot else []
         newest = same[: -_NEAR_MAX - 2 : -1]
         found = dict.fromkeys([*newest, *best])

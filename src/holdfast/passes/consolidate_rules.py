@@ -22,7 +22,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from holdfast.domain.memory import TRUSTS, Memory, made_from
 from holdfast.engine.compact import ranked, replaceable, sameness
@@ -186,10 +186,11 @@ def may_replace(new: Memory, old: Memory, material: Material) -> str:
 def _merges(held: Sequence[Memory], near: Near) -> list[Step]:
     """Long-term memories with the same words, as `compact` finds them, or that say the same in
     other words."""
-    group_of: dict[tuple[object, ...], list[Memory]] = {}
+    key_of = {memory.number: sameness(memory) for memory in held}
+    group_of: dict[_Key, list[Memory]] = {}
     for memory in held:
-        group_of.setdefault(sameness(memory), []).append(memory)
-    _join_reworded(group_of, near)
+        group_of.setdefault(key_of[memory.number], []).append(memory)
+    _join_reworded(group_of, key_of, near)
     out = []
     for group in group_of.values():
         stays, *_ = order = ranked(group)
@@ -201,12 +202,17 @@ def _merges(held: Sequence[Memory], near: Near) -> list[Step]:
     return sorted(out, key=lambda step: step.sources)
 
 
-def _join_reworded(group_of: dict[tuple[object, ...], list[Memory]], near: Near) -> None:
+_Key: TypeAlias = tuple[object, ...]
+
+
+def _join_reworded(
+    group_of: dict[_Key, list[Memory]], key_of: Mapping[int, _Key], near: Near
+) -> None:
     """Puts groups together whose first memories say the same in other words."""
     for key, first in {key: group[0] for key, group in group_of.items()}.items():
         for other in near.to(first):
             # All but the words must be the same: the speaker, the times, the audience.
-            there = sameness(other)
+            there = key_of[other.number]
             if other.number > first.number or there not in group_of or there[1:] != key[1:]:
                 continue
             if compare(first.content, other.content).relation == "same":

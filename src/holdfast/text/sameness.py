@@ -25,12 +25,21 @@ _ENDS = ".,;:!…\"'"
 _OPENS = "\"'"
 
 
+# Who compares many statements asks for the same ones again and again; a longer text is asked for
+# once, and would fill the memory.
+_KEPT_CHARS_MAX = 500
+
+
 def words_key(text: str) -> str:
     """The words of a text in their order, without case, punctuation and articles.
 
     Texts with the same key say the same. It errs on the side of telling apart: no word forms are
     brought together, so `likes` and `liked`, or a number and another, are always two.
     """
+    return _kept_words_key(text) if len(text) <= _KEPT_CHARS_MAX else _words_key(text)
+
+
+def _words_key(text: str) -> str:
     plain = unicodedata.normalize("NFC", text).casefold().translate(_QUOTES)
     plain = _BOLD.sub(r"\2", plain)
     for short, long in _SHORT_FORMS:
@@ -39,6 +48,9 @@ def words_key(text: str) -> str:
     kept = [word for word in found if word not in _ARTICLES]
     # `The A` is a name: what is nothing but articles and signs is told apart by its letters.
     return " ".join(kept) or " ".join(text.split())
+
+
+_kept_words_key = lru_cache(maxsize=4_096)(_words_key)
 
 
 def _bare(word: str) -> str:

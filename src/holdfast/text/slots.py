@@ -24,7 +24,7 @@ from holdfast.text.slots_wording import (
     ends_in,
     states_in,
 )
-from holdfast.text.statements import Statement, core_stems, read, turned_around
+from holdfast.text.statements import KEPT_MAX, Statement, core_stems, read, turned_around
 
 __all__ = [
     "RELATIONS",
@@ -61,6 +61,7 @@ def is_statement(text: str) -> bool:
     return bool(text) and len(text) <= CHARS_MAX and "\n" not in text and text[-1] != "?"
 
 
+@lru_cache(maxsize=KEPT_MAX)
 def slot_of(text: str) -> Slot | None:
     """The slot that a statement fills; None where no rule knows it, or where it holds no more."""
     if not is_statement(text):
@@ -103,7 +104,7 @@ def subject_of(text: str) -> str:
 @lru_cache(maxsize=1_024)
 def compare(new: str, old: str) -> Verdict:
     """How a new statement stands to an older one."""
-    if _words_of(new) == _words_of(old):
+    if words_key(new) == words_key(old):
         return Verdict("same", "they are the same words")
     if not (is_statement(new) and is_statement(old)):
         return _UNRELATED
@@ -121,12 +122,6 @@ def compare(new: str, old: str) -> Verdict:
         if verdict is not None:
             return verdict
     return _UNRELATED
-
-
-@lru_cache(maxsize=1_024)
-def _words_of(text: str) -> str:
-    # One statement is compared with dozens, and the same old ones come up again and again.
-    return words_key(text)
 
 
 def _says_the_same(now: Statement, then: Statement) -> bool:

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from holdfast.text.slots_rules import RULES, compiled, without_when
-from holdfast.text.statements import Statement, core_stems, without_helpers
+from holdfast.text.statements import KEPT_MAX, Statement, core_stems, without_helpers
 from holdfast.text.terms import fold, terms
 
 Relation: TypeAlias = Literal["same", "replaces", "contradicts", "unrelated"]
@@ -52,7 +52,7 @@ class Filled(NamedTuple):
         return f"{kind} {link}{self.name}" if self.name else kind
 
 
-@lru_cache(maxsize=1_024)
+@lru_cache(maxsize=KEPT_MAX)
 def filled(said: Statement) -> tuple[Filled, ...]:
     folded = said.body.lower()
     lasting = without_when(said.body)

@@ -12,6 +12,11 @@ from typing import NamedTuple
 
 from holdfast.text.terms import STOP_WORDS, fold, terms
 
+# How many statements are kept as they were taken apart, some hundred bytes each. A pass goes
+# through a few thousand several times, in the same order: of fewer, each would be forgotten before
+# it comes again.
+KEPT_MAX = 4_096
+
 
 class Statement(NamedTuple):
     """A statement. The subject is '' for the person whose memory it is, otherwise folded words.
@@ -178,7 +183,7 @@ def _shows(name: str, text: str, words: frozenset[str]) -> bool:
     return not _SIGN_WORDS[name].isdisjoint(words) and bool(re.search(_PATTERNS[name], text))
 
 
-@lru_cache(maxsize=1_024)
+@lru_cache(maxsize=KEPT_MAX)
 def read(text: str) -> Statement:
     """A statement of one sentence, taken apart."""
     plain = long_forms(" ".join(text.split())).strip(" .!;,\"'*")
@@ -263,7 +268,7 @@ def core_stems(body: str) -> list[str]:
     return list(_core_stems(body))
 
 
-@lru_cache(maxsize=1_024)
+@lru_cache(maxsize=KEPT_MAX)
 def _core_stems(body: str) -> tuple[str, ...]:
     # A new statement is held against dozens of old ones, by several rules.
     return tuple(stem for word in _WORD.findall(fold(body)) for stem in _stems(word))
