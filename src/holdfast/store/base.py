@@ -394,6 +394,10 @@ class Store(Protocol):
         """Looks at every promise the store makes about itself; empty means all is well."""
         ...
 
+    def notes(self) -> list[str]:
+        """What works, and would work better: each a sentence with the command that does it."""
+        ...
+
     def rescue(self) -> str:
         """Saves canonical state from a store whose derived state cannot even be dropped; returns
         where the damaged one is kept. Derived state is empty afterwards."""

@@ -114,6 +114,7 @@ def _doctor(call: Call, args: Namespace) -> int:
         diagnosis, mended = examine(core), []
     open_to_others = _open_to_others(call)
     files = _attachments(call)
+    notes = core.store.notes()
     healthy = not (diagnosis.left or open_to_others or files or model["problem"] or unknown)
     if call.out.json:
         call.out.value(
@@ -128,6 +129,7 @@ def _doctor(call: Call, args: Namespace) -> int:
                 "open_to_others": open_to_others,
                 "files": files,
                 "passages_without_vectors": diagnosis.unembedded,
+                "notes": notes,
             }
         )
         return 0 if healthy else StoreDamaged.exit_code
@@ -141,6 +143,8 @@ def _doctor(call: Call, args: Namespace) -> int:
     inside = [problem for problem in diagnosis.left if not problem.outside]
     fixable = bool(inside or open_to_others or files)
     _show_findings(call, diagnosis, mended, left, fixable=fixable)
+    for note in notes:
+        call.out.note(note)
     return 0 if healthy else StoreDamaged.exit_code
 
 

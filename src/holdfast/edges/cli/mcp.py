@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.agents.dialects import NAMES
 from holdfast.edges.cli.command import Command, Namespace, Parser, whole
+from holdfast.edges.cli.told import tell_notes
 from holdfast.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -72,6 +73,7 @@ def _run(call: Call, args: Namespace) -> None:
         server = make_server(
             hub, Options(args.dialect, args.read_only, args.all_tools, args.every_hub)
         )
+        tell_notes(memory, "mcp", quiet=args.quiet)
         if not args.quiet:
             sys.stderr.write(f"holdfast mcp: hub {hub.name} ({why})\n")
             if not args.http and sys.stdin.isatty():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from holdfast.edges.cli.command import Command, Namespace, Parser, whole
+from holdfast.edges.cli.told import tell_notes
 from holdfast.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ def _run(call: Call, args: Namespace) -> None:
     from holdfast import library
 
     with library.open(args.home) as memory:
+        tell_notes(memory, "serve", quiet=args.quiet)
         serving.serve(
             memory,
             host=args.host,

@@ -93,6 +93,9 @@ class InMemoryStore:
                     out.append(Problem(what, True, memory.id, hub.hub.id))
         return out
 
+    def notes(self) -> list[str]:
+        return []
+
     def rescue(self) -> str:
         raise StoreError("A store in memory has nothing to be rescued from.")
 

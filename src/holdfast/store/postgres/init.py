@@ -10,6 +10,7 @@ import psycopg
 from holdfast.errors import InvalidSetting, StoreError
 from holdfast.store.postgres.builder import Told
 from holdfast.store.postgres.connections import complete, connect
+from holdfast.store.postgres.extensions import lacking, make_vector
 from holdfast.store.postgres.faults import address_of, translated
 from holdfast.store.postgres.migrate import Offered, finish, prepare
 from holdfast.store.postgres.roles import grant
@@ -38,14 +39,13 @@ def initialise(
     with translated(address), connect(complete(url)) as connection:
         if citus:
             _refuse_without_citus(connection, address)
-        vector = _make_extension(connection, "vector")
+        make_vector(connection)
         prepare(connection, address, partitions=partitions, citus=citus)
         offered = finish(complete(url), address, told)
         if role:
             grant(connection, role)
-    notes = []
-    if vector:
-        notes.append(vector)
+        missing = lacking(connection, address)
+    notes = [missing] if missing else []
     if partitions is not None and offered.partitions != partitions:
         notes.append(
             f"The tables were made before, in {offered.partitions} parts; that cannot be changed."
@@ -72,25 +72,3 @@ def _refuse_without_citus(connection: psycopg.Connection[Any], address: str) -> 
             hint="Run `CREATE EXTENSION citus` there as a superuser (it must stand in"
             " shared_preload_libraries), or leave --citus out.",
         )
-
-
-def _make_extension(connection: psycopg.Connection[Any], name: str) -> str:
-    """Installs an extension where that is allowed; a sentence where it is missing after all."""
-    there = connection.execute("SELECT 1 FROM pg_extension WHERE extname = %s", (name,)).fetchone()
-    if there is not None:
-        return ""
-    lost = "Recall works without it; vectors of large hubs are compared one by one."
-    known = "SELECT 1 FROM pg_available_extensions WHERE name = %s"
-    if connection.execute(known, (name,)).fetchone() is None:
-        return (
-            f"The extension `{name}` (pgvector) is not on the server. {lost} Packages call it"
-            " postgresql-NN-pgvector; then run `CREATE EXTENSION vector`."
-        )
-    try:
-        connection.execute(f"CREATE EXTENSION IF NOT EXISTS {name}")
-    except (psycopg.errors.InsufficientPrivilege, psycopg.errors.ReadOnlySqlTransaction):
-        return (
-            f"The extension `{name}` (pgvector) is not installed in the database, and this role"
-            f" may not install it. {lost} A superuser runs: CREATE EXTENSION {name}"
-        )
-    return ""

@@ -16,6 +16,7 @@ import psycopg
 from holdfast.errors import InvalidSetting, StoreDamaged, StoreError, StoreReadOnly, StoreTooNew
 from holdfast.store.postgres.builder import Builder, Told
 from holdfast.store.postgres.connections import LOCK_CLASS, connect
+from holdfast.store.postgres.extensions import vector
 from holdfast.store.postgres.online import (
     IN_THE_WAY,
     MAKE_STEPS_TABLE,
@@ -35,8 +36,6 @@ from holdfast.store.postgres.schema import (
     statements,
 )
 
-# pgvector's index scans that go on until enough rows pass the filter came with 0.8.
-_VECTOR_FROM = (0, 8)
 # The oldest server on which everything used here is there.
 _SERVER_FROM = 140000
 _MIGRATING = 1
@@ -120,8 +119,8 @@ def prepare(
     if later and found.ours and found.version >= _STEPS_FROM:
         later = do_small(connection, later, citus=found.citus)
     hasty = connection.execute("SHOW synchronous_commit").fetchone() == ("off",)
-    vector = _vector_schema(connection)
-    return Offered(found.version, found.partitions, found.citus, vector, hasty, later=tuple(later))
+    schema = vector(connection).schema
+    return Offered(found.version, found.partitions, found.citus, schema, hasty, later=tuple(later))
 
 
 def finish(url: str, address: str, told: Told) -> Offered:
@@ -267,14 +266,3 @@ def _apply(
         " VALUES (%s, %s, %s, %s, %s)",
         (version, migration.name, migration.oldest, partitions, citus),
     )
-
-
-def _vector_schema(connection: psycopg.Connection[Any]) -> str:
-    row = connection.execute(
-        "SELECT n.nspname, e.extversion FROM pg_extension e"
-        " JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'vector'"
-    ).fetchone()
-    if row is None:
-        return ""
-    version = tuple(int(part) for part in row[1].split(".")[:2])
-    return str(row[0]) if version >= _VECTOR_FROM else ""

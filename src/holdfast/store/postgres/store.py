@@ -26,6 +26,7 @@ from holdfast.store.postgres.connections import (
     connect,
     connect_patiently,
 )
+from holdfast.store.postgres.extensions import lacking
 from holdfast.store.postgres.failover import POSITION
 from holdfast.store.postgres.faults import address_of, translated
 from holdfast.store.postgres.migrate import prepare
@@ -196,17 +197,24 @@ class PostgresStore:
         # The primary, whatever reads may go to.
         with translated(self.address), self._connections.reading(None) as connection:
             found = problems(PostgresReader(Session(connection)))
-            later = [one.step.name for one in waiting(connection, MIGRATIONS)]
-        if later:
-            said = (
-                f"the schema is not up to date ({', '.join(later)} to come); the owner of the"
-                " schema runs `holdfast store migrate`"
-            )
-            found.append(Problem(said, derived=False, outside=True))
         if self._standby is not None and (wrong := self._standby.look()):
             said = f"reads do not go to the standby {self._standby.address}: {wrong}"
             found.append(Problem(said, derived=False, outside=True))
         return found
+
+    def notes(self) -> list[str]:
+        self._ready()
+        with translated(self.address), self._connections.reading(None) as connection:
+            missing = lacking(connection, self.address)
+            later = [one.step.name for one in waiting(connection, MIGRATIONS)]
+        told = [missing] if missing else []
+        if later:
+            told.append(
+                f"The schema of {self.address} is not up to date ({', '.join(later)} to come)."
+                " Everything works, slower in places. The owner of the schema runs: holdfast store"
+                " migrate"
+            )
+        return told
 
     def rescue(self) -> str:
         raise StoreError(

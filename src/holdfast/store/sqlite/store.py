@@ -157,6 +157,9 @@ class SqliteStore:
                 return
         connection.close()
 
+    def notes(self) -> list[str]:
+        return []
+
     def rescue(self) -> str:
         self._ready()
         with self._write_lock, self._pool_lock:

@@ -266,7 +266,19 @@ def _observe_records(reader: Reader, hub_id: str) -> dict[str, Any]:
             for one in reader.due_records(RECORD_KIND, at(_ALL), limit=_ALL)
             if one.hub_id == hub_id
         ],
+        "due_hub": _is_due(reader, hub_id),
     }
+
+
+def _is_due(reader: Reader, hub_id: str) -> bool:
+    """Whether the hub is among those in which something is due, walked through one by one."""
+    found = ""
+    while found != hub_id:
+        following = reader.due_hub(RECORD_KIND, at(_ALL), after=found)
+        if following is None:
+            return False
+        found = following
+    return True
 
 
 def _observe_vectors(

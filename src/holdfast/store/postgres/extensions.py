@@ -1,0 +1,84 @@
+"""Extensions of the server that make the store better, and what to say where one is missing: what
+still works, and the command that installs it."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import psycopg
+
+# Index scans that go on until enough rows pass the filter came with pgvector 0.8.
+_VECTOR_FROM = (0, 8)
+_WITHOUT = (
+    "Recall works without it, by words and by meaning; the vectors of large hubs are compared one"
+    " by one."
+)
+
+
+class Vector(NamedTuple):
+    """Where pgvector is installed ('' where it is not, or too old), and its version."""
+
+    schema: str = ""
+    version: str = ""
+
+
+def vector(connection: psycopg.Connection[Any]) -> Vector:
+    """What there is of pgvector in this database."""
+    row = connection.execute(
+        "SELECT n.nspname, e.extversion FROM pg_extension e"
+        " JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'vector'"
+    ).fetchone()
+    if row is None:
+        return Vector()
+    return Vector(row[0] if _is_enough(row[1]) else "", row[1])
+
+
+def _is_enough(version: str) -> bool:
+    # A version may end in words; what counts comes first.
+    parts = tuple(int(part) for part in version.split(".")[:2] if part.isdigit())
+    return parts >= _VECTOR_FROM
+
+
+def lacking(connection: psycopg.Connection[Any], address: str) -> str:
+    """What is missing in this database and how it gets there; '' where nothing is."""
+    found = vector(connection)
+    if found.schema:
+        return ""
+    row = connection.execute(
+        "SELECT default_version FROM pg_available_extensions WHERE name = 'vector'"
+    ).fetchone()
+    offered = "" if row is None else str(row[0])
+    major = connection.info.server_version // 10_000
+    install = "" if offered and _is_enough(offered) else _install(major, newer=bool(offered))
+    if found.version:
+        return (
+            f"pgvector {found.version} in {address} is older than 0.8. {_WITHOUT} To have it,"
+            f" {install}a superuser runs: ALTER EXTENSION vector UPDATE"
+        )
+    where = "in" if offered else "on the server of"
+    return (
+        f"pgvector is not installed {where} {address}. {_WITHOUT} To have it, {install}"
+        "a superuser runs: CREATE EXTENSION vector"
+    )
+
+
+def _install(major: int, *, newer: bool) -> str:
+    what = "a newer package" if newer else "the package"
+    return f"install {what} postgresql-{major}-pgvector on the server; then "
+
+
+def make_vector(connection: psycopg.Connection[Any]) -> None:
+    """Installs pgvector, or brings it up to date, where that is possible and allowed."""
+    found = vector(connection)
+    if found.schema:
+        return
+    known = "SELECT 1 FROM pg_available_extensions WHERE name = 'vector'"
+    if connection.execute(known).fetchone() is None:
+        return
+    try:
+        if found.version:
+            connection.execute("ALTER EXTENSION vector UPDATE")
+        else:
+            connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+    except (psycopg.errors.InsufficientPrivilege, psycopg.errors.ReadOnlySqlTransaction):
+        return

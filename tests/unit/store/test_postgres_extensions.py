@@ -1,0 +1,90 @@
+"""A server without pgvector, or with an old one: everything works, and whoever starts a server, or
+asks the doctor, is told which command installs it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holdfast.testing import HashEmbedder, open_for_tests
+from tests.postgres_server import databases
+
+psycopg = pytest.importorskip("psycopg")
+
+from holdfast.store.postgres import PostgresStore  # noqa: E402 - needs the extra `postgres`
+from holdfast.store.postgres.init import initialise  # noqa: E402
+from holdfast.store.values import Capability  # noqa: E402
+
+
+@pytest.fixture
+def name() -> Iterator[str]:
+    """A database of its own, with what is in it chosen by the test."""
+    made = databases().make_empty()
+    yield made
+    databases().drop(made)
+
+
+def _notes(name: str) -> list[str]:
+    store = PostgresStore(databases().url(name), partitions=1)
+    try:
+        return store.notes()
+    finally:
+        store.close()
+
+
+def test_one_that_could_be_installed_is_named_with_its_command(name: str) -> None:
+    (note,) = _notes(name)
+    assert note.startswith("pgvector is not installed in postgresql://")
+    assert note.endswith("To have it, a superuser runs: CREATE EXTENSION vector")
+
+
+def test_making_a_store_ready_installs_it_and_then_nothing_is_said(name: str) -> None:
+    assert initialise(databases().url(name), partitions=1).notes == ()
+    assert _notes(name) == []
+
+
+def test_one_that_is_not_on_the_server_is_named_with_its_package(name: str) -> None:
+    with psycopg.connect(databases().url(name), autocommit=True) as connection:
+        if connection.info.server_version < 180000:
+            pytest.skip("before 18, which extensions a server has is not a setting")
+        # A server that has none.
+        connection.execute(f"ALTER DATABASE {name} SET extension_control_path = '/nowhere'")
+    (note,) = initialise(databases().url(name), partitions=1).notes
+    assert "not installed on the server of" in note
+    assert "postgresql-18-pgvector on the server; then a superuser runs: CREATE EXTENSION" in note
+    assert _notes(name) == [note]
+
+
+def _grow_old(name: str) -> None:
+    """The extension as a server has it that nobody has brought up to date."""
+    with psycopg.connect(databases().url(name), autocommit=True) as connection:
+        connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+        connection.execute("SET allow_system_table_mods = on")
+        connection.execute("UPDATE pg_extension SET extversion = '0.7.4' WHERE extname = 'vector'")
+
+
+def test_one_that_is_too_old_is_named_with_its_command(name: str) -> None:
+    _grow_old(name)
+    (note,) = _notes(name)
+    assert note.startswith("pgvector 0.7.4 in postgresql://")
+    assert note.endswith("a superuser runs: ALTER EXTENSION vector UPDATE")
+
+
+@pytest.mark.parametrize("old", [False, True])
+def test_recall_by_words_and_by_meaning_works_without_it(
+    name: str, tmp_path: Path, old: bool
+) -> None:
+    if old:
+        _grow_old(name)
+    given: dict[str, Any] = {"settings": {"store.url": databases().url(name)}}
+    with open_for_tests(tmp_path / "home", embedder=HashEmbedder(), **given) as memory:
+        assert Capability.NEAREST not in memory.core.store.capabilities
+        hub = memory.hub("h", create=True)
+        hub.remember("The office is in Bonn")
+        hub.remember("Tea is at four")
+        found = hub.recall("where is the office")
+        assert found[0].memory.content == "The office is in Bonn"
+        assert found.degraded == ()
