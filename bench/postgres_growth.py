@@ -89,18 +89,18 @@ class Growth:
                 for place in range(self._hubs):
                     memory.create_hub(_name(place))
         with store.read() as reader:
-            ids = [hub.id for hub in reader.hubs()]
-        each, had = size // self._hubs, done // self._hubs
+            hubs = reader.hubs()
         seeds = iter(range(size, 10 * size + 1))
 
         def draw(texts: Any) -> list[bytes]:
             return self._vectors.blobs(len(texts), next(seeds))
 
         started = time.perf_counter()
-        for hub_id in ids:
-            count = each - had
+        count = (size - done) // self._hubs
+        for hub in hubs:
             drafts = self._texts.memories(count)
-            fill(store, hub_id, drafts, count=count, first=had + 1, vectors=draw)
+            # Above those that measuring has added.
+            fill(store, hub.id, drafts, count=count, first=hub.numbers + 1, vectors=draw)
         took_s = time.perf_counter() - started
         rate = (size - done) / took_s
         print(f"    taken in, a second         {rate:10,.0f}   ({took_s:.0f} s)", flush=True)

@@ -24,6 +24,12 @@ _K1, _B = 0.9, 0.4
 # Where more passages match than this times those that are wanted, the weightiest are looked at. So
 # many, because how long a passage is weighs in its merit as well, and is not in the index.
 _LOOKED_AT_PER_WANTED = 4
+# The texts of the words that were found, row by row: the limit keeps the server from looking into
+# all texts of the hub first, which it takes for as cheap as comparing numbers.
+_TEXTS = (
+    "SELECT b.body, b.head FROM passages b WHERE b.hub_id = %(hub)s AND b.passage = w.passage"
+    " LIMIT 1"
+)
 
 
 class SearchReader(HistoryReader):
@@ -115,22 +121,25 @@ class SearchReader(HistoryReader):
                 held = weightiest(weighed, told.passages, reach * _LOOKED_AT_PER_WANTED)
             whole = not held
             held = held or lexemes.either(hub, query.terms, query.prefixes)
-        conditions = " AND w.words @@ %(held)s::tsquery"
         values: dict[str, Any] = {"hub": hub, "held": held}
+        merit = _merit(hub, query, weighed, values)
+        values["average"] = max(told.terms / max(told.passages, 1), 1.0)
+        found = f"SELECT w.passage, w.memory, {merit} AS merit"
+        held_by = " WHERE w.hub_id = %(hub)s AND w.words @@ %(held)s::tsquery"
         texts = [(phrase, "") for phrase in query.phrases if len(phrase) > 1]
         texts += [(phrase, "NOT ") for phrase in query.excluded]
+        if not texts:
+            return f"{found} FROM words w{held_by}", values, whole
+        conditions = []
         for at, (phrase, negation) in enumerate(texts):
-            conditions += (
-                f" AND {negation}(position(%(phrase{at})s IN ' ' || b.body || ' ') > 0"
+            conditions.append(
+                f"{negation}(position(%(phrase{at})s IN ' ' || b.body || ' ') > 0"
                 f" OR position(%(phrase{at})s IN ' ' || b.head || ' ') > 0)"
             )
             values[f"phrase{at}"] = f" {' '.join(phrase)} "
-        body = " JOIN passages b ON b.hub_id = w.hub_id AND b.passage = w.passage" if texts else ""
-        merit = _merit(hub, query, weighed, values)
-        values["average"] = max(told.terms / max(told.passages, 1), 1.0)
         return (
-            f"SELECT w.passage, w.memory, {merit} AS merit FROM words w{body}"
-            f" WHERE w.hub_id = %(hub)s{conditions}",
+            f"{found} FROM words w CROSS JOIN LATERAL ({_TEXTS}) AS b{held_by}"
+            f" AND {' AND '.join(conditions)}",
             values,
             whole,
         )
@@ -193,9 +202,8 @@ class SearchReader(HistoryReader):
         if query.terms:
             # The index knows title and body together; which of them, the passage's own terms tell.
             parts.append(
-                "SELECT w.memory, true FROM words w JOIN passages b ON b.hub_id = w.hub_id"
-                " AND b.passage = w.passage WHERE w.hub_id = %(hub)s"
-                " AND w.words @@ %(every)s::tsquery"
+                f"SELECT w.memory, true FROM words w CROSS JOIN LATERAL ({_TEXTS}) AS b"
+                " WHERE w.hub_id = %(hub)s AND w.words @@ %(every)s::tsquery"
                 " AND string_to_array(b.body, ' ') @> %(terms)s::text[]"
             )
         return self._session.all(
