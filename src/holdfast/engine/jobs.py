@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 from holdfast.domain.clock import from_text, to_text
 from holdfast.domain.record import Record
 from holdfast.engine.core import Core, require_hub
+from holdfast.engine.shared_time import shared_now
 from holdfast.errors import Conflict, NotFound, StoreBusy
 
 if TYPE_CHECKING:
@@ -58,15 +59,10 @@ class Job(NamedTuple):
     ended_at: datetime | None = None
 
 
-def _now(core: Core) -> datetime:
-    """The time by the store's clock: a lease lasts as long for whoever looks at it."""
-    return core.now() + core.store.skew()
-
-
 def enqueue(core: Core, writer: Writer, hub_id: str, work: str, about: Mapping[str, Any]) -> Job:
     """Puts a job into the queue, in the transaction of what it is about."""
     job = Job(core.ids.next("job"), hub_id, work, dict(about), core.now())
-    writer.put_record(_record(job, due=_now(core)))
+    writer.put_record(_record(job, due=shared_now(core)))
     return job
 
 
@@ -91,7 +87,7 @@ def make_room(writer: Writer, hub_id: str, work: str, *, most: int) -> list[Job]
 def is_due(core: Core, works: Iterable[str], *, within: timedelta = timedelta()) -> bool:
     """Whether there is anything to do, or will be soon. Most looks find nothing, and should not
     keep writers waiting."""
-    by = _now(core) + within
+    by = shared_now(core) + within
     with core.store.read() as reader:
         return any(reader.due_records(QUEUES[work], by, limit=1) for work in works)
 
@@ -131,7 +127,7 @@ def lease(
 
 def _hubs_in_turn(core: Core, kind: str, after: str) -> Iterator[str]:
     """The hubs in which something of this kind is due, each once, beginning with the next one."""
-    now = _now(core)
+    now = shared_now(core)
     seen: set[str] = set()
     for start in (after, "") if after else ("",):
         at = start
@@ -155,7 +151,7 @@ def _lease_in(
     wait: bool,
 ) -> Job | None:
     """The same in one hub, in the turn of its writers: who comes next finds what is left."""
-    now, kind = _now(core), QUEUES[work]
+    now, kind = shared_now(core), QUEUES[work]
     with core.store.write(hub=hub_id, wait=wait) as writer:
         while due := writer.due_records(kind, now, limit=_PAGE, hub_id=hub_id):
             jobs = [_job(record) for record in due]
@@ -185,7 +181,7 @@ def _taken(
     core: Core, writer: Writer, job: Job, lost: Callable[[Writer, Job, str], None] | None
 ) -> Job | None:
     """The job, leased; None where it was begun too often, and is over now."""
-    now = _now(core)
+    now = shared_now(core)
     if job.attempts >= ATTEMPTS_MAX:
         reason = "it was begun three times and never finished"
         _end(writer, job, "failed", reason, now)
@@ -202,7 +198,7 @@ def progress(core: Core, job: Job, done: int, total: int | None = None) -> Job:
     with core.store.write(hub=job.hub_id) as writer:
         _require_lease(writer, job)
         told = job._replace(done=done, total=total)
-        writer.put_record(_record(told, due=_now(core) + LEASE))
+        writer.put_record(_record(told, due=shared_now(core) + LEASE))
     return told
 
 
@@ -211,7 +207,7 @@ def finish(core: Core, writer: Writer, job: Job, *, keep: bool = True) -> None:
     would look it up, nothing is kept of it."""
     _require_lease(writer, job)
     if keep:
-        _end(writer, job, "done", "", _now(core))
+        _end(writer, job, "done", "", shared_now(core))
     else:
         writer.drop_record(job.hub_id, QUEUES[job.work], job.id)
 
@@ -221,19 +217,19 @@ def put_back(core: Core, job: Job) -> None:
     with core.store.write(hub=job.hub_id) as writer:
         _require_lease(writer, job)
         again = job._replace(state="waiting", lease="", attempts=job.attempts - 1)
-        writer.put_record(_record(again, due=_now(core)))
+        writer.put_record(_record(again, due=shared_now(core)))
 
 
 def give_up(core: Core, writer: Writer, job: Job, reason: str) -> None:
     """Ends it badly, in the transaction that tells those who wait for it."""
     _require_lease(writer, job)
-    _end(writer, job, "failed", reason, _now(core))
+    _end(writer, job, "failed", reason, shared_now(core))
 
 
 def fail(core: Core, job: Job, reason: str, *, final: bool = False) -> Job:
     """Notes a failure: it is tried again, until the last attempt; `final` says that no other
     attempt would help."""
-    now = _now(core)
+    now = shared_now(core)
     with core.store.write(hub=job.hub_id) as writer:
         _require_lease(writer, job)
         if final or job.attempts >= ATTEMPTS_MAX:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.domain.clock import from_text, to_text
 from holdfast.domain.record import Record
+from holdfast.engine.shared_time import shared_now
 from holdfast.errors import Conflict
 from holdfast.store.values import Capability
 
@@ -57,7 +58,7 @@ def taking_turn(
     knows = Capability.ALONE in core.store.capabilities
     with core.store.alone(name, hub_id) as mine:
         lease = core.ids.next("run")
-        now = core.now()
+        now = shared_now(core)
         with core.store.write(hub=hub_id) as writer:
             record = writer.record(hub_id, KIND, name)
             free = _is_free(record, now, lasts, mine=mine, knows=knows)
@@ -86,7 +87,7 @@ def _end(core: Core, run: Singleton) -> None:
     with core.store.write(hub=run.hub_id) as writer:
         record = writer.record(run.hub_id, KIND, run.name)
         if record is not None and run.holds(record):
-            body = {**record.body, "ended_at": to_text(core.now())}
+            body = {**record.body, "ended_at": to_text(shared_now(core))}
             writer.put_record(record._replace(body=body))
 
 

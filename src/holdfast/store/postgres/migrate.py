@@ -254,6 +254,9 @@ def _apply(
         ).fetchone()
         assert row is not None
         partitions, citus = row
+    if citus:
+        # Making a table makes a part of it on every node, which is not short, and nobody uses it.
+        connection.execute("SET LOCAL statement_timeout = 0")
     connection.execute(f"SET LOCAL search_path = {SCHEMA}, public")
     migration = MIGRATIONS[version - 1]
     for statement in statements(migration, partitions=partitions, citus=citus):

@@ -15,12 +15,13 @@ from holdfast.domain.clock import SystemClock
 _NEAR = timedelta(seconds=5)
 
 
-def measured_skew(connection: psycopg.Connection[Any]) -> timedelta:
-    """How much later it is on the server; nothing where both are near each other."""
+def measured(connection: psycopg.Connection[Any], also: str = "NULL") -> tuple[timedelta, Any]:
+    """How much later it is on the server; nothing where both are near each other. With it the
+    answer to what is asked `also`, on the same way."""
     before = SystemClock().now()
-    row = connection.execute("SELECT clock_timestamp()").fetchone()
+    row = connection.execute(f"SELECT clock_timestamp(), ({also})").fetchone()
     after = SystemClock().now()
     assert row is not None
     # The answer is from somewhere between the two.
     skew: timedelta = row[0] - (before + (after - before) / 2)
-    return skew if abs(skew) > _NEAR + (after - before) else timedelta()
+    return (skew if abs(skew) > _NEAR + (after - before) else timedelta()), row[1]

@@ -34,7 +34,7 @@ from holdfast.store.postgres.online import waiting
 from holdfast.store.postgres.reader import PostgresReader
 from holdfast.store.postgres.schema import MIGRATIONS, SCHEMA
 from holdfast.store.postgres.session import Session
-from holdfast.store.postgres.skew import measured_skew
+from holdfast.store.postgres.skew import measured
 from holdfast.store.postgres.standby import MADE, Behind, Standby
 from holdfast.store.postgres.turn import Turn, WritingSession
 from holdfast.store.postgres.writer import PostgresWriter
@@ -80,10 +80,10 @@ class PostgresStore:
         self._read_url = read_url
         with translated(self.address), connect_patiently(self._url) as connection:
             self.offered = prepare(connection, self.address, partitions=partitions, citus=citus)
-            made = connection.execute(MADE).fetchone()
-            self._made = "" if made is None else str(made[0])
+            skew, made = measured(connection, MADE)
+            self._made = str(made or "")
         self._closed = False
-        self._skew: tuple[float | None, timedelta] = None, timedelta()
+        self._skew = time.monotonic(), skew
         self._start()
 
     def _start(self) -> None:
@@ -184,9 +184,9 @@ class PostgresStore:
     def skew(self) -> timedelta:
         self._ready()
         looked_at, skew = self._skew
-        if looked_at is None or time.monotonic() - looked_at > _SKEW_KEPT_S:
+        if time.monotonic() - looked_at > _SKEW_KEPT_S:
             with translated(self.address), self._connections.reading(None) as connection:
-                skew = measured_skew(connection)
+                skew, _ = measured(connection)
             self._skew = time.monotonic(), skew
         return skew
 
