@@ -22,7 +22,6 @@ from holdfast.engine.core import Core
 from holdfast.errors import InvalidInput
 from holdfast.text import normalise
 from holdfast.text.classify import classify
-from holdfast.text.guard import instruction_shaped
 from holdfast.text.titles import summary_of, title_of
 
 # Text from these is not the user's own words, so orders in it wait for a person. An agent too
@@ -163,6 +162,16 @@ def refuse_deep(metadata: Any) -> None:
         )
 
 
+def _shaped_like_orders(draft: Draft) -> str:
+    """Why a text from a voice that is not trusted waits for a person; empty where it need not."""
+    if draft.trust not in GUARDED:
+        return ""
+    # Here, as what a person says themselves is not asked, and need not wait for the rules.
+    from holdfast.text.guard import instruction_shaped
+
+    return instruction_shaped(draft.content) or ""
+
+
 def compose(draft: Draft, core: Core, hub_id: str) -> Memory:
     """A memory from a clean draft, all but its id, number and times."""
     picked = classify(
@@ -188,7 +197,6 @@ def compose(draft: Draft, core: Core, hub_id: str) -> Memory:
     metadata.pop(HELD, None)
     if file is not None:
         metadata[ATTACHMENT] = file._asdict()
-    reason = instruction_shaped(draft.content) if draft.trust in GUARDED else None
     now = core.now()
     return Memory(
         id="",
@@ -213,7 +221,7 @@ def compose(draft: Draft, core: Core, hub_id: str) -> Memory:
         layer=draft.layer or picked.layer,
         pinned=draft.pinned,
         trust=draft.trust,
-        quarantine=reason or "",
+        quarantine=_shaped_like_orders(draft),
         source=draft.source,
         source_agent=draft.source_agent,
         assisted_by_agent=draft.assisted_by_agent,

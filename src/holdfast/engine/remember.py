@@ -33,6 +33,7 @@ from holdfast.engine.find import find_memory
 from holdfast.engine.passages import Indexed, indexed_all
 from holdfast.engine.recorder import Recorder
 from holdfast.errors import InvalidInput
+from holdfast.text.slot_words import STATEMENT_CHARS_MAX
 
 if TYPE_CHECKING:
     from holdfast.engine.rivals import Rival, Seen
@@ -346,9 +347,14 @@ def _is_compared(item: Prepared) -> bool:
     if memory.session is not None and memory.speaker is not None:
         # A turn of a conversation: what was said stays said.
         return False
+    if not _is_believed(item):
+        return True
+    if len(memory.content.strip()) > STATEMENT_CHARS_MAX:
+        return False
+    # Here, as its patterns cost milliseconds that a longer text need not pay.
     from holdfast.text.slots import can_replace
 
-    return not _is_believed(item) or can_replace(memory.content)
+    return can_replace(memory.content)
 
 
 def _is_believed(item: Prepared) -> bool:

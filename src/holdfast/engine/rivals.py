@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Filter
 from holdfast.store.values import TermQuery
-from holdfast.text.slot_words import sought
+from holdfast.text.slot_words import STATEMENT_CHARS_MAX, sought
 from holdfast.text.terms import terms
 
 if TYPE_CHECKING:
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from holdfast.store.values import Candidate, Lexicon
     from holdfast.text.slots import Verdict
 
-# A longer text says more than one thing, and is compared with nothing.
-_CHARS_MAX = 240
 # A slot has one value in force, its echoes and its held rivals; the rest are chance matches.
 _CANDIDATES_MAX = 60
 # Among words of a kind ('lives', 'moved') there are more of those, so more are looked at: it is the
@@ -183,7 +181,7 @@ def _cosine(reader: Reader, other: Memory, index: Indexed) -> float:
 
 def _is_short(text: str) -> bool:
     text = text.strip()
-    return len(text) <= _CHARS_MAX and "\n" not in text
+    return len(text) <= STATEMENT_CHARS_MAX and "\n" not in text
 
 
 def _candidates(reader: Reader, memory: Memory, *, replaced: bool) -> list[str]:
@@ -256,7 +254,7 @@ def _rarest(terms: Sequence[str], lexicon: Lexicon) -> tuple[str, ...]:
 
 def _is_whole(passage: Candidate) -> bool:
     """Whether a passage may be all of a short memory."""
-    return passage.start == 0 and passage.end <= _CHARS_MAX and passage.ordinal == 0
+    return passage.start == 0 and passage.end <= STATEMENT_CHARS_MAX and passage.ordinal == 0
 
 
 def _comparable(memory: Memory, other: Memory) -> bool:

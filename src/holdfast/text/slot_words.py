@@ -8,6 +8,9 @@ from typing import NamedTuple
 
 from holdfast.text.terms import query_terms, terms
 
+# A longer text says more than one thing, and one of them would go with the other: it is compared
+# with nothing.
+STATEMENT_CHARS_MAX = 240
 # Words of one row say the same kind of thing, so that one of them is found by another.
 _KINDS = (
     "lives living moved based relocated resides settled",

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from holdfast.text.sameness import words_key
+from holdfast.text.slot_words import STATEMENT_CHARS_MAX
 from holdfast.text.slots_fill import RELATIONS, Relation, Verdict, filled
 from holdfast.text.slots_keys import by_key, keys_in
 from holdfast.text.slots_relatives import by_relative, relatives_in
@@ -39,8 +40,6 @@ __all__ = [
     "subject_of",
 ]
 
-# A longer text says more than one thing, and one of them would go with the other.
-CHARS_MAX = 240
 
 
 class Slot(NamedTuple):
@@ -58,7 +57,7 @@ _UNRELATED = Verdict("unrelated", "they are about different things")
 def is_statement(text: str) -> bool:
     """Whether a text can be compared at all: one short sentence that claims something."""
     text = text.strip()
-    return bool(text) and len(text) <= CHARS_MAX and "\n" not in text and text[-1] != "?"
+    return bool(text) and len(text) <= STATEMENT_CHARS_MAX and "\n" not in text and text[-1] != "?"
 
 
 @lru_cache(maxsize=KEPT_MAX)

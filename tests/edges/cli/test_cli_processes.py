@@ -146,6 +146,16 @@ def test_a_recall_by_words_imports_only_what_it_uses(stocked: Run, monkeypatch) 
 
 
 @pytest.mark.sqlite_only("the driver of PostgreSQL imports more")
+def test_a_remember_imports_only_what_it_uses(stocked: Run, monkeypatch) -> None:
+    monkeypatch.delenv("HOLDFAST_TIME_ZONE")
+    used = {"holdfast.text.classify", "holdfast.text.chunk", "holdfast.engine.remember"}
+    used |= {"holdfast.engine.edit", "holdfast.domain.draft", "holdfast.domain.results"}
+    used |= {"holdfast.edges.cli.write"}
+    more = {"holdfast.text.guard", "holdfast.recall.lexical", "holdfast.engine.rivals"}
+    assert _modules("remember", "Enjoys long walks") & (_HEAVY - used | more) == set()
+
+
+@pytest.mark.sqlite_only("the driver of PostgreSQL imports more")
 def test_the_version_imports_next_to_nothing(home: Path) -> None:
     modules = _modules("--version")
     assert [name for name in modules if name.startswith("holdfast.")] == [
