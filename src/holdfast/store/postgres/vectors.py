@@ -12,8 +12,9 @@ from holdfast.store.values import Candidate, VectorRow, VectorState
 # Windows that the index names for each passage that is wanted: a passage may have several, and what
 # the index misses is made up for by asking for more. It measures exactly, so twice is enough.
 _NAMED_PER_WANTED = 2
-# How far the index looks at least: with 200, 97 % of the ten nearest are found (see the tests).
-_EF_SEARCH = 200
+# How far the index looks at least. Of the ten nearest among a million it finds 94 % with 400, 95 %
+# with 600 and 98 % with 800, which takes 13 ms of the server (bench/postgres_nearest.py).
+_EF_SEARCH = 800
 # The most that the server takes.
 _EF_SEARCH_MAX = 1_000
 # How many rows it may look at before it gives up: in an index that hubs share, as older versions
