@@ -16,6 +16,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from urllib.parse import quote, urlencode
 
 import pytest
 
@@ -201,8 +202,13 @@ class Databases:
             return self._server.url(database, user)
         import psycopg
 
-        given = {} if user == "postgres" else {"user": user, "password": PASSWORD}
-        return psycopg.conninfo.make_conninfo(_OUTSIDE, dbname=database, **given)
+        given = psycopg.conninfo.conninfo_to_dict(_OUTSIDE)
+        who, password = given.pop("user", "postgres"), given.pop("password", "")
+        if user != "postgres":
+            who, password = user, PASSWORD
+        given.pop("dbname", None)
+        who = quote(str(who)) + (f":{quote(str(password))}" if password else "")
+        return f"postgresql://{who}@/{database}?{urlencode(given, quote_via=quote)}"
 
     def execute(self, statement: str, database: str = "postgres") -> None:
         import psycopg
@@ -214,7 +220,9 @@ class Databases:
         """The name of a new database without anything in it."""
         self._count += 1
         name = f"holdfast_test_{os.getpid()}_{self._count}"
-        self.execute(f"CREATE DATABASE {name} TEMPLATE template0 ENCODING '{encoding}'")
+        # The locale C goes with every encoding.
+        locale = "LC_COLLATE 'C' LC_CTYPE 'C'"
+        self.execute(f"CREATE DATABASE {name} TEMPLATE template0 ENCODING '{encoding}' {locale}")
         return name
 
     def make(self) -> str:
@@ -283,6 +291,18 @@ def databases() -> Databases:
         pytest.importorskip("psycopg_pool", reason="the extra `postgres` is not installed")
         _DATABASES.append(Databases())
     return _DATABASES[0]
+
+
+def needs(*, version: int = 0, extension: str = "") -> None:
+    """Skips a test where the server is older, or has no such extension to install."""
+    import psycopg
+
+    with psycopg.connect(databases().url("postgres")) as connection:
+        if connection.info.server_version < version:
+            pytest.skip(f"this needs PostgreSQL {version // 10000}")
+        known = "SELECT 1 FROM pg_available_extensions WHERE name = %s"
+        if extension and connection.execute(known, (extension,)).fetchone() is None:
+            pytest.skip(f"the server has no {extension}")
 
 
 @contextmanager

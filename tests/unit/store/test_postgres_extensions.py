@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from holdfast.testing import HashEmbedder, open_for_tests
-from tests.postgres_server import databases
+from tests.postgres_server import databases, needs
 
 psycopg = pytest.importorskip("psycopg")
 
@@ -22,6 +22,7 @@ from holdfast.store.values import Capability  # noqa: E402
 @pytest.fixture
 def name() -> Iterator[str]:
     """A database of its own, with what is in it chosen by the test."""
+    needs(extension="vector")
     made = databases().make_empty()
     yield made
     databases().drop(made)
