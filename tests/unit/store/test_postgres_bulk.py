@@ -196,6 +196,7 @@ def test_a_writer_whose_rows_were_refused_cannot_be_committed(store: PostgresSto
         writer.add_revision(HUB, "chg_none", "mem_none", 1, at(1), {})
         with pytest.raises(NotFound):
             writer.memory(HUB, "mem_1")
+        writer.add_memory(make_memory(2))
     with store.read() as reader:
         assert reader.statistics(HUB).memories == 0
 

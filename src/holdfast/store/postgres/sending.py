@@ -40,7 +40,7 @@ class SendingWriter(CountingWriter):
     def _hold(self, size_bytes: int = 0) -> None:
         """Counts a row that was handed over, and sees to it that it is sent in time."""
         self._waiting.count(size_bytes)
-        self._session.held = self._send
+        self._session.hold(self._send)
         if self._waiting.is_full:
             self._session.release()
 

@@ -100,6 +100,11 @@ class Session:
             # driver itself refuses it; in a COPY it does not look.
             raise DataError("a text holds a NUL") from None
 
+    def hold(self, send: Callable[[], None]) -> None:
+        """Rows wait from now on, and `send` sends them. A session that refuses goes on refusing."""
+        if self.held is None:
+            self.held = send
+
     def release(self) -> None:
         """Sends what waits. Where that fails, nothing else is sent: rows would be missing."""
         held, self.held = self.held, None
