@@ -22,7 +22,7 @@ from holdfast.engine.candidates import Candidates
 from holdfast.engine.core import Core, require_hub
 from holdfast.engine.listing import list_memories
 from holdfast.engine.recall import recall_memories
-from holdfast.engine.styles import STYLES, WAITING_MAX, Item, Part, Style
+from holdfast.engine.styles import MORE_MAX, STYLES, WAITING_MAX, Item, Part, Style
 from holdfast.text.normalise import one_of
 
 # How many hits of recall are considered.
@@ -60,6 +60,12 @@ class Context(NamedTuple):
     degraded: tuple[str, ...] = ()
 
 
+# Of a very large hub only so many are thought of: twice as many as are counted one by one.
+_IDS_MAX = 2 * MORE_MAX
+# A block of this size, in characters or tokens, holds fewer than MORE_MAX.
+_BUDGET_MOST = 3 * MORE_MAX
+
+
 def context(
     core: Core,
     hub_id: str,
@@ -84,10 +90,11 @@ def context(
     journal = _journal(core, hub_id, hub, now) if look.journal else []
     asked = query if query is not None and query.strip() else None
     as_file = look.cut_as_text and file is None
-    with _long_term(core, hub_id, hub, now, look, everything=explain, as_file=as_file) as (
-        candidates,
-        unfit,
-    ):
+    # So that more than MORE_MAX are left however many are shown.
+    bounded = file is None and allowed.limit <= _BUDGET_MOST
+    with _long_term(
+        core, hub_id, hub, now, look, everything=explain, as_file=as_file, bounded=bounded
+    ) as (candidates, unfit):
         items_max = len(candidates) + len(journal) + _RELEVANT_MAX
         waiting = inbox.count(core, hub_id, hub, most=WAITING_MAX)
         block = Block(look, hub, allowed, items_max=items_max, waiting=waiting)
@@ -130,6 +137,7 @@ def _long_term(
     *,
     everything: bool,
     as_file: bool,
+    bounded: bool,
 ) -> Iterator[tuple[Candidates, list[Absent]]]:
     """The candidates, best first, and where everything is asked for, the rest of the layer with
     reasons. Otherwise most of them are never read, unless a file has to be made of all of them."""
@@ -142,7 +150,7 @@ def _long_term(
     )
     with core.read() as reader:
         require_hub(reader, hub_id, hub)
-        ids = reader.ids_by_use(hub_id, wanted)
+        ids = reader.ids_by_use(hub_id, wanted, limit=_IDS_MAX if bounded else None)
 
         def read(some: Sequence[str]) -> dict[str, Memory]:
             return reader.memories_by_id(hub_id, some)

@@ -50,7 +50,7 @@ _REST = re.compile(r"[ \t>]*(?:[-#][^\n]{0,20})?(?:…|\.\.\.)[ \t\r]*(?:\n[\s>]
 # What may follow on the same line where line ends were lost.
 _JOINED = re.compile(
     r"[\s>]+(?:[-*+•][\s>]+(?:\[#|#)\d|\*\*[^*\n]{1,100}\*\*:|#{2,3} |</|<item|<section|<note>"
-    r"|\(\d+ more not shown\)|\(\d+ (?:or more )?waiting for review:)"
+    r"|\(\d+ (?:or )?more not shown\)|\(\d+ (?:or more )?waiting for review:)"
 )
 
 

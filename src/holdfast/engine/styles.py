@@ -149,8 +149,12 @@ def _titled(name: str) -> str:
     return " ".join(word[:1].upper() + word[1:] for word in marked(name).split(" "))
 
 
+# Nobody needs to know how many more there are beyond this either.
+MORE_MAX = 10_000
+
+
 def _more(count: int) -> str:
-    return f"({count} more not shown)\n"
+    return f"({f'{MORE_MAX} or' if count >= MORE_MAX else count} more not shown)\n"
 
 
 # Nobody needs to know how many there are beyond this, and counting them would cost time.

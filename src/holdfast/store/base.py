@@ -86,9 +86,9 @@ class Reader(Protocol):
         """A run of memories in an order; `after` is the (sort value, number) of the last one."""
         ...
 
-    def ids_by_use(self, hub_id: str, wanted: Filter) -> list[str]:
+    def ids_by_use(self, hub_id: str, wanted: Filter, *, limit: int | None = None) -> list[str]:
         """The ids of the memories the filter admits: pinned ones first, then those that were used
-        last (accessed or updated), and of these the highest number."""
+        last (accessed or updated), and of these the highest number. With a limit, the first."""
         ...
 
     def adjacent(self, hub_id: str, pairs: Sequence[tuple[str, int, int]]) -> list[bool]:

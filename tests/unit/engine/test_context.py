@@ -182,6 +182,21 @@ def test_over_the_budget_what_was_not_used_for_longest_leaves_first_and_pinned_o
     assert hub.get(2), "what is left out of the block is still in the store"
 
 
+def test_of_a_very_large_memory_only_the_first_are_thought_of_and_the_rest_is_not_counted(
+    hub: HubMemory, clock: FixedClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for n in range(60):
+        clock.tick()
+        hub.remember(f"Fact number {n} about something or other")
+    monkeypatch.setattr(sys.modules["holdfast.engine.styles"], "MORE_MAX", 20)
+    monkeypatch.setattr(sys.modules["holdfast.engine.context"], "_IDS_MAX", 50)
+    built = hub.context(budget=1_500)
+    assert "(20 or more not shown)" in built
+    assert "Fact number 59" in built
+    # Where so much fits that the rest must be counted, all of them are thought of.
+    assert hub.context(budget=100_000).count("Fact number") == 60
+
+
 def test_a_full_long_term_memory_leaves_room_for_the_question_and_the_journal(
     hub: HubMemory,
 ) -> None:

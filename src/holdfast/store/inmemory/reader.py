@@ -132,10 +132,10 @@ class InMemoryReader:
                     break
         return out
 
-    def ids_by_use(self, hub_id: str, wanted: Filter) -> list[str]:
+    def ids_by_use(self, hub_id: str, wanted: Filter, *, limit: int | None = None) -> list[str]:
         found = [memory for memory in self._ordered(hub_id) if wanted.admits(memory)]
         found.sort(key=lambda one: (one.pinned, one.last_use, one.number), reverse=True)
-        return [memory.id for memory in found]
+        return [memory.id for memory in found[:limit]]
 
     def adjacent(self, hub_id: str, pairs: Sequence[tuple[str, int, int]]) -> list[bool]:
         visible = [m for m in self._hub(hub_id).memories.values() if m.visible]

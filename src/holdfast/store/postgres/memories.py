@@ -184,12 +184,15 @@ class MemoriesReader(Part):
             **values,
         )
 
-    def ids_by_use(self, hub_id: str, wanted: Filter) -> list[str]:
+    def ids_by_use(self, hub_id: str, wanted: Filter, *, limit: int | None = None) -> list[str]:
         conditions, values = filters.where(wanted)
         found = self._session.all(
             f"SELECT m.id FROM memories m WHERE m.hub_id = %(hub)s{conditions}{self._seen}"
-            " ORDER BY m.pinned DESC, greatest(m.updated_at, m.accessed_at) DESC, m.number DESC",
+            # No number is no limit.
+            " ORDER BY m.pinned DESC, greatest(m.updated_at, m.accessed_at) DESC, m.number DESC"
+            " LIMIT %(limit)s",
             hub=self._session.hub(hub_id),
+            limit=limit,
             **values,
         )
         return [row[0] for row in found]

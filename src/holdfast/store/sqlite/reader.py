@@ -163,12 +163,13 @@ class SqliteReader(RecordsReader):
         )
         return [rows.memory_from_row(row, hub_id) for row in found]
 
-    def ids_by_use(self, hub_id: str, wanted: Filter) -> list[str]:
+    def ids_by_use(self, hub_id: str, wanted: Filter, *, limit: int | None = None) -> list[str]:
         conditions, values = self._where(wanted)
         found = self._all(
             f"SELECT m.id FROM memories m WHERE m.hub = ?{conditions} ORDER BY m.pinned DESC,"
-            " max(m.updated_at, coalesce(m.accessed_at, 0)) DESC, m.number DESC",
-            (self._pk(hub_id), *values),
+            # Below zero, there is no limit.
+            " max(m.updated_at, coalesce(m.accessed_at, 0)) DESC, m.number DESC LIMIT ?",
+            (self._pk(hub_id), *values, -1 if limit is None else limit),
         )
         return [row[0] for row in found]
 

@@ -165,9 +165,11 @@ class Lists(StoreCase):
             every = [one.passage_id for one in reader.passages(HUB, [m.id for m in VARIED])]
             by_id = reader.candidates(HUB, every, wanted)
             by_use = reader.ids_by_use(HUB, wanted)
+            first_by_use = reader.ids_by_use(HUB, wanted, limit=2)
         assert found == _sorted(admitted, order)
         admitted.sort(key=lambda one: (one.pinned, one.last_use, one.number), reverse=True)
         assert by_use == [memory.id for memory in admitted]
+        assert first_by_use == by_use[:2]
         # What is forgotten is out of the index, so no search finds it.
         indexed = {memory.id for memory in admitted if memory.forgotten_at is None}
         assert {one.memory_id for one in by_word} == indexed
