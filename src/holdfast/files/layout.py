@@ -1,7 +1,7 @@
 """Where memories stand in MEMORY.md: a document is changed as little as what it says allows.
 
 Lines that need no change keep their letters. What is new goes to the end of its section, what a
-person wrote around it stays where it is.
+person wrote around it stays where it is, and what was made here for a memory goes with it.
 """
 
 from __future__ import annotations
@@ -15,15 +15,16 @@ from holdfast.files.memory_md import (
     Block,
     Document,
     Item,
+    Page,
     Section,
     Verbatim,
     dated,
     ended,
     identified,
     item_text,
-    render,
     rewritten,
     section_text,
+    updated_of,
 )
 from holdfast.files.pages import joined, split
 
@@ -75,6 +76,7 @@ def _lay_out(document: Document, wanted: Wanted, today: date, *, spaced: bool) -
     layout.keep(document, wanted)
     missing = [m for m in wanted.memories.values() if m.id not in layout.placed]
     layout.place(sorted(missing, key=_order), wanted.beside)
+    layout.tidy()
     return Document(tuple(layout.blocks), document.newline)
 
 
@@ -97,6 +99,8 @@ class _Layout:
         self.gap = gap
         self.blocks: list[Block] = []
         self.placed: set[str] = set()
+        # The categories of which an item has left its place.
+        self.left: set[str] = set()
 
     def keep(self, document: Document, wanted: Wanted) -> None:
         """Takes over what stays, in its place."""
@@ -123,7 +127,10 @@ class _Layout:
                 self._touch(section)
             if item is not None:
                 self.blocks.append(item)
-            elif self.gap:
+                continue
+            if block.category is not None:
+                self.left.add(block.category)
+            if self.gap:
                 self.blocks.append(Verbatim(self.gap))
 
     def _kept(self, item: Item, index: int, wanted: Wanted) -> Item | None:
@@ -172,13 +179,24 @@ class _Layout:
                 break
             if isinstance(block, Item):
                 at = place + 1
+        if at == heading + 1:
+            at += self._blank_line_at(at)
         self._insert(at, members)
+
+    def _blank_line_at(self, at: int) -> int:
+        """Takes the blank line below an empty heading for what comes there: how many blocks it is,
+        one or none."""
+        below = self.blocks[at].raw if at < len(self.blocks) else ""
+        for line in ("\r\n", "\n"):
+            if below.startswith(line):
+                rest = below.removeprefix(line)
+                self.blocks[at : at + 1] = [Verbatim(line), *([Verbatim(rest)] if rest else [])]
+                return 1
+        return 0
 
     def _new_section(self, category: str, members: list[Memory]) -> None:
         self._end_last(len(self.blocks))
-        if self.blocks and not render(Document(tuple(self.blocks[-1:]))).endswith(
-            (self.newline * 2, "\n\n")
-        ):
+        if self.blocks and self._blank_lines_before(len(self.blocks)) < 1:
             self.blocks.append(Verbatim(self.newline))
         updated = max(memory.updated_at.date() for memory in members)
         self.blocks.append(Section(section_text(category, updated, self.newline), category))
@@ -203,6 +221,48 @@ class _Layout:
         self.blocks[at:at] = [*before, *made, *after]
         self.placed.update(memory.id for memory in members)
 
+    def tidy(self) -> None:
+        """Takes away what came with items that have left: a blank line below their heading, and
+        empty headings at the end of the file, where they would come again. One that is not as it
+        is made here, or has a word of somebody's below it, stays as it is."""
+        # From the last one on, so that the places of the others stay as they are.
+        for at in reversed(range(len(self.blocks))):
+            block = self.blocks[at]
+            if not self.left or not isinstance(block, Section):
+                continue
+            end = self._empty_until(at)
+            if end == len(self.blocks):
+                self._drop_last_section(at)
+            elif end and block.category in self.left:
+                # One kept the item apart from its heading, one from the next heading.
+                lines = sum(one.raw.count("\n") for one in self.blocks[at + 1 : end])
+                self.blocks[at + 1 : end] = [Verbatim(self.newline * max(1, lines - 1))]
+
+    def _empty_until(self, at: int) -> int:
+        """Where the section ends, if it was made here and has blank lines alone; otherwise 0."""
+        section = self.blocks[at]
+        if not isinstance(section, Section) or not _is_ours(section, self.newline):
+            return 0
+        for end in range(at + 1, len(self.blocks)):
+            block = self.blocks[end]
+            if isinstance(block, Section):
+                return end
+            if not isinstance(block, Verbatim) or block.raw.strip("\r\n"):
+                return 0
+        return 0 if at and isinstance(self.blocks[at - 1], Page) else len(self.blocks)
+
+    def _drop_last_section(self, at: int) -> None:
+        apart = self._blank_lines_before(at)
+        del self.blocks[at:]
+        # One line kept the heading apart; more than one are somebody's own.
+        if apart == 1 and isinstance(self.blocks[-1], Verbatim):
+            raw = self.blocks[-1].raw
+            self.blocks[-1] = Verbatim(raw.removesuffix("\n").removesuffix("\r"))
+
+    def _blank_lines_before(self, at: int) -> int:
+        before = "".join(block.raw for block in self.blocks[max(0, at - 2) : at])
+        return before[len(before.rstrip("\r\n")) :].count("\n") - 1
+
     def _end_last(self, at: int) -> None:
         """Ends the line before a place where something is put in."""
         if at:
@@ -214,6 +274,11 @@ class _Layout:
 
     def _find(self, wanted: Callable[[Block], bool]) -> int:
         return next((at for at, block in enumerate(self.blocks) if wanted(block)), -1)
+
+
+def _is_ours(section: Section, newline: str) -> bool:
+    updated = updated_of(section)
+    return updated is not None and section.raw == section_text(section.category, updated, newline)
 
 
 def _has_id(memory_id: str | None) -> Callable[[Block], bool]:
