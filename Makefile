@@ -8,8 +8,11 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 	$$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null \
 	&& { echo $$p; break; }; done)
 MODEL := packages/holdfast-model-arctic-s
+# Where tests open homes; the others have no store, or name theirs.
+ON_POSTGRES := tests/edges tests/property tests/e2e tests/docs/test_docs_examples.py \
+	$(addprefix tests/unit/,adapters agents engine evaluation extract files passes recall sources)
 
-.PHONY: run tour test test-llm test-patroni lint types bench-store bench-recall bench-recall-speed bench-context bench-documents bench-postgres bench-postgres-import bench-mcp bench-http bench-capture inspector constraints clean help
+.PHONY: run tour test test-postgres test-llm test-patroni lint types bench-store bench-recall bench-recall-speed bench-context bench-documents bench-postgres bench-postgres-import bench-mcp bench-http bench-capture inspector constraints clean help
 
 help: ## what can be made
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 24
@@ -22,6 +25,10 @@ tour: $(VENV)/.model-tried ## set up, and take the guided tour
 
 test: $(VENV)/.model $(VENV)/.inspector-tried lint types ## set up, lint, check types, run all tests
 	$(BIN)/python -m pytest -n auto
+
+# Everything that opens a home, with its memories in a database (see CONTRIBUTING.md).
+test-postgres: $(VENV)/.model $(VENV)/.inspector-tried ## all edge, property and engine tests on PostgreSQL
+	$(BIN)/python -m pytest -n auto --store postgres $(ON_POSTGRES)
 
 # A small real model, served on this machine over the protocols of OpenAI and Anthropic. Its packages
 # (130 MB) are no part of the usual set-up and have a folder of their own.

@@ -5,11 +5,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import nullcontext
+from unittest import TestCase
 
 import pytest
+from _pytest.unittest import UnitTestCase
 from hypothesis import HealthCheck, settings
 
-from tests.homes.both import runs_on_both
+from tests.homes.both import fewer_examples, runs_on_both
 from tests.homes.sitecustomize import HOMES
 
 pytest_plugins = ("pytester",)
@@ -43,6 +46,21 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("homes", ["sqlite", "postgres"], indirect=True, scope="module")
 
 
+def pytest_pycollect_makeitem(
+    collector: pytest.Module | pytest.Class, name: str, obj: object
+) -> list[pytest.Collector] | None:
+    """As above for tests that are classes of unittest, such as state machines of hypothesis: those
+    have no parameters."""
+    if not isinstance(obj, type) or not issubclass(obj, TestCase):
+        return None
+    if not runs_on_both(collector.path, collector.config.getoption("store")):
+        return None
+    twin = f"{name}OnPostgres"
+    # Tests are looked up by name again.
+    setattr(collector.obj, twin, type(twin, (obj,), {"homes": "postgres"}))
+    return [UnitTestCase.from_parent(collector, name=one) for one in (name, twin)]
+
+
 @pytest.fixture(scope="module", autouse=True)
 def homes(request: pytest.FixtureRequest) -> Iterator[str]:
     """Which store the homes of a test are on. A fixture that lives as long as a module and opens a
@@ -60,15 +78,16 @@ def homes(request: pytest.FixtureRequest) -> Iterator[str]:
 @pytest.fixture(autouse=True)
 def _own_databases(request: pytest.FixtureRequest, homes: str) -> Iterator[None]:
     """A test that runs on PostgreSQL gives its databases back, and has not used a file instead."""
-    if homes != "postgres":
+    if getattr(request.cls, "homes", homes) != "postgres":
         yield
         return
     if (marked := request.node.get_closest_marker("sqlite_only")) is not None:
         pytest.skip(marked.args[0])
-    from tests.homes.databases import taken_back
+    from tests.homes.databases import on_postgres
 
     folder = request.getfixturevalue("tmp_path") if "tmp_path" in request.fixturenames else None
-    with taken_back():
+    thorough = request.config.getoption("store") is not None
+    with on_postgres(), nullcontext() if thorough else fewer_examples(request.node):
         yield
     if folder is not None and request.node.get_closest_marker("sqlite_too") is None:
         assert [str(file) for file in folder.rglob("memory.db")] == []

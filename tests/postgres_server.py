@@ -216,6 +216,14 @@ class Databases:
         with psycopg.connect(self.url(database), autocommit=True) as connection:
             connection.execute(statement)
 
+    def has_extension(self, name: str) -> bool:
+        """Whether the server could make one."""
+        import psycopg
+
+        query = "SELECT count(*) FROM pg_available_extensions WHERE name = %s"
+        with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
+            return connection.execute(query, (name,)).fetchone() == (1,)
+
     def make_empty(self, encoding: str = "UTF8") -> str:
         """The name of a new database without anything in it."""
         self._count += 1
@@ -273,6 +281,11 @@ class Databases:
             f" FROM pg_sequences WHERE schemaname = '{SCHEMA}'"
         )
         with psycopg.connect(self.url(name), autocommit=True) as connection:
+            # Who owns the tables and is no superuser is behind the wall too.
+            connection.execute(
+                "SELECT set_config('holdfast.hubs', concat_ws(',', '0',"
+                f" string_agg(hub_id::text, ',')), false) FROM {SCHEMA}.hubs"
+            )
             connection.execute("; ".join([*emptied, begun]))
             row = connection.execute("SELECT count(*) FROM pg_class").fetchone()
         assert row is not None

@@ -1,17 +1,88 @@
-"""Which tests run on SQLite and on PostgreSQL where nothing else is asked for."""
+"""Which tests run on SQLite and on PostgreSQL where nothing else is asked for, and how thoroughly.
+
+All of them run on both with `make test-postgres`. These are the ones that go through most of the
+product for the least time: every dialect, the main commands, routes and calls of the client, and
+every property test of a store with fewer examples.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import settings
 
 _TESTS = Path(__file__).parents[1]
-BOTH: tuple[str, ...] = ()
+BOTH: tuple[str, ...] = (
+    "property/test_attachments_properties.py",
+    "property/test_consolidate_properties.py",
+    "property/test_context_properties.py",
+    "property/test_documents_stateful.py",
+    "property/test_echo_properties.py",
+    "property/test_filing_properties.py",
+    "property/test_journal_stateful.py",
+    "property/test_mirror_stateful.py",
+    "property/test_ours.py",
+    "property/test_rewrite_properties.py",
+    "property/test_superseding_properties.py",
+    "property/test_turns_noted_once.py",
+    "unit/agents/test_anthropic_dialect.py",
+    "unit/agents/test_dialects.py",
+    "unit/agents/test_maven.py",
+    "unit/agents/test_max.py",
+    "unit/agents/test_memax.py",
+    "unit/agents/test_minion.py",
+    "unit/agents/test_pynchy.py",
+    "unit/engine/test_history.py",
+    "unit/engine/test_recall.py",
+    "unit/files/test_memory_md.py",
+    "edges/cli/test_cli_history.py",
+    "edges/cli/test_cli_hubs.py",
+    "edges/cli/test_cli_journal.py",
+    "edges/cli/test_cli_read.py",
+    "edges/cli/test_cli_review.py",
+    "edges/cli/test_cli_transfer.py",
+    "edges/cli/test_cli_write.py",
+    "edges/client/test_client_same_as_library.py",
+    "edges/http/test_events.py",
+    "edges/http/test_hubs_and_keys.py",
+    "edges/http/test_memories.py",
+    "edges/http/test_once.py",
+    "edges/mcp/test_mcp_tools.py",
+)
+# These go through every store by themselves.
+ALREADY = (
+    "edges/test_same_on_both_stores.py",
+    "property/test_engine_properties.py",
+    "property/test_search_text_properties.py",
+)
+# What is said by every example is said by a part of them; the rest is for `make test-postgres`.
+_PART_OF_EXAMPLES = 6
+_EXAMPLES_MIN = 5
 
 
 def runs_on_both(path: Path, chosen: str | None) -> bool:
-    if chosen == "both":
-        return True
-    if chosen is not None or not path.is_relative_to(_TESTS):
+    if chosen in ("sqlite", "postgres") or not path.is_relative_to(_TESTS):
         return False
     name = path.relative_to(_TESTS).as_posix()
-    return any(name.startswith(front) for front in BOTH)
+    if name in ALREADY:
+        return False
+    return chosen == "both" or any(name.startswith(front) for front in BOTH)
+
+
+@contextmanager
+def fewer_examples(item: Any) -> Iterator[None]:
+    """A part of the examples that a property test would try."""
+    with pytest.MonkeyPatch.context() as patched:
+        for place, name in (
+            (getattr(item, "function", None), "_hypothesis_internal_use_settings"),
+            (getattr(item, "cls", None), "settings"),
+        ):
+            given = getattr(place, name, None)
+            if isinstance(given, settings):
+                count = max(_EXAMPLES_MIN, given.max_examples // _PART_OF_EXAMPLES)
+                patched.setattr(place, name, settings(given, max_examples=count))
+        yield

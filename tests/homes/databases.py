@@ -50,6 +50,9 @@ class Lent:
         from holdfast.store.postgres import PostgresStore
 
         name = self._server.make_empty()
+        # As a server would be set up; without it, each start of a server says so.
+        if self._server.has_extension("vector"):
+            self._server.execute("CREATE EXTENSION vector", name)
         # One part to a table: fewer files to copy and to empty.
         PostgresStore(self._server.url(name), partitions=1).close()
         self._server.let_in(name)
@@ -134,20 +137,12 @@ def lent() -> Lent:
 
 @contextmanager
 def on_postgres() -> Iterator[None]:
-    """In here, and in processes started in here, homes have their memories in databases."""
+    """In here, and in processes started in here, homes have their memories in databases; those
+    that come to be in here are taken back at the end."""
     there = lent()
     before = there.in_use()
     with pytest.MonkeyPatch.context() as patched:
         for name, value in there.variables().items():
             patched.setenv(name, value)
         yield
-    there.take_back({n: number for n, number in there.in_use().items() if n not in before})
-
-
-@contextmanager
-def taken_back() -> Iterator[None]:
-    """Databases that come to be in here are taken back at the end."""
-    there = lent()
-    before = there.in_use()
-    yield
     there.take_back({n: number for n, number in there.in_use().items() if n not in before})

@@ -17,6 +17,7 @@ from mcp.server.lowlevel import Server
 
 from holdfast.agents.desk import Desk
 from holdfast.agents.tool import Dialect, Parameter, Tool
+from tests.homes.sitecustomize import HOMES
 
 # The handshake of 2025 and the envelope of 2026.
 MODES = ("legacy", "auto")
@@ -64,7 +65,9 @@ def command(
         env={
             "HOLDFAST_HOME": str(home),
             "HOLDFAST_EMBED_MODEL": "none",
-            "PYTHONPATH": os.pathsep.join(sys.path),
+            # A client hands on next to nothing of its environment.
+            **{name: os.environ[name] for name in (HOMES,) if name in os.environ},
+            "PYTHONPATH": os.pathsep.join([os.environ.get("PYTHONPATH", ""), *sys.path]),
             **(env or {}),
         },
     )
