@@ -186,7 +186,8 @@ def _journal(core: Core, hub_id: str, hub: str, now: datetime) -> list[Memory]:
     """The entries of today and yesterday, oldest first; days are days of UTC."""
     today = now.replace(hour=0, minute=0, second=0, microsecond=0)
     wanted = Filter(layers=("journal",), since=today - timedelta(days=1), alive_at=now)
-    found = list_memories(core, hub_id, hub, wanted, order="number")
+    # In the order of the index that knows when things happened.
+    found = list_memories(core, hub_id, hub, wanted, order="happened")
     fit = [memory for memory in found if not _unfit(core, memory, now)]
     return sorted(fit, key=lambda entry: (entry.occurred_at or entry.created_at, entry.number))
 
