@@ -127,8 +127,14 @@ def connect_patiently(url: str) -> Connection:
 
 
 def configure(connection: Connection) -> None:
-    """Whole numbers go as bigint whatever their size, so that a statement is prepared once."""
+    """Whole numbers go as bigint whatever their size, so that a statement is prepared once; where a
+    pooler stands in between, none is."""
     connection.adapters.register_dumper(int, Int8Dumper)
+    row = connection.execute("SELECT pg_catalog.pg_backend_pid()").fetchone()
+    if row is None or row[0] != connection.info.backend_pid:
+        # Who answers is not who let us in. The next transaction may be on another connection,
+        # where a statement of that name is missing, or is somebody else's.
+        connection.prepare_threshold = None
 
 
 class Writing:
