@@ -68,6 +68,9 @@ class Growth:
     def run(self, sizes: list[int], *, filled: bool) -> None:
         store = PostgresStore(self._url)
         done = 0
+        if filled:
+            with store.read() as reader:
+                sizes = [sum(hub.numbers for hub in reader.hubs())]
         for size in sizes:
             print(f"\n  {size:,} memories", flush=True)
             if not filled:

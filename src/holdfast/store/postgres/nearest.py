@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 # memory; what that memory costs each process is what an index saves.
 INDEX_FROM = 20_000
 # Passages whose vectors are added in one transaction; the hub's writers wait for a quarter of a
-# second. There is no index yet at this time: adding to one is several times slower than building it.
+# second. There is no index yet at this time: adding to one takes several times as long as building.
 _STEP = 2_000
 _SCALE_BYTES = 4
 # More dimensions than an index of half-precision vectors takes.
