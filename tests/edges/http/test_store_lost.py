@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from holdfast.edges.http import once
 from holdfast.errors import ServerUnreachable
 from holdfast.hub_memory import HubMemory
 from tests.edges.http.conftest import Asking
@@ -32,3 +35,39 @@ def test_only_what_was_not_written_is_to_be_sent_again(
     answer = ask.post("/v1/log", {"role": "user", "content": "Hello"})
     assert (answer.status_code, answer.json()["error"]["code"]) == (status, code)
     assert ("retry-after" in answer.headers) is later
+
+
+@pytest.mark.parametrize("where", ["_claim", "_keep"])
+def test_a_store_that_is_lost_beside_the_work_is_waited_for(
+    ask: Asking, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    real = getattr(once, where)
+    lost: list[str] = []
+
+    def lose_once(*values: Any) -> Any:
+        if not lost:
+            lost.append(where)
+            raise ServerUnreachable("Gone.", again=True)
+        return real(*values)
+
+    monkeypatch.setattr(once, where, lose_once)
+    said = {"role": "user", "content": "Hello"}
+    first = ask.post("/v1/log", said, headers={"Idempotency-Key": "one"})
+    again = ask.post("/v1/log", said, headers={"Idempotency-Key": "one"})
+    assert (lost, first.status_code, again.json()) == ([where], 201, first.json())
+
+
+def test_what_became_of_the_work_is_told_where_the_store_stays_lost(
+    ask: Asking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lose(*_: object, **__: object) -> None:
+        raise ServerUnreachable("Nobody knows.", in_doubt=True)
+
+    def still_lost(*_: object) -> None:
+        raise ServerUnreachable("Gone.", again=True)
+
+    monkeypatch.setattr(HubMemory, "log_turn", lose)
+    monkeypatch.setattr(once, "_release", still_lost)
+    said = {"role": "user", "content": "Hello"}
+    answer = ask.post("/v1/log", said, headers={"Idempotency-Key": "one"})
+    assert answer.json()["error"]["code"] == "in_doubt"

@@ -13,6 +13,7 @@ import os
 import secrets
 import socket
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
@@ -24,8 +25,10 @@ from pydantic import BaseModel
 from holdfast.domain.record import NO_HUB, Record
 from holdfast.edges.http.answers import Refused
 from holdfast.edges.http.call import Call
+from holdfast.engine.attempts import persist
 from holdfast.engine.core import Core
 from holdfast.engine.kept_answers import KIND
+from holdfast.errors import StoreError
 
 if TYPE_CHECKING:
     from holdfast.store.base import Store, Writer
@@ -72,7 +75,9 @@ def once(
         call.hub_name or "",
         "" if body is None else body.model_dump_json(),
     )
-    claimed = _claim(call.memory.core, place, asked)
+    core = call.memory.core
+    # Outside of the work, which is begun again by itself where its store is lost.
+    claimed = persist(lambda: _claim(core, place, asked), writes=True)
     if claimed.body["status"] is not None:
         # What was answered then is told again only to who may still look.
         call.hub()
@@ -84,9 +89,11 @@ def once(
     try:
         status, answer = work()
     except BaseException:
-        _release(call.memory.core, claimed)
+        # A store that cannot be told is the one that was lost: what became of the work counts.
+        with suppress(StoreError):
+            _release(core, claimed)
         raise
-    _keep(call.memory.core, claimed, status, answer)
+    persist(lambda: _keep(core, claimed, status, answer), writes=True)
     response.status_code = status
     return answer
 
