@@ -15,8 +15,9 @@ from holdfast.errors import AlreadyExists, StoreClosed
 from holdfast.hub_memory import HubMemory
 from holdfast.people import People
 from holdfast.settings import load
+from holdfast.store.values import Capability
 from holdfast.text import normalise
-from holdfast.wiring import build, home_folder, make_home
+from holdfast.wiring import build, copy_to_file, home_folder, make_home
 
 if TYPE_CHECKING:
     from holdfast.domain.clock import Clock
@@ -220,7 +221,11 @@ class Holdfast(People):
             raise AlreadyExists(
                 f"{name}{archive.BESIDE} exists already.", hint="Choose another name."
             )
-        self.core.store.backup(name, progress)
+        if Capability.BACKUP in self.core.store.capabilities:
+            self.core.store.backup(name, progress)
+        else:
+            # The same file as of the embedded store: it can be opened, and brought back anywhere.
+            copy_to_file(self.core.store, name, progress)
         return archive.pack(name + archive.BESIDE, self._attachments())
 
     def _attachments(self) -> Iterator[Attachments]:

@@ -282,6 +282,63 @@ def restore_backup(path: str, backup: str, progress: Progress | None = None) -> 
     return kept
 
 
+def copy_to_file(store: Store, path: str, progress: Progress | None = None) -> None:
+    """One moment of a store that is no file, as a file of the embedded store: complete and checked,
+    or not there at all."""
+    from holdfast.engine.move import move
+    from holdfast.store.sqlite import open_store as open_sqlite
+    from holdfast.store.sqlite.files import refuse_place, remove
+
+    refuse_place(path)
+    partial = f"{path}.filling-{os.getpid()}"
+    clock = SystemClock()
+    try:
+        target = open_sqlite(f"sqlite:{partial}")
+        try:
+            move(store, target, clock=clock, run=TimeIds(clock).next("run"), told=_rows(progress))
+            target.backup(path)
+        finally:
+            target.close()
+    finally:
+        remove(partial)
+
+
+def restore_into(store: Store, home: str, backup: str, progress: Progress | None = None) -> str:
+    """Makes a store that is no file what the backup holds, and returns where the copy of what was
+    there before is ('' where nothing was). Others see hubs come back one after the other; broken
+    off, it is begun again with the same backup."""
+    from holdfast.engine.move import empty, move
+    from holdfast.store.sqlite import open_store as open_sqlite
+    from holdfast.store.sqlite.files import copy_in, free_name, remove
+
+    kept = ""
+    with store.read() as reader:
+        something = bool(reader.hubs())
+    if something:
+        kept = free_name(os.path.join(home, f"{DATABASE}.before-restore"))
+        copy_to_file(store, kept)
+    staged = os.path.join(home, f"{DATABASE}.restoring-{os.getpid()}")
+    clock = SystemClock()
+    try:
+        # A copy, which may be brought up to date: the backup is not ours to change.
+        copy_in(staged, backup)
+        source = open_sqlite(f"sqlite:{staged}")
+        try:
+            empty(store)
+            move(source, store, clock=clock, run=TimeIds(clock).next("run"), told=_rows(progress))
+        finally:
+            source.close()
+    finally:
+        remove(staged)
+    return kept
+
+
+def _rows(progress: Progress | None) -> Told | None:
+    if progress is None:
+        return None
+    return lambda what, done, total: progress(done, total) if total else None
+
+
 def _open_plugin(scheme: str, url: str) -> Store:
     from importlib.metadata import entry_points
 

@@ -39,6 +39,7 @@ BOTH: tuple[str, ...] = (
     "unit/engine/test_history.py",
     "unit/engine/test_recall.py",
     "unit/files/test_memory_md.py",
+    "edges/cli/test_cli_care.py",
     "edges/cli/test_cli_history.py",
     "edges/cli/test_cli_hubs.py",
     "edges/cli/test_cli_journal.py",

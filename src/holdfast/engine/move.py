@@ -82,6 +82,15 @@ def move(
     return Moved(moved, records)
 
 
+def empty(store: Store) -> None:
+    """Takes everything out of a store, for what comes in its place."""
+    with store.write() as writer:
+        for hub in writer.hubs():
+            writer.drop_hub(hub.id)
+        for one in list(writer.scan_records(NO_HUB)):
+            writer.drop_record(NO_HUB, one.kind, one.id)
+
+
 def _silent(what: str, done: int, total: int) -> None:
     """Nobody listens."""
 

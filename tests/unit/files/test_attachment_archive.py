@@ -49,6 +49,7 @@ def brought_back(backup: Path, home: Path) -> Holdfast:
     return memory
 
 
+@pytest.mark.sqlite_only("puts a backup in the place of the embedded store's file")
 def test_a_backup_brings_back_the_files_of_every_hub(
     memory: Holdfast, hub: HubMemory, tmp_path: Path
 ) -> None:
@@ -84,6 +85,7 @@ def test_a_name_that_is_taken_is_refused_before_anything_is_written(
     assert (tmp_path / "all.db.files.tar").read_text() == "mine"
 
 
+@pytest.mark.sqlite_only("puts a backup in the place of the embedded store's file")
 def test_a_file_that_is_gone_or_damaged_is_told(
     memory: Holdfast, hub: HubMemory, tmp_path: Path
 ) -> None:

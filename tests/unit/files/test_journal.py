@@ -464,6 +464,7 @@ def test_an_imported_hub_writes_its_journals_anew(hub: HubMemory, tmp_path: Path
         assert said(moved, "..") == ["milk", "tea"]
 
 
+@pytest.mark.sqlite_only("puts a backup in the place of the embedded store's file")
 def test_a_store_from_before_takes_in_what_the_files_have_since(tmp_path: Path) -> None:
     ids = TimeIds(SystemClock())
     with open_for_tests(tmp_path / "home", ids=ids) as memory:

@@ -11,7 +11,7 @@ from holdfast.edges.cli import options
 from holdfast.edges.cli.command import Command, Namespace, Parser
 from holdfast.edges.cli.output import counted
 from holdfast.edges.cli.plain import plain_memory
-from holdfast.errors import EmbedderError, InvalidInput, InvalidSetting, StoreDamaged
+from holdfast.errors import EmbedderError, InvalidSetting, StoreDamaged
 
 if TYPE_CHECKING:
     from holdfast.edges.cli.call import Call
@@ -389,14 +389,18 @@ def _restore_options(parser: Parser) -> None:
 
 def _restore(call: Call, args: Namespace) -> None:
     from holdfast.files import attachment_archive as archive
-    from holdfast.wiring import check_backup, make_home, restore_backup, store_file
+    from holdfast.wiring import (
+        check_backup,
+        make_home,
+        restore_backup,
+        restore_into,
+        store_file,
+        store_url,
+        without_password,
+    )
 
-    place = store_file(call.home, call.settings)
-    if not place:
-        raise InvalidInput(
-            "Only the embedded store is restored from a file.",
-            hint="Use the tools of your database server.",
-        )
+    path = store_file(call.home, call.settings)
+    place = path or without_password(store_url(call.home, call.settings))
     try:
         check_backup(args.path)
     except StoreDamaged as error:
@@ -408,7 +412,10 @@ def _restore(call: Call, args: Namespace) -> None:
     # Its files are checked before anything is replaced.
     with archive.unpacked_beside(args.path, call.home) as staged:
         with call.out.progress("restore") as step:
-            kept = restore_backup(place, args.path, step)
+            if path:
+                kept = restore_backup(path, args.path, step)
+            else:
+                kept = restore_into(call.memory.core.store, call.home, args.path, step)
         there, missing = archive.put_back(call.memory._attachments(), staged)
     if kept:
         # What only the store knew that was there before: its copy can be brought back with them.

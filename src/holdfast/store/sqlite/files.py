@@ -34,11 +34,8 @@ CANONICAL = (
 
 def copy_out(source: apsw.Connection, path: str, progress: Progress | None) -> None:
     """A consistent copy of the source at `path`: complete and flushed, or not there at all."""
-    if os.path.exists(path):
-        raise AlreadyExists(f"{path} exists already.", hint="Choose another name for the backup.")
+    refuse_place(path)
     folder = os.path.dirname(os.path.abspath(path))
-    if not os.path.isdir(folder):
-        raise NotFound(f"The folder {folder} does not exist.", hint="Make it, or choose another.")
     partial = f"{path}.partial-{os.getpid()}"
     prepare_file(partial)
     try:
@@ -55,8 +52,17 @@ def copy_out(source: apsw.Connection, path: str, progress: Progress | None) -> N
         os.replace(partial, path)
         _flush(folder)
     except BaseException:
-        _remove(partial)
+        remove(partial)
         raise
+
+
+def refuse_place(path: str) -> None:
+    """Refuses a name for a copy that is taken, or in no folder."""
+    if os.path.exists(path):
+        raise AlreadyExists(f"{path} exists already.", hint="Choose another name for the backup.")
+    folder = os.path.dirname(os.path.abspath(path))
+    if not os.path.isdir(folder):
+        raise NotFound(f"The folder {folder} does not exist.", hint="Make it, or choose another.")
 
 
 def copy_in(path: str, backup: str, progress: Progress | None = None) -> None:
@@ -83,7 +89,7 @@ def keep_aside(path: str) -> str:
     """
     if not os.path.exists(path) or os.path.getsize(path) == 0:
         return ""
-    kept = _free_name(f"{path}.before-restore")
+    kept = free_name(f"{path}.before-restore")
     try:
         source = connect(path)
         try:
@@ -144,7 +150,7 @@ def rescue(path: str) -> str:
     with the one that was moved aside.
     """
     fresh = f"{path}.rescue-{os.getpid()}"
-    _remove(fresh)
+    remove(fresh)
     with translated(path):
         damaged = _alone(path)
         try:
@@ -163,7 +169,7 @@ def rescue(path: str) -> str:
                 source.close()
         finally:
             damaged.close()
-            _remove(fresh)
+            remove(fresh)
     return kept
 
 
@@ -190,7 +196,7 @@ def _alone(path: str) -> apsw.Connection:
 
 def _kept(damaged: apsw.Connection, path: str) -> str:
     """A copy of the damaged file, page by page as it is; returns its name."""
-    kept = _free_name(f"{path}.damaged")
+    kept = free_name(f"{path}.damaged")
     partial = f"{kept}.partial-{os.getpid()}"
     try:
         prepare_file(partial)
@@ -206,7 +212,7 @@ def _kept(damaged: apsw.Connection, path: str) -> str:
         os.replace(partial, kept)
         _flush(os.path.dirname(os.path.abspath(path)))
     except BaseException:
-        _remove(partial)
+        remove(partial)
         raise
     return kept
 
@@ -240,7 +246,7 @@ def _copy(destination: apsw.Connection, source: apsw.Connection, progress: Progr
                 progress(copying.page_count - copying.remaining, copying.page_count)
 
 
-def _free_name(wanted: str) -> str:
+def free_name(wanted: str) -> str:
     name, number = wanted, 1
     while os.path.exists(name):
         number += 1
@@ -248,7 +254,7 @@ def _free_name(wanted: str) -> str:
     return name
 
 
-def _remove(path: str) -> None:
+def remove(path: str) -> None:
     for suffix in ("", "-wal", "-shm", "-journal"):
         with suppress(FileNotFoundError):
             os.remove(path + suffix)
