@@ -33,6 +33,7 @@ from holdfast.store.postgres.schema import (
     PARTITIONS,
     PARTITIONS_MAX,
     SCHEMA,
+    search_path,
     statements,
 )
 
@@ -257,7 +258,7 @@ def _apply(
     if citus:
         # Making a table makes a part of it on every node, which is not short, and nobody uses it.
         connection.execute("SET LOCAL statement_timeout = 0")
-    connection.execute(f"SET LOCAL search_path = {SCHEMA}, public")
+    connection.execute(f"SET LOCAL search_path = {search_path()}")
     migration = MIGRATIONS[version - 1]
     for statement in statements(migration, partitions=partitions, citus=citus):
         send(connection, statement)

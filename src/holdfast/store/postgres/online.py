@@ -15,7 +15,7 @@ import psycopg
 
 from holdfast.store.postgres.connections import LOCK_CLASS
 from holdfast.store.postgres.failover import naps
-from holdfast.store.postgres.schema import SCHEMA
+from holdfast.store.postgres.schema import SCHEMA, search_path
 from holdfast.store.postgres.steps import Backfill, Check, Index, Step, create_index
 from holdfast.store.postgres.turn import take_turn
 
@@ -200,7 +200,7 @@ def hubs(connection: Connection, after: int) -> list[int]:
 
 def fill(connection: Connection, backfill: Backfill, hub: int) -> int:
     """One batch, inside a transaction, in the turn of the hub's writers; how many it filled."""
-    send(connection, f"SET LOCAL search_path = {SCHEMA}, public")
+    send(connection, f"SET LOCAL search_path = {search_path()}")
     send(connection, f"SET LOCAL holdfast.hubs = '0,{hub}'")
     take_turn(connection, hub)
     return send(connection, backfill.statement, {"hub": hub, "most": BATCH}).rowcount

@@ -24,6 +24,14 @@ PARTITIONS = 16
 PARTITIONS_MAX = 256
 
 
+def search_path(vector_schema: str = "") -> str:
+    """Where names are looked up: our tables, and pgvector where it is. Not `public`, unless that is
+    where: somebody who may make functions there could make one that fits better than the server's
+    own. And temporary tables last, so that none stands before one of ours."""
+    quoted = vector_schema.replace('"', '""')
+    return ", ".join([f'"{SCHEMA}"', *([f'"{quoted}"'] if quoted else []), "pg_temp"])
+
+
 class Table(NamedTuple):
     """A table that has a hub in every row. `large` ones are split by hub; `walled` ones show the
     rows of those hubs alone that the transaction has named (see ROW_SECURITY)."""

@@ -32,7 +32,7 @@ from holdfast.store.postgres.faults import address_of, translated
 from holdfast.store.postgres.migrate import prepare
 from holdfast.store.postgres.online import waiting
 from holdfast.store.postgres.reader import PostgresReader
-from holdfast.store.postgres.schema import MIGRATIONS, SCHEMA
+from holdfast.store.postgres.schema import MIGRATIONS, SCHEMA, search_path
 from holdfast.store.postgres.session import Session
 from holdfast.store.postgres.skew import measured
 from holdfast.store.postgres.standby import MADE, Behind, Standby
@@ -89,8 +89,7 @@ class PostgresStore:
     def _start(self) -> None:
         self._process = os.getpid()
         self._thread = threading.local()
-        names = dict.fromkeys([SCHEMA, "public", self.offered.vector_schema])
-        self._search_path = ", ".join(f'"{name}"' for name in names if name)
+        self._search_path = search_path(self.offered.vector_schema)
         self._connections = Connections(
             self._url, self.address, self._search_path, hasty=self.offered.hasty
         )
