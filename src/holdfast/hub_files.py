@@ -28,11 +28,14 @@ class HubFiles(HubLog):
     def sync(self, *, confirm: bool = False) -> SyncReport:
         """Brings MEMORY.md, INBOX.md, the journals and the store together, and keeps them so from
         now on: afterwards each operation takes in what was edited. `confirm` says that many missing
-        lines are meant."""
+        lines are meant, and that this folder is the hub's where another was so far."""
         from holdfast.files import journal
         from holdfast.files.inbox_file import InboxFile
         from holdfast.files.mirror import Mirror
+        from holdfast.files.whose import take_over
 
+        if confirm:
+            take_over(self._filer.core, self.id, self.name, self.folder)
         # What is wrong with a journal is a note, and keeps MEMORY.md from nothing.
         notes = self.sync_journals(confirm=confirm)
         files = self._filer.core

@@ -22,6 +22,7 @@ from holdfast.files.inbox_md import FILE_NAME, Entry, Filled, parse, render
 from holdfast.files.reading import free_name
 from holdfast.files.stamp import NO_STAMP, Stamp, quick_stamp_of, read_stamp, stamp_of, token_of
 from holdfast.files.stamp import write_stamp as note_stamp
+from holdfast.files.whose import require_here
 
 if TYPE_CHECKING:
     from holdfast.domain.memory import Memory
@@ -84,6 +85,7 @@ class InboxFile:
         if not os.path.exists(self.path) and not self._anything_waits():
             return False, []
         try:
+            require_here(self._core, self._hub_id, self._hub, os.path.dirname(self.path))
             with locked(self.path):
                 remove_partials(self.path)
                 return self._sync()

@@ -13,11 +13,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from datetime import date, datetime, timedelta
 from typing import Any, NamedTuple
 
 from holdfast import engine
+from holdfast.domain.draft import Draft
 from holdfast.domain.memory import SOURCES, TRUSTS, Memory
 from holdfast.engine.core import require_hub
 from holdfast.errors import HoldfastError, InvalidInput, StoreReadOnly
@@ -28,6 +29,7 @@ from holdfast.files.journal_guard import Guard
 from holdfast.files.journal_look import STAMPS, day_of_name, real_date, signature_at
 from holdfast.files.journal_sync import Synced
 from holdfast.files.journal_text import Block
+from holdfast.files.whose import elsewhere, require_here
 from holdfast.text import normalise
 
 # Enough of a wrong day to know it by; two dates with dots between them have 22.
@@ -81,6 +83,15 @@ def add(
         require_hub(reader, place.hub_id, place.hub)
     line = journal_text.render(text, f"{moment:%H:%M}")
     block = journal_text.parse(line + "\n")[0]
+    draft = journal_intake.draft_of(day, block)._replace(
+        content=text,
+        occurred_at=moment,
+        trust=normalise.one_of(trust, TRUSTS, "trust"),  # type: ignore[arg-type]
+        source=normalise.one_of(source, SOURCES, "source"),  # type: ignore[arg-type]
+        source_agent=source_agent,
+    )
+    if elsewhere(core, place.hub_id, place.hub, place.folder):
+        return _add_without_file(place, day, draft, once=once)
     take_in(place, place.look.changed(core, place.hub_id, place.folder))
     with _lock(place):
         synced = journal_sync.sync_day(place, day, Guard(place))
@@ -89,13 +100,6 @@ def add(
             return there
         key = journal_text.keys_of([*(one.block for one in lines), block])[-1]
         used = {one.memory_id for one in lines}
-        draft = journal_intake.draft_of(day, block)._replace(
-            content=text,
-            occurred_at=moment,
-            trust=normalise.one_of(trust, TRUSTS, "trust"),  # type: ignore[arg-type]
-            source=normalise.one_of(source, SOURCES, "source"),  # type: ignore[arg-type]
-            source_agent=source_agent,
-        )
         draft = journal_intake.settled(place, day, draft, key, used)
         path = journal_base.path_of(place, day)
         _require_writable(path)
@@ -112,6 +116,16 @@ def add(
             return memory
         journal_base.agree(place, day, [*synced.items, (key, memory.id)])
     return memory
+
+
+def _add_without_file(place: Place, day: date, draft: Draft, *, once: bool) -> Memory:
+    """The same where the files are kept on another machine, which adds the line."""
+    said = journal_text.plain(draft.content)
+    if once:
+        for memory in journal_base.live_memories(place, day, day):
+            if journal_text.plain(memory.content) == said:
+                return memory
+    return engine.remember.remember(place.core, place.hub_id, place.hub, draft).memory
 
 
 def _said(place: Place, lines: Sequence[Line], block: Block) -> Memory | None:
@@ -131,6 +145,8 @@ def _require_writable(path: str) -> None:
 
 def days(place: Place, when: Any = "today") -> Days:
     """The journals of a day or a range of days, newest first, after taking in what changed."""
+    if other := elsewhere(place.core, place.hub_id, place.hub, place.folder):
+        return Days(days_seen(place, when), notes=[other])
     first, last = span(when, place.core.now().date())
     out = Days(notes=sync(place))
     for day in sorted(_days_with_something(place, first, last), reverse=True):
@@ -198,7 +214,7 @@ def _take_in(place: Place, names: Sequence[str], *, confirm: bool = False) -> li
                 look.hold(name, None, gone)
     guard = Guard(place, confirm=confirm)
     for day in changed:
-        with _noted(place, day, notes), _lock(place):
+        with _noted(place, day, notes), _lock(place, confirm=confirm):
             notes += journal_sync.sync_day(place, day, guard).notes
     if names:
         look.save(place.core, place.hub_id, place.folder)
@@ -263,9 +279,12 @@ def remove_all(folder: str) -> None:
             os.unlink(os.path.join(folder, beside))
 
 
-def _lock(place: Place) -> AbstractContextManager[None]:
+@contextmanager
+def _lock(place: Place, *, confirm: bool = False) -> Iterator[None]:
+    require_here(place.core, place.hub_id, place.hub, place.folder, confirm=confirm)
     # One lock for all days: a lock file beside each of them would double the folder.
-    return locked(os.path.join(place.folder, _LOCK))
+    with locked(os.path.join(place.folder, _LOCK)):
+        yield
 
 
 def _day(place: Place, day: date) -> Day:

@@ -62,6 +62,7 @@ from holdfast.files.stamp import (
     token_of,
     write_stamp,
 )
+from holdfast.files.whose import require_here
 from holdfast.store.base import Reader, Writer
 from holdfast.text import normalise
 from holdfast.text.guard import instruction_shaped
@@ -161,15 +162,10 @@ class Mirror:
         """Takes a step with the file's lock held, again where something moved meanwhile."""
         with self._core.store.read() as reader:
             require_hub(reader, self._hub_id, self._hub)
+        require_here(self._core, self._hub_id, self._hub, self.folder, confirm=confirm)
         make_folder(self.folder)
         with locked(self.path):
             remove_partials(self.path)
-            owner = read_stamp(self.path).hub_id
-            if owner not in ("", self._hub_id) and not confirm:
-                raise Conflict(
-                    f"{self.folder} holds the files of another hub that was called `{self._hub}`.",
-                    hint="Move them away, or take them in with `holdfast sync --confirm`.",
-                )
             for _ in range(_ATTEMPTS):
                 try:
                     return step()

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 # The clock that stamps files may tick this slowly: two saves within a tick look alike, so a stamp
 # taken this soon after a save proves nothing.
 TICK_NS = 20_000_000
+# The mark of the folder, where several machines use the store (see `whose`).
+PLACE = ".place"
 _PAGE = re.compile(r"(?!\d{4}-\d\d-\d\d\.md)[a-z0-9]+(?:-[a-z0-9]+)*\.md")
 
 
@@ -146,7 +148,8 @@ def remove_mirrored(path: str, pages: Iterable[str] = ()) -> None:
     """The file, its pages and what is kept beside it go, with the hub they belong to."""
     beside = [os.path.join(os.path.dirname(path), name) for name in pages]
     drop_copy(path)
-    for gone in (path, _beside(path), *beside):
+    mark = os.path.join(os.path.dirname(path), PLACE)
+    for gone in (path, _beside(path), mark, *beside):
         with suppress(FileNotFoundError):
             os.unlink(gone)
 

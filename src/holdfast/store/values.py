@@ -15,6 +15,7 @@ class Capability(StrEnum):
 
     DURABLE = "durable"  # an acknowledged write survives kill -9
     MULTI_PROCESS = "multi_process"  # several processes may have it open at once
+    MACHINES = "machines"  # several machines may use it at once
     DEADLINES = "deadlines"  # a read can be stopped in the middle
     BACKUP = "backup"  # an online, consistent copy
     VECTORS = "vectors"  # keeps vectors beside the passages

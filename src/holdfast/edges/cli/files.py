@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def _sync_options(parser: Parser) -> None:
-    help_ = "archive what is missing in the file, even if it is much"
+    help_ = "take the files as they are: archive what is missing, make this folder the place"
     parser.add_argument("--confirm", action="store_true", help=help_)
 
 

@@ -52,6 +52,7 @@ _ALWAYS = frozenset(
     {
         Capability.DURABLE,
         Capability.MULTI_PROCESS,
+        Capability.MACHINES,
         Capability.DEADLINES,
         Capability.VECTORS,
         Capability.ALONE,
