@@ -371,6 +371,35 @@ def test_many_memories_are_remembered_in_few_statements() -> None:
         assert memory.core.store.check() == []
 
 
+def test_a_line_that_is_cut_in_the_middle_of_a_copy_leaves_all_of_it_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What was begun is gone; the operation is begun again, and everything is there once."""
+    encode, cuts = copying._ENCODERS["int4[]"], []
+    with database(ROLE) as url:
+
+        def cut_in_the_middle(values: Any) -> bytes:
+            if len(cuts) < 150:
+                cuts.append(1)
+                if len(cuts) == 150:
+                    databases().execute(
+                        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                        " WHERE datname = current_database() AND pid <> pg_backend_pid()",
+                        _owners(url).partition("@/")[2].partition("?")[0],
+                    )
+            return encode(values)
+
+        monkeypatch.setitem(copying._ENCODERS, "int4[]", cut_in_the_middle)
+        with holdfast.open(url, settings={"embed.model": "none"}) as memory:
+            hub = memory.create_hub("notes")
+            results = hub.remember_many([f"Box {number} is full." for number in range(200)])
+            assert len(cuts) == 150
+            assert [one.memory.number for one in results] == list(range(1, 201))
+            assert hub.statistics().memories == hub.statistics().revisions == 200
+            assert hub.statistics().changes == 1
+            assert memory.core.store.check() == []
+
+
 def test_an_import_is_written_in_few_statements() -> None:
     with _opened() as (memory, statements):
         hub = memory.create_hub("notes")
