@@ -4,10 +4,12 @@ and no more, and what somebody else puts into the database is not run by us."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from holdfast.library import open as open_memory
 from tests.postgres_server import ROLE, database, databases
 
 psycopg = pytest.importorskip("psycopg")
@@ -15,6 +17,7 @@ pytest.register_assert_rewrite("holdfast.testing.conformance")
 
 from holdfast.store.postgres import PostgresStore  # noqa: E402 - needs the extra `postgres`
 from holdfast.store.postgres.init import initialise  # noqa: E402
+from holdfast.store.postgres.session import LISTENERS  # noqa: E402
 from holdfast.testing.conformance.base import (  # noqa: E402 - its assertions are rewritten
     HUB,
     make_hub,
@@ -219,3 +222,37 @@ def test_options_of_a_url_do_not_weaken_what_is_kept(url: str) -> None:
         assert found is not None
         assert found.title == "a\\'b"
     store.close()
+
+
+def test_no_word_of_a_user_stands_in_a_statement(url: str, tmp_path: Path) -> None:
+    """Words go beside statements, never into them, wherever they come from."""
+    word = "zqx'\";--%s{0}$1"
+    sent: list[str] = []
+    LISTENERS.append(sent.append)
+    try:
+        settings = {"embed.model": "none", "store.url": url, "actor": "zqx-actor"}
+        with open_memory(tmp_path, settings=settings) as memory:
+            hub = memory.create_hub("zqx-hub")
+            fields = {"category": "zqx", "key": "zqx", "session": word, "tags": ["zqx"]}
+            stored = hub.remember(f"A memory of {word}", title=word, summary=word, **fields)
+            hub.remember_many([f"{number} of {word}" for number in range(300)])
+            hub.recall(word, category="zqx", tags=["zqx"], session=word)
+            hub.recall(f'"{word}" zq*', since="2020-01-01T00:00:00Z")
+            hub.search_text(word)
+            hub.search_text(word, words=True, category="zqx")
+            hub.list(category="zqx", session=word, tags=["zqx"])
+            hub.context(word)
+            hub.related(stored.memory.id)
+            hub.update(stored.memory.id, content=f"Another {word}", reason=word)
+            hub.history(stored.memory.id)
+            hub.log_turn("user", word, session=word)
+            hub.search_turns(word)
+            hub.turns(session=word)
+            hub.changes()
+            hub.forget(stored.memory.id, reason=word)
+            hub.purge(stored.memory.id, reason=word)
+            memory.core.store.check()
+    finally:
+        LISTENERS.remove(sent.append)
+    assert len(set(sent)) > 50
+    assert [statement for statement in sent if "zqx" in statement.lower()] == []
