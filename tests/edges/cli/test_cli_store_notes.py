@@ -49,3 +49,36 @@ def test_servers_and_the_doctor_say_it_and_no_other_command_does(
         check=False,
     )
     assert said not in quiet.stderr
+
+
+def test_a_schema_is_brought_up_to_date_by_its_owner(
+    run: Run, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from holdfast.store.postgres.schema import MIGRATIONS
+
+    owner, app = databases().url(name), databases().url(name, ROLE)
+    with monkeypatch.context() as older:
+        older.setattr("holdfast.store.postgres.migrate.MIGRATIONS", MIGRATIONS[:2])
+        run("store", "init", "--url", owner, "--partitions", "2", "--role", ROLE)
+    # Tables that count as large: who opens the store leaves them as they are.
+    monkeypatch.setattr("holdfast.store.postgres.online.SMALL_BYTES", -1)
+    run("config", "set", "store.url", app)
+    assert run("remember", "The office is in Bonn").code == 0
+    told = run("doctor")
+    assert told.code == 0
+    assert "holdfast store migrate" in told.err
+    refused = run("store", "migrate")
+    assert refused.code == 6
+    assert "Let the owner of the schema run" in refused.err
+    done = run("store", "migrate", "--url", owner)
+    assert done.code == 0, done.err
+    assert f"schema {MIGRATIONS[-1].version}" in done.out
+    assert "part 2 of 2" in done.err
+    assert "holdfast store migrate" not in run("doctor").err
+    assert "Bonn" in run("recall", "office").out
+
+
+def test_a_file_is_not_migrated_by_hand(run: Run) -> None:
+    told = run("store", "migrate")
+    assert told.code == 2
+    assert "PostgreSQL" in told.err
