@@ -256,3 +256,29 @@ def test_no_word_of_a_user_stands_in_a_statement(url: str, tmp_path: Path) -> No
         LISTENERS.remove(sent.append)
     assert len(set(sent)) > 50
     assert [statement for statement in sent if "zqx" in statement.lower()] == []
+
+
+def test_every_node_is_told_which_hubs_are_meant(url: str) -> None:
+    """On Citus the wall stands on each node. Here one server is taken for many: what is sent can be
+    seen, and whether nodes heed it cannot (see test_postgres_citus.py)."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("UPDATE holdfast.migrations SET citus = true")
+    sent: list[str] = []
+    try:
+        store = PostgresStore(url)
+        LISTENERS.append(sent.append)
+        with store.write() as writer:
+            writer.add_hub(make_hub())
+            put(writer, make_memory(1))
+        with store.read() as reader:
+            assert reader.memory(HUB, "mem_1") is not None
+            connection = reader._session.connection
+            passed_on = connection.execute("SHOW citus.propagate_set_commands").fetchone()
+            assert passed_on == ("local",)
+            (named,) = connection.execute("SHOW holdfast.hubs").fetchone()
+            assert f"SET LOCAL holdfast.hubs = '{named}'" in sent
+        store.close()
+    finally:
+        LISTENERS.remove(sent.append)
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute("UPDATE holdfast.migrations SET citus = false")

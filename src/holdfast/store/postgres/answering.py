@@ -18,9 +18,11 @@ if TYPE_CHECKING:
 
 
 class Answering(psycopg.Connection[Any]):
-    """`answer_s` is how long one answer may take; None: as long as it takes."""
+    """`answer_s` is how long one answer may take; None: as long as it takes. `spread` says that
+    other nodes take part in a transaction, and must be told what it is told."""
 
     answer_s: float | None = None
+    spread = False
 
     def wait(self, gen: PQGen[RV], *args: Any, **values: Any) -> RV:
         if self.answer_s is None:

@@ -81,6 +81,10 @@ WHOLE_STORE = 0
 # "HLDH": the turn of one hub's writers, by the hub's number.
 HUB_CLASS = 0x484C4448
 
+# On Citus a node sees of a transaction only what it is told, and by itself it is told nothing: then
+# the wall would hide every row there.
+_ALL_NODES = "SET LOCAL citus.propagate_set_commands = 'local'"
+
 # Given where the URL does not say: a server that has vanished is noticed in seconds, not in hours.
 _PATIENCE = {
     "connect_timeout": "10",
@@ -159,11 +163,13 @@ class Connections:
         search_path: str,
         *,
         hasty: bool = False,
+        spread: bool = False,
         patience_s: float | None = None,
         greet: Callable[[Connection], None] = configure,
     ) -> None:
         self._url, self._address, self._search_path = url, address, search_path
         self._patience_s, self._greet = patience_s, greet
+        self._spread = spread
         # Marks: whose they are, and which hubs have had theirs cleared away.
         self._run, self._threads, self._thread = os.urandom(8).hex(), count(1), threading.local()
         self._tidied: set[int] = set()
@@ -248,7 +254,8 @@ class Connections:
 
     def _local(self) -> str:
         """What every transaction is told. Hub 0 is that of what belongs to no hub."""
-        return f"SET LOCAL search_path = {self._search_path}; SET LOCAL holdfast.hubs = '0'"
+        told = f"SET LOCAL search_path = {self._search_path}; SET LOCAL holdfast.hubs = '0'"
+        return f"{_ALL_NODES}; {told}" if self._spread else told
 
     def _take_turn(self, connection: Connection, *, wait: bool, whole: bool) -> str:
         """Waits for the writers before; returns the number of the transaction."""
@@ -272,6 +279,7 @@ class Connections:
         away and another tried: nothing was asked of it yet."""
         for nap_s in naps(self._patience_s or RECONNECT_WAIT_S):
             connection = self._take(pool)
+            connection.spread = self._spread
             connection.answer_s = _BEGIN_WAIT_S if self._patience_s is None else _STANDBY_WAIT_S
             try:
                 if only_if and connection.execute(only_if).fetchone() != (True,):

@@ -95,9 +95,9 @@ class RecordsReader(Part):
 
     def _due(self, sql: str, **values: Any) -> list[Any]:
         """What is asked of all hubs at once; the wall lets that through where it is said."""
-        self._session.run("SELECT set_config('holdfast.due', 'all', true)")
+        self._session.run("SET LOCAL holdfast.due = 'all'")
         found = self._session.all(sql, **values)
-        self._session.run("SELECT set_config('holdfast.due', '', true)")
+        self._session.run("SET LOCAL holdfast.due = ''")
         return found
 
 

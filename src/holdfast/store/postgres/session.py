@@ -152,7 +152,14 @@ class Session:
             if number is None:
                 return NO_SUCH_HUB
             self._hubs[hub_id] = number
+            self._tell_nodes()
         return number
+
+    def _tell_nodes(self) -> None:
+        """What a function sets is not passed on to other nodes (Citus); what SET LOCAL does is."""
+        if getattr(self.connection, "spread", False):
+            named = ",".join(str(number) for number in (0, *self._hubs.values()))
+            self.run(f"SET LOCAL holdfast.hubs = '{named}'")
 
     def _find_hub(self, hub_id: str) -> int | None:
         found: int | None = self.value(

@@ -92,7 +92,11 @@ class PostgresStore:
         self._thread = threading.local()
         self._search_path = search_path(self.offered.vector_schema)
         self._connections = Connections(
-            self._url, self.address, self._search_path, hasty=self.offered.hasty
+            self._url,
+            self.address,
+            self._search_path,
+            hasty=self.offered.hasty,
+            spread=self.offered.citus,
         )
         self._standby = (
             Standby(self._read_url, self._search_path, self._made) if self._read_url else None

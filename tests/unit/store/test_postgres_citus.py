@@ -1,0 +1,62 @@
+"""The store on Citus: the same tables, spread over nodes by hub. Run where the server has the
+extension (HOLDFAST_TEST_POSTGRES names one), and skipped elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.postgres_server import ROLE, databases, needs
+
+psycopg = pytest.importorskip("psycopg")
+
+from holdfast.library import open as open_memory  # noqa: E402 - needs the extra `postgres`
+from holdfast.store.postgres.init import initialise  # noqa: E402
+from tests.postgres_lint import OF_HUBS  # noqa: E402
+
+
+@pytest.fixture
+def name() -> Iterator[str]:
+    """A database with Citus and a store in it, and the role of programs let in."""
+    needs(extension="citus")
+    made = databases()
+    made.make_role()
+    found = made.make_empty()
+    made.execute("CREATE EXTENSION citus", found)
+    told = initialise(made.url(found), citus=True, role=ROLE)
+    assert told.offered.citus
+    yield found
+    made.drop(found)
+
+
+def test_every_table_of_a_hub_is_spread_by_it(name: str) -> None:
+    with psycopg.connect(databases().url(name)) as connection:
+        found = connection.execute(
+            "SELECT table_name::text, distribution_column FROM citus_tables"
+        ).fetchall()
+    spread = {table.rpartition(".")[2] for table, column in found if column == "hub_id"}
+    assert spread >= OF_HUBS
+
+
+def test_a_life_on_many_nodes_is_the_same(name: str, tmp_path: Path) -> None:
+    """As the role that programs use, which is behind the wall on every node."""
+    settings = {"embed.model": "none", "store.url": databases().url(name, ROLE)}
+    with open_memory(tmp_path, settings=settings) as memory:
+        hubs = [memory.create_hub(f"hub-{number}") for number in range(4)]
+        for hub in hubs:
+            hub.remember(f"The office of {hub.name} is in Bonn", key="office")
+            hub.remember_many([f"Box {number} is in the attic" for number in range(40)])
+            hub.log_turn("user", "Where is box 7?")
+        for hub in hubs:
+            (found,) = hub.recall("office", limit=1)
+            assert hub.name in found.memory.content
+            changed = hub.update("office", content="It is in Ulm now", reason="moved")
+            assert changed.version == 2
+            assert len(hub.history("office")) == 2
+            assert len(hub.turns()) == 1
+            assert hub.statistics().memories == 41
+        memory.delete_hub(hubs[0].name)
+        assert len(memory.hubs()) == 4 - 1 + ("default" in {hub.name for hub in memory.hubs()})
+        assert memory.core.store.check() == []
