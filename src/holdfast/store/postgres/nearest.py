@@ -222,7 +222,7 @@ def _index(store: PostgresStore, one: _Due) -> Index:
 
 def _finish(store: PostgresStore, one: _Due) -> int:
     """Makes up for what came and went in the meantime, and says that all of it is there: in the
-    hub's turn, which takes about a second for a million."""
+    hub's turn, which takes some seconds for a million."""
     with store.write(hub=one.hub_id) as writer:
         session = writer._session
         session.put(
