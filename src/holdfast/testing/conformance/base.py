@@ -272,13 +272,10 @@ def _observe_records(reader: Reader, hub_id: str) -> dict[str, Any]:
 
 def _is_due(reader: Reader, hub_id: str) -> bool:
     """Whether the hub is among those in which something is due, walked through one by one."""
-    found = ""
-    while found != hub_id:
-        following = reader.due_hub(RECORD_KIND, at(_ALL), after=found)
-        if following is None:
-            return False
-        found = following
-    return True
+    found = reader.due_hub(RECORD_KIND, at(_ALL))
+    while found not in (None, hub_id):
+        found = reader.due_hub(RECORD_KIND, at(_ALL), after=str(found))
+    return found is not None
 
 
 def _observe_vectors(
