@@ -99,7 +99,11 @@ def _write_varied(writer: Any, count: int) -> None:
 
 def _owners(url: str) -> str:
     """The URL of the same database for who may see everything."""
-    return databases().url(url.partition("@/")[2].partition("?")[0])
+    return databases().url(_database(url))
+
+
+def _database(url: str) -> str:
+    return str(psycopg.conninfo.conninfo_to_dict(url)["dbname"])
 
 
 # Numbers from sequences: only their order within a table is the same.
@@ -256,7 +260,7 @@ def test_a_role_that_may_make_no_temporary_tables_writes_all_the_same(
 ) -> None:
     monkeypatch.setattr(copying, "COPY_FROM", 1)
     with database(ROLE) as url:
-        name = url.partition("@/")[2].partition("?")[0]
+        name = _database(url)
         databases().execute(f"REVOKE TEMPORARY ON DATABASE {name} FROM PUBLIC")
         try:
             store = PostgresStore(url)
@@ -385,7 +389,7 @@ def test_a_line_that_is_cut_in_the_middle_of_a_copy_leaves_all_of_it_once(
                     databases().execute(
                         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
                         " WHERE datname = current_database() AND pid <> pg_backend_pid()",
-                        _owners(url).partition("@/")[2].partition("?")[0],
+                        _database(url),
                     )
             return encode(values)
 
