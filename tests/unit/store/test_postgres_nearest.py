@@ -63,7 +63,7 @@ def urls() -> Iterator[tuple[str, str]]:
     assert [(one.hub, one.vectors) for one in found] == [("large", 500), ("middle", 250)]
     assert list(nearest.build(store, index_from=_INDEX_FROM)) == []
     store.close()
-    initialise(owner, role=ROLE)
+    # Roles that were let in before go on writing.
     yield owner, databases().url(name, ROLE)
     databases().drop(name)
 

@@ -20,7 +20,7 @@ from holdfast.store.postgres.alone import holding
 from holdfast.store.postgres.builder import Builder
 from holdfast.store.postgres.connections import LOCK_CLASS, Connection, connect
 from holdfast.store.postgres.faults import translated
-from holdfast.store.postgres.schema import EMBEDDINGS, SCHEMA, table_statements
+from holdfast.store.postgres.schema import EMBEDDINGS, SAME_RIGHTS, SCHEMA, table_statements
 from holdfast.store.postgres.steps import Index
 
 if TYPE_CHECKING:
@@ -275,3 +275,5 @@ def _make_table(store: PostgresStore) -> None:
                 EMBEDDINGS, partitions=store.offered.partitions, citus=store.offered.citus
             ):
                 connection.execute(statement)
+            # From here on whoever writes writes to it too, or drops a hub from it.
+            connection.execute(SAME_RIGHTS.format(table=EMBEDDINGS.name))

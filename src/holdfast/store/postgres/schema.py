@@ -122,7 +122,7 @@ _MEMORIES = f"""
 _AUDIENCE = "hashtextextended(CASE boundary WHEN 'private' THEN owner ELSE '' END, 0)"
 
 # A table that comes later is for the roles that use the others.
-_SAME_RIGHTS = f"""
+SAME_RIGHTS = f"""
 DO $$
 DECLARE one name;
 BEGIN
@@ -408,7 +408,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     PRIMARY KEY (hub_id, place)""",
             ),
         ),
-        after=(_SAME_RIGHTS.format(table="commits"),),
+        after=(SAME_RIGHTS.format(table="commits"),),
     ),
     Migration(
         3,
