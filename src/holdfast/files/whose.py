@@ -12,6 +12,7 @@ import os
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 from holdfast.domain.record import Record
 from holdfast.errors import Conflict
@@ -21,6 +22,7 @@ from holdfast.store.values import Capability
 
 if TYPE_CHECKING:
     from holdfast.engine.core import Core
+    from holdfast.store.base import Store
 
 KIND = "files"
 _PLACE = "place"
@@ -29,8 +31,8 @@ _PLACE = "place"
 _KEPT_S = 60.0
 _MARK_MAX = 200
 
-# What was found for a store, a hub and a folder, and when.
-_FOUND: dict[tuple[int, str, str], tuple[float, str]] = {}
+# What was found in a store for a hub and a folder, and when.
+_FOUND: WeakKeyDictionary[Store, dict[tuple[str, str], tuple[float, str]]] = WeakKeyDictionary()
 
 
 def elsewhere(core: Core, hub_id: str, hub: str, folder: str) -> str:
@@ -43,8 +45,8 @@ def _looked(core: Core, hub_id: str, hub: str, folder: str) -> tuple[bool, str]:
     """Whether there is a place yet, and what is to be said where it is another."""
     if Capability.MACHINES not in core.store.capabilities:
         return True, ""
-    key = (id(core.store), hub_id, folder)
-    looked_at, told = _FOUND.get(key, (0.0, ""))
+    known = _FOUND.setdefault(core.store, {})
+    looked_at, told = known.get((hub_id, folder), (0.0, ""))
     if looked_at and time.monotonic() - looked_at <= _KEPT_S:
         return True, told
     with core.store.read() as reader:
@@ -52,7 +54,7 @@ def _looked(core: Core, hub_id: str, hub: str, folder: str) -> tuple[bool, str]:
     if record is None:
         return False, ""
     told = _told(record, hub, folder)
-    _FOUND[key] = time.monotonic(), told
+    known[hub_id, folder] = time.monotonic(), told
     return True, told
 
 
@@ -93,7 +95,7 @@ def take_over(core: Core, hub_id: str, hub: str, folder: str) -> None:
         for agreed in list(writer.scan_agreed(hub_id)):
             writer.drop_agreed(hub_id, agreed.path)
         writer.put_record(_record(core, hub_id, mark, folder))
-    _FOUND.pop((id(core.store), hub_id, folder), None)
+    _FOUND.pop(core.store, None)
 
 
 def _claim(core: Core, hub_id: str, folder: str) -> None:

@@ -41,13 +41,13 @@ def _known(monkeypatch: pytest.MonkeyPatch, migrations: tuple[Migration, ...]) -
     monkeypatch.setattr("holdfast.store.postgres.migrate.MIGRATIONS", migrations)
 
 
-@pytest.fixture
-def name(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """A database with the old schema and a few memories, whose tables count as large."""
+@pytest.fixture(scope="module")
+def old() -> Iterator[str]:
+    """A database with the old schema and a few memories; each test has a copy."""
     databases().make_role()
     made = databases().make_empty()
-    with monkeypatch.context() as old:
-        _known(old, OLD)
+    with pytest.MonkeyPatch.context() as older:
+        _known(older, OLD)
         store = PostgresStore(databases().url(made), partitions=2)
         with store.write() as writer:
             for hub in (HUB, "hub_other"):
@@ -57,6 +57,15 @@ def name(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         store.close()
     with psycopg.connect(databases().url(made), autocommit=True) as connection:
         grant(connection, ROLE)
+    yield made
+    databases().drop(made)
+
+
+@pytest.fixture
+def name(old: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """Such a database of a test's own, whose tables count as large."""
+    made = f"{old}_copy"
+    databases().execute(f"CREATE DATABASE {made} TEMPLATE {old}")
     monkeypatch.setattr(online, "SMALL_BYTES", -1)
     monkeypatch.setattr(build, "_LOOK_S", 0.02)
     yield made
