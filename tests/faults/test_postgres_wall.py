@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
+from holdfast.errors import ServerUnreachable
 from holdfast.library import open as open_memory
-from tests.postgres_server import ROLE, database, databases
+from tests.postgres_server import ROLE, database, databases, needs
 
 psycopg = pytest.importorskip("psycopg")
 pytest.register_assert_rewrite("holdfast.testing.conformance")
@@ -24,7 +25,7 @@ from holdfast.testing.conformance.base import (  # noqa: E402 - its assertions a
     make_memory,
     put,
 )
-from tests.faults.postgres_edges import url_of  # noqa: E402
+from tests.faults.postgres_edges import Line, url_of  # noqa: E402
 
 pytestmark = pytest.mark.faults
 
@@ -282,3 +283,33 @@ def test_every_node_is_told_which_hubs_are_meant(url: str) -> None:
         LISTENERS.remove(sent.append)
         with psycopg.connect(url, autocommit=True) as connection:
             connection.execute("UPDATE holdfast.migrations SET citus = false")
+
+
+def test_who_sets_a_store_up_is_told_of_a_line_that_can_be_read(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = Line(url)
+    try:
+        assert not any("encrypted" in note for note in initialise(line.url).notes)
+        monkeypatch.setattr("holdfast.store.postgres.dangers.LOCAL", ())
+        assert any("is not encrypted" in note for note in initialise(line.url).notes)
+        with pytest.raises(ServerUnreachable, match="as safe as the URL asks") as caught:
+            PostgresStore(url_of(line.url, sslmode="require"))
+        assert "sslrootcert" in caught.value.hint
+    finally:
+        line.close()
+
+
+def test_who_sets_a_store_up_is_told_that_everybody_may_make_functions() -> None:
+    needs(extension="vector")
+    made = databases()
+    name = made.make_empty()
+    try:
+        made.execute("CREATE EXTENSION vector SCHEMA public", name)
+        made.execute("GRANT CREATE ON SCHEMA public TO public", name)
+        (note,) = initialise(made.url(name), partitions=1).notes
+        assert note.endswith('REVOKE CREATE ON SCHEMA "public" FROM PUBLIC')
+        made.execute("REVOKE CREATE ON SCHEMA public FROM public", name)
+        assert initialise(made.url(name)).notes == ()
+    finally:
+        made.drop(name)

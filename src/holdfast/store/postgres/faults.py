@@ -132,8 +132,8 @@ def _not_let_in(error: psycopg.Error, address: str) -> HoldfastError:
 def _no_tls(error: psycopg.Error, address: str) -> HoldfastError:
     return ServerUnreachable(
         f"No line to {address} is as safe as the URL asks ({_refusal(error)}).",
-        hint="sslmode and sslrootcert in store.url say what is asked; with sslrootcert=system the"
-        " certificates of this machine count.",
+        hint="sslmode in store.url says what is asked, and sslrootcert names the file of the"
+        " authorities that count; this machine's may be /etc/ssl/certs/ca-certificates.crt.",
     )
 
 

@@ -10,6 +10,7 @@ import psycopg
 from holdfast.errors import InvalidSetting, StoreError
 from holdfast.store.postgres.builder import Told
 from holdfast.store.postgres.connections import complete, connect
+from holdfast.store.postgres.dangers import dangers
 from holdfast.store.postgres.extensions import lacking, make_vector
 from holdfast.store.postgres.faults import address_of, translated
 from holdfast.store.postgres.migrate import Offered, finish, prepare
@@ -45,7 +46,8 @@ def initialise(
         if role:
             grant(connection, role)
         missing = lacking(connection, address)
-    notes = [missing] if missing else []
+        notes = [missing] if missing else []
+        notes += dangers(connection, address, offered.vector_schema)
     if partitions is not None and offered.partitions != partitions:
         notes.append(
             f"The tables were made before, in {offered.partitions} parts; that cannot be changed."

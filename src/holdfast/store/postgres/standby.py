@@ -44,13 +44,14 @@ class Behind(Exception):
 class Standby:
     """Connections to a standby of the store that was made at `made`, and how far it must be."""
 
-    def __init__(self, url: str, search_path: str, made: str) -> None:
+    def __init__(self, url: str, search_path: str, made: str, *, spread: bool = False) -> None:
         self.address = address_of(url)
         self._made = made
         self._connections = Connections(
             complete(url, wanted=_ANY),
             self.address,
             search_path,
+            spread=spread,
             patience_s=_PATIENCE_S,
             greet=self._greet,
         )

@@ -99,7 +99,9 @@ class PostgresStore:
             spread=self.offered.citus,
         )
         self._standby = (
-            Standby(self._read_url, self._search_path, self._made) if self._read_url else None
+            Standby(self._read_url, self._search_path, self._made, spread=self.offered.citus)
+            if self._read_url
+            else None
         )
 
     def _ready(self) -> None:
