@@ -70,8 +70,6 @@ def test_the_examples_of_a_page_run_and_give_what_it_says(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A page is read from top to bottom: its examples share one home and one namespace."""
-    for name in [name for name in os.environ if name.startswith("HOLDFAST_")]:
-        monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("TZ", "UTC")
