@@ -348,6 +348,17 @@ def test_what_cannot_be_written_is_told_and_can_be_written_later(
     assert place.there() == ["The first one", "Another one"]
 
 
+@pytest.mark.parametrize("trouble", ["a role that may only read", "a server that only reads"])
+def test_what_can_only_be_read_is_read(place: Place, tmp_path: Path, trouble: str) -> None:
+    make, _ = IN_USE[trouble]
+    with make(place) as url:
+        for words in (["recall", "first"], ["get", "1"], ["list"], ["history", "1"], ["context"]):
+            ran = run_command([*words, "--hub", "plans"], url, tmp_path)
+            assert ran.returncode == 0, ran.stderr
+            assert "first" in ran.stdout or words[0] == "history"
+    assert place.there() == ["The first one"]
+
+
 @pytest.mark.parametrize("edge", ["library", "REST"])
 def test_connections_that_are_all_in_use_are_told_and_waited_for_no_longer_than_said(
     place: Place, tmp_path: Path, client: TestClient, monkeypatch: pytest.MonkeyPatch, edge: str

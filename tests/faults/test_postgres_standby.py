@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.edges.cli import main
-from holdfast.errors import ServerUnreachable
+from holdfast.errors import ServerUnreachable, StoreError
 from tests.postgres_server import Server, database, make_server
 
 psycopg = pytest.importorskip("psycopg")
@@ -109,6 +109,38 @@ def test_a_read_that_a_standby_breaks_off_may_be_done_again_at_the_primary(
         reader.statistics(HUB)
     assert caught.value.again
     assert seen(store) == (False, 0)
+
+
+def test_a_read_that_a_standby_gives_up_to_go_on_may_be_done_again(
+    store: PostgresStore, nodes: tuple[Server, Server]
+) -> None:
+    """The one way in which a transaction of ours fails to be serialized: what it can still see was
+    cleared away on the primary, and the standby will not wait."""
+    primary, standby = nodes
+    with store.write() as writer:
+        put(writer, make_memory(1))
+    _until(lambda: seen(store) == (True, 1))
+    with (
+        psycopg.connect(standby.url("postgres"), autocommit=True) as follower,
+        psycopg.connect(primary.url("postgres"), autocommit=True) as leader,
+    ):
+        follower.execute("ALTER SYSTEM SET max_standby_streaming_delay = 0")
+        follower.execute("SELECT pg_reload_conf()")
+        try:
+            with pytest.raises(StoreError) as caught, store.read() as reader:
+                assert reader._session.value("SELECT pg_is_in_recovery()")
+                leader.execute("UPDATE holdfast.memories SET summary = summary || ' changed'")
+                leader.execute("VACUUM holdfast.memories")
+                ends = time.monotonic() + _PATIENCE_S
+                while time.monotonic() < ends:
+                    reader._session.value("SELECT count(*) FROM memories")
+                    threading.Event().wait(0.02)
+        finally:
+            follower.execute("ALTER SYSTEM RESET max_standby_streaming_delay")
+            follower.execute("SELECT pg_reload_conf()")
+    assert "conflict with recovery" in caught.value.message
+    assert caught.value.again
+    assert seen(store) == (False, 1)
 
 
 def test_another_store_is_not_taken_for_a_standby(caplog: pytest.LogCaptureFixture) -> None:

@@ -26,7 +26,7 @@ from holdfast.engine.drafts import (
 from holdfast.engine.find import Reference, find_memory
 from holdfast.engine.passages import Indexed, indexed
 from holdfast.engine.recorder import Recorder
-from holdfast.errors import AlreadyExists, Conflict, InvalidInput, StoreError
+from holdfast.errors import AlreadyExists, Conflict, InvalidInput, StoreError, StoreReadOnly
 from holdfast.text import normalise
 from holdfast.text.titles import summary_of
 
@@ -354,10 +354,15 @@ def settle(core: Core, done: str) -> None:
 
 
 def access(core: Core, hub_id: str, hub: str, references: Sequence[Reference]) -> list[Memory]:
-    """Notes that these were really used: ranking and the lifecycle take that into account."""
-    with core.write(hub_id) as writer:
-        require_hub(writer, hub_id, hub)
-        found = [find_memory(writer, hub_id, hub, reference) for reference in references]
-        writer.count_access(hub_id, [memory.id for memory in found], core.now())
-        fresh = writer.memories_by_id(hub_id, [memory.id for memory in found])
-        return [fresh[memory.id] for memory in found]
+    """Notes that these were really used: ranking and the lifecycle take that into account. Where
+    nothing can be written, they can be looked at all the same."""
+    try:
+        with core.write(hub_id) as writer:
+            require_hub(writer, hub_id, hub)
+            found = [find_memory(writer, hub_id, hub, reference) for reference in references]
+            writer.count_access(hub_id, [memory.id for memory in found], core.now())
+            fresh = writer.memories_by_id(hub_id, [memory.id for memory in found])
+            return [fresh[memory.id] for memory in found]
+    except StoreReadOnly:
+        with core.read() as reader:
+            return [find_memory(reader, hub_id, hub, reference) for reference in references]
