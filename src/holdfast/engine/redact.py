@@ -257,7 +257,7 @@ class Redactor:
         with self._store.read() as reader:
             found = _read(reader)
         if found is None:
-            with self._store.write() as writer:
+            with self._store.write(hub=NO_HUB) as writer:
                 found = _read(writer) or self._make(writer)
         self._key = found
         return found
