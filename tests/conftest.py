@@ -12,7 +12,7 @@ import pytest
 from _pytest.unittest import UnitTestCase
 from hypothesis import HealthCheck, settings
 
-from tests.homes.both import fewer_examples, runs_on_both
+from tests.homes.both import fewer_examples, is_left_out, runs_on_both
 from tests.homes.sitecustomize import HOMES
 
 pytest_plugins = ("pytester",)
@@ -59,6 +59,14 @@ def pytest_pycollect_makeitem(
     # Tests are looked up by name again.
     setattr(collector.obj, twin, type(twin, (obj,), {"homes": "postgres"}))
     return [UnitTestCase.from_parent(collector, name=one) for one in (name, twin)]
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Of the tests on PostgreSQL that nobody has asked for, some are enough."""
+    if config.getoption("store") is None:
+        left_out = [item for item in items if is_left_out(item)]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not is_left_out(item)]
 
 
 @pytest.fixture(scope="module", autouse=True)

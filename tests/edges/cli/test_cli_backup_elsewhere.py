@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -72,3 +73,11 @@ def test_a_file_that_is_no_backup_changes_nothing(on_server: Run, tmp_path: Path
     assert on_server("restore-backup", str(tmp_path / "note.db"), "--yes").code == 6
     assert on_server("restore-backup", str(tmp_path / "none.db"), "--yes").code == 3
     assert on_server("export", "-").out == before
+
+
+def test_the_doctor_says_which_server_it_is_and_how_large_the_store(on_server: Run) -> None:
+    facts = dict(row[:2] for row in on_server("doctor").rows)
+    assert re.fullmatch(r"postgresql://.* \(PostgreSQL \d+\.\d+\)", facts["store"])
+    size = re.fullmatch(r"database ([\d,]+) bytes", facts["size"])
+    assert size is not None and int(size[1].replace(",", "")) > 100_000
+    assert on_server("doctor", "--json").json["facts"]["bytes"]["database"] > 100_000

@@ -158,6 +158,9 @@ def _facts(call: Call) -> dict[str, Any]:
 
     path = _store_path(call)
     sizes = {name: _size(path + suffix) for name, suffix in _PARTS} if path else {}
+    server = ""
+    if about := getattr(call.memory.core.store, "about", None):
+        server, sizes["database"] = about()
     return {
         "holdfast": __version__,
         "python": platform.python_version(),
@@ -165,7 +168,7 @@ def _facts(call: Call) -> dict[str, Any]:
         "home": call.memory.home,
         "home_mode": _mode(call.memory.home),
         "store": path or without_password(call.memory.core.settings["store.url"]),
-        "store_mode": _mode(path) if path else "",
+        "store_mode": _mode(path) if path else server,
         "bytes": sizes,
         "hubs": len(call.memory.hubs()),
     }
@@ -273,7 +276,7 @@ def _show_facts(
         ("python", facts["python"]),
         ("sqlite", facts["sqlite"]),
         ("home", f"{facts['home']} ({facts['home_mode']})"),
-        # A database has no file here whose mode and size could be told.
+        # Of a file its mode, of a database its server.
         ("store", facts["store"] + (f" ({facts['store_mode']})" if facts["store_mode"] else "")),
         *([("size", sizes)] if sizes else []),
         ("hubs", str(facts["hubs"])),

@@ -222,6 +222,18 @@ class PostgresStore:
             )
         return told
 
+    def about(self) -> tuple[str, int]:
+        """Which server it is, and how many bytes the tables take there."""
+        self._ready()
+        with translated(self.address), self._connections.reading(None) as connection:
+            row = connection.execute(
+                "SELECT current_setting('server_version'), sum(pg_total_relation_size(oid))"
+                " FROM pg_class WHERE relnamespace = %s::regnamespace AND relkind = 'r'",
+                (SCHEMA,),
+            ).fetchone()
+        assert row is not None
+        return f"PostgreSQL {row[0].partition(' ')[0]}", int(row[1] or 0)
+
     def rescue(self) -> str:
         raise StoreError(
             "A PostgreSQL server mends its own files; Holdfast cannot.",
@@ -241,8 +253,9 @@ class PostgresStore:
 
     def backup(self, path: str, progress: Progress | None = None) -> None:
         raise StoreError(
-            "A PostgreSQL database is copied by its own tools.",
-            hint=f"Use `pg_dump --schema {SCHEMA}`, or `holdfast export` to write it out.",
+            "A PostgreSQL database has no file of ours to copy.",
+            hint="Use `holdfast backup`, which writes what is in it to a file of the embedded"
+            " store; or the server's own tools, such as `pg_dump` by a superuser.",
         )
 
     def close(self) -> None:
