@@ -16,6 +16,7 @@ from typing import NamedTuple
 import pytest
 from starlette.testclient import TestClient
 
+from holdfast.edges.cli import main
 from holdfast.engine import keys
 from holdfast.errors import HoldfastError, InvalidSetting, ServerUnreachable
 from holdfast.library import open as open_memory
@@ -239,20 +240,24 @@ def test_who_is_not_let_in_is_told_why_without_the_password(
         "postgresql://ada@db.example/holdfast?password=what@hunter2",
     ],
 )
-def test_a_url_is_shown_without_its_password(tmp_path: Path, url: str) -> None:
+def test_a_url_is_shown_without_its_password(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], url: str
+) -> None:
     shown = without_password(url)
     assert "ter2" not in shown
     assert "://" in shown
     assert "db.example" in shown or "…" in shown
-    for words in (["config", "list"], ["config", "get", "store.url"]):
-        ran = run_command([*words, "--json"], url, tmp_path)
-        assert "ter2" not in ran.stdout + ran.stderr, words
-    saved = run_command(["config", "set", "store.url", url, "--json"], "", tmp_path)
-    assert "ter2" not in saved.stdout + saved.stderr
-    switched = run_command(["move", "--to", url, "--switch"], "sqlite:memory.db", tmp_path)
-    assert switched.returncode == 2
-    assert "PGPASSWORD" in switched.stderr
-    assert "ter2" not in switched.stdout + switched.stderr
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path))
+    with monkeypatch.context() as given:
+        given.setenv("HOLDFAST_STORE_URL", url)
+        for words in (["config", "list"], ["config", "get", "store.url"]):
+            assert main([*words, "--json"]) == 0
+    assert main(["config", "set", "store.url", url, "--json"]) == 0
+    assert main(["config", "unset", "store.url"]) == 0
+    assert main(["move", "--to", url, "--switch"]) == 2
+    said = capsys.readouterr()
+    assert "PGPASSWORD" in said.err
+    assert "ter2" not in said.out + said.err
 
 
 @pytest.mark.parametrize("words", ["host=db user=ada password=hunter2", "password=hun:ter2", ""])
