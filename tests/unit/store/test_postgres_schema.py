@@ -153,6 +153,28 @@ def test_a_schema_for_citus_has_no_partitions_and_spreads_every_table() -> None:
     assert (spread, whole) == (OF_HUBS, WHOLE - {"migrations", "migration_steps"})
 
 
+def test_the_wall_on_citus_needs_no_subquery_and_keeps_the_same_apart(empty: str) -> None:
+    """Citus takes no subquery in a policy of a table that it spreads."""
+    made = [one for step in MIGRATIONS for one in statements(step, citus=True)]
+    walls = {one.split()[4]: one for one in made if one.startswith("CREATE POLICY")}
+    assert walls and not any("SELECT" in wall for wall in walls.values())
+    databases().make_role()
+    with psycopg.connect(databases().url(empty), autocommit=True) as connection:
+        connection.execute(
+            "CREATE TABLE memories (hub_id bigint);"
+            " INSERT INTO memories VALUES (1), (2), (3);"
+            " ALTER TABLE memories ENABLE ROW LEVEL SECURITY;"
+            f" GRANT SELECT, INSERT ON memories TO {ROLE}"
+        )
+        connection.execute(walls["memories"])
+        connection.execute(f"SET ROLE {ROLE}")
+        assert _ask(connection, "SELECT hub_id FROM memories") == []
+        connection.execute("SET holdfast.hubs = '0,1,3'")
+        assert _ask(connection, "SELECT hub_id FROM memories ORDER BY hub_id") == [(1,), (3,)]
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            connection.execute("INSERT INTO memories VALUES (2)")
+
+
 # Migrations
 
 
