@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from holdfast.engine.core import Core
     from holdfast.engine.singleton import Singleton
     from holdfast.settings import Settings
+    from holdfast.store.base import Reader
 
 # Modules that have a PERIODIC; imported when a worker first asks.
 MODULES: tuple[str, ...] = ("holdfast.passes.consolidate", "holdfast.passes.expire")
@@ -90,22 +91,37 @@ def run_due(
     ]
     if not wanted:
         return 0
+    # One look for all hubs: mostly nothing is due, and nobody's turn is taken for that.
     with core.store.read() as reader:
-        hubs = [hub for hub in reader.hubs() if hub.state == "active"]
+        due = [
+            (hub, one, every)
+            for hub in reader.hubs()
+            for one, every in wanted
+            if hub.state == "active" and _is_due(core, reader, hub.id, one.name, every)
+        ]
     done = 0
-    for hub in hubs:
-        for one, every in wanted:
-            if stop():
-                return done
-            last = last_run(core, hub.id, one.name)
-            if last is not None and last.started_at + every > core.now():
-                # Somebody asked for one meanwhile.
-                continue
-            with taking_turn(core, hub.id, f"{one.name} {_BY_ITSELF}", after=every) as due:
-                if due:
-                    done += 1
-                    _run(one, open_hub, hub.name)
+    for hub, one, every in due:
+        if stop():
+            return done
+        last = last_run(core, hub.id, one.name)
+        if last is not None and last.started_at + every > core.now():
+            # Somebody asked for one meanwhile.
+            continue
+        with taking_turn(core, hub.id, f"{one.name} {_BY_ITSELF}", after=every) as mine:
+            if mine:
+                done += 1
+                _run(one, open_hub, hub.name)
     return done
+
+
+def _is_due(core: Core, reader: Reader, hub_id: str, name: str, every: timedelta) -> bool:
+    records = (
+        reader.record(hub_id, singleton.KIND, noted) for noted in (name, f"{name} {_BY_ITSELF}")
+    )
+    return not any(
+        record is not None and from_text(record.body["started_at"]) + every > core.now()
+        for record in records
+    )
 
 
 def _run(one: Periodic, open_hub: Callable[[str], Any], hub: str) -> None:

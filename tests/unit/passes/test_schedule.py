@@ -81,6 +81,20 @@ def test_what_was_asked_for_by_hand_is_not_done_again_at_once(
     assert worked(memory, Periodic("tidy", daily, lambda hub: None)) == 1
 
 
+def test_a_look_that_finds_nothing_due_takes_nobodys_turn(
+    memory: Holdfast, clock: FixedClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a", "b"):
+        memory.hub(name, create=True)
+    tidy = Periodic("tidy", daily, lambda hub: None)
+    assert worked(memory, tidy) == 2
+    with monkeypatch.context() as watched:
+        watched.setattr("holdfast.passes.schedule.taking_turn", None)
+        assert worked(memory, tidy) == 0
+    clock.tick(days=1)
+    assert worked(memory, tidy) == 2
+
+
 def test_one_runs_at_a_time_and_one_that_died_is_over_after_a_while(
     memory: Holdfast, tmp_path: Path, clock: FixedClock
 ) -> None:
