@@ -4,16 +4,22 @@ extension (HOLDFAST_TEST_POSTGRES names one), and skipped elsewhere."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from tests.postgres_server import ROLE, databases, needs
+from holdfast.errors import StoreBusy
+from tests.postgres_server import ROLE, database, databases, needs
 
 psycopg = pytest.importorskip("psycopg")
+pytest.register_assert_rewrite("holdfast.testing.conformance")
 
 from holdfast.library import open as open_memory  # noqa: E402 - needs the extra `postgres`
+from holdfast.store.postgres import PostgresStore  # noqa: E402
 from holdfast.store.postgres.init import initialise  # noqa: E402
+from holdfast.store.postgres.session import LISTENERS  # noqa: E402
+from holdfast.testing.conformance.base import HUB, make_hub, make_memory, put  # noqa: E402
 from tests.postgres_lint import OF_HUBS  # noqa: E402
 
 
@@ -60,3 +66,32 @@ def test_a_life_on_many_nodes_is_the_same(name: str, tmp_path: Path) -> None:
         memory.delete_hub(hubs[0].name)
         assert len(memory.hubs()) == 4 - 1 + ("default" in {hub.name for hub in memory.hubs()})
         assert memory.core.store.check() == []
+
+
+def test_writers_of_a_hub_take_turns_at_one_node() -> None:
+    """Here one server is taken for many: a lock that is asked for beside a table would be that of
+    the node which is asked for the table."""
+    with database() as url:
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute("UPDATE holdfast.migrations SET citus = true")
+        store = PostgresStore(url)
+        sent: list[str] = []
+        try:
+            with store.write() as writer:
+                writer.add_hub(make_hub())
+            LISTENERS.append(sent.append)
+            with store.write(hub=HUB), ThreadPoolExecutor(1) as pool, pytest.raises(StoreBusy):
+                pool.submit(_write, store).result()
+            _write(store)
+        finally:
+            LISTENERS.remove(sent.append)
+            store.close()
+            with psycopg.connect(url, autocommit=True) as connection:
+                connection.execute("UPDATE holdfast.migrations SET citus = false")
+    locks = [statement for statement in sent if "advisory" in statement]
+    assert locks and not any(" FROM " in statement for statement in locks)
+
+
+def _write(store: PostgresStore) -> None:
+    with store.write(hub=HUB, wait=False) as writer:
+        put(writer, make_memory(1))

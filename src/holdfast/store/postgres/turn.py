@@ -55,9 +55,16 @@ class WritingSession(Session):
             self.whole(f"touched the hub {hub_id}")
         if self._turn.hub is None:
             return super()._find_hub(hub_id)
-        lock = "pg_advisory_xact_lock" if self._turn.wait else "pg_try_advisory_xact_lock"
+        if getattr(self.connection, "spread", False):
+            # Citus may read `hubs`, which every node has, on any of them, and a lock that is asked
+            # for beside it would be that node's. Nobody makes or drops hubs meanwhile: the lock of
+            # the store is shared.
+            found = super()._find_hub(hub_id)
+            if found is not None:
+                self._wait_for(found % _LOCKS)
+            return found
         row = self.row(
-            f"SELECT h.hub_id, {lock}(%(of_hubs)s::int, (h.hub_id %% %(locks)s)::int),"
+            f"SELECT h.hub_id, {self._lock()}(%(of_hubs)s::int, (h.hub_id %% %(locks)s)::int),"
             " set_config('holdfast.hubs', current_setting('holdfast.hubs') || ',' || h.hub_id,"
             " true) FROM hubs h WHERE h.id = %(hub)s",
             of_hubs=HUB_CLASS,
@@ -70,11 +77,18 @@ class WritingSession(Session):
 
     def no_hub(self) -> int:
         if not self._has_no_hub:
-            lock = "pg_advisory_xact_lock" if self._turn.wait else "pg_try_advisory_xact_lock"
-            if self.value(f"SELECT {lock}(%(of_hubs)s::int, 0)", of_hubs=HUB_CLASS) is False:
-                raise busy(self._turn.address)
+            self._wait_for(0)
             self._has_no_hub = True
         return super().no_hub()
+
+    def _wait_for(self, hub: int) -> None:
+        asked = f"SELECT {self._lock()}(%(of_hubs)s::int, %(hub)s::int)"
+        # One that waits comes back with nothing, one that tries with whether it got it.
+        if self.value(asked, of_hubs=HUB_CLASS, hub=hub) is False:
+            raise busy(self._turn.address)
+
+    def _lock(self) -> str:
+        return "pg_advisory_xact_lock" if self._turn.wait else "pg_try_advisory_xact_lock"
 
     def whole(self, what: str) -> None:
         if self._turn.hub is not None:
