@@ -210,6 +210,27 @@ def test_each_hub_has_an_index_of_its_own(urls: tuple[str, str]) -> None:
     assert len(_indexes(urls[0])) == 2
 
 
+def test_an_index_that_hubs_share_still_serves(urls: tuple[str, str]) -> None:
+    """As older versions made it."""
+    import psycopg
+
+    with psycopg.connect(urls[0], autocommit=True) as connection:
+        connection.execute("SET search_path = holdfast, public")
+        for name in _indexes(urls[0]):
+            connection.execute(f"DROP INDEX {name}")
+        connection.execute(
+            f"CREATE INDEX embeddings_1_{_LENGTH} ON embeddings USING hnsw"
+            f" ((embedding::halfvec({_LENGTH})) halfvec_cosine_ops) WHERE model = 1"
+        )
+    store = PostgresStore(urls[0])
+    rng = np.random.default_rng(19)
+    for hub_id in ("hub_large", "hub_middle"):
+        question = _unit(rng, 1)[0]
+        exact, asked = _exact(store, hub_id, question), _asked(store, hub_id, question)
+        assert len(set(exact) & set(asked)) >= 9
+    store.close()
+
+
 def test_dropping_what_is_derived_empties_the_index_and_it_is_made_anew(
     urls: tuple[str, str],
 ) -> None:
