@@ -41,7 +41,6 @@ __all__ = [
 ]
 
 
-
 class Slot(NamedTuple):
     """What is said of whom. The subject is '' for the person whose memory it is."""
 

@@ -51,7 +51,8 @@ def _move(call: Call, args: Namespace) -> None:
         call.out.table(("hub", "table", "rows", "hash on both sides"), rows)
     call.out.note(
         f"Moved {counted(len(moved.hubs), 'hub')} and {counted(moved.records, 'other record')}"
-        f" to {shown}; both sides were compared and are equal. {without_password(source)} is as it was."
+        f" to {shown}; both sides were compared and are equal."
+        f" {without_password(source)} is as it was."
     )
     if args.switch:
         call.out.note("It is used from now on: store.url is set.")
