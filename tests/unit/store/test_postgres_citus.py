@@ -18,6 +18,7 @@ pytest.register_assert_rewrite("holdfast.testing.conformance")
 from holdfast.library import open as open_memory  # noqa: E402 - needs the extra `postgres`
 from holdfast.store.postgres import PostgresStore  # noqa: E402
 from holdfast.store.postgres.init import initialise  # noqa: E402
+from holdfast.store.postgres.migrate import prepare  # noqa: E402
 from holdfast.store.postgres.session import LISTENERS  # noqa: E402
 from holdfast.testing.conformance.base import HUB, make_hub, make_memory, put  # noqa: E402
 from tests.postgres_lint import OF_HUBS  # noqa: E402
@@ -66,6 +67,33 @@ def test_a_life_on_many_nodes_is_the_same(name: str, tmp_path: Path) -> None:
         memory.delete_hub(hubs[0].name)
         assert len(memory.hubs()) == 4 - 1 + ("default" in {hub.name for hub in memory.hubs()})
         assert memory.core.store.check() == []
+
+
+# What Citus does with a table, on a server without it: it is heeded that all goes one by one.
+_STANDS_FOR = """
+CREATE SCHEMA holdfast;
+CREATE FUNCTION holdfast.create_reference_table(text) RETURNS text LANGUAGE sql
+    AS $$SELECT 1 / (current_setting('citus.multi_shard_modify_mode') = 'sequential')::int || $1$$;
+CREATE FUNCTION holdfast.create_distributed_table(text, text) RETURNS text LANGUAGE sql
+    AS $$SELECT holdfast.create_reference_table($1)$$;
+"""
+
+
+def test_the_tables_are_made_over_one_connection_to_each_node() -> None:
+    """Else Citus refuses the second that stands on a table which every node has."""
+    found = databases().make_empty()
+    try:
+        with psycopg.connect(databases().url(found), autocommit=True) as connection:
+            connection.execute(_STANDS_FOR)
+            assert prepare(connection, "here", citus=True).citus
+            made = connection.execute(
+                "SELECT count(*) FROM pg_class WHERE relnamespace = 'holdfast'::regnamespace"
+                " AND relkind = 'r' AND relname = ANY(%s)",
+                (list(OF_HUBS),),
+            ).fetchone()
+        assert made == (len(OF_HUBS),)
+    finally:
+        databases().drop(found)
 
 
 def test_writers_of_a_hub_take_turns_at_one_node() -> None:

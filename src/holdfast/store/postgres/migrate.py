@@ -258,6 +258,8 @@ def _apply(
     if citus:
         # Making a table makes a part of it on every node, which is not short, and nobody uses it.
         connection.execute("SET LOCAL statement_timeout = 0")
+        # Tables that stand on `hubs`, which every node has, come over one connection to each node.
+        connection.execute("SET LOCAL citus.multi_shard_modify_mode = 'sequential'")
     connection.execute(f"SET LOCAL search_path = {search_path()}")
     migration = MIGRATIONS[version - 1]
     for statement in statements(migration, partitions=partitions, citus=citus):
