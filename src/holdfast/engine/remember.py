@@ -24,7 +24,7 @@ from holdfast.domain.results import (
     Superseded,
     Updated,
 )
-from holdfast.engine import attached, origins
+from holdfast.engine import origins
 from holdfast.engine.core import Core, require_hub
 from holdfast.engine.drafts import clean_draft, compose, derived_title
 from holdfast.engine.edit import refuse_taken
@@ -32,12 +32,13 @@ from holdfast.engine.facts import facts_in
 from holdfast.engine.find import find_memory
 from holdfast.engine.passages import Indexed, indexed_all
 from holdfast.engine.recorder import Recorder
+from holdfast.engine.twins import says_the_same, twin_of, unchanged
 from holdfast.errors import InvalidInput
 from holdfast.text.slot_words import STATEMENT_CHARS_MAX
 
 if TYPE_CHECKING:
     from holdfast.engine.rivals import Rival, Seen
-    from holdfast.store.base import Reader, Writer
+    from holdfast.store.base import Writer
 
 # One transaction takes at most this many: long enough to be fast, short enough that another
 # process waiting to write is not kept for long.
@@ -193,7 +194,7 @@ def prepare(core: Core, hub_id: str, hub: str, drafts: Sequence[Draft]) -> Itera
         with core.read() as reader:
             require_hub(reader, hub_id, hub)
             reader.expect(hub_id, memories)
-            known = [_unchanged(reader, *pair) for pair in zip(clean, memories, strict=True)]
+            known = [unchanged(reader, *pair) for pair in zip(clean, memories, strict=True)]
     fresh = [memory for memory, there in zip(memories, known, strict=True) if not there]
     indexes = iter(indexed_all(fresh, core))
     for draft, memory, there in zip(clean, memories, known, strict=True):
@@ -222,59 +223,6 @@ def _looked(core: Core, hub_id: str, hub: str, prepared: list[Prepared]) -> list
         ]
 
 
-def _unchanged(reader: Reader, draft: Draft, memory: Memory) -> bool:
-    twin = _twin(reader, draft, memory)
-    if twin is None:
-        return False
-    return twin.content_hash == memory.content_hash or origins.is_the_same_thing(memory, twin)
-
-
-def _twin(reader: Reader, draft: Draft, memory: Memory) -> Memory | None:
-    """The memory that this one is a version or a copy of."""
-    hub_id = memory.hub_id
-    # Who says nothing of a boundary means their own where they have one of that name.
-    audience = None if draft.boundary is None else memory.audience
-    if memory.source_path is not None:
-        at_path = reader.memory_by_path(hub_id, memory.source_path, audience=audience)
-        if at_path is not None:
-            return at_path
-    if memory.key is not None:
-        with_key = reader.memory_by_key(hub_id, memory.key, audience=audience)
-        if with_key is not None:
-            return with_key
-    alike: list[Memory] = []
-    if digest := origins.digest_of(memory):
-        alike = attached.made_from(reader, hub_id, digest)
-    if draft.attachment is None:
-        # The content of a file that nobody has read yet is its name, which says nothing.
-        alike += reader.memories_by_hash(hub_id, memory.content_hash)
-    return next((other for other in alike if says_the_same(memory, other)), None)
-
-
-def says_the_same(memory: Memory, other: Memory) -> bool:
-    """Whether two memories with the same content are one."""
-    return (
-        other.superseded_by is None
-        and (memory.key is None or _may_have_key(other, memory))
-        # An event that happened twice is two events.
-        and (memory.session, memory.speaker, memory.occurred_at)
-        == (other.session, other.speaker, other.occurred_at)
-        and (other.expires_at is None or other.expires_at > memory.created_at)
-        # What waits for review does not stand in for what a trusted voice says.
-        and bool(other.quarantine) == bool(memory.quarantine)
-        # Nobody learns from a 'duplicate' what somebody else keeps private.
-        and ("private" not in (other.boundary, memory.boundary) or other.owner == memory.owner)
-        # A note that says what a file says, or is called, is not that file.
-        and origins.is_made_from_same(memory, other)
-    )
-
-
-def _may_have_key(other: Memory, memory: Memory) -> bool:
-    """Whether a memory without a key may be given this one's. A key is a name for good: what
-    follows a file, or lives elsewhere, would change or go for reasons of its own."""
-    return other.key is None and other.source_path is None and other.layer == memory.layer
-
-
 def _take_in_whole(
     writer: Writer,
     recorder: Recorder,
@@ -294,7 +242,7 @@ def _take_in_whole(
         parent = result.memory.id
         for fact in item.facts:
             pointing = fact._replace(memory=fact.memory._replace(parent=parent))
-            if _twin(writer, fact.draft, fact.memory) is None:
+            if twin_of(writer, fact.draft, fact.memory) is None:
                 take_in(writer, recorder, core, hub, pointing)
     return result
 
@@ -311,11 +259,11 @@ def take_in(
     """Decides what one draft is, and writes it."""
     if item.memory.quarantine and (known := _looked_at(writer, item)) is not None:
         return Duplicate(known)
-    twin = _twin(writer, item.draft, item.memory)
+    twin = twin_of(writer, item.draft, item.memory)
     if item.memory.quarantine and (item.draft.supersedes or (twin and not twin.quarantine)):
         # What waits for review neither changes nor replaces what a trusted voice said.
         item = _apart(writer, item)
-        twin = _twin(writer, item.draft, item.memory)
+        twin = twin_of(writer, item.draft, item.memory)
     if item.draft.supersedes is not None:
         previous = find_memory(writer, item.memory.hub_id, hub, item.draft.supersedes)
         if twin is not None and twin.id != previous.id:
