@@ -46,7 +46,10 @@ class HoldfastSystem:
     ) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="holdfast-bench-")
         last = max((doc.time for doc in docs if doc.time), default=datetime(2026, 1, 1, tzinfo=UTC))
-        chosen = {} if embedder is not None else {"embed.model": "none"}
+        # A file of its own, also where the environment names a store that people use.
+        chosen = {"store.url": "", "store.read_url": ""}
+        if embedder is None:
+            chosen["embed.model"] = "none"
         self._memory = holdfast.open(
             self._folder.name,
             clock=_Still(last),

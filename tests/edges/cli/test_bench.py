@@ -105,3 +105,12 @@ def test_a_file_of_something_else_is_refused(
         file.write("# Notes\n")
     assert main(["bench", "recall", path]) == 2
     assert "notes.md, line 1 is not a test store" in capsys.readouterr().err
+
+
+def test_a_store_that_the_environment_names_is_left_alone(
+    kettles: str, tmp_path: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    used = os.path.join(tmp_path, "team.db")
+    monkeypatch.setenv("HOLDFAST_STORE_URL", f"sqlite:{used}")
+    assert main(["bench", "recall", kettles]) == 0
+    assert not os.path.exists(used)

@@ -24,6 +24,14 @@ def test_the_tour_tells_shows_and_touches_nothing(run: Run, home: Path) -> None:
     assert not home.exists()
 
 
+def test_the_tour_leaves_a_store_alone_that_the_environment_names(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOLDFAST_STORE_URL", f"sqlite:{tmp_path / 'team.db'}")
+    assert run("demo").code == 0
+    assert not (tmp_path / "team.db").exists()
+
+
 def test_what_the_tour_says_is_true_without_a_model(run: Run) -> None:
     _check(_answers(run("demo", "--json")))
 
@@ -44,6 +52,7 @@ def _check(answers) -> None:
     assert answers["holdfast undo"]["undone"]["action"] == "forget"
 
 
+@pytest.mark.sqlite_only("a tour that is kept is in a file")
 def test_the_tour_can_be_kept(run: Run, tmp_path: Path) -> None:
     kept = tmp_path / "kept"
     assert run("demo", "--keep", str(kept)).code == 0

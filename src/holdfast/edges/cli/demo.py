@@ -80,7 +80,8 @@ def _tour(call: Call, home: str) -> int:
     taken: list[dict[str, Any]] = []
     say = (lambda *_: None) if call.out.json else call.out.line
     say("A tour of Holdfast, in a home of its own that goes away afterwards.", "bold")
-    with library.open(home) as memory:
+    # A file of its own, also where the environment names a store that people use.
+    with library.open(home, settings={"store.url": "", "store.read_url": ""}) as memory:
         moment = ""
         for place, (told, words) in enumerate(_STEPS, 1):
             if place == _FIRST_CHANGE:
