@@ -306,16 +306,29 @@ def databases() -> Databases:
     return _DATABASES[0]
 
 
-def needs(*, version: int = 0, extension: str = "") -> None:
-    """Skips a test where the server is older, or has no such extension to install."""
+def needs(
+    *, version: int = 0, extension: str = "", least: tuple[int, ...] = (), passwords: bool = False
+) -> None:
+    """Skips a test where the server is older, has no such extension of at least that version, or
+    lets everybody in."""
     import psycopg
 
     with psycopg.connect(databases().url("postgres")) as connection:
         if connection.info.server_version < version:
             pytest.skip(f"this needs PostgreSQL {version // 10000}")
-        known = "SELECT 1 FROM pg_available_extensions WHERE name = %s"
-        if extension and connection.execute(known, (extension,)).fetchone() is None:
-            pytest.skip(f"the server has no {extension}")
+        if extension:
+            known = "SELECT default_version FROM pg_available_extensions WHERE name = %s"
+            row = connection.execute(known, (extension,)).fetchone()
+            if row is None:
+                pytest.skip(f"the server has no {extension}")
+            if least and tuple(int(part) for part in row[0].split(".")[: len(least)]) < least:
+                pytest.skip(f"the server's {extension} is too old ({row[0]})")
+    if passwords:
+        databases().make_role(LOCKED)
+        with suppress(psycopg.OperationalError):
+            wrong = databases().url("postgres", LOCKED)
+            psycopg.connect(wrong, password="hunter2").close()
+            pytest.skip("the server asks nobody for a password")
 
 
 @contextmanager

@@ -22,7 +22,7 @@ from holdfast.errors import HoldfastError, InvalidSetting, ServerUnreachable
 from holdfast.library import open as open_memory
 from holdfast.wiring import open_store, without_password
 from tests.edges.http.conftest import client_of
-from tests.postgres_server import LOCKED, ROLE, Server, database, databases, make_server
+from tests.postgres_server import LOCKED, ROLE, Server, database, databases, make_server, needs
 
 psycopg = pytest.importorskip("psycopg")
 
@@ -139,7 +139,7 @@ class Told(NamedTuple):
 
 @contextmanager
 def _wrong_password(place: Place) -> Iterator[str]:
-    databases().make_role(LOCKED)
+    needs(passwords=True)
     yield url_of(place.owner, user=LOCKED, password="hunter2")
 
 

@@ -34,7 +34,16 @@ from holdfast.errors import (
 from holdfast.store.base import Store
 from holdfast.wiring import open_store
 from tests.faults.postgres_edges import url_of
-from tests.postgres_server import LOCKED, PASSWORD, ROLE, Server, database, databases, make_server
+from tests.postgres_server import (
+    LOCKED,
+    PASSWORD,
+    ROLE,
+    Server,
+    database,
+    databases,
+    make_server,
+    needs,
+)
 
 psycopg = pytest.importorskip("psycopg")
 pytest.register_assert_rewrite("holdfast.testing.conformance")
@@ -87,7 +96,7 @@ def numbers(store: Store) -> list[int]:
 
 
 def test_a_wrong_password_is_told_without_the_password(url: str) -> None:
-    databases().make_role(LOCKED)
+    needs(passwords=True)
     wrong = url_of(url, user=LOCKED, password="hunter2")
     with pytest.raises(ServerUnreachable, match="refused the user or the password") as caught:
         open_store(wrong)

@@ -301,7 +301,7 @@ def test_who_sets_a_store_up_is_told_of_a_line_that_can_be_read(
 
 
 def test_who_sets_a_store_up_is_told_that_everybody_may_make_functions() -> None:
-    needs(extension="vector")
+    needs(extension="vector", least=(0, 8))
     made = databases()
     name = made.make_empty()
     try:

@@ -22,7 +22,7 @@ from holdfast.store.values import Capability  # noqa: E402
 @pytest.fixture
 def name() -> Iterator[str]:
     """A database of its own, with what is in it chosen by the test."""
-    needs(extension="vector")
+    needs(extension="vector", least=(0, 8))
     made = databases().make_empty()
     yield made
     databases().drop(made)
