@@ -1,0 +1,250 @@
+"""Finding: words, parts of words, passages and vectors."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from holdfast.domain.memory import Memory
+from holdfast.domain.query import Filter, Order
+from holdfast.errors import StoreError
+from holdfast.store import rows as shared
+from holdfast.store.sqlite import filters, rows, search
+from holdfast.store.sqlite.part import Part
+from holdfast.store.values import (
+    Candidate,
+    Lexicon,
+    TermQuery,
+    TextQuery,
+    VectorRow,
+    VectorState,
+)
+from holdfast.text.searchable import searchable
+from holdfast.text.terms import trigram_text
+
+if TYPE_CHECKING:
+    pass
+
+# Rows are read so many at a time where it is not known how many are wanted: a page, mostly.
+_BATCH = 32
+_PASSAGE_COLUMNS = 'm.id, p.pk, p.ordinal, p.start, p."end", p.headings, p.body, p.head, p.windows'
+
+
+class FindingReader(Part):
+    """The part of the Reader that is about what is derived."""
+
+    # Search
+
+    def lexicon(self, hub_id: str, terms: Sequence[str]) -> Lexicon:
+        hub = self._pk(hub_id)
+        totals = self._one("SELECT passages, terms FROM word_totals WHERE hub = ?", (hub,))
+        frequency = {
+            term: self._one(
+                "SELECT doc FROM word_counts WHERE term = ?", (search.prefixed_term(hub, term),)
+            )
+            or 0
+            for term in terms
+        }
+        passages, length = totals or (0, 0)
+        return Lexicon(passages, length, frequency)
+
+    def search_terms(
+        self, hub_id: str, query: TermQuery, wanted: Filter, *, limit: int
+    ) -> list[Candidate]:
+        if not (query.terms or query.phrases or query.prefixes):
+            return []
+        hub = self._pk(hub_id)
+        expression = search.match_expression(hub, query)
+        conditions, values = self._where(wanted)
+        reach = limit
+        while True:
+            # Ranking first and filtering after keeps the join off the many weak matches. Where
+            # the filter then leaves too few, the next round reaches further.
+            found = self._all(
+                f"SELECT {_PASSAGE_COLUMNS} FROM"
+                " (SELECT rowid AS pk, rank AS merit FROM words WHERE words MATCH ?"
+                "  ORDER BY rank LIMIT ?) AS w"
+                # CROSS keeps the order of the joins: from the few that match to their rows.
+                " CROSS JOIN passages p ON p.pk = w.pk CROSS JOIN memories m ON m.pk = p.memory"
+                f" WHERE m.hub = ?{conditions} ORDER BY w.merit, p.pk LIMIT ?",
+                (expression, reach, hub, *values, limit),
+            )
+            if len(found) >= limit or self._matches_at_most(expression, reach):
+                return [_candidate(row) for row in found]
+            reach *= 8
+
+    def _matches_at_most(self, expression: str, count: int) -> bool:
+        reached = self._one(
+            "SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ? LIMIT ?)",
+            (expression, count + 1),
+        )
+        return bool(reached <= count)
+
+    def search_substring(
+        self, hub_id: str, needle: str, wanted: Filter, *, limit: int
+    ) -> list[str]:
+        hub = self._pk(hub_id)
+        conditions, values = self._where(wanted)
+        expression = search.trigram_expression(hub, needle)
+        source = "memories m"
+        if not expression:
+            # Too short for a trigram: every text that is in the index is looked at.
+            conditions += " AND EXISTS (SELECT 1 FROM passages p WHERE p.memory = m.pk)"
+        else:
+            source = (
+                "(SELECT rowid AS pk FROM trigrams WHERE trigrams MATCH ?) AS t"
+                " CROSS JOIN memories m ON m.pk = t.pk"
+            )
+        out: list[str] = []
+        for row in self._connection.execute(
+            f"SELECT {rows.MEMORY_COLUMNS} FROM {source} WHERE m.hub = ?{conditions}"
+            " ORDER BY m.number DESC",
+            (*([expression] if expression else []), hub, *values),
+        ):
+            memory = rows.memory_from_row(row, hub_id)
+            if needle in searchable(memory):
+                out.append(memory.id)
+                if len(out) == limit:
+                    break
+        return out
+
+    def matching(
+        self, hub_id: str, query: TextQuery, wanted: Filter, *, order: Order
+    ) -> Iterator[Memory]:
+        # Which rows, in order, before any content is read: sorting would carry it all along.
+        keys = self._matching_keys(hub_id, query, wanted, order)
+        for start in range(0, len(keys), _BATCH):
+            batch = dict(keys[start : start + _BATCH])
+            found = self._all(
+                f"SELECT {rows.MEMORY_COLUMNS} FROM json_each(?) j CROSS JOIN memories m"
+                " ON m.pk = j.value ORDER BY j.key",
+                (shared.dumps(list(batch)),),
+            )
+            for row, by_words in zip(found, batch.values(), strict=True):
+                memory = rows.memory_from_row(row, hub_id)
+                # Trigrams only say that the text may hold it, and not where.
+                if by_words or query.needle in trigram_text(memory.content):
+                    yield memory
+
+    def _matching_keys(
+        self, hub_id: str, query: TextQuery, wanted: Filter, order: Order
+    ) -> list[tuple[int, int]]:
+        """The rows that may match, in order, each with whether its words do."""
+        hub = self._pk(hub_id)
+        conditions, values = self._where(wanted)
+        column, down = filters.ORDERINGS[order]
+        way = "DESC" if down else "ASC"
+        words = search.body_expression(hub, query.terms)
+        substring = search.trigram_expression(hub, query.needle)
+        parts: list[str] = []
+        given: list[Any] = []
+        if substring:
+            parts.append("SELECT rowid AS pk, 0 AS by_words FROM trigrams WHERE trigrams MATCH ?")
+            given.append(substring)
+        else:
+            # Too short for a trigram: every text that is in the index may hold it.
+            parts.append("SELECT memory AS pk, 0 AS by_words FROM passages WHERE hub = ?")
+            given.append(hub)
+        if words:
+            parts.append(
+                "SELECT p.memory, 1 FROM (SELECT rowid AS pk FROM words WHERE words MATCH ?) AS w"
+                " CROSS JOIN passages p ON p.pk = w.pk"
+            )
+            given.append(words)
+        return self._all(
+            f"SELECT m.pk, t.by_words FROM (SELECT pk, max(by_words) AS by_words"
+            f" FROM ({' UNION ALL '.join(parts)}) GROUP BY pk) AS t"
+            f" CROSS JOIN memories m ON m.pk = t.pk WHERE m.hub = ?{conditions}"
+            f" ORDER BY {column} {way}, m.number {way}",
+            (*given, hub, *values),
+        )
+
+    def passages(self, hub_id: str, memory_ids: Sequence[str]) -> list[Candidate]:
+        found = self._all(
+            f"SELECT {_PASSAGE_COLUMNS} FROM json_each(?) j CROSS JOIN memories m"
+            f" ON m.hub = ? AND m.id = j.value{self._seen}"
+            " CROSS JOIN passages p ON p.memory = m.pk ORDER BY +m.number, p.ordinal",
+            (shared.dumps(list(memory_ids)), self._pk(hub_id)),
+        )
+        return [_candidate(row) for row in found]
+
+    def candidates(
+        self, hub_id: str, passage_ids: Sequence[int], wanted: Filter
+    ) -> list[Candidate]:
+        conditions, values = self._where(wanted)
+        found = self._all(
+            f"SELECT {_PASSAGE_COLUMNS} FROM json_each(?) j CROSS JOIN passages p"
+            " ON p.pk = j.value CROSS JOIN memories m ON m.pk = p.memory"
+            f" WHERE m.hub = ?{conditions} ORDER BY p.pk",
+            (shared.dumps(list(passage_ids)), self._pk(hub_id), *values),
+        )
+        return [_candidate(row) for row in found]
+
+    # Vectors
+
+    def vector_state(self, hub_id: str, model: str) -> VectorState:
+        row = self._one(
+            "SELECT size, passages, newest, removals FROM vector_totals"
+            " WHERE hub = ? AND model = ?",
+            (self._pk(hub_id), model),
+        )
+        return VectorState(*(row or (0, 0, 0, 0)))
+
+    def vector_models(self, hub_id: str) -> list[str]:
+        found = self._all(
+            "SELECT model FROM vector_totals WHERE hub = ? AND size > 0 ORDER BY model",
+            (self._pk(hub_id),),
+        )
+        return [row[0] for row in found]
+
+    def vectors(self, hub_id: str, model: str, *, after: int) -> Iterable[VectorRow]:
+        for row in self._connection.execute(
+            'SELECT passage, "window", vector FROM vectors'
+            ' WHERE hub = ? AND model = ? AND passage > ? ORDER BY passage, "window"',
+            (self._pk(hub_id), model, after),
+        ):
+            yield VectorRow(*row)
+
+    def vector_index(self, hub_id: str, model: str) -> int:
+        return 0
+
+    def nearest(
+        self,
+        hub_id: str,
+        model: str,
+        question: Sequence[float],
+        *,
+        limit: int,
+        also: Sequence[int] = (),
+    ) -> list[VectorRow]:
+        raise StoreError("This store has no index of vectors.")
+
+    def vectors_of(self, hub_id: str, model: str, memory_id: str) -> list[VectorRow]:
+        found = self._all(
+            'SELECT v.passage, v."window", v.vector FROM memories m'
+            " JOIN passages p ON p.memory = m.pk"
+            " JOIN vectors v ON v.passage = p.pk AND v.hub = m.hub AND v.model = ?"
+            f' WHERE m.hub = ? AND m.id = ?{self._seen} ORDER BY p.ordinal, v."window"',
+            (model, self._pk(hub_id), memory_id),
+        )
+        return [VectorRow(*row) for row in found]
+
+    def unembedded(self, hub_id: str, model: str, *, limit: int, after: int = 0) -> list[Candidate]:
+        found = self._all(
+            f"SELECT {_PASSAGE_COLUMNS} FROM passages p JOIN memories m ON m.pk = p.memory"
+            " WHERE p.hub = ? AND p.pk > ? AND NOT EXISTS (SELECT 1 FROM vectors v"
+            " WHERE v.hub = p.hub AND v.model = ? AND v.passage = p.pk) ORDER BY p.pk LIMIT ?",
+            (self._pk(hub_id), after, model, limit),
+        )
+        return [_candidate(row) for row in found]
+
+    def unembedded_count(self, hub_id: str, model: str) -> int:
+        hub = self._pk(hub_id)
+        passages = self._one("SELECT passages FROM word_totals WHERE hub = ?", (hub,)) or 0
+        return int(passages - self.vector_state(hub_id, model).passages)
+
+
+def _candidate(row: shared.Row) -> Candidate:
+    headings = () if row[5] == "[]" else tuple(json.loads(row[5]))
+    return Candidate(row[0], row[1], row[2], row[3], row[4], headings, row[6], row[7], row[8])

@@ -1,0 +1,129 @@
+"""Reading what happened: change sets, revisions, receipts of purges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from holdfast.domain.clock import to_micros
+from holdfast.store import rows as shared
+from holdfast.store.sqlite import rows
+from holdfast.store.sqlite.part import Part
+
+if TYPE_CHECKING:
+    from holdfast.domain.change import Change, Receipt, Revision
+
+
+class HistoryReader(Part):
+    """The part of the Reader that is about the past."""
+
+    @property
+    def _seen_changes(self) -> str:
+        """A change set is seen by those who see something that it changed, and, where nothing of
+        it is left, by everyone."""
+        if not self._seen:
+            return ""
+        touched = "FROM revisions r WHERE r.change = changes.pk"
+        return (
+            f" AND (EXISTS (SELECT 1 {touched}{self._of_seen('r.memory')})"
+            f" OR NOT EXISTS (SELECT 1 {touched}))"
+        )
+
+    def changes(self, hub_id: str, *, limit: int, before: str | None = None) -> list[Change]:
+        hub = self._pk(hub_id)
+        earlier = "AND pk < (SELECT pk FROM changes WHERE hub = ? AND id = ?)" if before else ""
+        found = self._all(
+            f"SELECT {rows.CHANGE_COLUMNS} FROM changes WHERE hub = ? {earlier}{self._seen_changes}"
+            " ORDER BY pk DESC LIMIT ?",
+            (hub, *((hub, before) if before else ()), limit),
+        )
+        return [shared.change_from_row(row, hub_id) for row in found]
+
+    def _change(self, hub_id: str, condition: str, *values: Any) -> Change | None:
+        row = self._one(
+            f"SELECT {rows.CHANGE_COLUMNS} FROM changes"
+            f" WHERE hub = ?{self._seen_changes} AND {condition}",
+            (self._pk(hub_id), *values),
+        )
+        return None if row is None else shared.change_from_row(row, hub_id)
+
+    def change(self, hub_id: str, change_id: str) -> Change | None:
+        return self._change(hub_id, "id = ?", change_id)
+
+    def changes_by_id(self, hub_id: str, change_ids: Sequence[str]) -> dict[str, Change]:
+        found = {one: self.change(hub_id, one) for one in change_ids}
+        return {one: change for one, change in found.items() if change is not None}
+
+    def last_undoable(self, hub_id: str) -> Change | None:
+        return self._change(hub_id, "undoes IS NULL AND undone_by IS NULL ORDER BY pk DESC LIMIT 1")
+
+    def revisions(self, hub_id: str, memory_id: str) -> list[Revision]:
+        hub = self._pk(hub_id)
+        found = self._all(
+            f"{rows.REVISIONS} WHERE r.memory ="
+            f" (SELECT pk FROM memories m WHERE hub = ? AND id = ?{self._seen}) ORDER BY r.version",
+            (hub, memory_id),
+        )
+        return [shared.revision_from_row(row) for row in found]
+
+    def revisions_by_memory(
+        self, hub_id: str, memory_ids: Sequence[str]
+    ) -> dict[str, list[Revision]]:
+        # One at a time: a statement costs next to nothing where there is no line to a server.
+        found = {one: self.revisions(hub_id, one) for one in memory_ids}
+        return {one: revisions for one, revisions in found.items() if revisions}
+
+    def revisions_of(self, hub_id: str, change_id: str) -> list[Revision]:
+        hub = self._pk(hub_id)
+        found = self._all(
+            f"{rows.REVISIONS} WHERE r.change = (SELECT pk FROM changes WHERE hub = ? AND id = ?)"
+            f"{self._of_seen('r.memory')} ORDER BY r.pk",
+            (hub, change_id),
+        )
+        return [shared.revision_from_row(row) for row in found]
+
+    def changed_after(self, hub_id: str, at: datetime) -> list[str]:
+        found = self._all(
+            "SELECT id FROM memories m WHERE pk IN (SELECT memory FROM revisions"
+            f" WHERE hub = ? AND at > ?){self._seen} ORDER BY number",
+            (self._pk(hub_id), to_micros(at)),
+        )
+        return [row[0] for row in found]
+
+    def newest_revision(self, hub_id: str) -> int:
+        # Of all hubs: their sequences are one, and the last row is found at once.
+        return int(self._one("SELECT max(pk) FROM revisions") or 0)
+
+    def revised_since(self, hub_id: str, sequence: int, *, limit: int) -> list[str]:
+        # The plus keeps SQLite from walking all revisions of the hub: the few that are newer are
+        # at the end of the table.
+        found = self._all(
+            "SELECT id FROM memories m WHERE pk IN (SELECT memory FROM revisions"
+            f" WHERE pk > ? AND +hub = ?){self._seen} ORDER BY number LIMIT ?",
+            (sequence, self._pk(hub_id), limit),
+        )
+        return [row[0] for row in found]
+
+    def scan_changes(self, hub_id: str) -> Iterator[Change]:
+        for row in self._connection.execute(
+            f"SELECT {rows.CHANGE_COLUMNS} FROM changes WHERE hub = ?{self._seen_changes}"
+            " ORDER BY pk",
+            (self._pk(hub_id),),
+        ):
+            yield shared.change_from_row(row, hub_id)
+
+    def scan_revisions(self, hub_id: str) -> Iterator[Revision]:
+        for row in self._connection.execute(
+            f"{rows.REVISIONS} WHERE r.hub = ?{self._of_seen('r.memory')} ORDER BY r.pk",
+            (self._pk(hub_id),),
+        ):
+            yield shared.revision_from_row(row)
+
+    def receipts(self, hub_id: str) -> list[Receipt]:
+        found = self._all(
+            "SELECT memory_id, number, at, actor, reason, revisions FROM receipts"
+            f" WHERE hub = ?{self._of_hub} ORDER BY pk",
+            (self._pk(hub_id),),
+        )
+        return [shared.receipt_from_row(row) for row in found]
