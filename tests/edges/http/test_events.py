@@ -162,6 +162,25 @@ def test_a_listener_who_comes_back_is_told_of_purges_since(server: Server) -> No
         assert [one["memory_id"] for one in next(told)[1]["receipts"]] == [gone.id]
 
 
+def test_a_purge_in_the_middle_of_a_look_is_told_before_what_is_missed_by_it(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hub = server.house.hub
+    hub.remember("The first zebra")
+    gone = hub.remember("The second zebra").memory
+    look = events._changes_since
+    purged: list[str] = []
+
+    def purge_and_look(*given: Any) -> Any:
+        if not purged:
+            purged.append(hub.purge(gone.id).memory_id)
+        return look(*given)
+
+    with server.listening(server.house.member("ben", "viewer")) as told:
+        monkeypatch.setattr(events, "_changes_since", purge_and_look)
+        assert [next(told)[0] for _ in range(2)] == ["purge", "missed"]
+
+
 def test_a_purge_is_no_event_for_who_is_no_member(server: Server) -> None:
     hub, memory = server.house.hub, server.house.memory
     memory.create_org("Acme")

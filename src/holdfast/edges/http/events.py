@@ -166,6 +166,8 @@ def _since(call: Call, last: str | None, begun: datetime, purges: _Purges) -> _F
     again = Call(call.request, call.memory, key_needed=call.key_needed)
     hub = again.hub()
     purged: Sequence[Receipt] = ()
+    # Before the purges: one that comes between the two must not be told after what is missed by it.
+    found = _changes_since(hub, last, purges)
     with hub.core.read() as reader:
         since = max(begun, hub.core.now() - _LATE)
         read = processing.just_read(reader, hub.id, since)
@@ -175,7 +177,7 @@ def _since(call: Call, last: str | None, begun: datetime, purges: _Purges) -> _F
             receipts = hub.core.receipts(reader, hub.id)
             purged = receipts[purges.receipts :]
             purges = _Purges(mark, len(receipts))
-    return _changes_since(hub, last, purges)._replace(read=read, purged=purged)
+    return found._replace(purges=purges, read=read, purged=purged)
 
 
 def _changes_since(hub: HubMemory, last: str | None, purges: _Purges) -> _Found:
