@@ -13,7 +13,9 @@ from holdfast import Conflict, Holdfast
 from holdfast.domain.ids import TimeIds
 from holdfast.files import whose
 from holdfast.files.stamp import PLACE
+from holdfast.hub_memory import HubMemory
 from holdfast.testing import FixedClock, open_for_tests
+from holdfast.wiring import move_store
 from tests.postgres_server import ROLE, database
 
 
@@ -29,7 +31,11 @@ def _opened(url: str, home: Path, clock: FixedClock | None = None) -> Holdfast:
 
 
 def _listed(memory: Holdfast) -> set[str]:
-    return {one.content for one in memory.hub("h").list()}
+    return _texts(memory.hub("h"))
+
+
+def _texts(hub: HubMemory) -> set[str]:
+    return {one.content for one in hub.list()}
 
 
 def test_the_second_home_leaves_the_files_alone_and_says_so(url: str, tmp_path: Path) -> None:
@@ -150,3 +156,85 @@ def test_one_file_on_one_machine_needs_no_mark(tmp_path: Path) -> None:
         shutil.rmtree(hub.folder)
         hub.sync()
         assert Path(hub.memory_md).exists()
+
+
+def _moved(url: str, home: Path) -> None:
+    """A home with two memories and files, moved to the database; the old store is still there."""
+    with _opened("", home) as old:
+        hub = old.hub("h", create=True)
+        hub.sync()
+        for text in ("Tea is at four", "The office is in Bonn"):
+            hub.remember(text)
+    move_store(f"sqlite:{home / 'memory.db'}", url)
+
+
+@pytest.mark.sqlite_only("is about a home that was moved away from the embedded store")
+def test_the_old_store_does_not_take_in_what_the_new_one_wrote(url: str, tmp_path: Path) -> None:
+    home, both = tmp_path / "home", {"Tea is at four", "The office is in Bonn"}
+    _moved(url, home)
+    with _opened(url, home) as new:
+        hub = new.hub("h")
+        hub.forget(2)
+        assert hub.notes == []
+        assert "Bonn" not in Path(hub.memory_md).read_text()
+    with _opened("", home) as old:
+        hub = old.hub("h")
+        assert _texts(hub) == both
+        (note,) = hub.notes
+        assert "were last written for another store" in note
+        assert "holdfast sync --confirm" in note
+        with pytest.raises(Conflict, match="another store"):
+            hub.sync()
+        hub.sync(confirm=True)
+        assert _texts(hub) == both
+        assert "Bonn" in Path(hub.memory_md).read_text()
+    # And the other way: the new one asks from then on, though the old one wrote nothing since.
+    with _opened(url, home) as new:
+        hub = new.hub("h")
+        assert _texts(hub) == {"Tea is at four"}
+        assert any("were last written for another store" in note for note in hub.notes)
+
+
+@pytest.mark.sqlite_only("is about a home that was moved away from the embedded store")
+def test_the_new_store_asks_where_the_old_one_went_on(url: str, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    _moved(url, home)
+    with _opened("", home) as old:
+        old.hub("h").forget(2)
+    with _opened(url, home) as new:
+        hub = new.hub("h")
+        assert _texts(hub) == {"Tea is at four", "The office is in Bonn"}
+        (note,) = hub.notes
+        assert "were last written for another store" in note
+
+
+@pytest.mark.sqlite_only("is about a home that was moved away from the embedded store")
+def test_a_journal_of_the_new_store_is_not_taken_in_by_the_old_one(
+    url: str, tmp_path: Path
+) -> None:
+    home = tmp_path / "home"
+    _moved(url, home)
+    with _opened(url, home) as new:
+        new.hub("h").journal_add("Slept well")
+    with _opened("", home) as old:
+        hub = old.hub("h")
+        (note,) = hub.journal().notes
+        assert _texts(hub) == {"Tea is at four", "The office is in Bonn"}
+        assert "were last written for another store" in note
+
+
+@pytest.mark.sqlite_only("is about a home that is moved back to the embedded store")
+def test_a_store_that_was_moved_back_goes_on_with_the_files(url: str, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    _moved(url, home)
+    with _opened(url, home) as new:
+        new.hub("h").forget(2)
+    (home / "memory.db").unlink()
+    move_store(url, f"sqlite:{home / 'memory.db'}")
+    with _opened("", home) as old:
+        hub = old.hub("h")
+        hub.remember("Lunch is at one")
+        assert hub.notes == []
+        assert "Lunch is at one" in Path(hub.memory_md).read_text()
+    with _opened(url, home) as new:
+        assert _listed(new) == {"Tea is at four"}

@@ -58,6 +58,10 @@ def _move(call: Call, args: Namespace) -> None:
         call.out.note("It is used from now on: store.url is set.")
     else:
         call.out.note(f"To use it: holdfast config set store.url {from_anywhere(shown)}")
+        call.out.note(
+            "MEMORY.md and journals go with one store: whichever writes first from now on. The"
+            " other leaves them alone until `holdfast sync --confirm`."
+        )
 
 
 COMMANDS = (
