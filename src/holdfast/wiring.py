@@ -158,12 +158,7 @@ def move_store(source: str, target: str, *, told: Told | None = None) -> Moved:
     if from_anywhere(source) == from_anywhere(target):
         raise InvalidSetting("A store cannot be moved into itself.", hint="Name another target.")
     clock = SystemClock()
-    if source.startswith("sqlite:"):
-        from holdfast.store.sqlite import open_store as open_sqlite
-
-        old = open_sqlite(source, read_only=True)
-    else:
-        old = open_store(source)
+    old = _open_source(source)
     try:
         new = open_store(target)
         try:
@@ -172,6 +167,40 @@ def move_store(source: str, target: str, *, told: Told | None = None) -> Moved:
             new.close()
     finally:
         old.close()
+
+
+def bring_attachments(source: str, home: str, settings: Settings) -> tuple[int, int]:
+    """Copies the files of the memories in a store into this home, from the home that its file is
+    in; how many there are here now, and how many are not. Before a move, so that one that is broken
+    off is begun again with them."""
+    from holdfast.files.atomic import hub_folder
+    from holdfast.files.attachment_archive import bring
+    from holdfast.files.attachments import Attachments
+
+    path = source.removeprefix("sqlite:")
+    other = home if path == source else os.path.dirname(os.path.abspath(path))
+    old = _open_source(source)
+    there, missing = 0, 0
+    try:
+        core = build(home, settings, store=old)
+        with old.read() as reader:
+            hubs = reader.hubs()
+        for hub in hubs:
+            place = Attachments(core, hub.id, hub_folder(home, hub.name))
+            found = bring(place, Attachments(core, hub.id, hub_folder(other, hub.name)))
+            there, missing = there + found[0], missing + found[1]
+    finally:
+        old.close()
+    return there, missing
+
+
+def _open_source(source: str) -> Store:
+    """A store that is only read, where it can be opened so."""
+    if source.startswith("sqlite:"):
+        from holdfast.store.sqlite import open_store as open_sqlite
+
+        return open_sqlite(source, read_only=True)
+    return open_store(source)
 
 
 def _open_postgres(url: str, read_url: str) -> Store:

@@ -249,15 +249,45 @@ def put_back(places: Iterable[Attachments], staged: Staged) -> tuple[int, int]:
 
 def _is_good(place: Attachments, digest: str) -> bool:
     """Whether the file is there as it should be; one with other bytes makes room."""
-    try:
-        with place.open(digest) as file:
-            if _hashed(file) == digest:
-                return True
-    except NotFound:
-        return False
+    if _is_same(place, digest):
+        return True
     path = place.path(digest)
-    with told(path):
+    with told(path), suppress(FileNotFoundError):
         os.unlink(path)
+    return False
+
+
+def _is_same(place: Attachments, digest: str) -> bool:
+    with suppress(NotFound), place.open(digest) as file:
+        return _hashed(file) == digest
+    return False
+
+
+def bring(place: Attachments, source: Attachments) -> tuple[int, int]:
+    """Copies the files of a hub from another home, which is only read; how many there are now, and
+    how many are missing. One that is there already is not copied again."""
+    digests = {one.hash for one in place.held()}
+    there = sum(
+        _is_same(place, digest) or _copy_in(place, source, digest) for digest in sorted(digests)
+    )
+    return there, len(digests) - there
+
+
+def _copy_in(place: Attachments, source: Attachments, digest: str) -> bool:
+    """Whether the source has it; other bytes under its name are left there."""
+    with suppress(NotFound), source.open(digest) as file:
+        path = place.beside(f"{os.getpid()}-{os.urandom(8).hex()}")
+        with ExitStack() as stack, told(path):
+            stack.callback(_gone, path)
+            with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE_MODE), "wb") as copy:
+                same = _hashed(file, copy) == digest
+                copy.flush()
+                os.fsync(copy.fileno())
+                size = copy.tell()
+            if same and not _is_good(place, digest):
+                with place.placing(Received(path, digest, size, b"")):
+                    pass
+            return same
     return False
 
 

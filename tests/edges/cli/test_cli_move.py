@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 
 import pytest
 
+from holdfast.testing import open_for_tests
 from tests.edges.cli.cli_calls import Run
 
 
@@ -79,3 +81,35 @@ def test_a_source_that_is_not_there_is_not_made(run: Run, home: Path, tmp_path: 
     assert told.code != 0
     assert "There is no store at" in told.err
     assert not missing.exists()
+
+
+def _with_a_file(other: Path) -> Path:
+    """Another home with a memory that was made from a file; where its bytes are."""
+    with open_for_tests(other) as memory:
+        hub = memory.hub("h", create=True)
+        made = hub.remember_file(io.BytesIO(b"Tea is at four in the kitchen.\n"), name="tea.txt")
+        return Path(hub.attachments.kept(made.memory).path)
+
+
+@pytest.mark.sqlite_only("says by itself which stores it is about")
+def test_files_of_another_home_come_along(run: Run, home: Path, tmp_path: Path) -> None:
+    other, target = tmp_path / "other", f"sqlite:{tmp_path / 'new.db'}"
+    kept = _with_a_file(other)
+    bytes_there = kept.read_bytes()
+    told = run("move", "--from", f"sqlite:{other / 'memory.db'}", "--to", target, "--switch")
+    assert told.code == 0, told.err
+    assert "1 file of memories: here, and compared" in told.err
+    here = home / kept.relative_to(other)
+    assert here.read_bytes() == bytes_there == kept.read_bytes()
+    assert not here.samefile(kept)
+    assert "missing" not in run("doctor").out
+
+
+@pytest.mark.sqlite_only("says by itself which stores it is about")
+def test_files_that_cannot_be_brought_are_counted(run: Run, home: Path, tmp_path: Path) -> None:
+    other, target = tmp_path / "other", f"sqlite:{tmp_path / 'new.db'}"
+    kept = _with_a_file(other)
+    kept.write_text("something else")
+    told = run("move", "--from", f"sqlite:{other / 'memory.db'}", "--to", target)
+    assert "1 file of memories: not brought" in told.err
+    assert not (home / kept.relative_to(other)).exists()

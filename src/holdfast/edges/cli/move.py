@@ -21,7 +21,13 @@ def _options(parser: Parser) -> None:
 
 
 def _move(call: Call, args: Namespace) -> None:
-    from holdfast.wiring import from_anywhere, move_store, store_url, without_password
+    from holdfast.wiring import (
+        bring_attachments,
+        from_anywhere,
+        move_store,
+        store_url,
+        without_password,
+    )
 
     if not args.to:
         raise InvalidInput("Say where to.", hint="holdfast move --to postgresql://HOST/NAME")
@@ -31,6 +37,8 @@ def _move(call: Call, args: Namespace) -> None:
             hint="Put the password into PGPASSWORD or ~/.pgpass, and leave it out of the URL.",
         )
     source = args.source or store_url(call.home, call.settings)
+    # None where the files are in this home already.
+    brought = bring_attachments(source, call.home, call.settings) if args.source else None
     with call.out.progress("move") as step:
         moved = move_store(source, args.to, told=lambda _, done, total: step(done, total))
     if args.switch:
@@ -45,7 +53,10 @@ def _move(call: Call, args: Namespace) -> None:
     ]
     if call.out.json:
         tables = [dict(zip(("hub", "table", "rows", "hash"), row, strict=True)) for row in rows]
-        call.out.value({"result": "moved", "to": shown, "tables": tables, "verified": True})
+        value = {"result": "moved", "to": shown, "tables": tables, "verified": True}
+        if brought:
+            value |= dict(zip(("files", "files_missing"), brought, strict=True))
+        call.out.value(value)
         return
     if rows:
         call.out.table(("hub", "table", "rows", "hash on both sides"), rows)
@@ -54,13 +65,27 @@ def _move(call: Call, args: Namespace) -> None:
         f" to {shown}; both sides were compared and are equal."
         f" {without_password(source)} is as it was."
     )
+    if brought:
+        _tell_of_files(call, *brought)
     if args.switch:
         call.out.note("It is used from now on: store.url is set.")
     else:
         call.out.note(f"To use it: holdfast config set store.url {from_anywhere(shown)}")
+        if source.startswith("sqlite:") != args.to.startswith("sqlite:"):
+            call.out.note(
+                "MEMORY.md and journals go with one store: whichever writes first from now on. The"
+                " other leaves them alone until `holdfast sync --confirm`."
+            )
+
+
+def _tell_of_files(call: Call, there: int, missing: int) -> None:
+    if there:
+        call.out.note(f"{counted(there, 'file')} of memories: here, and compared.")
+    if missing:
         call.out.note(
-            "MEMORY.md and journals go with one store: whichever writes first from now on. The"
-            " other leaves them alone until `holdfast sync --confirm`."
+            f"{counted(missing, 'file')} of memories: not brought, as the source's folder does not"
+            " have them. Copy `hubs/*/attachments` from the home that does into"
+            f" {call.home}; `holdfast doctor` says what is still missing."
         )
 
 
@@ -72,7 +97,9 @@ COMMANDS = (
         _options,
         _move,
         "History, log, keys, jobs and vectors are moved too; files in the home folder stay where\n"
-        "they are. The old store is only read. A move that was broken off goes on when it is\n"
-        "started again. In a pipe, a line per table: hub, table, rows, hash on both sides.",
+        "they are. With --from the memory.db of another home, files that memories were made from\n"
+        "are copied into this one. The old store is only read. A move that was broken off goes\n"
+        "on when it is started again. In a pipe, a line per table: hub, table, rows, hash on both\n"
+        "sides.",
     ),
 )
