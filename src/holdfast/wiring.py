@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from holdfast.domain.clock import Clock, SystemClock
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 DATABASE = "memory.db"
 STORES_GROUP = "holdfast.stores"
+# A copy that is being made is written all the time; one this old was left by a process that died.
+_ABANDONED_S = 3600.0
 
 
 def home_folder(home: str | os.PathLike[str] | None = None) -> str:
@@ -319,6 +322,7 @@ def copy_to_file(store: Store, path: str, progress: Progress | None = None) -> N
     from holdfast.store.sqlite.files import refuse_place, remove
 
     refuse_place(path)
+    _clear_left(f"{path}.filling-", older_than_s=_ABANDONED_S)
     partial = f"{path}.filling-{os.getpid()}"
     clock = SystemClock()
     try:
@@ -336,6 +340,16 @@ def restore_into(store: Store, home: str, backup: str, progress: Progress | None
     """Makes a store that is no file what the backup holds, and returns where the copy of what was
     there before is ('' where nothing was). Others see hubs come back one after the other; broken
     off, it is begun again with the same backup."""
+    from holdfast.files.atomic import locked
+
+    with locked(os.path.join(home, "restore")):
+        # Whoever left one died in the middle: nobody else is at it now.
+        _clear_left(os.path.join(home, f"{DATABASE}.restoring-"))
+        _clear_left(os.path.join(home, f"{DATABASE}.before-restore"), ".filling-")
+        return _restore_into(store, home, backup, progress)
+
+
+def _restore_into(store: Store, home: str, backup: str, progress: Progress | None) -> str:
     from holdfast.engine.move import empty, move
     from holdfast.store.sqlite import open_store as open_sqlite
     from holdfast.store.sqlite.files import copy_in, free_name, remove
@@ -360,6 +374,19 @@ def restore_into(store: Store, home: str, backup: str, progress: Progress | None
     finally:
         remove(staged)
     return kept
+
+
+def _clear_left(start: str, then: str = "", *, older_than_s: float = 0.0) -> None:
+    """Removes copies that a process left which died before they were done."""
+    import time
+
+    folder, name = os.path.split(os.path.abspath(start))
+    with suppress(FileNotFoundError), os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.startswith(name) and then in entry.name:
+                with suppress(FileNotFoundError):
+                    if time.time() - entry.stat().st_mtime >= older_than_s:
+                        os.unlink(entry.path)
 
 
 def _rows(progress: Progress | None) -> Told | None:

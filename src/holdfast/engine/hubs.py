@@ -11,7 +11,7 @@ from holdfast.errors import AlreadyExists, NotFound
 from holdfast.text.normalise import HUB_NAME_CHARS_MAX, clean_hub_name
 
 if TYPE_CHECKING:
-    from holdfast.store.base import Writer
+    from holdfast.store.base import Reader, Writer
 
 # Enough that two names of one wish do not meet; they are seen only on the machine itself.
 _MARK_CHARS = 6
@@ -70,8 +70,14 @@ def find_hub(core: Core, name: str, *, create: bool = False) -> Hub:
     name = clean_hub_name(name)
     with core.store.read() as reader:
         hub = reader.hub(name)
+        moving = hub is not None and hub.state != "active" and is_being_moved(reader, hub)
     if hub is not None and hub.state == "active":
         return hub
+    if moving:
+        raise NotFound(
+            f"The hub `{name}` is still being moved or restored, or that was broken off.",
+            hint="Wait for it, or run the same `holdfast restore-backup` or `holdfast move` again.",
+        )
     if hub is not None:
         raise NotFound(
             f"The hub `{name}` is still being imported, or an import was broken off.",
@@ -84,6 +90,14 @@ def find_hub(core: Core, name: str, *, create: bool = False) -> Hub:
             # Another process was faster.
             return find_hub(core, name)
     raise NotFound(f"There is no hub `{name}`.", hint=f"Make it: `holdfast hub create {name}`.")
+
+
+def is_being_moved(reader: Reader, hub: Hub) -> bool:
+    """Whether a hub that is not whole yet comes from another store, not from an export."""
+    from holdfast.domain.record import NO_HUB
+    from holdfast.engine.digest import MOVE
+
+    return reader.record(NO_HUB, MOVE, hub.id) is not None
 
 
 def list_hubs(core: Core) -> list[Hub]:

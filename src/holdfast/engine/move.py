@@ -32,6 +32,8 @@ from holdfast.store.values import IndexEntry, VectorRow
 from holdfast.text.searchable import searchable
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from holdfast.domain.memory import Memory
     from holdfast.store.base import Reader, Store, Writer
 
@@ -99,14 +101,11 @@ def _begin(target: Store, hubs: list[Hub], clock: Clock, run: str) -> None:
     """Refuses a target that has something of its own, and one that another move is filling."""
     with target.write() as writer:
         other = writer.record(NO_HUB, MOVE, _RUN)
-        now = clock.now()
-        if other is not None and other.body["run"] != run:
-            pulse = from_text(other.body["pulse"])
-            if abs((now - pulse).total_seconds()) < _PULSE_S:
-                raise Conflict(
-                    "Another move into this store is running.",
-                    hint=f"If it was broken off, wait {_PULSE_S} seconds and start it again.",
-                )
+        if other is not None and other.body["run"] != run and is_running(writer, clock.now()):
+            raise Conflict(
+                "Another move into this store is running.",
+                hint=f"If it was broken off, wait {_PULSE_S} seconds and start it again.",
+            )
         begun = {one.id for one in writer.scan_records(NO_HUB) if one.kind == MOVE}
         there = [hub for hub in writer.hubs() if hub.id not in begun]
         if there:
@@ -120,6 +119,12 @@ def _begin(target: Store, hubs: list[Hub], clock: Clock, run: str) -> None:
             writer.drop_hub(gone.id)
             writer.drop_record(NO_HUB, MOVE, gone.id)
         _beat(writer, clock, run)
+
+
+def is_running(reader: Reader, now: datetime) -> bool:
+    """Whether a move into this store did something not long ago."""
+    run = reader.record(NO_HUB, MOVE, _RUN)
+    return run is not None and abs((now - from_text(run.body["pulse"])).total_seconds()) < _PULSE_S
 
 
 def _beat(writer: Writer, clock: Clock, run: str) -> None:

@@ -13,6 +13,8 @@ from holdfast.domain.query import EVERYTHING, Filter
 from holdfast.engine import belongings
 from holdfast.engine.core import Core
 from holdfast.engine.embedding import embed_missing, unembedded
+from holdfast.engine.hubs import is_being_moved
+from holdfast.engine.move import is_running
 from holdfast.engine.recorder import reindex
 from holdfast.engine.transfer import seems_running
 from holdfast.errors import EmbedderError, StoreDamaged
@@ -109,18 +111,23 @@ def _all_of(reader: Reader, hub_id: str) -> Iterator[Memory]:
 
 
 _IMPORT = "an import into hub "
+# Whoever started it has everything still, so it is run again; mending only makes room.
+_MOVE = "a move or restore into hub "
 
 
 def _is_import(problem: Problem) -> bool:
-    return problem.what.startswith(_IMPORT)
+    return problem.what.startswith((_IMPORT, _MOVE))
 
 
 def _broken_imports(core: Core) -> list[Problem]:
     with core.store.read() as reader:
         hubs = [hub for hub in reader.hubs() if hub.state == "importing"]
+        moved = {hub.id for hub in hubs if is_being_moved(reader, hub)}
     return [
         Problem(
-            f"{_IMPORT}{hub.name} is still running, or was broken off a few minutes ago"
+            f"{_MOVE}{hub.name} is still running, or was broken off; run it again"
+            if hub.id in moved
+            else f"{_IMPORT}{hub.name} is still running, or was broken off a few minutes ago"
             if seems_running(core, hub)
             else f"{_IMPORT}{hub.name} was broken off",
             True,
@@ -138,7 +145,9 @@ def _drop_broken_imports(core: Core) -> int:
         gone = [
             hub
             for hub in writer.hubs()
-            if hub.state == "importing" and not seems_running(core, hub)
+            if hub.state == "importing"
+            and not seems_running(core, hub)
+            and not (is_being_moved(writer, hub) and is_running(writer, core.now()))
         ]
         for hub in gone:
             writer.drop_hub(hub.id)

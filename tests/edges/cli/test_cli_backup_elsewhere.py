@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 import holdfast
+from holdfast.engine.move import _Mover
+from holdfast.store.sqlite import SqliteStore
 from tests.edges.cli.cli_calls import Run
 from tests.postgres_server import ROLE, database
 
@@ -81,3 +83,43 @@ def test_the_doctor_says_which_server_it_is_and_how_large_the_store(on_server: R
     size = re.fullmatch(r"database ([\d,]+) bytes", facts["size"])
     assert size is not None and int(size[1].replace(",", "")) > 100_000
     assert on_server("doctor", "--json").json["facts"]["bytes"]["database"] > 100_000
+
+
+def test_a_restore_that_was_killed_is_run_again(
+    on_server: Run, tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = on_server("export", "-").out
+    backup = str(tmp_path / "monday.db")
+    on_server("backup", backup)
+
+    copy = _Mover._copy
+
+    def killed(mover: _Mover) -> None:
+        if not isinstance(mover.target, SqliteStore):
+            raise _Killed
+        copy(mover)
+
+    with monkeypatch.context() as broken:
+        broken.setattr(_Mover, "_copy", killed)
+        # A process that is killed takes nothing away.
+        broken.setattr("holdfast.store.sqlite.files.remove", lambda _: None)
+        with pytest.raises(_Killed):
+            on_server("restore-backup", backup, "--yes")
+    assert [name for name in os.listdir(home) if "restoring" in name]
+    (home / "memory.db.before-restore.filling-1").write_text("half a copy")
+    told = on_server("list")
+    assert told.code == 3
+    assert "`holdfast restore-backup`" in told.err and "again" in told.err
+    assert "doctor --fix" not in told.err
+    assert "a move or restore into hub default" in on_server("doctor").out
+    # One that may be running is not taken away.
+    on_server("doctor", "--fix")
+    assert "again" in on_server("list").err
+    assert on_server("restore-backup", backup, "--yes").code == 0
+    assert on_server("export", "-").out == before
+    left = [name for name in os.listdir(home) if "restoring" in name or "filling" in name]
+    assert left == []
+
+
+class _Killed(BaseException):
+    """What a signal would do, as far as a test can."""
