@@ -5,13 +5,16 @@ from __future__ import annotations
 
 import re
 
-from holdfast.store.postgres.schema import EMBEDDINGS, MIGRATIONS
+from holdfast.store.postgres.schema import EMBEDDINGS, MIGRATIONS, VIEWS
 
 # Tables that every node has whole, and what is counted for the list of hubs.
 WHOLE = {"hubs", "models", "migrations", "migration_steps"}
 OF_HUBS = {table.name for migration in MIGRATIONS for table in migration.tables}
 # Made only where pgvector is.
 _SOMETIMES = {EMBEDDINGS.name}
+# What is read of tables that are only searched is read through these.
+_VIEWS = {view.name for view in VIEWS}
+_THROUGH_VIEWS = {view.table: view.name for view in VIEWS}
 
 _FORBIDDEN = re.compile(
     r"\b(MERGE|TRIGGER|SKIP LOCKED|FOR (NO KEY )?UPDATE|FOR (KEY )?SHARE|TRUNCATE"
@@ -50,8 +53,13 @@ def faults(statement: str) -> list[str]:
         return out
     for found in _TABLE.finditer(text):
         table, alias = found["table"], found["alias"] or found["table"]
-        if table not in OF_HUBS | _SOMETIMES:
+        if table not in OF_HUBS | _SOMETIMES | _VIEWS:
             continue
+        read = found["verb"] == "JOIN" or (
+            found["verb"] == "FROM" and not text[: found.start()].endswith("DELETE ")
+        )
+        if read and table in _THROUGH_VIEWS:
+            out.append(f"it reads {table} and not {_THROUGH_VIEWS[table]}")
         if found["verb"] == "INTO":
             columns = text[found.end() :].partition("(")[2]
             if not columns.startswith("hub_id"):

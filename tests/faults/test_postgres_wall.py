@@ -3,13 +3,16 @@ and no more, and what somebody else puts into the database is not run by us."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from holdfast.errors import ServerUnreachable
+from holdfast.domain.record import Record
+from holdfast.domain.turn import Turn
+from holdfast.errors import ServerUnreachable, StoreReadOnly
 from holdfast.library import open as open_memory
 from tests.postgres_server import ROLE, database, databases, needs
 
@@ -17,10 +20,12 @@ psycopg = pytest.importorskip("psycopg")
 pytest.register_assert_rewrite("holdfast.testing.conformance")
 
 from holdfast.store.postgres import PostgresStore  # noqa: E402 - needs the extra `postgres`
-from holdfast.store.postgres.init import initialise  # noqa: E402
+from holdfast.store.postgres.init import initialise, migrate  # noqa: E402
+from holdfast.store.postgres.schema import MIGRATIONS  # noqa: E402
 from holdfast.store.postgres.session import LISTENERS  # noqa: E402
 from holdfast.testing.conformance.base import (  # noqa: E402 - its assertions are rewritten
     HUB,
+    at,
     make_hub,
     make_memory,
     put,
@@ -37,9 +42,15 @@ _WITHOUT = {
     "migrations": "steps of the schema",
     "migration_steps": "steps of the schema",
     "hub_counts": "the list of hubs is made of it",
-    "words": "terms that carry the hub; a policy would keep the index from being used",
+    "words": "a policy would keep the index from being used; programs read a view",
     "substrings": "the same",
     "turn_words": "the same",
+}
+# The views that programs read these tables through, and what they may read of the tables.
+_KEYS = {
+    "words": ["hub_id", "passage", "memory"],
+    "substrings": ["hub_id", "memory"],
+    "turn_words": ["hub_id", "place"],
 }
 
 
@@ -70,7 +81,8 @@ def test_nothing_in_the_schema_runs_with_the_rights_of_its_maker(url: str) -> No
     made = "SELECT proname FROM pg_proc WHERE pronamespace = 'holdfast'::regnamespace"
     assert _rows(url, made) == []
     views = "SELECT relname FROM pg_class WHERE relnamespace = 'holdfast'::regnamespace"
-    assert _rows(url, f"{views} AND relkind IN ('v', 'm', 'f')") == []
+    found = _rows(url, f"{views} AND relkind IN ('v', 'm', 'f')")
+    assert {name for (name,) in found} == {f"named_{table}" for table in _KEYS}
 
 
 def test_the_role_of_programs_has_the_rights_it_needs_and_no_more(url: str) -> None:
@@ -87,8 +99,10 @@ def test_the_role_of_programs_has_the_rights_it_needs_and_no_more(url: str) -> N
         assert not passed_on, name
         assert not everybody, name
         allowed = {"MAINTAIN"} if part else {"USAGE"} if kind == "S" else rows
-        if name in ("migrations", "migration_steps"):
+        if name in ("migrations", "migration_steps") or kind == "v":
             allowed = {"SELECT", "MAINTAIN"}
+        if name in _KEYS:
+            allowed = rows - {"SELECT"}
         assert right in allowed, (name, right)
     rights = "has_schema_privilege(%s, 'holdfast', %s)"
     with psycopg.connect(url) as connection:
@@ -97,6 +111,115 @@ def test_the_role_of_programs_has_the_rights_it_needs_and_no_more(url: str) -> N
             assert found == (has,)
         everybody = connection.execute(f"SELECT {rights}", ("public", "USAGE")).fetchone()
         assert everybody == (False,)
+
+
+def _filled(url: str) -> None:
+    """Two hubs with memories, turns and work that is due."""
+    store = PostgresStore(url)
+    for hub_id in (HUB, "hub_b"):
+        with store.write() as writer:
+            writer.add_hub(make_hub(hub_id))
+            put(writer, make_memory(1, hub_id=hub_id))
+            writer.add_turn(Turn("turn_1", hub_id, "user", "a turn of words", at(1)))
+            writer.put_record(Record(hub_id, "job", "job_1", at(1), {}, due=at(1)))
+    store.close()
+
+
+@pytest.fixture
+def programs(url: str) -> str:
+    """The URL of programs, for a store with two hubs."""
+    _filled(url)
+    return databases().url(str(psycopg.conninfo.conninfo_to_dict(url)["dbname"]), ROLE)
+
+
+@pytest.mark.parametrize("table", list(_KEYS))
+def test_words_of_hubs_that_are_not_named_are_not_read(programs: str, table: str) -> None:
+    refused = psycopg.errors.InsufficientPrivilege
+    what = "grams" if table == "substrings" else "words"
+    with psycopg.connect(programs, autocommit=True) as connection:
+        for statement in (
+            f"SELECT * FROM holdfast.{table}",
+            f"SELECT {what} FROM holdfast.{table} WHERE hub_id = 1",
+            f"DELETE FROM holdfast.{table} WHERE hub_id = 1 RETURNING {what}",
+            f"UPDATE holdfast.{table} SET {what} = {what} WHERE hub_id = 1",
+            f"COPY holdfast.{table} TO STDOUT",
+            f"DELETE FROM holdfast.named_{table}",
+        ):
+            with pytest.raises(refused):
+                connection.execute(statement)
+        every = f"SELECT DISTINCT hub_id FROM holdfast.named_{table}"
+        assert connection.execute(every).fetchall() == []
+        numbers = connection.execute("SELECT hub_id FROM holdfast.hubs").fetchall()
+        assert len(numbers) == 2
+        for (number,) in numbers:
+            connection.execute(f"SET holdfast.hubs = '0,{number}'")
+            assert connection.execute(every).fetchall() == [(number,)]
+
+
+# Rows of a table that is only searched, and what is looked for among them.
+_MANY = {
+    "words": ("1, n, n, 1, array_to_tsvector(ARRAY['w' || n])", "words @@ 'w7'"),
+    "substrings": ("1, n, ARRAY[n]", "grams @> '{7}'"),
+    "turn_words": ("1, n, array_to_tsvector(ARRAY['w' || n])", "words @@ 'w7'"),
+}
+
+
+@pytest.mark.parametrize("table", list(_KEYS))
+def test_a_view_is_searched_by_the_index_of_its_table_in_one_part(
+    url: str, programs: str, table: str
+) -> None:
+    made, asked = _MANY[table]
+    databases().execute(
+        f"INSERT INTO holdfast.{table} SELECT {made} FROM generate_series(1001, 6000) AS n;"
+        f" ANALYZE holdfast.{table}",
+        str(psycopg.conninfo.conninfo_to_dict(url)["dbname"]),
+    )
+    rows = f"SELECT 1 FROM holdfast.named_{table} WHERE hub_id = 1 AND {asked}"
+    said = "\n".join(row[0] for row in _rows(programs, f"EXPLAIN {rows}"))
+    searched = re.findall(r"Index Scan on (\w+)", said)
+    assert len(searched) == 1, said
+    assert re.fullmatch(rf"{table}_\d_(words|grams)_idx", searched[0]), said
+
+
+def test_the_read_of_what_is_due_in_all_hubs_lets_nobody_write_there(programs: str) -> None:
+    with psycopg.connect(programs, autocommit=True) as connection:
+        connection.execute("SET holdfast.due = 'all'")
+        seen = "SELECT hub_id FROM holdfast.records WHERE kind = 'job' ORDER BY hub_id"
+        both = connection.execute(seen).fetchall()
+        assert len(both) == 2
+        assert connection.execute("UPDATE holdfast.records SET body = '{}'").rowcount == 0
+        assert connection.execute("DELETE FROM holdfast.records").rowcount == 0
+        connection.execute(f"SET holdfast.hubs = '0,{both[0][0]}'")
+        deleted = connection.execute("DELETE FROM holdfast.records WHERE kind = 'job'")
+        assert deleted.rowcount == 1
+        assert connection.execute(seen).fetchall() == both[1:]
+
+
+def test_a_role_that_was_let_in_before_there_were_views_works_on_until_it_is_let_in_again() -> None:
+    made = databases()
+    made.make_role()
+    name = made.make_empty()
+    try:
+        with pytest.MonkeyPatch.context() as before:
+            for module in ("migrate", "roles"):
+                before.setattr(f"holdfast.store.postgres.{module}.MIGRATIONS", MIGRATIONS[:3])
+            initialise(made.url(name), partitions=1, role=ROLE)
+        with pytest.raises(StoreReadOnly, match="not of this version") as refused:
+            PostgresStore(made.url(name, ROLE))
+        assert "holdfast store init" in refused.value.hint
+        migrate(made.url(name), told=lambda what: None)
+        _filled(made.url(name, ROLE))
+        # What an older Holdfast asks.
+        everything = "SELECT count(words) FROM holdfast.words"
+        assert _rows(made.url(name, ROLE), everything) == [(2,)]
+        initialise(made.url(name), role=ROLE)
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            _rows(made.url(name, ROLE), everything)
+        store = PostgresStore(made.url(name, ROLE))
+        assert store.check() == []
+        store.close()
+    finally:
+        made.drop(name)
 
 
 def test_the_owner_of_the_tables_is_behind_the_wall_too() -> None:

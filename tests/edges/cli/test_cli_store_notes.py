@@ -58,7 +58,8 @@ def test_a_schema_is_brought_up_to_date_by_its_owner(
 
     owner, app = databases().url(name), databases().url(name, ROLE)
     with monkeypatch.context() as older:
-        older.setattr("holdfast.store.postgres.migrate.MIGRATIONS", MIGRATIONS[:2])
+        without = tuple(one._replace(later=()) for one in MIGRATIONS)
+        older.setattr("holdfast.store.postgres.migrate.MIGRATIONS", without)
         run("store", "init", "--url", owner, "--partitions", "2", "--role", ROLE)
     # Tables that count as large: who opens the store leaves them as they are.
     monkeypatch.setattr("holdfast.store.postgres.online.SMALL_BYTES", -1)

@@ -61,13 +61,13 @@ _PROMISES: tuple[tuple[str, bool, str], ...] = (
         True,
         "SELECT DISTINCT m.number, m.id FROM passages p JOIN memories m"
         " ON m.hub_id = p.hub_id AND m.number = p.memory WHERE p.hub_id = %(hub)s"
-        " AND NOT EXISTS (SELECT 1 FROM words w WHERE w.hub_id = %(hub)s"
+        " AND NOT EXISTS (SELECT 1 FROM named_words w WHERE w.hub_id = %(hub)s"
         " AND w.passage = p.passage AND w.memory = p.memory)",
     ),
     (
         "the word index has {} entries without a passage",
         True,
-        "SELECT count(*), '' FROM words w WHERE w.hub_id = %(hub)s AND NOT EXISTS"
+        "SELECT count(*), '' FROM named_words w WHERE w.hub_id = %(hub)s AND NOT EXISTS"
         " (SELECT 1 FROM passages p WHERE p.hub_id = %(hub)s AND p.passage = w.passage)"
         " HAVING count(*) > 0",
     ),
@@ -76,13 +76,13 @@ _PROMISES: tuple[tuple[str, bool, str], ...] = (
         True,
         "SELECT DISTINCT m.number, m.id FROM passages p JOIN memories m"
         " ON m.hub_id = p.hub_id AND m.number = p.memory WHERE p.hub_id = %(hub)s"
-        " AND NOT EXISTS (SELECT 1 FROM substrings s WHERE s.hub_id = %(hub)s"
+        " AND NOT EXISTS (SELECT 1 FROM named_substrings s WHERE s.hub_id = %(hub)s"
         " AND s.memory = p.memory)",
     ),
     (
         "the substring index has {} entries without a memory",
         True,
-        "SELECT count(*), '' FROM substrings s WHERE s.hub_id = %(hub)s AND NOT EXISTS"
+        "SELECT count(*), '' FROM named_substrings s WHERE s.hub_id = %(hub)s AND NOT EXISTS"
         " (SELECT 1 FROM passages p WHERE p.hub_id = %(hub)s AND p.memory = s.memory)"
         " HAVING count(*) > 0",
     ),
@@ -91,14 +91,14 @@ _PROMISES: tuple[tuple[str, bool, str], ...] = (
         True,
         "SELECT h.name, '' FROM hubs h JOIN hub_counts c ON c.hub_id = h.hub_id"
         " WHERE h.hub_id = %(hub)s AND (c.passages, c.terms) <>"
-        " (SELECT count(*), coalesce(sum(w.length), 0)::bigint FROM words w"
+        " (SELECT count(*), coalesce(sum(w.length), 0)::bigint FROM named_words w"
         " WHERE w.hub_id = %(hub)s)",
     ),
     (
         "hub {} has wrong counts of {} words",
         True,
         "SELECT h.name, count(*)::text FROM hubs h,"
-        " (SELECT split_part(l, '·', 2) AS term, count(*) AS passages FROM words w,"
+        " (SELECT split_part(l, '·', 2) AS term, count(*) AS passages FROM named_words w,"
         "  unnest(tsvector_to_array(w.words)) AS l WHERE w.hub_id = %(hub)s GROUP BY 1) AS found"
         " FULL JOIN (SELECT * FROM terms t WHERE t.hub_id = %(hub)s) AS t"
         ' ON t.term = found.term COLLATE "C"'
@@ -108,7 +108,7 @@ _PROMISES: tuple[tuple[str, bool, str], ...] = (
     (
         "the index of the conversation log has {} entries too many or too few",
         True,
-        "SELECT count(*), '' FROM turns t FULL JOIN turn_words w"
+        "SELECT count(*), '' FROM turns t FULL JOIN named_turn_words w"
         " ON w.hub_id = t.hub_id AND w.place = t.place"
         " WHERE coalesce(t.hub_id, w.hub_id) = %(hub)s AND (t.place IS NULL OR w.place IS NULL)"
         " HAVING count(*) > 0",

@@ -75,11 +75,11 @@ class CountingWriter(VectorsReader):
         """Lets the server look at the tables the hub is in. It does so by itself, but up to a
         minute later, and until then it takes a large hub for a small one and reads all of it."""
         found = self._session.value(
-            "SELECT w.tableoid::regclass::text FROM words w WHERE w.hub_id = %(hub)s LIMIT 1",
+            "SELECT p.tableoid::regclass::text FROM passages p WHERE p.hub_id = %(hub)s LIMIT 1",
             hub=hub,
         )
         if found is not None:
-            part = found.rpartition(".")[2].removeprefix("words")
+            part = found.rpartition(".")[2].removeprefix("passages")
             names = ", ".join(f"{table}{part}" for table in _ANALYSED)
             self._session.run(f"ANALYZE {names}")
 

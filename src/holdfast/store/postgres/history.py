@@ -167,7 +167,8 @@ class HistoryReader(MemoriesReader):
         found = self._session.all(
             f"SELECT {rows.TURN_COLUMNS} FROM (SELECT w.place,"
             "  (SELECT count(*) FROM unnest(%(each)s::text[]) AS q WHERE w.words @@ q::tsquery)"
-            "  AS merit FROM turn_words w WHERE w.hub_id = %(hub)s AND w.words @@ %(any)s::tsquery"
+            "  AS merit FROM named_turn_words w"
+            "  WHERE w.hub_id = %(hub)s AND w.words @@ %(any)s::tsquery"
             "  ORDER BY merit DESC, w.place DESC LIMIT %(limit)s) AS w"
             " JOIN turns t ON t.hub_id = %(hub)s AND t.place = w.place"
             f" WHERE t.hub_id = %(hub)s{self._of_hub} ORDER BY w.merit DESC, t.place DESC",

@@ -105,9 +105,11 @@ class IndexWriter(SendingWriter):
             last = found[-1][0]
 
     def _index_turn(self, hub: int, place: Any, content: str) -> None:
+        words = lexemes.marked(hub, terms_of(content))
         self._session.put(
             "INSERT INTO turn_words (hub_id, place, words)"
             " VALUES (%s, %s, array_to_tsvector(%s::text[])) ON CONFLICT (hub_id, place)"
-            " DO UPDATE SET words = excluded.words",
-            (hub, place, lexemes.marked(hub, terms_of(content))),
+            # Not `excluded.words`: the words of the table are not for everybody to read.
+            " DO UPDATE SET words = array_to_tsvector(%s::text[])",
+            (hub, place, words, words),
         )

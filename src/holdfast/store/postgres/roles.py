@@ -1,8 +1,9 @@
 """A role for the programs that use the store: it reads and writes rows, and owns nothing.
 
 Row level security holds for it (see schema.py): a transaction sees the hubs it has named and no
-others, whatever its statements say. The parts of a table are not granted, only the table itself:
-a part has no wall of its own.
+others, whatever its statements say. What is only searched it reads through views that do the same,
+and not from the tables. The parts of a table are not granted, only the table itself: a part has no
+wall of its own.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from psycopg import sql
 
 from holdfast.errors import NotFound
 from holdfast.store.postgres.online import STEPS_TABLE
-from holdfast.store.postgres.schema import EMBEDDINGS, MIGRATIONS, SCHEMA
+from holdfast.store.postgres.schema import EMBEDDINGS, MIGRATIONS, SCHEMA, VIEWS
 
 # The right to vacuum and to analyse without owning the table came with 17; a purge clears its rows
 # away with it.
@@ -47,6 +48,21 @@ def grant(connection: psycopg.Connection[Any], role: str) -> None:
             *([f"GRANT MAINTAIN ON ALL TABLES IN SCHEMA {SCHEMA}"] if maintain else []),
         ):
             connection.execute(sql.SQL("{} TO {}").format(sql.SQL(part), name))
+        _only_through_views(connection, name)
+
+
+def _only_through_views(connection: psycopg.Connection[Any], role: sql.Identifier) -> None:
+    """Takes back what roles were given before there were views; they come with the fourth
+    migration."""
+    for view in VIEWS:
+        if not _is_there(connection, f"{SCHEMA}.{view.name}"):
+            continue
+        for part in (
+            f"GRANT SELECT ON {SCHEMA}.{view.name} TO {{}}",
+            f"REVOKE SELECT ON {SCHEMA}.{view.table} FROM {{}}",
+            f"GRANT SELECT ({view.keys}) ON {SCHEMA}.{view.table} TO {{}}",
+        ):
+            connection.execute(sql.SQL(part).format(role))
 
 
 def _sometimes(connection: psycopg.Connection[Any]) -> list[str]:

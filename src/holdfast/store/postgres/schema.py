@@ -53,7 +53,7 @@ class Migration(NamedTuple):
     plain: tuple[tuple[str, str], ...] = ()
     tables: tuple[Table, ...] = ()
     before: tuple[str, ...] = ()
-    after: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()  # `{named}` is the condition of the wall
     later: tuple[Step, ...] = ()
 
     @property
@@ -121,7 +121,7 @@ _MEMORIES = f"""
 # stand for the name: it may be longer than an index entry can be.
 _AUDIENCE = "hashtextextended(CASE boundary WHEN 'private' THEN owner ELSE '' END, 0)"
 
-# A table that comes later is for the roles that use the others.
+# A table that comes later is for the roles that use the others; a view is only read.
 SAME_RIGHTS = f"""
 DO $$
 DECLARE one name;
@@ -133,6 +133,38 @@ BEGIN
         EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON {SCHEMA}.{{table}} TO %I', one);
     END LOOP;
 END $$"""
+_TO_BE_READ = SAME_RIGHTS.replace("SELECT, INSERT, UPDATE, DELETE", "SELECT")
+
+# What is due is asked of all hubs; that one read says so.
+_DUE = "current_setting('holdfast.due', true) = 'all'"
+
+
+class View(NamedTuple):
+    """A table that is only searched, as it is read: the rows of the hubs that are named. A policy
+    would keep its index from being used (docs/decisions/postgres-search.md); the conditions of a
+    plain view are joined with those of who reads it. `keys` are the columns by which rows are found
+    that are to be taken away: who may not read the table may read these."""
+
+    name: str
+    table: str
+    columns: str
+    keys: str
+
+    @property
+    def statement(self) -> str:
+        return f"CREATE VIEW {self.name} AS SELECT {self.columns} FROM {self.table} WHERE {{named}}"
+
+
+VIEWS = (
+    View(
+        "named_words",
+        "words",
+        "hub_id, passage, memory, length, words",
+        keys="hub_id, passage, memory",
+    ),
+    View("named_substrings", "substrings", "hub_id, memory, grams", keys="hub_id, memory"),
+    View("named_turn_words", "turn_words", "hub_id, place, words", keys="hub_id, place"),
+)
 
 MIGRATIONS: tuple[Migration, ...] = (
     Migration(
@@ -442,6 +474,19 @@ MIGRATIONS: tuple[Migration, ...] = (
             ),
         ),
     ),
+    Migration(
+        4,
+        "a wall for what is only searched; what is due in all hubs can be read and not written",
+        oldest=1,
+        after=(
+            "ALTER POLICY named_hubs ON records USING ({named}) WITH CHECK ({named})",
+            f"CREATE POLICY due_in_all ON records FOR SELECT USING ({_DUE})",
+            *(view.statement for view in VIEWS),
+            # Who may read the tables goes on reading them until `store init --role`: an older
+            # Holdfast does.
+            *(_TO_BE_READ.format(table=view.name) for view in VIEWS),
+        ),
+    ),
 )
 
 NEWEST = MIGRATIONS[-1].version
@@ -494,8 +539,6 @@ _NAMED += "current_setting('holdfast.hubs', true), ','))::bigint))"
 _NAMED_CITUS = (
     "hub_id = ANY (string_to_array(current_setting('holdfast.hubs', true), ',')::bigint[])"
 )
-# What is due is asked of all hubs; that one read says so.
-_DUE = "current_setting('holdfast.due', true) = 'all'"
 
 
 def statements(
@@ -509,7 +552,8 @@ def statements(
             yield f"SELECT create_reference_table('{name}')"
     for table in migration.tables:
         yield from table_statements(table, partitions=partitions, citus=citus)
-    yield from migration.after
+    named = _NAMED_CITUS if citus else _NAMED
+    yield from (statement.replace("{named}", named) for statement in migration.after)
 
 
 def table_statements(table: Table, *, partitions: int, citus: bool) -> Iterator[str]:
@@ -531,6 +575,7 @@ def table_statements(table: Table, *, partitions: int, citus: bool) -> Iterator[
 
 
 def _walled(name: str, named: str) -> Iterator[str]:
+    # Of `records`, the fourth migration makes two policies.
     seen = f"({named} OR {_DUE})" if name == "records" else named
     yield f"ALTER TABLE {name} ENABLE ROW LEVEL SECURITY"
     yield f"ALTER TABLE {name} FORCE ROW LEVEL SECURITY"

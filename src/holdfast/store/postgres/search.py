@@ -129,7 +129,7 @@ class SearchReader(HistoryReader):
         texts = [(phrase, "") for phrase in query.phrases if len(phrase) > 1]
         texts += [(phrase, "NOT ") for phrase in query.excluded]
         if not texts:
-            return f"{found} FROM words w{held_by}", values, whole
+            return f"{found} FROM named_words w{held_by}", values, whole
         conditions = []
         for at, (phrase, negation) in enumerate(texts):
             conditions.append(
@@ -138,7 +138,7 @@ class SearchReader(HistoryReader):
             )
             values[f"phrase{at}"] = f" {' '.join(phrase)} "
         return (
-            f"{found} FROM words w CROSS JOIN LATERAL ({_TEXTS}) AS b{held_by}"
+            f"{found} FROM named_words w CROSS JOIN LATERAL ({_TEXTS}) AS b{held_by}"
             f" AND {' AND '.join(conditions)}",
             values,
             whole,
@@ -156,7 +156,7 @@ class SearchReader(HistoryReader):
         held = " AND s.grams @> %(grams)s::integer[]" if grams else ""
         out: list[str] = []
         for row in self._session.scan(
-            f"SELECT {rows.MEMORY_COLUMNS} FROM substrings s"
+            f"SELECT {rows.MEMORY_COLUMNS} FROM named_substrings s"
             " JOIN memories m ON m.hub_id = s.hub_id AND m.number = s.memory"
             f" WHERE s.hub_id = %(hub)s AND m.hub_id = %(hub)s{held}{conditions}{self._seen}"
             " ORDER BY m.number DESC",
@@ -197,12 +197,13 @@ class SearchReader(HistoryReader):
         grams = lexemes.grams_asked(hub, query.needle)
         held = " AND s.grams @> %(grams)s::integer[]" if grams else ""
         parts = [
-            f"SELECT s.memory, false AS by_words FROM substrings s WHERE s.hub_id = %(hub)s{held}"
+            "SELECT s.memory, false AS by_words FROM named_substrings s"
+            f" WHERE s.hub_id = %(hub)s{held}"
         ]
         if query.terms:
             # The index knows title and body together; which of them, the passage's own terms tell.
             parts.append(
-                f"SELECT w.memory, true FROM words w CROSS JOIN LATERAL ({_TEXTS}) AS b"
+                f"SELECT w.memory, true FROM named_words w CROSS JOIN LATERAL ({_TEXTS}) AS b"
                 " WHERE w.hub_id = %(hub)s AND w.words @@ %(every)s::tsquery"
                 " AND string_to_array(b.body, ' ') @> %(terms)s::text[]"
             )

@@ -176,9 +176,11 @@ class SendingWriter(CountingWriter):
             self._unindex(hub, memories)
 
     def _unindex(self, hub: int, memories: Sequence[int]) -> None:
+        # Asked first: the role of programs may not read what it deletes, and writers of a hub take
+        # turns.
         gone = self._session.all(
-            "DELETE FROM words WHERE hub_id = %(hub)s AND memory = ANY(%(memories)s::bigint[])"
-            " RETURNING passage, length, tsvector_to_array(words)",
+            "SELECT w.passage, w.length, tsvector_to_array(w.words) FROM named_words w"
+            " WHERE w.hub_id = %(hub)s AND w.memory = ANY(%(memories)s::bigint[])",
             hub=hub,
             memories=memories,
         )
@@ -190,7 +192,7 @@ class SendingWriter(CountingWriter):
         counts.length -= sum(row[1] for row in gone)
         counts.terms.subtract(lexemes.unmarked(lexeme) for row in gone for lexeme in row[2])
         self._drop_vectors(hub, passages)
-        for table in ("substrings", "passages"):
+        for table in ("words", "substrings", "passages"):
             self._session.put(
                 f"DELETE FROM {table} WHERE hub_id = %s AND memory = ANY(%s::bigint[])",
                 (hub, memories),
