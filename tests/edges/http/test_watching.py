@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import logging
+import time
 from collections.abc import Callable
+from threading import Event
 
 import pytest
 
+from holdfast import Holdfast
 from tests.edges.http.conftest import Asking, House
 
 SECRET = "zanzibar"
@@ -78,6 +81,26 @@ def test_a_server_is_up_and_ready_while_its_store_answers(house: House, ask: Ask
     assert ask.get("/healthz").status_code == 200
     answer = ask.get("/readyz")
     assert (answer.status_code, answer.json()) == (503, {"data": {"status": "not ready"}})
+
+
+def test_a_server_whose_store_does_not_answer_says_soon_that_it_is_not_ready(
+    ask: Asking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    silent = Event()
+
+    def waits(_: Holdfast) -> list[object]:
+        # As long as a database that is down is waited for.
+        silent.wait(16)
+        return []
+
+    with monkeypatch.context() as down:
+        down.setattr(Holdfast, "hubs", waits)
+        began = time.monotonic()
+        # More than look at once: the last ones do not even begin.
+        assert [ask.get("/readyz").status_code for _ in range(3)] == [503] * 3
+        assert time.monotonic() - began < 12
+        silent.set()
+    assert ask.get("/readyz").status_code == 200
 
 
 def test_a_closed_store_is_503_with_a_time_to_come_back(house: House, ask: Asking) -> None:

@@ -10,13 +10,15 @@ import time
 import uuid
 from typing import TYPE_CHECKING, Any
 
+import anyio
+import anyio.to_thread
 from fastapi import APIRouter, Response
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.exposition import generate_latest
 from starlette.datastructures import Headers, MutableHeaders
 
 from holdfast.edges.http.answers import problem
-from holdfast.edges.http.call import Calling
+from holdfast.edges.http.call import Call, Calling
 from holdfast.errors import HoldfastError
 
 if TYPE_CHECKING:
@@ -30,6 +32,11 @@ REQUEST_ID = "X-Request-ID"
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 # A request id that a client sends is taken over where it is harmless in a log.
 _HARMLESS = re.compile(r"[A-Za-z0-9._-]{1,64}")
+# Whoever asks wants to send requests elsewhere soon; a store that is waited for for longer (see
+# `connections`) is not ready.
+_READY_WAIT_S = 1.5
+# Looks at the store that are not over yet: while it does not answer, no more threads are kept.
+_LOOKS_MAX = 2
 
 
 class Counts:
@@ -37,6 +44,7 @@ class Counts:
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
+        self.looking = anyio.CapacityLimiter(_LOOKS_MAX)
         self.requests = Counter(
             "holdfast_requests", "Requests.", ["route", "method", "status"], registry=self.registry
         )
@@ -117,14 +125,28 @@ async def health() -> dict[str, Any]:
 
 
 @router.get("/readyz", include_in_schema=False)
-def ready(call: Calling, response: Response) -> dict[str, Any]:
-    """The store answers."""
-    try:
-        call.memory.hubs()
-    except HoldfastError:
+async def ready(call: Calling, response: Response) -> dict[str, Any]:
+    """The store answers, and soon."""
+    found: list[bool] = []
+    with anyio.move_on_after(_READY_WAIT_S):
+        counts: Counts = call.request.app.state.counts
+        found.append(
+            await anyio.to_thread.run_sync(
+                _answers, call, abandon_on_cancel=True, limiter=counts.looking
+            )
+        )
+    if not any(found):
         response.status_code = 503
         return {"data": {"status": "not ready"}}
     return {"data": {"status": "ready"}}
+
+
+def _answers(call: Call) -> bool:
+    try:
+        call.memory.hubs()
+    except HoldfastError:
+        return False
+    return True
 
 
 @router.get("/metrics", include_in_schema=False)
