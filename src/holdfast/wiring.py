@@ -287,6 +287,15 @@ def without_password(url: str) -> str:
     return f"{front}{mark}{shown}{question if any(kept) else ''}{'&'.join(kept)}"
 
 
+def refuse_password(url: str) -> None:
+    """InvalidInput for a URL that is about to be written into the settings, with a password."""
+    if without_password(url) != url:
+        raise InvalidInput(
+            "The settings file must not hold a password, so this URL is not written into it.",
+            hint="Put the password into PGPASSWORD or ~/.pgpass, and leave it out of the URL.",
+        )
+
+
 def store_file(home: str, settings: Settings) -> str:
     """The file of the embedded store; '' where another store is in use."""
     url: str = settings["store.url"]

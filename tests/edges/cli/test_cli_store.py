@@ -58,6 +58,8 @@ def test_a_role_that_is_missing_is_told(run: Run, empty: str) -> None:
     )
     assert told.code == 3
     assert "CREATE ROLE" in told.err
+    told = run("store", "init", "--url", databases().url(empty), "--role", 'no"body')
+    assert 'CREATE ROLE "no""body" LOGIN' in told.err
 
 
 @pytest.mark.sqlite_only("says by itself which stores it is about")
@@ -67,8 +69,22 @@ def test_a_file_needs_no_making_ready(run: Run) -> None:
     assert "postgresql://" in told.err
 
 
-def test_a_password_is_not_shown(run: Run) -> None:
-    run("config", "set", "store.url", "postgresql://ada:hunter2@127.0.0.1:1/none")
+@pytest.mark.parametrize("name", ["store.url", "store.read_url"])
+def test_a_password_is_not_written_into_the_settings(run: Run, home: Path, name: str) -> None:
+    for url in ("postgresql://ada:hunter2@db/none", "postgresql://db/none?password=hunter2"):
+        told = run("config", "set", name, url)
+        assert told.code == 2
+        assert "PGPASSWORD" in told.err
+        assert "hunter2" not in told.out + told.err
+    assert not (home / "holdfast.toml").exists()
+    assert run("config", "set", name, "postgresql://ada@db/none").code == 0
+
+
+def test_a_password_is_not_shown(run: Run, home: Path) -> None:
+    home.mkdir(exist_ok=True)
+    # As somebody may have written it by hand.
+    url = "postgresql://ada:hunter2@127.0.0.1:1/none"
+    (home / "holdfast.toml").write_text(f'[store]\nurl = "{url}"\n')
     for words in (("config", "get", "store.url"), ("config", "list"), ("recall", "x"), ("doctor",)):
         told = run(*words)
         assert "hunter2" not in told.out + told.err, words

@@ -58,9 +58,11 @@ def _get(call: Call, args: Namespace) -> None:
 
 def _set(call: Call, args: Namespace) -> None:
     from holdfast.settings import find, save
-    from holdfast.wiring import from_anywhere, make_home
+    from holdfast.wiring import from_anywhere, make_home, refuse_password
 
     setting = find(args.name)
+    if setting.name in ("store.url", "store.read_url"):
+        refuse_password(args.value)
     if setting.name == "time_zone":
         from holdfast.edges.zone import zone_of
 

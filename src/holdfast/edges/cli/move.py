@@ -25,17 +25,15 @@ def _move(call: Call, args: Namespace) -> None:
         bring_attachments,
         from_anywhere,
         move_store,
+        refuse_password,
         store_url,
         without_password,
     )
 
     if not args.to:
         raise InvalidInput("Say where to.", hint="holdfast move --to postgresql://HOST/NAME")
-    if args.switch and without_password(args.to) != args.to:
-        raise InvalidInput(
-            "The settings file must not hold a password, so --switch cannot write this URL.",
-            hint="Put the password into PGPASSWORD or ~/.pgpass, and leave it out of the URL.",
-        )
+    if args.switch:
+        refuse_password(args.to)
     source = args.source or store_url(call.home, call.settings)
     # None where the files are in this home already.
     brought = bring_attachments(source, call.home, call.settings) if args.source else None

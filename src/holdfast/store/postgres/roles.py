@@ -25,15 +25,15 @@ _MAINTAIN_FROM = 170000
 
 def grant(connection: psycopg.Connection[Any], role: str) -> None:
     """Gives an existing role what the store needs."""
+    name = sql.Identifier(role)
     there = connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", (role,)).fetchone()
     if there is None:
         raise NotFound(
             f"There is no role `{role}` on the server.",
-            hint=f"Make it first: CREATE ROLE \"{role}\" LOGIN PASSWORD '…'",
+            hint=f"Make it first: CREATE ROLE {name.as_string(connection)} LOGIN PASSWORD '…'",
         )
     rights = "SELECT, INSERT, UPDATE, DELETE"
     maintain = connection.info.server_version >= _MAINTAIN_FROM
-    name = sql.Identifier(role)
     with connection.transaction():
         for part in (
             f"GRANT USAGE ON SCHEMA {SCHEMA}",
