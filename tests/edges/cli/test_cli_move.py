@@ -113,3 +113,14 @@ def test_files_that_cannot_be_brought_are_counted(run: Run, home: Path, tmp_path
     told = run("move", "--from", f"sqlite:{other / 'memory.db'}", "--to", target)
     assert "1 file of memories: not brought" in told.err
     assert not (home / kept.relative_to(other)).exists()
+
+
+@pytest.mark.sqlite_only("says by itself which stores it is about")
+def test_a_home_that_is_new_can_be_switched(run: Run, home: Path, tmp_path: Path) -> None:
+    other, target = tmp_path / "other", f"sqlite:{tmp_path / 'new.db'}"
+    with open_for_tests(other) as memory:
+        memory.hub("h", create=True).remember("Tea is at four")
+    assert not home.exists()
+    told = run("move", "--from", f"sqlite:{other / 'memory.db'}", "--to", target, "--switch")
+    assert told.code == 0, told.err
+    assert "Tea is at four" in run("list", "--hub", "h").out

@@ -24,6 +24,7 @@ def _move(call: Call, args: Namespace) -> None:
     from holdfast.wiring import (
         bring_attachments,
         from_anywhere,
+        make_home,
         move_store,
         refuse_password,
         store_url,
@@ -34,6 +35,7 @@ def _move(call: Call, args: Namespace) -> None:
         raise InvalidInput("Say where to.", hint="holdfast move --to postgresql://HOST/NAME")
     if args.switch:
         refuse_password(args.to)
+        make_home(call.home)
     source = args.source or store_url(call.home, call.settings)
     # None where the files are in this home already.
     brought = bring_attachments(source, call.home, call.settings) if args.source else None
