@@ -231,7 +231,8 @@ def test_what_needs_the_table_for_itself_lets_others_pass_and_tries_again(
             slowest, number = max(slowest, _use(store, number)), number + 1
     migration.end()
     # Each write met it once at most: as long as one lock is waited for, and the work itself.
-    assert slowest < 2 * online.LOCK_WAIT_MS / 1000 + 2
+    # In seconds, not in what the software takes for short: that may be what is wrong.
+    assert slowest < 2.6
     assert ask("SELECT count(mood) FROM holdfast.memories") == [(0,)]
     store.close()
 
