@@ -4,6 +4,7 @@ store that they run on (`--store`)."""
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 from contextlib import nullcontext
 from unittest import TestCase
@@ -36,6 +37,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         choices=("sqlite", "postgres", "both"),
         help="where homes have their memories; without it, what is in tests/homes/both.py",
     )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """A shell that starts the suite in its background makes it ignore SIGINT, and with it every
+    process that a test starts in order to interrupt it."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
