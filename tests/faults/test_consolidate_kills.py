@@ -54,6 +54,9 @@ with holdfast.open(home, settings={"embed.model": "none", "actor": "tester"}) as
 LONG_TERM = ("Prefers dark mode", "prefers the dark mode!", "Lives in Berlin")
 JOURNAL = ("Important: the gate is blue", "Always signs commits", "Moved to Lisbon")
 AFTER = {"Prefers dark mode", "Important: the gate is blue", "Always signs commits"}
+# Whether the lease of one that was killed keeps the next waiting. A server hears at once that a
+# process has gone; a file does not.
+WAITS = {"sqlite": True, "postgres": False}
 
 
 def opened(folder: Path, **clock: float) -> Holdfast:
@@ -97,7 +100,7 @@ def consolidations(memory: Holdfast) -> int:
     ],
 )
 def test_a_consolidation_that_is_killed_has_happened_whole_or_not_at_all(
-    home: Path, step: str, nth: int, when: str, happened: bool
+    home: Path, homes: str, step: str, nth: int, when: str, happened: bool
 ) -> None:
     words = [sys.executable, "-c", _CUT_OFF, str(home), step, str(nth), when]
     ended = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
@@ -106,8 +109,10 @@ def test_a_consolidation_that_is_killed_has_happened_whole_or_not_at_all(
         assert consolidations(memory) == int(happened)
         now = shown(memory)
         assert (now == set(LONG_TERM)) != happened
-        # The lease of the dead one holds a while; then the next goes on.
-        assert memory.hub().consolidate().skipped == "another consolidation of this hub is running"
+        said = memory.hub().consolidate().skipped
+        assert (said == "another consolidation of this hub is running") == WAITS[homes]
+        assert consolidations(memory) == int(happened or not WAITS[homes])
+    # By now no lease holds any more.
     with opened(home, minutes=30) as memory:
         memory.hub().consolidate()
         assert consolidations(memory) == 1
