@@ -16,8 +16,9 @@ from holdfast.domain.mirror import Agreed, Clash
 from holdfast.domain.query import DOWNWARDS, Filter, Order
 from holdfast.domain.record import Record
 from holdfast.domain.turn import Turn
-from holdfast.errors import DeadlineExceeded, StoreError
+from holdfast.errors import DeadlineExceeded
 from holdfast.store.inmemory.state import HubContents, IndexedPassage, State
+from holdfast.store.near import NearReader
 from holdfast.store.values import (
     Candidate,
     IndexEntry,
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from holdfast.domain.access import Viewer
 
 
-class InMemoryReader:
+class InMemoryReader(NearReader):
     """The Reader of the contract, on one state."""
 
     def __init__(
@@ -102,9 +103,6 @@ class InMemoryReader:
             for memory in self._ordered(hub_id)
             if memory.content_hash == content_hash and memory.forgotten_at is None
         ]
-
-    def expect(self, hub_id: str, memories: Sequence[Memory]) -> None:
-        """Everything is at hand already."""
 
     def memories_by_id(self, hub_id: str, memory_ids: Sequence[str]) -> dict[str, Memory]:
         memories = self._hub(hub_id).memories
@@ -211,12 +209,6 @@ class InMemoryReader:
 
     def revisions(self, hub_id: str, memory_id: str) -> list[Revision]:
         return [r for r in self._hub(hub_id).revisions if r.memory_id == memory_id]
-
-    def revisions_by_memory(
-        self, hub_id: str, memory_ids: Sequence[str]
-    ) -> dict[str, list[Revision]]:
-        found = {one: self.revisions(hub_id, one) for one in memory_ids}
-        return {one: revisions for one, revisions in found.items() if revisions}
 
     def revisions_of(self, hub_id: str, change_id: str) -> list[Revision]:
         return [r for r in self._hub(hub_id).revisions if r.change_id == change_id]
@@ -384,20 +376,6 @@ class InMemoryReader:
             if pk > after:
                 for window, vector in enumerate(passage.vectors.get(model, ())):
                     yield VectorRow(pk, window, vector)
-
-    def vector_index(self, hub_id: str, model: str) -> int:
-        return 0
-
-    def nearest(
-        self,
-        hub_id: str,
-        model: str,
-        question: Sequence[float],
-        *,
-        limit: int,
-        also: Sequence[int] = (),
-    ) -> list[VectorRow]:
-        raise StoreError("This store has no index of vectors.")
 
     def vectors_of(self, hub_id: str, model: str, memory_id: str) -> list[VectorRow]:
         seen = self._hub(hub_id).passages

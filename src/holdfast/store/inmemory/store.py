@@ -5,13 +5,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from holdfast.errors import StoreClosed, StoreError
 from holdfast.store.inmemory.reader import InMemoryReader
 from holdfast.store.inmemory.state import State
 from holdfast.store.inmemory.writer import InMemoryWriter
+from holdfast.store.near import NearStore
 from holdfast.store.values import Capability, Problem, Progress
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def open_store(url: str) -> Store:
     return InMemoryStore()
 
 
-class InMemoryStore:
+class InMemoryStore(NearStore):
     """A store in this process's memory."""
 
     capabilities = frozenset({Capability.DEADLINES, Capability.VECTORS})
@@ -72,15 +72,6 @@ class InMemoryStore:
     def keep(self, state: State) -> None:
         """Called with the state that a write leaves, before anyone sees it. A store that builds on
         this one saves it here; an error leaves everything as it was."""
-
-    @contextmanager
-    def alone(self, name: str, hub_id: str) -> Iterator[bool]:
-        # Who was killed would be taken for being at it; a lease in a record runs out by itself.
-        self._ready()
-        yield True
-
-    def skew(self) -> timedelta:
-        return timedelta()
 
     def check(self) -> list[Problem]:
         self._ready()

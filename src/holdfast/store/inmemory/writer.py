@@ -15,10 +15,11 @@ from holdfast.domain.turn import Turn
 from holdfast.errors import AlreadyExists, NotFound, StoreError
 from holdfast.store.inmemory.reader import InMemoryReader
 from holdfast.store.inmemory.state import HubContents, IndexedPassage
+from holdfast.store.near import NearWriter
 from holdfast.store.values import IndexEntry, VectorRow
 
 
-class InMemoryWriter(InMemoryReader):
+class InMemoryWriter(InMemoryReader, NearWriter):
     """The Writer of the contract, on a state that nobody else sees yet."""
 
     def _own(self, hub_id: str) -> HubContents:
@@ -145,19 +146,6 @@ class InMemoryWriter(InMemoryReader):
 
     def drop_record(self, hub_id: str, kind: str, record_id: str) -> bool:
         return self._state.records.pop((hub_id, kind, record_id), None) is not None
-
-    def swap_record(self, before: Record | None, after: Record | None) -> bool:
-        one = before or after
-        assert one is not None, "there is something to be put, or to be taken away"
-        if self.record(one.hub_id, one.kind, one.id) != before:
-            return False
-        if after is None:
-            return self.drop_record(one.hub_id, one.kind, one.id)
-        try:
-            self.put_record(after)
-        except AlreadyExists:
-            return False
-        return True
 
     def add_receipt(self, hub_id: str, receipt: Receipt) -> None:
         self._own(hub_id).receipts.append(receipt)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Filter, Order
-from holdfast.errors import StoreError
 from holdfast.store import rows as shared
 from holdfast.store.sqlite import filters, rows, search
 from holdfast.store.sqlite.part import Part
@@ -205,20 +204,6 @@ class FindingReader(Part):
             (self._pk(hub_id), model, after),
         ):
             yield VectorRow(*row)
-
-    def vector_index(self, hub_id: str, model: str) -> int:
-        return 0
-
-    def nearest(
-        self,
-        hub_id: str,
-        model: str,
-        question: Sequence[float],
-        *,
-        limit: int,
-        also: Sequence[int] = (),
-    ) -> list[VectorRow]:
-        raise StoreError("This store has no index of vectors.")
 
     def vectors_of(self, hub_id: str, model: str, memory_id: str) -> list[VectorRow]:
         found = self._all(

@@ -67,13 +67,6 @@ class HistoryReader(Part):
         )
         return [shared.revision_from_row(row) for row in found]
 
-    def revisions_by_memory(
-        self, hub_id: str, memory_ids: Sequence[str]
-    ) -> dict[str, list[Revision]]:
-        # One at a time: a statement costs next to nothing where there is no line to a server.
-        found = {one: self.revisions(hub_id, one) for one in memory_ids}
-        return {one: revisions for one, revisions in found.items() if revisions}
-
     def revisions_of(self, hub_id: str, change_id: str) -> list[Revision]:
         hub = self._pk(hub_id)
         found = self._all(

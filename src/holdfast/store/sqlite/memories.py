@@ -81,9 +81,6 @@ class MemoriesReader(Part):
             (rows.memory_from_row(row, hub_id) for row in found), key=lambda memory: memory.number
         )
 
-    def expect(self, hub_id: str, memories: Sequence[Memory]) -> None:
-        """A look into a file is not worth being asked for."""
-
     def memories_by_id(self, hub_id: str, memory_ids: Sequence[str]) -> dict[str, Memory]:
         found = self._all(
             f"SELECT {rows.MEMORY_COLUMNS} FROM json_each(?) j CROSS JOIN memories m"

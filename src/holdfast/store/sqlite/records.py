@@ -123,19 +123,6 @@ class RecordsWriter(RecordsReader):
         )
         return self._connection.changes() > 0
 
-    def swap_record(self, before: Record | None, after: Record | None) -> bool:
-        one = before or after
-        assert one is not None, "there is something to be put, or to be taken away"
-        if self.record(one.hub_id, one.kind, one.id) != before:
-            return False
-        if after is None:
-            return self.drop_record(one.hub_id, one.kind, one.id)
-        try:
-            self.put_record(after)
-        except AlreadyExists:
-            return False
-        return True
-
 
 def _from_row(row: shared.Row, hub_id: str) -> Record:
     due = None if row[5] is None else from_micros(row[5])

@@ -10,12 +10,12 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import apsw
 
 from holdfast.errors import StoreClosed, StoreError, StoreReadOnly
+from holdfast.store.near import NearStore
 from holdfast.store.sqlite.connection import (
     BUSY_WAIT_S,
     connect,
@@ -45,7 +45,7 @@ def open_store(url: str, *, read_only: bool = False) -> Store:
     return SqliteStore(url.removeprefix("sqlite:"), read_only=read_only)
 
 
-class SqliteStore:
+class SqliteStore(NearStore):
     """One SQLite file."""
 
     capabilities = frozenset(
@@ -189,15 +189,6 @@ class SqliteStore:
                 self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
             finally:
                 self._writer.set_busy_handler(patience(BUSY_WAIT_S))
-
-    @contextmanager
-    def alone(self, name: str, hub_id: str) -> Iterator[bool]:
-        # Who was killed would be taken for being at it; a lease in a record runs out by itself.
-        self._ready()
-        yield True
-
-    def skew(self) -> timedelta:
-        return timedelta()
 
     def check(self) -> list[Problem]:
         from holdfast.store.sqlite.check import problems

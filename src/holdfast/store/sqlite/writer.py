@@ -11,6 +11,7 @@ from holdfast.domain.clock import to_micros
 from holdfast.domain.turn import Turn
 from holdfast.errors import NotFound
 from holdfast.store import rows as shared
+from holdfast.store.near import NearWriter
 from holdfast.store.sqlite import rows, search
 from holdfast.store.sqlite.reader import SqliteReader
 from holdfast.store.sqlite.records import RecordsWriter
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from holdfast.store.values import IndexEntry
 
 
-class SqliteWriter(SqliteReader, RecordsWriter):
+class SqliteWriter(SqliteReader, RecordsWriter, NearWriter):
     """The Writer of the contract."""
 
     def _do(self, sql: str, values: Sequence[Any] = ()) -> None:
