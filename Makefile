@@ -14,7 +14,7 @@ ON_POSTGRES := tests/edges tests/property tests/e2e tests/docs/test_docs_example
 	$(patsubst %,tests/faults/test_%.py,filing_processes journal_kills journaler_kills \
 		mirror_processes proposing_processes purge_traces server_kills worker_kills)
 
-.PHONY: run tour test test-postgres test-llm test-patroni lint types bench-store bench-recall bench-recall-speed bench-context bench-documents bench-postgres bench-postgres-import bench-mcp bench-http bench-capture inspector constraints clean help
+.PHONY: run tour test test-postgres test-llm test-patroni lint types bench-store bench-recall bench-recall-speed bench-context bench-documents bench-postgres bench-postgres-recall bench-postgres-import bench-mcp bench-http bench-capture inspector constraints clean help
 
 help: ## what can be made
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 24
@@ -75,6 +75,9 @@ bench-documents: $(VENV)/.model ## a folder of 10,000 files after one change
 
 bench-postgres: $(VENV)/.model ## PostgreSQL beside SQLite: taking in, recall, room
 	$(BIN)/python -m bench.postgres
+
+bench-postgres-recall: $(VENV)/.model ## recall quality on PostgreSQL beside SQLite
+	$(BIN)/python -m bench.postgres_recall $(or $(FILES),$(wildcard ../shared/data/recall/*.jsonl))
 
 bench-postgres-import: $(VENV)/.ready ## an import beside a bare COPY of its rows, and SQLite
 	$(BIN)/python -m bench.postgres_import

@@ -62,7 +62,7 @@ def run(
         try:
             for name, system in systems.items():
                 one = results.setdefault(name, Results(name, [], 0, 0.0))
-                answers, indexing_s = _examine(system, store, _reporter(progress, store, name))
+                answers, indexing_s = examine(system, store, _reporter(progress, store, name))
                 results[name] = one._replace(
                     answers=one.answers + answers,
                     docs=one.docs + len(store.docs),
@@ -100,7 +100,7 @@ def _reporter(
     return lambda asked: progress(f"{store.name}: {name}", asked, len(store.questions))
 
 
-def _examine(
+def examine(
     system: System, store: Collection, report: Callable[[int], None] | None
 ) -> tuple[list[Answer], float]:
     """Fills the system as far as each question may see, and asks."""

@@ -43,6 +43,8 @@ class HoldfastSystem:
         docs: Sequence[Doc],
         embedder: Embedder | None,
         settings: Mapping[str, Any] | None = None,
+        *,
+        hub: str = "bench",
     ) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="holdfast-bench-")
         last = max((doc.time for doc in docs if doc.time), default=datetime(2026, 1, 1, tzinfo=UTC))
@@ -56,7 +58,7 @@ class HoldfastSystem:
             embedder=embedder,
             settings={**chosen, **(settings or {})},
         )
-        self._hub = self._memory.create_hub("bench")
+        self._hub = self._memory.create_hub(hub)
         self._docs_of: dict[str, list[str]] = {}
 
     def add(self, docs: Sequence[Doc]) -> None:
