@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from holdfast.files.documents import Report
     from holdfast.files.filing import Files
     from holdfast.files.kept_files import KeptFiles
-    from holdfast.files.mirror import SyncReport
+    from holdfast.files.mirror_report import SyncReport
 
 
 class HubFiles(HubLog):

@@ -16,7 +16,7 @@ from holdfast.domain.clock import SystemClock
 from holdfast.domain.ids import TimeIds
 from holdfast.domain.query import EVERYTHING
 from holdfast.files.memory_md import Item, parse
-from holdfast.files.mirror import our_memories
+from holdfast.files.ours import our_memories
 from holdfast.testing import open_for_tests
 
 EDITS = 20

@@ -20,9 +20,11 @@ from holdfast import engine
 from holdfast.domain.draft import Draft
 from holdfast.domain.query import Filter
 from holdfast.errors import Conflict
-from holdfast.files import mirror, reading
+from holdfast.files import mirror_files, reading
 from holdfast.files.memory_md import Document, Item, Verbatim, parse, render, rewritten
-from holdfast.files.mirror import Mirror, our_memories
+from holdfast.files.mirror import Mirror
+from holdfast.files.mirror_intake import Intake
+from holdfast.files.ours import our_memories
 from holdfast.testing import FixedClock
 from holdfast.text.normalise import content_hash
 from tests.property.test_mirror_properties import CONTENT
@@ -42,9 +44,9 @@ class Crash(Exception):
 @contextmanager
 def crash_at(point: str) -> Iterator[None]:
     """Ends a sync at one of its steps."""
-    take_in, write = Mirror._take_in, mirror.write_atomic
+    take_in, write = Intake.take_in, mirror_files.write_atomic
 
-    def taken(self: Mirror, *args: object) -> object:
+    def taken(self: Intake, *args: object) -> object:
         take_in(self, *args)  # type: ignore[arg-type]
         raise Crash
 
@@ -56,10 +58,10 @@ def crash_at(point: str) -> Iterator[None]:
         raise Crash
 
     patches = {
-        "taken in": (Mirror, "_take_in", taken),
-        "before the file": (mirror, "write_atomic", before),
-        "after the file": (mirror, "write_atomic", after),
-        "agreed": (Mirror, "_remember_stamp", before),
+        "taken in": (Intake, "take_in", taken),
+        "before the file": (mirror_files, "write_atomic", before),
+        "after the file": (mirror_files, "write_atomic", after),
+        "agreed": (Mirror, "_note_stamp", before),
     }
     with mock.patch.object(*patches[point]):  # type: ignore[call-overload]
         yield

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from holdfast import HoldfastError, HubMemory
 from holdfast.files import ours
-from holdfast.files.mirror import our_memories
+from holdfast.files.ours import our_memories
 from holdfast.files.stamp import token_of
 from holdfast.testing import FixedClock, open_for_tests
 

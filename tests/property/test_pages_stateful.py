@@ -35,11 +35,11 @@ class ManyFiles(BothSides):
     def turn_on_or_off(self) -> None:
         # A page made by hand that nobody has looked at yet is just a file, once it is off.
         with self.core.store.read() as reader:
-            if self.mirror._pages and set(self.texts()) - set(
+            if self.mirror.files.pages and set(self.texts()) - set(
                 agreed_texts(reader, self.hub_id) or ()
             ):
                 return
-        self.mirror._pages = not self.mirror._pages
+        self.mirror.files.pages = not self.mirror.files.pages
 
     @rule()
     def lose_all_comments(self) -> None:
@@ -58,7 +58,7 @@ class ManyFiles(BothSides):
     )
     def make_a_page(self, name: str, number: int) -> None:
         path = self.path.parent / name
-        if self.mirror._pages and not path.exists():
+        if self.mirror.files.pages and not path.exists():
             path.write_text(f"- By hand, {number}.\n")
 
     def reachable(self) -> set[str]:
@@ -69,7 +69,7 @@ class ManyFiles(BothSides):
         super().all_is_well()
         with self.core.store.read() as reader:
             assert agreed_texts(reader, self.hub_id) == self.texts()
-        assert self.mirror._pages or set(self.texts()) == {"MEMORY.md"}
+        assert self.mirror.files.pages or set(self.texts()) == {"MEMORY.md"}
         places = [block for block in self.document.blocks if isinstance(block, Page)]
         assert len(places) == len(self.texts()) - 1
         assert Path(self.path).exists()

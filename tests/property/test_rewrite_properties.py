@@ -18,9 +18,10 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 import holdfast
 from holdfast import HubMemory
 from holdfast.domain.query import Filter
-from holdfast.files import mirror, reading
+from holdfast.files import reading
 from holdfast.files.as_text import Rewritten
 from holdfast.files.memory_md import parse
+from holdfast.files.mirror_files import MirrorFiles
 from holdfast.files.pages import joined, split
 from holdfast.files.rewrite import shown
 from holdfast.testing import FixedClock
@@ -216,7 +217,7 @@ class Authors(RuleBasedStateMachine):
     @contextmanager
     def dying(self, after: int | None) -> Iterator[None]:
         """Ends the process when so many files have been written."""
-        put, left = mirror.Mirror._put, [after]
+        put, left = MirrorFiles._put, [after]
 
         def die(*args: Any) -> None:
             if left[0] == 0:
@@ -224,7 +225,7 @@ class Authors(RuleBasedStateMachine):
             left[0] = None if left[0] is None else left[0] - 1
             put(*args)
 
-        with mock.patch.object(mirror.Mirror, "_put", die):
+        with mock.patch.object(MirrorFiles, "_put", die):
             yield
 
     def contents(self) -> set[str]:

@@ -32,7 +32,9 @@ from holdfast.files.memory_md import (
     parse,
     render,
 )
-from holdfast.files.mirror import Mirror, Voice, our_memories
+from holdfast.files.mirror import Mirror
+from holdfast.files.mirror_intake import Voice
+from holdfast.files.ours import our_memories
 from holdfast.files.page_files import agreed_text, agreed_texts
 from holdfast.files.pages import joined, split, tidied
 from holdfast.files.rewrite import shown, without

@@ -7,6 +7,7 @@ Counters (shown, accessed) move without a change set, and are not to be trusted 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
@@ -16,6 +17,7 @@ from holdfast.files.stamp import Token
 
 if TYPE_CHECKING:
     from holdfast.domain.memory import Memory
+    from holdfast.engine.core import Core
     from holdfast.store.base import Reader, Store
 
 _WANTED = Filter(layers=("long_term",), states=("active", "cooling"))
@@ -62,14 +64,26 @@ def known_memories(
     return known.at(now)
 
 
+def our_memories(core: Core, reader: Reader, hub_id: str) -> list[Memory]:
+    """The memories that belong in the file, by number."""
+    now = core.now()
+    return [memory for memory in _wanted(reader, hub_id) if memory.current(now)]
+
+
 def _read(reader: Reader, hub_id: str, token: Token) -> Known:
-    out: dict[str, Memory] = {}
+    found = _wanted(reader, hub_id)
+    out = {memory.id: memory for memory in found if memory.superseded_by is None}
+    return Known(token, out, _ending(out))
+
+
+def _wanted(reader: Reader, hub_id: str) -> Iterator[Memory]:
+    """Those that may belong in the file, by number."""
     after: tuple[int, int] | None = None
     while True:
         batch = reader.memories(hub_id, _WANTED, order="number", after=after, limit=_BATCH)
-        out |= {memory.id: memory for memory in batch if memory.superseded_by is None}
+        yield from batch
         if len(batch) < _BATCH:
-            return Known(token, out, _ending(out))
+            return
         after = (batch[-1].number, batch[-1].number)
 
 

@@ -16,7 +16,8 @@ from holdfast.files.stamp import NO_STAMP, quick_stamp_of, read_stamp, token_of
 if TYPE_CHECKING:
     from holdfast.engine.core import Core
     from holdfast.files.inbox_file import InboxFile
-    from holdfast.files.mirror import Mirror, SyncReport
+    from holdfast.files.mirror import Mirror
+    from holdfast.files.mirror_report import SyncReport
 
 
 class Step:

@@ -14,7 +14,7 @@ from holdfast import HubMemory, InvalidInput
 from holdfast.files import reading
 from holdfast.files.as_text import Rewritten
 from holdfast.files.memory_md import parse
-from holdfast.files.mirror import SyncReport
+from holdfast.files.mirror_report import SyncReport
 from holdfast.library import Holdfast
 from holdfast.testing import open_for_tests
 from tests.property.test_mirror_stateful import CRASHES, Crash, crash_at

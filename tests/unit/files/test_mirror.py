@@ -13,8 +13,10 @@ import pytest
 
 from holdfast import Conflict, HubMemory, InvalidInput, engine
 from holdfast.errors import StoreError, StoreReadOnly
-from holdfast.files import atomic, mirror, reading, stamp
+from holdfast.files import atomic, mirror, mirror_files, reading, stamp
 from holdfast.files.memory_md import parse
+from holdfast.files.mirror_intake import Intake
+from holdfast.files.mirror_report import SyncReport
 from holdfast.in_step import READING, WRITING, WRITING_SLOWLY
 from holdfast.library import Holdfast
 from holdfast.testing import FixedClock, open_for_tests
@@ -102,7 +104,7 @@ def test_a_new_line_is_a_new_memory_of_its_section(hub: HubMemory, file: Path) -
     )
     assert (new.source, new.trust) == ("cli", "user")
     assert "* Born in Oslo\n  in 1980 <!-- mem_00000004 -->\n" in file.read_text()
-    assert hub.sync() == mirror.SyncReport()
+    assert hub.sync() == SyncReport()
 
 
 def test_a_missing_line_is_archived(hub: HubMemory, file: Path) -> None:
@@ -151,13 +153,13 @@ def test_the_date_of_a_section_moves_with_its_lines(hub: HubMemory, file: Path) 
 def test_an_edit_keeps_counters_that_moved_meanwhile(
     hub: HubMemory, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    take_in = mirror.Mirror._take_in
+    take_in = Intake.take_in
 
-    def and_count(self: mirror.Mirror, *args: Any) -> Any:
+    def and_count(self: Intake, *args: Any) -> Any:
         engine.edit.access(hub.core, hub.id, hub.name, [1])
         return take_in(self, *args)
 
-    monkeypatch.setattr(mirror.Mirror, "_take_in", and_count)
+    monkeypatch.setattr(Intake, "take_in", and_count)
     edit(file, "likes tea", "likes coffee")
     hub.sync()
     assert (hub.get(1).content, hub.get(1).access_count) == ("Ann likes coffee.", 1)
@@ -520,9 +522,9 @@ def test_a_save_between_the_last_look_and_the_stamp_is_seen_at_the_next_operatio
         set_agreed(*args, **kwargs)
         edit(file, "likes tea", "likes ale")
 
-    set_agreed = mirror.set_agreed
+    set_agreed = mirror_files.set_agreed
     with monkeypatch.context() as slow:
-        slow.setattr(mirror, "set_agreed", agree_and_be_overtaken)
+        slow.setattr(mirror_files, "set_agreed", agree_and_be_overtaken)
         hub.remember("Bob is tall.", category="person", layer="long_term")
     assert hub.get(1).content == "Ann likes ale."
 
@@ -562,16 +564,16 @@ def test_an_editor_that_saves_during_a_sync_is_not_written_over(
     hub: HubMemory, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tell_store(hub, 2, content="The server is Greta.")
-    take_in = mirror.Mirror._take_in
+    take_in = Intake.take_in
     saves = iter(["Ann likes coffee."])
 
-    def and_save(self: mirror.Mirror, *args: Any) -> Any:
+    def and_save(self: Intake, *args: Any) -> Any:
         taken = take_in(self, *args)
         for text in saves:
             edit(file, "Ann likes tea.", text)
         return taken
 
-    monkeypatch.setattr(mirror.Mirror, "_take_in", and_save)
+    monkeypatch.setattr(Intake, "take_in", and_save)
     hub.sync()
     assert lines(file)[:2] == ["Ann likes coffee.", "The server is Greta."]
     assert hub.get(1).content == "Ann likes coffee."
@@ -687,7 +689,7 @@ def test_files_of_another_hub_of_that_name_are_not_taken_in_unasked(
     with pytest.raises(Conflict, match="another hub"):
         hub.sync()
     hub.sync(confirm=True)
-    assert hub.sync() == mirror.SyncReport()
+    assert hub.sync() == SyncReport()
 
 
 def test_a_link_that_leads_out_of_the_folder_is_not_read(

@@ -13,8 +13,9 @@ from unittest import mock
 import pytest
 
 from holdfast import HubMemory, engine
-from holdfast.files import mirror, reading
-from holdfast.files.mirror import SyncReport
+from holdfast.files import reading
+from holdfast.files.mirror_files import MirrorFiles
+from holdfast.files.mirror_report import SyncReport
 from holdfast.library import Holdfast
 from holdfast.testing import CountedIds, FixedClock, open_for_tests
 
@@ -247,16 +248,16 @@ class Crash(Exception):
 def dying_after(writes: int) -> Iterator[None]:
     """Ends the process when so many files have been written."""
     left = writes
-    put = mirror.Mirror._put
+    put = MirrorFiles._put
 
-    def die(self: mirror.Mirror, name: str, text: str | None, *read: Any) -> None:
+    def die(self: MirrorFiles, name: str, text: str | None, *read: Any) -> None:
         nonlocal left
         if left == 0:
             raise Crash
         left -= 1
         put(self, name, text, *read)
 
-    with mock.patch.object(mirror.Mirror, "_put", die):
+    with mock.patch.object(MirrorFiles, "_put", die):
         yield
 
 

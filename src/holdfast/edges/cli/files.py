@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from holdfast.domain.mirror import Clash
     from holdfast.edges.cli.call import Call
     from holdfast.engine.compact import Merged
-    from holdfast.files.mirror import SyncReport
+    from holdfast.files.mirror_report import SyncReport
     from holdfast.hub_memory import HubMemory
 
 
