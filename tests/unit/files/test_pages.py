@@ -240,6 +240,16 @@ def test_turning_pages_on_and_off_again_loses_nothing(
     }
 
 
+def test_a_rewrite_takes_in_a_page_that_was_made_by_hand(hub: HubMemory, folder: Path) -> None:
+    (folder / "about-me.md").write_text("## About me\n\n- I cycle to work.\n")
+    text = hub.read_memory_md() or ""
+    hub.rewrite_memory_md(f"{text}\n## About me\n\n- I have two cats.\n")
+    page = (folder / "about-me.md").read_text()
+    assert "I cycle to work." in page
+    assert "I have two cats." in page
+    assert {"I cycle to work.", "I have two cats."} <= {memory.content for memory in hub.list()}
+
+
 class Crash(Exception):
     """The process ends here."""
 
