@@ -15,7 +15,8 @@ from holdfast import Holdfast, HoldfastError, HubMemory
 from holdfast.domain.clock import SystemClock
 from holdfast.domain.ids import TimeIds
 from holdfast.domain.query import EVERYTHING
-from holdfast.files.memory_md import Item, parse
+from holdfast.files.memory_md import Item
+from holdfast.files.memory_md_parse import parse
 from holdfast.files.ours import our_memories
 from holdfast.testing import open_for_tests
 

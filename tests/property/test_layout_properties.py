@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from holdfast.domain.memory import Memory
 from holdfast.files.layout import Wanted, lay_out
-from holdfast.files.memory_md import fresh, parse, render
+from holdfast.files.memory_md import fresh, render
+from holdfast.files.memory_md_parse import parse
 
 TODAY = date(2026, 5, 27)
 AT = datetime(2026, 5, 27, tzinfo=UTC)

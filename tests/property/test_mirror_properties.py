@@ -8,21 +8,11 @@ from unittest import mock
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.files import memory_md, near
-from holdfast.files.memory_md import (
-    Document,
-    Item,
-    category_of,
-    escaped,
-    heading_of,
-    identified,
-    item_text,
-    parse,
-    parse_anew,
-    render,
-    rewritten,
-    unescaped,
-)
+from holdfast.files import memory_md_parse, near
+from holdfast.files.memory_md import Document, Item, category_of, heading_of, render
+from holdfast.files.memory_md_items import identified, item_text, rewritten
+from holdfast.files.memory_md_marks import escaped, unescaped
+from holdfast.files.memory_md_parse import parse, parse_anew
 from holdfast.text.normalise import clean_category, is_visible
 
 # Pieces that mean something to the format, so that chance finds the corners.
@@ -51,7 +41,7 @@ def test_any_text_is_rendered_as_it_was_parsed(text: str) -> None:
 @given(st.lists(CONTENT, max_size=3), TEXT)
 def test_the_short_way_finds_what_the_long_way_finds(contents: list[str], text: str) -> None:
     whole = "## Fact\n" + "".join(item_text(one, "mem_1") for one in contents) + text
-    with mock.patch.object(memory_md, "_PLAIN", re.compile("(?!)")):
+    with mock.patch.object(memory_md_parse, "_PLAIN", re.compile("(?!)")):
         long = parse_anew(whole)
     assert parse_anew(whole) == long
 
@@ -73,7 +63,9 @@ def test_what_is_parsed_from_what_was_known_is_what_is_parsed_anew(
 ) -> None:
     text = "".join("".join(part) for part in parts)
     with mock.patch.object(near, "_LARGE_CHARS", 0):
-        recent = near.Recent(parse_anew, memory_md._is_barrier, memory_md._heading_above)
+        recent = near.Recent(
+            parse_anew, memory_md_parse._is_barrier, memory_md_parse._heading_above
+        )
         assert recent(text) == parse_anew(text)
         for where, length, new in edits:
             start = int(where * len(text))
@@ -91,7 +83,7 @@ def test_a_small_change_of_a_large_file_leaves_the_other_blocks_as_they_are() ->
         parsed.append(len(piece))
         return parse_anew(piece)
 
-    with mock.patch.object(memory_md._recent, "_anew", counted):
+    with mock.patch.object(memory_md_parse._recent, "_anew", counted):
         after = parse(text.replace("Fact 1000.", "Fact 1000, edited."))
     assert parsed and max(parsed) < 300
     assert after == parse_anew(render(after))

@@ -21,7 +21,9 @@ from holdfast.domain.draft import Draft
 from holdfast.domain.query import Filter
 from holdfast.errors import Conflict
 from holdfast.files import mirror_files, reading
-from holdfast.files.memory_md import Document, Item, Verbatim, parse, render, rewritten
+from holdfast.files.memory_md import Document, Item, Verbatim, render
+from holdfast.files.memory_md_items import rewritten
+from holdfast.files.memory_md_parse import parse
 from holdfast.files.mirror import Mirror
 from holdfast.files.mirror_intake import Intake
 from holdfast.files.ours import our_memories

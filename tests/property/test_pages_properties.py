@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.domain.memory import CATEGORIES
-from holdfast.files.memory_md import Document, Section, Verbatim, parse, render, section_text
+from holdfast.files.memory_md import Document, Section, Verbatim, render, section_text
+from holdfast.files.memory_md_parse import parse
 from holdfast.files.pages import (
     category_of_page,
     gathered,
@@ -59,7 +60,7 @@ MARKED = st.lists(
 
 
 def laid_out(items: list[tuple[str, str]]) -> str:
-    from holdfast.files.memory_md import item_text
+    from holdfast.files.memory_md_items import item_text
 
     out = "# Long-term Memory\n"
     for number, (category, content) in enumerate(items):

@@ -10,7 +10,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
-from holdfast.files.memory_md import Document, Page, parse
+from holdfast.files.memory_md import Document, Page
+from holdfast.files.memory_md_parse import parse
 from holdfast.files.page_files import agreed_texts
 from holdfast.files.pages import joined, split
 from tests.property.test_mirror_stateful import WHICH, BothSides

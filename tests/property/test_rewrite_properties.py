@@ -20,7 +20,7 @@ from holdfast import HubMemory
 from holdfast.domain.query import Filter
 from holdfast.files import reading
 from holdfast.files.as_text import Rewritten
-from holdfast.files.memory_md import parse
+from holdfast.files.memory_md_parse import parse
 from holdfast.files.mirror_files import MirrorFiles
 from holdfast.files.pages import joined, split
 from holdfast.files.rewrite import shown

@@ -7,7 +7,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from holdfast.files.memory_md import Item, Section, category_of, parse
+from holdfast.files.memory_md import Item, Section, category_of
+from holdfast.files.memory_md_parse import parse
 
 _ANY_HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(.*)")
 _FENCE = re.compile(r" {0,3}(```|~~~)")

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from holdfast.domain.mirror import Agreed
 from holdfast.errors import StoreError
-from holdfast.files.memory_md import FILE_NAME, Item, parse
+from holdfast.files.memory_md import FILE_NAME, Item
+from holdfast.files.memory_md_parse import parse
 
 if TYPE_CHECKING:
     from holdfast.engine.core import Core

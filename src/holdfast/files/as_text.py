@@ -29,9 +29,9 @@ from holdfast.files.memory_md import (
     Section,
     Verbatim,
     fresh,
-    parse,
     render,
 )
+from holdfast.files.memory_md_parse import parse
 from holdfast.files.mirror import Mirror
 from holdfast.files.mirror_intake import Voice
 from holdfast.files.ours import our_memories

@@ -8,7 +8,8 @@ import re
 from typing import TYPE_CHECKING
 
 from holdfast.engine.block import FileItem, FilePart
-from holdfast.files.memory_md import TITLE, Item, parse
+from holdfast.files.memory_md import TITLE, Item
+from holdfast.files.memory_md_parse import parse
 from holdfast.files.page_files import agreed_text
 
 if TYPE_CHECKING:

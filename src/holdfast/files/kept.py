@@ -12,7 +12,8 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from holdfast.files.memory_md import Item, parse
+from holdfast.files.memory_md import Item
+from holdfast.files.memory_md_parse import parse
 from holdfast.text import normalise
 
 if TYPE_CHECKING:

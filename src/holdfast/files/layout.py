@@ -20,12 +20,10 @@ from holdfast.files.memory_md import (
     Verbatim,
     dated,
     ended,
-    identified,
-    item_text,
-    rewritten,
     section_text,
     updated_of,
 )
+from holdfast.files.memory_md_items import identified, item_text, rewritten
 from holdfast.files.pages import joined, split
 
 _PLACE = {category: place for place, category in enumerate(CATEGORIES)}

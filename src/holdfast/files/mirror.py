@@ -29,7 +29,9 @@ from holdfast.errors import Conflict
 from holdfast.files.atomic import locked, make_folder, remove_partials
 from holdfast.files.kept import tidy
 from holdfast.files.layout import Wanted, lay_out, without_place
-from holdfast.files.memory_md import Document, Item, parse, render, rewritten
+from holdfast.files.memory_md import Document, Item, render
+from holdfast.files.memory_md_items import rewritten
+from holdfast.files.memory_md_parse import parse
 from holdfast.files.merge import Plan, merge
 from holdfast.files.mirror_files import MirrorFiles
 from holdfast.files.mirror_intake import A_PERSON, Intake, Taken, Voice

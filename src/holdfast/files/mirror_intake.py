@@ -18,7 +18,8 @@ from holdfast.engine.edit import completed
 from holdfast.engine.passages import Indexed, indexed_all
 from holdfast.engine.recorder import Recorder
 from holdfast.errors import InvalidInput
-from holdfast.files.memory_md import FILE_NAME, Document, Item, rewritten
+from holdfast.files.memory_md import FILE_NAME, Document, Item
+from holdfast.files.memory_md_items import rewritten
 from holdfast.files.merge import Edit, New, Plan
 from holdfast.files.mirror_report import SyncReport
 from holdfast.files.mirror_view import Moved, Snapshot

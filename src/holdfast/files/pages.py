@@ -23,11 +23,11 @@ from holdfast.files.memory_md import (
     Verbatim,
     ended,
     heading_of,
-    parse,
     render,
     section_text,
     updated_of,
 )
+from holdfast.files.memory_md_parse import parse
 from holdfast.files.stamp import is_page_name
 
 if TYPE_CHECKING:

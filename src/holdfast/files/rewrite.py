@@ -23,13 +23,11 @@ from holdfast.files.memory_md import (
     Verbatim,
     dated,
     ended,
-    identified,
-    parse,
-    rewritten,
     updated_of,
-    without_any_id,
-    without_id,
 )
+from holdfast.files.memory_md_items import identified, rewritten
+from holdfast.files.memory_md_marks import lines_of, without_any_id, without_id
+from holdfast.files.memory_md_parse import parse
 from holdfast.text.sameness import similarity
 
 # From here on a changed text is taken for the same memory. Of the pairs in the tests, everyday
@@ -42,7 +40,6 @@ ALIKE_LEAST = 0.6
 _PAIRS_MAX = 10_000
 _BYTE_ORDER_MARK = "\ufeff"
 _MORE = re.compile(r"\(\d+ more not shown\)\s*\Z")
-_LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
 
 # ── what a reader sees ───────────────────────────────────────────────────────────────────────
@@ -57,7 +54,7 @@ def shown(text: str) -> str:
 def _shown(block: Block) -> str:
     if isinstance(block, (Verbatim, Page)):
         return block.raw
-    lines: list[str] = _LINE.findall(block.raw)
+    lines = lines_of(block.raw)
     if isinstance(block, Section):
         return lines[0]
     if block.id is None:
@@ -133,7 +130,7 @@ def _known_again(seen: Document, given: Document) -> list[Block]:
         elif not block.content:
             continue
         elif _is_free_text(block, given.blocks[place + 1 :], own):
-            out.append(Verbatim("".join(without_any_id(line) for line in _LINE.findall(block.raw))))
+            out.append(Verbatim("".join(without_any_id(line) for line in lines_of(block.raw))))
         elif block.content not in texts:
             # A text that is there twice, and was not before, is one memory.
             out.append(_nameless(block))
@@ -160,7 +157,7 @@ def _is_free_text(item: Item, after: Sequence[Block], own: Counter[str]) -> bool
 
 def _said(block: Block) -> Iterator[str]:
     """The lines that say something."""
-    return (line.strip() for line in _LINE.findall(_shown(block)) if line.strip())
+    return (line.strip() for line in lines_of(_shown(block)) if line.strip())
 
 
 def _matched(before: Sequence[Item], items: Sequence[Item]) -> dict[int, Item]:
@@ -249,7 +246,7 @@ def _with_what_came_since(blocks: list[Block], seen: Document, now: Document) ->
         if isinstance(block, Section):
             category = block.category
         elif _is_own(block):
-            new = [line for line in _LINE.findall(block.raw) if _is_new(line, known)]
+            new = [line for line in lines_of(block.raw) if _is_new(line, known)]
             if new:
                 own = Verbatim(now.newline + "".join(ended(line, now.newline) for line in new))
                 at = _end_of_section(blocks, category)
@@ -292,7 +289,7 @@ def dropped_text(seen: Document, made: Document) -> str:
     out = []
     for block in seen.blocks:
         if isinstance(block, Verbatim):
-            for line in _LINE.findall(block.raw):
+            for line in lines_of(block.raw):
                 said = line.strip()
                 if said and said != TITLE and said != _BYTE_ORDER_MARK:
                     if left[said] > 0:

@@ -13,7 +13,7 @@ import holdfast
 from holdfast import HubMemory, InvalidInput
 from holdfast.files import reading
 from holdfast.files.as_text import Rewritten
-from holdfast.files.memory_md import parse
+from holdfast.files.memory_md_parse import parse
 from holdfast.files.mirror_report import SyncReport
 from holdfast.library import Holdfast
 from holdfast.testing import open_for_tests

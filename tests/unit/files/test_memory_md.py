@@ -6,17 +6,9 @@ from datetime import date
 
 import pytest
 
-from holdfast.files.memory_md import (
-    Section,
-    category_of,
-    dated,
-    heading_of,
-    identified,
-    item_text,
-    paragraph_text,
-    parse,
-    render,
-)
+from holdfast.files.memory_md import Section, category_of, dated, heading_of, render
+from holdfast.files.memory_md_items import identified, item_text, paragraph_text
+from holdfast.files.memory_md_parse import parse
 
 ONE = "<!-- mem_1 -->"
 TWO = "<!-- mem_2 -->"

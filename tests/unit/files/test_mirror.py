@@ -14,7 +14,7 @@ import pytest
 from holdfast import Conflict, HubMemory, InvalidInput, engine
 from holdfast.errors import StoreError, StoreReadOnly
 from holdfast.files import atomic, mirror, mirror_files, reading, stamp
-from holdfast.files.memory_md import parse
+from holdfast.files.memory_md_parse import parse
 from holdfast.files.mirror_intake import Intake
 from holdfast.files.mirror_report import SyncReport
 from holdfast.in_step import READING, WRITING, WRITING_SLOWLY
