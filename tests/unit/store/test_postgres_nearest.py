@@ -3,7 +3,7 @@ each hub its own, and follows every change."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -253,6 +253,33 @@ def test_dropping_what_is_derived_empties_the_index_and_it_is_made_anew(
     question = _unit(rng, 1)[0]
     assert _asked(store, "hub_middle", question)[0] == _exact(store, "hub_middle", question)[0]
     store.close()
+
+
+def test_the_hub_is_not_kept_waiting_by_a_server_that_knows_nothing_of_the_new_rows(
+    urls: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from holdfast.store.postgres.session import Session
+
+    store = PostgresStore(urls[0])
+    with store.write() as writer:
+        writer.drop_derived()
+    with store.write(hub="hub_large") as writer:
+        for number, vector in enumerate(quantise(_unit(np.random.default_rng(7), 120)), 3_001):
+            put(writer, make_memory(number, hub_id="hub_large"), [[vector]])
+    plans: list[str] = []
+    put_as_it_is = Session.put
+
+    def explained(self: Session, statement: str, values: Sequence[object]) -> int:
+        if "NOT EXISTS" in statement:
+            found = self.connection.execute(f"EXPLAIN {statement}", values).fetchall()
+            plans.append("\n".join(row[0] for row in found))
+        return put_as_it_is(self, statement, values)
+
+    monkeypatch.setattr(Session, "put", explained)
+    assert [one.hub for one in nearest.build(store, index_from=_INDEX_FROM)] == ["large"]
+    store.close()
+    assert len(plans) == 2
+    assert not [plan for plan in plans if "Nested Loop" in plan]
 
 
 def test_an_amount_of_memory_that_is_none_is_refused(store: PostgresStore) -> None:
