@@ -4,12 +4,14 @@ at any statement."""
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import apsw
+import psycopg
 import pytest
 
 from holdfast.engine.doors import unguarded
@@ -17,6 +19,7 @@ from holdfast.engine.repair import examine
 from holdfast.errors import AlreadyExists, HoldfastError, NotFound, StoreBusy, StoreDamaged
 from holdfast.hub_memory import HubMemory
 from holdfast.library import Holdfast
+from holdfast.store.postgres.session import LISTENERS
 from holdfast.store.sqlite import SqliteStore
 from holdfast.store.sqlite.connection import patience
 from holdfast.store.sqlite.files import copy_in
@@ -26,6 +29,8 @@ pytestmark = pytest.mark.faults
 
 # Only a deadlock takes this long.
 _PATIENCE_S = 60
+_A_FILE = pytest.mark.sqlite_only("about a file that takes the place of another")
+_A_LOCK = pytest.mark.sqlite_only("about the lock on the file of the embedded store")
 
 
 def _database(folder: Path) -> str:
@@ -35,6 +40,7 @@ def _database(folder: Path) -> str:
 # Backups
 
 
+@pytest.mark.sqlite_too("a backup is a file of the embedded store")
 def test_a_backup_beside_writers_is_one_moment_and_opens(tmp_path: Path) -> None:
     """Each write makes two memories; a backup that caught half of one would have an odd number."""
     backups = [tmp_path / f"backup{number}" for number in range(4)]
@@ -60,7 +66,7 @@ def test_a_backup_beside_writers_is_one_moment_and_opens(tmp_path: Path) -> None
             pairs = writing.result(_PATIENCE_S)
     sizes = []
     for folder in backups:
-        with open_for_tests(folder) as copy:
+        with open_for_tests(folder, settings={"store.url": f"sqlite:{_database(folder)}"}) as copy:
             listed = copy.hub("work").list(order="number")
             assert len(listed) % 2 == 0
             assert [one.content.split()[0] for one in listed[-2:]] == ["Left", "Right"]
@@ -70,6 +76,7 @@ def test_a_backup_beside_writers_is_one_moment_and_opens(tmp_path: Path) -> None
     assert 0 < sizes[0] <= sizes[-1] <= 2 * pairs
 
 
+@_A_FILE
 def test_a_backup_brings_everything_back(tmp_path: Path) -> None:
     with open_for_tests(tmp_path) as memory:
         hub = memory.create_hub("work")
@@ -85,6 +92,7 @@ def test_a_backup_brings_everything_back(tmp_path: Path) -> None:
         assert examine(memory.core).found == []
 
 
+@_A_FILE
 def test_a_backup_comes_back_under_those_who_have_the_store_open(tmp_path: Path) -> None:
     with open_for_tests(tmp_path) as memory:
         hub = memory.create_hub("work")
@@ -110,6 +118,7 @@ def test_a_backup_never_overwrites_and_leaves_nothing_half_done(tmp_path: Path) 
     assert sorted(path.name for path in tmp_path.iterdir()) == ["home", "taken.db"]
 
 
+@_A_FILE
 @pytest.mark.parametrize("content", [b"", b"no database", b"SQLite format 3\0" + b"\1" * 5_000])
 def test_what_is_no_backup_is_refused_and_the_store_stays(tmp_path: Path, content: bytes) -> None:
     with open_for_tests(tmp_path) as memory:
@@ -126,6 +135,7 @@ def test_what_is_no_backup_is_refused_and_the_store_stays(tmp_path: Path, conten
 # Locks
 
 
+@_A_LOCK
 def test_a_writer_waits_for_a_lock_and_then_writes(tmp_path: Path) -> None:
     with open_for_tests(tmp_path) as memory:
         hub = memory.hub()
@@ -148,6 +158,7 @@ def test_a_writer_waits_for_a_lock_and_then_writes(tmp_path: Path) -> None:
         other.close()
 
 
+@_A_LOCK
 def test_only_a_lock_that_stays_is_an_error_and_nothing_is_written(tmp_path: Path) -> None:
     with open_for_tests(tmp_path) as memory:
         hub = memory.hub()
@@ -268,20 +279,54 @@ def _state(memory: Holdfast) -> list[str]:
     return list(memory.hub("work").export())
 
 
+@contextmanager
+def _refusing_on_sqlite(memory: Holdfast, refuses: Callable[[], bool]) -> Iterator[None]:
+    store = unguarded(memory.core.store)
+    assert isinstance(store, SqliteStore)
+    store._writer.exec_trace = lambda *_: not refuses()
+    try:
+        yield
+    finally:
+        store._writer.exec_trace = None
+
+
+@contextmanager
+def _refusing_on_postgres(_: Holdfast, refuses: Callable[[], bool]) -> Iterator[None]:
+    def listen(_: str) -> None:
+        if refuses():
+            raise psycopg.errors.DiskFull("no room")
+
+    LISTENERS.append(listen)
+    try:
+        yield
+    finally:
+        LISTENERS.remove(listen)
+
+
+# Each asks before a statement whether it is to be refused.
+REFUSING = {"sqlite": _refusing_on_sqlite, "postgres": _refusing_on_postgres}
+
+
 @pytest.mark.parametrize("name", ACTS)
 def test_a_write_that_fails_at_any_statement_leaves_the_old_state(
-    tmp_path: Path, name: str
+    tmp_path: Path, homes: str, name: str
 ) -> None:
     with open_for_tests(tmp_path, embedder=HashEmbedder()) as memory:
         hub = memory.create_hub("work")
         for number in range(5):
             hub.remember(f"Number {number} of the things to know.")
         hub.forget(5)
-        store = unguarded(memory.core.store)
-        assert isinstance(store, SqliteStore)
         before = _state(memory)
         for number in range(1, 300):
-            seen, raised = _fail_at(store, number, lambda: ACTS[name](hub))
+            seen = 0
+
+            def refuses(number: int = number) -> bool:
+                nonlocal seen
+                seen += 1
+                return seen == number
+
+            with REFUSING[homes](memory, refuses):
+                raised = _raises(lambda: ACTS[name](hub))
             after = _state(memory)
             if seen < number:
                 # Nothing was left to fail: it has gone through.
@@ -298,23 +343,10 @@ def test_a_write_that_fails_at_any_statement_leaves_the_old_state(
         pytest.fail("a write without end")
 
 
-def _fail_at(store: SqliteStore, number: int, act: Callable[[], object]) -> tuple[int, bool]:
-    """Does it with the n-th statement refused; returns how many statements were tried, and
-    whether the caller was told of a failure."""
-    seen = 0
-    raised = False
-
-    def trace(_cursor: object, _sql: str, _bindings: object) -> bool:
-        nonlocal seen
-        seen += 1
-        return seen != number
-
-    store._writer.exec_trace = trace
+def _raises(act: Callable[[], object]) -> bool:
+    """Whether the caller is told of a failure."""
     try:
         act()
     except HoldfastError:
-        raised = True
-        assert seen >= number
-    finally:
-        store._writer.exec_trace = None
-    return seen, raised
+        return True
+    return False

@@ -72,15 +72,16 @@ def embed_missing(
 def embed_memories(core: Core, hub_id: str, memory_ids: Sequence[str]) -> None:
     """Makes the vectors of these memories, after a write that could not ask the model.
 
-    Where the model fails, or they are very many, they are left for later: recall says that it is
-    degraded until then.
+    Where the model or the store fails, or they are very many, they are left for later: recall says
+    that it is degraded until then.
     """
     embedder = core.embedder
     if embedder is None:
         return
-    with core.store.read() as reader:
-        passages = reader.passages(hub_id, memory_ids)
+    # The write is done and acknowledged, so whatever fails in here is no failure of it.
     try:
+        with core.store.read() as reader:
+            passages = reader.passages(hub_id, memory_ids)
         for start in range(0, min(len(passages), _AT_ONCE_MAX), _BATCH):
             batch = passages[start : start + _BATCH]
             with core.store.read() as reader:
