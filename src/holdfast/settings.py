@@ -37,6 +37,13 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("actor", "", "Who acts; empty means the name you are logged in with."),
     Setting("store.url", "", "Where memories are kept; empty means memory.db in the home folder."),
     Setting("store.read_url", "", "A standby of that database which reads may go to."),
+    # Long: the rows of a large hub are removed by one statement.
+    Setting(
+        "store.answer_s",
+        600.0,
+        "Seconds that one answer to a write may take (PostgreSQL).",
+        least=1,
+    ),
     # More hits than this are a list, which has cursors for it.
     Setting("recall.limit", 5, "How many hits recall returns.", least=1, most=1_000),
     Setting("recall.deadline_s", 5.0, "Seconds after which a recall is stopped.", least=0.01),

@@ -58,7 +58,11 @@ def build(
     """The engine for these settings; what is handed in is used instead of what they name."""
     clock = clock or SystemClock()
     if store is None:
-        store = open_store(store_url(home, settings), read_url=settings["store.read_url"])
+        store = open_store(
+            store_url(home, settings),
+            read_url=settings["store.read_url"],
+            answer_s=settings["store.answer_s"],
+        )
 
     def find() -> Embedder | None:
         return embedder or _find_embedder(settings)
@@ -119,9 +123,10 @@ def _open_to_read(home: str, url: str) -> Store:
     )
 
 
-def open_store(url: str, *, read_url: str = "") -> Store:
+def open_store(url: str, *, read_url: str = "", answer_s: float | None = None) -> Store:
     """The store that a URL names by its scheme: built in, or found by its entry point. Where it is
-    a database with a standby, `read_url` names that."""
+    a database with a standby, `read_url` names that; `answer_s` is how long its server may take for
+    one answer to a write."""
     scheme = url.partition(":")[0]
     if scheme == "sqlite":
         # Named here so that the usual start does not read the metadata of every package.
@@ -133,7 +138,7 @@ def open_store(url: str, *, read_url: str = "") -> Store:
 
         return open_memory(url)
     if scheme in ("postgresql", "postgres"):
-        return _open_postgres(url, read_url)
+        return _open_postgres(url, read_url, answer_s)
     if not scheme.translate(_SCHEME_MARKS).isalnum():
         # Not repeated: what looks like no URL may be a password among other words.
         raise InvalidSetting(
@@ -206,11 +211,11 @@ def _open_source(source: str) -> Store:
     return open_store(source)
 
 
-def _open_postgres(url: str, read_url: str) -> Store:
+def _open_postgres(url: str, read_url: str, answer_s: float | None) -> Store:
     _need_postgres()
     from holdfast.store.postgres import open_store as open_postgres
 
-    return open_postgres(url, read_url=read_url)
+    return open_postgres(url, read_url=read_url, answer_s=answer_s)
 
 
 def _need_postgres() -> None:

@@ -122,7 +122,7 @@ def redirect() -> None:
     ) -> None:
         loaded(self, path, _of_a_home(path, environ, flags), flags)
 
-    def open_(url: str, read_url: str) -> Any:
+    def open_(url: str, *given: Any) -> Any:
         name = url.rpartition("/")[2].partition("?")[0]
         text = os.environ.get(HOMES)
         if text and name not in CLAIMED and Told(text).is_home(name):
@@ -130,7 +130,7 @@ def redirect() -> None:
                 ready()
             claim(Told(text), name)
             CLAIMED.add(name)
-        return opened(url, read_url)
+        return opened(url, *given)
 
     settings.Settings.__init__ = load  # type: ignore[method-assign]
     wiring._open_postgres = open_

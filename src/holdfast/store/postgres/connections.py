@@ -19,10 +19,9 @@ from typing import Any
 import psycopg
 from psycopg.pq import TransactionStatus
 from psycopg.types.numeric import Int8Dumper
-from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
-from holdfast.errors import StoreBusy, StoreClosed
-from holdfast.store.postgres.answering import Answering
+from holdfast.errors import StoreBusy
+from holdfast.store.postgres.answering import Answering, Silent, greeted
 from holdfast.store.postgres.failover import (
     POSITION,
     Mark,
@@ -33,12 +32,12 @@ from holdfast.store.postgres.failover import (
 )
 from holdfast.store.postgres.faults import (
     comes_back,
-    fault,
     lost,
     passed_over,
     refused,
     stopped_writing,
 )
+from holdfast.store.postgres.pool import Patience, Pool
 
 Connection = psycopg.Connection[Any]
 
@@ -59,21 +58,25 @@ _SILENCE_MS = 300_000
 # A connection that is not there at once is tried again, with longer naps, for so long: a server
 # that restarts, or a standby that takes over, is back by then.
 RECONNECT_WAIT_S = 15.0
-# To begin a transaction takes a server no time. One that has not answered by then is stuck.
+# To begin a transaction takes a server no time. One that is there and has not answered by then, on
+# a connection that was there and on a new one, is stuck.
 _BEGIN_WAIT_S = 10.0
-# A standby is asked for speed; but a busy one is not stuck yet.
+# The same for a read with a deadline, where that is shorter; but a busy server is not stuck yet.
+_BEGIN_WAIT_LEAST_S = 2.0
 _STANDBY_WAIT_S = 1.0
 # A read that is stopped at its deadline is stopped by the server; one that is not, by us.
-_STOP_WAIT_S = 5.0
+_STOP_WAIT_S = 2.0
+# One statement of a write may take a while: a large hub is dropped in minutes. A server that is
+# gone is noticed long before (see `answering`); this is for one that lets us in and says nothing.
+ANSWER_S = 600.0
+# A connection on which the end of a transaction is not heard so soon is closed, which ends it too.
+_END_WAIT_S = 1.0
 # Who has lost the line while a write was being committed wants to know what became of it: for as
 # long as a cluster may take to choose another primary.
 _ANSWER_WAIT_S = 30.0
 # Where nobody listens when a store is opened: a server takes a second or two to restart, and an
 # address that is wrong should not keep anybody waiting for long.
 REFUSED_WAIT_S = 2.0
-# The pool is asked for a connection again as often as this: it makes one attempt for each time it
-# is asked, and the server may be back since.
-_ASK_AGAIN_S = 0.5
 
 # "HLDF": our locks among those of others on the same database.
 LOCK_CLASS = 0x484C4446
@@ -98,25 +101,34 @@ _PATIENCE = {
 # must not take the time in which the next would have answered.
 _OF_SEVERAL = {"target_session_attrs": "read-write", "connect_timeout": "3"}
 
+# What libpq takes from the environment, which is the user's word too.
+_VARIABLES = {
+    "connect_timeout": "PGCONNECT_TIMEOUT",
+    "application_name": "PGAPPNAME",
+    "target_session_attrs": "PGTARGETSESSIONATTRS",
+}
+
 
 def complete(url: str, *, wanted: Mapping[str, str] = _OF_SEVERAL) -> str:
     """The URL with what it does not say; `wanted` is said where it names several servers."""
     given = psycopg.conninfo.conninfo_to_dict(url)
     several = "," in str(given.get("host") or given.get("hostaddr") or "")
     said = {**_PATIENCE, **wanted} if several else _PATIENCE
-    missing = {k: v for k, v in said.items() if k not in given}
+    missing = {
+        k: v for k, v in said.items() if k not in given and _VARIABLES.get(k, "") not in os.environ
+    }
     # Whatever the URL or the environment says: every text must come through.
     return psycopg.conninfo.make_conninfo(url, **missing, client_encoding="utf8")
 
 
-def connect(url: str) -> Connection:
+def connect(url: str) -> Answering:
     """A connection of its own, outside the pools."""
-    connection = psycopg.connect(url, autocommit=True)
-    configure(connection)
+    connection = greeted(Answering.connect(url, autocommit=True), configure)
+    connection.answer_s = None
     return connection
 
 
-def connect_patiently(url: str) -> Connection:
+def connect_patiently(url: str) -> Answering:
     """The same, where a server that is about to come back is waited for."""
     began = time.monotonic()
     for nap_s in naps(RECONNECT_WAIT_S):
@@ -162,13 +174,14 @@ class Connections:
         address: str,
         search_path: str,
         *,
+        answer_s: float = ANSWER_S,
         hasty: bool = False,
         spread: bool = False,
         patience_s: float | None = None,
         greet: Callable[[Connection], None] = configure,
     ) -> None:
         self._url, self._address, self._search_path = url, address, search_path
-        self._patience_s, self._greet = patience_s, greet
+        self._answer_s, self._patience_s = answer_s, patience_s
         self._spread = spread
         # Marks: whose they are, and which hubs have had theirs cleared away.
         self._run, self._threads, self._thread = os.urandom(8).hex(), count(1), threading.local()
@@ -176,26 +189,8 @@ class Connections:
         # A server that is set to acknowledge too early is told not to; one that waits for its
         # standbys is left as it is.
         self._commits = "; SET LOCAL synchronous_commit = on" if hasty else ""
-        self._readers = self._pool("readers", READERS_MAX)
-        self._writers = self._pool("writers", WRITERS_MAX)
-
-    def _pool(self, name: str, size: int) -> ConnectionPool[Answering]:
-        return ConnectionPool(
-            self._url,
-            connection_class=Answering,
-            kwargs={"autocommit": True},
-            min_size=0,
-            max_size=size,
-            name=f"holdfast-{name}",
-            configure=self._greet,
-            # Long enough that a busy server keeps its connections, short enough that an idle one
-            # gives them back.
-            max_idle=300.0,
-            # Who waits asks again; naps of the pool's own would only make it later.
-            reconnect_timeout=0.0,
-            num_workers=1,
-            open=True,
-        )
+        self._readers = Pool(url, address, name="readers", size=READERS_MAX, greet=greet)
+        self._writers = Pool(url, address, name="writers", size=WRITERS_MAX, greet=greet)
 
     @contextmanager
     def reading(self, deadline_s: float | None) -> Iterator[Connection]:
@@ -214,9 +209,15 @@ class Connections:
         if deadline_s is not None:
             # Nothing at all would mean: no limit.
             begin += f"; SET LOCAL statement_timeout = {max(1, round(deadline_s * 1000))}"
-        connection = self._begun(self._readers, begin, only_if)
+        began = time.monotonic()
+        try:
+            connection = self._begun(self._readers, begin, only_if, within_s=deadline_s)
+        except Silent as error:
+            # There is no time for another attempt.
+            error.late = deadline_s is not None
+            raise
         if connection is not None and deadline_s is not None:
-            connection.answer_s = deadline_s + _STOP_WAIT_S
+            connection.ends = began + deadline_s + _STOP_WAIT_S
         return connection
 
     def end_read(self, connection: Answering) -> None:
@@ -240,6 +241,7 @@ class Connections:
         begin += self._commits if durable else "; SET LOCAL synchronous_commit = off"
         connection = self._begun(self._writers, begin)
         assert connection is not None
+        connection.answer_s = self._answer_s
         try:
             transaction = self._take_turn(connection, wait=wait, whole=whole)
             writing = Writing(connection, transaction)
@@ -273,64 +275,62 @@ class Connections:
         return str(row[1])
 
     def _begun(
-        self, pool: ConnectionPool[Answering], begin: str, only_if: str = ""
+        self, pool: Pool, begin: str, only_if: str = "", *, within_s: float | None = None
     ) -> Answering | None:
         """A connection on which the transaction has begun. One that turns out to be dead is put
         away and another tried: nothing was asked of it yet."""
+        began = time.monotonic()
         for nap_s in naps(self._patience_s or RECONNECT_WAIT_S):
-            connection = self._take(pool)
-            connection.spread = self._spread
-            connection.answer_s = _BEGIN_WAIT_S if self._patience_s is None else _STANDBY_WAIT_S
+            patience = self._patience(pool, within_s, time.monotonic() - began)
+            connection = pool.take(patience)
+            connection.spread, connection.ends = self._spread, None
+            connection.answer_s = _STANDBY_WAIT_S
+            if self._patience_s is None:
+                # Half of the time: the other half is for a new connection.
+                connection.answer_s = self._silent_s(within_s) / 2
             try:
                 if only_if and connection.execute(only_if).fetchone() != (True,):
-                    pool.putconn(connection)
+                    pool.give_back(connection)
                     return None
                 connection.execute(begin)
                 connection.answer_s = None
                 return connection
             except psycopg.Error as error:
-                pool.putconn(connection)
+                pool.give_back(connection)
                 if not lost(error):
                     raise
                 last = error
+            if isinstance(last, Silent):
+                pool.forget_idle()
+                if time.monotonic() - began >= self._silent_s(within_s):
+                    break
             time.sleep(nap_s)
         raise last
 
-    def _take(self, pool: ConnectionPool[Answering]) -> Answering:
-        began = time.monotonic()
-        patience_s = self._patience_s or RECONNECT_WAIT_S
-        wait_s = BUSY_WAIT_S if pool is self._writers else patience_s
-        while True:
-            left_s = began + wait_s - time.monotonic()
-            try:
-                return pool.getconn(timeout=min(_ASK_AGAIN_S, max(0.0, left_s)))
-            except PoolClosed:
-                raise closed(self._address) from None
-            except PoolTimeout:
-                if time.monotonic() - began < min(patience_s, wait_s):
-                    continue
-                if self._patience_s is not None:
-                    raise StoreBusy(f"{self._address} does not answer.") from None
-            # The pool does not say why; a connection of its own tells.
-            try:
-                connect(self._url).close()
-            except psycopg.Error as error:
-                raise fault(error, self._address) from None
-            if left_s <= 0:
-                raise StoreBusy(
-                    f"All {pool.max_size} connections to {self._address} were in use for as long"
-                    " as we wait.",
-                    hint="Nothing was written; try again, or run more servers.",
-                )
+    def _patience(self, pool: Pool, within_s: float | None, waited_s: float) -> Patience:
+        if self._patience_s is not None:
+            return Patience(*[self._patience_s] * 3)
+        return Patience(
+            busy_s=BUSY_WAIT_S if pool is self._writers else RECONNECT_WAIT_S,
+            away_s=RECONNECT_WAIT_S,
+            silent_s=max(0.0, self._silent_s(within_s) - waited_s),
+        )
 
-    def _end(self, pool: ConnectionPool[Answering], connection: Answering, how: str) -> None:
+    def _silent_s(self, within_s: float | None) -> float:
+        """How long a server that says nothing is given until a transaction has begun."""
+        if within_s is None:
+            return _BEGIN_WAIT_S
+        return min(_BEGIN_WAIT_S, max(_BEGIN_WAIT_LEAST_S, within_s))
+
+    def _end(self, pool: Pool, connection: Answering, how: str) -> None:
+        connection.answer_s, connection.ends = _END_WAIT_S, None
         with suppress(psycopg.Error):
             if connection.info.transaction_status not in (
                 TransactionStatus.IDLE,
                 TransactionStatus.UNKNOWN,
             ):
                 connection.execute(how)
-        pool.putconn(connection)
+        pool.give_back(connection)
 
     def _commit(self, writing: Writing, *, durable: bool) -> str:
         """Ends the transaction; returns where the server's log is by then."""
@@ -388,9 +388,3 @@ def _last(cursor: psycopg.Cursor[Any]) -> str:
 
 def busy(address: str) -> StoreBusy:
     return StoreBusy(f"Another process is writing to {address}.")
-
-
-def closed(address: str) -> StoreClosed:
-    return StoreClosed(
-        f"The store {address} is closed.", hint="Open it again with holdfast.open()."
-    )

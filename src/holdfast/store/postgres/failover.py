@@ -19,6 +19,7 @@ import psycopg
 from holdfast.errors import ServerUnreachable
 
 if TYPE_CHECKING:
+    from holdfast.store.postgres.answering import Answering
     from holdfast.store.postgres.connections import Connection
 
 # How far the log of a server is on its disk, which is past every commit that must last; on a
@@ -33,6 +34,8 @@ POSITION = (
 _OLD = "1 day"
 _FIRST_NAP_S = 0.05
 _LONGEST_NAP_S = 1.0
+# Each answer of a server that is asked what became of a write; then another is tried.
+_ASK_WAIT_S = 5.0
 # A writer that holds the mark's row is the one that is being asked about; it is asked again.
 _LOCK_WAIT_MS = 1_000
 
@@ -70,12 +73,13 @@ def naps(wait_s: float) -> Iterator[float]:
 
 
 def was_committed(
-    mark: Mark, connect: Callable[[], Connection], local: str, address: str, wait_s: float
+    mark: Mark, connect: Callable[[], Answering], local: str, address: str, wait_s: float
 ) -> str:
     """Where the server's log is by now, if the write happened, and '' if it did not;
     ServerUnreachable where nobody could be asked in time."""
     for nap_s in naps(wait_s):
         with suppress(psycopg.Error), connect() as connection:
+            connection.answer_s = _ASK_WAIT_S
             if not _goes_on(connection, mark.transaction):
                 return _found(connection, mark, local)
         time.sleep(nap_s)
@@ -120,8 +124,8 @@ def _found(connection: Connection, mark: Mark, local: str) -> str:
 def in_doubt(address: str) -> ServerUnreachable:
     """For a write of which nobody knows."""
     return ServerUnreachable(
-        f"The connection to {address} was cut while a write was being committed, and no server"
-        " could be asked since; it is not known whether it was written.",
+        f"The connection to {address} was cut, or fell silent, while a write was being committed,"
+        " and no server could be asked since; it is not known whether it was written.",
         hint="Look before you write it again.",
         in_doubt=True,
     )

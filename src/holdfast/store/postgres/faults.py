@@ -26,6 +26,7 @@ from holdfast.errors import (
     StoreFull,
     StoreReadOnly,
 )
+from holdfast.store.postgres.answering import Silent
 
 # What is said by a server that restarts, and of several none of which can be written to yet.
 _COMES_BACK = r"starting up|shutting down|in recovery|session is read-only"
@@ -88,6 +89,8 @@ def _said(error: psycopg.Error) -> str:
 
 
 def _no_answer(error: psycopg.Error, address: str) -> HoldfastError:
+    if is_silence(error):
+        return _silent(error, address)
     words = str(error).strip()
     # Before a connection stands, the server's refusal comes as words alone.
     for pattern, make in _AT_THE_DOOR:
@@ -98,6 +101,15 @@ def _no_answer(error: psycopg.Error, address: str) -> HoldfastError:
         hint="Check that it runs and that the address is right. A write that had not been"
         " acknowledged can be tried again.",
         again=True,
+    )
+
+
+def _silent(error: psycopg.Error, address: str) -> HoldfastError:
+    return ServerUnreachable(
+        f"The PostgreSQL server of {address} has stopped answering.",
+        hint="It may be frozen or wait for its disk, or nothing comes through on the way to it."
+        " What was not acknowledged was not written; try again.",
+        again=not getattr(error, "late", False),
     )
 
 
@@ -294,3 +306,9 @@ def comes_back(error: psycopg.Error) -> bool:
 def refused(error: psycopg.Error) -> bool:
     """Whether nobody listens at an address that exists."""
     return re.search(r"Connection refused|No such file", str(error)) is not None
+
+
+def is_silence(error: psycopg.Error) -> bool:
+    """Whether nothing at all was said, by any of several servers."""
+    waited = isinstance(error, psycopg.errors.ConnectionTimeout) and not comes_back(error)
+    return waited or isinstance(error, Silent)

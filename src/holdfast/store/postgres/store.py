@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any
 from holdfast.errors import StoreError
 from holdfast.store.postgres.alone import ALONE_CLASS, holding, number_of
 from holdfast.store.postgres.connections import (
+    ANSWER_S,
     LOCK_CLASS,
     Connection,
     Connections,
-    closed,
     complete,
     connect,
     connect_patiently,
@@ -31,6 +31,7 @@ from holdfast.store.postgres.failover import POSITION
 from holdfast.store.postgres.faults import address_of, translated
 from holdfast.store.postgres.migrate import prepare
 from holdfast.store.postgres.online import waiting
+from holdfast.store.postgres.pool import closed
 from holdfast.store.postgres.reader import PostgresReader
 from holdfast.store.postgres.schema import MIGRATIONS, SCHEMA, search_path
 from holdfast.store.postgres.session import Session
@@ -60,10 +61,10 @@ _ALWAYS = frozenset(
 )
 
 
-def open_store(url: str, *, read_url: str = "") -> Store:
+def open_store(url: str, *, read_url: str = "", answer_s: float | None = None) -> Store:
     """The store in the database that the URL names; its tables are made if they are not there.
-    Reads may go to the standby that `read_url` names."""
-    return PostgresStore(url, read_url=read_url)
+    Reads may go to the standby that `read_url` names; one answer to a write may take `answer_s`."""
+    return PostgresStore(url, read_url=read_url, answer_s=answer_s or ANSWER_S)
 
 
 class PostgresStore:
@@ -74,11 +75,17 @@ class PostgresStore:
         return _ALWAYS | {Capability.NEAREST} if self.offered.vector_schema else _ALWAYS
 
     def __init__(
-        self, url: str, *, read_url: str = "", partitions: int | None = None, citus: bool = False
+        self,
+        url: str,
+        *,
+        read_url: str = "",
+        answer_s: float = ANSWER_S,
+        partitions: int | None = None,
+        citus: bool = False,
     ) -> None:
         self.address = address_of(url)
         self._url = complete(url)
-        self._read_url = read_url
+        self._read_url, self._answer_s = read_url, answer_s
         with translated(self.address), connect_patiently(self._url) as connection:
             self.offered = prepare(connection, self.address, partitions=partitions, citus=citus)
             skew, made = measured(connection, MADE)
@@ -95,6 +102,7 @@ class PostgresStore:
             self._url,
             self.address,
             self._search_path,
+            answer_s=self._answer_s,
             hasty=self.offered.hasty,
             spread=self.offered.citus,
         )
