@@ -18,7 +18,7 @@ from holdfast.domain.held import kind_of, low_trust
 from holdfast.domain.memory import Boundary, Layer, Memory, Origin, Source, Trust
 from holdfast.engine.core import Core, require_hub
 from holdfast.engine.recorder import Recorder
-from holdfast.engine.remember import LESSER_VOICES, Prepared, placed, prepare, supersede_all
+from holdfast.engine.remember import LESSER_VOICES, Prepared, prepare, supersede_all
 from holdfast.engine.rivals import Rival, find_rivals, look, spoken_against
 from holdfast.errors import InvalidInput
 from holdfast.text import normalise
@@ -92,7 +92,7 @@ def take_proposals(
     with core.write(hub_id) as writer:
         require_hub(writer, hub_id, hub)
         recorder = Recorder(core, writer, hub_id, "remember", reason=reason)
-        results = [one or _take(writer, recorder, core, next(prepared)) for one in taken]
+        results = [one or _take(writer, recorder, next(prepared)) for one in taken]
         if finish is not None:
             finish(writer, results)
     recorder.embed()
@@ -177,7 +177,7 @@ def _looked(core: Core, hub_id: str, hub: str, prepared: list[Prepared]) -> list
 # Inside it
 
 
-def _take(writer: Writer, recorder: Recorder, core: Core, item: Prepared) -> Taken:
+def _take(writer: Writer, recorder: Recorder, item: Prepared) -> Taken:
     memory = item.memory._replace(created_at=recorder.change.at)
     rivals = find_rivals(writer, memory, item.indexed, seen=item.seen)
     same = [
@@ -193,23 +193,23 @@ def _take(writer: Writer, recorder: Recorder, core: Core, item: Prepared) -> Tak
     if same:
         return _mention(writer, recorder, same[0])
     if memory.quarantine:
-        stored = recorder.add(placed(writer, recorder, core, item.memory), item.indexed)
+        stored = recorder.add(item.memory, item.indexed)
         return Taken("held", stored, memory.quarantine)
     rivals = [one for one in rivals if one.verdict.relation != "same" and not one.memory.quarantine]
     voice = _lesser_voice(memory)
     if voice and (doubted := spoken_against(memory, rivals)) is not None:
         why = low_trust(voice, doubted.memory, doubted.verdict.reason)
-        return _hold(writer, recorder, core, item, doubted, why)
+        return _hold(recorder, item, doubted, why)
     unsure = [r for r in rivals if r.verdict.relation == "contradicts" or r.protected]
     if unsure:
         other, why = unsure[0].memory, unsure[0].protected or unsure[0].verdict.reason
         reason = f"{CONTRADICTS}#{other.number}: {why}"
-        return _hold(writer, recorder, core, item, unsure[0], reason)
+        return _hold(recorder, item, unsure[0], reason)
     if rivals:
         replaced = [rival.memory for rival in rivals]
-        result = supersede_all(writer, recorder, core, item, replaced)
+        result = supersede_all(recorder, item, replaced)
         return Taken("superseded", result.memory, rivals[0].verdict.reason)
-    stored = recorder.add(placed(writer, recorder, core, item.memory), item.indexed)
+    stored = recorder.add(item.memory, item.indexed)
     return Taken("stored", stored)
 
 
@@ -239,10 +239,8 @@ def _lesser_voice(memory: Memory) -> str:
     return LESSER_VOICES.get(memory.trust, "")
 
 
-def _hold(
-    writer: Writer, recorder: Recorder, core: Core, item: Prepared, rival: Rival, reason: str
-) -> Taken:
+def _hold(recorder: Recorder, item: Prepared, rival: Rival, reason: str) -> Taken:
     metadata = {**item.memory.metadata, RIVAL: rival.memory.id}
     held = item.memory._replace(quarantine=reason, metadata=metadata)
-    stored = recorder.add(placed(writer, recorder, core, held), item.indexed)
+    stored = recorder.add(held, item.indexed)
     return Taken("held", stored, reason)

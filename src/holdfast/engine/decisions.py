@@ -29,7 +29,7 @@ from holdfast.engine.core import Core, require_hub
 from holdfast.engine.drafts import clean_draft, clean_label, compose
 from holdfast.engine.find import Reference, find_memory
 from holdfast.engine.recorder import Recorder
-from holdfast.engine.remember import placed, prepare, take_in
+from holdfast.engine.remember import prepare, take_in
 from holdfast.errors import Conflict, InvalidInput
 from holdfast.text.normalise import is_visible
 
@@ -88,7 +88,7 @@ def request_decision(
                 hint="Wait until a person has answered or withdrawn one (`holdfast decisions`).",
             )
         recorder = Recorder(core, writer, hub_id, "remember", reason="asked for a decision")
-        memory = recorder.add(placed(writer, recorder, core, new))
+        memory = recorder.add(new)
     recorder.embed()
     return wanted._replace(memory=memory)
 
@@ -139,7 +139,7 @@ def decide(
     with core.write(hub_id) as writer:
         current = _still(writer, hub, seen)
         recorder = Recorder(core, writer, hub_id, "remember", reason=f"decided: {chosen}")
-        answer = take_in(writer, recorder, core, hub, item).memory
+        answer = take_in(writer, recorder, hub, item).memory
         decided = current._replace(status="decided", option=chosen, note=note, answer=answer.id)
         memory = _put_away(recorder, decided, f"decided: {chosen}")
     recorder.embed()

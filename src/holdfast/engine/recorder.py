@@ -57,8 +57,14 @@ class Recorder:
             self.written = True
 
     def add(self, memory: Memory, index: Indexed | None = None) -> Memory:
-        """A new memory."""
+        """A new memory; its id, number and times it gets here."""
         self._core.require("write")
+        memory = memory._replace(
+            id=self._core.ids.next("mem"),
+            number=self._writer.take_numbers(self._hub_id, 1),
+            created_at=self.change.at,
+            updated_at=self.change.at,
+        )
         clean = self._core.redactor.memory(memory)
         if clean is not memory:
             memory, index = clean, None

@@ -233,7 +233,7 @@ def _take_in_whole(
     by_rule: bool = False,
 ) -> Remembered:
     """One draft with what follows from it: the job that reads its file or page, and its facts."""
-    result = take_in(writer, recorder, core, hub, item, by_rule=by_rule)
+    result = take_in(writer, recorder, hub, item, by_rule=by_rule)
     if item.draft.attachment is not None or item.draft.fetch:
         from holdfast.engine import processing
 
@@ -243,18 +243,12 @@ def _take_in_whole(
         for fact in item.facts:
             pointing = fact._replace(memory=fact.memory._replace(parent=parent))
             if twin_of(writer, fact.draft, fact.memory) is None:
-                take_in(writer, recorder, core, hub, pointing)
+                take_in(writer, recorder, hub, pointing)
     return result
 
 
 def take_in(
-    writer: Writer,
-    recorder: Recorder,
-    core: Core,
-    hub: str,
-    item: Prepared,
-    *,
-    by_rule: bool = False,
+    writer: Writer, recorder: Recorder, hub: str, item: Prepared, *, by_rule: bool = False
 ) -> Remembered:
     """Decides what one draft is, and writes it."""
     if item.memory.quarantine and (known := _looked_at(writer, item)) is not None:
@@ -272,16 +266,16 @@ def take_in(
                 hint=f"Supersede with other words, or forget #{previous.number} instead.",
             )
         if twin is None:
-            return _supersede(writer, recorder, core, item, previous)
+            return _supersede(recorder, item, previous)
     if twin is None:
         rivals = _rivals(writer, recorder, item) if by_rule else []
         if (doubted := _doubted(item, rivals)) is not None:
             # Once more, as what it is now: it may wait already, or a person has said no to it.
-            return take_in(writer, recorder, core, hub, doubted)
+            return take_in(writer, recorder, hub, doubted)
         ended = _ended(rivals)
         if ended:
-            return supersede_all(writer, recorder, core, item, ended)
-        return _store(writer, recorder, core, item)
+            return supersede_all(recorder, item, ended)
+        return _store(recorder, item)
     return _renew(writer, recorder, item, twin)
 
 
@@ -389,39 +383,26 @@ def _apart(writer: Writer, item: Prepared) -> Prepared:
     )
 
 
-def placed(writer: Writer, recorder: Recorder, core: Core, memory: Memory) -> Memory:
-    """A new memory with the id, number and times that it gets in this change set."""
-    return memory._replace(
-        id=core.ids.next("mem"),
-        number=writer.take_numbers(memory.hub_id, 1),
-        created_at=recorder.change.at,
-        updated_at=recorder.change.at,
-    )
-
-
-def _store(writer: Writer, recorder: Recorder, core: Core, item: Prepared) -> Remembered:
-    memory = recorder.add(placed(writer, recorder, core, item.memory), item.indexed)
+def _store(recorder: Recorder, item: Prepared) -> Remembered:
+    memory = recorder.add(item.memory, item.indexed)
     if memory.quarantine:
         return Quarantined(memory, recorder.change.id, memory.quarantine)
     return Stored(memory, recorder.change.id)
 
 
-def _supersede(
-    writer: Writer, recorder: Recorder, core: Core, item: Prepared, previous: Memory
-) -> Superseded:
+def _supersede(recorder: Recorder, item: Prepared, previous: Memory) -> Superseded:
     if previous.superseded_by is not None:
         raise InvalidInput(
             f"#{previous.number} has been superseded already, by {previous.superseded_by}.",
             hint="Supersede the newest one.",
         )
-    if item.memory.boundary == "private" and previous.owner != core.actor:
+    if item.memory.boundary == "private" and previous.owner != recorder.change.actor:
         raise InvalidInput(
             f"#{previous.number} is {previous.owner}'s, and a private memory would hide it from"
             " everyone.",
             hint="Leave the boundary out, or keep a private one beside it.",
         )
-    new = placed(writer, recorder, core, item.memory)._replace(supersedes=previous.id)
-    memory = recorder.add(new, item.indexed)
+    memory = recorder.add(item.memory._replace(supersedes=previous.id), item.indexed)
     _end(recorder, previous, memory)
     return Superseded(memory, recorder.change.id, previous)
 
@@ -435,9 +416,7 @@ def new_version(twin: Memory, new: Memory) -> dict[str, Any]:
     return changes
 
 
-def supersede_all(
-    writer: Writer, recorder: Recorder, core: Core, item: Prepared, previous: Sequence[Memory]
-) -> Superseded:
+def supersede_all(recorder: Recorder, item: Prepared, previous: Sequence[Memory]) -> Superseded:
     """Puts a memory in the place of others that say what no longer holds, the newest first; it is
     linked with that one, and takes its layer where that is always shown."""
     if item.memory.layer != "long_term" and any(one.layer == "long_term" for one in previous):
@@ -445,7 +424,7 @@ def supersede_all(
         path = None if item.memory.layer == "journal" else item.memory.source_path
         moved = item.memory._replace(layer="long_term", source_path=path)
         item = item._replace(memory=moved)
-    result = _supersede(writer, recorder, core, item, previous[0])
+    result = _supersede(recorder, item, previous[0])
     for other in previous[1:]:
         _end(recorder, other, result.memory)
     return result

@@ -227,13 +227,7 @@ class KeptFiles:
         made = self._draft(path, text, author)
         assert made is not None, "a text that shows something has a draft"
         if memory is None:
-            placed = made._replace(
-                id=self.core.ids.next("mem"),
-                number=writer.take_numbers(self.hub_id, 1),
-                created_at=recorder.change.at,
-                updated_at=recorder.change.at,
-            )
-            return recorder.add(placed)
+            return recorder.add(made)
         names = ("content", "content_hash", "content_type", "summary", "quarantine", "trust")
         new = {name: getattr(made, name) for name in names} if memory.content != text else {}
         if new and memory.title == derived_title(memory):

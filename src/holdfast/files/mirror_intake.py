@@ -15,7 +15,7 @@ from holdfast.domain.mirror import Clash
 from holdfast.engine.core import Core
 from holdfast.engine.drafts import GUARDED, clean_draft, compose
 from holdfast.engine.edit import completed
-from holdfast.engine.passages import Indexed, indexed_all
+from holdfast.engine.passages import indexed_all
 from holdfast.engine.recorder import Recorder
 from holdfast.errors import InvalidInput
 from holdfast.files.memory_md import FILE_NAME, Document, Item
@@ -111,7 +111,7 @@ class Intake:
                 taken.changed[row.id] = recorder.revise(row, next(indexes), **values)
             for item, memory in zip(new, made, strict=True):
                 if memory is not None:
-                    added = self._add(writer, recorder, memory, next(indexes))
+                    added = recorder.add(memory, next(indexes))
                     taken.changed[added.id] = added
                     if item.beside is None:
                         taken.links[item.place] = added.id
@@ -145,15 +145,6 @@ class Intake:
             source_agent=self._voice.agent,
         )
         return compose(clean_draft(self._core, draft), self._core, self._hub_id)
-
-    def _add(self, writer: Writer, recorder: Recorder, memory: Memory, index: Indexed) -> Memory:
-        placed = memory._replace(
-            id=self._core.ids.next("mem"),
-            number=writer.take_numbers(self._hub_id, 1),
-            created_at=recorder.change.at,
-            updated_at=recorder.change.at,
-        )
-        return recorder.add(placed, index)
 
     def _note_clashes(
         self, writer: Writer, new: Sequence[New], open_clashes: Sequence[Clash]

@@ -14,7 +14,7 @@ from holdfast.domain.draft import Draft
 from holdfast.domain.memory import MADE_FROM, TRUSTS, Memory, made_from
 from holdfast.engine.core import Core, require_hub
 from holdfast.engine.recorder import Recorder
-from holdfast.engine.remember import Prepared, placed, prepare
+from holdfast.engine.remember import Prepared, prepare
 from holdfast.errors import InvalidInput
 from holdfast.passes.consolidate_checks import misfit, survivor
 from holdfast.passes.consolidate_near import origin_of, said_at, voice
@@ -60,7 +60,7 @@ def apply(
             if why:
                 refused.append(Refused(step, why))
                 continue
-            doing = _Doing(core, writer, recorder, now, made)
+            doing = _Doing(recorder, now, made)
             done.append(Done(step, doing.do(step)))
             diff += doing.diff
         change = recorder.change.id if recorder.written else None
@@ -178,15 +178,9 @@ class _Doing:
     """One step inside the transaction."""
 
     def __init__(
-        self,
-        core: Core,
-        writer: Writer,
-        recorder: Recorder,
-        memories: Mapping[int, Memory],
-        made: Prepared | None,
+        self, recorder: Recorder, memories: Mapping[int, Memory], made: Prepared | None
     ) -> None:
-        self._core, self._writer, self._recorder = core, writer, recorder
-        self._memories, self._made = memories, made
+        self._recorder, self._memories, self._made = recorder, memories, made
         self.diff: list[str] = []
 
     def do(self, step: Step) -> Memory:
@@ -199,8 +193,8 @@ class _Doing:
 
     def _add(self, supersedes: str | None) -> Memory:
         assert self._made is not None, "prepared for every step that makes a memory"
-        new = placed(self._writer, self._recorder, self._core, self._made.memory)
-        memory = self._recorder.add(new._replace(supersedes=supersedes), self._made.indexed)
+        new = self._made.memory._replace(supersedes=supersedes)
+        memory = self._recorder.add(new, self._made.indexed)
         self.diff.append(_told("+", memory))
         return memory
 

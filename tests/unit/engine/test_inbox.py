@@ -29,13 +29,12 @@ def conflict(hub: HubMemory, text: str, other: Memory, **fields: Any) -> Memory:
         recorder = Recorder(hub.core, writer, hub.id, "remember")
         from holdfast.domain.draft import Draft
         from holdfast.engine.drafts import compose
-        from holdfast.engine.remember import placed
 
         why = f"contradicts #{other.number}: another value"
         draft = Draft(text, trust="agent", source="extraction", **fields)
         made = compose(draft, hub.core, hub.id)
         made = made._replace(quarantine=why, metadata={"contradicts": other.id})
-        return recorder.add(placed(writer, recorder, hub.core, made))
+        return recorder.add(made)
 
 
 def hidden(hub: HubMemory, memory: Memory) -> bool:
