@@ -12,8 +12,8 @@ MODEL := packages/holdfast-model-arctic-s
 ON_POSTGRES := tests/edges tests/property tests/e2e tests/docs/test_docs_examples.py \
 	$(addprefix tests/unit/,adapters agents engine evaluation extract files passes recall sources) \
 	$(patsubst %,tests/faults/test_%.py,consolidate_kills filing_processes journal_kills \
-		journaler_kills mirror_processes proposing_processes purge_traces server_kills sharing \
-		worker_kills)
+		journaler_kills mirror_processes processes proposing_processes purge_traces server_kills \
+		sharing worker_kills)
 
 .PHONY: run tour test test-postgres test-llm test-patroni lint types bench-store bench-recall bench-recall-speed bench-context bench-documents bench-postgres bench-postgres-recall bench-postgres-import bench-mcp bench-http bench-capture inspector constraints clean help
 

@@ -16,6 +16,7 @@ import pytest
 pytestmark = pytest.mark.faults
 
 SCENES = Path(__file__).with_name("scenes.py")
+_A_FILE = pytest.mark.sqlite_only("about the file of the embedded store")
 
 
 def play(scene: str, folder: Path | str) -> dict[str, Any]:
@@ -46,12 +47,14 @@ def test_a_forked_child_may_go_on_with_its_parents_store(tmp_path: Path) -> None
     play("fork", tmp_path)
 
 
+@_A_FILE
 def test_a_crash_between_any_two_statements_leaves_the_old_state_or_the_new(
     tmp_path: Path,
 ) -> None:
     assert play("statements", tmp_path)["kills"] > 50
 
 
+@_A_FILE
 def test_a_file_that_may_not_grow_is_a_full_disk(tmp_path: Path) -> None:
     seen = play("file_size_limit", tmp_path)
     assert seen["error"] == "StoreFull"
@@ -76,6 +79,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", str(disk)], check=True)
 
 
+@_A_FILE
 def test_a_full_disk_is_said_to_be_full_and_loses_nothing(small_disk: Path) -> None:
     seen = play("small_disk", small_disk)
     assert seen["error"] == "StoreFull"
@@ -83,6 +87,7 @@ def test_a_full_disk_is_said_to_be_full_and_loses_nothing(small_disk: Path) -> N
     assert seen["kept"] > 1
 
 
+@_A_FILE
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become nobody")
 def test_who_may_not_write_is_told_so() -> None:
     # Not in pytest's own folder, which nobody but its owner may enter.
