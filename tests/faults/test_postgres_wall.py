@@ -417,9 +417,9 @@ def test_who_sets_a_store_up_is_told_of_a_line_that_can_be_read(
         assert not any("encrypted" in note for note in initialise(line.url).notes)
         monkeypatch.setattr("holdfast.store.postgres.dangers.LOCAL", ())
         assert any("is not encrypted" in note for note in initialise(line.url).notes)
-        with pytest.raises(ServerUnreachable, match="as safe as the URL asks") as caught:
+        with pytest.raises(ServerUnreachable, match="offers no TLS") as caught:
             PostgresStore(url_of(line.url, sslmode="require"))
-        assert "sslrootcert" in caught.value.hint
+        assert "ssl = on" in caught.value.hint
     finally:
         line.close()
 

@@ -27,6 +27,7 @@ from holdfast.errors import (
     StoreReadOnly,
 )
 from holdfast.store.postgres.answering import Silent
+from holdfast.store.postgres.certificates import unsafe
 
 # What is said by a server that restarts, and of several none of which can be written to yet.
 _COMES_BACK = r"starting up|shutting down|in recovery|session is read-only"
@@ -96,6 +97,8 @@ def _no_answer(error: psycopg.Error, address: str) -> HoldfastError:
     for pattern, make in _AT_THE_DOOR:
         if re.search(pattern, words):
             return make(error, address)
+    if (told := unsafe(words, address)) is not None:
+        return told
     return ServerUnreachable(
         f"The PostgreSQL server of {address} cannot be reached ({_refusal(error)}).",
         hint="Check that it runs and that the address is right. A write that had not been"
@@ -138,14 +141,6 @@ def _not_let_in(error: psycopg.Error, address: str) -> HoldfastError:
         hint="`GRANT CONNECT ON DATABASE … TO …` lets a role into a database, a line of pg_hba.conf"
         " lets it in from an address. Where that says `no encryption`, add sslmode=require to the"
         " URL.",
-    )
-
-
-def _no_tls(error: psycopg.Error, address: str) -> HoldfastError:
-    return ServerUnreachable(
-        f"No line to {address} is as safe as the URL asks ({_refusal(error)}).",
-        hint="sslmode in store.url says what is asked, and sslrootcert names the file of the"
-        " authorities that count; this machine's may be /etc/ssl/certs/ca-certificates.crt.",
     )
 
 
@@ -256,7 +251,6 @@ _AT_THE_DOOR = (
     (r'FATAL: +role ".*" does not exist', _wrong_password),
     (r'FATAL: +database ".*" does not exist', _no_database),
     (r"pg_hba\.conf|permission denied for database", _not_let_in),
-    (r"\bSSL\b|certificate", _no_tls),
     (r"too many|remaining connection slots", _no_slot),
     (_COMES_BACK, _stopping),
 )
@@ -305,7 +299,8 @@ def comes_back(error: psycopg.Error) -> bool:
 
 def refused(error: psycopg.Error) -> bool:
     """Whether nobody listens at an address that exists."""
-    return re.search(r"Connection refused|No such file", str(error)) is not None
+    # Of several addresses, the last that was tried comes first.
+    return re.search(r"Connection refused|No such file", _first_line(str(error))) is not None
 
 
 def is_silence(error: psycopg.Error) -> bool:
