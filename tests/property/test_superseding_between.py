@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from holdfast import HubMemory
 from holdfast.engine import automatic, remember
 from holdfast.engine.core import Core
-from holdfast.engine.remember import Prepared
+from holdfast.engine.prepared import Prepared
 from holdfast.engine.rivals import _CHANGED_MAX
 from holdfast.errors import Conflict, NotFound
 from holdfast.store.inmemory import InMemoryStore
@@ -48,8 +48,8 @@ def between(others: Callable[[], object]) -> Iterator[None]:
         return wrapped
 
     with pytest.MonkeyPatch.context() as patch:
-        for module in (remember, automatic):
-            patch.setattr(module, "_looked", after(module._looked))
+        patch.setattr(remember, "looked", after(remember.looked))
+        patch.setattr(automatic, "_looked", after(automatic._looked))
         yield
     assert not waiting, "nothing was looked for"
 

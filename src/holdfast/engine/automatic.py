@@ -17,9 +17,10 @@ from holdfast.domain.draft import Draft
 from holdfast.domain.held import kind_of, low_trust
 from holdfast.domain.memory import Boundary, Layer, Memory, Origin, Source, Trust
 from holdfast.engine.core import Core, require_hub
+from holdfast.engine.prepared import Prepared, prepare
 from holdfast.engine.recorder import Recorder
-from holdfast.engine.remember import LESSER_VOICES, Prepared, prepare, supersede_all
 from holdfast.engine.rivals import Rival, find_rivals, look, spoken_against
+from holdfast.engine.superseding import LESSER_VOICES, supersede_all
 from holdfast.errors import InvalidInput
 from holdfast.text import normalise
 

@@ -28,8 +28,9 @@ from holdfast.domain.query import SHOWN_STATES, Filter
 from holdfast.engine.core import Core, require_hub
 from holdfast.engine.drafts import clean_draft, clean_label, compose
 from holdfast.engine.find import Reference, find_memory
+from holdfast.engine.intake import take_in
+from holdfast.engine.prepared import prepare
 from holdfast.engine.recorder import Recorder
-from holdfast.engine.remember import prepare, take_in
 from holdfast.errors import Conflict, InvalidInput
 from holdfast.text.normalise import is_visible
 

@@ -245,7 +245,7 @@ def _renewed(
     about: Memory,
 ) -> Memory:
     """What has the key or the path gets a new version, as if the words had not been held."""
-    from holdfast.engine.remember import new_version
+    from holdfast.engine.intake import new_version
 
     after = recorder.revise(about, index, **new_version(about, memory._replace(**fields)))
     return _gone_into(recorder, memory, fields, after, f"it is a version of #{after.number}")

@@ -26,6 +26,7 @@ from holdfast.engine import history
 from holdfast.engine.core import Core, require_hub
 from holdfast.engine.drafts import clean_draft, compose, derived_title
 from holdfast.engine.edit import refuse_taken
+from holdfast.engine.intake import new_version
 from holdfast.engine.recorder import Recorder
 from holdfast.errors import HoldfastError, InvalidInput, StoreError
 from holdfast.files.atomic import locked, make_folder
@@ -228,10 +229,7 @@ class KeptFiles:
         assert made is not None, "a text that shows something has a draft"
         if memory is None:
             return recorder.add(made)
-        names = ("content", "content_hash", "content_type", "summary", "quarantine", "trust")
-        new = {name: getattr(made, name) for name in names} if memory.content != text else {}
-        if new and memory.title == derived_title(memory):
-            new["title"] = made.title
+        new = new_version(memory, made) if memory.content != text else {}
         return recorder.revise(memory, **new, state="active", state_reason="")
 
     def _draft(self, path: str, text: str, author: Author) -> Memory | None:
