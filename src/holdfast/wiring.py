@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from holdfast.domain.clock import Clock, SystemClock
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from holdfast.engine.move import Moved, Told
     from holdfast.llm.base import Model
     from holdfast.store.base import Store
+    from holdfast.store.postgres import PostgresStore
     from holdfast.store.postgres.init import Prepared as Prepared
     from holdfast.store.postgres.nearest import Indexed
     from holdfast.store.values import Progress
@@ -256,9 +257,25 @@ def migrate_store(url: str, *, told: Callable[[str], None]) -> Prepared:
     return migrate(url, told=told)
 
 
-def index_store(url: str, *, memory: str = "") -> Iterator[Indexed]:
-    """Builds the server's own index of the vectors of large hubs, one hub after the other; the
-    server may take so much memory for it."""
+def index_store(url: str, *, hub: str = "", memory: str = "") -> Iterator[Indexed]:
+    """Builds the server's own index of the vectors of large hubs, or of one, one after the other;
+    the server may take so much memory for it."""
+    with _indexed_store(url) as store:
+        from holdfast.store.postgres.nearest import build
+
+        yield from build(store, hub=hub, memory=memory)
+
+
+def drop_store_index(url: str, *, hub: str = "") -> Iterator[Indexed]:
+    """Takes these indexes away, of all hubs or of one."""
+    with _indexed_store(url) as store:
+        from holdfast.store.postgres.unindexing import drop
+
+        yield from drop(store, hub=hub)
+
+
+@contextmanager
+def _indexed_store(url: str) -> Iterator[PostgresStore]:
     if not url.startswith(("postgresql:", "postgres:")):
         raise InvalidInput(
             "Only a PostgreSQL server keeps an index of vectors; here they are scanned.",
@@ -266,11 +283,10 @@ def index_store(url: str, *, memory: str = "") -> Iterator[Indexed]:
         )
     _need_postgres()
     from holdfast.store.postgres import PostgresStore
-    from holdfast.store.postgres.nearest import build
 
     store = PostgresStore(url)
     try:
-        yield from build(store, memory=memory)
+        yield store
     finally:
         store.close()
 

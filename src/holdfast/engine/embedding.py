@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from holdfast.embed.base import Embedder
 from holdfast.engine.passages import window_texts
 from holdfast.errors import HoldfastError
-from holdfast.store.values import VectorRow
+from holdfast.store.values import Capability, VectorRow
 
 if TYPE_CHECKING:
     from holdfast.domain.memory import Memory
@@ -36,6 +36,21 @@ def unembedded(core: Core) -> int:
         return 0
     with core.store.read() as reader:
         return sum(reader.unembedded_count(hub.id, embedder.identity) for hub in reader.hubs())
+
+
+def slowed_by_index(core: Core, at_least: int) -> list[str]:
+    """The hubs in which so many passages wait for vectors, and each of them will be added to an
+    index that the store keeps: several times the work of building that index afterwards."""
+    embedder = core.embedder
+    if embedder is None or Capability.NEAREST not in core.store.capabilities:
+        return []
+    with core.store.read() as reader:
+        return [
+            hub.name
+            for hub in reader.hubs()
+            if reader.vector_index(hub.id, embedder.identity)
+            and reader.unembedded_count(hub.id, embedder.identity) >= at_least
+        ]
 
 
 def embed_missing(

@@ -102,6 +102,41 @@ def test_no_hub_is_large_enough_for_an_index_of_the_server(run: Run, empty: str)
     assert refused.code == 2
 
 
+def test_an_index_of_the_server_is_taken_away_and_missed_where_many_vectors_are_due(
+    run: Run, empty: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from holdfast.store.postgres import PostgresStore, nearest
+    from holdfast.testing import HashEmbedder
+
+    owner = databases().url(empty)
+    run("store", "init", "--url", owner, "--partitions", "1")
+    assert "no index to take away" in run("store", "index", "--url", owner, "--drop").err
+    run("config", "set", "store.url", owner)
+    model = HashEmbedder()
+    monkeypatch.setattr("holdfast.wiring._find_embedder", lambda settings: model)
+    run("remember", "The office is in Bonn")
+    store = PostgresStore(owner)
+    ((hub, name, vectors),) = nearest.build(store, index_from=1)
+    store.close()
+    with monkeypatch.context() as patched:
+        patched.setattr("holdfast.wiring._find_embedder", lambda settings: None)
+        run("remember", "The harbour is in Kiel")
+        run("remember", "The garden is in Ulm")
+    monkeypatch.setattr("holdfast.edges.cli.call._BACKLOG", 1)
+    advice = f"holdfast store index {hub} --drop"
+    assert advice in run("remember", "The bridge is in Mainz").err
+    assert run("store", "index", "--drop", "--memory", "1GB").code == 2
+    assert run("store", "index", "nowhere", "--drop").code == 3
+    dropped = run("store", "index", hub, "--drop")
+    assert (dropped.code, dropped.rows) == (0, [[hub, name, str(vectors + 1)]])
+    assert "compares all vectors" in dropped.err
+    left = run("remember", "The tower is in Ulm").err
+    assert "have no vectors" in left
+    assert advice not in left
+    assert "Bonn" in run("recall", "office").out
+    assert run("store", "index", "--drop", "--json").json == []
+
+
 def test_everything_moves_to_a_database_and_back(run: Run, tmp_path: Path) -> None:
     run("remember", "The office is in Bonn", "--key", "office")
     run("update", "office", "The office is in Ulm")

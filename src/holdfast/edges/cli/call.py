@@ -205,6 +205,7 @@ class Call:
             missing = self.memory.unembedded()
             if missing > _BACKLOG and not backlog:
                 self.out.note(f"{missing:,} passages have no vectors; {later}")
+                self._note_indexes()
             elif missing:
                 with self.out.progress("embed") as step:
                     self.memory.embed_missing(step)
@@ -212,6 +213,16 @@ class Call:
             self.out.note(f"{error.message} {later.capitalize()}")
         except KeyboardInterrupt:
             raise Interrupted(f"Interrupted; {later}") from None
+
+    def _note_indexes(self) -> None:
+        from holdfast.engine.embedding import slowed_by_index
+
+        for name in slowed_by_index(self.memory.core, _BACKLOG):
+            self.out.note(
+                f"The server keeps an index of the vectors of {name}, and adding so many to it"
+                f" takes longer than building it: `holdfast store index {name} --drop` before,"
+                " and `holdfast store index` after that."
+            )
 
     # Times
 

@@ -3,7 +3,7 @@
 The blobs in `vectors` stay the truth. Below INDEX_FROM vectors a hub is scanned exactly by whoever
 asks, and has no rows here. Above it, its vectors stand in `embeddings` a second time, and the index
 names those worth measuring. Made by `holdfast store index`, in small steps beside readers and
-writers; after that, writers keep it up to date.
+writers; after that, writers keep it up to date. How it is taken away, `unindexing` knows.
 
 An index belongs to one hub: in one that many share, the nearest are mostly other hubs', and have to
 be passed over one by one.
@@ -12,10 +12,11 @@ be passed over one by one.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
-from holdfast.errors import InvalidInput, StoreBusy, StoreError, StoreReadOnly
+from holdfast.errors import InvalidInput, NotFound, StoreBusy, StoreError, StoreReadOnly
 from holdfast.store.postgres.alone import holding
 from holdfast.store.postgres.builder import Builder
 from holdfast.store.postgres.connections import LOCK_CLASS, Connection, connect
@@ -33,12 +34,17 @@ INDEX_FROM = 20_000
 # Passages whose vectors are added in one transaction; the hub's writers wait for a quarter of a
 # second. There is no index yet at this time: adding to one takes several times as long as building.
 _STEP = 2_000
+# How many neighbours are looked at for each vector that is built in; what pgvector takes by itself.
+# In a hub of 100,000, 128 finds 99.9 % of the ten nearest instead of 99.75, and takes 107 s of the
+# processor instead of 59.
+_EF_CONSTRUCTION = 64
 _SCALE_BYTES = 4
 # More dimensions than an index of half-precision vectors takes.
 _DIMENSIONS_MAX = 4_000
 _MAKING = 2
 # One process at a time builds.
 _INDEXING = 4
+_PREFIX = f"{EMBEDDINGS.name}_hub_"
 _MEMORY = re.compile(r"[1-9][0-9]{0,6}(kB|MB|GB)")
 
 # A blob is a scale and then one byte a number, from -128 to 127.
@@ -53,7 +59,7 @@ _CONVERTED = (
 
 
 class Indexed(NamedTuple):
-    """One hub and model that the server searches by itself from now on."""
+    """One hub and model that the server searches by itself from now on, or no longer."""
 
     hub: str
     model: str
@@ -78,13 +84,30 @@ def forget(session: Session, hub: int) -> None:
 
 
 def build(
-    store: PostgresStore, *, index_from: int = INDEX_FROM, memory: str = ""
+    store: PostgresStore, *, hub: str = "", index_from: int = INDEX_FROM, memory: str = ""
 ) -> Iterator[Indexed]:
-    """Gives every hub that is large enough its index, one after the other. `memory` is what the
-    server may take for it ('2GB'), where that is not what it is set to."""
+    """Gives every hub that is large enough its index, one after the other, or only the one that is
+    named. `memory` is what the server may take for it ('2GB'), where that is not what it is set
+    to."""
     if memory and not _MEMORY.fullmatch(memory):
         raise InvalidInput(f"`{memory}` is no amount of memory.", hint="Write it as 512MB or 2GB.")
     _make_table(store)
+    with building(store) as connection:
+        if memory:
+            connection.execute("SELECT set_config('maintenance_work_mem', %s, false)", (memory,))
+        due, kept = _due(store, hub, index_from)
+        drop_indexes(connection, kept=kept)
+        builder = Builder(connection, store.address, citus=store.offered.citus, told=_untold)
+        for one in due:
+            _fill(store, one)
+            builder.build(_index(store, one))
+            yield Indexed(one.name, one.model_name, _finish(store, one))
+
+
+@contextmanager
+def building(store: PostgresStore) -> Iterator[Connection]:
+    """A connection that may build and drop indexes, for as long as it takes; nobody else does
+    meanwhile."""
     with (
         translated(store.address),
         connect(store._url) as connection,
@@ -99,15 +122,13 @@ def build(
         _refuse_who_may_not(connection, store.address)
         connection.execute(f"SET search_path = {store._search_path}")
         connection.execute("SET statement_timeout = 0; SET lock_timeout = 0")
-        if memory:
-            connection.execute("SELECT set_config('maintenance_work_mem', %s, false)", (memory,))
-        due, kept = _due(store, index_from)
-        _drop_unused(connection, kept)
-        builder = Builder(connection, store.address, citus=store.offered.citus, told=_untold)
-        for one in due:
-            _fill(store, one)
-            builder.build(_index(store, one))
-            yield Indexed(one.name, one.model_name, _finish(store, one))
+        yield connection
+
+
+def no_such_hub(name: str, address: str) -> NotFound:
+    return NotFound(
+        f"There is no hub {name} in {address}.", hint="`holdfast hub list` shows those there are."
+    )
 
 
 def _refuse_who_may_not(connection: Connection, address: str) -> None:
@@ -142,14 +163,16 @@ class _Due(NamedTuple):
 
 
 def _index_name(hub: int, model: int, length: int) -> str:
-    return f"{EMBEDDINGS.name}_hub_{hub}_{model}_{length}"
+    return f"{_PREFIX}{hub}_{model}_{length}"
 
 
-def _due(store: PostgresStore, index_from: int) -> tuple[list[_Due], set[str]]:
+def _due(store: PostgresStore, only: str, index_from: int) -> tuple[list[_Due], set[str]]:
     """Those that want an index, and the names of the indexes that others have."""
     due: list[_Due] = []
     kept: set[str] = set()
     with store.read() as reader:
+        if only and reader.hub(only) is None:
+            raise no_such_hub(only, store.address)
         session = reader._session
         for hub in reader.hubs():
             number = session.hub(hub.id)
@@ -160,7 +183,7 @@ def _due(store: PostgresStore, index_from: int) -> tuple[list[_Due], set[str]]:
             ):
                 if indexed:
                     kept.add(_index_name(number, model, indexed))
-                elif size >= index_from:
+                elif size >= index_from and only in ("", hub.name):
                     length = _length(session, number, model)
                     if 0 < length <= _DIMENSIONS_MAX:
                         due.append(_Due(hub.id, hub.name, number, model, name, length))
@@ -216,6 +239,7 @@ def _index(store: PostgresStore, one: _Due) -> Index:
         one.index_name,
         table,
         f"USING hnsw ((embedding::halfvec({one.length})) halfvec_cosine_ops)"
+        f" WITH (ef_construction = {_EF_CONSTRUCTION})"
         f" WHERE hub_id = {one.hub}::bigint AND model = {one.model}",
     )
 
@@ -251,12 +275,15 @@ def _finish(store: PostgresStore, one: _Due) -> int:
         )
 
 
-def _drop_unused(connection: Connection, kept: set[str]) -> None:
-    """Takes away the indexes of hubs that are gone, or whose vectors were made anew."""
+def drop_indexes(
+    connection: Connection, *, hub: int | None = None, kept: Collection[str] = ()
+) -> None:
+    """Takes away those of one hub, or of all, but for some: of hubs that are gone, whose vectors
+    were made anew, or that shall have none."""
     found = connection.execute(
         "SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
         " WHERE n.nspname = %s AND c.relkind IN ('i', 'I') AND starts_with(c.relname, %s)",
-        (SCHEMA, f"{EMBEDDINGS.name}_hub_"),
+        (SCHEMA, _PREFIX if hub is None else f"{_PREFIX}{hub}_"),
     ).fetchall()
     for (name,) in found:
         if name not in kept:
