@@ -1,0 +1,134 @@
+"""What this installation is made of, for the doctor: versions, files with their sizes and modes,
+attachments, models. It looks, and mends what lies on the disk; how healthy that is, and how it is
+told, is the doctor's.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import TYPE_CHECKING, Any
+
+from holdfast.errors import EmbedderError, InvalidSetting
+
+if TYPE_CHECKING:
+    from holdfast.edges.cli.call import Call
+
+_PARTS = (("database", ""), ("log", "-wal"))
+
+
+def facts(call: Call) -> dict[str, Any]:
+    """What to know first of an installation that somebody asks about."""
+    import platform
+
+    import apsw
+
+    from holdfast import __version__
+    from holdfast.wiring import without_password
+
+    path = _store_path(call)
+    sizes = {name: _size(path + suffix) for name, suffix in _PARTS} if path else {}
+    server = ""
+    if about := getattr(call.memory.core.store, "about", None):
+        server, sizes["database"] = about()
+    return {
+        "holdfast": __version__,
+        "python": platform.python_version(),
+        "sqlite": apsw.sqlite_lib_version(),
+        "home": call.memory.home,
+        "home_mode": _mode(call.memory.home),
+        "store": path or without_password(call.memory.core.settings["store.url"]),
+        "store_mode": _mode(path) if path else server,
+        "bytes": sizes,
+        "hubs": len(call.memory.hubs()),
+    }
+
+
+def _store_path(call: Call) -> str:
+    """The store's file; '' for a store that has none."""
+    path: str = getattr(call.memory.core.store, "path", "")
+    return path
+
+
+def _size(path: str) -> int:
+    return os.path.getsize(path) if os.path.exists(path) else 0
+
+
+def _mode(path: str) -> str:
+    return f"{stat.S_IMODE(os.stat(path).st_mode):04o}" if os.path.exists(path) else ""
+
+
+def _owned(call: Call) -> list[tuple[str, int]]:
+    """What only its owner should be able to open, and the mode it should have."""
+    path = _store_path(call)
+    files = [(path + suffix, 0o600) for suffix in ("", "-wal", "-shm")] if path else []
+    there = [(name, mode) for name, mode in files if os.path.exists(name)]
+    return [(call.memory.home, 0o700), *there] if os.path.isdir(call.memory.home) else there
+
+
+def open_to_others(call: Call) -> list[str]:
+    """Files and folders that not only their owner can open."""
+    return [path for path, _ in _owned(call) if stat.S_IMODE(os.stat(path).st_mode) & 0o077]
+
+
+def close_to_others(call: Call) -> list[str]:
+    """Closes them, and says so."""
+    mended = []
+    wanted = dict(_owned(call))
+    for path in open_to_others(call):
+        os.chmod(path, wanted[path])
+        mended.append(f"closed {path} to others")
+    return mended
+
+
+def attachment_problems(call: Call) -> list[str]:
+    """Files of memories that are missing, and files that belong to none."""
+    hubs = [call.memory.hub(hub.name) for hub in call.memory.hubs()]
+    return [f"hub {hub.name}: {note}" for hub in hubs for note in hub.attachments.check()]
+
+
+def swept(call: Call) -> list[str]:
+    """Removes what crashes left of attachments, and says so."""
+    hubs = [call.memory.hub(hub.name) for hub in call.memory.hubs()]
+    counts = [(hub.name, hub.attachments.sweep()) for hub in hubs]
+    return [
+        f"removed {count} files that crashes left in hub {name}" for name, count in counts if count
+    ]
+
+
+def embedding_model(call: Call) -> dict[str, str]:
+    """The name of the model; or why there is none, as a note, or as a problem."""
+    from holdfast.embed.find import MISSING_MODEL
+
+    try:
+        embedder = call.memory.core.embedder
+    except (EmbedderError, InvalidSetting) as error:
+        return {"name": "", "note": "", "problem": str(error)}
+    if embedder is None:
+        chosen = call.memory.core.settings["embed.model"]
+        note = "It is turned off (embed.model is none)." if chosen == "none" else MISSING_MODEL
+        return {"name": "", "note": note, "problem": ""}
+    return {"name": embedder.identity, "note": "", "problem": ""}
+
+
+def language_models(call: Call) -> tuple[dict[str, str], list[str]]:
+    """The language model of each setting that names one, and whether its key is there; and what
+    is wrong with those that cannot be."""
+    from holdfast.llm.find import describe
+    from holdfast.settings import SETTINGS
+
+    settings = call.memory.core.settings
+    named = settings["llm.key_variable"]
+    told, wrong = {}, []
+    for setting in SETTINGS:
+        if not setting.name.endswith(".model") or setting.name == "embed.model":
+            continue
+        if setting.name != "llm.model" and not settings[setting.name]:
+            # The pass uses that of llm.model.
+            continue
+        try:
+            told[setting.name] = describe(settings[setting.name], named, os.environ)
+        except InvalidSetting as error:
+            told[setting.name] = "none. See below."
+            wrong.append(f"{setting.name}: {error}")
+    return told, wrong
