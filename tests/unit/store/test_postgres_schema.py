@@ -122,8 +122,8 @@ def test_what_shows_rows_is_behind_the_wall(catalog: Any) -> None:
             " AND NOT (relrowsecurity AND relforcerowsecurity)",
         )
     }
-    # Lists of hubs and models, and what is only ever searched by terms that carry their hub.
-    assert open_tables == WHOLE | {"hub_counts", "words", "substrings", "turn_words"}
+    # Lists of hubs and models.
+    assert open_tables == WHOLE | {"hub_counts"}
 
 
 @pytest.mark.parametrize(

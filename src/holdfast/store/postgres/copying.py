@@ -1,9 +1,9 @@
 """Many rows at once: by COPY where they are many, by INSERT where they are few.
 
-COPY goes straight into tables that are only searched. A table behind the wall takes no COPY from a
-role that the wall holds for, so its rows go into a temporary table of the same columns first, and
-the server takes them over from there: that is about as fast. Both ways write the same rows. Knows
-the columns and how the server wants them; nothing of where rows come from.
+A table behind the wall takes no COPY from a role that the wall holds for, so rows go into a
+temporary table of the same columns first, and the server takes them over from there: that is about
+as fast. Both ways write the same rows. Knows the columns and how the server wants them; nothing of
+where rows come from.
 """
 
 from __future__ import annotations
@@ -26,11 +26,10 @@ Row = Sequence[Any]
 
 class Table(NamedTuple):
     """A table that is written in bulk: its columns with their types, in the order of a row's
-    values, and whether it is behind the wall."""
+    values."""
 
     name: str
     columns: tuple[tuple[str, str], ...]
-    walled: bool = True
 
     @property
     def names(self) -> str:
@@ -90,11 +89,10 @@ VECTORS = Table(
 WORDS = Table(
     "words",
     _columns("hub_id int8, passage int8, memory int8, length int4, words tsvector"),
-    walled=False,
 )
-SUBSTRINGS = Table("substrings", _columns("hub_id int8, memory int8, grams int4[]"), walled=False)
+SUBSTRINGS = Table("substrings", _columns("hub_id int8, memory int8, grams int4[]"))
 TERMS = Table("terms", _columns("hub_id int8, term text, passages int8"))
-TURN_WORDS = Table("turn_words", _columns("hub_id int8, place int8, words tsvector"), walled=False)
+TURN_WORDS = Table("turn_words", _columns("hub_id int8, place int8, words tsvector"))
 
 
 class Copier:
@@ -109,12 +107,10 @@ class Copier:
         """Adds the rows; `otherwise` says what becomes of one that is there already."""
         if not many:
             return
-        if len(many) < COPY_FROM or (table.walled and not self._can_stage()):
+        if len(many) < COPY_FROM or not self._can_stage():
             self._session.many(table.insert + otherwise, many)
-        elif table.walled:
-            self._stage(table, many, otherwise)
         else:
-            self._copy(table.name, table, many)
+            self._stage(table, many, otherwise)
 
     def _can_stage(self) -> bool:
         """Whether this role may make temporary tables; everyone may, unless somebody forbade it."""

@@ -3,7 +3,8 @@
 Row level security holds for it (see schema.py): a transaction sees the hubs it has named and no
 others, whatever its statements say. What is only searched it reads through views that do the same,
 and not from the tables. The parts of a table are not granted, only the table itself: a part has no
-wall of its own.
+wall of its own. What versions before could not do without is taken away here, and not by a
+migration: whoever lets a role in knows that they are gone.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ import psycopg
 from psycopg import sql
 
 from holdfast.errors import NotFound
-from holdfast.store.postgres.online import STEPS_TABLE
-from holdfast.store.postgres.schema import EMBEDDINGS, MIGRATIONS, SCHEMA, VIEWS
+from holdfast.store.postgres.online import STEPS_TABLE, briefly, send
+from holdfast.store.postgres.schema import EMBEDDINGS, MIGRATIONS, SCHEMA, VIEWS, raise_wall
 
 # The right to vacuum and to analyse without owning the table came with 17; a purge clears its rows
 # away with it.
@@ -48,7 +49,18 @@ def grant(connection: psycopg.Connection[Any], role: str) -> None:
             *([f"GRANT MAINTAIN ON ALL TABLES IN SCHEMA {SCHEMA}"] if maintain else []),
         ):
             connection.execute(sql.SQL("{} TO {}").format(sql.SQL(part), name))
-        _only_through_views(connection, name)
+        if not _owns(connection, role):
+            _only_through_views(connection, name)
+    _wall_writes(connection)
+
+
+def _owns(connection: psycopg.Connection[Any], role: str) -> bool:
+    """Whether the tables are the role's own: views read them with its rights, which stay."""
+    row = connection.execute(
+        "SELECT pg_get_userbyid(relowner) = %s FROM pg_class WHERE oid = %s::regclass",
+        (role, f"{SCHEMA}.migrations"),
+    ).fetchone()
+    return row is not None and bool(row[0])
 
 
 def _only_through_views(connection: psycopg.Connection[Any], role: sql.Identifier) -> None:
@@ -63,6 +75,24 @@ def _only_through_views(connection: psycopg.Connection[Any], role: sql.Identifie
             f"GRANT SELECT ({view.keys}) ON {SCHEMA}.{view.table} TO {{}}",
         ):
             connection.execute(sql.SQL(part).format(role))
+
+
+def _wall_writes(connection: psycopg.Connection[Any]) -> None:
+    """Rows of tables that are only searched are written for named hubs alone, from now on. The
+    policies come with the fifth migration."""
+    found = connection.execute(
+        "SELECT c.relname FROM pg_class c WHERE c.relnamespace = %s::regnamespace"
+        " AND c.relname = ANY(%s) AND NOT c.relforcerowsecurity"
+        " AND EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = c.oid)",
+        (SCHEMA, [view.table for view in VIEWS]),
+    ).fetchall()
+    for (table,) in found:
+
+        def work(table: str = table) -> None:
+            for statement in raise_wall(f"{SCHEMA}.{table}"):
+                send(connection, statement)
+
+        briefly(connection, work)
 
 
 def _sometimes(connection: psycopg.Connection[Any]) -> list[str]:
