@@ -50,6 +50,7 @@ MODEL_SAYS = (
 # Pages that look into the file of the embedded store, or damage it.
 OF_THE_FILE = (
     "docs/explanation/what-is-kept-and-for-how-long.md",
+    "docs/how-to/move-to-postgresql.md",
     "docs/how-to/recover-with-the-doctor.md",
 )
 

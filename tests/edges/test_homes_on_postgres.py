@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import holdfast
 from tests.homes.databases import lent, on_postgres
 
@@ -36,6 +38,7 @@ def test_each_home_has_a_database_that_its_processes_share(tmp_path: Path) -> No
     assert not list(tmp_path.rglob("memory.db"))
 
 
+@pytest.mark.sqlite_only("says by itself which stores it is about")
 def test_a_database_that_is_lent_again_is_empty(tmp_path: Path) -> None:
     for _ in range(2):
         with on_postgres(), holdfast.open(tmp_path / "home", settings=QUIET) as memory:

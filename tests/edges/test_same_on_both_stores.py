@@ -6,10 +6,13 @@ from __future__ import annotations
 from difflib import unified_diff
 from pathlib import Path
 
+import pytest
+
 from tests.edges import scenario
 from tests.postgres_server import ROLE, database
 
 
+@pytest.mark.sqlite_only("says by itself which stores it is about")
 def test_the_same_scenario_gives_the_same_answers(tmp_path: Path) -> None:
     with scenario.opened(tmp_path / "file") as day:
         scenario.whole(day)

@@ -79,6 +79,7 @@ def test_a_schema_is_brought_up_to_date_by_its_owner(
     assert "Bonn" in run("recall", "office").out
 
 
+@pytest.mark.sqlite_only("about the file of the embedded store")
 def test_a_file_is_not_migrated_by_hand(run: Run) -> None:
     told = run("store", "migrate")
     assert told.code == 2
