@@ -59,8 +59,8 @@ _SILENCE_MS = 300_000
 # that restarts, or a standby that takes over, is back by then.
 RECONNECT_WAIT_S = 15.0
 # To begin a transaction takes a server no time. One that is there and has not answered by then, on
-# a connection that was there and on a new one, is stuck.
-_BEGIN_WAIT_S = 10.0
+# a connection that was there and on a new one, is stuck. (A pooler in between may let us wait.)
+_BEGIN_WAIT_S = 20.0
 # The same for a read with a deadline, where that is shorter; but a busy server is not stuck yet.
 _BEGIN_WAIT_LEAST_S = 2.0
 _STANDBY_WAIT_S = 1.0

@@ -28,9 +28,10 @@ from holdfast.errors import (
 )
 from holdfast.store.postgres.answering import Silent
 from holdfast.store.postgres.certificates import unsafe
+from holdfast.store.postgres.pooler import AWAY, said_by_pooler
 
 # What is said by a server that restarts, and of several none of which can be written to yet.
-_COMES_BACK = r"starting up|shutting down|in recovery|session is read-only"
+_COMES_BACK = rf"starting up|shutting down|in recovery|session is read-only|{AWAY}"
 _NOTHING = "Nothing was written; try again."
 
 
@@ -75,6 +76,8 @@ def fault(error: psycopg.Error, address: str) -> HoldfastError:
     state = error.sqlstate or ""
     if isinstance(error, psycopg.OperationalError) and not state:
         return _no_answer(error, address)
+    if state == "08P01" and (told := said_by_pooler(_said(error), address)) is not None:
+        return told
     for front, make in _BY_STATE:
         if state.startswith(front):
             return make(error, address)
@@ -97,7 +100,8 @@ def _no_answer(error: psycopg.Error, address: str) -> HoldfastError:
     for pattern, make in _AT_THE_DOOR:
         if re.search(pattern, words):
             return make(error, address)
-    if (told := unsafe(words, address)) is not None:
+    told = said_by_pooler(_refusal(error), address) or unsafe(words, address)
+    if told is not None:
         return told
     return ServerUnreachable(
         f"The PostgreSQL server of {address} cannot be reached ({_refusal(error)}).",
@@ -110,7 +114,8 @@ def _no_answer(error: psycopg.Error, address: str) -> HoldfastError:
 def _silent(error: psycopg.Error, address: str) -> HoldfastError:
     return ServerUnreachable(
         f"The PostgreSQL server of {address} has stopped answering.",
-        hint="It may be frozen or wait for its disk, or nothing comes through on the way to it."
+        hint="It may be frozen or wait for its disk, nothing may come through on the way to it, or"
+        " a pooler in between has no connection free."
         " What was not acknowledged was not written; try again.",
         again=not getattr(error, "late", False),
     )
@@ -166,8 +171,9 @@ def _stopping(error: psycopg.Error, address: str) -> HoldfastError:
 
 def _cut(error: psycopg.Error, address: str) -> HoldfastError:
     return ServerUnreachable(
-        f"The connection to {address} was cut ({_said(error)}).",
-        hint="What was not acknowledged was not written; try again.",
+        f"The connection to {address} was cut ({_refusal(error)}).",
+        hint="What was not acknowledged was not written; try again. If it happens each time, look"
+        " for a limit: a timeout of the server's, or a pooler's query_timeout.",
         again=True,
     )
 
@@ -245,14 +251,15 @@ def passed_over() -> StoreError:
 # By what is said before a connection stands; the first that fits counts.
 _AT_THE_DOOR = (
     (
-        r"password authentication failed|no password supplied|not permitted to log in",
+        r"authentication failed|no such user|no password supplied|not permitted to log in",
         _wrong_password,
     ),
     (r'FATAL: +role ".*" does not exist', _wrong_password),
-    (r'FATAL: +database ".*" does not exist', _no_database),
+    (r'FATAL: +database ".*" does not exist|no such database', _no_database),
     (r"pg_hba\.conf|permission denied for database", _not_let_in),
     (r"too many|remaining connection slots", _no_slot),
     (_COMES_BACK, _stopping),
+    (r"closed the connection unexpectedly", _cut),
 )
 
 # By the first characters of the code; the first that fits counts.
