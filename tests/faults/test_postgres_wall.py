@@ -22,7 +22,7 @@ pytest.register_assert_rewrite("holdfast.testing.conformance")
 
 from holdfast.store.postgres import PostgresStore  # noqa: E402 - needs the extra `postgres`
 from holdfast.store.postgres.init import initialise, migrate  # noqa: E402
-from holdfast.store.postgres.schema import MIGRATIONS  # noqa: E402
+from holdfast.store.postgres.schema import MIGRATIONS, NEWEST  # noqa: E402
 from holdfast.store.postgres.session import LISTENERS  # noqa: E402
 from holdfast.testing.conformance.base import (  # noqa: E402 - its assertions are rewritten
     HUB,
@@ -270,17 +270,26 @@ def test_a_role_that_was_let_in_before_there_were_views_works_on_until_it_is_let
         assert "holdfast store init" in refused.value.hint
         migrate(made.url(name), told=lambda what: None)
         _filled(made.url(name, ROLE))
+        (gap,) = _gaps(made.url(name, ROLE))
+        assert "may read words, substrings and turn_words past their views" in gap
+        assert gap.endswith(f": holdfast store init --role {ROLE}")
         # What an older Holdfast asks.
         everything = "SELECT count(words) FROM holdfast.words"
         assert _rows(made.url(name, ROLE), everything) == [(2,)]
         initialise(made.url(name), role=ROLE)
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             _rows(made.url(name, ROLE), everything)
+        assert _gaps(made.url(name, ROLE)) == []
         store = PostgresStore(made.url(name, ROLE))
         assert store.check() == []
         store.close()
     finally:
         made.drop(name)
+
+
+def _gaps(url: str) -> list[str]:
+    with closing(PostgresStore(url)) as store:
+        return [note for note in store.notes() if "store init --role" in note]
 
 
 _COPY = "COPY holdfast.substrings (hub_id, memory, grams) FROM STDIN"
@@ -307,13 +316,21 @@ def test_versions_before_and_after_the_wall_for_writing_work_on_one_database() -
             initialise(owner, partitions=1, role=ROLE)
         # The new one before the migration, with a role that cannot make it.
         _filled(programs)
+        with closing(PostgresStore(programs)) as store:
+            assert any(f"(schema {NEWEST}, " in note for note in store.notes())
         migrate(owner, told=lambda what: None)
         _copy(programs, 1)
+        (gap,) = _gaps(programs)
+        assert "may write words, substrings and turn_words for any hub" in gap
+        assert "past their views" not in gap
+        # Who owns the server meets no wall.
+        assert _gaps(owner) == []
         with closing(PostgresStore(programs)) as store:
             _write_many(store, 200)
             initialise(owner, role=ROLE)
             with pytest.raises(psycopg.errors.FeatureNotSupported):
                 _copy(programs, 1)
+            assert _gaps(programs) == []
             # A store that was open meanwhile.
             _write_many(store, 400)
             assert store.check() == []

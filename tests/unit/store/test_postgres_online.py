@@ -141,13 +141,13 @@ def _building(ask: Ask, name: str) -> Callable[[], list[tuple[Any, ...]]]:
 
 
 def _indexes(ask: Ask) -> dict[str, bool]:
-    """The indexes of the third migration, and whether they can be used."""
+    """The indexes that migrations left for later, and whether they can be used."""
     found = ask("SELECT indexrelid::regclass::text, indisvalid FROM pg_index")
     named = {name.removeprefix("holdfast."): valid for name, valid in found}
     return {name: valid for name, valid in named.items() if name.startswith(tuple(LATER))}
 
 
-LATER = [step.name for step in MIGRATIONS[2].later]
+LATER = [step.name for one in MIGRATIONS for step in one.later]
 # All of them: one on a table that is whole, the others on one in two parts.
 WHOLE = dict.fromkeys(
     [

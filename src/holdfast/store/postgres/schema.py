@@ -522,9 +522,17 @@ MIGRATIONS: tuple[Migration, ...] = (
     ),
     Migration(
         5,
-        "a wall for writing what is only searched",
+        "a wall for writing what is only searched; an index for memories by their last use",
         oldest=1,
         after=(*(one for view in VIEWS for one in view.write_policies), _RAISED_WHERE_NEW),
+        later=(
+            # Lists by when something was last used.
+            Index(
+                "memories_accessed",
+                "memories",
+                "(hub_id, coalesce(accessed_at, 0), number) WHERE forgotten_at IS NULL",
+            ),
+        ),
         can_wait=True,
     ),
 )

@@ -26,14 +26,12 @@ from holdfast.store.postgres.connections import (
     connect,
     connect_patiently,
 )
-from holdfast.store.postgres.extensions import lacking
 from holdfast.store.postgres.failover import POSITION
 from holdfast.store.postgres.faults import address_of, translated
 from holdfast.store.postgres.migrate import prepare
-from holdfast.store.postgres.online import waiting
 from holdfast.store.postgres.pool import closed
 from holdfast.store.postgres.reader import PostgresReader
-from holdfast.store.postgres.schema import MIGRATIONS, SCHEMA, search_path
+from holdfast.store.postgres.schema import SCHEMA, search_path
 from holdfast.store.postgres.session import Session
 from holdfast.store.postgres.skew import measured
 from holdfast.store.postgres.standby import MADE, Behind, Standby
@@ -217,18 +215,11 @@ class PostgresStore:
         return found
 
     def notes(self) -> list[str]:
+        from holdfast.store.postgres.notes import notes
+
         self._ready()
         with translated(self.address), self._connections.reading(None) as connection:
-            missing = lacking(connection, self.address)
-            later = [one.step.name for one in waiting(connection, MIGRATIONS)]
-        told = [missing] if missing else []
-        if later:
-            told.append(
-                f"The schema of {self.address} is not up to date ({', '.join(later)} to come)."
-                " Everything works, slower in places. The owner of the schema runs: holdfast store"
-                " migrate"
-            )
-        return told
+            return notes(connection, self.address)
 
     def about(self) -> tuple[str, int]:
         """Which server it is, and how many bytes the tables take there."""
