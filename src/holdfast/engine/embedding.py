@@ -1,13 +1,14 @@
 """Vectors that are missing: of passages written while no model answered, or for a new model.
 
-A batch is kept as soon as it is made, so the work can be broken off at any point and goes on where
-it was, in this process or another. Vectors of different models are never mixed: until a model has
-its own, words answer.
+What was made in about a second is kept together, so the work can be broken off at any point and
+goes on where it was, in this process or another. Vectors of different models are never mixed: until
+a model has its own, words answer.
 """
 
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -22,8 +23,13 @@ if TYPE_CHECKING:
     from holdfast.engine.core import Core
     from holdfast.store.values import Candidate
 
-# Small enough that stopping takes about a second with the bundled model.
+# Handed to the model at once; small enough that stopping takes about a second with the bundled one.
 _BATCH = 64
+# Read and kept at once: as many as are made within these times, so that a kill costs a second of
+# work, and a quick model does not wait for a durable write after every batch. Past the most, a
+# write costs next to nothing for each of them.
+_ROUND_S = (0.5, 1.0)
+_ROUND_MAX = 2_048
 # An undo of a few memories ends with their vectors in place; one of many does not keep its caller
 # waiting: this many take seconds with the bundled model, the rest is made in the background.
 _AT_ONCE_MAX = 256
@@ -67,21 +73,35 @@ def embed_missing(
     total, done = unembedded(core), 0
     with core.store.read() as reader:
         hub_ids = [hub.id for hub in reader.hubs() if hub_id in (None, hub.id)]
+    size = _BATCH
     for each in hub_ids:
         after = 0
-        while not (stop is not None and stop.is_set()):
+        while not _is_set(stop):
+            began = time.monotonic()
             with core.store.read() as reader:
-                batch = reader.unembedded(each, embedder.identity, after=after, limit=_BATCH)
-                memories = reader.memories_by_id(each, [item.memory_id for item in batch])
-            if not batch:
+                found = reader.unembedded(each, embedder.identity, after=after, limit=size)
+                memories = reader.memories_by_id(each, [item.memory_id for item in found])
+            if not found:
                 break
-            _embed_batch(core, each, embedder, batch, memories)
+            made = _keep(core, each, embedder, _made(embedder, found, memories, stop))
             # Passages before this one have their vectors, or are gone: none is looked at twice.
-            after = batch[-1].passage_id
-            done += len(batch)
+            after = found[-1].passage_id
+            done += made
             if progress is not None:
                 progress(min(done, total), total)
+            size = _next_size(size, time.monotonic() - began)
     return done
+
+
+def _is_set(stop: threading.Event | None) -> bool:
+    return stop is not None and stop.is_set()
+
+
+def _next_size(size: int, took_s: float) -> int:
+    quick_s, slow_s = _ROUND_S
+    if took_s < quick_s:
+        return min(2 * size, _ROUND_MAX)
+    return max(size // 2, _BATCH) if took_s > slow_s else size
 
 
 def embed_memories(core: Core, hub_id: str, memory_ids: Sequence[str]) -> None:
@@ -103,9 +123,8 @@ def embed_memories(core: Core, hub_id: str, memory_ids: Sequence[str]) -> None:
                 memories = reader.memories_by_id(hub_id, [item.memory_id for item in batch])
                 # Changed meanwhile: whoever changed it makes the vectors of what is there now.
                 there = {p.passage_id for p in reader.passages(hub_id, list(memories))}
-            _embed_batch(
-                core, hub_id, embedder, [p for p in batch if p.passage_id in there], memories
-            )
+            left = [p for p in batch if p.passage_id in there]
+            _keep(core, hub_id, embedder, _made(embedder, left, memories))
     except HoldfastError:
         return
     if len(passages) > _AT_ONCE_MAX:
@@ -119,26 +138,36 @@ def embed_hub(core: Core, hub_id: str) -> None:
         embed_missing(core, hub_id=hub_id)
 
 
-def _embed_batch(
-    core: Core,
-    hub_id: str,
+def _made(
     embedder: Embedder,
-    batch: Sequence[Candidate],
+    passages: Sequence[Candidate],
     memories: Mapping[str, Memory],
-) -> None:
+    stop: threading.Event | None = None,
+) -> list[VectorRow]:
+    """The vectors of these passages, or of the first of them where it was stopped."""
     from holdfast.embed.base import quantise
 
-    if not batch:
-        return
-    texts = [window_texts(memories[item.memory_id], item) for item in batch]
-    vectors = iter(quantise(embedder.embed_passages([text for some in texts for text in some])))
-    rows = [
-        VectorRow(item.passage_id, window, next(vectors))
-        for item, some in zip(batch, texts, strict=True)
-        for window in range(len(some))
-    ]
-    with core.store.write(hub=hub_id) as writer:
-        writer.set_vectors(hub_id, embedder.identity, rows)
+    rows: list[VectorRow] = []
+    for start in range(0, len(passages), _BATCH):
+        if rows and _is_set(stop):
+            break
+        batch = passages[start : start + _BATCH]
+        texts = [window_texts(memories[item.memory_id], item) for item in batch]
+        vectors = iter(quantise(embedder.embed_passages([text for some in texts for text in some])))
+        rows += [
+            VectorRow(item.passage_id, window, next(vectors))
+            for item, some in zip(batch, texts, strict=True)
+            for window in range(len(some))
+        ]
+    return rows
+
+
+def _keep(core: Core, hub_id: str, embedder: Embedder, rows: Sequence[VectorRow]) -> int:
+    """Writes the vectors that were made; returns of how many passages."""
+    if rows:
+        with core.store.write(hub=hub_id) as writer:
+            writer.set_vectors(hub_id, embedder.identity, rows)
+    return len({row.passage_id for row in rows})
 
 
 class CatchUp:
