@@ -254,7 +254,9 @@ def clean_name(what: str, name: str) -> str:
 def new_secret() -> str:
     import secrets
 
-    return secrets.token_urlsafe(_SECRET_BYTES)
+    made = secrets.token_urlsafe(_SECRET_BYTES)
+    # On a command line, a word that begins with a dash is an option.
+    return f"_{made[1:]}" if made.startswith("-") else made
 
 
 def hash_of(secret: str) -> str:

@@ -50,6 +50,12 @@ def test_an_invitation_is_good_once(run: Run) -> None:
     assert "not valid" in again.err
 
 
+def test_no_invitation_reads_like_an_option(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("secrets.token_urlsafe", lambda count: "-" + "x" * count)
+    token = run("invite", "create", "--role", "viewer").out.strip()
+    assert run("invite", "accept", token, "--actor", "bob").rows == [["joined", "bob", "viewer"]]
+
+
 def test_a_hub_is_shared_with_a_team(run: Run) -> None:
     run("org", "create", "Acme")
     assert run("team", "create", "Tools", "--org", "Acme").code == 0
