@@ -4,12 +4,13 @@ flags; each value remembers where it came from.
 The file is `holdfast.toml` in the home folder. `recall.limit` stands there as `limit` in the table
 `[recall]`, and in the environment as `HOLDFAST_RECALL_LIMIT`. Where the file changes while a
 process runs, `refresh` takes the new values; what was made from the old ones at the start stays.
+How the file is written, `settings_file` knows.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from holdfast.errors import InvalidSetting
@@ -24,7 +25,6 @@ class Setting(NamedTuple):
     default: str | int | float | bool
     help: str
     least: float | None = None
-    choices: tuple[str, ...] = ()
     most: float | None = None
 
     @property
@@ -203,6 +203,10 @@ SETTINGS: tuple[Setting, ...] = (
 )
 
 _BY_NAME = {setting.name: setting for setting in SETTINGS}
+_TRUTHS = {
+    **dict.fromkeys(("true", "yes", "on", "1"), True),
+    **dict.fromkeys(("false", "no", "off", "0"), False),
+}
 
 
 class Value(NamedTuple):
@@ -269,16 +273,16 @@ def load(
 
 def _values(path: str, environ: Mapping[str, str], flags: Mapping[str, Any]) -> Mapping[str, Value]:
     values = {setting.name: Value(setting.default, "default") for setting in SETTINGS}
-    for name, value in _read_file(path).items():
+    for name, value in read_file(path).items():
         setting = find(name, where=f" in {path}")
-        values[setting.name] = Value(_checked(setting, value, path), path)
+        values[setting.name] = Value(checked(setting, value, path), path)
     for setting in SETTINGS:
         if (text := environ.get(setting.variable)) is not None:
-            checked = _parsed(setting, text, setting.variable)
-            values[setting.name] = Value(checked, setting.variable)
+            value = parsed(setting, text, setting.variable)
+            values[setting.name] = Value(value, setting.variable)
     for name, value in flags.items():
         if value is not None:
-            values[name] = Value(_checked(find(name), value, "flag"), "flag")
+            values[name] = Value(checked(find(name), value, "flag"), "flag")
     return values
 
 
@@ -301,89 +305,28 @@ def _refuse_unknown(environ: Mapping[str, str]) -> None:
     for name in sorted(environ):
         if name in known or name.startswith(_FOR_TESTS):
             continue
-        from difflib import get_close_matches
-
-        near = get_close_matches(name, known, n=1, cutoff=0.4)
-        hint = f"Did you mean `{near[0]}`?" if near else "`holdfast config list` shows them all."
-        raise InvalidSetting(f"The environment variable {name} is no setting.", hint=hint)
+        raise InvalidSetting(
+            f"The environment variable {name} is no setting.", hint=_nearest(name, known)
+        )
 
 
 def find(name: str, where: str = "") -> Setting:
     """The setting of that name, or an error with the nearest one."""
     setting = _BY_NAME.get(name)
     if setting is None:
-        from difflib import get_close_matches
-
-        near = get_close_matches(name, _BY_NAME, n=1, cutoff=0.4)
-        hint = f"Did you mean `{near[0]}`?" if near else "`holdfast config list` shows them all."
-        raise InvalidSetting(f"There is no setting `{name}`{where}.", hint=hint)
+        raise InvalidSetting(f"There is no setting `{name}`{where}.", hint=_nearest(name, _BY_NAME))
     return setting
 
 
-def save(home: str, name: str, text: str | None) -> Any:
-    """Writes one setting to the file (None takes it out), keeping the rest of the file."""
-    path = os.path.join(home, FILE_NAME)
-    there = _read_file(path)  # A file that cannot be read must not be written over.
-    # A name that is no setting may still be taken out, where the file has it.
-    known = name if text is None and name in there else find(name).name
-    value = None if text is None else _parsed(find(known), text, name)
-    edited = _edited(path, known, value)
-    if text is not None:
-        _refuse_unreadable(path, edited)
-    _write_file(path, edited)
-    return value
+def _nearest(name: str, known: Iterable[str]) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, known, n=1, cutoff=0.4)
+    return f"Did you mean `{near[0]}`?" if near else "`holdfast config list` shows them all."
 
 
-def _refuse_unreadable(path: str, text: str) -> None:
-    """A file that would not load is not written. Taking something out is let through, so that one
-    mistake after the other can go."""
-    import tomllib
-
-    try:
-        after = _flat(tomllib.loads(text))
-    except ValueError as error:
-        raise InvalidSetting(
-            f"{path} would not be readable any more: {error}.", hint="Mend the file by hand."
-        ) from None
-    for name, value in after.items():
-        _checked(find(name, where=f" in {path}"), value, path)
-
-
-def _edited(path: str, name: str, value: Any) -> str:
-    """The file's text with one setting changed and every comment kept."""
-    import tomlkit
-
-    text = ""
-    if os.path.exists(path):
-        with open(path, encoding="utf-8") as file:
-            text = file.read()
-    document = tomlkit.parse(text)
-    *tables, key = name.split(".")
-    place: Any = document
-    for table in tables:
-        place = place.setdefault(table, tomlkit.table())
-        if not isinstance(place, dict):
-            raise InvalidSetting(
-                f"{path} has a value where the table `{table}` belongs.", hint="Mend the file."
-            )
-    if value is not None:
-        place[key] = value
-    elif key in place:
-        del place[key]
-    return tomlkit.dumps(document)
-
-
-def _write_file(path: str, text: str) -> None:
-    partial = f"{path}.partial-{os.getpid()}"
-    handle = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(partial, path)
-
-
-def _read_file(path: str) -> dict[str, Any]:
+def read_file(path: str) -> dict[str, Any]:
+    """The values of a file by name, not yet checked."""
     try:
         with open(path, "rb") as file:
             import tomllib
@@ -395,47 +338,39 @@ def _read_file(path: str) -> dict[str, Any]:
         raise InvalidSetting(
             f"{path} cannot be read: {error}.", hint="Mend the file, or move it away."
         ) from None
-    return _flat(tables)
+    return flat(tables)
 
 
-def _flat(tables: Mapping[str, Any], front: str = "") -> dict[str, Any]:
+def flat(tables: Mapping[str, Any], front: str = "") -> dict[str, Any]:
+    """Tables within tables as names with dots."""
     out: dict[str, Any] = {}
     for key, value in tables.items():
         if isinstance(value, dict):
-            out.update(_flat(value, f"{front}{key}."))
+            out.update(flat(value, f"{front}{key}."))
         else:
             out[front + key] = value
     return out
 
 
-def _literal(value: Any) -> str:
-    import json
-
-    return json.dumps(value, ensure_ascii=False)
-
-
-def _parsed(setting: Setting, text: str, where: str) -> Any:
+def parsed(setting: Setting, text: str, where: str) -> Any:
+    """The value that a text means; `where` says in an error where it stood."""
     wanted = type(setting.default)
-    if wanted is bool:
-        words = {"true": True, "yes": True, "on": True, "1": True}
-        words |= {"false": False, "no": False, "off": False, "0": False}
-        if text.strip().lower() not in words:
-            raise _wrong(setting, text, where)
-        return words[text.strip().lower()]
     if wanted is str:
-        return _checked(setting, text, where)
+        return checked(setting, text, where)
+    word = text.strip()
     try:
-        value = wanted(text.strip())
-    except ValueError:
+        value = _TRUTHS[word.lower()] if wanted is bool else wanted(word)
+    except (KeyError, ValueError):
         raise _wrong(setting, text, where) from None
-    return _checked(setting, value, where)
+    return checked(setting, value, where)
 
 
-def _checked(setting: Setting, value: Any, where: str) -> Any:
+def checked(setting: Setting, value: Any, where: str) -> Any:
+    """The value, where it is of the right kind and within bounds."""
     wanted = type(setting.default)
     if wanted is float and type(value) is int:
         value = float(value)
-    if type(value) is not wanted or (setting.choices and value not in setting.choices):
+    if type(value) is not wanted:
         raise _wrong(setting, value, where)
     # `not >=` rather than `<`, so that nan is refused too.
     if setting.least is not None and not float(value) >= setting.least:
@@ -447,13 +382,14 @@ def _checked(setting: Setting, value: Any, where: str) -> Any:
 
 def _wrong(setting: Setting, value: Any, where: str) -> InvalidSetting:
     kinds = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
-    wanted = " or ".join(setting.choices) or kinds[type(setting.default)]
-    return _refused(setting, value, where, wanted)
+    return _refused(setting, value, where, kinds[type(setting.default)])
 
 
 def _refused(setting: Setting, value: Any, where: str, wanted: str) -> InvalidSetting:
     """What is wrong with a value, and what to write in the place where it stands."""
-    example = _literal(setting.default)
+    import json
+
+    example = json.dumps(setting.default, ensure_ascii=False)
     if where in (setting.name, "flag"):
         said = f"You gave {value!r} for `{setting.name}`"
     else:

@@ -97,13 +97,13 @@ def _of_a_home(
     path: str, environ: Mapping[str, str], flags: Mapping[str, Any]
 ) -> Mapping[str, str]:
     """The environment with the database of a home, where nothing names another store."""
-    from holdfast.settings import _read_file
+    from holdfast.settings import read_file
 
     # Not from `environ`: a home that is read as a source is without any.
     there = os.environ.get(HOMES)
     if there is None or _STORE_URL in environ or flags.get("store.url") is not None:
         return environ
-    if "store.url" in _read_file(path):
+    if "store.url" in read_file(path):
         return environ
     told, home = Told(there), os.path.dirname(path)
     FOLDERS[told.name_of(home)] = home

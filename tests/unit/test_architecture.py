@@ -33,7 +33,7 @@ LAYERS = (
     ("evaluation", "testing", "adapters"),
     ("edges",),
 )
-SHARED = {"errors", "settings"}
+SHARED = {"errors", "settings", "settings_file"}
 
 
 def imported_modules(path: Path) -> set[str]:

@@ -57,7 +57,8 @@ def _get(call: Call, args: Namespace) -> None:
 
 
 def _set(call: Call, args: Namespace) -> None:
-    from holdfast.settings import find, save
+    from holdfast.settings import find
+    from holdfast.settings_file import save
     from holdfast.wiring import from_anywhere, make_home, refuse_password
 
     setting = find(args.name)
@@ -79,7 +80,8 @@ def _set(call: Call, args: Namespace) -> None:
 
 
 def _unset(call: Call, args: Namespace) -> None:
-    from holdfast.settings import SETTINGS, save
+    from holdfast.settings import SETTINGS
+    from holdfast.settings_file import save
     from holdfast.wiring import make_home
 
     make_home(call.home)

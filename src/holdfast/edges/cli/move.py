@@ -42,7 +42,7 @@ def _move(call: Call, args: Namespace) -> None:
     with call.out.progress("move") as step:
         moved = move_store(source, args.to, told=lambda _, done, total: step(done, total))
     if args.switch:
-        from holdfast.settings import save
+        from holdfast.settings_file import save
 
         save(call.home, "store.url", from_anywhere(args.to))
     shown = without_password(args.to)

@@ -1,0 +1,74 @@
+"""Writing `holdfast.toml`: one setting is set or taken out, and all else in the file is kept. Which
+settings there are, and how they are read, `settings` knows.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from holdfast.errors import InvalidSetting
+from holdfast.settings import FILE_NAME, checked, find, flat, parsed, read_file
+
+
+def save(home: str, name: str, text: str | None) -> Any:
+    """Writes one setting to the file (None takes it out), keeping the rest of the file."""
+    path = os.path.join(home, FILE_NAME)
+    there = read_file(path)  # A file that cannot be read must not be written over.
+    # A name that is no setting may still be taken out, where the file has it.
+    known = name if text is None and name in there else find(name).name
+    value = None if text is None else parsed(find(known), text, name)
+    edited = _edited(path, known, value)
+    if text is not None:
+        _refuse_unreadable(path, edited)
+    _write_file(path, edited)
+    return value
+
+
+def _refuse_unreadable(path: str, text: str) -> None:
+    """A file that would not load is not written. Taking something out is let through, so that one
+    mistake after the other can go."""
+    import tomllib
+
+    try:
+        after = flat(tomllib.loads(text))
+    except ValueError as error:
+        raise InvalidSetting(
+            f"{path} would not be readable any more: {error}.", hint="Mend the file by hand."
+        ) from None
+    for name, value in after.items():
+        checked(find(name, where=f" in {path}"), value, path)
+
+
+def _edited(path: str, name: str, value: Any) -> str:
+    """The file's text with one setting changed and every comment kept."""
+    import tomlkit
+
+    text = ""
+    if os.path.exists(path):
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+    document = tomlkit.parse(text)
+    *tables, key = name.split(".")
+    place: Any = document
+    for table in tables:
+        place = place.setdefault(table, tomlkit.table())
+        if not isinstance(place, dict):
+            raise InvalidSetting(
+                f"{path} has a value where the table `{table}` belongs.", hint="Mend the file."
+            )
+    if value is not None:
+        place[key] = value
+    elif key in place:
+        del place[key]
+    return tomlkit.dumps(document)
+
+
+def _write_file(path: str, text: str) -> None:
+    partial = f"{path}.partial-{os.getpid()}"
+    handle = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(partial, path)
