@@ -207,11 +207,14 @@ def _fill(store: PostgresStore, one: _Due) -> None:
     while True:
         with store.write(hub=one.hub_id) as writer:
             session = writer._session
+            _plan_without(session, "nestloop", "hashjoin", "sort")
             missing = session.all(
                 "SELECT DISTINCT v.passage FROM vectors v WHERE v.hub_id = %(hub)s"
                 " AND v.model = %(model)s AND v.passage > %(last)s"
                 " AND octet_length(v.vector) = %(bytes)s AND NOT EXISTS"
                 " (SELECT 1 FROM embeddings e WHERE e.hub_id = %(hub)s AND e.model = %(model)s"
+                # Said of both, so that both are walked in order, from here on.
+                " AND e.passage > %(last)s"
                 " AND e.passage = v.passage AND e.window_no = v.window_no)"
                 " ORDER BY v.passage LIMIT %(step)s",
                 hub=one.hub,
@@ -224,6 +227,14 @@ def _fill(store: PostgresStore, one: _Due) -> None:
         if len(missing) < _STEP:
             return
         last = missing[-1][0]
+
+
+def _plan_without(session: Session, *ways: str) -> None:
+    """Until the transaction ends. The server may know nothing yet of tables that are just being
+    filled, take them for tiny, and compare each row with each: a hub of 100,000 then waits for a
+    quarter of an hour."""
+    for way in ways:
+        session.run(f"SELECT set_config('enable_{way}', 'off', true)")
 
 
 def _index(store: PostgresStore, one: _Due) -> Index:
@@ -249,9 +260,7 @@ def _finish(store: PostgresStore, one: _Due) -> int:
     hub's turn, which takes some seconds for a million."""
     with store.write(hub=one.hub_id) as writer:
         session = writer._session
-        # The server may know nothing yet of a table that was just filled, take it for tiny, and
-        # compare each row with each: a hub of 100,000 then waits for a quarter of an hour.
-        session.run("SELECT set_config('enable_nestloop', 'off', true)")
+        _plan_without(session, "nestloop")
         session.put(
             "DELETE FROM embeddings e WHERE e.hub_id = %s AND e.model = %s AND NOT EXISTS"
             " (SELECT 1 FROM vectors v WHERE v.hub_id = e.hub_id AND v.model = e.model"
