@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import closing
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -424,6 +425,60 @@ def test_functions_that_somebody_else_made_are_not_called() -> None:
             store.close()
         used = _rows(made.url(name), "SELECT pg_get_expr(adbin, adrelid) FROM pg_attrdef")
         assert not any("public." in expression for (expression,) in used)
+    finally:
+        made.drop(name)
+
+
+# What a path that names pg_catalog last would find first.
+_LOOK_ALIKES = """
+CREATE SCHEMA mine;
+CREATE TABLE mine.migrations (version int, oldest int, partitions int, citus boolean);
+CREATE TABLE mine.migration_steps (version int, step text, finished_at timestamptz);
+CREATE TABLE mine.pg_class (LIKE pg_catalog.pg_class);
+CREATE TABLE mine.pg_policy (LIKE pg_catalog.pg_policy);
+CREATE TABLE mine.pg_roles (rolname name, oid oid);
+CREATE TABLE mine.pg_namespace (oid oid, nspname name);
+CREATE TABLE mine.pg_extension (extname name, extnamespace oid, extversion text);
+INSERT INTO mine.pg_namespace VALUES (1, 'mine');
+INSERT INTO mine.pg_extension VALUES ('vector', 1, '9.9');
+CREATE FUNCTION mine.to_regclass(text) RETURNS regclass LANGUAGE sql AS 'SELECT NULL::regclass';
+CREATE FUNCTION mine.clock_timestamp() RETURNS timestamptz LANGUAGE sql
+    AS $$SELECT '2001-01-01T00:00:00Z'::timestamptz$$;
+CREATE FUNCTION mine.pg_has_role(oid, text) RETURNS boolean LANGUAGE sql AS 'SELECT false';
+CREATE FUNCTION mine.pg_try_advisory_xact_lock(int, int) RETURNS boolean LANGUAGE sql
+    AS 'SELECT false';
+GRANT USAGE ON SCHEMA mine TO public;
+GRANT SELECT ON ALL TABLES IN SCHEMA mine TO public;
+"""
+
+
+def test_what_a_role_has_in_its_own_path_is_not_taken_for_ours(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made = databases()
+    made.make_role()
+    name = made.make_empty()
+    try:
+        if made.has_extension("vector"):
+            made.execute("CREATE EXTENSION vector SCHEMA public", name)
+        made.execute(_LOOK_ALIKES, name)
+        made.execute(f"ALTER DATABASE {name} SET search_path = mine, pg_catalog")
+        # Everything: making it, letting a role in, steps for later, opening, locks.
+        with monkeypatch.context() as large:
+            large.setattr("holdfast.store.postgres.online.SMALL_BYTES", -1)
+            prepared = initialise(made.url(name), partitions=1, role=ROLE)
+        assert (prepared.offered.version, prepared.offered.later) == (NEWEST, ())
+        assert prepared.offered.vector_schema in ("public", "")
+        for user in ("postgres", ROLE):
+            with closing(PostgresStore(made.url(name, user))) as store:
+                assert store.offered == prepared.offered
+                assert store.skew() == timedelta()
+                with store.alone("this", HUB) as mine:
+                    assert mine
+                assert not any("not up to date" in note for note in store.notes())
+        _filled(made.url(name, ROLE))
+        with closing(PostgresStore(made.url(name, ROLE))) as store:
+            assert store.check() == []
     finally:
         made.drop(name)
 

@@ -48,7 +48,7 @@ def holding(connection: psycopg.Connection[Any], group: int, number: int) -> Ite
         # Without parameters: what answers a statement that has some stays open until the next one,
         # and with it a snapshot, for which every build of an index would wait.
         row = connection.execute(
-            f"SELECT pg_try_advisory_xact_lock({group:d}, {number:d})"
+            f"SELECT pg_catalog.pg_try_advisory_xact_lock({group:d}, {number:d})"
         ).fetchone()
         yield row is not None and bool(row[0])
     finally:

@@ -32,7 +32,7 @@ from holdfast.store.postgres.online import (
     note,
     send,
 )
-from holdfast.store.postgres.schema import SCHEMA
+from holdfast.store.postgres.schema import SCHEMA, search_path
 from holdfast.store.postgres.steps import Backfill, Check, Index, create_index
 
 Told: TypeAlias = Callable[[str], None]
@@ -56,7 +56,10 @@ class Builder:
                 if mine:
                     # An index of a large table takes as long as it takes; its waits keep nobody
                     # from reading or writing.
-                    self._connection.execute("SET statement_timeout = 0; SET lock_timeout = 0")
+                    self._connection.execute(
+                        "SET statement_timeout = 0; SET lock_timeout = 0;"
+                        f" SET search_path = {search_path()}"
+                    )
                     for one in ask():
                         require_held(guard)
                         self._do(one)

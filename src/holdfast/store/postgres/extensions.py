@@ -25,8 +25,8 @@ class Vector(NamedTuple):
 def vector(connection: psycopg.Connection[Any]) -> Vector:
     """What there is of pgvector in this database."""
     row = connection.execute(
-        "SELECT n.nspname, e.extversion FROM pg_extension e"
-        " JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'vector'"
+        "SELECT n.nspname, e.extversion FROM pg_catalog.pg_extension e"
+        " JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'vector'"
     ).fetchone()
     if row is None:
         return Vector()
@@ -72,7 +72,7 @@ def make_vector(connection: psycopg.Connection[Any]) -> None:
     found = vector(connection)
     if found.schema:
         return
-    known = "SELECT 1 FROM pg_available_extensions WHERE name = 'vector'"
+    known = "SELECT 1 FROM pg_catalog.pg_available_extensions WHERE name = 'vector'"
     if connection.execute(known).fetchone() is None:
         return
     try:

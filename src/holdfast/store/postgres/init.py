@@ -14,6 +14,7 @@ from holdfast.store.postgres.dangers import dangers
 from holdfast.store.postgres.extensions import lacking, make_vector
 from holdfast.store.postgres.faults import address_of, translated
 from holdfast.store.postgres.migrate import Offered, finish, prepare
+from holdfast.store.postgres.online import by_our_names
 from holdfast.store.postgres.roles import grant
 
 
@@ -45,9 +46,10 @@ def initialise(
         offered = finish(complete(url), address, told)
         if role:
             grant(connection, role)
-        missing = lacking(connection, address)
-        notes = [missing] if missing else []
-        notes += dangers(connection, address, offered.vector_schema)
+        with by_our_names(connection):
+            missing = lacking(connection, address)
+            notes = [missing] if missing else []
+            notes += dangers(connection, address, offered.vector_schema)
     if partitions is not None and offered.partitions != partitions:
         notes.append(
             f"The tables were made before, in {offered.partitions} parts; that cannot be changed."

@@ -24,6 +24,7 @@ from holdfast.store.postgres.online import (
     TRY_S,
     Later,
     briefly,
+    by_our_names,
     do_small,
     send,
     waiting,
@@ -33,7 +34,6 @@ from holdfast.store.postgres.schema import (
     PARTITIONS,
     PARTITIONS_MAX,
     SCHEMA,
-    search_path,
     statements,
 )
 
@@ -105,7 +105,7 @@ def prepare(
     if partitions is not None and not 1 <= partitions <= PARTITIONS_MAX:
         raise InvalidSetting(f"A store has from 1 to {PARTITIONS_MAX} partitions.")
     _refuse_unfit(connection, address)
-    found = _found(connection, address)
+    found, offered = _look(connection, address)
     enough = found is not None and _is_enough(found)
     if found is None or (found.version < _newest() and (found.ours or not enough)):
         try:
@@ -114,14 +114,27 @@ def prepare(
         except (StoreReadOnly, *IN_THE_WAY):
             if not enough:
                 raise
-        found = _found(connection, address)
+        found, offered = _look(connection, address)
     assert found is not None
-    later = waiting(connection, MIGRATIONS)
-    if later and found.ours and found.version >= _STEPS_FROM:
-        later = do_small(connection, later, citus=found.citus)
-    hasty = connection.execute("SHOW synchronous_commit").fetchone() == ("off",)
-    schema = vector(connection).schema
-    return Offered(found.version, found.partitions, found.citus, schema, hasty, later=tuple(later))
+    assert offered is not None
+    if offered.later and found.ours and found.version >= _STEPS_FROM:
+        later = do_small(connection, offered.later, citus=found.citus)
+        return offered._replace(later=tuple(later))
+    return offered
+
+
+def _look(
+    connection: psycopg.Connection[Any], address: str
+) -> tuple[_Found, Offered] | tuple[None, None]:
+    """What there is, and what it offers; nothing where there is no schema of ours."""
+    with by_our_names(connection):
+        found = _found(connection, address)
+        if found is None:
+            return None, None
+        hasty = connection.execute("SHOW synchronous_commit").fetchone() == ("off",)
+        schema = vector(connection).schema
+        later = tuple(waiting(connection, MIGRATIONS))
+        return found, Offered(found.version, found.partitions, found.citus, schema, hasty, later)
 
 
 def finish(url: str, address: str, told: Told) -> Offered:
@@ -132,12 +145,17 @@ def finish(url: str, address: str, told: Told) -> Offered:
         if offered.later:
             _refuse_who_may_not(connection, address)
             builder = Builder(connection, address, citus=offered.citus, told=told)
-            builder.run(guard, lambda: waiting(connection, MIGRATIONS))
-        return offered._replace(later=tuple(waiting(connection, MIGRATIONS)))
+            builder.run(guard, lambda: _still_to_do(connection))
+        return offered._replace(later=tuple(_still_to_do(connection)))
+
+
+def _still_to_do(connection: psycopg.Connection[Any]) -> list[Later]:
+    with by_our_names(connection):
+        return waiting(connection, MIGRATIONS)
 
 
 def _refuse_who_may_not(connection: psycopg.Connection[Any], address: str) -> None:
-    found = _found(connection, address)
+    found, _ = _look(connection, address)
     if found is None or not found.ours:
         raise StoreReadOnly(
             f"The schema of {address} is not of this version, and the role may not change it.",
@@ -213,7 +231,7 @@ def _migrate(
         try:
             if migration.version == 1:
                 # Nobody uses the tables yet, and they take as long as they take.
-                with connection.transaction():
+                with by_our_names(connection):
                     work()
             else:
                 briefly(connection, work, wait_s=wait_s)
@@ -260,7 +278,6 @@ def _apply(
         connection.execute("SET LOCAL statement_timeout = 0")
         # Tables that stand on `hubs`, which every node has, come over one connection to each node.
         connection.execute("SET LOCAL citus.multi_shard_modify_mode = 'sequential'")
-    connection.execute(f"SET LOCAL search_path = {search_path()}")
     migration = MIGRATIONS[version - 1]
     for statement in statements(migration, partitions=partitions, citus=citus):
         send(connection, statement)

@@ -8,7 +8,8 @@ that waits for a table, everybody else would wait too.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import psycopg
@@ -58,13 +59,22 @@ class Later(NamedTuple):
     step: Step
 
 
+@contextmanager
+def by_our_names(connection: Connection) -> Iterator[None]:
+    """A transaction in which names mean what we mean by them, whatever path the role was given. Not
+    for the session, which a pooler may hand to somebody else."""
+    with connection.transaction():
+        connection.execute(f"SET LOCAL search_path = {search_path()}")
+        yield
+
+
 def briefly(connection: Connection, work: Callable[[], None], *, wait_s: float = TRY_S) -> None:
     """Does a short piece of work in a transaction that waits for no lock longer than LOCK_WAIT_MS,
     and again until it has got them."""
     last: psycopg.Error | None = None
     for nap_s in naps(wait_s):
         try:
-            with connection.transaction():
+            with by_our_names(connection):
                 send(connection, f"SET LOCAL lock_timeout = {LOCK_WAIT_MS}")
                 send(connection, f"SET LOCAL statement_timeout = {_SHORT_MS}")
                 work()
@@ -84,19 +94,19 @@ def send(connection: Connection, statement: str, values: Any = None) -> psycopg.
 def waiting(connection: Connection, migrations: Iterable[Migration]) -> list[Later]:
     """What was left for later, and is not done."""
     later = [Later(one.version, step) for one in migrations for step in one.later]
-    done: set[tuple[int, str]] = set()
-    try:
-        done |= set(
-            connection.execute(
-                f"SELECT version, step FROM {STEPS_TABLE} WHERE finished_at IS NOT NULL"
-            ).fetchall()
-        )
-    except psycopg.errors.UndefinedTable:
-        # There is none before the third migration.
-        pass
-    except psycopg.errors.InsufficientPrivilege:
+    row = connection.execute(
+        "SELECT has_table_privilege(to_regclass(%s)::oid, 'SELECT')", (STEPS_TABLE,)
+    ).fetchone()
+    if row is None or row[0] is None:
+        # There is no such table before the third migration.
+        return later
+    if not row[0]:
         # A role that was let in by hand, and not to this table, is told nothing.
         return []
+    found = connection.execute(
+        f"SELECT version, step FROM {STEPS_TABLE} WHERE finished_at IS NOT NULL"
+    )
+    done = set(found.fetchall())
     return [one for one in later if (one.version, one.step.name) not in done]
 
 
@@ -105,13 +115,11 @@ def do_small(connection: Connection, later: Sequence[Later], *, citus: bool) -> 
     here for others: what is not free is left too."""
     left: list[Later] = []
     for one in later:
-        if citus or _bytes(connection, one.step.table) > SMALL_BYTES:
-            left.append(one)
-            continue
         try:
-            with connection.transaction():
+            with by_our_names(connection):
                 send(connection, f"SET LOCAL lock_timeout = {_AT_OPEN_MS}")
-                if not _do_at_once(connection, one):
+                small = not citus and _bytes(connection, one.step.table) <= SMALL_BYTES
+                if not small or not _do_at_once(connection, one):
                     left.append(one)
         except (*IN_THE_WAY, psycopg.errors.InsufficientPrivilege):
             left.append(one)
@@ -200,7 +208,6 @@ def hubs(connection: Connection, after: int) -> list[int]:
 
 def fill(connection: Connection, backfill: Backfill, hub: int) -> int:
     """One batch, inside a transaction, in the turn of the hub's writers; how many it filled."""
-    send(connection, f"SET LOCAL search_path = {search_path()}")
     send(connection, f"SET LOCAL holdfast.hubs = '0,{hub}'")
     take_turn(connection, hub)
     return send(connection, backfill.statement, {"hub": hub, "most": BATCH}).rowcount

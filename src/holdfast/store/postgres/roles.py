@@ -16,7 +16,7 @@ import psycopg
 from psycopg import sql
 
 from holdfast.errors import NotFound
-from holdfast.store.postgres.online import STEPS_TABLE, briefly, send
+from holdfast.store.postgres.online import STEPS_TABLE, briefly, by_our_names, send
 from holdfast.store.postgres.schema import EMBEDDINGS, MIGRATIONS, SCHEMA, VIEWS, raise_wall
 
 # The right to vacuum and to analyse without owning the table came with 17; a purge clears its rows
@@ -27,15 +27,15 @@ _MAINTAIN_FROM = 170000
 def grant(connection: psycopg.Connection[Any], role: str) -> None:
     """Gives an existing role what the store needs."""
     name = sql.Identifier(role)
-    there = connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", (role,)).fetchone()
-    if there is None:
-        raise NotFound(
-            f"There is no role `{role}` on the server.",
-            hint=f"Make it first: CREATE ROLE {name.as_string(connection)} LOGIN PASSWORD '…'",
-        )
     rights = "SELECT, INSERT, UPDATE, DELETE"
     maintain = connection.info.server_version >= _MAINTAIN_FROM
-    with connection.transaction():
+    with by_our_names(connection):
+        there = connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", (role,)).fetchone()
+        if there is None:
+            raise NotFound(
+                f"There is no role `{role}` on the server.",
+                hint=f"Make it first: CREATE ROLE {name.as_string(connection)} LOGIN PASSWORD '…'",
+            )
         for part in (
             f"GRANT USAGE ON SCHEMA {SCHEMA}",
             *(
@@ -51,7 +51,9 @@ def grant(connection: psycopg.Connection[Any], role: str) -> None:
             connection.execute(sql.SQL("{} TO {}").format(sql.SQL(part), name))
         if not _owns(connection, role):
             _only_through_views(connection, name)
-    _wall_writes(connection)
+        open_tables = _unwalled(connection)
+    for table in open_tables:
+        _wall_writes(connection, table)
 
 
 def _owns(connection: psycopg.Connection[Any], role: str) -> bool:
@@ -77,22 +79,25 @@ def _only_through_views(connection: psycopg.Connection[Any], role: sql.Identifie
             connection.execute(sql.SQL(part).format(role))
 
 
-def _wall_writes(connection: psycopg.Connection[Any]) -> None:
-    """Rows of tables that are only searched are written for named hubs alone, from now on. The
-    policies come with the fifth migration."""
+def _unwalled(connection: psycopg.Connection[Any]) -> list[str]:
+    """The tables whose policies do not hold yet; those come with the fifth migration."""
     found = connection.execute(
         "SELECT c.relname FROM pg_class c WHERE c.relnamespace = %s::regnamespace"
         " AND c.relname = ANY(%s) AND NOT c.relforcerowsecurity"
         " AND EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = c.oid)",
         (SCHEMA, [view.table for view in VIEWS]),
     ).fetchall()
-    for (table,) in found:
+    return [row[0] for row in found]
 
-        def work(table: str = table) -> None:
-            for statement in raise_wall(f"{SCHEMA}.{table}"):
-                send(connection, statement)
 
-        briefly(connection, work)
+def _wall_writes(connection: psycopg.Connection[Any], table: str) -> None:
+    """Rows of the table are written for named hubs alone, from now on."""
+
+    def work() -> None:
+        for statement in raise_wall(f"{SCHEMA}.{table}"):
+            send(connection, statement)
+
+    briefly(connection, work)
 
 
 def _sometimes(connection: psycopg.Connection[Any]) -> list[str]:

@@ -19,7 +19,7 @@ def measured(connection: psycopg.Connection[Any], also: str = "NULL") -> tuple[t
     """How much later it is on the server; nothing where both are near each other. With it the
     answer to what is asked `also`, on the same way."""
     before = SystemClock().now()
-    row = connection.execute(f"SELECT clock_timestamp(), ({also})").fetchone()
+    row = connection.execute(f"SELECT pg_catalog.clock_timestamp(), ({also})").fetchone()
     after = SystemClock().now()
     assert row is not None
     # The answer is from somewhere between the two.
