@@ -231,6 +231,21 @@ def test_a_recall_is_given_up_soon_after_its_deadline(
         assert len(hub.recall("first")) == 1
 
 
+def test_a_server_that_restarts_does_not_take_the_time_of_a_read(
+    server: Server, memory: Holdfast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody listens, so it is known that somebody may again: that is waited for beside."""
+    monkeypatch.setattr("holdfast.store.postgres.connections._STOP_WAIT_S", 0.0)
+    server.stop()
+    starting = threading.Timer(1.2, server.start)
+    starting.start()
+    try:
+        with memory.core.store.read(deadline_s=1.0) as reader:
+            reader._session.connection.execute("SELECT pg_sleep(0.3)")
+    finally:
+        starting.join()
+
+
 def test_a_line_on_which_nothing_comes_through_is_noticed_by_the_network_too(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

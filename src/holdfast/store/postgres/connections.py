@@ -209,7 +209,6 @@ class Connections:
         if deadline_s is not None:
             # Nothing at all would mean: no limit.
             begin += f"; SET LOCAL statement_timeout = {max(1, round(deadline_s * 1000))}"
-        began = time.monotonic()
         try:
             connection = self._begun(self._readers, begin, only_if, within_s=deadline_s)
         except Silent as error:
@@ -217,7 +216,8 @@ class Connections:
             error.late = deadline_s is not None
             raise
         if connection is not None and deadline_s is not None:
-            connection.ends = began + deadline_s + _STOP_WAIT_S
+            # From now: the time in which a server came back was not the read's.
+            connection.ends = time.monotonic() + deadline_s + _STOP_WAIT_S
         return connection
 
     def end_read(self, connection: Answering) -> None:
