@@ -4,7 +4,7 @@ parses its arguments into values and calls the engine."""
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, overload
 
@@ -23,17 +23,15 @@ from holdfast.text import normalise
 
 if TYPE_CHECKING:
     from holdfast.domain.change import Receipt
-    from holdfast.domain.decision import Decision
     from holdfast.domain.draft import Draft
     from holdfast.domain.hub import Statistics
-    from holdfast.domain.memory import Memory, Origin, Source, Trust
+    from holdfast.domain.memory import Memory, Origin
     from holdfast.domain.query import Page, Recalled
     from holdfast.domain.results import LifecycleMove, Remembered
     from holdfast.engine.compact import Compacted
     from holdfast.engine.context import Context
     from holdfast.engine.echo import Heard
     from holdfast.engine.find import Reference
-    from holdfast.engine.jobs import Job
     from holdfast.files.attachments import Kept, Received
 
 
@@ -154,19 +152,6 @@ class HubMemory(HubFiles, HubPast, HubPasses):
     def attachment(self, reference: Reference) -> Kept:
         """The file of a memory: what is known of it, and where its bytes are."""
         return self.attachments.kept(self.get(reference))
-
-    def jobs(self, *, limit: int = 100) -> list_[Job]:
-        """Work for later, on memories that you see and on turns: the newest of it, oldest first.
-        What was said in a turn is not told here: the log has it."""
-        jobs = engine.jobs
-        found = jobs.jobs(self.core, self.id, self.name, limit=limit)
-        with self.core.read() as reader:
-            seen = reader.memories_by_id(self.id, [job.about.get("memory", "") for job in found])
-        return [
-            jobs.without_texts(job)
-            for job in found
-            if job.work == jobs.JOURNAL or job.about.get("memory") in seen
-        ]
 
     def heard(self, text: str) -> Heard:
         """A text without what this hub has handed out itself, in blocks and replies: `text` is what
@@ -473,29 +458,6 @@ class HubMemory(HubFiles, HubPast, HubPasses):
         ]
         return self._purge(gone, reason) if gone else []
 
-    def _purge(self, references: list_[Any], reason: str) -> list_[Receipt]:
-        from holdfast.files.as_read import forget_seen
-
-        forget_seen(self.core, self.id)
-        from holdfast.files import archive, follow
-
-        # Looked up before: afterwards nothing says which file was theirs.
-        files = archive.files_of(self._journals, references)
-        kept = follow.doomed(self._kept_files, references)
-        with self.attachments.releasing(self._ids(references)):
-            receipts = engine.edit.purge(self.core, self.id, self.name, references, reason)
-        archive.remove(self._journals, files)
-        notes = follow.remove_doomed(self._kept_files, kept)
-        if self._step is not None:
-            self._step.note(notes)
-        return receipts
-
-    def _ids(self, references: list_[Any]) -> list_[str]:
-        with self.core.read() as reader:
-            require_hub(reader, self.id, self.name)
-            find = engine.find.find_memory
-            return [find(reader, self.id, self.name, r, forgotten=True).id for r in references]
-
     def access(self, reference: Reference) -> Memory:
         """Notes that it was really used; being shown by recall does not count as that."""
         return engine.edit.access(self.core, self.id, self.name, [reference])[0]
@@ -525,48 +487,4 @@ class HubMemory(HubFiles, HubPast, HubPasses):
             return engine.lifecycle.lifecycle_when_due(self.core, self.id, self.name)
         return engine.lifecycle.lifecycle(
             self.core, self.id, self.name, dry_run=dry_run, category=category
-        )
-
-    # Decisions
-
-    def request_decision(
-        self,
-        question: str,
-        options: Sequence[str],
-        context: str = "",
-        *,
-        trust: Trust = "agent",
-        source: Source = "sdk",
-        source_agent: str | None = None,
-    ) -> Decision:
-        """Asks a person to decide between 2 to 4 options. At most 3 questions are open at a time;
-        until it is answered, a question is neither recalled nor injected."""
-        return engine.decisions.request_decision(
-            self.core,
-            self.id,
-            self.name,
-            question,
-            options,
-            context,
-            trust=trust,
-            source=source,
-            source_agent=source_agent,
-        )
-
-    def decisions(self, *, every: bool = False) -> list_[Decision]:
-        """Open questions, oldest first; with `every`, also those decided or withdrawn."""
-        return engine.decisions.decisions(self.core, self.id, self.name, every=every)
-
-    def decide(
-        self, reference: Reference, option: str | int, *, note: str = "", source: Source = "sdk"
-    ) -> Decision:
-        """A person's answer: an option by its words or its number. It becomes a memory."""
-        return engine.decisions.decide(
-            self.core, self.id, self.name, reference, option, note=note, source=source
-        )
-
-    def withdraw_decision(self, reference: Reference, *, note: str = "") -> Decision:
-        """Takes a question back without an answer."""
-        return engine.decisions.withdraw_decision(
-            self.core, self.id, self.name, reference, note=note
         )

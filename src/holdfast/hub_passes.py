@@ -1,9 +1,9 @@
-"""What a hub does by itself, as methods: the part of HubMemory that passes and the review inbox
-are. Thin, like the rest of it."""
+"""What a hub does by itself and what it asks a person, as methods: passes and their jobs, the
+review inbox, decisions. Thin, like the rest of HubMemory."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -11,17 +11,19 @@ from holdfast import engine
 from holdfast.hub_base import HubBase
 
 if TYPE_CHECKING:
+    from holdfast.domain.decision import Decision
     from holdfast.domain.held import Item
-    from holdfast.domain.memory import Memory
+    from holdfast.domain.memory import Memory, Source, Trust
     from holdfast.domain.observed import CapturedDay, Flushed, Observed
     from holdfast.domain.usage import UsageRow
     from holdfast.engine.find import Reference
+    from holdfast.engine.jobs import Job
     from holdfast.engine.verdicts import Chosen
     from holdfast.passes.consolidate_plan import Consolidated, Plan
 
 
 class HubPasses(HubBase):
-    """The methods of a hub that are about automatic memory."""
+    """The methods of a hub that are about automatic memory, and about what waits for a person."""
 
     # What is said
 
@@ -94,6 +96,19 @@ class HubPasses(HubBase):
         and model, newest day first."""
         return engine.usage.usage(self.core, self.id, self.name, days=days)
 
+    def jobs(self, *, limit: int = 100) -> list[Job]:
+        """Work for later, on memories that you see and on turns: the newest of it, oldest first.
+        What was said in a turn is not told here: the log has it."""
+        jobs = engine.jobs
+        found = jobs.jobs(self.core, self.id, self.name, limit=limit)
+        with self.core.read() as reader:
+            seen = reader.memories_by_id(self.id, [job.about.get("memory", "") for job in found])
+        return [
+            jobs.without_texts(job)
+            for job in found
+            if job.work == jobs.JOURNAL or job.about.get("memory") in seen
+        ]
+
     # The review inbox
 
     def review(
@@ -140,6 +155,50 @@ class HubPasses(HubBase):
         """Archives items of the review inbox, hidden as they are; `undo` brings them back."""
         chosen = _chosen(references, every, kind, source)
         return engine.verdicts.reject(self.core, self.id, self.name, chosen, reason=reason)
+
+    # Decisions
+
+    def request_decision(
+        self,
+        question: str,
+        options: Sequence[str],
+        context: str = "",
+        *,
+        trust: Trust = "agent",
+        source: Source = "sdk",
+        source_agent: str | None = None,
+    ) -> Decision:
+        """Asks a person to decide between 2 to 4 options. At most 3 questions are open at a time;
+        until it is answered, a question is neither recalled nor injected."""
+        return engine.decisions.request_decision(
+            self.core,
+            self.id,
+            self.name,
+            question,
+            options,
+            context,
+            trust=trust,
+            source=source,
+            source_agent=source_agent,
+        )
+
+    def decisions(self, *, every: bool = False) -> list[Decision]:
+        """Open questions, oldest first; with `every`, also those decided or withdrawn."""
+        return engine.decisions.decisions(self.core, self.id, self.name, every=every)
+
+    def decide(
+        self, reference: Reference, option: str | int, *, note: str = "", source: Source = "sdk"
+    ) -> Decision:
+        """A person's answer: an option by its words or its number. It becomes a memory."""
+        return engine.decisions.decide(
+            self.core, self.id, self.name, reference, option, note=note, source=source
+        )
+
+    def withdraw_decision(self, reference: Reference, *, note: str = "") -> Decision:
+        """Takes a question back without an answer."""
+        return engine.decisions.withdraw_decision(
+            self.core, self.id, self.name, reference, note=note
+        )
 
     # Consolidation
 
