@@ -12,9 +12,9 @@ from typing import NamedTuple
 import uvicorn
 
 import holdfast
-from holdfast.edges.http.app import create_app
 from holdfast.edges.http.gates import Limits
 from holdfast.engine import keys
+from tests.edges.http.apps import make_app
 
 # Generous: a server that is not up by then will never be.
 _UP_S = 20.0
@@ -37,7 +37,7 @@ def served(
 ) -> Iterator[Served]:
     """Serves a home folder until the block ends."""
     with holdfast.open(home, settings={"embed.model": model, "actor": "ada"}) as memory:
-        app = create_app(memory, key_needed=key_needed, limits=limits)
+        app = make_app(memory, key_needed=key_needed, limits=limits)
         config = uvicorn.Config(app, host="127.0.0.1", port=0, log_level="warning", lifespan="on")
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, daemon=True)

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from holdfast.edges.http.app import create_app
 from holdfast.edges.http.gates import Limits
 from holdfast.engine import access, keys
 from holdfast.hub_memory import HubMemory
 from holdfast.library import Holdfast
 from holdfast.library import open as open_memory
+from tests.edges.http.apps import make_app
 
 # More than any test asks for in a minute.
 PATIENT = Limits(per_minute=1_000_000)
@@ -66,7 +66,7 @@ class House:
 
 
 def client_of(memory: Holdfast | None, limits: Limits = PATIENT) -> TestClient:
-    app = create_app(memory, limits=limits)  # type: ignore[arg-type]
+    app = make_app(memory, limits=limits)
     # What breaks in a route is the server's to answer, as it is for a client on the network.
     return TestClient(app, base_url="http://localhost", raise_server_exceptions=False)
 

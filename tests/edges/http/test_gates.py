@@ -15,6 +15,7 @@ import pytest
 
 from holdfast.edges.http.gates import Limits
 from holdfast.engine import keys
+from tests.edges.http.apps import make_app
 from tests.edges.http.conftest import PATIENT, Asking, House
 from tests.edges.http.serving import served
 
@@ -267,9 +268,7 @@ def test_unknown_revoked_and_expired_keys_read_the_same(house: House, ask: Askin
 def test_without_a_key_this_machine_s_own_requests_are_its_owners(house: House) -> None:
     from starlette.testclient import TestClient
 
-    from holdfast.edges.http.app import create_app
-
-    app = create_app(house.memory, key_needed=False, limits=PATIENT)
+    app = make_app(house.memory, key_needed=False, limits=PATIENT)
     with TestClient(app, base_url="http://localhost") as client:
         answer = client.post("/v1/memories", json={"content": "Ada prefers tabs"})
         assert answer.status_code == 201
