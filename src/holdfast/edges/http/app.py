@@ -45,8 +45,8 @@ if TYPE_CHECKING:
 _THREADS = 16
 # What any route may answer with, for the description of the API.
 _STATUSES = (400, 401, 403, 404, 405, 408, 409, 412, 413, 415, 421, 422, 429, 500, 503, 504, 507)
-# One of them brings the model in, the others point to it: for each model of each route the framework
-# makes a validator of its own, 1,400 of them while the first request waits.
+# One of them brings the model in, the others point to it: for each model of each route the
+# framework makes a validator of its own, 1,400 of them while the first request waits.
 _ERROR = {"application/json": {"schema": {"$ref": f"#/components/schemas/{ErrorOut.__name__}"}}}
 _ERRORS: dict[int | str, dict[str, Any]] = {
     _STATUSES[0]: {"model": ErrorOut},

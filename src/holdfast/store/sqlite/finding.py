@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Filter, Order
@@ -21,9 +21,6 @@ from holdfast.store.values import (
 )
 from holdfast.text.searchable import searchable
 from holdfast.text.terms import trigram_text
-
-if TYPE_CHECKING:
-    pass
 
 # Rows are read so many at a time where it is not known how many are wanted: a page, mostly.
 _BATCH = 32

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from holdfast.domain.hub import Hub
 from holdfast.domain.memory import Memory
@@ -11,12 +11,7 @@ from holdfast.domain.query import Filter, Order
 from holdfast.store import rows as shared
 from holdfast.store.sqlite import filters, rows
 from holdfast.store.sqlite.part import Part
-from holdfast.store.values import (
-    first_named,
-)
-
-if TYPE_CHECKING:
-    pass
+from holdfast.store.values import first_named
 
 
 class MemoriesReader(Part):
