@@ -25,6 +25,9 @@ from tests.postgres_server import ROLE, database
 
 psycopg = pytest.importorskip("psycopg")
 
+from holdfast.store.postgres.alone import ALONE_CLASS, holding, require_held  # noqa: E402 - extra
+from holdfast.store.postgres.connections import connect  # noqa: E402
+
 _WAIT_S = 30.0
 _LASTS = timedelta(minutes=10)
 
@@ -116,6 +119,18 @@ def test_the_lock_keeps_nothing_from_being_cleared_away(memory: Holdfast, url: s
             " WHERE a.datname = current_database() GROUP BY 1, 2"
         ).fetchall()
     assert held == [(None, None, 0)]
+
+
+def test_the_lock_keeps_nobody_waiting_however_often_it_is_looked_at(url: str) -> None:
+    """A statement that is run often is prepared by the driver, and what answers one that is
+    prepared keeps a snapshot: each build of an index would wait for it."""
+    with connect(url) as holder, holding(holder, ALONE_CLASS, 7) as mine:
+        assert mine
+        for _ in range(12):
+            require_held(holder)
+        with psycopg.connect(url) as other:
+            asked = "SELECT backend_xmin FROM pg_stat_activity WHERE pid = %s"
+            assert other.execute(asked, (holder.info.backend_pid,)).fetchone() == (None,)
 
 
 def test_a_run_of_an_older_holdfast_is_waited_for(memory: Holdfast) -> None:

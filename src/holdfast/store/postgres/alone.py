@@ -45,10 +45,10 @@ def holding(connection: psycopg.Connection[Any], group: int, number: int) -> Ite
     told = "; ".join(f"SET LOCAL {limit}" for limit in limits)
     connection.execute(f"BEGIN ISOLATION LEVEL READ COMMITTED; {told}")
     try:
-        # Without parameters: what answers a statement that has some stays open until the next one,
-        # and with it a snapshot, for which every build of an index would wait.
+        # Without parameters, and never prepared: what answers such a statement stays open until
+        # the next one, and with it a snapshot, for which every build of an index would wait.
         row = connection.execute(
-            f"SELECT pg_catalog.pg_try_advisory_xact_lock({group:d}, {number:d})"
+            f"SELECT pg_catalog.pg_try_advisory_xact_lock({group:d}, {number:d})", prepare=False
         ).fetchone()
         yield row is not None and bool(row[0])
     finally:
@@ -59,4 +59,4 @@ def holding(connection: psycopg.Connection[Any], group: int, number: int) -> Ite
 
 def require_held(connection: psycopg.Connection[Any]) -> None:
     """An error of the driver where the line was cut, and the lock with it."""
-    connection.execute("SELECT 1")
+    connection.execute("SELECT 1", prepare=False)
