@@ -4,8 +4,9 @@ many: the hub in every condition, nothing that locks or changes rows of two hubs
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
-from holdfast.store.postgres.schema import EMBEDDINGS, MIGRATIONS, VIEWS
+from holdfast.store.postgres.schema import EMBEDDINGS, MIGRATIONS, VIEWS, Migration, statements
 
 # Tables that every node has whole, and what is counted for the list of hubs.
 WHOLE = {"hubs", "models", "migrations", "migration_steps"}
@@ -113,3 +114,16 @@ def long_locks(statement: str) -> list[str]:
     """What in a statement on a table in use takes long, and keeps others from it meanwhile."""
     text = " ".join(statement.split())
     return [what for pattern, what in _LONG if re.search(pattern, text, re.IGNORECASE)]
+
+
+def unnamed_needs(migrations: Sequence[Migration]) -> list[str]:
+    """Where a migration names what one before it left for later and does not say that it needs it,
+    or says that it needs what none left."""
+    out, left = [], set[str]()
+    for one in migrations:
+        text = " ".join([*statements(one), *(" ".join(map(str, step)) for step in one.later)])
+        used = {name for name in left if re.search(rf"\b{name}\b", text)}
+        out += [f"{one.version} uses {name}" for name in used - set(one.needs)]
+        out += [f"{one.version} needs {name}, which none left" for name in set(one.needs) - left]
+        left |= {step.name for step in one.later}
+    return out

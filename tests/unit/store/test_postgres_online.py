@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from holdfast.domain.query import ORDERS, Filter
-from holdfast.errors import StoreReadOnly, StoreTooNew
+from holdfast.errors import StoreError, StoreReadOnly, StoreTooNew
 from tests.postgres_server import ROLE, databases
 
 psycopg = pytest.importorskip("psycopg")
@@ -39,7 +39,7 @@ from holdfast.store.postgres.schema import (  # noqa: E402
 )
 from holdfast.store.postgres.steps import Backfill, Check, Index, create_index  # noqa: E402
 from holdfast.testing.conformance.base import HUB, make_hub, make_memory, put  # noqa: E402
-from tests.postgres_lint import long_locks  # noqa: E402
+from tests.postgres_lint import long_locks, unnamed_needs  # noqa: E402
 
 # The schema without its steps for later, and the next one.
 OLD = tuple(one._replace(later=()) for one in MIGRATIONS)
@@ -243,11 +243,12 @@ def test_what_needs_the_table_for_itself_lets_others_pass_and_tries_again(
     store.close()
 
 
+@pytest.mark.parametrize("can_wait", [False, True])
 def test_a_table_that_never_becomes_free_is_given_up_and_nothing_is_left_half_done(
-    name: str, ask: Ask, monkeypatch: pytest.MonkeyPatch
+    name: str, ask: Ask, monkeypatch: pytest.MonkeyPatch, can_wait: bool
 ) -> None:
     _run(name)
-    _known(monkeypatch, (*MIGRATIONS, COLUMN))
+    _known(monkeypatch, (*MIGRATIONS, COLUMN._replace(can_wait=can_wait)))
     monkeypatch.setattr("holdfast.store.postgres.migrate.TRY_S", 0.01)
     with _somebody(name, _READING), pytest.raises(Exception, match="for as long as we wait"):
         _run(name)
@@ -392,6 +393,76 @@ def test_rows_are_filled_in_the_turn_of_the_hubs_writers(
         _until(lambda: ask(waits))
     migration.end()
     store.close()
+
+
+# What stands on steps for later
+
+# Refused where the index is not there.
+STANDING = Migration(
+    NEXT,
+    "a word on an index",
+    oldest=1,
+    after=("COMMENT ON INDEX memories_updated IS 'by time'",),
+    needs=("memories_updated",),
+)
+
+
+def test_a_migration_that_stands_on_steps_for_later_is_made_after_them(
+    name: str, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    last = Index("memories_last", "memories", "(hub_id, number) WHERE pinned")
+    _known(monkeypatch, (*MIGRATIONS, STANDING, Migration(NEXT + 1, "last", 1, later=(last,))))
+    _run(name)
+    assert ask("SELECT max(version) FROM holdfast.migrations") == [(NEXT + 1,)]
+    assert _indexes(ask) == WHOLE
+    assert ask("SELECT indisvalid FROM pg_index WHERE indexrelid::regclass::text ~ 'ies_last'")
+
+
+def test_who_cannot_do_without_what_waits_for_steps_for_later_is_told_for_which(
+    name: str, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _known(monkeypatch, (*MIGRATIONS, STANDING))
+    for user in ("postgres", ROLE):
+        with pytest.raises(StoreError, match=rf"[Ss]chema {NEXT}.*memories_updated") as told:
+            PostgresStore(databases().url(name, user))
+        assert "holdfast store migrate" in told.value.hint
+    _known(monkeypatch, (*MIGRATIONS, STANDING._replace(can_wait=True)))
+    store = PostgresStore(databases().url(name))
+    assert store.offered.version == NEWEST
+    _use(store, 100)
+    store.close()
+    assert set(_indexes(ask)) == set()
+
+
+def test_whoever_opens_a_small_store_makes_first_what_a_migration_stands_on(
+    name: str, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(online, "SMALL_BYTES", 2**20)
+    _known(monkeypatch, (*MIGRATIONS, STANDING))
+    store = PostgresStore(databases().url(name))
+    assert (store.offered.version, store.offered.later) == (NEXT, ())
+    store.close()
+
+
+def test_whoever_opens_the_store_does_no_step_before_those_that_come_first(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    last = Index("records_last", "records", "(hub_id, at)")
+    _known(monkeypatch, (*MIGRATIONS, Migration(NEXT, "last", 1, later=(last,))))
+    monkeypatch.setattr(online, "SMALL_BYTES", 2**20)
+    monkeypatch.setattr(online, "_bytes", lambda _, table: 0 if table == "records" else 2**40)
+    store = PostgresStore(databases().url(name))
+    assert [one.step.name for one in store.offered.later] == [*LATER[1:], "records_last"]
+    store.close()
+
+
+def test_what_a_migration_stands_on_is_named_in_it() -> None:
+    assert unnamed_needs(MIGRATIONS) == []
+    assert unnamed_needs((*MIGRATIONS, STANDING)) == []
+    (said,) = unnamed_needs((*MIGRATIONS, STANDING._replace(needs=())))
+    assert "memories_updated" in said
+    (said,) = unnamed_needs((*MIGRATIONS, STANDING._replace(needs=("memories_updated", "other"))))
+    assert "other" in said
 
 
 # What is done by whom

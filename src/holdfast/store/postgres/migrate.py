@@ -9,6 +9,8 @@ store does what is done at once and goes on without the rest, which `finish` doe
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import psycopg
@@ -34,6 +36,7 @@ from holdfast.store.postgres.schema import (
     PARTITIONS,
     PARTITIONS_MAX,
     SCHEMA,
+    Migration,
     statements,
 )
 
@@ -102,11 +105,32 @@ def prepare(
 ) -> Offered:
     """Makes or updates the tables where that is needed, and says what there is. What takes long is
     left for later."""
+    found, offered = _bring_up(connection, address, partitions=partitions, citus=citus)
+    if not _is_enough(found):
+        needed = ", ".join(MIGRATIONS[found.version].needs)
+        raise StoreError(
+            f"Schema {found.version + 1} of {address} is made after {needed}, which takes long.",
+            hint="Let the owner of the schema run `holdfast store migrate`, which does both. The"
+            " Holdfast before works meanwhile.",
+        )
+    return offered
+
+
+def _bring_up(
+    connection: psycopg.Connection[Any],
+    address: str,
+    *,
+    partitions: int | None = None,
+    citus: bool = False,
+    patient: bool = False,
+) -> tuple[_Found, Offered]:
+    """Makes what is missing, up to a migration that stands on a step for later which is not done.
+    Who is patient waits for tables that are in use, also for what could wait."""
     if partitions is not None and not 1 <= partitions <= PARTITIONS_MAX:
         raise InvalidSetting(f"A store has from 1 to {PARTITIONS_MAX} partitions.")
     _refuse_unfit(connection, address)
     found, offered = _look(connection, address)
-    enough = found is not None and _is_enough(found)
+    enough = found is not None and _is_enough(found) and not patient
     if found is None or (found.version < _newest() and (found.ours or not enough)):
         try:
             wait_s = _AT_OPEN_S if enough else TRY_S
@@ -117,10 +141,17 @@ def prepare(
         found, offered = _look(connection, address)
     assert found is not None
     assert offered is not None
-    if offered.later and found.ours and found.version >= _STEPS_FROM:
-        later = do_small(connection, offered.later, citus=found.citus)
-        return offered._replace(later=tuple(later))
-    return offered
+    if found.ours and found.version >= _STEPS_FROM:
+        now, then = _of_made(offered.later, found.version)
+        later = (*do_small(connection, now, citus=found.citus), *then)
+        return found, offered._replace(later=later)
+    return found, offered
+
+
+def _of_made(later: Sequence[Later], version: int) -> tuple[list[Later], list[Later]]:
+    """Steps of the migrations that are made, and those of the others."""
+    now = [one for one in later if one.version <= version]
+    return now, [one for one in later if one.version > version]
 
 
 def _look(
@@ -141,26 +172,24 @@ def finish(url: str, address: str, told: Told) -> Offered:
     """Brings the schema up to date and does what was left for later, beside whoever uses the
     store; goes on where another left off."""
     with connect(url) as connection, connect(url) as guard:
-        offered = prepare(connection, address)
-        if offered.later:
-            _refuse_who_may_not(connection, address)
-            builder = Builder(connection, address, citus=offered.citus, told=told)
-            builder.run(guard, lambda: _still_to_do(connection))
-        return offered._replace(later=tuple(_still_to_do(connection)))
+        while True:
+            found, offered = _bring_up(connection, address, patient=True)
+            if found.version >= _newest() and not offered.later:
+                return offered
+            if not found.ours:
+                raise StoreReadOnly(
+                    f"The schema of {address} is not of this version, and the role may not change"
+                    " it.",
+                    hint="Let the owner of the schema run `holdfast store migrate`, on the"
+                    " primary.",
+                )
+            builder = Builder(connection, address, citus=found.citus, told=told)
+            builder.run(guard, partial(_still_to_do, connection, found.version))
 
 
-def _still_to_do(connection: psycopg.Connection[Any]) -> list[Later]:
+def _still_to_do(connection: psycopg.Connection[Any], version: int) -> list[Later]:
     with by_our_names(connection):
-        return waiting(connection, MIGRATIONS)
-
-
-def _refuse_who_may_not(connection: psycopg.Connection[Any], address: str) -> None:
-    found, _ = _look(connection, address)
-    if found is None or not found.ours:
-        raise StoreReadOnly(
-            f"The schema of {address} is not of this version, and the role may not change it.",
-            hint="Let the owner of the schema run `holdfast store migrate`, on the primary.",
-        )
+        return _of_made(waiting(connection, MIGRATIONS), version)[0]
 
 
 def _newest() -> int:
@@ -218,6 +247,8 @@ def _migrate(
     wait_s: float,
 ) -> None:
     for migration in MIGRATIONS:
+        if migration.needs and not _stands(connection, address, migration):
+            return
 
         def work(version: int = migration.version) -> None:
             connection.execute(
@@ -248,6 +279,18 @@ def _migrate(
                 " read.",
                 hint="It may be a standby: open the primary once with this Holdfast.",
             ) from None
+
+
+def _stands(connection: psycopg.Connection[Any], address: str, migration: Migration) -> bool:
+    """Whether what a migration stands on is there, which others left for later. Where it takes no
+    time, it is made now."""
+    with by_our_names(connection):
+        found = _found(connection, address)
+        if found is None or found.version >= migration.version:
+            return True
+        todo, _ = _of_made(waiting(connection, MIGRATIONS), migration.version - 1)
+    left = do_small(connection, todo, citus=found.citus)
+    return not any(one.step.name in migration.needs for one in left)
 
 
 def _apply(

@@ -112,9 +112,13 @@ def waiting(connection: Connection, migrations: Iterable[Migration]) -> list[Lat
 
 def do_small(connection: Connection, later: Sequence[Later], *, citus: bool) -> list[Later]:
     """Does what is done at once, for whoever opens the store; returns what is left. Nobody waits
-    here for others: what is not free is left too."""
+    here for others: what is not free is left too. So is what comes after it, and may stand on it.
+    """
     left: list[Later] = []
     for one in later:
+        if left:
+            left.append(one)
+            continue
         try:
             with by_our_names(connection):
                 send(connection, f"SET LOCAL lock_timeout = {_AT_OPEN_MS}")

@@ -55,6 +55,7 @@ class Migration(NamedTuple):
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()  # `{named}` is the condition of the wall
     later: tuple[Step, ...] = ()
+    needs: tuple[str, ...] = ()  # what ones before left for later, and this one stands on
     can_wait: bool = False  # a Holdfast that knows it works without it too
 
     @property
