@@ -18,6 +18,7 @@ from typing import TypeAlias
 from holdfast.errors import StoreBusy, StoreError
 from holdfast.store.postgres.alone import holding, require_held
 from holdfast.store.postgres.connections import LOCK_CLASS, Connection
+from holdfast.store.postgres.names import SCHEMA, search_path
 from holdfast.store.postgres.online import (
     BATCH,
     BUILDING,
@@ -32,7 +33,6 @@ from holdfast.store.postgres.online import (
     note,
     send,
 )
-from holdfast.store.postgres.schema import SCHEMA, search_path
 from holdfast.store.postgres.steps import Backfill, Check, Index, create_index
 
 Told: TypeAlias = Callable[[str], None]

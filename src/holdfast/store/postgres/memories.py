@@ -18,7 +18,7 @@ from holdfast.store.values import first_named
 if TYPE_CHECKING:
     from holdfast.store.postgres.session import Session
 
-# As long as the front of a speaker's name that is indexed (see schema.py).
+# As long as the front of a speaker's name that is indexed (see canonical.py).
 _FRONT_CHARS = 200
 
 

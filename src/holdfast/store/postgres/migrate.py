@@ -19,6 +19,7 @@ from holdfast.errors import InvalidSetting, StoreDamaged, StoreError, StoreReadO
 from holdfast.store.postgres.builder import Builder, Told
 from holdfast.store.postgres.connections import LOCK_CLASS, connect
 from holdfast.store.postgres.extensions import vector
+from holdfast.store.postgres.names import SCHEMA
 from holdfast.store.postgres.online import (
     IN_THE_WAY,
     MAKE_STEPS_TABLE,
@@ -31,14 +32,8 @@ from holdfast.store.postgres.online import (
     send,
     waiting,
 )
-from holdfast.store.postgres.schema import (
-    MIGRATIONS,
-    PARTITIONS,
-    PARTITIONS_MAX,
-    SCHEMA,
-    Migration,
-    statements,
-)
+from holdfast.store.postgres.schema import MIGRATIONS, Migration, statements
+from holdfast.store.postgres.tables import PARTITIONS, PARTITIONS_MAX
 
 # The oldest server on which everything used here is there.
 _SERVER_FROM = 140000

@@ -20,9 +20,12 @@ from holdfast.errors import InvalidInput, NotFound, StoreBusy, StoreError, Store
 from holdfast.store.postgres.alone import holding
 from holdfast.store.postgres.builder import Builder
 from holdfast.store.postgres.connections import LOCK_CLASS, Connection, connect
+from holdfast.store.postgres.derived import EMBEDDINGS
 from holdfast.store.postgres.faults import translated
-from holdfast.store.postgres.schema import EMBEDDINGS, SAME_RIGHTS, SCHEMA, table_statements
+from holdfast.store.postgres.names import SCHEMA
 from holdfast.store.postgres.steps import Index
+from holdfast.store.postgres.tables import table_statements
+from holdfast.store.postgres.wall import SAME_RIGHTS
 
 if TYPE_CHECKING:
     from holdfast.store.postgres.session import Session

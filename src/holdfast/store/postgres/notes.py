@@ -10,8 +10,10 @@ from typing import Any
 import psycopg
 
 from holdfast.store.postgres.extensions import lacking
+from holdfast.store.postgres.names import SCHEMA
 from holdfast.store.postgres.online import waiting
-from holdfast.store.postgres.schema import MIGRATIONS, NEWEST, SCHEMA, VIEWS
+from holdfast.store.postgres.schema import MIGRATIONS, NEWEST
+from holdfast.store.postgres.wall import VIEWS
 
 
 def notes(connection: psycopg.Connection[Any], address: str) -> list[str]:

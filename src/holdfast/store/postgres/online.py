@@ -16,7 +16,7 @@ import psycopg
 
 from holdfast.store.postgres.connections import LOCK_CLASS
 from holdfast.store.postgres.failover import naps
-from holdfast.store.postgres.schema import SCHEMA, search_path
+from holdfast.store.postgres.names import SCHEMA, search_path
 from holdfast.store.postgres.steps import Backfill, Check, Index, Step, create_index
 from holdfast.store.postgres.turn import take_turn
 

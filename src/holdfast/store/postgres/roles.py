@@ -1,6 +1,6 @@
 """A role for the programs that use the store: it reads and writes rows, and owns nothing.
 
-Row level security holds for it (see schema.py): a transaction sees the hubs it has named and no
+Row level security holds for it (see wall.py): a transaction sees the hubs it has named and no
 others, whatever its statements say. What is only searched it reads through views that do the same,
 and not from the tables. The parts of a table are not granted, only the table itself: a part has no
 wall of its own. What versions before could not do without is taken away here, and not by a
@@ -16,8 +16,11 @@ import psycopg
 from psycopg import sql
 
 from holdfast.errors import NotFound
+from holdfast.store.postgres.derived import EMBEDDINGS
+from holdfast.store.postgres.names import SCHEMA
 from holdfast.store.postgres.online import STEPS_TABLE, briefly, by_our_names, send
-from holdfast.store.postgres.schema import EMBEDDINGS, MIGRATIONS, SCHEMA, VIEWS, raise_wall
+from holdfast.store.postgres.schema import MIGRATIONS
+from holdfast.store.postgres.wall import VIEWS, raise_wall
 
 # The right to vacuum and to analyse without owning the table came with 17; a purge clears its rows
 # away with it.

@@ -22,7 +22,7 @@ from holdfast.store.postgres.answering import Answering
 from holdfast.store.postgres.connections import Connection, Connections, complete, configure
 from holdfast.store.postgres.failover import POSITION
 from holdfast.store.postgres.faults import address_of, lost
-from holdfast.store.postgres.schema import SCHEMA
+from holdfast.store.postgres.names import SCHEMA
 
 # A standby is asked for speed; one that makes readers wait is no help. A new connection takes less,
 # also to another city.

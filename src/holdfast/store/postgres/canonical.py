@@ -1,0 +1,218 @@
+"""What cannot be made again: hubs, memories and their history, the conversation log, mirrored
+files, records. Tables of the first schema, so nothing here is edited any more.
+"""
+
+from __future__ import annotations
+
+from holdfast.store.postgres.tables import TEXT, Table
+
+_MEMORIES = f"""
+    hub_id bigint NOT NULL REFERENCES hubs (hub_id),
+    number bigint NOT NULL,
+    id {TEXT} NOT NULL,
+    content {TEXT} NOT NULL,
+    content_hash {TEXT} NOT NULL,
+    title {TEXT} NOT NULL,
+    owner {TEXT} NOT NULL,
+    created_at bigint NOT NULL,
+    updated_at bigint NOT NULL,
+    summary {TEXT} NOT NULL,
+    content_type {TEXT} NOT NULL,
+    key {TEXT},
+    category {TEXT} NOT NULL,
+    tags text[] COLLATE "C" NOT NULL,
+    kind {TEXT} NOT NULL,
+    stability {TEXT} NOT NULL,
+    boundary {TEXT} NOT NULL,
+    state {TEXT} NOT NULL,
+    state_reason {TEXT} NOT NULL,
+    layer {TEXT} NOT NULL,
+    pinned boolean NOT NULL,
+    trust {TEXT} NOT NULL,
+    quarantine {TEXT} NOT NULL,
+    source {TEXT} NOT NULL,
+    source_agent {TEXT},
+    assisted_by_agent {TEXT},
+    source_path {TEXT},
+    session {TEXT},
+    speaker {TEXT},
+    occurred_at bigint,
+    occurred_until bigint,
+    valid_from bigint,
+    valid_until bigint,
+    expires_at bigint,
+    forgotten_at bigint,
+    supersedes {TEXT},
+    superseded_by {TEXT},
+    parent {TEXT},
+    origin {TEXT},
+    metadata {TEXT} NOT NULL,
+    version bigint NOT NULL,
+    access_count bigint NOT NULL,
+    shown_count bigint NOT NULL,
+    mention_count bigint NOT NULL,
+    accessed_at bigint,
+    key_hash bigint GENERATED ALWAYS AS (hashtextextended(key, 0)) STORED,
+    path_hash bigint GENERATED ALWAYS AS (hashtextextended(source_path, 0)) STORED,
+    session_hash bigint GENERATED ALWAYS AS (hashtextextended(session, 0)) STORED,
+    speaker_front {TEXT} GENERATED ALWAYS AS (left(speaker, 200)) STORED,
+    PRIMARY KEY (hub_id, number)"""
+
+# Small tables that every node has whole.
+WHOLE = (
+    (
+        "hubs",
+        f"""
+    hub_id bigint NOT NULL PRIMARY KEY,
+    id {TEXT} NOT NULL UNIQUE,
+    name {TEXT} NOT NULL UNIQUE,
+    owner {TEXT} NOT NULL,
+    created_at bigint NOT NULL,
+    state {TEXT} NOT NULL""",
+    ),
+    (
+        "models",
+        f"""
+    model integer NOT NULL PRIMARY KEY,
+    name {TEXT} NOT NULL UNIQUE""",
+    ),
+)
+
+TABLES = (
+    # What a write counts up; apart from `hubs`, which every node has whole.
+    Table(
+        "hub_counts",
+        """
+    hub_id bigint NOT NULL PRIMARY KEY REFERENCES hubs (hub_id),
+    numbers bigint NOT NULL,
+    passages bigint NOT NULL DEFAULT 0,
+    terms bigint NOT NULL DEFAULT 0""",
+        walled=False,  # the list of hubs is made of it
+    ),
+    Table("memories", _MEMORIES, large=True),
+    Table(
+        "changes",
+        f"""
+    hub_id bigint NOT NULL REFERENCES hubs (hub_id),
+    id {TEXT} NOT NULL,
+    place bigint NOT NULL DEFAULT nextval('places'),
+    at bigint NOT NULL,
+    actor {TEXT} NOT NULL,
+    action {TEXT} NOT NULL,
+    reason {TEXT} NOT NULL,
+    undoes {TEXT},
+    undone_by {TEXT},
+    PRIMARY KEY (hub_id, id)""",
+        large=True,
+    ),
+    Table(
+        "revisions",
+        f"""
+    hub_id bigint NOT NULL,
+    memory bigint NOT NULL,
+    version bigint NOT NULL,
+    change_id {TEXT} NOT NULL,
+    sequence bigint NOT NULL DEFAULT nextval('places'),
+    at bigint NOT NULL,
+    fields {TEXT} NOT NULL,
+    PRIMARY KEY (hub_id, memory, version),
+    FOREIGN KEY (hub_id, memory) REFERENCES memories (hub_id, number) ON DELETE CASCADE,
+    FOREIGN KEY (hub_id, change_id) REFERENCES changes (hub_id, id) ON DELETE CASCADE""",
+        large=True,
+    ),
+    Table(
+        "receipts",
+        f"""
+    hub_id bigint NOT NULL REFERENCES hubs (hub_id),
+    place bigint NOT NULL DEFAULT nextval('places'),
+    memory_id {TEXT} NOT NULL,
+    number bigint NOT NULL,
+    at bigint NOT NULL,
+    actor {TEXT} NOT NULL,
+    reason {TEXT} NOT NULL,
+    revisions bigint NOT NULL,
+    PRIMARY KEY (hub_id, place)""",
+    ),
+    Table(
+        "turns",
+        f"""
+    hub_id bigint NOT NULL REFERENCES hubs (hub_id),
+    place bigint NOT NULL DEFAULT nextval('places'),
+    id {TEXT} NOT NULL,
+    role {TEXT} NOT NULL CHECK (role IN ('user', 'assistant', 'system')),
+    content {TEXT} NOT NULL,
+    at bigint NOT NULL,
+    source {TEXT} NOT NULL,
+    session {TEXT},
+    session_hash bigint GENERATED ALWAYS AS (hashtextextended(session, 0)) STORED,
+    PRIMARY KEY (hub_id, place),
+    UNIQUE (hub_id, id)""",
+        large=True,
+    ),
+    Table(
+        "agreed",
+        f"""
+    hub_id bigint NOT NULL REFERENCES hubs (hub_id),
+    path {TEXT} NOT NULL,
+    text {TEXT} NOT NULL,
+    at bigint NOT NULL,
+    path_hash bigint GENERATED ALWAYS AS (hashtextextended(path, 0)) STORED,
+    path_hash_two bigint GENERATED ALWAYS AS (hashtextextended(path, 1)) STORED,
+    PRIMARY KEY (hub_id, path_hash, path_hash_two)""",
+    ),
+    Table(
+        "clashes",
+        f"""
+    hub_id bigint NOT NULL REFERENCES hubs (hub_id),
+    id {TEXT} NOT NULL,
+    place bigint NOT NULL DEFAULT nextval('places'),
+    memory_id {TEXT} NOT NULL,
+    path {TEXT} NOT NULL,
+    in_store {TEXT} NOT NULL,
+    in_file {TEXT} NOT NULL,
+    at bigint NOT NULL,
+    settled_at bigint,
+    PRIMARY KEY (hub_id, id)""",
+    ),
+    # Those of no hub have hub 0, which is not in `hubs`.
+    Table(
+        "records",
+        f"""
+    hub_id bigint NOT NULL,
+    kind {TEXT} NOT NULL,
+    id {TEXT} NOT NULL,
+    at bigint NOT NULL,
+    body {TEXT} NOT NULL,
+    lookup {TEXT},
+    due bigint,
+    PRIMARY KEY (hub_id, kind, id)""",
+    ),
+)
+
+# A key and a path belong to one memory of an audience that is not forgotten. Two hashes of 64 bits
+# stand for the name: it may be longer than an index entry can be.
+_AUDIENCE = "hashtextextended(CASE boundary WHEN 'private' THEN owner ELSE '' END, 0)"
+
+INDEXES = (
+    "CREATE UNIQUE INDEX memories_id ON memories (hub_id, id)",
+    "CREATE UNIQUE INDEX memories_key ON memories"
+    f" (hub_id, key_hash, hashtextextended(key, 1), {_AUDIENCE})"
+    " WHERE key IS NOT NULL AND forgotten_at IS NULL",
+    "CREATE UNIQUE INDEX memories_path ON memories"
+    f" (hub_id, path_hash, hashtextextended(source_path, 1), {_AUDIENCE})"
+    " WHERE source_path IS NOT NULL AND forgotten_at IS NULL",
+    "CREATE INDEX memories_hash ON memories (hub_id, content_hash)",
+    "CREATE INDEX memories_session ON memories (hub_id, session_hash, number)"
+    " WHERE session IS NOT NULL",
+    "CREATE INDEX memories_speaker ON memories (hub_id, speaker_front) WHERE speaker IS NOT NULL",
+    "CREATE INDEX memories_held ON memories (hub_id, number) WHERE quarantine <> ''",
+    "CREATE INDEX changes_place ON changes (hub_id, place)",
+    "CREATE INDEX revisions_change ON revisions (hub_id, change_id)",
+    "CREATE INDEX revisions_sequence ON revisions (hub_id, sequence)",
+    "CREATE INDEX revisions_at ON revisions (hub_id, at)",
+    "CREATE INDEX turns_session ON turns (hub_id, session_hash, place) WHERE session IS NOT NULL",
+    "CREATE INDEX clashes_memory ON clashes (hub_id, memory_id)",
+    "CREATE UNIQUE INDEX records_lookup ON records (hub_id, kind, lookup) WHERE lookup IS NOT NULL",
+    # The one index that does not begin with the hub: what is due is asked of all of them.
+    "CREATE INDEX records_due ON records (kind, due, hub_id, id) WHERE due IS NOT NULL",
+)
