@@ -15,7 +15,7 @@ ON_POSTGRES := tests/edges tests/property tests/e2e tests/docs/test_docs_example
 		journaler_kills mirror_processes processes proposing_processes purge_traces server_kills \
 		sharing worker_kills)
 
-.PHONY: run tour test test-postgres test-llm test-patroni lint types bench-store bench-recall bench-recall-speed bench-context bench-documents bench-postgres bench-postgres-recall bench-postgres-import bench-mcp bench-http bench-capture inspector constraints clean help
+.PHONY: run tour test bytecode test-postgres test-llm test-patroni lint types bench-store bench-recall bench-recall-speed bench-context bench-documents bench-postgres bench-postgres-recall bench-postgres-import bench-mcp bench-http bench-capture inspector constraints clean help
 
 help: ## what can be made
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 24
@@ -26,12 +26,23 @@ run: $(VENV)/.model-tried ## set up, and serve this machine's memory over HTTP
 tour: $(VENV)/.model-tried ## set up, and take the guided tour
 	@$(BIN)/holdfast demo
 
-test: $(VENV)/.model $(VENV)/.inspector-tried lint types ## set up, lint, check types, run all tests
-	$(BIN)/python -m pytest -n auto
+# Where the environment forbids bytecode, each process that a test starts would compile all that it
+# imports, and each worker would rewrite the assertions of every test.
+test test-postgres: export PYTHONDONTWRITEBYTECODE :=
+
+# Work is stolen, not dealt: tests of one module stay together, and so do their fixtures.
+test: $(VENV)/.model $(VENV)/.inspector-tried ## set up, lint, check types, run all tests
+	@$(MAKE) --no-print-directory -j2 lint types bytecode
+	$(BIN)/python -m pytest -n auto --dist worksteal
+
+# Types are checked by one processor; the other makes the tests ready meanwhile. What is wrong with
+# them, the tests say.
+bytecode: $(VENV)/.model
+	@$(BIN)/python -m pytest --collect-only -qq > /dev/null 2>&1 || true
 
 # Everything that opens a home, with its memories in a database (see CONTRIBUTING.md).
 test-postgres: $(VENV)/.model $(VENV)/.inspector-tried ## all edge, property and engine tests on PostgreSQL
-	$(BIN)/python -m pytest -n auto --store postgres $(ON_POSTGRES)
+	$(BIN)/python -m pytest -n auto --dist worksteal --store postgres $(ON_POSTGRES)
 
 # A small real model, served on this machine over the protocols of OpenAI and Anthropic. Its packages
 # (130 MB) are no part of the usual set-up and have a folder of their own.
