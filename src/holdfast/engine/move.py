@@ -10,7 +10,7 @@ Files in a hub's folder stay where they are: they belong to the home, not to the
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -27,7 +27,7 @@ from holdfast.engine.digest import (
     vectors_by_place,
 )
 from holdfast.engine.passages import indexed_all
-from holdfast.errors import AlreadyExists, Conflict
+from holdfast.errors import AlreadyExists, Conflict, HoldfastError, ServerUnreachable
 from holdfast.store.values import IndexEntry, VectorRow
 from holdfast.text.searchable import searchable
 
@@ -71,12 +71,18 @@ def move(
     with source.read() as reader:
         hubs = [hub for hub in reader.hubs() if hub.state == "active"]
         _begin(target, hubs, clock, run)
-        moved = []
-        for hub in hubs:
-            mover = _Mover(reader, target, hub, clock, run, tell)
-            tables = mover.move()
-            moved.append(MovedHub(hub.name, tables))
-        records = _move_records(reader, target)
+        try:
+            moved = [
+                MovedHub(hub.name, _Mover(reader, target, hub, clock, run, tell).move())
+                for hub in hubs
+            ]
+            records = _move_records(reader, target)
+        except ServerUnreachable:
+            # Nobody is there to be told; the pulse runs out.
+            raise
+        except BaseException:
+            _let_go(target, run)
+            raise
     with target.write() as writer:
         for one in list(writer.scan_records(NO_HUB)):
             if one.kind == MOVE:
@@ -104,14 +110,16 @@ def _begin(target: Store, hubs: list[Hub], clock: Clock, run: str) -> None:
         if other is not None and other.body["run"] != run and is_running(writer, clock.now()):
             raise Conflict(
                 "Another move into this store is running.",
-                hint=f"If it was broken off, wait {_PULSE_S} seconds and start it again.",
+                hint=f"If it was killed or its server died, start it again after {_PULSE_S} seconds.",
             )
         begun = {one.id for one in writer.scan_records(NO_HUB) if one.kind == MOVE}
         there = [hub for hub in writer.hubs() if hub.id not in begun]
         if there:
             raise AlreadyExists(
                 f"The target has a hub `{there[0].name}` already.",
-                hint="Move into an empty store, or bring single hubs over with export and import.",
+                hint="Move into an empty store, or bring single hubs over with export and import."
+                " If an earlier move has filled it, it is done: `holdfast config set store.url`"
+                " switches over.",
             )
         known = {hub.id for hub in hubs}
         for gone in (hub for hub in writer.hubs() if hub.id not in known):
@@ -130,6 +138,15 @@ def is_running(reader: Reader, now: datetime) -> bool:
 def _beat(writer: Writer, clock: Clock, run: str) -> None:
     now = clock.now()
     writer.put_record(Record(NO_HUB, MOVE, _RUN, now, {"run": run, "pulse": to_text(now)}))
+
+
+def _let_go(target: Store, run: str) -> None:
+    """Says that this move has ended, far as it is, so that the next need not wait for its pulse."""
+    # What ended the move is what matters: a store that cannot be written now adds nothing to it.
+    with suppress(HoldfastError), target.write() as writer:
+        note = writer.record(NO_HUB, MOVE, _RUN)
+        if note is not None and note.body["run"] == run:
+            writer.drop_record(NO_HUB, MOVE, _RUN)
 
 
 def _move_records(reader: Reader, target: Store) -> int:

@@ -13,7 +13,7 @@ import holdfast
 from holdfast.domain.record import NO_HUB, Record
 from holdfast.engine.digest import digest, digest_of_records
 from holdfast.engine.move import Moved, move
-from holdfast.errors import AlreadyExists, Conflict
+from holdfast.errors import AlreadyExists, Conflict, ServerUnreachable
 from holdfast.store.base import Store
 from holdfast.store.inmemory import InMemoryStore
 from holdfast.store.sqlite.store import SqliteStore
@@ -206,9 +206,45 @@ def test_a_target_with_hubs_of_its_own_is_refused(source: Store, tmp_path: Path)
         assert whole(memory.core.store) == before
 
 
+def test_a_move_that_was_interrupted_goes_on_at_once(source: Store) -> None:
+    target = InMemoryStore()
+
+    def interrupt(what: str, done: int, total: int) -> None:
+        if what == "work: memories":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        moved(source, target, told=interrupt)
+    told: list[str] = []
+    moved(source, target, "run_2", told=lambda what, done, total: told.append(what))
+    assert "default: memories" not in told
+    assert whole(target) == whole(source)
+
+
 def test_two_moves_into_one_store_do_not_mix(source: Store) -> None:
     target = InMemoryStore()
-    with pytest.raises(BrokenOff):
-        moved(source, Breaking(target, 5))  # type: ignore[arg-type]
+
+    def begin_another(what: str, done: int, total: int) -> None:
+        with pytest.raises(Conflict, match="Another move"):
+            moved(source, target, "run_2")
+
+    moved(source, target, told=begin_another)
+    assert whole(target) == whole(source)
+
+
+def test_a_move_whose_server_is_gone_keeps_its_turn_until_its_pulse_has_run_out(
+    source: Store,
+) -> None:
+    target = InMemoryStore()
+
+    def vanish(what: str, done: int, total: int) -> None:
+        raise ServerUnreachable("The server is gone.")
+
+    with pytest.raises(ServerUnreachable):
+        moved(source, target, told=vanish)
     with pytest.raises(Conflict, match="Another move"):
         moved(source, target, "run_2")
+    later = FixedClock()
+    later.tick(minutes=10)
+    moved(source, target, "run_2", clock=later)
+    assert whole(target) == whole(source)
