@@ -198,6 +198,17 @@ def make_server(
     return server
 
 
+_SPARE: list[Server] = []
+
+
+def spare_server() -> Server:
+    """A server of this worker that may be stopped, frozen and filled, which is none of `databases`;
+    whoever takes it finds it running, and leaves it so."""
+    if not _SPARE:
+        _SPARE.append(make_server(log_min_messages="panic"))
+    return _SPARE[0]
+
+
 def _end(server: Server) -> None:
     server.stop()
     shutil.rmtree(server.folder, ignore_errors=True)

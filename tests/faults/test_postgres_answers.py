@@ -22,7 +22,7 @@ from holdfast.errors import HoldfastError, InvalidSetting, ServerUnreachable
 from holdfast.library import open as open_memory
 from holdfast.wiring import open_store, without_password
 from tests.edges.http.conftest import client_of
-from tests.postgres_server import LOCKED, ROLE, Server, database, databases, make_server, needs
+from tests.postgres_server import LOCKED, ROLE, Server, database, databases, needs, spare_server
 
 psycopg = pytest.importorskip("psycopg")
 
@@ -479,7 +479,7 @@ def _stranger(place: Place, *, in_no_hurry: bool = False) -> Iterator[Stranger]:
 @pytest.fixture(scope="module")
 def own_server() -> Server:
     """To be stopped, and to be filled."""
-    return make_server(log_min_messages="panic")
+    return spare_server()
 
 
 @pytest.fixture

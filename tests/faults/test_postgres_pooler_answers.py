@@ -12,7 +12,7 @@ import pytest
 
 from holdfast.errors import DeadlineExceeded, StoreError
 from holdfast.library import open as open_memory
-from tests.postgres_server import Server, make_server
+from tests.postgres_server import Server, spare_server
 
 psycopg = pytest.importorskip("psycopg")
 
@@ -35,7 +35,7 @@ _SOON = {"server_login_retry": "1"}
 
 @pytest.fixture(scope="module")
 def server() -> Server:
-    return make_server(log_min_messages="panic")
+    return spare_server()
 
 
 @pytest.fixture
@@ -136,15 +136,6 @@ def _no_room(server: Server, pooler: Pooler) -> Iterator[None]:
 
 
 @contextmanager
-def _away(server: Server, pooler: Pooler) -> Iterator[None]:
-    server.stop()
-    try:
-        yield
-    finally:
-        server.start()
-
-
-@contextmanager
 def _stopped_by_the_server(server: Server, pooler: Pooler) -> Iterator[None]:
     with _held(server.url("postgres")):
         # Said to new connections, so the pooler makes a new one.
@@ -188,8 +179,6 @@ TOLD = {
         "takes no more connections",
         "max_client_conn",
     ),
-    # Whom it has let in already waits in its line.
-    "away": (_away, {}, "ServerUnreachable", "has stopped answering", "a pooler in between"),
     "statement timeout": (
         _stopped_by_the_server,
         {},

@@ -132,7 +132,8 @@ def test_a_line_that_is_not_safe_is_told_at_once(
     try:
         with pytest.raises(ServerUnreachable) as caught:
             open_memory(tmp_path, settings={**SETTINGS, "store.url": url})
-        ran = run_command(["recall", "office"], url, tmp_path)
+        # One of them shows that a command ends in the same way.
+        ran = run_command(["recall", "office"], url, tmp_path) if trouble == "no TLS" else None
     finally:
         if not parts:
             safe.certify()
@@ -141,7 +142,9 @@ def test_a_line_that_is_not_safe_is_told_at_once(
     assert advice in caught.value.hint
     assert not caught.value.again
     assert len(attempts) == 1
-    assert ran.returncode == 6
-    assert words in ran.stderr
-    assert advice in ran.stderr
-    assert "hunter2" not in ran.stderr + str(caught.value)
+    assert "hunter2" not in str(caught.value)
+    if ran is not None:
+        assert ran.returncode == 6
+        assert words in ran.stderr
+        assert advice in ran.stderr
+        assert "hunter2" not in ran.stderr

@@ -64,10 +64,13 @@ class Answering(psycopg.Connection[Any]):
         """Raises Silent, or says when the server was last known to be there; `heard` is when the
         last word came on this line."""
         now = time.monotonic()
-        if self.ends is not None and now > self.ends:
-            silent = Silent("the server has stopped answering")
-            silent.late = True
-            raise silent
+        if self.ends is not None:
+            # Its end is known: whoever knocked might come back after it.
+            if now > self.ends:
+                silent = Silent("the server has stopped answering")
+                silent.late = True
+                raise silent
+            return known
         if self.answer_s is not None and now > heard + self.answer_s:
             raise Silent("the server has stopped answering")
         if now < known + _KNOCK_AFTER_S:
