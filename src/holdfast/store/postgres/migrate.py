@@ -317,7 +317,11 @@ def _apply(
         # Tables that stand on `hubs`, which every node has, come over one connection to each node.
         connection.execute("SET LOCAL citus.multi_shard_modify_mode = 'sequential'")
     migration = MIGRATIONS[version - 1]
-    for statement in statements(migration, partitions=partitions, citus=citus):
+    made = list(statements(migration, partitions=partitions, citus=citus))
+    if version > 1 and not citus:
+        # All on one way: who uses the tables waits from the first lock to the end.
+        made = ["; ".join(made)] if made else []
+    for statement in made:
         send(connection, statement)
     if version == _STEPS_FROM:
         connection.execute(MAKE_STEPS_TABLE)

@@ -96,9 +96,10 @@ def _unwalled(connection: psycopg.Connection[Any]) -> list[str]:
 def _wall_writes(connection: psycopg.Connection[Any], table: str) -> None:
     """Rows of the table are written for named hubs alone, from now on."""
 
+    raised = "; ".join(raise_wall(f"{SCHEMA}.{table}"))
+
     def work() -> None:
-        for statement in raise_wall(f"{SCHEMA}.{table}"):
-            send(connection, statement)
+        send(connection, raised)
 
     briefly(connection, work)
 
