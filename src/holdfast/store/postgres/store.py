@@ -165,8 +165,9 @@ class PostgresStore:
                 session = WritingSession(writing.connection, viewer, turn)
                 writing.hub = session.own_hub
                 writer = PostgresWriter(session)
-                yield writer
-                writer.finish()
+                with session.settled():
+                    yield writer
+                    writer.finish()
         finally:
             self._thread.writing = False
 
