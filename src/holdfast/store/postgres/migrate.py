@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import psycopg
 
-from holdfast.errors import InvalidSetting, StoreDamaged, StoreError, StoreReadOnly, StoreTooNew
+from holdfast.errors import InvalidSetting, StoreError, StoreReadOnly, StoreTooNew
 from holdfast.store.postgres.builder import Builder, Told
 from holdfast.store.postgres.connections import LOCK_CLASS, connect
 from holdfast.store.postgres.extensions import vector
@@ -34,9 +34,8 @@ from holdfast.store.postgres.online import (
 )
 from holdfast.store.postgres.schema import MIGRATIONS, Migration, statements
 from holdfast.store.postgres.tables import PARTITIONS, PARTITIONS_MAX
+from holdfast.store.postgres.unfit import refuse_foreign, refuse_unfit
 
-# The oldest server on which everything used here is there.
-_SERVER_FROM = 140000
 _MIGRATING = 1
 # Who can do without the newest schema does not wait for it.
 _AT_OPEN_S = 0.2
@@ -123,7 +122,7 @@ def _bring_up(
     Who is patient waits for tables that are in use, also for what could wait."""
     if partitions is not None and not 1 <= partitions <= PARTITIONS_MAX:
         raise InvalidSetting(f"A store has from 1 to {PARTITIONS_MAX} partitions.")
-    _refuse_unfit(connection, address)
+    refuse_unfit(connection, address)
     found, offered = _look(connection, address)
     enough = found is not None and _is_enough(found) and not patient
     if found is None or (found.version < _newest() and (found.ours or not enough)):
@@ -194,22 +193,6 @@ def _newest() -> int:
 def _is_enough(found: _Found) -> bool:
     """Whether nothing is missing that this Holdfast cannot do without."""
     return all(one.version <= found.version for one in MIGRATIONS if one.needed)
-
-
-def _refuse_unfit(connection: psycopg.Connection[Any], address: str) -> None:
-    if connection.info.server_version < _SERVER_FROM:
-        found = connection.info.parameter_status("server_version")
-        raise StoreError(
-            f"{address} is PostgreSQL {found}; Holdfast needs 14 or newer.",
-            hint="Upgrade the server.",
-        )
-    encoding = connection.info.parameter_status("server_encoding")
-    if encoding != "UTF8":
-        name = address.rpartition("/")[2]
-        raise StoreError(
-            f"The database of {address} is encoded in {encoding}, which cannot hold every text.",
-            hint=f"Make one with `createdb --encoding UTF8 --template template0 {name}`.",
-        )
 
 
 def _found(connection: psycopg.Connection[Any], address: str) -> _Found | None:
@@ -293,17 +276,7 @@ def _apply(
 ) -> None:
     if version == 1:
         connection.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
-        found = connection.execute(
-            "SELECT relname FROM pg_class WHERE relnamespace = %s::regnamespace"
-            " AND relkind IN ('r', 'p') AND relname <> 'migrations' LIMIT 1",
-            (SCHEMA,),
-        ).fetchone()
-        if found is not None:
-            raise StoreDamaged(
-                f"The schema `{SCHEMA}` of {address} has tables that are not Holdfast's"
-                f" (`{found[0]}`); it was left as it is.",
-                hint="Name another database in store.url.",
-            )
+        refuse_foreign(connection, address)
         connection.execute(_RECORD)
     else:
         row = connection.execute(
