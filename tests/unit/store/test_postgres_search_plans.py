@@ -1,0 +1,47 @@
+"""How the server goes about a search: in a hub that it knows nothing of yet as in any other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+pytest.importorskip("psycopg")
+pytest.register_assert_rewrite("holdfast.testing.conformance")
+
+from holdfast.domain.query import EVERYTHING  # noqa: E402 - after the extra is known
+from holdfast.store.postgres import PostgresStore  # noqa: E402
+from holdfast.store.values import TermQuery  # noqa: E402
+from holdfast.testing.conformance.base import HUB, make_hub, make_memory, put  # noqa: E402
+from tests.postgres_server import database  # noqa: E402
+
+_MEMORIES = 60
+
+
+def test_no_match_is_compared_with_the_whole_hub_where_the_server_knows_nothing_of_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with database() as url:
+        store = PostgresStore(url)
+        with store.write() as writer:
+            writer.add_hub(make_hub())
+            for number in range(1, _MEMORIES + 1):
+                put(writer, make_memory(number, content=f"the gate is blue {number}"), [[]])
+        plans: list[str] = []
+        with store.read() as reader:
+            session = reader._session
+            ask = session.all
+
+            def explained(statement: str, **values: Any) -> list[Any]:
+                if "JOIN" in statement:
+                    lines = ask(f"EXPLAIN (ANALYZE, COSTS OFF) {statement}", **values)
+                    plans.append("\n".join(line[0] for line in lines))
+                return ask(statement, **values)
+
+            monkeypatch.setattr(session, "all", explained)
+            by_words = reader.search_terms(HUB, TermQuery(("gate", "blue")), EVERYTHING, limit=90)
+            found = reader.candidates(HUB, [one.passage_id for one in by_words], EVERYTHING)
+        store.close()
+    assert len(by_words) == len(found) == _MEMORIES
+    assert len(plans) == 2
+    assert [plan for plan in plans if "Removed by Join Filter" in plan] == []
