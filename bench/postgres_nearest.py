@@ -68,7 +68,7 @@ def main() -> None:
             done += size
             matrices[place] = _store(url, place, made)
         started = time.perf_counter()
-        built = list(nearest.build(store, index_from=args.index_from, memory="1GB"))
+        built = list(nearest.build(store, index_from=args.index_from, memory="2GB"))
         took_s = time.perf_counter() - started
         indexed = sum(one.vectors for one in built)
         print(f"{len(built)} hubs indexed, {indexed:,} vectors, in {took_s:.0f} s\n")
