@@ -10,6 +10,7 @@ import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import NamedTuple
 
@@ -144,6 +145,12 @@ def _wrong_password(place: Place) -> Iterator[str]:
 
 
 @contextmanager
+def _no_password(place: Place) -> Iterator[str]:
+    needs(passwords=True)
+    yield url_of(place.owner, user=LOCKED)
+
+
+@contextmanager
 def _no_such_database(place: Place) -> Iterator[str]:
     yield url_of(place.owner, dbname="elsewhere", password="hunter2")
 
@@ -196,6 +203,7 @@ def _too_new(place: Place) -> Iterator[str]:
 
 AT_THE_DOOR = {
     "wrong password": (_wrong_password, "refused the user or the password", "PGPASSWORD"),
+    "no password": (_no_password, "asks for a password, and none was given", "~/.pgpass"),
     "no such database": (_no_such_database, "no database `elsewhere`", "createdb elsewhere"),
     "no slot left": (_no_slot_left, "takes no more connections", "max_connections"),
     "not let in": (_not_let_in, "does not let", "GRANT CONNECT"),
@@ -438,6 +446,31 @@ def test_a_server_that_is_strict_by_itself_is_not_in_the_way(
             other.commit()
             assert answer().done
     assert place.there() == ["The first one", "Once"]
+
+
+# How a server writes what it answers, and reads what it is sent, where nobody says otherwise.
+HABITS = {
+    "TimeZone": "Asia/Kathmandu",
+    "DateStyle": "SQL, DMY",
+    "IntervalStyle": "sql_standard",
+    "bytea_output": "escape",
+    "extra_float_digits": "-15",
+    "standard_conforming_strings": "off",
+    "array_nulls": "off",
+}
+
+
+def test_the_habits_of_a_server_are_not_in_the_way(place: Place) -> None:
+    for name, value in HABITS.items():
+        place.run(f"ALTER DATABASE {place.name} SET {name} = '{value}'")
+    text = "A back\\slash \\n, and O'Reilly"
+    with open_memory(settings={**SETTINGS, "store.url": place.programs}) as memory:
+        hub = memory.hub("plans")
+        kept = hub.remember(text, metadata={"a": [1, None, "x\\y"]}).memory
+        assert hub.get(kept.id) == kept
+        assert kept.content == text
+        assert [hit.memory.id for hit in hub.recall("O'Reilly")] == [kept.id]
+        assert memory.core.store.skew() == timedelta()
 
 
 @pytest.mark.parametrize("state", ["serialization_failure", "deadlock_detected"])

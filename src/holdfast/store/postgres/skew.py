@@ -8,20 +8,22 @@ from typing import Any
 
 import psycopg
 
-from holdfast.domain.clock import SystemClock
+from holdfast.domain.clock import SystemClock, from_micros
 
 # Clocks that are looked after agree within milliseconds, and nothing here hangs on seconds. So they
 # count as equal, and what one machine put off until now is not early on another.
 _NEAR = timedelta(seconds=5)
+# In microseconds: how a time is written is a setting of the server (DateStyle), a number is not.
+_CLOCK = "(extract(epoch FROM pg_catalog.clock_timestamp()) * 1000000)::bigint"
 
 
 def measured(connection: psycopg.Connection[Any], also: str = "NULL") -> tuple[timedelta, Any]:
     """How much later it is on the server; nothing where both are near each other. With it the
     answer to what is asked `also`, on the same way."""
     before = SystemClock().now()
-    row = connection.execute(f"SELECT pg_catalog.clock_timestamp(), ({also})").fetchone()
+    row = connection.execute(f"SELECT {_CLOCK}, ({also})").fetchone()
     after = SystemClock().now()
     assert row is not None
     # The answer is from somewhere between the two.
-    skew: timedelta = row[0] - (before + (after - before) / 2)
+    skew = from_micros(row[0]) - (before + (after - before) / 2)
     return (skew if abs(skew) > _NEAR + (after - before) else timedelta()), row[1]
