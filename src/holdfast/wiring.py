@@ -432,7 +432,8 @@ def _open_plugin(scheme: str, url: str) -> Store:
     if not found:
         known = ", ".join(sorted({point.name for point in entry_points(group=STORES_GROUP)}))
         raise InvalidSetting(
-            f"No store is installed for `{scheme}:`.", hint=f"Installed are: {known}."
+            f"No store is installed for `{scheme}:`.",
+            hint=f"Installed are: {known}. For example: postgresql://user@host/database.",
         )
     if len(found) > 1:
         names = ", ".join(sorted(f"{point.value}" for point in found))

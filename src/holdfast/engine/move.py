@@ -110,7 +110,7 @@ def _begin(target: Store, hubs: list[Hub], clock: Clock, run: str) -> None:
         if other is not None and other.body["run"] != run and is_running(writer, clock.now()):
             raise Conflict(
                 "Another move into this store is running.",
-                hint=f"If it was killed or its server died, start it again after {_PULSE_S} seconds.",
+                hint=f"If it was killed, wait {_PULSE_S} seconds and start it again.",
             )
         begun = {one.id for one in writer.scan_records(NO_HUB) if one.kind == MOVE}
         there = [hub for hub in writer.hubs() if hub.id not in begun]

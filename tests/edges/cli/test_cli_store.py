@@ -62,6 +62,22 @@ def test_a_role_that_is_missing_is_told(run: Run, empty: str) -> None:
     assert 'CREATE ROLE "no""body" LOGIN' in told.err
 
 
+def test_who_does_not_own_the_tables_lets_nobody_in(run: Run, empty: str) -> None:
+    made = ("store", "init", "--partitions", "1", "--role", ROLE, "--url")
+    assert run(*made, databases().url(empty)).code == 0
+    refused = run(*made, databases().url(empty, ROLE))
+    assert refused.code == 6
+    assert f"cannot let `{ROLE}` in" in refused.err
+    assert "holdfast store init --url" in refused.err
+
+
+def test_a_url_that_names_no_database_is_refused(run: Run) -> None:
+    for command in ("init", "migrate"):
+        refused = run("store", command, "--url", "postgresql://ada@127.0.0.1:9")
+        assert refused.code == 2
+        assert "names no database" in refused.err
+
+
 @pytest.mark.sqlite_only("says by itself which stores it is about")
 def test_a_file_needs_no_making_ready(run: Run) -> None:
     told = run("store", "init")

@@ -6,6 +6,7 @@ named by its address alone, and what libpq says about a URL it cannot read is no
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -43,13 +44,25 @@ def address_of(url: str) -> str:
         # What libpq says would name the part that it could not read, which may be the password.
         raise InvalidSetting(
             "The URL of the PostgreSQL store cannot be read.",
-            hint="For example: postgresql://user@host:5432/database. Characters such as @ : / % in"
-            " a password are written as %40 %3A %2F %25.",
+            hint="For example: postgresql://user@host:5432/database. The characters @ : / ? # % in"
+            " a password are written as %40 %3A %2F %3F %23 %25. After a ? come settings of libpq,"
+            " such as sslmode=require.",
         ) from None
+    if not (parts.get("dbname") or parts.get("service") or _named_outside()):
+        # libpq would take the database that is called like the user, which nobody had in mind.
+        raise InvalidSetting(
+            "The URL of the PostgreSQL store names no database.",
+            hint="It comes after the host: postgresql://user@host:5432/database.",
+        )
     user = f"{parts['user']}@" if parts.get("user") else ""
     host = parts.get("host") or parts.get("hostaddr") or "localhost"
     port = f":{parts['port']}" if parts.get("port") else ""
     return f"postgresql://{user}{host}{port}/{parts.get('dbname') or parts.get('user') or ''}"
+
+
+def _named_outside() -> bool:
+    """Whether libpq finds the database's name in the environment."""
+    return bool(os.environ.get("PGDATABASE") or os.environ.get("PGSERVICE"))
 
 
 @contextmanager
@@ -128,7 +141,17 @@ def _first_line(words: str) -> str:
 def _wrong_password(error: psycopg.Error, address: str) -> HoldfastError:
     return ServerUnreachable(
         f"The server of {address} refused the user or the password.",
-        hint="Check store.url. The password may stand in the URL, in PGPASSWORD or in ~/.pgpass.",
+        hint="Check store.url, or the URL that was given. The password may stand in the URL, in"
+        " PGPASSWORD or in ~/.pgpass.",
+    )
+
+
+def _no_password(error: psycopg.Error, address: str) -> HoldfastError:
+    return ServerUnreachable(
+        f"The server of {address} asks for a password, and none was given.",
+        hint="Put it into PGPASSWORD, or into ~/.pgpass of whoever runs this, readable by nobody"
+        " else (chmod 600). A scheduled job or a service has an environment and perhaps a home of"
+        " its own.",
     )
 
 
@@ -208,9 +231,14 @@ def _read_only(error: psycopg.Error, address: str) -> HoldfastError:
 def _not_allowed(error: psycopg.Error, address: str) -> HoldfastError:
     return StoreReadOnly(
         f"The role of {address} may not do that ({_said(error)}).",
-        hint="Let the owner of the schema run `holdfast store init`, and grant the role what it"
-        " needs.",
+        hint="Only the owner of the schema may change tables and build indexes. To read and write,"
+        f" a role is let in by the owner: `holdfast store init --role {_user(address)}`.",
     )
+
+
+def _user(address: str) -> str:
+    user, at, _ = address.removeprefix("postgresql://").partition("@")
+    return user if at else "ROLE"
 
 
 def _stopped(error: psycopg.Error, address: str) -> HoldfastError:
@@ -250,10 +278,8 @@ def passed_over() -> StoreError:
 
 # By what is said before a connection stands; the first that fits counts.
 _AT_THE_DOOR = (
-    (
-        r"authentication failed|no such user|no password supplied|not permitted to log in",
-        _wrong_password,
-    ),
+    (r"no password supplied", _no_password),
+    (r"authentication failed|no such user|not permitted to log in", _wrong_password),
     (r'FATAL: +role ".*" does not exist', _wrong_password),
     (r'FATAL: +database ".*" does not exist|no such database', _no_database),
     (r"pg_hba\.conf|permission denied for database", _not_let_in),

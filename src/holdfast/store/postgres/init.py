@@ -7,13 +7,14 @@ from typing import Any, NamedTuple
 
 import psycopg
 
-from holdfast.errors import InvalidSetting, StoreError
+from holdfast.errors import InvalidSetting, StoreError, StoreReadOnly
 from holdfast.store.postgres.builder import Told
 from holdfast.store.postgres.connections import complete, connect
 from holdfast.store.postgres.dangers import dangers
 from holdfast.store.postgres.extensions import lacking, make_vector
 from holdfast.store.postgres.faults import address_of, translated
 from holdfast.store.postgres.migrate import Offered, finish, prepare
+from holdfast.store.postgres.names import SCHEMA
 from holdfast.store.postgres.online import by_our_names
 from holdfast.store.postgres.roles import grant
 
@@ -45,6 +46,7 @@ def initialise(
         prepare(connection, address, partitions=partitions, citus=citus)
         offered = finish(complete(url), address, told)
         if role:
+            _refuse_strangers(connection, address, role)
             grant(connection, role)
         with by_our_names(connection):
             missing = lacking(connection, address)
@@ -66,6 +68,22 @@ def migrate(url: str, *, told: Told) -> Prepared:
     address = address_of(url)
     with translated(address):
         return Prepared(address, finish(complete(url), address, told), ())
+
+
+def _refuse_strangers(connection: psycopg.Connection[Any], address: str, role: str) -> None:
+    """The server only warns somebody who grants what is not theirs to give."""
+    with by_our_names(connection):
+        row = connection.execute(
+            "SELECT pg_get_userbyid(relowner), pg_has_role(relowner, 'USAGE') FROM pg_class"
+            " WHERE oid = %s::regclass",
+            (f"{SCHEMA}.migrations",),
+        ).fetchone()
+    if row is not None and not row[1]:
+        raise StoreReadOnly(
+            f"The tables of {address} belong to `{row[0]}`, so this role cannot let `{role}` in.",
+            hint=f"Connect as `{row[0]}`: holdfast store init --url"
+            f" postgresql://{row[0]}@… --role {role}",
+        )
 
 
 def _refuse_without_citus(connection: psycopg.Connection[Any], address: str) -> None:
