@@ -322,8 +322,10 @@ class PostgresTwins(Twins):
         return Side(f"{self.root}/postgres", url=databases().url(self.database, ROLE))
 
     def teardown(self) -> None:
-        super().teardown()
-        databases().give_back(self.database)
+        try:
+            super().teardown()
+        finally:
+            databases().give_back(self.database)
 
 
 PostgresTwins.TestCase.settings = settings(max_examples=5, stateful_step_count=30, print_blob=False)

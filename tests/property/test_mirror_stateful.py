@@ -95,10 +95,12 @@ class BothSides(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         if hasattr(self, "memory"):
-            self.sync(True)
-            self.memory.close()
-            shutil.rmtree(self.home)
-            self.no_pause.stop()
+            try:
+                self.sync(True)
+            finally:
+                self.memory.close()
+                shutil.rmtree(self.home)
+                self.no_pause.stop()
 
     # The agent
 
