@@ -13,6 +13,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from holdfast.domain.record import NO_HUB, Record
@@ -42,6 +44,13 @@ _OVER_MANY_LINES = "-----BEGIN"
 # Fields that Holdfast fills itself; they are long, and would be looked at for nothing.
 _MADE_HERE = ("id", "hub_id", "content_hash", "created_at", "updated_at")
 _Value = TypeVar("_Value", bound=tuple[Any, ...])
+
+
+@cache
+def _given(kind: type[tuple[Any, ...]]) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
+    """Takes out of such a row all that is not Holdfast's own."""
+    fields: tuple[str, ...] = kind._fields  # type: ignore[attr-defined]
+    return itemgetter(*(at for at, name in enumerate(fields) if name not in _MADE_HERE))
 
 
 def _mark(text: str) -> tuple[int, int]:
@@ -120,6 +129,8 @@ class Redactor:
 
     def row(self, row: _Value) -> _Value:
         """A value of named fields, such as a draft or a turn, with each text in it redacted."""
+        if not self._enabled or self._is_quiet(_given(type(row))(row)):
+            return row
         fields: dict[str, Any] = row._asdict()  # type: ignore[attr-defined]
         for name in _MADE_HERE:
             fields.pop(name, None)
@@ -142,6 +153,8 @@ class Redactor:
         rows are made of many, and hold no secret."""
         short: list[str] = []
         for value in values:
+            if value is None:
+                continue
             if isinstance(value, str):
                 if len(value) < _CLEAN_CHARS_MIN:
                     short.append(value)

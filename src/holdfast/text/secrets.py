@@ -45,7 +45,10 @@ def find(text: str) -> list[Found]:
         # Some letters grow when they are made small, and places would not be places any more.
         low = text.translate(_ascii_small())
     # Tokens stand in one piece: only long words can be, or hold, one.
-    long = "\n".join([word for word in low.split() if len(word) >= TOKEN_CHARS_MIN])
+    words = low.split()
+    long = ""
+    if max(map(len, words), default=0) >= TOKEN_CHARS_MIN:
+        long = "\n".join([word for word in words if len(word) >= TOKEN_CHARS_MIN])
     told = [rule for cue, rule in _SPACED if cue in low]
     if long:
         told += [rule for cue, rule in _TOKENS if cue in long]

@@ -24,17 +24,30 @@ _GRAMS_ASKED_MAX = 24
 _NUMBERS_MAX = 100_000
 
 
-def marked(hub: int, terms: Iterable[str]) -> list[str]:
-    """The distinct terms as they are indexed; what does not fit into one row is left out."""
+def kept(hub: int, terms: Iterable[str]) -> list[str]:
+    """The distinct terms that fit into one row; what does not is left out."""
+    distinct = list(dict.fromkeys(terms))
+    front_bytes = len(f"{hub}{_MARK}".encode()) + 4
+    # No character takes more than four bytes, so that most rows need not be counted.
+    if len("".join(distinct)) * 4 + len(distinct) * front_bytes <= _LEXEME_BYTES_MAX:
+        return distinct
     room = _LEXEME_BYTES_MAX
-    out = []
-    for term in dict.fromkeys(terms):
-        lexeme = f"{hub}{_MARK}{term}"
-        room -= len(lexeme.encode()) + 4
+    for at, term in enumerate(distinct):
+        room -= len(term.encode()) + front_bytes
         if room < 0:
-            break
-        out.append(lexeme)
-    return out
+            return distinct[:at]
+    return distinct
+
+
+def marked(hub: int, terms: Iterable[str]) -> list[str]:
+    """The distinct terms as they are indexed, as far as they fit into one row."""
+    return written(hub, kept(hub, terms))
+
+
+def written(hub: int, terms: Iterable[str]) -> list[str]:
+    """Terms that are known to fit, as they are indexed."""
+    front = f"{hub}{_MARK}"
+    return [front + term for term in terms]
 
 
 def unmarked(lexeme: str) -> str:
@@ -63,7 +76,7 @@ def every(hub: int, terms: Iterable[str]) -> str:
 def grams(hub: int, text: str) -> list[int]:
     """Every run of three characters, as a number that belongs to the hub."""
     number_of = _numbers_of(hub).__getitem__
-    return sorted(set(map(number_of, {text[at : at + 3] for at in range(len(text) - 2)})))
+    return sorted(set(map(number_of, map("".join, zip(text, text[1:], text[2:], strict=False)))))
 
 
 def grams_asked(hub: int, needle: str) -> list[int]:

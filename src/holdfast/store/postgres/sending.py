@@ -155,11 +155,11 @@ class SendingWriter(CountingWriter):
             for entry in index.entries:
                 passage = next(passage_ids)
                 together = (*entry.body, *entry.head)
-                held = lexemes.marked(hub, together)
+                held = lexemes.kept(hub, together)
                 counts.length += len(together)
-                counts.terms.update(map(lexemes.unmarked, held))
+                counts.terms.update(held)
                 passages.append(_passage_row(hub, passage, memory, entry))
-                words.append((hub, passage, memory, len(together), held))
+                words.append((hub, passage, memory, len(together), lexemes.written(hub, held)))
                 if entry.vectors:
                     vectors.setdefault((hub, index.model), []).extend(
                         VectorRow(passage, window, one) for window, one in enumerate(entry.vectors)
