@@ -298,7 +298,8 @@ class Databases:
         """Takes every row away; returns how many tables and indexes there are."""
         import psycopg
 
-        from holdfast.store.postgres.schema import OF_A_HUB, SCHEMA
+        from holdfast.store.postgres.names import SCHEMA
+        from holdfast.store.postgres.schema import OF_A_HUB
 
         emptied = [f"DELETE FROM {SCHEMA}.{table}" for table in (*OF_A_HUB, "hubs", "models")]
         begun = (

@@ -17,8 +17,6 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from holdfast.store.postgres import canonical, derived
-from holdfast.store.postgres.names import SCHEMA as SCHEMA
-from holdfast.store.postgres.names import search_path as search_path
 from holdfast.store.postgres.steps import Index, Step
 from holdfast.store.postgres.tables import PARTITIONS, TEXT, Table, table_statements
 from holdfast.store.postgres.wall import (

@@ -29,9 +29,9 @@ from holdfast.store.postgres.connections import (
 from holdfast.store.postgres.failover import POSITION
 from holdfast.store.postgres.faults import address_of, translated
 from holdfast.store.postgres.migrate import prepare
+from holdfast.store.postgres.names import SCHEMA, search_path
 from holdfast.store.postgres.pool import closed
 from holdfast.store.postgres.reader import PostgresReader
-from holdfast.store.postgres.schema import SCHEMA, search_path
 from holdfast.store.postgres.session import Session
 from holdfast.store.postgres.skew import measured
 from holdfast.store.postgres.standby import MADE, Behind, Standby
