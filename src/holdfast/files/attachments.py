@@ -261,7 +261,9 @@ class Attachments:
         except FileNotFoundError:
             raise NotFound(
                 "The file of this memory is not there any more.",
-                hint="`holdfast restore-backup` brings back what a backup holds.",
+                hint="`holdfast restore-backup` brings back what a backup holds. Where several"
+                " machines share one database, it may be in another one's home: let them share"
+                " the folder.",
             ) from None
 
     def held(self) -> Iterator[Held]:
@@ -292,7 +294,11 @@ class Attachments:
         there = set(self.present())
         missing = [one for one in held if one not in there]
         orphaned = there - held.keys()
-        notes = [f"the file of memory {held[one]} is missing; restore it" for one in missing]
+        notes = [
+            f"the file of memory {held[one]} is missing in this home; bring it from a backup, or"
+            " from the home of another machine on the same database"
+            for one in missing
+        ]
         if orphaned:
             notes.append(f"{len(orphaned)} files belong to no memory; the next sweep removes them")
         return notes

@@ -63,9 +63,12 @@ def test_a_role_that_is_missing_is_told(run: Run, empty: str) -> None:
 
 
 def test_who_does_not_own_the_tables_lets_nobody_in(run: Run, empty: str) -> None:
-    made = ("store", "init", "--partitions", "1", "--role", ROLE, "--url")
-    assert run(*made, databases().url(empty)).code == 0
-    refused = run(*made, databases().url(empty, ROLE))
+    run("store", "init", "--partitions", "1", "--url", databases().url(empty))
+    run("config", "set", "store.url", databases().url(empty, ROLE))
+    assert f"`holdfast store init --role {ROLE}`" in run("recall", "office").err
+    let_in = ("store", "init", "--role", ROLE)
+    assert run(*let_in, "--url", databases().url(empty)).code == 0
+    refused = run(*let_in)
     assert refused.code == 6
     assert f"cannot let `{ROLE}` in" in refused.err
     assert "holdfast store init --url" in refused.err

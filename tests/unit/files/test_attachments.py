@@ -213,6 +213,7 @@ def test_a_check_names_what_is_missing_and_what_belongs_to_nobody(hub: HubMemory
     path.rename(astray)
     missing, orphaned = hub.attachments.check()
     assert made.id in missing
+    assert "home of another machine" in missing
     assert "belong to no memory" in orphaned
     with pytest.raises(NotFound, match="not there any more"):
         hub.attachment(made.id)

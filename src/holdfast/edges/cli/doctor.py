@@ -156,7 +156,7 @@ def _show_findings(call: Call, found: _Findings) -> None:
     elif not call.args.fix and (
         found.open_to_others or found.files or any(not problem.outside for problem in problems)
     ):
-        call.out.note("`holdfast doctor --fix` mends this and loses nothing.")
+        call.out.note("`holdfast doctor --fix` mends what can be mended, and loses nothing.")
 
 
 def _left(call: Call, found: _Findings) -> list[tuple[str, str]]:

@@ -69,6 +69,12 @@ def limits_of(memory: Holdfast) -> Limits:
     )
 
 
+def _place(memory: Holdfast) -> str:
+    """Where the memories are, and their files, if that is elsewhere."""
+    address = getattr(memory.core.store, "address", "")
+    return f"{address} with files in {memory.home}" if address else memory.home
+
+
 def _tell(memory: Holdfast, host: str, port: int, *, key_needed: bool) -> None:
     url = f"http://{listening.bracketed(host)}:{port}"
     key = " -H 'Authorization: Bearer KEY'" if key_needed else ""
@@ -77,7 +83,7 @@ def _tell(memory: Holdfast, host: str, port: int, *, key_needed: bool) -> None:
     json = "-H 'Content-Type: application/json'"
     sys.stderr.write(
         f"holdfast serve: listening on {url}\n"
-        f"  the memory in {memory.home}, hub {memory.core.settings['hub']} where none is named\n"
+        f"  the memory in {_place(memory)}, hub {memory.core.settings['hub']} where none is named\n"
         "  REST under /v1 (described in /openapi.json), MCP under /mcp\n"
         "Try:\n"
         f"  curl{key} {json} {url}/v1/memories -d '{body}'\n"

@@ -231,8 +231,8 @@ def _read_only(error: psycopg.Error, address: str) -> HoldfastError:
 def _not_allowed(error: psycopg.Error, address: str) -> HoldfastError:
     return StoreReadOnly(
         f"The role of {address} may not do that ({_said(error)}).",
-        hint="Only the owner of the schema may change tables and build indexes. To read and write,"
-        f" a role is let in by the owner: `holdfast store init --role {_user(address)}`.",
+        hint="Let the owner of the schema run it; or, where this role only has to read and write,"
+        f" let it in: `holdfast store init --role {_user(address)}`, as the owner.",
     )
 
 
