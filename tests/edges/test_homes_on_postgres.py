@@ -38,6 +38,14 @@ def test_each_home_has_a_database_that_its_processes_share(tmp_path: Path) -> No
     assert not list(tmp_path.rglob("memory.db"))
 
 
+def test_a_home_that_would_be_in_memory_is_on_the_server(tmp_path: Path) -> None:
+    with (
+        on_postgres(),
+        holdfast.open(tmp_path, settings={**QUIET, "store.url": "memory:"}) as memory,
+    ):
+        assert _is_on_a_server(memory)
+
+
 @pytest.mark.sqlite_only("says by itself which stores it is about")
 def test_a_database_that_is_lent_again_is_empty(tmp_path: Path) -> None:
     for _ in range(2):

@@ -16,6 +16,7 @@ from typing import Any
 # What a process has to know, as JSON; see `Told`.
 HOMES = "HOLDFAST_TEST_HOMES"
 _STORE_URL = "HOLDFAST_STORE_URL"
+_ANY_STORE = "memory:"
 
 
 class Told:
@@ -95,19 +96,20 @@ BEFORE_CLAIM: list[Callable[[], None]] = []
 
 def _of_a_home(
     path: str, environ: Mapping[str, str], flags: Mapping[str, Any]
-) -> Mapping[str, str]:
-    """The environment with the database of a home, where nothing names another store."""
+) -> tuple[Mapping[str, str], Mapping[str, Any]]:
+    """The environment and the flags with the database of a home, where nothing names another store.
+    A test that asks for a store in memory would take any, and wants a fast one."""
     from holdfast.settings import read_file
 
     # Not from `environ`: a home that is read as a source is without any.
     there = os.environ.get(HOMES)
-    if there is None or _STORE_URL in environ or flags.get("store.url") is not None:
-        return environ
+    if there is None or _STORE_URL in environ or flags.get("store.url") not in (None, _ANY_STORE):
+        return environ, flags
     if "store.url" in read_file(path):
-        return environ
+        return environ, flags
     told, home = Told(there), os.path.dirname(path)
     FOLDERS[told.name_of(home)] = home
-    return {**environ, _STORE_URL: told.url_of(home)}
+    return {**environ, _STORE_URL: told.url_of(home)}, {**flags, "store.url": None}
 
 
 def redirect() -> None:
@@ -120,7 +122,7 @@ def redirect() -> None:
     def load(
         self: settings.Settings, path: str, environ: Mapping[str, str], flags: Mapping[str, Any]
     ) -> None:
-        loaded(self, path, _of_a_home(path, environ, flags), flags)
+        loaded(self, path, *_of_a_home(path, environ, flags))
 
     def open_(url: str, *given: Any) -> Any:
         name = url.rpartition("/")[2].partition("?")[0]
