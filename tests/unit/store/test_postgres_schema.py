@@ -285,3 +285,25 @@ def test_a_hub_that_has_grown_is_looked_at_before_anybody_asks(
             )
     tables = {row[0].rstrip("0123456789").rstrip("_") for row in known}
     assert {"memories", "passages", "words", "substrings"} <= tables
+
+
+def test_a_hub_that_is_one_of_many_in_its_tables_is_not_looked_at_each_time(
+    empty: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Looking takes a second, and the server takes a hub like all others for what it is."""
+    monkeypatch.setattr("holdfast.store.postgres.counting._ANALYSED_FROM", 10)
+    store = PostgresStore(databases().url(empty), partitions=1)
+    looked_at = []
+    for hub_id, count in (("hub_first", 120), ("hub_small", 12), ("hub_second", 40)):
+        sent: list[str] = []
+        monkeypatch.setattr("holdfast.store.postgres.session.LISTENERS", [sent.append])
+        with store.write() as writer:
+            writer.add_hub(make_hub(hub_id))
+        for start in (1, 10):
+            with store.write() as writer:
+                for number in range(start, 10 if start == 1 else count + 1):
+                    put(writer, make_memory(number, hub_id=hub_id))
+        if any(statement.startswith("ANALYZE") for statement in sent):
+            looked_at.append(hub_id)
+    store.close()
+    assert looked_at == ["hub_first", "hub_second"]

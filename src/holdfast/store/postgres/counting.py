@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 # The large tables that are read by more than one index.
 _ANALYSED = ("memories", "passages", "words", "substrings", "changes", "revisions", "terms")
 _ANALYSED_FROM = 1_000
+# To look at them takes a second at most, however large they are: as long as taking in so many.
+_ALWAYS_ANALYSED_FROM = 10_000
+# A hub that is less than this share of what the server knows already is one of many, and taken for
+# about what it is.
+_SHARE = 1 / 8
 # Below this many terms, one statement that names them all is faster than a COPY.
 _COPIED_FROM = 1_000
 
@@ -61,7 +66,7 @@ class CountingWriter(VectorsReader):
                 hub=hub,
             )
             if passages is not None and _grown(passages - counts.passages, passages):
-                self._analyse(hub)
+                self._analyse(hub, passages)
 
     def _analyse_if_large(self, hub: int) -> None:
         self._write_counts()
@@ -69,19 +74,24 @@ class CountingWriter(VectorsReader):
             "SELECT passages FROM hub_counts WHERE hub_id = %(hub)s", hub=hub
         )
         if passages is not None and passages >= _ANALYSED_FROM:
-            self._analyse(hub)
+            self._analyse(hub, passages)
 
-    def _analyse(self, hub: int) -> None:
+    def _analyse(self, hub: int, passages: int) -> None:
         """Lets the server look at the tables the hub is in. It does so by itself, but up to a
         minute later, and until then it takes a large hub for a small one and reads all of it."""
-        found = self._session.value(
-            "SELECT p.tableoid::regclass::text FROM passages p WHERE p.hub_id = %(hub)s LIMIT 1",
+        found = self._session.row(
+            "SELECT p.tableoid::regclass::text, (SELECT c.reltuples FROM pg_class c"
+            " WHERE c.oid = p.tableoid) FROM passages p WHERE p.hub_id = %(hub)s LIMIT 1",
             hub=hub,
         )
-        if found is not None:
-            part = found.rpartition(".")[2].removeprefix("passages")
-            names = ", ".join(f"{table}{part}" for table in _ANALYSED)
-            self._session.run(f"ANALYZE {names}")
+        if found is None:
+            return
+        table, known = found
+        if passages < _ALWAYS_ANALYSED_FROM and passages < known * _SHARE:
+            return
+        part = table.rpartition(".")[2].removeprefix("passages")
+        names = ", ".join(f"{one}{part}" for one in _ANALYSED)
+        self._session.run(f"ANALYZE {names}")
 
     def _count_terms(self, hub: int, held: Mapping[str, int]) -> None:
         if not held:
