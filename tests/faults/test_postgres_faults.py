@@ -8,6 +8,7 @@ import shutil
 import socket
 import tempfile
 import threading
+import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -49,6 +50,7 @@ psycopg = pytest.importorskip("psycopg")
 pytest.register_assert_rewrite("holdfast.testing.conformance")
 
 from holdfast.store.postgres import PostgresStore  # noqa: E402 - needs the extra `postgres`
+from holdfast.store.postgres.connections import READERS_MAX  # noqa: E402
 from holdfast.testing.conformance.base import (  # noqa: E402 - its assertions are rewritten
     HUB,
     make_hub,
@@ -293,6 +295,23 @@ def test_idle_connections_that_were_cut_are_replaced_unseen(store: PostgresStore
     with store.write() as writer:
         put(writer, make_memory(1))
     assert count(store) == 1
+
+
+def test_a_read_does_not_try_every_connection_that_was_cut(store: PostgresStore, url: str) -> None:
+    """As many as there may be, after busy hours; with a nap for each it took seven seconds."""
+    with ExitStack() as stack:
+        for _ in range(READERS_MAX):
+            stack.enter_context(store.read())
+    with psycopg.connect(url, autocommit=True) as connection:
+        gone = connection.execute(
+            "SELECT count(*) FILTER (WHERE pg_terminate_backend(pid, 5000)) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        ).fetchone()
+    assert gone is not None
+    assert gone[0] >= READERS_MAX
+    began = time.monotonic()
+    assert count(store) == 0
+    assert time.monotonic() < began + 3.0
 
 
 @contextmanager

@@ -91,8 +91,12 @@ class Pool:
             except PoolTimeout:
                 self._go_on(patience, began)
             else:
-                self._lent.add(id(connection))
-                return connection
+                if not _is_cut(connection):
+                    self._lent.add(id(connection))
+                    return connection
+                # A server that restarts, or cuts what is idle, cuts all that lie here. Whoever
+                # tried one after the other would nap before each.
+                self._pool.putconn(connection)
 
     def _ask_for_s(self, patience: Patience, waited_s: float) -> float:
         """No longer than until the next of the limits."""
@@ -128,6 +132,18 @@ class Pool:
 
     def close(self) -> None:
         self._pool.close()
+
+
+def _is_cut(connection: Answering) -> bool:
+    """Whether the server has hung up. Asks it nothing: whoever hangs up has said so, and that lies
+    here unread."""
+    try:
+        # It does not wait. First its reason is read, then that nothing more will come.
+        connection.pgconn.consume_input()
+        connection.pgconn.consume_input()
+    except psycopg.OperationalError:
+        return True
+    return False
 
 
 def closed(address: str) -> StoreClosed:
