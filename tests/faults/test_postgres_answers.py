@@ -19,7 +19,7 @@ from starlette.testclient import TestClient
 
 from holdfast.edges.cli import main
 from holdfast.engine import keys
-from holdfast.errors import HoldfastError, InvalidSetting, ServerUnreachable
+from holdfast.errors import HoldfastError, InvalidSetting, ServerUnreachable, StoreReadOnly
 from holdfast.library import open as open_memory
 from holdfast.wiring import open_store, without_password
 from tests.edges.http.conftest import client_of
@@ -471,6 +471,24 @@ def test_the_habits_of_a_server_are_not_in_the_way(place: Place) -> None:
         assert kept.content == text
         assert [hit.memory.id for hit in hub.recall("O'Reilly")] == [kept.id]
         assert memory.core.store.skew() == timedelta()
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"), [("row_security", "off"), ("default_transaction_read_only", "on")]
+)
+def test_a_setting_that_is_in_the_way_is_named(place: Place, setting: str, value: str) -> None:
+    of_role = f"ALTER ROLE {ROLE} IN DATABASE {place.name}"
+    place.run(f"{of_role} SET {setting} = {value}")
+    try:
+        with (
+            open_memory(settings={**SETTINGS, "store.url": place.programs}) as memory,
+            pytest.raises(StoreReadOnly) as told,
+        ):
+            memory.hub("plans").remember("Not written")
+    finally:
+        place.run(f"{of_role} RESET ALL")
+    assert setting in (told.value.hint or "")
+    assert place.there() == ["The first one"]
 
 
 @pytest.mark.parametrize("state", ["serialization_failure", "deadlock_detected"])

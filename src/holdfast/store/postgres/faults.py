@@ -31,6 +31,8 @@ from holdfast.store.postgres.answering import Silent
 from holdfast.store.postgres.certificates import unsafe
 from holdfast.store.postgres.pooler import AWAY, said_by_pooler
 
+# What is said by a server that was told to refuse whatever a policy would hide rows of.
+_WALL_OFF = "would be affected by row-level security"
 # What is said by a server that restarts, and of several none of which can be written to yet.
 _COMES_BACK = rf"starting up|shutting down|in recovery|session is read-only|{AWAY}"
 _NOTHING = "Nothing was written; try again."
@@ -223,14 +225,22 @@ def _full(error: psycopg.Error, address: str) -> HoldfastError:
 def _read_only(error: psycopg.Error, address: str) -> HoldfastError:
     return StoreReadOnly(
         f"{address} cannot be written ({_said(error)}).",
-        hint="It may be a standby, or the role may only read. Name the primary, or grant the role"
-        " INSERT, UPDATE and DELETE.",
+        hint="It may be a standby, the role may only read, or default_transaction_read_only is on"
+        " for the role or the database. Name the primary, grant the role INSERT, UPDATE and DELETE,"
+        " or reset that setting.",
     )
 
 
 def _not_allowed(error: psycopg.Error, address: str) -> HoldfastError:
+    told = f"The role of {address} may not do that ({_said(error)})."
+    if _WALL_OFF in str(error):
+        return StoreReadOnly(
+            told,
+            hint="row_security is off for the role or the database; the server's default is on:"
+            f' ALTER ROLE "{_user(address)}" RESET row_security',
+        )
     return StoreReadOnly(
-        f"The role of {address} may not do that ({_said(error)}).",
+        told,
         hint="Let the owner of the schema run it; or, where this role only has to read and write,"
         f" let it in: `holdfast store init --role {_user(address)}`, as the owner.",
     )
