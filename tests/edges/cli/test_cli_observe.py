@@ -31,6 +31,20 @@ def test_a_turn_is_logged_queued_and_noted_by_who_works(on: Run) -> None:
     assert [row[1:3] for row in on("captured").rows] == [["queued", "1"], ["stored", "1"]]
 
 
+def test_jobs_behind_one_that_another_process_does_are_no_failures(on: Run, home: Path) -> None:
+    from holdfast.engine import jobs
+    from holdfast.library import open as open_memory
+    from holdfast.passes.journaler import WORK
+
+    for said in ("I use vim.", "I use emacs.", "I use nano."):
+        on("observe", "--user", said)
+    with open_memory(home) as other:
+        assert jobs.lease(other.core, work=WORK, in_order=True) is not None
+    ran = on("work")
+    assert ran.rows == [["worked", "0"]]
+    assert "2 wait for another process: `holdfast jobs`" in ran.err
+
+
 def test_what_is_not_looked_at_says_why(run: Run) -> None:
     told = run("observe", "--user", "I use vim for everything.")
     assert "holdfast config set shadowJournal.enabled true" in told.err

@@ -43,7 +43,10 @@ def _work(call: Call, args: Namespace) -> None:
 def _tell_undone(call: Call, begun: datetime) -> None:
     """Says where work was not done, so that a count of jobs is not read as success."""
     found = [job for hub in call.memory.hubs() for job in call.memory.hub(hub.name).jobs()]
-    waiting = sum(job.state == "waiting" for job in found)
+    waiting = [job for job in found if job.state == "waiting"]
+    again = sum(job.attempts > 0 for job in waiting)
+    # Jobs of a hub are done one after the other, by whoever began.
+    behind = len(waiting) - again
     failed = sum(
         job.state == "failed" and job.ended_at is not None and job.ended_at >= begun
         for job in found
@@ -51,8 +54,10 @@ def _tell_undone(call: Call, begun: datetime) -> None:
     told = []
     if failed:
         told.append(f"{failed} failed")
-    if waiting:
-        told.append(f"{waiting} {'waits' if waiting == 1 else 'wait'} for another attempt")
+    if again:
+        told.append(f"{again} {'waits' if again == 1 else 'wait'} for another attempt")
+    if behind:
+        told.append(f"{behind} {'waits' if behind == 1 else 'wait'} for another process")
     if told:
         call.out.note(f"{', '.join(told)}: `holdfast jobs` says why.")
 
