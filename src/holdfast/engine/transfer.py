@@ -260,10 +260,10 @@ def _batches(lines: Iterator[Line]) -> Iterator[list[Line]]:
 
 class _Ready(NamedTuple):
     """A batch that can be written: the values, each with its line, and what search shall know of
-    the memories among them that are not forgotten, in the same order."""
+    those that are memories."""
 
     values: list[tuple[int, Value]]
-    indexes: list[Indexed]
+    indexes: list[tuple[str, Indexed]]
 
 
 def _made_ready(batch: list[Line], hub: Hub, bytes_max: int) -> _Ready:
@@ -275,13 +275,13 @@ def _made_ready(batch: list[Line], hub: Hub, bytes_max: int) -> _Ready:
         except UNREADABLE as error:
             raise bad_line(number, error) from None
     shown = [one for _, one in values if isinstance(one, Memory) and one.forgotten_at is None]
-    return _Ready(values, indexed_all(shown, None))
+    made = zip(shown, indexed_all(shown, None), strict=True)
+    return _Ready(values, [(memory.id, index) for memory, index in made])
 
 
 def _write(writer: Writer, hub: Hub, ready: _Ready) -> int:
     """Returns the highest number of a memory, also of one that was purged."""
     highest = 0
-    indexes = iter(ready.indexes)
     for number, value in ready.values:
         try:
             _add(writer, hub, value)
@@ -289,10 +289,8 @@ def _write(writer: Writer, hub: Hub, ready: _Ready) -> int:
             raise bad_line(number, error) from None
         if isinstance(value, Memory | Receipt):
             highest = max(highest, value.number)
-        # At once: a store that sends what it was given in parts can begin with whole memories.
-        if isinstance(value, Memory) and value.forgotten_at is None:
-            index = next(indexes)
-            writer.index(hub.id, value.id, index.text, index.entries, index.model)
+    for memory_id, index in ready.indexes:
+        writer.index(hub.id, memory_id, index.text, index.entries, index.model)
     return highest
 
 

@@ -7,9 +7,8 @@ table after the other. A fault of a row is told then, and the whole transaction 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from functools import partial
 from typing import TYPE_CHECKING
 
 from holdfast.errors import NotFound
@@ -27,10 +26,6 @@ if TYPE_CHECKING:
 _NEW_MAX = 2 * ROWS_MAX
 
 
-# Has something done: at once, or while other things are.
-Do = Callable[[Callable[[], None]], None]
-
-
 class SendingWriter(CountingWriter):
     """The part of the Writer that lets rows wait, and sends them."""
 
@@ -41,8 +36,6 @@ class SendingWriter(CountingWriter):
         self._new: dict[Key, int] = {}
         self._bare: set[Key] = set()
         self._models: dict[str, int] = {}
-        # How many numbers a hub has given out, by what is sent and what waits.
-        self._given_out: dict[int, int] = {}
 
     def _hold(self, size_bytes: int = 0) -> None:
         """Counts a row that was handed over, and sees to it that it is sent in time."""
@@ -57,8 +50,6 @@ class SendingWriter(CountingWriter):
 
     def _send(self) -> None:
         waiting, self._waiting = self._waiting, Waiting()
-        # No more than this is on its way while the next rows gather.
-        self._session.settle()
         numbers = self._numbers_of(waiting)
         self._unindex_known(waiting, numbers)
         indexes = {key: index for key, index in waiting.indexes.items() if index.entries}
@@ -66,12 +57,10 @@ class SendingWriter(CountingWriter):
         placed = len(waiting.changes) + len(waiting.revisions) + len(waiting.turns)
         places, passage_ids = self._next(placed, passages)
         few = waiting.rows + passages < copying.COPY_FROM
-        # Few go one after the other, without waiting for each answer; of many, the rows of a table
-        # are made while the server takes in those of the one before.
-        do = _at_once if few else self._session.meanwhile
-        with self._session.pipeline() if few else nullcontext():
-            self._send_rows(do, waiting, numbers, iter(places))
-            self._send_indexes(do, indexes, numbers, iter(passage_ids))
+        # Few go one after the other, without waiting for each answer.
+        with self._session.connection.pipeline() if few else nullcontext():
+            self._send_rows(waiting, numbers, iter(places))
+            self._send_indexes(indexes, numbers, iter(passage_ids))
         self._bare.difference_update(waiting.indexes)
         if len(self._new) > _NEW_MAX:
             self._new.clear()
@@ -115,13 +104,13 @@ class SendingWriter(CountingWriter):
         return row[0], row[1]
 
     def _send_rows(
-        self, do: Do, waiting: Waiting, numbers: Mapping[Key, int], places: Iterator[int]
+        self, waiting: Waiting, numbers: Mapping[Key, int], places: Iterator[int]
     ) -> None:
         for hub, given_out in waiting.given_out.items():
             self._session.put(
                 "UPDATE hub_counts SET numbers = %s WHERE hub_id = %s", (given_out, hub)
             )
-        send = partial(self._pass_on, do)
+        send = self._copier.send
         send(copying.MEMORIES, waiting.memories)
         send(copying.CHANGES, [(*row, next(places)) for row in waiting.changes])
         send(
@@ -140,7 +129,6 @@ class SendingWriter(CountingWriter):
 
     def _send_indexes(
         self,
-        do: Do,
         indexes: Mapping[Key, Index],
         numbers: Mapping[Key, int],
         passage_ids: Iterator[int],
@@ -164,10 +152,9 @@ class SendingWriter(CountingWriter):
                     vectors.setdefault((hub, index.model), []).extend(
                         VectorRow(passage, window, one) for window, one in enumerate(entry.vectors)
                     )
-        send = partial(self._pass_on, do)
-        send(copying.PASSAGES, passages)
-        send(copying.WORDS, words)
-        send(
+        self._copier.send(copying.PASSAGES, passages)
+        self._copier.send(copying.WORDS, words)
+        self._copier.send(
             copying.SUBSTRINGS,
             [
                 (key[0], numbers[key], lexemes.grams(key[0], index.text))
@@ -175,10 +162,7 @@ class SendingWriter(CountingWriter):
             ],
         )
         for (hub, model), some in vectors.items():
-            do(partial(self._add_vectors, hub, model, some))
-
-    def _pass_on(self, do: Do, table: copying.Table, many: Sequence[copying.Row]) -> None:
-        do(partial(self._copier.send, table, many))
+            self._add_vectors(hub, model, some)
 
     # What is there already
 
@@ -282,10 +266,6 @@ class SendingWriter(CountingWriter):
                     " removals = removals + %s WHERE hub_id = %s AND model = %s",
                     (len(gone), len(set(gone)), len(gone), hub, model),
                 )
-
-
-def _at_once(act: Callable[[], None]) -> None:
-    act()
 
 
 def _passage_row(hub: int, passage: int, memory: int, entry: IndexEntry) -> copying.Row:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from itertools import count
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -17,7 +17,6 @@ from psycopg.errors import CharacterNotInRepertoire
 from holdfast.errors import DeadlineExceeded
 from holdfast.store.postgres.faults import passed_over
 from holdfast.store.postgres.filters import SEEN, viewer_values
-from holdfast.store.postgres.meanwhile import Meanwhile
 
 if TYPE_CHECKING:
     import psycopg
@@ -54,8 +53,6 @@ class Session:
         self._ends = None if deadline_s is None else time.monotonic() + deadline_s
         # Sends the rows of a writer that wait; called before a statement that could see them.
         self.held: Callable[[], None] | None = None
-        # What is being sent while the writer goes on; every other statement waits for it.
-        self._meanwhile = Meanwhile(connection)
 
     def run(self, sql: str, /, **values: Any) -> psycopg.Cursor[Any]:
         """The cursor after the statement; the viewer's values are there where they are needed."""
@@ -118,30 +115,6 @@ class Session:
                 self.held = _refuse
                 raise
 
-    def meanwhile(self, act: Callable[[], None]) -> None:
-        """Statements that nobody waits for yet; the next one does, and the end of the write."""
-        self._meanwhile.do(act)
-
-    def settle(self) -> None:
-        """Waits for what is being sent meanwhile, and raises what went wrong with it."""
-        if not self._meanwhile.is_here():
-            self._meanwhile.wait()
-
-    @contextmanager
-    def settled(self) -> Iterator[None]:
-        """Nothing is being sent any more when this ends, and where it fails, soon."""
-        try:
-            yield
-            self._meanwhile.end()
-        except BaseException:
-            self._meanwhile.stop()
-            raise
-
-    def pipeline(self) -> AbstractContextManager[object]:
-        """Statements that are sent one after the other, without waiting for each answer."""
-        self.settle()
-        return self.connection.pipeline()
-
     @contextmanager
     def beside(self) -> Iterator[None]:
         """For a statement that sees nothing of what waits."""
@@ -169,8 +142,6 @@ class Session:
             for row in cursor:
                 self._in_time()
                 yield row
-                # The next row may have to be fetched.
-                self.settle()
 
     def hub(self, hub_id: str) -> int:
         """The hub's number; from here on the transaction may see its rows."""
@@ -210,10 +181,8 @@ class Session:
         self._hubs.pop(hub_id, None)
 
     def _before(self, sql: str) -> None:
-        if not self._meanwhile.is_here():
-            if self.held is not None:
-                self.release()
-            self._meanwhile.wait()
+        if self.held is not None:
+            self.release()
         self._in_time()
         for listener in LISTENERS:
             listener(sql)

@@ -165,9 +165,8 @@ class PostgresStore:
                 session = WritingSession(writing.connection, viewer, turn)
                 writing.hub = session.own_hub
                 writer = PostgresWriter(session)
-                with session.settled():
-                    yield writer
-                    writer.finish()
+                yield writer
+                writer.finish()
         finally:
             self._thread.writing = False
 

@@ -107,7 +107,7 @@ class VectorsReader(SearchReader):
         hub, length = self._session.hub(hub_id), len(question)
         embedding = f"e.embedding::halfvec({length}) <=> %(question)s::halfvec({length})"
         # Sent together: one way to the server and back.
-        with self._session.pipeline():
+        with self._session.connection.pipeline():
             # With sorting out of the way the order comes from the index. It goes on until enough
             # rows of this hub are found, and its answer is put in order here.
             self._session.run(

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from holdfast.store.values import IndexEntry
 
-# Enough that a COPY is worth its statements many times over, and few enough that a write of some
-# thousand rows goes in several parts: the server works on one while the next is gathered.
-ROWS_MAX = 2_000
+# Enough that a COPY is worth its statements many times over; about a second of the server's work.
+ROWS_MAX = 10_000
 # What is waiting may take about three times this much memory.
 BYTES_MAX = 16_000_000
 # A row without its long texts.
@@ -44,7 +43,7 @@ class Waiting:
         self.revisions: list[tuple[int, str, Sequence[Any]]] = []
         self.turns: list[Sequence[Any]] = []
         self.indexes: dict[Key, Index] = {}
-        # How many numbers a hub has given out, where these are more than the server knows of.
+        # How many numbers a hub has given out.
         self.given_out: dict[int, int] = {}
         self.rows = self.bytes = 0
 

@@ -61,7 +61,6 @@ class PostgresWriter(IndexWriter, RecordsWriter):
         hub = self._session.hub(hub_id)
         self._session.put("UPDATE hubs SET state = %s WHERE hub_id = %s", (state, hub))
         self._session.put("UPDATE hub_counts SET numbers = %s WHERE hub_id = %s", (numbers, hub))
-        self._given_out.pop(hub, None)
         if state == "active":
             # All of it has come, mostly since the server last looked.
             self._analyse_if_large(hub)
@@ -73,14 +72,13 @@ class PostgresWriter(IndexWriter, RecordsWriter):
         self._new.clear()
         self._bare.clear()
         self._counts.pop(hub, None)
-        self._given_out.pop(hub, None)
         nearest.forget(self._session, hub)
         for table in (*OF_A_HUB, "hubs"):
             self._session.put(f"DELETE FROM {table} WHERE hub_id = %s", (hub,))
         self._session.forget_hub(hub_id)
 
     def take_numbers(self, hub_id: str, count: int) -> int:
-        hub, given_out = self._own(hub_id), self._given_out
+        hub, given_out = self._own(hub_id), self._waiting.given_out
         if hub not in given_out:
             with self._session.beside():
                 given_out[hub] = self._session.value(
@@ -88,7 +86,6 @@ class PostgresWriter(IndexWriter, RecordsWriter):
                 )
         first: int = given_out[hub] + 1
         given_out[hub] += count
-        self._waiting.given_out[hub] = given_out[hub]
         self._hold()
         return first
 
