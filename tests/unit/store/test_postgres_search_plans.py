@@ -11,8 +11,14 @@ pytest.register_assert_rewrite("holdfast.testing.conformance")
 
 from holdfast.domain.query import EVERYTHING  # noqa: E402 - after the extra is known
 from holdfast.store.postgres import PostgresStore  # noqa: E402
-from holdfast.store.values import TermQuery  # noqa: E402
-from holdfast.testing.conformance.base import HUB, make_hub, make_memory, put  # noqa: E402
+from holdfast.store.values import TermQuery, VectorRow  # noqa: E402
+from holdfast.testing.conformance.base import (  # noqa: E402
+    HUB,
+    MODEL,
+    make_hub,
+    make_memory,
+    put,
+)
 from tests.postgres_server import database  # noqa: E402
 
 _MEMORIES = 60
@@ -44,4 +50,36 @@ def test_no_match_is_compared_with_the_whole_hub_where_the_server_knows_nothing_
         store.close()
     assert len(by_words) == len(found) == _MEMORIES
     assert len(plans) == 2
+    assert [plan for plan in plans if "Removed by Join Filter" in plan] == []
+
+
+def test_new_vectors_are_not_compared_with_all_others_where_the_server_knows_nothing_of_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with database() as url:
+        store = PostgresStore(url)
+        with store.write() as writer:
+            writer.add_hub(make_hub())
+            for number in range(1, _MEMORIES + 1):
+                put(writer, make_memory(number), [[bytes(8)] if number % 2 else []])
+        plans: list[str] = []
+        with store.write(hub=HUB) as writer:
+            session = writer._session
+            ask = session.all
+
+            def explained(statement: str, **values: Any) -> list[Any]:
+                if "FROM vectors" in statement:
+                    lines = ask(f"EXPLAIN (ANALYZE, COSTS OFF) {statement}", **values)
+                    plans.append("\n".join(line[0] for line in lines))
+                return ask(statement, **values)
+
+            monkeypatch.setattr(session, "all", explained)
+            missing = writer.unembedded(HUB, MODEL, limit=_MEMORIES)
+            writer.set_vectors(
+                HUB, MODEL, [VectorRow(one.passage_id, 0, bytes(8)) for one in missing]
+            )
+            assert writer.unembedded(HUB, MODEL, limit=_MEMORIES) == []
+        store.close()
+    assert len(missing) == _MEMORIES // 2
+    assert len(plans) == 3
     assert [plan for plan in plans if "Removed by Join Filter" in plan] == []

@@ -54,9 +54,9 @@ class IndexWriter(SendingWriter):
             row[0]
             for row in self._session.all(
                 "SELECT p.passage FROM passages p WHERE p.hub_id = %(hub)s"
-                " AND p.passage = ANY(%(ids)s::bigint[]) AND NOT EXISTS"
-                " (SELECT 1 FROM vectors v WHERE v.hub_id = %(hub)s AND v.model = %(model)s"
-                " AND v.passage = p.passage)",
+                " AND p.passage = ANY(%(ids)s::bigint[]) EXCEPT SELECT v.passage FROM vectors v"
+                " WHERE v.hub_id = %(hub)s AND v.model = %(model)s"
+                " AND v.passage = ANY(%(ids)s::bigint[])",
                 hub=hub,
                 ids=sorted({row.passage_id for row in vectors}),
                 model=self._model(model),

@@ -27,10 +27,10 @@ _LOOKED_AT_PER_WANTED = 4
 # The rows of what was found, one by one. Plain joins are no faster where a server knows its tables.
 # Where it does not yet, it takes a hub for one row and compares each match with all of it; and it
 # takes looking into all texts of the hub for as cheap as comparing numbers.
-_ITS_PASSAGE = (
+ITS_PASSAGE = (
     "SELECT b.* FROM passages b WHERE b.hub_id = %(hub)s AND b.passage = w.passage LIMIT 1"
 )
-_ITS_MEMORY = (
+ITS_MEMORY = (
     "SELECT m.id FROM memories m WHERE m.hub_id = %(hub)s AND m.number = {number}{wanted} LIMIT 1"
 )
 
@@ -70,7 +70,7 @@ class SearchReader(HistoryReader):
         if not (query.terms or query.phrases or query.prefixes):
             return []
         conditions, values = filters.where(wanted)
-        memory = _ITS_MEMORY.format(number="w.memory", wanted=f"{conditions}{self._seen}")
+        memory = ITS_MEMORY.format(number="w.memory", wanted=f"{conditions}{self._seen}")
         told = self.lexicon(hub_id, query.terms)
         reach = limit
         while True:
@@ -81,7 +81,7 @@ class SearchReader(HistoryReader):
                 f"SELECT {rows.PASSAGE_COLUMNS}, w.every FROM"
                 f" (SELECT s.*, count(*) OVER () AS every FROM ({source}"
                 "  ORDER BY merit DESC, passage LIMIT %(reach)s) AS s) AS w"
-                f" CROSS JOIN LATERAL ({memory}) AS m CROSS JOIN LATERAL ({_ITS_PASSAGE}) AS p"
+                f" CROSS JOIN LATERAL ({memory}) AS m CROSS JOIN LATERAL ({ITS_PASSAGE}) AS p"
                 " ORDER BY w.merit DESC, p.passage LIMIT %(limit)s",
                 reach=reach,
                 limit=limit,
@@ -140,7 +140,7 @@ class SearchReader(HistoryReader):
             )
             values[f"phrase{at}"] = f" {' '.join(phrase)} "
         return (
-            f"{found} FROM named_words w CROSS JOIN LATERAL ({_ITS_PASSAGE}) AS b{held_by}"
+            f"{found} FROM named_words w CROSS JOIN LATERAL ({ITS_PASSAGE}) AS b{held_by}"
             f" AND {' AND '.join(conditions)}",
             values,
             whole,
@@ -205,7 +205,7 @@ class SearchReader(HistoryReader):
         if query.terms:
             # The index knows title and body together; which of them, the passage's own terms tell.
             parts.append(
-                f"SELECT w.memory, true FROM named_words w CROSS JOIN LATERAL ({_ITS_PASSAGE}) AS b"
+                f"SELECT w.memory, true FROM named_words w CROSS JOIN LATERAL ({ITS_PASSAGE}) AS b"
                 " WHERE w.hub_id = %(hub)s AND w.words @@ %(every)s::tsquery"
                 " AND string_to_array(b.body, ' ') @> %(terms)s::text[]"
             )
@@ -243,7 +243,7 @@ class SearchReader(HistoryReader):
         if not passage_ids:
             return []
         conditions, values = filters.where(wanted)
-        memory = _ITS_MEMORY.format(number="p.memory", wanted=f"{conditions}{self._seen}")
+        memory = ITS_MEMORY.format(number="p.memory", wanted=f"{conditions}{self._seen}")
         found = self._session.all(
             f"SELECT {rows.PASSAGE_COLUMNS} FROM passages p CROSS JOIN LATERAL ({memory}) AS m"
             " WHERE p.hub_id = %(hub)s AND p.passage = ANY(%(ids)s::bigint[]) ORDER BY p.passage",

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from holdfast.store.postgres import rows
-from holdfast.store.postgres.search import SearchReader
+from holdfast.store.postgres.search import ITS_MEMORY, ITS_PASSAGE, SearchReader
 from holdfast.store.values import Candidate, VectorRow, VectorState
 
 # Windows that the index names for each passage that is wanted: as many as passages have, and a
@@ -149,14 +149,17 @@ class VectorsReader(SearchReader):
         return [VectorRow(*row) for row in found]
 
     def unembedded(self, hub_id: str, model: str, *, limit: int, after: int = 0) -> list[Candidate]:
+        memory = ITS_MEMORY.format(number="p.memory", wanted="")
         found = self._session.all(
-            f"SELECT {rows.PASSAGE_COLUMNS} FROM passages p"
-            " JOIN memories m ON m.hub_id = p.hub_id AND m.number = p.memory"
-            " WHERE p.hub_id = %(hub)s AND p.passage > %(after)s AND NOT EXISTS"
-            " (SELECT 1 FROM vectors v WHERE v.hub_id = %(hub)s AND v.model = %(model)s"
-            # Said of the vectors too: the server may walk both in order, from here on.
-            " AND v.passage > %(after)s AND v.passage = p.passage)"
-            " ORDER BY p.passage LIMIT %(limit)s",
+            # Each is looked up by its key: of vectors that are just being added the server knows
+            # nothing yet, and would compare each passage with all of them.
+            f"SELECT {rows.PASSAGE_COLUMNS} FROM (SELECT n.passage FROM passages n"
+            " LEFT JOIN LATERAL (SELECT v.passage FROM vectors v WHERE v.hub_id = %(hub)s"
+            " AND v.model = %(model)s AND v.passage = n.passage LIMIT 1) AS v ON true"
+            " WHERE n.hub_id = %(hub)s AND n.passage > %(after)s AND v.passage IS NULL"
+            " ORDER BY n.passage LIMIT %(limit)s) AS w"
+            f" CROSS JOIN LATERAL ({ITS_PASSAGE}) AS p CROSS JOIN LATERAL ({memory}) AS m"
+            " ORDER BY w.passage",
             hub=self._session.hub(hub_id),
             model=self._model(model),
             after=after,
