@@ -11,6 +11,7 @@ pytest.register_assert_rewrite("holdfast.testing.conformance")
 
 from holdfast.domain.query import EVERYTHING  # noqa: E402 - after the extra is known
 from holdfast.store.postgres import PostgresStore  # noqa: E402
+from holdfast.store.postgres.reader import PostgresReader  # noqa: E402
 from holdfast.store.values import TermQuery, VectorRow  # noqa: E402
 from holdfast.testing.conformance.base import (  # noqa: E402
     HUB,
@@ -24,6 +25,22 @@ from tests.postgres_server import database  # noqa: E402
 _MEMORIES = 60
 
 
+def _plans(reader: PostgresReader, part: str, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Fills with the plan of each statement from now on that has this part."""
+    plans: list[str] = []
+    session = reader._session
+    ask = session.all
+
+    def explained(statement: str, **values: Any) -> list[Any]:
+        if part in statement:
+            lines = ask(f"EXPLAIN (ANALYZE, COSTS OFF) {statement}", **values)
+            plans.append("\n".join(line[0] for line in lines))
+        return ask(statement, **values)
+
+    monkeypatch.setattr(session, "all", explained)
+    return plans
+
+
 def test_no_match_is_compared_with_the_whole_hub_where_the_server_knows_nothing_of_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -33,18 +50,8 @@ def test_no_match_is_compared_with_the_whole_hub_where_the_server_knows_nothing_
             writer.add_hub(make_hub())
             for number in range(1, _MEMORIES + 1):
                 put(writer, make_memory(number, content=f"the gate is blue {number}"), [[]])
-        plans: list[str] = []
         with store.read() as reader:
-            session = reader._session
-            ask = session.all
-
-            def explained(statement: str, **values: Any) -> list[Any]:
-                if "JOIN" in statement:
-                    lines = ask(f"EXPLAIN (ANALYZE, COSTS OFF) {statement}", **values)
-                    plans.append("\n".join(line[0] for line in lines))
-                return ask(statement, **values)
-
-            monkeypatch.setattr(session, "all", explained)
+            plans = _plans(reader, "JOIN", monkeypatch)
             by_words = reader.search_terms(HUB, TermQuery(("gate", "blue")), EVERYTHING, limit=90)
             found = reader.candidates(HUB, [one.passage_id for one in by_words], EVERYTHING)
         store.close()
@@ -62,18 +69,8 @@ def test_new_vectors_are_not_compared_with_all_others_where_the_server_knows_not
             writer.add_hub(make_hub())
             for number in range(1, _MEMORIES + 1):
                 put(writer, make_memory(number), [[bytes(8)] if number % 2 else []])
-        plans: list[str] = []
         with store.write(hub=HUB) as writer:
-            session = writer._session
-            ask = session.all
-
-            def explained(statement: str, **values: Any) -> list[Any]:
-                if "FROM vectors" in statement:
-                    lines = ask(f"EXPLAIN (ANALYZE, COSTS OFF) {statement}", **values)
-                    plans.append("\n".join(line[0] for line in lines))
-                return ask(statement, **values)
-
-            monkeypatch.setattr(session, "all", explained)
+            plans = _plans(writer, "FROM vectors", monkeypatch)
             missing = writer.unembedded(HUB, MODEL, limit=_MEMORIES)
             writer.set_vectors(
                 HUB, MODEL, [VectorRow(one.passage_id, 0, bytes(8)) for one in missing]
