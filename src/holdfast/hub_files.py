@@ -1,18 +1,16 @@
 """A hub's files as methods: MEMORY.md in step with the store, documents, files that an agent
-edits, attachments, what a purge takes out of them, and the search for secrets in all. Thin."""
+edits, attachments, and the search for secrets in all. Thin."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from holdfast import engine
-from holdfast.engine.core import require_hub
 from holdfast.hub_log import HubLog
 
 if TYPE_CHECKING:
-    from holdfast.domain.change import Receipt
     from holdfast.domain.memory import Source, Trust
     from holdfast.domain.mirror import Clash
     from holdfast.engine.scan import Secret
@@ -169,29 +167,6 @@ class HubFiles(HubLog):
         from holdfast.files.attachments import Attachments
 
         return Attachments(self.core, self.id, self._here())
-
-    def _purge(self, references: list[Any], reason: str) -> list[Receipt]:
-        """Purges memories with everything that files hold of them."""
-        from holdfast.files import archive, follow
-        from holdfast.files.as_read import forget_seen
-
-        forget_seen(self.core, self.id)
-        # Looked up before: afterwards nothing says which file was theirs.
-        files = archive.files_of(self._journals, references)
-        kept = follow.doomed(self._kept_files, references)
-        with self.attachments.releasing(self._ids(references)):
-            receipts = engine.edit.purge(self.core, self.id, self.name, references, reason)
-        archive.remove(self._journals, files)
-        notes = follow.remove_doomed(self._kept_files, kept)
-        if self._step is not None:
-            self._step.note(notes)
-        return receipts
-
-    def _ids(self, references: list[Any]) -> list[str]:
-        with self.core.read() as reader:
-            require_hub(reader, self.id, self.name)
-            find = engine.find.find_memory
-            return [find(reader, self.id, self.name, r, forgotten=True).id for r in references]
 
     def find_secrets(
         self,

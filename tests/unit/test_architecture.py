@@ -26,7 +26,8 @@ LAYERS = (
     ("wiring",),
     (
         *("library", "people", "in_step", "done_again", "arguments", "guest", "client"),
-        *("hub_memory", "hub_base", "hub_files", "hub_log", "hub_past", "hub_passes"),
+        *("hub_memory", "hub_finding", "hub_changing", "hub_past", "hub_passes"),
+        *("hub_files", "hub_log", "hub_base"),
     ),
     ("sources",),
     ("agents",),
