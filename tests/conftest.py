@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, settings
 from tests.homes.both import fewer_examples, is_left_out, runs_on_both
 from tests.homes.sitecustomize import HOMES
 
-pytest_plugins = ("pytester",)
+pytest_plugins = ("pytester", "tests.patience")
 
 # In CI the same examples every time, so that a red build can be repeated; a person who looks for
 # trouble runs with HYPOTHESIS_PROFILE=search.
