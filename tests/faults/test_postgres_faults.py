@@ -529,8 +529,8 @@ def test_a_transaction_sees_the_hubs_it_has_named_and_no_others(url: str) -> Non
     store.close()
 
 
-# In an interpreter of its own: a fork of one with the threads of a whole suite may stand still, at a
-# lock that a thread had which is not in the child.
+# In an interpreter of its own: a fork of one with the threads of a whole suite may stand still, at
+# a lock that a thread had which is not in the child.
 _FORKED = """
 import os, sys
 from holdfast.store.postgres import PostgresStore
