@@ -17,7 +17,7 @@ from holdfast.people import People
 from holdfast.settings import load
 from holdfast.store.values import Capability
 from holdfast.text import normalise
-from holdfast.wiring import build, copy_to_file, home_folder, make_home
+from holdfast.wiring import build, home_folder, make_home
 
 if TYPE_CHECKING:
     from holdfast.domain.clock import Clock
@@ -224,6 +224,8 @@ class Holdfast(People):
         if Capability.BACKUP in self.core.store.capabilities:
             self.core.store.backup(name, progress)
         else:
+            from holdfast.wiring.copies import copy_to_file
+
             # The same file as of the embedded store: it can be opened, and brought back anywhere.
             copy_to_file(self.core.store, name, progress)
         return archive.pack(name + archive.BESIDE, self._attachments())

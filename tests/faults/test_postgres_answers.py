@@ -21,7 +21,8 @@ from holdfast.edges.cli import main
 from holdfast.engine import keys
 from holdfast.errors import HoldfastError, InvalidSetting, ServerUnreachable, StoreReadOnly
 from holdfast.library import open as open_memory
-from holdfast.wiring import open_store, without_password
+from holdfast.wiring import open_store
+from holdfast.wiring.urls import without_password
 from tests.edges.http.conftest import client_of
 from tests.postgres_server import LOCKED, ROLE, Server, database, databases, needs, spare_server
 

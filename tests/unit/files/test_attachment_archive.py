@@ -16,7 +16,7 @@ import holdfast
 from holdfast import AlreadyExists, Holdfast, HubMemory, NotFound, StoreDamaged
 from holdfast.files import attachment_archive as archive
 from holdfast.testing import open_for_tests
-from holdfast.wiring import restore_backup
+from holdfast.wiring.copies import restore_backup
 
 
 @pytest.fixture

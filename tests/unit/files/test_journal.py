@@ -30,7 +30,7 @@ from holdfast.domain.ids import TimeIds
 from holdfast.files import journal, journal_base, journal_sync
 from holdfast.files.atomic import locked
 from holdfast.testing import FixedClock, open_for_tests
-from holdfast.wiring import restore_backup
+from holdfast.wiring.copies import restore_backup
 
 TODAY = "2026-01-14"
 

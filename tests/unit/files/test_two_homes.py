@@ -15,7 +15,7 @@ from holdfast.files import whose
 from holdfast.files.stamp import PLACE
 from holdfast.hub_memory import HubMemory
 from holdfast.testing import FixedClock, open_for_tests
-from holdfast.wiring import move_store
+from holdfast.wiring.copies import move_store
 from tests.postgres_server import ROLE, database
 
 

@@ -50,15 +50,9 @@ def _restore_options(parser: Parser) -> None:
 
 def _restore(call: Call, args: Namespace) -> None:
     from holdfast.files import attachment_archive as archive
-    from holdfast.wiring import (
-        check_backup,
-        make_home,
-        restore_backup,
-        restore_into,
-        store_file,
-        store_url,
-        without_password,
-    )
+    from holdfast.wiring import make_home, store_file, store_url
+    from holdfast.wiring.copies import check_backup, restore_backup, restore_into
+    from holdfast.wiring.urls import without_password
 
     path = store_file(call.home, call.settings)
     place = path or without_password(store_url(call.home, call.settings))

@@ -33,7 +33,7 @@ def _set_options(parser: Parser) -> None:
 def _safe(value: Any) -> Any:
     """A value without a password that may stand in it."""
     if isinstance(value, str):
-        from holdfast.wiring import without_password
+        from holdfast.wiring.urls import without_password
 
         return without_password(value)
     return value
@@ -59,7 +59,8 @@ def _get(call: Call, args: Namespace) -> None:
 def _set(call: Call, args: Namespace) -> None:
     from holdfast.settings import find
     from holdfast.settings_file import save
-    from holdfast.wiring import from_anywhere, make_home, refuse_password
+    from holdfast.wiring import make_home
+    from holdfast.wiring.urls import from_anywhere, refuse_password
 
     setting = find(args.name)
     if setting.name in ("store.url", "store.read_url"):

@@ -24,7 +24,7 @@ def facts(call: Call) -> dict[str, Any]:
     import apsw
 
     from holdfast import __version__
-    from holdfast.wiring import without_password
+    from holdfast.wiring.urls import without_password
 
     path = _store_path(call)
     sizes = {name: _size(path + suffix) for name, suffix in _PARTS} if path else {}

@@ -21,15 +21,9 @@ def _options(parser: Parser) -> None:
 
 
 def _move(call: Call, args: Namespace) -> None:
-    from holdfast.wiring import (
-        bring_attachments,
-        from_anywhere,
-        make_home,
-        move_store,
-        refuse_password,
-        store_url,
-        without_password,
-    )
+    from holdfast.wiring import make_home, store_url
+    from holdfast.wiring.copies import bring_attachments, move_store
+    from holdfast.wiring.urls import from_anywhere, refuse_password, without_password
 
     if not args.to:
         raise InvalidInput("Say where to.", hint="holdfast move --to postgresql://HOST/NAME")

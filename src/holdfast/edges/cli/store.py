@@ -9,7 +9,7 @@ from holdfast.errors import InvalidInput
 
 if TYPE_CHECKING:
     from holdfast.edges.cli.call import Call
-    from holdfast.wiring import Prepared
+    from holdfast.wiring.databases import Prepared
 
 
 def _options(parser: Parser) -> None:
@@ -24,7 +24,8 @@ def _options(parser: Parser) -> None:
 
 
 def _init(call: Call, args: Namespace) -> None:
-    from holdfast.wiring import init_store, store_url
+    from holdfast.wiring import store_url
+    from holdfast.wiring.databases import init_store
 
     prepared = init_store(
         args.url or store_url(call.home, call.settings),
@@ -62,7 +63,8 @@ def _migrate_options(parser: Parser) -> None:
 
 
 def _migrate(call: Call, args: Namespace) -> None:
-    from holdfast.wiring import migrate_store, store_url
+    from holdfast.wiring import store_url
+    from holdfast.wiring.databases import migrate_store
 
     url = args.url or store_url(call.home, call.settings)
     _told(call, migrate_store(url, told=call.out.note))
@@ -81,7 +83,8 @@ def _index_options(parser: Parser) -> None:
 
 
 def _index(call: Call, args: Namespace) -> None:
-    from holdfast.wiring import drop_store_index, index_store, store_url
+    from holdfast.wiring import store_url
+    from holdfast.wiring.databases import drop_store_index, index_store
 
     url = args.url or store_url(call.home, call.settings)
     if args.drop and args.memory:

@@ -1,0 +1,176 @@
+"""Whole stores from one place to another: moved, backed up and brought back. What is in a store is
+the engine's business (`engine/move.py`); here is which file or server it goes to, and that one
+that was broken off leaves nothing behind."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from holdfast.domain.clock import SystemClock
+from holdfast.domain.ids import TimeIds
+from holdfast.errors import InvalidSetting, NotFound
+from holdfast.wiring import DATABASE, build, open_store
+from holdfast.wiring.urls import from_anywhere
+
+if TYPE_CHECKING:
+    from holdfast.engine.move import Moved, Told
+    from holdfast.settings import Settings
+    from holdfast.store.base import Store
+    from holdfast.store.values import Progress
+
+# A copy that is being made is written all the time; one this old was left by a process that died.
+_ABANDONED_S = 3600.0
+
+
+def move_store(source: str, target: str, *, told: Told | None = None) -> Moved:
+    """Everything from one store into another, both named by their URLs; the first is only read."""
+    from holdfast.engine.move import move
+
+    if from_anywhere(source) == from_anywhere(target):
+        raise InvalidSetting("A store cannot be moved into itself.", hint="Name another target.")
+    clock = SystemClock()
+    old = _open_source(source)
+    try:
+        new = open_store(target)
+        try:
+            return move(old, new, clock=clock, run=TimeIds(clock).next("run"), told=told)
+        finally:
+            new.close()
+    finally:
+        old.close()
+
+
+def bring_attachments(source: str, home: str, settings: Settings) -> tuple[int, int]:
+    """Copies the files of the memories in a store into this home, from the home that its file is
+    in; how many there are here now, and how many are not. Before a move, so that one that is broken
+    off is begun again with them."""
+    from holdfast.files.atomic import hub_folder
+    from holdfast.files.attachment_archive import bring
+    from holdfast.files.attachments import Attachments
+
+    path = source.removeprefix("sqlite:")
+    other = home if path == source else os.path.dirname(os.path.abspath(path))
+    old = _open_source(source)
+    there, missing = 0, 0
+    try:
+        core = build(home, settings, store=old)
+        with old.read() as reader:
+            hubs = reader.hubs()
+        for hub in hubs:
+            place = Attachments(core, hub.id, hub_folder(home, hub.name))
+            found = bring(place, Attachments(core, hub.id, hub_folder(other, hub.name)))
+            there, missing = there + found[0], missing + found[1]
+    finally:
+        old.close()
+    return there, missing
+
+
+def _open_source(source: str) -> Store:
+    """A store that is only read, where it can be opened so."""
+    if source.startswith("sqlite:"):
+        from holdfast.store.sqlite import open_store as open_sqlite
+
+        return open_sqlite(source, read_only=True)
+    return open_store(source)
+
+
+def check_backup(backup: str) -> None:
+    """Refuses a file that the embedded store could not be restored from."""
+    from holdfast.store.sqlite.files import verify
+
+    if not os.path.isfile(backup):
+        raise NotFound(f"There is no backup at {backup}.", hint="Check the name.")
+    verify(backup)
+
+
+def restore_backup(path: str, backup: str, progress: Progress | None = None) -> str:
+    """Makes the embedded store at `path` what the backup holds, and returns where the copy of
+    what was there before is ('' where nothing was)."""
+    from holdfast.store.sqlite.files import copy_in, keep_aside
+
+    kept = keep_aside(path)
+    copy_in(path, backup, progress)
+    return kept
+
+
+def copy_to_file(store: Store, path: str, progress: Progress | None = None) -> None:
+    """One moment of a store that is no file, as a file of the embedded store: complete and checked,
+    or not there at all."""
+    from holdfast.engine.move import move
+    from holdfast.store.sqlite import open_store as open_sqlite
+    from holdfast.store.sqlite.files import refuse_place, remove
+
+    refuse_place(path)
+    _clear_left(f"{path}.filling-", older_than_s=_ABANDONED_S)
+    partial = f"{path}.filling-{os.getpid()}"
+    clock = SystemClock()
+    try:
+        target = open_sqlite(f"sqlite:{partial}")
+        try:
+            move(store, target, clock=clock, run=TimeIds(clock).next("run"), told=_rows(progress))
+            target.backup(path)
+        finally:
+            target.close()
+    finally:
+        remove(partial)
+
+
+def restore_into(store: Store, home: str, backup: str, progress: Progress | None = None) -> str:
+    """Makes a store that is no file what the backup holds, and returns where the copy of what was
+    there before is ('' where nothing was). Others see hubs come back one after the other; broken
+    off, it is begun again with the same backup."""
+    from holdfast.files.atomic import locked
+
+    with locked(os.path.join(home, "restore")):
+        # Whoever left one died in the middle: nobody else is at it now.
+        _clear_left(os.path.join(home, f"{DATABASE}.restoring-"))
+        _clear_left(os.path.join(home, f"{DATABASE}.before-restore"), ".filling-")
+        return _restore_into(store, home, backup, progress)
+
+
+def _restore_into(store: Store, home: str, backup: str, progress: Progress | None) -> str:
+    from holdfast.engine.move import empty, move
+    from holdfast.store.sqlite import open_store as open_sqlite
+    from holdfast.store.sqlite.files import copy_in, free_name, remove
+
+    kept = ""
+    with store.read() as reader:
+        something = bool(reader.hubs())
+    if something:
+        kept = free_name(os.path.join(home, f"{DATABASE}.before-restore"))
+        copy_to_file(store, kept)
+    staged = os.path.join(home, f"{DATABASE}.restoring-{os.getpid()}")
+    clock = SystemClock()
+    try:
+        # A copy, which may be brought up to date: the backup is not ours to change.
+        copy_in(staged, backup)
+        source = open_sqlite(f"sqlite:{staged}")
+        try:
+            empty(store)
+            move(source, store, clock=clock, run=TimeIds(clock).next("run"), told=_rows(progress))
+        finally:
+            source.close()
+    finally:
+        remove(staged)
+    return kept
+
+
+def _clear_left(start: str, then: str = "", *, older_than_s: float = 0.0) -> None:
+    """Removes copies that a process left which died before they were done."""
+    import time
+
+    folder, name = os.path.split(os.path.abspath(start))
+    with suppress(FileNotFoundError), os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.startswith(name) and then in entry.name:
+                with suppress(FileNotFoundError):
+                    if time.time() - entry.stat().st_mtime >= older_than_s:
+                        os.unlink(entry.path)
+
+
+def _rows(progress: Progress | None) -> Told | None:
+    if progress is None:
+        return None
+    return lambda what, done, total: progress(done, total) if total else None
