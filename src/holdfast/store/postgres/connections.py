@@ -32,6 +32,7 @@ from holdfast.store.postgres.failover import (
 )
 from holdfast.store.postgres.faults import (
     comes_back,
+    lay_idle,
     lost,
     passed_over,
     refused,
@@ -53,8 +54,13 @@ READERS_MAX = 10
 WRITERS_MAX = 4
 # A writer holds its turn for milliseconds; a minute means that something is stuck.
 BUSY_WAIT_S = 60.0
-# A writer that says nothing for so long has died without the line being cut; its turn ends.
+# A writer that says nothing for so long has died without the line being cut; its turn ends. That is
+# our own limit, and not the server's: a writer thinks between two statements, for longer than a
+# server may be set to wait (idle_in_transaction_session_timeout); but others wait for its turn.
 _SILENCE_MS = 300_000
+# A reader waits for whoever it reads for: an export may go to a slow line, or to a pager. Nobody
+# waits for a reader, but the server clears nothing away that it could still see.
+_READER_SILENCE_MS = 3_600_000
 # A connection that is not there at once is tried again, with longer naps, for so long: a server
 # that restarts, or a standby that takes over, is back by then.
 RECONNECT_WAIT_S = 15.0
@@ -125,6 +131,15 @@ def connect(url: str) -> Answering:
     """A connection of its own, outside the pools."""
     connection = greeted(Answering.connect(url, autocommit=True), configure)
     connection.answer_s = None
+    return connection
+
+
+def connect_to_stay(url: str) -> Answering:
+    """The same for who lies idle while another connection works, however long that takes."""
+    connection = connect(url)
+    if connection.prepare_threshold is not None:
+        # With a pooler in between, what lies idle is the pooler's, and so are its limits.
+        connection.execute("SET idle_session_timeout = 0")
     return connection
 
 
@@ -205,7 +220,9 @@ class Connections:
     def begin_read(self, deadline_s: float | None, only_if: str = "") -> Answering | None:
         """A connection in a transaction that sees one moment; None where what `only_if` asks,
         before the transaction begins, is not true."""
-        begin = f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {self._local()}"
+        begin = (
+            f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {self._local(_READER_SILENCE_MS)}"
+        )
         if deadline_s is not None:
             # Nothing at all would mean: no limit.
             begin += f"; SET LOCAL statement_timeout = {max(1, round(deadline_s * 1000))}"
@@ -234,10 +251,7 @@ class Connections:
     ) -> Iterator[Writing]:
         """A connection in a transaction of its own, with the writer's turn: the whole store's, or
         a place beside the writers of other hubs."""
-        begin = (
-            f"BEGIN ISOLATION LEVEL READ COMMITTED; {self._local()};"
-            f" SET LOCAL idle_in_transaction_session_timeout = {_SILENCE_MS}"
-        )
+        begin = f"BEGIN ISOLATION LEVEL READ COMMITTED; {self._local(_SILENCE_MS)}"
         begin += self._commits if durable else "; SET LOCAL synchronous_commit = off"
         connection = self._begun(self._writers, begin)
         assert connection is not None
@@ -254,9 +268,12 @@ class Connections:
         finally:
             self._end(self._writers, connection, "ROLLBACK")
 
-    def _local(self) -> str:
+    def _local(self, silence_ms: int = _SILENCE_MS) -> str:
         """What every transaction is told. Hub 0 is that of what belongs to no hub."""
-        told = f"SET LOCAL search_path = {self._search_path}; SET LOCAL holdfast.hubs = '0'"
+        told = (
+            f"SET LOCAL search_path = {self._search_path}; SET LOCAL holdfast.hubs = '0';"
+            f" SET LOCAL idle_in_transaction_session_timeout = {silence_ms}"
+        )
         return f"{_ALL_NODES}; {told}" if self._spread else told
 
     def _take_turn(self, connection: Connection, *, wait: bool, whole: bool) -> str:
@@ -304,7 +321,8 @@ class Connections:
                 pool.forget_idle()
                 if time.monotonic() - began >= self._silent_s(within_s):
                     break
-            time.sleep(nap_s)
+            if not lay_idle(last):
+                time.sleep(nap_s)
         raise last
 
     def _patience(self, pool: Pool, within_s: float | None, waited_s: float) -> Patience:

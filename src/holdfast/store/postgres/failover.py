@@ -24,10 +24,12 @@ if TYPE_CHECKING:
 
 # How far the log of a server is on its disk, which is past every commit that must last; on a
 # standby, how much of its primary's it has replayed. (What is in memory only may stay there for a
-# quarter of a minute, and no standby has it.)
+# quarter of a minute, and no standby has it.) It is also asked outside a transaction, where names
+# are looked up in the path of the role: nothing there may stand in for the server's own.
 POSITION = (
-    "CASE WHEN pg_is_in_recovery() THEN coalesce(pg_last_wal_replay_lsn(), '0/0')"
-    " ELSE pg_current_wal_flush_lsn() END::text"
+    "CASE WHEN pg_catalog.pg_is_in_recovery()"
+    " THEN coalesce(pg_catalog.pg_last_wal_replay_lsn(), '0/0')"
+    " ELSE pg_catalog.pg_current_wal_flush_lsn() END::pg_catalog.text"
 )
 
 # Marks of threads that have ended are of no use once nobody waits for an answer any more.
@@ -90,7 +92,9 @@ def _goes_on(connection: Connection, transaction: str) -> bool:
     """Whether the transaction may still end either way: its server has not noticed yet that the
     line is cut, or waits for a standby."""
     try:
-        row = connection.execute("SELECT pg_xact_status(%s::xid8)", (transaction,)).fetchone()
+        row = connection.execute(
+            "SELECT pg_catalog.pg_xact_status(%s::pg_catalog.xid8)", (transaction,)
+        ).fetchone()
     except psycopg.errors.InvalidParameterValue:
         # This server has not come that far: whoever had the number is not here.
         return False

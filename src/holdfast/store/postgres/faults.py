@@ -335,6 +335,11 @@ def lost(error: psycopg.Error) -> bool:
     return gone or (isinstance(error, psycopg.OperationalError) and not state)
 
 
+def lay_idle(error: psycopg.Error) -> bool:
+    """Whether a server that is well has cut the connection because nothing was asked on it."""
+    return error.sqlstate == "57P05"
+
+
 def comes_back(error: psycopg.Error) -> bool:
     """Whether a server is there that will let us in, or take writes, in a moment."""
     return re.search(_COMES_BACK, str(error)) is not None

@@ -9,7 +9,7 @@ import psycopg
 
 from holdfast.errors import InvalidSetting, StoreError, StoreReadOnly
 from holdfast.store.postgres.builder import Told
-from holdfast.store.postgres.connections import complete, connect
+from holdfast.store.postgres.connections import complete, connect_to_stay
 from holdfast.store.postgres.dangers import dangers
 from holdfast.store.postgres.extensions import lacking, make_vector
 from holdfast.store.postgres.faults import address_of, translated
@@ -39,7 +39,7 @@ def initialise(
     if citus and partitions is not None:
         raise InvalidSetting("On Citus the tables are spread over nodes, not parted.")
     address = address_of(url)
-    with translated(address), connect(complete(url)) as connection:
+    with translated(address), connect_to_stay(complete(url)) as connection:
         if citus:
             _refuse_without_citus(connection, address)
         make_vector(connection)

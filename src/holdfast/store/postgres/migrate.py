@@ -17,7 +17,7 @@ import psycopg
 
 from holdfast.errors import InvalidSetting, StoreError, StoreReadOnly, StoreTooNew
 from holdfast.store.postgres.builder import Builder, Told
-from holdfast.store.postgres.connections import LOCK_CLASS, connect
+from holdfast.store.postgres.connections import LOCK_CLASS, connect_to_stay
 from holdfast.store.postgres.extensions import vector
 from holdfast.store.postgres.names import SCHEMA
 from holdfast.store.postgres.online import (
@@ -165,7 +165,7 @@ def _look(
 def finish(url: str, address: str, told: Told) -> Offered:
     """Brings the schema up to date and does what was left for later, beside whoever uses the
     store; goes on where another left off."""
-    with connect(url) as connection, connect(url) as guard:
+    with connect_to_stay(url) as connection, connect_to_stay(url) as guard:
         while True:
             found, offered = _bring_up(connection, address, patient=True)
             if found.version >= _newest() and not offered.later:

@@ -19,7 +19,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from holdfast.errors import InvalidInput, NotFound, StoreBusy, StoreError, StoreReadOnly
 from holdfast.store.postgres.alone import holding
 from holdfast.store.postgres.builder import Builder
-from holdfast.store.postgres.connections import LOCK_CLASS, Connection, connect
+from holdfast.store.postgres.connections import (
+    LOCK_CLASS,
+    Connection,
+    connect,
+    connect_to_stay,
+)
 from holdfast.store.postgres.derived import EMBEDDINGS
 from holdfast.store.postgres.faults import translated
 from holdfast.store.postgres.names import SCHEMA
@@ -113,7 +118,7 @@ def building(store: PostgresStore) -> Iterator[Connection]:
     meanwhile."""
     with (
         translated(store.address),
-        connect(store._url) as connection,
+        connect_to_stay(store._url) as connection,
         connect(store._url) as guard,
         holding(guard, LOCK_CLASS, _INDEXING) as mine,
     ):
@@ -122,8 +127,8 @@ def building(store: PostgresStore) -> Iterator[Connection]:
                 f"Another process builds the index of vectors in {store.address}.",
                 hint="Wait until it is done.",
             )
-        _refuse_who_may_not(connection, store.address)
         connection.execute(f"SET search_path = {store._search_path}")
+        _refuse_who_may_not(connection, store.address)
         connection.execute("SET statement_timeout = 0; SET lock_timeout = 0")
         yield connection
 

@@ -32,9 +32,15 @@ _LEFT_ALONE_S = 10.0
 # Where several are named.
 _ANY = {"target_session_attrs": "prefer-standby", "connect_timeout": "3"}
 
-# When the tables were made: the same on a primary and its standbys, and nowhere else.
-MADE = f"SELECT extract(epoch FROM at)::text FROM {SCHEMA}.migrations ORDER BY version LIMIT 1"
-_FAR_ENOUGH = f"SELECT ({POSITION})::pg_lsn >= '{{}}'::pg_lsn"
+# When the tables were made: the same on a primary and its standbys, and nowhere else. This and the
+# next are asked where the path of the role counts, so all names are whole.
+MADE = (
+    "SELECT extract(epoch FROM at)::pg_catalog.text"
+    f" FROM {SCHEMA}.migrations ORDER BY version LIMIT 1"
+)
+_FAR_ENOUGH = (
+    f"SELECT ({POSITION})::pg_catalog.pg_lsn OPERATOR(pg_catalog.>=) '{{}}'::pg_catalog.pg_lsn"
+)
 
 
 class Behind(Exception):
