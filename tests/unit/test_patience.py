@@ -49,7 +49,7 @@ def test_a_test_that_waits_for_ever_is_red_and_says_where_it_stood(
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
     pytester.makepyfile(_WAITING)
     options = ("-p", "tests.patience", "-p", "no:cacheprovider", "-o", "faulthandler_timeout=0.6")
-    ran = pytester.runpytest_subprocess(*options, timeout=60)
+    ran = pytester.runpytest_subprocess(*options, timeout=100)
     ran.assert_outcomes(failed=3, passed=1, errors=1)
     said = ran.stdout.str()
     assert said.count("WaitedTooLong: not done after 0.24 s") >= 4

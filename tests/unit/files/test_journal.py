@@ -6,6 +6,8 @@ import multiprocessing
 import os
 import shutil
 import stat
+import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta, timezone
@@ -775,26 +777,27 @@ def test_a_folder_without_write_permission_can_be_read_and_says_so() -> None:
 
 
 def _as_nobody(folder: Path) -> str:
-    """What somebody sees whose files are theirs, in a hub folder that is not."""
-    reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        answer = "failed"
-        try:
-            answer = _try_to_write(folder)
-        finally:
-            os.write(writing, answer.encode())
-            os._exit(0)
-    os.close(writing)
-    os.waitpid(child, 0)
-    with os.fdopen(reading) as pipe:
-        return pipe.read()
+    """What somebody sees whose files are theirs, in a hub folder that is not. In an interpreter of
+    its own: this one cannot give its rights away, and a fork of one with the threads of a whole
+    suite may stand still."""
+    code = f"from {__name__} import become_nobody; become_nobody({str(folder)!r})"
+    words = [sys.executable, "-c", code]
+    ran = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    return ran.stdout
+
+
+def become_nobody(folder: str) -> None:
+    # Modules that are first needed on the way may be where nobody can read them.
+    _try_to_write(Path(folder, "for root"))
+    os.setgroups([])
+    os.setgid(65_534)
+    os.setuid(65_534)
+    print(_try_to_write(Path(folder, "home")), end="")
 
 
 def _try_to_write(folder: Path) -> str:
-    os.setgid(65_534)
-    os.setuid(65_534)
-    with open_for_tests(folder / "home") as memory:
+    with open_for_tests(folder) as memory:
         hub = memory.create_hub("work")
         hub.journal_add("tea")
         os.chmod(file_of(hub), 0o400)
