@@ -15,7 +15,9 @@ from hypothesis import HealthCheck, settings
 
 from tests.homes.both import fewer_examples, is_left_out, runs_on_both
 from tests.homes.sitecustomize import HOMES
+from tests.scratch import keep_files_in_memory
 
+keep_files_in_memory()
 pytest_plugins = ("pytester", "tests.patience")
 
 # In CI the same examples every time, so that a red build can be repeated; a person who looks for
