@@ -26,7 +26,9 @@ _NO_TITLE = re.compile(r"[ \t]*(?:[-*+>|]|\d+[.)][ \t]|[-=_*]{3,}|```|~~~)|[ ]{4
 # A fence may stand in a quote or a list, at any depth.
 _FENCE = re.compile(r"[ \t]*(?:>[ \t]?)*(?:(?:[-*+]|\d+[.)])[ \t]+)?(`{3,}(?=[^`]*$)|~{3,})")
 _FENCE_END = re.compile(r"[ \t]*(?:>[ \t]?)*(`{3,}|~{3,})[ \t]*[\r\n]*$")
-_TABLE_RULE = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-*:?[ \t]*)*[\r\n]*$")
+# What was read is never given back (`*+`): a cell that could be read in two ways would double the
+# time of a line that is no rule, with each cell that it has.
+_TABLE_RULE = re.compile(r"[ \t]*+\|?[ \t]*+:?-++:?[ \t]*+(?:\|[ \t]*+:?+-*+:?+[ \t]*+)*[\r\n]*$")
 
 
 class Block(NamedTuple):

@@ -1,0 +1,36 @@
+"""No text is worth more time than its length: what somebody writes cannot hold a whole server up.
+
+A regular expression holds the interpreter while it runs, so each of these tests runs in a process
+of its own, which is ended when it takes too long.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+# All of it takes a fraction of a second. A pattern that tries every way to read a line would take
+# hours, so that a busy machine is never mistaken for one.
+PATIENCE_S = 30
+
+
+def run(code: str) -> str:
+    """What the code prints; a `TimeoutExpired` when it does not end."""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=PATIENCE_S,
+        env={"PYTHONPATH": ":".join(sys.path)},
+    )
+    return done.stdout
+
+
+def test_a_line_that_is_nearly_the_rule_of_a_table_is_read_once() -> None:
+    printed = run(
+        "from holdfast.text.chunk_blocks import read_blocks\n"
+        "for cell in ('| ', '|:', '|:\\t', '|-', '| :-: '):\n"
+        "    print([b.kind for b in read_blocks('| a | b |\\n| - |' + cell * 60 + 'x\\n')])\n"
+    )
+    assert printed == "['prose']\n" * 5
