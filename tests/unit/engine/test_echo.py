@@ -12,6 +12,7 @@ from holdfast import Holdfast, HubMemory, tools
 from holdfast.engine.echo_store import Known
 from holdfast.engine.styles import STYLES
 from holdfast.testing import FixedClock, open_for_tests
+from tests.growth import assert_time_grows
 
 TABS = "Prefers tabs over spaces"
 LISBON = "Lives in Lisbon, near the <river> & the sea"
@@ -532,17 +533,12 @@ def test_hostile_texts_cost_in_proportion(full: HubMemory, piece: str) -> None:
     while len(full.list()) < 8:
         full.remember("[#8] " * 4_000 + str(len(full.list())))
 
-    def seconds(count: int) -> float:
-        text = f"- [#1] {TABS}\n" + "".join(piece.replace("{n}", str(n)) for n in range(count))
-        best = 1e9
-        for _ in range(2):
-            began = thread_time()
-            full.heard(text)
-            best = min(best, thread_time() - began)
-        return best
-
+    short, long = (
+        f"- [#1] {TABS}\n" + "".join(piece.replace("{n}", str(n)) for n in range(count))
+        for count in (500, 4_000)
+    )
     # Eight times the text: about 8 where all is well, 64 where time grows with the square.
-    assert seconds(4_000) < 30 * seconds(500) + 0.05
+    assert_time_grows(full.heard, short, long, allowed_s=lambda short_s: 30 * short_s + 0.05)
 
 
 def test_a_block_of_a_megabyte_is_known(hub: HubMemory) -> None:

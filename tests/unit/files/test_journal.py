@@ -594,10 +594,14 @@ def test_a_kill_during_a_sync_loses_nothing_and_doubles_nothing(
     assert sorted(in_store(hub)) == sorted(expected)
 
 
+# Enough for both to be at it for a while; each entry is compared with all before it.
+EACH = 60
+
+
 def _append(folder: str, name: str) -> None:
     with open_for_tests(folder, clock=SystemClock(), ids=TimeIds(SystemClock())) as memory:
         hub = memory.hub("work")
-        for number in range(200):
+        for number in range(EACH):
             hub.journal_add(f"entry {number} of {name}", at="2026-01-14T12:00:00Z")
 
 
@@ -611,14 +615,14 @@ def test_two_processes_append_and_everything_is_there_once(tmp_path: Path) -> No
     for process in crowd:
         process.join(120)
     assert [process.exitcode for process in crowd] == [0, 0]
-    expected = sorted(f"entry {number} of {name}" for number in range(200) for name in "ab")
+    expected = sorted(f"entry {number} of {name}" for number in range(EACH) for name in "ab")
     with open_for_tests(tmp_path, ids=TimeIds(SystemClock())) as memory:
         hub = memory.hub("work")
         lines = file_of(hub).read_text().splitlines()
         assert sorted(line.removeprefix("- 12:00 ") for line in lines) == expected
         assert sorted(in_store(hub)) == expected
         assert sorted(said(hub)) == expected
-        assert len(in_store(hub)) == 400
+        assert len(in_store(hub)) == 2 * EACH
 
 
 def test_an_editor_that_saves_while_we_write_is_not_written_over(

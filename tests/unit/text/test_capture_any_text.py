@@ -3,7 +3,6 @@ proportion to the text, and gives the same for the same."""
 
 from __future__ import annotations
 
-import time
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
@@ -11,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.text.capture import CAPTURED_MAX, capture
+from tests.growth import assert_time_grows
 from tests.unit.text.test_capture import AT, read
 
 SAID = [turn.said for turn in read("kept.txt")]
@@ -74,13 +74,10 @@ NASTY = [
 
 @pytest.mark.parametrize("piece", NASTY)
 def test_time_grows_with_the_text(piece: str) -> None:
-    small, large = (piece * (size // len(piece)) for size in (25_000, 200_000))
-    shorter, longer = (min(_seconds(text) for _ in range(2)) for text in (small, large))
+    short, long = (piece * (size // len(piece)) for size in (25_000, 200_000))
     # Eight times the text; a square would take 64 times as long. The floor is for the clock.
-    assert longer < 32 * max(shorter, 0.004)
+    assert_time_grows(_captured, short, long, allowed_s=lambda short_s: 32 * max(short_s, 0.004))
 
 
-def _seconds(text: str) -> float:
-    start = time.process_time()
+def _captured(text: str) -> None:
     capture(text, at=AT)
-    return time.process_time() - start

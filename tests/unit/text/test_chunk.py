@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import gc
 import subprocess
 import sys
-import time
 
 import pytest
 
 from holdfast.errors import InvalidInput
 from holdfast.text.chunk import Chunk, chunk
 from holdfast.text.chunk_tokens import count_tokens
+from tests.growth import assert_time_grows
 
 # 25 tokens or so: enough to be a section of its own.
 BODY = "The harbour opens at six and the first boat leaves half an hour later, if the sea is calm."
@@ -269,20 +268,10 @@ HARD = {
 @pytest.mark.parametrize("name", HARD)
 @pytest.mark.parametrize("content_type", ["text", "chat", "code"])
 def test_time_grows_with_the_length_and_no_faster(name: str, content_type: str) -> None:
+    def act(text: str) -> None:
+        chunk(text, content_type=content_type)
+
     text = HARD[name]
-    seconds = []
-    # Collecting garbage takes as long as all that other tests have left behind.
-    gc.disable()
-    try:
-        for part in (text[: len(text) // 4], text):
-            best = float("inf")
-            for _ in range(2):
-                start = time.thread_time()
-                chunk(part, content_type=content_type)
-                best = min(best, time.thread_time() - start)
-            seconds.append(best)
-    finally:
-        gc.enable()
-    # Four times the text; quadratic would be sixteen. It is this thread's own time: a busy machine
-    # does not count.
-    assert seconds[1] < 8 * seconds[0] + 0.25
+    # Four times the text; quadratic would be sixteen.
+    quarter = text[: len(text) // 4]
+    assert_time_grows(act, quarter, text, allowed_s=lambda quarter_s: 8 * quarter_s + 0.25)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from time import thread_time
 
 import pytest
 from hypothesis import given
@@ -15,6 +14,7 @@ from holdfast.text.bare import bare, common
 from holdfast.text.echo import is_fixed_reply, may_be_ours
 from holdfast.text.echo_shapes import Claim, Frame, begun, marks
 from holdfast.text.spans import blank, line_start, marked_out, merged, without
+from tests.growth import assert_time_grows
 
 # Bare words
 
@@ -213,15 +213,10 @@ HOSTILE: dict[str, Callable[[int], str]] = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_looking_for_shapes_costs_in_proportion_to_the_text(name: str) -> None:
-    def seconds(count: int) -> float:
-        text = HOSTILE[name](count)
-        best = 1e9
-        for _ in range(3):
-            began = thread_time()
-            marks(text)
-            bare(text)
-            best = min(best, thread_time() - began)
-        return best
+    def act(text: str) -> None:
+        marks(text)
+        bare(text)
 
+    short, long = (HOSTILE[name](count) for count in (2_000, 16_000))
     # Eight times the text: 8 where all is well, 64 where time grows with the square.
-    assert seconds(16_000) < 30 * seconds(2_000) + 0.02
+    assert_time_grows(act, short, long, allowed_s=lambda short_s: 30 * short_s + 0.02)

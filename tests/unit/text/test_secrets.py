@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from itertools import pairwise
 
 import pytest
@@ -11,6 +10,7 @@ from hypothesis import strategies as st
 
 from holdfast.text.secrets import PLACEHOLDER, find, named_secret, placeholders, redact
 from holdfast.text.secrets_rules import RULES
+from tests.growth import assert_time_grows
 from tests.unit.text.secret_corpus import TRICKY, Draw, clean_lines, secrets
 
 RECALL_MIN = 0.95
@@ -161,18 +161,9 @@ def test_what_is_found_lies_in_the_text_in_order(text: str, cue: str) -> None:
 def test_a_hostile_text_takes_no_longer_than_its_length_allows(piece: str) -> None:
     """Ten times the text may take some thirty times as long, and not a thousand."""
 
-    def took(chars: int) -> float:
-        text = piece * (chars // len(piece))
-        times = []
-        for _ in range(3):
-            begun = time.process_time()
-            find(text)
-            times.append(time.process_time() - begun)
-        return min(times)
-
     find(piece * 10)
-    short, long = took(10_000), took(100_000)
-    assert long < max(short, 0.001) * 60
+    short, long = (piece * (chars // len(piece)) for chars in (10_000, 100_000))
+    assert_time_grows(find, short, long, allowed_s=lambda short_s: max(short_s, 0.001) * 60)
 
 
 def test_placeholders_have_one_form() -> None:
