@@ -150,6 +150,8 @@ class Holdfast(People):
             journal.remove_all(folder)
             archive.remove_all(folder)
             attachments.remove_all(folder)
+        # Last, since it may fail where there is no room, and the hub's files must go all the same.
+        engine.edit.settle(self.core, "The hub is gone")
         return hub
 
     def _kept_of(self, name: str) -> list[Doomed]:

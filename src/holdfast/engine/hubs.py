@@ -119,7 +119,8 @@ def rename_hub(core: Core, name: str, new: str, *, seen_by: str | None = None) -
 
 
 def delete_hub(core: Core, name: str) -> Hub:
-    """Removes the hub and everything in it, for good."""
+    """Removes the hub and everything in it, for good; `settle` clears what is left of it in the
+    store's file."""
     from holdfast.engine import kept_answers
 
     hub = find_hub(core, name)
@@ -128,7 +129,6 @@ def delete_hub(core: Core, name: str) -> Hub:
         _forget_belongings(writer, hub)
         writer.drop_hub(hub.id)
         kept_answers.blank(writer, [hub.id])
-    core.store.settle()
     return hub
 
 

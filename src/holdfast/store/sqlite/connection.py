@@ -8,7 +8,8 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from errno import EACCES, EPERM, EROFS
 from json import JSONDecodeError
 
 import apsw
@@ -31,33 +32,47 @@ _FIRST_NAP_S = 0.0005
 _LONGEST_NAP_S = 0.05
 # How many virtual machine steps pass between two looks at the deadline: about a millisecond.
 _STEPS_PER_LOOK = 20_000
+# Whose file it is, which schema it has, and whether there is anything in it.
+_MARKS = (
+    "SELECT (SELECT application_id FROM pragma_application_id),"
+    " (SELECT user_version FROM pragma_user_version), count(*) FROM sqlite_schema"
+)
 
 
 def prepare_file(path: str) -> None:
-    """Makes the file, readable by its owner alone, before SQLite would make it with the umask."""
+    """Makes the file, readable by its owner alone, before SQLite would make it with the umask.
+
+    One that is there is not opened: to close it again would give up the locks that every other
+    connection of this process holds on it.
+    """
     try:
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
-    except PermissionError:
-        if os.access(path, os.R_OK):
-            raise StoreReadOnly(
-                f"The store {path} cannot be written.",
-                hint="Check the permissions of the file and its folder, or choose another --home.",
-            ) from None
-        raise StoreReadOnly(
-            f"The store {path} cannot be opened: permission denied.",
-            hint="Check the permissions of the file and its folder, or choose another --home.",
-        ) from None
-    except IsADirectoryError:
-        raise StoreDamaged(
-            f"{path} is a folder, not a store.", hint="Name a file, or move the folder away."
-        ) from None
+        if os.path.exists(path):
+            _refuse_unfit(path)
+            return
+        # The real path: a link may lead to a file that is yet to be made.
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+        with suppress(FileExistsError):
+            os.close(os.open(os.path.realpath(path), flags, 0o600))
     except OSError as error:
         reason = error.strerror or str(error)
-        kind = StoreReadOnly if error.errno == 30 else StoreError
+        kind = StoreReadOnly if error.errno in (EACCES, EPERM, EROFS) else StoreError
         raise kind(
             f"The store {path} cannot be opened: {reason}.",
             hint="Check that its folder exists and can be written, or choose another --home.",
         ) from None
+
+
+def _refuse_unfit(path: str) -> None:
+    if os.path.isdir(path):
+        raise StoreDamaged(
+            f"{path} is a folder, not a store.", hint="Name a file, or move the folder away."
+        )
+    if not os.access(path, os.R_OK | os.W_OK):
+        fault = "written" if os.access(path, os.R_OK) else "opened: permission denied"
+        raise StoreReadOnly(
+            f"The store {path} cannot be {fault}.",
+            hint="Check the permissions of the file and its folder, or choose another --home.",
+        )
 
 
 def connect(
@@ -114,7 +129,14 @@ def _use_log(connection: apsw.Connection, path: str) -> None:
     if connection.pragma("journal_mode") != "wal":
         # The mode is kept in the file, so a file that is not ours must be known by now.
         _version(connection, path)
-        connection.execute("PRAGMA journal_mode = WAL")
+        mode = connection.execute("PRAGMA journal_mode = WAL").get
+        if mode != "wal":
+            # Without its log a reader would keep writers waiting, and a writer readers.
+            raise StoreError(
+                f"The folder of {path} has no shared memory, which the store needs; it may be on a"
+                " network drive.",
+                hint="Choose a folder on a disk of this machine with --home or HOLDFAST_HOME.",
+            )
 
 
 def patience(wait_s: float) -> Callable[[int], bool]:
@@ -171,22 +193,23 @@ def migrate(connection: apsw.Connection, path: str) -> None:
 
 
 def _version(connection: apsw.Connection, path: str) -> int:
-    application = connection.pragma("application_id")
-    version = connection.pragma("user_version")
-    assert isinstance(version, int)
-    if application == APPLICATION_ID:
-        if version > NEWEST:
-            raise StoreTooNew(
-                f"The store {path} has schema {version}; this Holdfast knows up to {NEWEST}.",
-                hint="Upgrade Holdfast, or open another store with --home.",
+    if connection.pragma("application_id") == APPLICATION_ID:
+        version = connection.pragma("user_version")
+    else:
+        # In one statement, which sees one state: another process may be making the tables just now.
+        application, version, tables = connection.execute(_MARKS).get
+        if application != APPLICATION_ID and (version or tables):
+            raise StoreDamaged(
+                f"{path} is an SQLite database, but not one of Holdfast's; it was left as it is.",
+                hint="Move it away, or choose another --home.",
             )
-        return version
-    if version or connection.execute("SELECT count(*) FROM sqlite_schema").get:
-        raise StoreDamaged(
-            f"{path} is an SQLite database, but not one of Holdfast's; it was left as it is.",
-            hint="Move it away, or choose another --home.",
+    assert isinstance(version, int)
+    if version > NEWEST:
+        raise StoreTooNew(
+            f"The store {path} has schema {version}; this Holdfast knows up to {NEWEST}.",
+            hint="Upgrade Holdfast, or open another store with --home.",
         )
-    return 0
+    return version
 
 
 @contextmanager
@@ -243,6 +266,12 @@ def translated(path: str) -> Iterator[None]:
         raise StoreError(
             f"The store {path} cannot be opened ({error}).",
             hint="Check that its folder exists and can be written.",
+        ) from None
+    except apsw.ProtocolError:
+        # So many came and went that no place among the readers was found; or locks do not work.
+        raise StoreBusy(
+            f"Others kept the locks of {path} all the time.",
+            hint="Nothing was written; try again. A store on a network drive is not safe.",
         ) from None
     except apsw.IOError as error:
         # A quota or a file size limit is reported as an input/output error, not as a full disk.

@@ -59,7 +59,8 @@ class SqliteStore(NearStore):
     )
 
     def __init__(self, path: str, *, read_only: bool = False) -> None:
-        self.path = path
+        # Whole, since a program may go to another folder while it has the store open.
+        self.path = path = os.path.abspath(path)
         self._read_only = read_only
         self._closed = False
         self._wrote = False
@@ -68,6 +69,7 @@ class SqliteStore(NearStore):
             raise StoreError(f"There is no store at {path}.", hint="Check the name.")
         if not read_only:
             prepare_file(path)
+        self._file = _file_at(path)
         writer = connect(path, read_only=read_only)
         try:
             (refuse_older if read_only else migrate)(writer, path)
@@ -87,6 +89,12 @@ class SqliteStore(NearStore):
         if self._closed:
             raise StoreClosed(
                 f"The store {self.path} is closed.", hint="Open it again with holdfast.open()."
+            )
+        if _file_at(self.path) != self._file:
+            # What is written to a file that nobody can open any more is lost.
+            raise StoreError(
+                f"The store {self.path} was moved, removed or replaced while it was open here.",
+                hint="Nothing was written; start this program again, or open the store anew.",
             )
         if os.getpid() != self._process:
             _let_go([self._writer, *self._idle, *self._busy])
@@ -227,6 +235,14 @@ class SqliteStore(NearStore):
                 # counted what it showed, leaves that to the next one that writes.
                 self._writer.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
             self._writer.close()
+
+
+def _file_at(path: str) -> int:
+    """Which file is there, whatever it is called; 0 for none."""
+    try:
+        return os.stat(path).st_ino
+    except OSError:
+        return 0
 
 
 def _let_go(inherited: list[apsw.Connection]) -> None:
