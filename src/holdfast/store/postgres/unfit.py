@@ -11,15 +11,15 @@ from holdfast.errors import StoreDamaged, StoreError
 from holdfast.store.postgres.names import SCHEMA
 
 # The oldest server on which everything used here is there.
-_SERVER_FROM = 140000
+SERVER_FROM = 140000
 
 
 def refuse_unfit(connection: psycopg.Connection[Any], address: str) -> None:
     """Refuses a server or a database that will not do."""
-    if connection.info.server_version < _SERVER_FROM:
+    if connection.info.server_version < SERVER_FROM:
         found = connection.info.parameter_status("server_version")
         raise StoreError(
-            f"{address} is PostgreSQL {found}; Holdfast needs 14 or newer.",
+            f"{address} is PostgreSQL {found}; Holdfast needs {SERVER_FROM // 10_000} or newer.",
             hint="Upgrade the server.",
         )
     encoding = connection.info.parameter_status("server_encoding")
