@@ -87,8 +87,8 @@ class Conflict(HoldfastError):
 
 class StoreError(HoldfastError):
     """The store could not do what was asked; nothing was half written. `again` says that nothing
-    was written at all and the same may succeed now; `in_doubt`, that it is not known whether it
-    was written."""
+    was written at all and the same may succeed now; `late`, that it was waited for as long as the
+    caller can wait; `in_doubt`, that it is not known whether it was written."""
 
     exit_code = 6
 
@@ -97,6 +97,7 @@ class StoreError(HoldfastError):
     ) -> None:
         super().__init__(message, hint=hint)
         self.again = again
+        self.late = False
         self.in_doubt = in_doubt
 
 

@@ -234,6 +234,7 @@ def test_a_server_that_restarts_does_not_take_the_time_of_a_read(
 ) -> None:
     """Nobody listens, so it is known that somebody may again: that is waited for beside."""
     monkeypatch.setattr("holdfast.store.postgres.connections._STOP_WAIT_S", 0.0)
+    monkeypatch.setattr("holdfast.store.postgres.connections._BEGIN_WAIT_LEAST_S", 15.0)
     server.stop()
     starting = threading.Timer(1.2, server.start)
     starting.start()
@@ -242,6 +243,27 @@ def test_a_server_that_restarts_does_not_take_the_time_of_a_read(
             reader._session.connection.execute("SELECT pg_sleep(0.3)")
     finally:
         starting.join()
+
+
+def test_a_recall_does_not_wait_for_a_server_that_is_gone_as_a_write_does(
+    server: Server, memory: Holdfast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody waits for the answer to a recall; what is to be written is kept for who comes."""
+    monkeypatch.setattr("holdfast.store.postgres.connections._BEGIN_WAIT_LEAST_S", 0.4)
+    starting = threading.Timer(_DEADLINE_S + 0.2, server.start)
+    hub = memory.hub("plans")
+    server.stop()
+    try:
+        began = time.monotonic()
+        with pytest.raises(ServerUnreachable, match="cannot be reached") as caught:
+            hub.recall("first")
+        assert time.monotonic() - began < _DEADLINE_S + 4
+        assert caught.value.again
+    finally:
+        starting.start()
+    assert library(memory)("Another one").done
+    starting.join()
+    assert there(server) == ["The first one", "Another one"]
 
 
 def test_a_line_on_which_nothing_comes_through_is_noticed_by_the_network_too(

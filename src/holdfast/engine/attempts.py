@@ -3,7 +3,7 @@
 A transaction cannot be run again by the store: it is a `with` block of somebody else's. An
 operation can, because it is a function; and it may be, if none of its transactions was committed.
 That is counted here, for each thread. How a store is lost and found is the store's business: its
-error says whether another attempt may help (`again`).
+error says whether another attempt may help (`again`), and whether there is time for one (`late`).
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def persist(work: Callable[[], T], *, writes: bool = False) -> T:
         try:
             return work()
         except StoreError as error:
-            if not error.again:
+            if not error.again or error.late:
                 raise
             if _commits() != before:
                 error.again = False

@@ -20,7 +20,7 @@ import psycopg
 from psycopg.pq import TransactionStatus
 from psycopg.types.numeric import Int8Dumper
 
-from holdfast.errors import StoreBusy
+from holdfast.errors import ServerUnreachable, StoreBusy
 from holdfast.store.postgres.answering import Answering, Silent, greeted
 from holdfast.store.postgres.failover import (
     POSITION,
@@ -39,6 +39,7 @@ from holdfast.store.postgres.faults import (
     stopped_writing,
 )
 from holdfast.store.postgres.pool import Patience, Pool
+from holdfast.store.postgres.unfit import SERVER_FROM
 
 Connection = psycopg.Connection[Any]
 
@@ -67,7 +68,8 @@ RECONNECT_WAIT_S = 15.0
 # To begin a transaction takes a server no time. One that is there and has not answered by then, on
 # a connection that was there and on a new one, is stuck. (A pooler in between may let us wait.)
 _BEGIN_WAIT_S = 20.0
-# The same for a read with a deadline, where that is shorter; but a busy server is not stuck yet.
+# The same for a read with a deadline, where that is shorter, and for a server that is away; but a
+# busy one is not stuck yet, and one that restarts takes a second or two.
 _BEGIN_WAIT_LEAST_S = 2.0
 _STANDBY_WAIT_S = 1.0
 # A read that is stopped at its deadline is stopped by the server; one that is not, by us.
@@ -137,8 +139,10 @@ def connect(url: str) -> Answering:
 def connect_to_stay(url: str) -> Answering:
     """The same for who lies idle while another connection works, however long that takes."""
     connection = connect(url)
-    if connection.prepare_threshold is not None:
-        # With a pooler in between, what lies idle is the pooler's, and so are its limits.
+    # With a pooler in between, what lies idle is the pooler's, and so are its limits; a server that
+    # is too old has none, and is refused later.
+    limited = connection.info.server_version >= SERVER_FROM
+    if connection.prepare_threshold is not None and limited:
         connection.execute("SET idle_session_timeout = 0")
     return connection
 
@@ -228,7 +232,7 @@ class Connections:
             begin += f"; SET LOCAL statement_timeout = {max(1, round(deadline_s * 1000))}"
         try:
             connection = self._begun(self._readers, begin, only_if, within_s=deadline_s)
-        except Silent as error:
+        except (Silent, ServerUnreachable) as error:
             # There is no time for another attempt.
             error.late = deadline_s is not None
             raise
@@ -297,7 +301,7 @@ class Connections:
         """A connection on which the transaction has begun. One that turns out to be dead is put
         away and another tried: nothing was asked of it yet."""
         began = time.monotonic()
-        for nap_s in naps(self._patience_s or RECONNECT_WAIT_S):
+        for nap_s in naps(self._patience_s or self._away_s(within_s)):
             patience = self._patience(pool, within_s, time.monotonic() - began)
             connection = pool.take(patience)
             connection.spread, connection.ends = self._spread, None
@@ -330,15 +334,18 @@ class Connections:
             return Patience(*[self._patience_s] * 3)
         return Patience(
             busy_s=BUSY_WAIT_S if pool is self._writers else RECONNECT_WAIT_S,
-            away_s=RECONNECT_WAIT_S,
+            away_s=max(0.0, self._away_s(within_s) - waited_s),
             silent_s=max(0.0, self._silent_s(within_s) - waited_s),
         )
 
+    def _away_s(self, within_s: float | None) -> float:
+        """How long a server that is away is given to come back. Who has a deadline has somebody
+        who waits for the answer; what is written waits for another primary."""
+        return _bounded(RECONNECT_WAIT_S, within_s)
+
     def _silent_s(self, within_s: float | None) -> float:
         """How long a server that says nothing is given until a transaction has begun."""
-        if within_s is None:
-            return _BEGIN_WAIT_S
-        return min(_BEGIN_WAIT_S, max(_BEGIN_WAIT_LEAST_S, within_s))
+        return _bounded(_BEGIN_WAIT_S, within_s)
 
     def _end(self, pool: Pool, connection: Answering, how: str) -> None:
         connection.answer_s, connection.ends = _END_WAIT_S, None
@@ -393,6 +400,11 @@ class Connections:
     def close(self) -> None:
         for pool in (self._readers, self._writers):
             pool.close()
+
+
+def _bounded(wait_s: float, within_s: float | None) -> float:
+    """No longer than a read's deadline, where it has one."""
+    return wait_s if within_s is None else min(wait_s, max(_BEGIN_WAIT_LEAST_S, within_s))
 
 
 def _last(cursor: psycopg.Cursor[Any]) -> str:
