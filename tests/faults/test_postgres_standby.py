@@ -15,7 +15,8 @@ import pytest
 
 from holdfast.edges.cli import main
 from holdfast.errors import ServerUnreachable, StoreError
-from tests.postgres_server import Server, database, make_server
+from tests.faults.postgres_edges import url_of
+from tests.postgres_server import LOCKED, ROLE, Server, database, make_server, needs
 
 psycopg = pytest.importorskip("psycopg")
 pytest.register_assert_rewrite("holdfast.testing.conformance")
@@ -143,6 +144,29 @@ def test_a_read_that_a_standby_gives_up_to_go_on_may_be_done_again(
     assert seen(store) == (False, 1)
 
 
+@pytest.mark.parametrize(
+    ("user", "password", "elsewhere", "said"),
+    [
+        (LOCKED, "hunter2", {}, "it refused the user or the password"),
+        (LOCKED, "", {}, "it asks for a password, and none was given"),
+        ("nobody_of_this_name", "", {}, "it refused the user or the password"),
+        (ROLE, "", {"dbname": "elsewhere"}, "There is no database `elsewhere` on it"),
+        (ROLE, "", {"port": "1"}, "it cannot be reached"),
+    ],
+)
+def test_why_reads_do_not_go_to_a_standby_is_told(
+    user: str, password: str, elsewhere: dict[str, str], said: str
+) -> None:
+    needs(passwords=True)
+    with database() as url:
+        read_url = url_of(url, user=user, **({"password": password} if password else {}))
+        store = PostgresStore(url, read_url=url_of(read_url, **elsewhere))
+        (problem,) = store.check()
+        store.close()
+    assert said in problem.what
+    assert "hunter2" not in problem.what
+
+
 def test_another_store_is_not_taken_for_a_standby(caplog: pytest.LogCaptureFixture) -> None:
     with database() as url, database() as elsewhere:
         wrong = PostgresStore(elsewhere)
@@ -177,7 +201,7 @@ def test_the_doctor_tells_of_a_standby_that_does_not_answer(
         assert main(["doctor", "--json"]) == 6
         told = capsys.readouterr().out
         (problem,) = json.loads(told)["left"]
-        assert "does not answer" in problem["what"]
+        assert "cannot be reached (No such file or directory)" in problem["what"]
         assert problem["outside"]
         assert "hunter2" not in told
         assert main(["doctor"]) == 6

@@ -14,7 +14,7 @@ from tests.postgres_server import databases, needs
 
 psycopg = pytest.importorskip("psycopg")
 
-from holdfast.store.postgres import PostgresStore  # noqa: E402 - needs the extra `postgres`
+from holdfast.store.postgres import PostgresStore, nearest  # noqa: E402 - needs the extra `postgres`
 from holdfast.store.postgres.init import initialise  # noqa: E402
 from holdfast.store.values import Capability  # noqa: E402
 
@@ -39,12 +39,39 @@ def _notes(name: str) -> list[str]:
 def test_one_that_could_be_installed_is_named_with_its_command(name: str) -> None:
     (note,) = _notes(name)
     assert note.startswith("pgvector is not installed in postgresql://")
-    assert note.endswith("To have it, a superuser runs: CREATE EXTENSION vector")
+    assert note.endswith("To have it, a superuser runs: CREATE EXTENSION vector SCHEMA holdfast")
 
 
 def test_making_a_store_ready_installs_it_and_then_nothing_is_said(name: str) -> None:
     assert initialise(databases().url(name), partitions=1).notes == ()
     assert _notes(name) == []
+
+
+def _schema_of_vector(name: str) -> str:
+    with psycopg.connect(databases().url(name)) as connection:
+        row = connection.execute(
+            "SELECT nspname FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace"
+            " WHERE extname = 'vector'"
+        ).fetchone()
+    return str(row[0])
+
+
+def test_it_is_installed_beside_our_tables_where_only_their_owner_makes_functions(
+    name: str,
+) -> None:
+    databases().execute(f"ALTER DATABASE {name} SET search_path = public")
+    initialise(databases().url(name), partitions=1)
+    assert _schema_of_vector(name) == "holdfast"
+
+
+def test_one_that_is_there_stays_where_it_is_and_is_used(name: str) -> None:
+    databases().execute('CREATE SCHEMA "of ""others"""', name)
+    databases().execute('CREATE EXTENSION vector SCHEMA "of ""others"""', name)
+    initialise(databases().url(name), partitions=1)
+    assert _schema_of_vector(name) == 'of "others"'
+    store = PostgresStore(databases().url(name))
+    assert list(nearest.build(store, index_from=1)) == []
+    store.close()
 
 
 def test_one_that_is_not_on_the_server_is_named_with_its_package(name: str) -> None:

@@ -3,10 +3,18 @@ still works, and the command that installs it."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import psycopg
 
+from holdfast.store.postgres.names import SCHEMA
+from holdfast.store.postgres.online import by_our_names
+
+# Where nobody has installed it yet. Not in the first schema of somebody's path, which is mostly
+# `public`: our statements are looked up where pgvector is too, and in our own schema only its owner
+# makes functions. Whoever may use our tables may use it there.
+INSTALL = f"CREATE EXTENSION vector SCHEMA {SCHEMA}"
 # Index scans that go on until enough rows pass the filter came with pgvector 0.8.
 _VECTOR_FROM = (0, 8)
 _WITHOUT = (
@@ -58,7 +66,7 @@ def lacking(connection: psycopg.Connection[Any], address: str) -> str:
     where = "in" if offered else "on the server of"
     return (
         f"pgvector is not installed {where} {address}. {_WITHOUT} To have it, {install}"
-        "a superuser runs: CREATE EXTENSION vector"
+        f"a superuser runs: {INSTALL}"
     )
 
 
@@ -68,17 +76,17 @@ def _install(major: int, *, newer: bool) -> str:
 
 
 def make_vector(connection: psycopg.Connection[Any]) -> None:
-    """Installs pgvector, or brings it up to date, where that is possible and allowed."""
-    found = vector(connection)
-    if found.schema:
-        return
-    known = "SELECT 1 FROM pg_catalog.pg_available_extensions WHERE name = 'vector'"
-    if connection.execute(known).fetchone() is None:
-        return
-    try:
-        if found.version:
-            connection.execute("ALTER EXTENSION vector UPDATE")
-        else:
-            connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
-    except (psycopg.errors.InsufficientPrivilege, psycopg.errors.ReadOnlySqlTransaction):
-        return
+    """Installs pgvector, or brings it up to date, where that is possible and allowed; one that is
+    there stays where it is. Our schema is there by now."""
+    known = "SELECT 1 FROM pg_available_extensions WHERE name = 'vector'"
+    refused = (
+        psycopg.errors.InsufficientPrivilege,
+        psycopg.errors.ReadOnlySqlTransaction,
+        # Another process has made it meanwhile.
+        psycopg.errors.DuplicateObject,
+        psycopg.errors.UniqueViolation,
+    )
+    with suppress(*refused), by_our_names(connection):
+        found = vector(connection)
+        if not found.schema and connection.execute(known).fetchone() is not None:
+            connection.execute("ALTER EXTENSION vector UPDATE" if found.version else INSTALL)

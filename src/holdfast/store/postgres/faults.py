@@ -1,25 +1,22 @@
 """What PostgreSQL says, turned into what a person can act on.
 
 Knows error codes; knows nothing of what the tables mean. No sentence holds a password: a server is
-named by its address alone, and what libpq says about a URL it cannot read is not passed on.
+named by its address alone.
 """
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from json import JSONDecodeError
 
 import psycopg
-from psycopg import conninfo
 
 from holdfast.errors import (
     DeadlineExceeded,
     HoldfastError,
     InvalidInput,
-    InvalidSetting,
     ServerUnreachable,
     StoreBusy,
     StoreDamaged,
@@ -30,41 +27,13 @@ from holdfast.errors import (
 from holdfast.store.postgres.answering import Silent
 from holdfast.store.postgres.certificates import unsafe
 from holdfast.store.postgres.pooler import AWAY, said_by_pooler
+from holdfast.store.postgres.urls import of_a_setting
 
 # What is said by a server that was told to refuse whatever a policy would hide rows of.
 _WALL_OFF = "would be affected by row-level security"
 # What is said by a server that restarts, and of several none of which can be written to yet.
 _COMES_BACK = rf"starting up|shutting down|in recovery|session is read-only|{AWAY}"
 _NOTHING = "Nothing was written; try again."
-
-
-def address_of(url: str) -> str:
-    """Where a URL leads, without its password: what messages may say."""
-    try:
-        parts = conninfo.conninfo_to_dict(url)
-    except psycopg.ProgrammingError:
-        # What libpq says would name the part that it could not read, which may be the password.
-        raise InvalidSetting(
-            "The URL of the PostgreSQL store cannot be read.",
-            hint="For example: postgresql://user@host:5432/database. The characters @ : / ? # % in"
-            " a password are written as %40 %3A %2F %3F %23 %25. After a ? come settings of libpq,"
-            " such as sslmode=require.",
-        ) from None
-    if not (parts.get("dbname") or parts.get("service") or _named_outside()):
-        # libpq would take the database that is called like the user, which nobody had in mind.
-        raise InvalidSetting(
-            "The URL of the PostgreSQL store names no database.",
-            hint="It comes after the host: postgresql://user@host:5432/database.",
-        )
-    user = f"{parts['user']}@" if parts.get("user") else ""
-    host = parts.get("host") or parts.get("hostaddr") or "localhost"
-    port = f":{parts['port']}" if parts.get("port") else ""
-    return f"postgresql://{user}{host}{port}/{parts.get('dbname') or parts.get('user') or ''}"
-
-
-def _named_outside() -> bool:
-    """Whether libpq finds the database's name in the environment."""
-    return bool(os.environ.get("PGDATABASE") or os.environ.get("PGSERVICE"))
 
 
 @contextmanager
@@ -91,6 +60,8 @@ def fault(error: psycopg.Error, address: str) -> HoldfastError:
     state = error.sqlstate or ""
     if isinstance(error, psycopg.OperationalError) and not state:
         return _no_answer(error, address)
+    if not state and (wrong := of_a_setting(str(error))) is not None:
+        return wrong
     if state == "08P01" and (told := said_by_pooler(_said(error), address)) is not None:
         return told
     for front, make in _BY_STATE:
@@ -111,6 +82,8 @@ def _no_answer(error: psycopg.Error, address: str) -> HoldfastError:
     if is_silence(error):
         return _silent(error, address)
     words = str(error).strip()
+    if (wrong := of_a_setting(words)) is not None:
+        return wrong
     # Before a connection stands, the server's refusal comes as words alone.
     for pattern, make in _AT_THE_DOOR:
         if re.search(pattern, words):

@@ -12,11 +12,12 @@ from holdfast.store.postgres.builder import Told
 from holdfast.store.postgres.connections import complete, connect_to_stay
 from holdfast.store.postgres.dangers import dangers
 from holdfast.store.postgres.extensions import lacking, make_vector
-from holdfast.store.postgres.faults import address_of, translated
+from holdfast.store.postgres.faults import translated
 from holdfast.store.postgres.migrate import Offered, finish, prepare
 from holdfast.store.postgres.names import SCHEMA
 from holdfast.store.postgres.online import by_our_names
 from holdfast.store.postgres.roles import grant
+from holdfast.store.postgres.urls import address_of
 
 
 class Prepared(NamedTuple):
@@ -42,8 +43,8 @@ def initialise(
     with translated(address), connect_to_stay(complete(url)) as connection:
         if citus:
             _refuse_without_citus(connection, address)
-        make_vector(connection)
         prepare(connection, address, partitions=partitions, citus=citus)
+        make_vector(connection)
         offered = finish(complete(url), address, told)
         if role:
             _refuse_strangers(connection, address, role)
@@ -88,7 +89,9 @@ def _refuse_strangers(connection: psycopg.Connection[Any], address: str, role: s
 
 def _refuse_without_citus(connection: psycopg.Connection[Any], address: str) -> None:
     there = "SELECT 1 FROM pg_extension WHERE extname = 'citus'"
-    if connection.execute(there).fetchone() is None:
+    with by_our_names(connection):
+        found = connection.execute(there).fetchone()
+    if found is None:
         raise StoreError(
             f"Citus is not installed in {address}.",
             hint="Run `CREATE EXTENSION citus` there as a superuser (it must stand in"

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from holdfast.store.postgres.faults import address_of
 from holdfast.store.postgres.store import PostgresStore
+from holdfast.store.postgres.urls import address_of
 
 if TYPE_CHECKING:
     from holdfast.store.base import Store

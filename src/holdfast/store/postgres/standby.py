@@ -10,6 +10,7 @@ does not answer, or is a copy of something else, is left alone for a while, whic
 from __future__ import annotations
 
 import logging
+import re
 import threading
 import time
 from collections.abc import Iterator
@@ -19,10 +20,17 @@ import psycopg
 
 from holdfast.errors import StoreError
 from holdfast.store.postgres.answering import Answering
-from holdfast.store.postgres.connections import Connection, Connections, complete, configure
+from holdfast.store.postgres.connections import (
+    Connection,
+    Connections,
+    complete,
+    configure,
+    connect,
+)
 from holdfast.store.postgres.failover import POSITION
-from holdfast.store.postgres.faults import address_of, lost
+from holdfast.store.postgres.faults import fault, lost
 from holdfast.store.postgres.names import SCHEMA
+from holdfast.store.postgres.urls import address_of
 
 # A standby is asked for speed; one that makes readers wait is no help. A new connection takes less,
 # also to another city.
@@ -53,8 +61,9 @@ class Standby:
     def __init__(self, url: str, search_path: str, made: str, *, spread: bool = False) -> None:
         self.address = address_of(url)
         self._made = made
+        self._url = complete(url, wanted=_ANY)
         self._connections = Connections(
-            complete(url, wanted=_ANY),
+            self._url,
             self.address,
             search_path,
             spread=spread,
@@ -101,9 +110,8 @@ class Standby:
             position = self._position
         try:
             connection = self._connections.begin_read(deadline_s, _FAR_ENOUGH.format(position))
-        except (psycopg.Error, StoreError):
-            if time.monotonic() >= self._asked_again_at:
-                self._leave_alone("it does not answer")
+        except (psycopg.Error, StoreError) as error:
+            self._note(error)
             raise Behind from None
         self._is_well()
         if connection is None:
@@ -111,14 +119,26 @@ class Standby:
         return connection
 
     def look(self) -> str:
-        """What is wrong with it, asked now; '' where nothing is."""
+        """What is wrong with it, asked now, by who has more time than a read; '' where nothing
+        is."""
         self._asked_again_at = 0.0
+        with self._lock:
+            position = self._position
         try:
-            self._connections.end_read(self._begin(None))
-        except Behind:
-            with self._lock:
-                return self.trouble or f"it has not come to {self._position} yet"
-        return ""
+            with connect(self._url) as connection:
+                self._greet(connection)
+                far = connection.execute(_FAR_ENOUGH.format(position)).fetchone() == (True,)
+        except psycopg.Error as error:
+            self._note(error)
+            return self.trouble
+        self._is_well()
+        return "" if far else f"it has not come to {position} yet"
+
+    def _note(self, error: psycopg.Error | StoreError) -> None:
+        """Leaves it alone, for what it said, unless that is known better already."""
+        if time.monotonic() >= self._asked_again_at:
+            told = error if isinstance(error, StoreError) else fault(error, self.address)
+            self._leave_alone(_of_it(told.message, self.address))
 
     def _leave_alone(self, why: str) -> None:
         self._asked_again_at = time.monotonic() + _LEFT_ALONE_S
@@ -140,6 +160,13 @@ class Standby:
 
     def close(self) -> None:
         self._connections.close()
+
+
+def _of_it(message: str, address: str) -> str:
+    """What was said of an address that has been named already."""
+    for named in (f"The PostgreSQL server of {address}", f"the server of {address}", address):
+        message = re.sub(re.escape(named), "it", message, flags=re.IGNORECASE)
+    return message.removesuffix(".")
 
 
 def _number(position: str) -> int:

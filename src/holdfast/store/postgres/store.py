@@ -27,7 +27,7 @@ from holdfast.store.postgres.connections import (
     connect_patiently,
 )
 from holdfast.store.postgres.failover import POSITION
-from holdfast.store.postgres.faults import address_of, translated
+from holdfast.store.postgres.faults import translated
 from holdfast.store.postgres.migrate import prepare
 from holdfast.store.postgres.names import SCHEMA, search_path
 from holdfast.store.postgres.pool import closed
@@ -36,6 +36,7 @@ from holdfast.store.postgres.session import Session
 from holdfast.store.postgres.skew import measured
 from holdfast.store.postgres.standby import MADE, Behind, Standby
 from holdfast.store.postgres.turn import Turn, WritingSession
+from holdfast.store.postgres.urls import address_of
 from holdfast.store.postgres.writer import PostgresWriter
 from holdfast.store.values import Capability, Problem, Progress
 

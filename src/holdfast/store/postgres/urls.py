@@ -1,0 +1,148 @@
+"""The URL of a database: where it leads, and what is wrong with one that leads nowhere.
+
+Said before any server is asked, which could only be told as one that does not answer. No sentence
+holds a part of the URL that may be a password, or a piece of one: a character in it that is not
+encoded ends it too soon, and the rest looks like a host, a port or a database. Asks no server.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+
+import psycopg
+from psycopg import conninfo, pq
+
+from holdfast.errors import InvalidSetting
+
+_WHOSE = "The URL of the PostgreSQL store"
+_EXAMPLE = "For example: postgresql://user@host:5432/database."
+_PASSWORD = "The characters @ : / ? # % in a password are written as %40 %3A %2F %3F %23 %25."
+_PORT_MAX = 65_535
+# No server listens under a file, so nobody is asked; and with a password given, none is looked for.
+_NOWHERE = {"host": "/dev/null", "hostaddr": "", "port": "5432", "password": "none"}
+
+# What libpq says of a text that it cannot take apart, and what we say.
+_NOT_READ = (
+    (r"unexpected spaces", f"{_WHOSE} has a space in it.", "It is written as %20."),
+    (
+        r"percent-encoded",
+        f"{_WHOSE} has a % that begins no encoded character.",
+        f"A % itself is written as %25. {_PASSWORD}",
+    ),
+    (
+        r"key/value separator",
+        f"{_WHOSE} has a setting after the ? that is not written as name=value.",
+        "For example: postgresql://user@host/database?sslmode=require&connect_timeout=5.",
+    ),
+)
+# What it says of a setting that it knows, and whose value it does not take; `of_a_setting` too.
+_NOT_TAKEN = (
+    r"^(connection is bad: )?(connection to .* failed: )?"
+    r"(invalid (integer value|port number|\"?\w+\"? value)|bad value for|definition of service"
+    r"|could not parse network address|could not match|cannot match)"
+)
+_VALUES = {
+    "sslmode": "disable, allow, prefer, require, verify-ca or verify-full",
+    "target_session_attrs": "any, read-write, read-only, primary, standby or prefer-standby",
+}
+
+
+def address_of(url: str) -> str:
+    """Where a URL leads, without its password: what messages may say."""
+    parts = _parts(url)
+    _refuse_places(url, parts)
+    _refuse_values(url)
+    if not (parts.get("dbname") or parts.get("service") or _named_outside()):
+        # libpq would take the database that is called like the user, which nobody had in mind.
+        raise InvalidSetting(
+            f"{_WHOSE} names no database.",
+            hint="It comes after the host: postgresql://user@host:5432/database.",
+        )
+    user = f"{parts['user']}@" if parts.get("user") else ""
+    host = parts.get("host") or parts.get("hostaddr") or "localhost"
+    port = f":{parts['port']}" if parts.get("port") else ""
+    return f"postgresql://{user}{host}{port}/{parts.get('dbname') or parts.get('user') or ''}"
+
+
+def _named_outside() -> bool:
+    """Whether libpq finds the database's name in the environment."""
+    return bool(os.environ.get("PGDATABASE") or os.environ.get("PGSERVICE"))
+
+
+def _parts(url: str) -> dict[str, str]:
+    try:
+        found = conninfo.conninfo_to_dict(url)
+    except psycopg.ProgrammingError as error:
+        # Not from there: what libpq says names the part that it could not read.
+        raise _unreadable(url, str(error)) from None
+    return {name: str(value) for name, value in found.items() if value is not None}
+
+
+def _unreadable(url: str, words: str) -> InvalidSetting:
+    unknown = re.match(r'invalid URI query parameter: "(\w+)"', words)
+    if unknown and "@" not in url.rpartition("?")[2]:
+        name = unknown[1]
+        return InvalidSetting(
+            f"{_WHOSE} has a setting `{name}`, which libpq does not know.", hint=_like(name)
+        )
+    for pattern, message, hint in _NOT_READ:
+        if re.search(pattern, words):
+            return InvalidSetting(message, hint=hint)
+    return InvalidSetting(
+        f"{_WHOSE} cannot be read.",
+        hint=f"{_EXAMPLE} {_PASSWORD} After a ? come settings of libpq, such as sslmode=require.",
+    )
+
+
+def _like(name: str) -> str:
+    """Which setting may be meant."""
+    from difflib import get_close_matches
+
+    known = [option.keyword.decode() for option in pq.Conninfo.get_defaults()]
+    near = get_close_matches(name, known, n=1)
+    return f"Is `{near[0]}` meant?" if near else "After the ? come settings of libpq alone."
+
+
+def _refuse_places(url: str, parts: dict[str, str]) -> None:
+    """Hosts and ports that cannot be, and what looks like the rest of a password."""
+    path = re.match(r"\w+://[^/?]*/([^?]*)", url)
+    if "@" in parts.get("host", "") or (path is not None and "@" in path[1]):
+        raise InvalidSetting(f"{_WHOSE} has an @ too many, or one too late.", hint=_PASSWORD)
+    ports = parts.get("port", "").split(",")
+    if any(port and not (port.isdecimal() and 0 < int(port) <= _PORT_MAX) for port in ports):
+        raise InvalidSetting(
+            f"{_WHOSE} has a port that is no number from 1 to {_PORT_MAX}.",
+            hint=f"{_EXAMPLE} {_PASSWORD}",
+        )
+    hosts = (parts.get("host") or parts.get("hostaddr") or "").split(",")
+    if len(ports) not in (1, len(hosts)):
+        raise InvalidSetting(
+            f"{_WHOSE} names {len(hosts)} hosts and {len(ports)} ports.",
+            hint="Write one port for all of them, or one behind each:"
+            " postgresql://user@one:5432,two:5433/database.",
+        )
+
+
+def _refuse_values(url: str) -> None:
+    """Values that libpq does not take, of the URL or of its variables (PGSSLMODE): it says so
+    before it connects."""
+    asked = pq.PGconn.connect_start(conninfo.make_conninfo(url, **_NOWHERE).encode())
+    words = asked.get_error_message()
+    asked.finish()
+    if refused := of_a_setting(words):
+        raise refused
+
+
+def of_a_setting(words: str) -> InvalidSetting | None:
+    """The error where libpq's words are about a value that it does not take."""
+    if not re.match(_NOT_TAKEN, words):
+        return None
+    said = re.sub(r"^connection .*?(bad|failed): ", "", words.partition("\n")[0])
+    hint = "It stands after the ? of the URL, or in a variable that begins with PG."
+    for name, values in _VALUES.items():
+        if name in said:
+            hint = f"{name} is {values}. {hint}"
+    return InvalidSetting(
+        f"A setting of the connection to PostgreSQL cannot be used ({said}).", hint=hint
+    )
