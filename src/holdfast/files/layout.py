@@ -31,14 +31,15 @@ _PLACE = {category: place for place, category in enumerate(CATEGORIES)}
 
 class Wanted(NamedTuple):
     """What the file should say: its memories; which item stands for which; which of them go
-    beside another; which items stay as they were typed, whatever the store says; and in which
-    categories something has changed."""
+    beside another; which items stay as they were typed, whatever the store says; in which
+    categories something has changed; and who knows the categories whose headings were made here."""
 
     memories: Mapping[str, Memory]
     links: Mapping[int, str]
     beside: Mapping[str, str]
     left_alone: Collection[int]
     touched: Collection[str] = ()
+    made_here: Callable[[], Collection[str]] = frozenset
 
 
 def lay_out(document: Document, wanted: Wanted, today: date) -> Document:
@@ -74,7 +75,7 @@ def _lay_out(document: Document, wanted: Wanted, today: date, *, spaced: bool) -
     layout.keep(document, wanted)
     missing = [m for m in wanted.memories.values() if m.id not in layout.placed]
     layout.place(sorted(missing, key=_order), wanted.beside)
-    layout.tidy()
+    layout.tidy(wanted.made_here)
     return Document(tuple(layout.blocks), document.newline)
 
 
@@ -219,10 +220,11 @@ class _Layout:
         self.blocks[at:at] = [*before, *made, *after]
         self.placed.update(memory.id for memory in members)
 
-    def tidy(self) -> None:
-        """Takes away what came with items that have left: a blank line below their heading, and
-        empty headings at the end of the file, where they would come again. One that is not as it
-        is made here, or has a word of somebody's below it, stays as it is."""
+    def tidy(self, made_here: Callable[[], Collection[str]]) -> None:
+        """Takes away what came with items that have left: a blank line below their heading, and the
+        heading itself where nothing is left below it, if it is at the end of the file, where it
+        would come again, or was made here. One that is not as it is made here, or has a word of
+        somebody's below it, stays as it is."""
         # From the last one on, so that the places of the others stay as they are.
         for at in reversed(range(len(self.blocks))):
             block = self.blocks[at]
@@ -234,7 +236,16 @@ class _Layout:
             elif end and block.category in self.left:
                 # One kept the item apart from its heading, one from the next heading.
                 lines = sum(one.raw.count("\n") for one in self.blocks[at + 1 : end])
-                self.blocks[at + 1 : end] = [Verbatim(self.newline * max(1, lines - 1))]
+                if self._is_only(block) and block.category in made_here():
+                    more = self.newline * max(0, lines - 2)
+                    self.blocks[at:end] = [Verbatim(more)] if more else []
+                else:
+                    self.blocks[at + 1 : end] = [Verbatim(self.newline * max(1, lines - 1))]
+
+    def _is_only(self, section: Section) -> bool:
+        """Whether there is no other heading of the category, which may be a person's."""
+        found = (one for one in self.blocks if isinstance(one, Section))
+        return sum(one.category == section.category for one in found) == 1
 
     def _empty_until(self, at: int) -> int:
         """Where the section ends, if it was made here and has blank lines alone; otherwise 0."""
@@ -277,6 +288,16 @@ class _Layout:
 def _is_ours(section: Section, newline: str) -> bool:
     updated = updated_of(section)
     return updated is not None and section.raw == section_text(section.category, updated, newline)
+
+
+def headings_made(before: Document, after: Document) -> tuple[set[str], set[str]]:
+    """The categories whose headings came with a layout, and those whose headings are a person's:
+    not as they are made here, or more than one."""
+    there = [block for block in before.blocks if isinstance(block, Section)]
+    now = {block.category for block in after.blocks if isinstance(block, Section)}
+    names = [block.category for block in there]
+    typed = {one.category for one in there if not _is_ours(one, before.newline)}
+    return now - set(names), typed | {name for name in names if names.count(name) > 1}
 
 
 def _has_id(memory_id: str | None) -> Callable[[Block], bool]:

@@ -28,7 +28,7 @@ from holdfast.engine.core import Core, require_hub
 from holdfast.errors import Conflict
 from holdfast.files.atomic import locked, make_folder, remove_partials
 from holdfast.files.kept import tidy
-from holdfast.files.layout import Wanted, lay_out, without_place
+from holdfast.files.layout import Wanted, headings_made, lay_out, without_place
 from holdfast.files.memory_md import Document, Item, render
 from holdfast.files.memory_md_items import rewritten
 from holdfast.files.memory_md_parse import parse
@@ -93,6 +93,8 @@ class Mirror:
         require_here(self._core, self._hub_id, self._hub, self.folder, confirm=confirm)
         make_folder(self.folder)
         with locked(self.path):
+            # Another store may have written the files while we waited.
+            require_here(self._core, self._hub_id, self._hub, self.folder, confirm=confirm)
             remove_partials(self.path)
             for _ in range(_ATTEMPTS):
                 try:
@@ -184,15 +186,28 @@ class Mirror:
         today = self._core.now().date()
         if self.files.pages:
             document = with_sections(document, without_place(document, wanted), today)
+        else:
+            wanted = wanted._replace(made_here=self.files.headings)
         made = lay_out(document, wanted, today)
         texts = texts_of(made)
         agreed = texts_of(_agreed_document(made, after)) if taken.refused else texts
-        written = self.files.write(files, texts, agreed)
+        written = self.files.write(files, texts, agreed, self._headings(document, made))
         if files.notes:
             with self._core.store.read() as reader:
                 tidy(reader, self._hub_id, self.path, agreed_text(reader, self._hub_id) or "")
         self._note_stamp(taken.token, due_of(after.values(), self._core.now()))
         return taken.report(plan)._replace(written=written, notes=files.notes)
+
+    def _headings(self, before: Document, after: Document) -> set[str] | None:
+        """The categories whose headings were made here, where they are others than before."""
+        if self.files.pages:
+            return None
+        new, typed = headings_made(before, after)
+        if not new and not typed:
+            return None
+        known = self.files.headings()
+        found = (known | new) - typed
+        return None if found == known else found
 
     def _note_stamp(self, token: Token, due: int | None) -> None:
         self.stamp = self.files.stamp()

@@ -17,7 +17,9 @@ from holdfast.files.mirror_view import Moved
 from holdfast.files.page_files import (
     Files,
     UnderWay,
+    headings_of,
     is_left,
+    note_headings,
     note_under_way,
     read_files,
     set_agreed,
@@ -47,9 +49,15 @@ class MirrorFiles:
             reader, self._hub_id, self._folder, self._core, pages=self.pages, more=more
         )
 
-    def write(self, files: Files, texts: Mapping[str, str], agreed: dict[str, str]) -> bool:
-        """Writes those that have to change, and notes what both sides agree on; raises Moved where
-        one is not what was read."""
+    def write(
+        self,
+        files: Files,
+        texts: Mapping[str, str],
+        agreed: dict[str, str],
+        headings: set[str] | None = None,
+    ) -> bool:
+        """Writes those that have to change, and notes what both sides agree on, and whose headings
+        were made here where that is new; raises Moved where one is not what was read."""
         changed = files.to_write(texts)
         if files.moved(changed) or self._turned_up(changed.keys() - files.reads.keys()):
             raise Moved
@@ -63,8 +71,8 @@ class MirrorFiles:
                 note_under_way(writer, self._hub_id, work, self._core.now())
         for name, text in changed.items():
             self._put(name, text, files)
-        if not (files.agreed == agreed and files.pages == files.were_pages):
-            self._agree(agreed, pages=self.pages)
+        if headings is not None or not (files.agreed == agreed and files.pages == files.were_pages):
+            self._agree(agreed, pages=self.pages, headings=headings)
         self.left = dict(texts)
         return bool(changed)
 
@@ -86,6 +94,11 @@ class MirrorFiles:
                 agreed[name] = now.agreed[name]
         # A page that is still there is known as one, also where it should have gone.
         self._agree(agreed, pages=work.pages or len(agreed) > 1)
+
+    def headings(self) -> set[str]:
+        """The categories whose headings in MEMORY.md were made here."""
+        with self._core.store.read() as reader:
+            return headings_of(reader, self._hub_id)
 
     def keep_aside(self, text: str) -> tuple[str, ...]:
         """Keeps a text beside the file, where there is any; returns a note on it."""
@@ -120,7 +133,11 @@ class MirrorFiles:
         self._more |= found
         return bool(found)
 
-    def _agree(self, texts: Mapping[str, str], *, pages: bool) -> None:
+    def _agree(
+        self, texts: Mapping[str, str], *, pages: bool, headings: set[str] | None = None
+    ) -> None:
         with self._core.store.write(hub=self._hub_id) as writer:
             require_hub(writer, self._hub_id, self._hub)
             set_agreed(writer, self._hub_id, texts, self._core.now(), pages=pages)
+            if headings is not None:
+                note_headings(writer, self._hub_id, headings, self._core.now())

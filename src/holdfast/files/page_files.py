@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 # Which pages there are; the row is there as long as they are.
 _NAMES = f"{FILE_NAME} pages"
 _UNDER_WAY = f"{FILE_NAME} pages being written"
+# The categories whose headings were made here, and by nobody's hand.
+_HEADINGS = f"{FILE_NAME} headings"
 
 
 class Files(NamedTuple):
@@ -178,6 +180,16 @@ def set_agreed(
     else:
         writer.drop_agreed(hub_id, _NAMES)
     writer.drop_agreed(hub_id, _UNDER_WAY)
+
+
+def headings_of(reader: Reader, hub_id: str) -> set[str]:
+    """The categories whose headings were made here; in a file from before that was noted, none."""
+    found = reader.agreed(hub_id, _HEADINGS)
+    return set(json.loads(found.text)) if found else set()
+
+
+def note_headings(writer: Writer, hub_id: str, headings: Iterable[str], now: datetime) -> None:
+    writer.set_agreed(hub_id, Agreed(_HEADINGS, json.dumps(sorted(headings)), now))
 
 
 # ── several files at once ────────────────────────────────────────────────────────────────────

@@ -189,6 +189,35 @@ def test_the_file_follows_every_kind_of_write(hub: HubMemory, file: Path) -> Non
     assert {"The server is Greta.", "One more."} <= set(lines(file))
 
 
+def test_a_heading_made_here_goes_with_its_last_line(hub: HubMemory, file: Path) -> None:
+    fact = FRESH.partition("## Fact")
+    hub.forget(1)
+    assert file.read_text() == "# Long-term Memory\n\n" + fact[1] + fact[2]
+    hub.undo()
+    assert lines(file) == ["The server is Hilda.", "It runs Debian.", "Ann likes tea."]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        # Typed anew, with words below it, with a word beside it, and a second one.
+        ("## Preference\n<!-- updated 2026-01-14 -->\n", "## Preference\n"),
+        ("## Preference\n<!-- updated 2026-01-14 -->\n", "## preference\n"),
+        ("\n## Fact", "\nMy own words.\n\n## Fact"),
+        ("# Long-term Memory\n", "# Long-term Memory\n\n## Preference\n"),
+    ],
+)
+def test_a_heading_that_a_person_has_a_part_in_stays(
+    hub: HubMemory, file: Path, old: str, new: str
+) -> None:
+    edit(file, old, new)
+    hub.sync()
+    hub.update(1, content="Ann likes coffee.")
+    hub.forget(1)
+    assert "## preference" in file.read_text().lower()
+    assert new.strip().splitlines()[0] in file.read_text()
+
+
 def test_free_text_is_kept_to_the_letter_when_lines_change(hub: HubMemory, file: Path) -> None:
     typed = (
         "---\ntitle: mine\n---\n\nSome *free* text  \nwith two lines.\n\n"
