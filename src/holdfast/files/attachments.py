@@ -19,6 +19,8 @@ from holdfast.domain.attachment import Attachment, attachment_of
 from holdfast.engine import attached
 from holdfast.errors import InvalidInput, NotFound, TooLarge
 from holdfast.files.atomic import FILE_MODE, locked, make_folder, real_path, sync_folder, told
+from holdfast.files.stamp import Stamp, read_stamp, token_of, write_stamp
+from holdfast.files.whose import is_ours
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 
 FOLDER = "attachments"
 _INCOMING = "incoming"
+# Beside it is noted for which state of a hub files were last swept.
+_SWEPT = "swept"
 _PIECE = 1 << 18
 # What folders hold at most is 255; a title has less.
 _NAME_CHARS_MAX = 200
@@ -304,18 +308,24 @@ class Attachments:
         return notes
 
     def sweep(self) -> int:
-        """Removes what crashes have left; returns how many files that were."""
+        """Removes what crashes have left; returns how many files that were. Where another store
+        swept last, what this one does not speak of may be what that one does: it stays."""
         if not os.path.isdir(self._folder):
             return 0
         removed = 0
+        swept = os.path.join(self._folder, _SWEPT)
         with locked(os.path.join(self._folder, _INCOMING)):
+            ours = is_ours(self._core, self._hub_id, read_stamp(swept))
             with self._core.store.read() as reader:
                 if reader.hub_by_id(self._hub_id) is None:
                     return 0
                 held = {digest for digest, _, _ in attached.held_files(reader, self._hub_id)}
-            for digest in set(self.present()) - held:
+                token = token_of(reader, self._hub_id)
+            for digest in set(self.present()) - held if ours else ():
                 os.unlink(self.path(digest))
                 removed += 1
+            if ours:
+                write_stamp(swept, Stamp(self._hub_id, None, token))
         incoming = os.path.join(self._folder, _INCOMING)
         for name in _listed(incoming):
             path = os.path.join(incoming, name)

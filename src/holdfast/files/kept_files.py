@@ -34,7 +34,7 @@ from holdfast.files.documents import FOLDER, REMOVED
 from holdfast.files.kept_folder import Folder, Stamp, encoded, open_root
 from holdfast.files.kept_sides import BY_HAND, EMPTIED, Author, Base, Sides, digest, wanted
 from holdfast.files.kept_tree import reach
-from holdfast.files.whose import require_place
+from holdfast.files.whose import require_here
 from holdfast.text.normalise import is_visible
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class KeptFiles:
     @contextmanager
     def opened(self) -> Iterator[Folder]:
         """The folder, made where it is missing, and nobody else writing in it."""
-        require_place(self.core, self.hub_id, self.hub, os.path.dirname(self.folder))
+        require_here(self.core, self.hub_id, self.hub, os.path.dirname(self.folder))
         with locked(self.folder):
             make_folder(self.folder)
             root = open_root(self.folder)

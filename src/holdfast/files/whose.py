@@ -6,6 +6,11 @@ A place is known by a mark in the folder, not by its path: machines that share t
 mark. The store notes which place it is. A store that several machines use leaves a mark before it
 writes; one that a single machine uses leaves one only where it finds one. So a folder that was
 written for one store is not taken for an edit by the other that it was moved from.
+
+A copy of a store has its hubs' ids and notes too, so none of these tells the two apart. Their
+histories do: the folder says after which change it was last written, and a store that never had
+that change is another one. A purge may take a change away, and is counted; a backup that is
+brought back is told which changes the state before had (see `restored`).
 """
 
 from __future__ import annotations
@@ -19,12 +24,12 @@ from weakref import WeakKeyDictionary
 from holdfast.domain.record import Record
 from holdfast.errors import Conflict
 from holdfast.files.atomic import FILE_MODE, make_folder
-from holdfast.files.stamp import PLACE, Stamp, read_stamp, write_stamp
+from holdfast.files.stamp import PLACE, Stamp, Token, read_stamp, write_stamp
 from holdfast.store.values import Capability
 
 if TYPE_CHECKING:
     from holdfast.engine.core import Core
-    from holdfast.store.base import Store
+    from holdfast.store.base import Reader, Store
 
 KIND = "files"
 # What the store notes it as. A store that was moved to the other kind has not the same place by
@@ -35,6 +40,11 @@ _PLACE, _ALONE = "place", "place-of-one"
 _KEPT_S = 60.0
 _MARK_MAX = 200
 
+# Which changes the state had that a backup took the place of.
+BEFORE = "before-restore"
+
+# The last state of a hub that was found in a store's past.
+_HAD: WeakKeyDictionary[Store, dict[str, Token]] = WeakKeyDictionary()
 # What was found in a store for a hub, and when.
 _FOUND: WeakKeyDictionary[Store, dict[str, tuple[float, Record]]] = WeakKeyDictionary()
 
@@ -48,14 +58,20 @@ def elsewhere(core: Core, hub_id: str, hub: str, folder: str) -> str:
 def _looked(core: Core, hub_id: str, hub: str, folder: str) -> tuple[bool, str]:
     """Whether nothing is to be noted, and what is to be said where the folder is not ours."""
     mark = _read(folder)
-    if not mark and not _has_machines(core):
-        return True, ""
-    record = _noted(core, hub_id)
-    if record is not None:
-        return True, _told(record, mark, hub, folder)
-    if _agrees(core, hub_id, folder, mark):
-        return False, ""
-    return True, _of_another_store(hub, folder)
+    record = None
+    if mark or _has_machines(core):
+        record = _noted(core, hub_id)
+        told = "" if record is None else _told(record, mark, hub, folder)
+        if told:
+            return True, told
+    # Before the store is: what it says may be newer, and never older.
+    stamp = read_stamp(_memory_md(folder))
+    if stamp.hub_id == hub_id and stamp.token is not None:
+        if not _had(core, hub_id, stamp.token):
+            return True, _of_another_store(hub, folder)
+    elif mark and record is None:
+        return True, _of_another_store(hub, folder)
+    return record is not None or not (mark or _has_machines(core)), ""
 
 
 def _noted(core: Core, hub_id: str) -> Record | None:
@@ -70,15 +86,31 @@ def _noted(core: Core, hub_id: str) -> Record | None:
     return record
 
 
-def _agrees(core: Core, hub_id: str, folder: str, mark: str) -> bool:
-    """Whether a folder that no place is noted for was last written for what this store holds: it
-    knows the change up to which that was, or nobody wrote there."""
-    stamp = read_stamp(_memory_md(folder))
-    if stamp.hub_id != hub_id or stamp.token is None:
-        return not mark
-    change = stamp.token.change
+def _had(core: Core, hub_id: str, token: Token) -> bool:
+    """Whether a hub was ever in this state here."""
+    known = _HAD.setdefault(core.store, {})
+    if known.get(hub_id) == token:
+        return True
     with core.store.read() as reader:
-        return not change or change in reader.changes_by_id(hub_id, [change])
+        had = _has_had(reader, hub_id, token)
+    if not had and _has_machines(core):
+        # A standby may not have heard of it yet. Who writes is at the primary.
+        with core.store.write(hub=hub_id) as writer:
+            had = _has_had(writer, hub_id, token)
+    if had:
+        known[hub_id] = token
+    return had
+
+
+def _has_had(reader: Reader, hub_id: str, token: Token) -> bool:
+    before = reader.record(hub_id, KIND, BEFORE)
+    if before is not None and token.change in before.body["changes"]:
+        return True
+    purged = len(reader.receipts(hub_id))
+    if purged != token.purged:
+        # More were purged since, and the change may have gone with them; fewer never were.
+        return purged > token.purged
+    return not token.change or token.change in reader.changes_by_id(hub_id, [token.change])
 
 
 def require_here(core: Core, hub_id: str, hub: str, folder: str, *, confirm: bool = False) -> None:
@@ -106,6 +138,12 @@ def require_place(core: Core, hub_id: str, hub: str, folder: str) -> None:
             hint="`holdfast sync --confirm` takes this folder over; machines that use one store"
             " can share a folder.",
         )
+
+
+def is_ours(core: Core, hub_id: str, stamp: Stamp) -> bool:
+    """Whether what was stamped so was stamped for a state that this hub has had, or for none."""
+    mine = stamp.hub_id in ("", hub_id)
+    return mine and (stamp.token is None or _had(core, hub_id, stamp.token))
 
 
 def take_over(core: Core, hub_id: str, hub: str, folder: str) -> None:
@@ -146,8 +184,8 @@ def _told(record: Record, mark: str, hub: str, folder: str) -> str:
 
 def _of_another_store(hub: str, folder: str) -> str:
     return (
-        f"The files of the hub `{hub}` in {folder} were last written for another store, so they"
-        " are left alone."
+        f"The files of the hub `{hub}` in {folder} were last written for another store, or for a"
+        " state that this one never had, so they are left alone."
     )
 
 

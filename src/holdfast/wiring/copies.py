@@ -5,12 +5,12 @@ that was broken off leaves nothing behind."""
 from __future__ import annotations
 
 import os
-from contextlib import suppress
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING
 
 from holdfast.domain.clock import SystemClock
 from holdfast.domain.ids import TimeIds
-from holdfast.errors import InvalidSetting, NotFound
+from holdfast.errors import InvalidSetting, NotFound, StoreError
 from holdfast.wiring import DATABASE, build, open_store
 from holdfast.wiring.urls import from_anywhere
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 # A copy that is being made is written all the time; one this old was left by a process that died.
 _ABANDONED_S = 3600.0
+# What comes after a store's name, and before a process, while a backup is brought back.
+_RESTORING = ".restoring-"
 
 
 def move_store(source: str, target: str, *, told: Told | None = None) -> Moved:
@@ -88,11 +90,33 @@ def check_backup(backup: str) -> None:
 def restore_backup(path: str, backup: str, progress: Progress | None = None) -> str:
     """Makes the embedded store at `path` what the backup holds, and returns where the copy of
     what was there before is ('' where nothing was)."""
-    from holdfast.store.sqlite.files import copy_in, keep_aside
+    from holdfast.store.sqlite.files import copy_in, keep_aside, remove
 
-    kept = keep_aside(path)
-    copy_in(path, backup, progress)
+    _clear_left(f"{path}{_RESTORING}", older_than_s=_ABANDONED_S)
+    staged = f"{path}{_RESTORING}{os.getpid()}"
+    try:
+        # A copy, which is told of the files in the home: the backup is not ours to change.
+        copy_in(staged, backup)
+        kept = keep_aside(path)
+        # A store that is too damaged to be read was moved away, and knows of no files any more.
+        if kept and os.path.exists(path):
+            _carry(path, staged)
+        copy_in(path, staged, progress)
+    finally:
+        remove(staged)
     return kept
+
+
+def _carry(before: str, staged: str) -> None:
+    """Tells one store of the embedded kind what another knows of the files in the home."""
+    from holdfast.files.restored import carry
+    from holdfast.store.sqlite import open_store as open_sqlite
+
+    with (
+        closing(open_sqlite(f"sqlite:{before}")) as old,
+        closing(open_sqlite(f"sqlite:{staged}")) as new,
+    ):
+        carry(old, new, SystemClock().now())
 
 
 def copy_to_file(store: Store, path: str, progress: Progress | None = None) -> None:
@@ -125,13 +149,13 @@ def restore_into(store: Store, home: str, backup: str, progress: Progress | None
 
     with locked(os.path.join(home, "restore")):
         # Whoever left one died in the middle: nobody else is at it now.
-        _clear_left(os.path.join(home, f"{DATABASE}.restoring-"))
         _clear_left(os.path.join(home, f"{DATABASE}.before-restore"), ".filling-")
         return _restore_into(store, home, backup, progress)
 
 
 def _restore_into(store: Store, home: str, backup: str, progress: Progress | None) -> str:
     from holdfast.engine.move import empty, move
+    from holdfast.files.restored import carry
     from holdfast.store.sqlite import open_store as open_sqlite
     from holdfast.store.sqlite.files import copy_in, free_name, remove
 
@@ -141,20 +165,39 @@ def _restore_into(store: Store, home: str, backup: str, progress: Progress | Non
     if something:
         kept = free_name(os.path.join(home, f"{DATABASE}.before-restore"))
         copy_to_file(store, kept)
-    staged = os.path.join(home, f"{DATABASE}.restoring-{os.getpid()}")
+    begun = _left(os.path.join(home, DATABASE + _RESTORING))
+    staged = free_name(os.path.join(home, f"{DATABASE}{_RESTORING}{os.getpid()}"))
     clock = SystemClock()
+    replacing = False
     try:
         # A copy, which may be brought up to date: the backup is not ours to change.
         copy_in(staged, backup)
-        source = open_sqlite(f"sqlite:{staged}")
-        try:
+        for one in begun:
+            # What it was told of hubs that are not here any more, as it was broken off.
+            with suppress(StoreError):
+                _carry(one, staged)
+        with closing(open_sqlite(f"sqlite:{staged}")) as source:
+            carry(store, source, clock.now())
+            for one in begun:
+                remove(one)
+            replacing = True
             empty(store)
             move(source, store, clock=clock, run=TimeIds(clock).next("run"), told=_rows(progress))
-        finally:
-            source.close()
-    finally:
-        remove(staged)
+    except BaseException:
+        # From here on only this copy knows of the files what the store knew; the next run asks it.
+        if not replacing:
+            remove(staged)
+        raise
+    remove(staged)
     return kept
+
+
+def _left(start: str) -> list[str]:
+    """Stores whose paths begin so, without what SQLite keeps beside them."""
+    folder, name = os.path.split(start)
+    found = [one for one in os.listdir(folder) if one.startswith(name)]
+    beside = ("-wal", "-shm", "-journal")
+    return [os.path.join(folder, one) for one in sorted(found) if not one.endswith(beside)]
 
 
 def _clear_left(start: str, then: str = "", *, older_than_s: float = 0.0) -> None:

@@ -32,7 +32,6 @@ from holdfast.domain.ids import TimeIds
 from holdfast.files import journal, journal_base, journal_sync
 from holdfast.files.atomic import locked
 from holdfast.testing import FixedClock, open_for_tests
-from holdfast.wiring.copies import restore_backup
 
 TODAY = "2026-01-14"
 
@@ -467,14 +466,18 @@ def test_an_imported_hub_writes_its_journals_anew(hub: HubMemory, tmp_path: Path
 
 
 @pytest.mark.sqlite_only("puts a backup in the place of the embedded store's file")
-def test_a_store_from_before_takes_in_what_the_files_have_since(tmp_path: Path) -> None:
+def test_a_store_that_was_copied_back_by_hand_takes_in_what_the_files_have_since(
+    tmp_path: Path,
+) -> None:
     ids = TimeIds(SystemClock())
     with open_for_tests(tmp_path / "home", ids=ids) as memory:
         hub = memory.create_hub("work")
         hub.journal_add("in the backup")
         memory.backup(tmp_path / "backup.db")
         hub.journal_add("after the backup")
-    restore_backup(str(tmp_path / "home" / "memory.db"), str(tmp_path / "backup.db"))
+    for beside in (tmp_path / "home").glob("memory.db-*"):
+        beside.unlink()
+    shutil.copy(tmp_path / "backup.db", tmp_path / "home" / "memory.db")
     with open_for_tests(tmp_path / "home", ids=ids) as memory:
         hub = memory.hub("work")
         assert said(hub) == ["in the backup", "after the backup"]

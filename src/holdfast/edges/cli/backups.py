@@ -14,6 +14,7 @@ from holdfast.errors import StoreDamaged
 
 if TYPE_CHECKING:
     from holdfast.edges.cli.call import Call
+    from holdfast.store.values import Progress
 
 
 def _backup_options(parser: Parser) -> None:
@@ -51,7 +52,7 @@ def _restore_options(parser: Parser) -> None:
 def _restore(call: Call, args: Namespace) -> None:
     from holdfast.files import attachment_archive as archive
     from holdfast.wiring import make_home, store_file, store_url
-    from holdfast.wiring.copies import check_backup, restore_backup, restore_into
+    from holdfast.wiring.copies import check_backup, restore_backup
     from holdfast.wiring.urls import without_password
 
     path = store_file(call.home, call.settings)
@@ -70,11 +71,12 @@ def _restore(call: Call, args: Namespace) -> None:
             if path:
                 kept = restore_backup(path, args.path, step)
             else:
-                kept = restore_into(call.memory.core.store, call.home, args.path, step)
+                kept = _restored_into(call, args.path, step)
         there, missing = archive.put_back(call.memory._attachments(), staged)
     if kept:
         # What only the store knew that was there before: its copy can be brought back with them.
         archive.pack_unheld(kept + archive.BESIDE, call.memory._attachments())
+    notes = _followed(call)
     if call.out.json:
         value = {"result": "restored", "store": place, "safety_copy": kept}
         call.out.value({**value, "files": there, "files_missing": missing})
@@ -84,11 +86,41 @@ def _restore(call: Call, args: Namespace) -> None:
         call.out.row("restored", place, kept or "")
     if kept:
         call.out.note(f"What was there before is in {kept}.")
+    for note in notes:
+        call.out.note(note)
     if missing:
         call.out.note(
             f"{counted(missing, 'file')} of memories: not in the backup, and not on this machine."
         )
     call.embed_left(backlog=True)
+
+
+def _restored_into(call: Call, backup: str, step: Progress) -> str:
+    from holdfast.wiring.copies import restore_into
+
+    try:
+        return restore_into(call.memory.core.store, call.home, backup, step)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(
+            "Interrupted; once hubs have begun to come back, some are missing until the same"
+            " command is started again and ends."
+        ) from None
+
+
+def _followed(call: Call) -> list[str]:
+    """Lets the files in the hubs' folders follow the backup; what there is to know of them."""
+    from holdfast.files import restored
+    from holdfast.files.atomic import hub_folder
+
+    core = call.memory.core.for_upkeep()
+    with core.store.read() as reader:
+        hubs = reader.hubs()
+    return [
+        note
+        for hub in hubs
+        if hub.state == "active"
+        for note in restored.follow(core, hub, hub_folder(call.home, hub.name))
+    ]
 
 
 BACKUP = Command(
