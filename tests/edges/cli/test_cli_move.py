@@ -5,9 +5,11 @@ from __future__ import annotations
 import io
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from holdfast.engine.move import _Mover
 from holdfast.testing import open_for_tests
 from tests.edges.cli.cli_calls import Run
 
@@ -64,6 +66,35 @@ def test_a_password_is_neither_printed_nor_saved(run: Run, home: Path) -> None:
     assert told.code == 2
     assert "PGPASSWORD" in told.err
     assert "hunter2" not in told.out + told.err
+
+
+@pytest.mark.sqlite_only("says by itself which stores it is about")
+def test_a_move_that_is_interrupted_says_how_far_it_came_and_goes_on(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("remember", "The office is in Bonn")
+    run("remember", "Lunch is at one")
+    target = f"sqlite:{tmp_path / 'new.db'}"
+    rows = _Mover._rows
+
+    def interrupted(mover: _Mover, what: str, *rest: Any) -> None:
+        if what == "revisions":
+            raise KeyboardInterrupt
+        rows(mover, what, *rest)
+
+    with monkeypatch.context() as broken:
+        broken.setattr(_Mover, "_rows", interrupted)
+        told = run("move", "--to", target)
+        assert told.code == 130
+        assert "Interrupted at default: changes, 2 rows." in told.err
+        assert "the same command, started again, goes on from there" in told.err
+        broken.setattr(_Mover, "move", _interrupted)
+        assert "Interrupted before anything was moved" in run("move", "--to", target).err
+    assert run("move", "--to", target).code == 0
+
+
+def _interrupted(_: _Mover) -> None:
+    raise KeyboardInterrupt
 
 
 @pytest.mark.sqlite_only("says by itself which stores it is about")

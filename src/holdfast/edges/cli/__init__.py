@@ -38,8 +38,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         # The reader has seen enough. What is still in the buffer goes nowhere, quietly.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return PIPE_CLOSED
-    except KeyboardInterrupt:
-        message = "Interrupted; nothing was left half done."
+    except KeyboardInterrupt as interrupted:
+        # A command that goes on where it stopped says how far that is.
+        message = str(interrupted) or "Interrupted; nothing was left half done."
         return _failed(words, "interrupted", message, "", INTERRUPTED)
     except HoldfastError as error:
         if os.environ.get("HOLDFAST_DEBUG"):

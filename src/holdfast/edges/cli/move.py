@@ -33,8 +33,17 @@ def _move(call: Call, args: Namespace) -> None:
     source = args.source or store_url(call.home, call.settings)
     # None where the files are in this home already.
     brought = bring_attachments(source, call.home, call.settings) if args.source else None
-    with call.out.progress("move") as step:
-        moved = move_store(source, args.to, told=lambda _, done, total: step(done, total))
+    far: list[tuple[str, int]] = []
+
+    def told(what: str, done: int, total: int) -> None:
+        far[:] = [(what, done)]
+        step(done, total)
+
+    try:
+        with call.out.progress("move") as step:
+            moved = move_store(source, args.to, told=told)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(_broken_off(far)) from None
     if args.switch:
         from holdfast.settings_file import save
 
@@ -65,11 +74,22 @@ def _move(call: Call, args: Namespace) -> None:
         call.out.note("It is used from now on: store.url is set.")
     else:
         call.out.note(f"To use it: holdfast config set store.url {from_anywhere(shown)}")
-        if source.startswith("sqlite:") != args.to.startswith("sqlite:"):
-            call.out.note(
-                "MEMORY.md and journals go with one store: whichever writes first from now on. The"
-                " other leaves them alone until `holdfast sync --confirm`."
-            )
+        call.out.note(
+            "MEMORY.md and journals go with one store: whichever writes first from now on. The"
+            " other leaves them alone until `holdfast sync --confirm`."
+        )
+
+
+def _broken_off(far: list[tuple[str, int]]) -> str:
+    """What to say of a move that was interrupted: how far it came, and how it goes on."""
+    if not far:
+        return "Interrupted before anything was moved; the source is as it was."
+    what, done = far[0]
+    rows = f", {counted(done, 'row')}" if done else ""
+    return (
+        f"Interrupted at {what}{rows}. The source is as it was; the same command, started again,"
+        " goes on from there."
+    )
 
 
 def _tell_of_files(call: Call, there: int, missing: int) -> None:

@@ -55,7 +55,7 @@ on standard error; with `--json` it is `{"error": {"code": …, "message": …, 
 | 8 | the embedding model |
 | 9 | the role or the key does not allow it |
 | 10 | the language model is missing, does not answer, or its cap is reached |
-| 130 | interrupted with Ctrl-C; nothing is left half done |
+| 130 | interrupted with Ctrl-C; nothing is left half done, or it is said how to go on |
 | 141 | the reader of the pipe has seen enough |
 """
 
