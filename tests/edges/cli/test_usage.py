@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import socket
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
 
 import holdfast
 from holdfast.engine.usage import metered_model
+from holdfast.llm.answering import answering
 from holdfast.llm.base import Message
 from holdfast.testing import FixedClock, ScriptedModel
 from tests.edges.cli.cli_calls import Run
@@ -111,7 +115,7 @@ def test_the_doctor_names_a_pass_s_own_model_and_the_variable_of_its_key(
 ) -> None:
     monkeypatch.setenv("MY_KEY", KEY)
     monkeypatch.setenv("HOLDFAST_LLM_KEY_VARIABLE", "MY_KEY")
-    monkeypatch.setenv("HOLDFAST_SHADOWJOURNAL_MODEL", "openai:tiny@https://models.example.org/v1")
+    monkeypatch.setenv("HOLDFAST_SHADOWJOURNAL_MODEL", "openai:tiny@http://127.0.0.1:9/v1")
     told = dict(stocked("doctor").rows)
     assert told["llm.model"] == "none"
     assert told["shadowJournal.model"].endswith("(its key is in MY_KEY)")
@@ -126,3 +130,39 @@ def test_the_doctor_finds_a_setting_that_names_no_model(
     problems = [row[1] for row in ran.rows if row[0] == "problem"]
     assert len(problems) == 1
     assert "The language model 'gpt-5' is not known" in problems[0]
+
+
+class _Refusing(BaseHTTPRequestHandler):
+    """A server that wants a key, whatever it is asked."""
+
+    def do_GET(self) -> None:
+        assert "Authorization" not in self.headers
+        self.send_error(401)
+
+    def log_message(self, *_: object) -> None:
+        """Nobody reads it."""
+
+
+def test_the_doctor_says_whether_the_model_server_answers(
+    stocked: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    with HTTPServer(("127.0.0.1", 0), _Refusing) as server:
+        url = f"http://127.0.0.1:{server.server_port}/v1"
+        monkeypatch.setenv("HOLDFAST_LLM_MODEL", f"openai:m@{url}")
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        try:
+            ran = stocked("doctor")
+        finally:
+            server.shutdown()
+        assert dict(ran.rows)["model server"] == f"{url} answers"
+        assert KEY not in ran.out + ran.err
+    # Nobody is there any more: that is said, and the installation is as it should be.
+    gone = stocked("doctor", "--json")
+    assert (gone.code, gone.json["model_servers"]) == (0, {url: "Connection refused"})
+
+
+def test_a_model_server_that_hangs_is_not_waited_for() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        url = f"http://127.0.0.1:{listening.getsockname()[1]}/v1"
+        assert answering([url, url], wait_s=0.05) == {url: "no answer within 0.05 seconds"}

@@ -20,11 +20,13 @@ if TYPE_CHECKING:
 
 class _Findings(NamedTuple):
     """What was looked at, what was mended, and what is not as it should be: in the store, its
-    files' modes, the files of memories, and the settings that name language models."""
+    files' modes, the files of memories, and the settings that name language models. That a server
+    of one does not answer is said, and no fault of the installation."""
 
     facts: dict[str, Any]
     model: dict[str, str]
     language: dict[str, str]
+    servers: dict[str, str]
     diagnosis: Diagnosis
     mended: list[str]
     open_to_others: list[str]
@@ -86,6 +88,7 @@ def _examined(call: Call, *, fix: bool) -> _Findings:
         facts,
         model,
         language,
+        installation.model_servers(call),
         diagnosis,
         mended,
         installation.open_to_others(call),
@@ -101,6 +104,7 @@ def _plain(found: _Findings) -> dict[str, Any]:
         "facts": found.facts,
         "model": found.model,
         "language_models": found.language,
+        "model_servers": found.servers,
         "problems": [problem._asdict() for problem in found.diagnosis.found],
         "mended": found.mended,
         "left": [problem._asdict() for problem in found.diagnosis.left],
@@ -128,6 +132,10 @@ def _show_facts(call: Call, found: _Findings) -> None:
     if model["name"]:
         rows.append(("without vectors", counted(found.diagnosis.unembedded, "passage")))
     rows += found.language.items()
+    rows += [
+        ("model server", f"{url} answers" if not why else f"{url} does not answer: {why}")
+        for url, why in found.servers.items()
+    ]
     for name, value in rows:
         if call.out.terminal:
             call.out.parts((f"{name}: ", "dim"), (value, ""))

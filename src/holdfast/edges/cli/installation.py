@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import stat
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import EmbedderError, InvalidSetting
@@ -132,3 +133,25 @@ def language_models(call: Call) -> tuple[dict[str, str], list[str]]:
             told[setting.name] = "none. See below."
             wrong.append(f"{setting.name}: {error}")
     return told, wrong
+
+
+def model_servers(call: Call) -> dict[str, str]:
+    """The servers of language models that settings name by their addresses: '' for each that
+    answers, and for the others why they do not. One that has its usual address is not asked: that
+    would be a word to somebody else without need."""
+    from holdfast.llm.find import parse
+    from holdfast.settings import SETTINGS
+
+    settings = call.memory.core.settings
+    found = []
+    for setting in SETTINGS:
+        if setting.name.endswith(".model") and setting.name != "embed.model":
+            # One that cannot be read is told of as a problem.
+            with suppress(InvalidSetting):
+                spec = parse(settings[setting.name])
+                found += [spec.url] if spec is not None and spec.url else []
+    if not found:
+        return {}
+    from holdfast.llm.answering import answering
+
+    return answering(found)
