@@ -28,6 +28,8 @@ JobState: TypeAlias = Literal["waiting", "running", "done", "failed"]
 # The kinds of work, and the queue of each.
 EXTRACT, JOURNAL = "extract", "journal"
 QUEUES: Mapping[str, str] = {EXTRACT: "job", JOURNAL: "job-journal"}
+# Those of which one job of a hub is done after the other: notes stand in the order of the talk.
+IN_ORDER = (JOURNAL,)
 # What a job is about may hold texts under this name. One that is over has no use for them.
 SAID = "said"
 _OVER: tuple[JobState, ...] = ("done", "failed")
@@ -243,8 +245,19 @@ def jobs(core: Core, hub_id: str, hub: str, *, limit: int = _PAGE) -> list[Job]:
     """The newest jobs of a hub, oldest first, those that are over for a week among them."""
     with core.store.read() as reader:
         require_hub(reader, hub_id, hub)
-        queues = (_scan(reader, hub_id, work) for work in QUEUES)
+        queues = (_with_reasons(_scan(reader, hub_id, work), work) for work in QUEUES)
         return list(deque(merge(*queues, key=lambda job: job.id), maxlen=limit))
+
+
+def _with_reasons(found: Iterable[Job], work: str) -> Iterator[Job]:
+    """The jobs, those that wait for an older one with that for their reason."""
+    first: Job | None = None
+    for job in found:
+        if first is not None and job.state == "waiting" and not job.reason:
+            job = job._replace(reason=f"it waits for {first.id}, which comes before it")
+        elif first is None and work in IN_ORDER and job.state not in _OVER:
+            first = job
+        yield job
 
 
 def open_jobs(reader: Reader, hub_id: str, work: str) -> Iterator[Job]:

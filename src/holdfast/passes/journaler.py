@@ -64,7 +64,7 @@ def runner(home: str, *, stop: Callable[[], bool] = lambda: False) -> Runner:
     def run(core: Core, job: Job) -> None:
         _work_on(core, home, job, stop)
 
-    return Runner(WORK, run, _lost, _failed, in_order=True)
+    return Runner(WORK, run, _lost, _failed, in_order=WORK in jobs.IN_ORDER)
 
 
 def _lost(core: Core, writer: Writer, job: Job, reason: str) -> None:

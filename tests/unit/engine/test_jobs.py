@@ -50,6 +50,22 @@ def test_each_kind_of_work_has_a_queue_of_its_own(core: Core, hub: HubMemory) ->
     assert [job.work for job in jobs.jobs(core, hub.id, hub.name)] == ["extract", "journal"]
 
 
+def test_a_job_behind_another_says_what_it_waits_for(core: Core, hub: HubMemory) -> None:
+    first, _ = put(core, hub, "journal"), put(core, hub, "journal")
+    put(core, hub, "extract"), put(core, hub, "extract")
+
+    def reasons() -> list[tuple[str, str]]:
+        return [(job.work, job.reason) for job in jobs.jobs(core, hub.id, hub.name)]
+
+    behind = ("journal", f"it waits for {first.id}, which comes before it")
+    side_by_side = [("extract", ""), ("extract", "")]
+    assert reasons() == [("journal", ""), behind, *side_by_side]
+    leased = jobs.lease(core, work="journal", in_order=True)
+    assert leased is not None
+    jobs.fail(core, leased, "the model did not answer")
+    assert reasons() == [("journal", "the model did not answer"), behind, *side_by_side]
+
+
 def test_jobs_of_a_hub_may_be_worked_on_one_by_one_in_the_order_they_came(
     memory: Holdfast, core: Core, hub: HubMemory, clock: FixedClock
 ) -> None:
