@@ -23,7 +23,7 @@ from holdfast.engine.drafts import (
     refuse_backwards,
     refuse_deep,
 )
-from holdfast.engine.find import Reference, find_memory
+from holdfast.engine.find import Reference, called, find_memory, names_of
 from holdfast.engine.passages import Indexed, indexed
 from holdfast.engine.recorder import Recorder
 from holdfast.errors import AlreadyExists, Conflict, InvalidInput, StoreError, StoreReadOnly
@@ -200,8 +200,12 @@ def _revise(
         recorder = Recorder(core, writer, hub_id, action, reason=reason)
         if "forgotten_at" in new and new["forgotten_at"] is not None:
             new["forgotten_at"] = recorder.change.at
-        out = []
+        out: list[Memory] = []
+        done: dict[str, Memory] = {}
         for reference in references:
+            if (known := done.get(called(reference))) is not None:
+                out.append(known)
+                continue
             memory = find_memory(writer, hub_id, hub, reference, forgotten=forgotten)
             fields = new
             if memory.quarantine == AWAITS and "quarantine" in new:
@@ -211,6 +215,7 @@ def _revise(
                 refuse_taken(writer, memory)
             after = recorder.revise(memory, **fields)
             out.append(after)
+            done |= dict.fromkeys(names_of(after), after)
             if memory.forgotten_at is None and after.forgotten_at is not None:
                 reinstate_previous(writer, recorder, after)
             elif memory.forgotten_at is not None and after.forgotten_at is None:
@@ -283,8 +288,12 @@ def purge(
     reason = clean_label("reason", reason)
     with core.write(hub_id) as writer:
         require_hub(writer, hub_id, hub)
+        done: set[str] = set()
         for reference in references:
+            if called(reference) in done:
+                continue
             memory = find_memory(writer, hub_id, hub, reference, forgotten=True)
+            done |= names_of(memory)
             core.require_delete(memory)
             recorder = Recorder(core, writer, hub_id, "update", reason="its successor was purged")
             reinstate_previous(writer, recorder, memory)

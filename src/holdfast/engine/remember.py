@@ -14,11 +14,13 @@ from holdfast.domain.draft import Draft
 from holdfast.domain.memory import Memory
 from holdfast.domain.results import Remembered, Stored, Superseded, Updated
 from holdfast.engine.core import Core, require_hub
+from holdfast.engine.find import find_memory
 from holdfast.engine.intake import take_in
 from holdfast.engine.prepared import Prepared, prepare
 from holdfast.engine.recorder import Recorder
 from holdfast.engine.superseding import looked
 from holdfast.engine.twins import twin_of
+from holdfast.errors import NotFound
 
 if TYPE_CHECKING:
     from holdfast.store.base import Writer
@@ -67,7 +69,7 @@ def remember_many(
         for item in prepared:
             if first_is_parent and results:
                 parent = results[0].memory.id
-                item = item._replace(memory=item.memory._replace(parent=parent))
+                item = _below(item, parent)
             results.append(_take_in_whole(writer, recorder, core, hub, item, by_rule=by_rule))
     recorder.embed()
     return results
@@ -118,6 +120,8 @@ def _take_in_whole(
     by_rule: bool = False,
 ) -> Remembered:
     """One draft with what follows from it: the job that reads its file or page, and its facts."""
+    if item.draft.parent is not None:
+        item = _below(item, _parent(writer, hub, item))
     result = take_in(writer, recorder, hub, item, by_rule=by_rule)
     if item.draft.attachment is not None or item.draft.fetch:
         from holdfast.engine import processing
@@ -126,7 +130,22 @@ def _take_in_whole(
     if isinstance(result, Stored | Updated | Superseded):
         parent = result.memory.id
         for fact in item.facts:
-            pointing = fact._replace(memory=fact.memory._replace(parent=parent))
+            pointing = _below(fact, parent)
             if twin_of(writer, fact.draft, fact.memory) is None:
                 take_in(writer, recorder, hub, pointing)
     return result
+
+
+def _parent(writer: Writer, hub: str, item: Prepared) -> str:
+    """The id of the memory that a draft is to be a part of: one of the same hub, or NotFound."""
+    try:
+        return find_memory(writer, item.memory.hub_id, hub, item.draft.parent or "").id
+    except NotFound as error:
+        hint = "Name a memory of this hub as the parent, or none."
+        raise NotFound(f"The parent is missing. {error.message}", hint=hint) from None
+
+
+def _below(item: Prepared, parent: str) -> Prepared:
+    """The item as a part of another memory, whatever its draft named."""
+    draft = item.draft._replace(parent=None)
+    return item._replace(draft=draft, memory=item.memory._replace(parent=parent))
