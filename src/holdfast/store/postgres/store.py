@@ -241,9 +241,9 @@ class PostgresStore:
         )
 
     def settle(self) -> None:
-        """Clears away rows that were removed, so that nothing purged stays in the tables. What a
-        server keeps in its write-ahead log, its standbys and its backups is its owner's to clear.
-        """
+        """Clears away rows that were removed, so that the server writes over them soon. Bytes stay
+        until then, in free room and in the log; only VACUUM FULL, which shuts everybody out, ends
+        that, and it is the owner's to run (docs/how-to/keep-memories-in-postgresql.md)."""
         self._ready()
         from holdfast.store.postgres.schema import OF_A_HUB
 
