@@ -16,7 +16,7 @@ from holdfast.text.chunk_tokens import count_quarters, count_tokens
 # and a form feed inside a line is a character like any other.
 LINE = re.compile(r"[^\r\n]+(?:\r\n?|\n)?|\r\n?|\n")
 # The splitter is written in Rust, whose strings cannot hold half a surrogate pair.
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_SURROGATE = "[\ud800-\udfff]"
 
 # Passages per window: enough that finishing a window is rare, and few enough that 3 MB without
 # a single space stay within seconds.
@@ -34,7 +34,7 @@ def split_prose(text: str, start: int, end: int, *, tokens_max: int, markdown: b
     spans: list[Span] = []
     while start < end:
         stop = _window_end(text, start, end, tokens_max)
-        window = _SURROGATE.sub("\ufffd", text[start:stop])
+        window = re.sub(_SURROGATE, "\ufffd", text[start:stop])
         cuts = [start + offset for offset, _ in splitter.chunk_indices(window)]
         if stop < end and len(cuts) > 1:
             # The last passage of a window was cut short by the window: it begins the next one.

@@ -125,6 +125,8 @@ def _kind(content: str, shape: str, category: str, language: str, reading: _Read
 
 def _has_steps(content: str) -> bool:
     """Two or more numbered lines, most of which begin with an order."""
+    if "\n" not in content:
+        return False
     steps = re.findall(r"(?mi)^[ \t]*(?:step )?\d+[.):] +(?:\*\*|`)?(\w+)", content[:SAMPLE_CHARS])
     orders = sum(1 for word in steps if word.lower() in rules.STEP_ORDERS)
     return orders >= 2 and orders > len(steps) / 2

@@ -26,6 +26,8 @@ class Rule(NamedTuple):
 
 def first_match(rules: tuple[Rule, ...], text: str, words: frozenset[str]) -> str:
     """What the first matching rule gives, or ''."""
+    if not text:
+        return ""
     is_ascii = text.isascii()
     for rule in rules:
         if rule.cues:
@@ -99,7 +101,7 @@ CATEGORY_RULES = (
         ),
         r"\bprefer(?:s|red|ences?)?\b|\bfavou?rites?\b|\b(?:dislikes|loves|hates|enjoys)\b"
         r"|(?<!\d )(?<!got )(?<!many )(?<!of )\blikes\b"
-        r"|\b(?:i|we|user|they) (?:really |also |just |don't |do not |\w+ly )*"
+        r"|\b(?:i|we|user|they) (?:also |just |don't |do not |\w+ly )*"
         r"(?:like|love|hate|dislike|enjoy)\b"
         r"|(?:'d| would) rather\b|can't stand\b|\b(?:fan of|fond of)\b",
     ),
@@ -273,7 +275,10 @@ KIND_RULES = (
     Rule(
         "procedural",
         "instructions",
-        _ANY_TEXT,
+        _cues(
+            "how step to before after when whenever if run execute type use open click press"
+            " install restart first started built deployed installed restarted"
+        ),
         r"^how (?:to|do i|do we)\b|\bstep (?:1|one)\b"
         rf"|^to [a-z]+\b[^.\n]{{2,80}}?[,:] (?:you |first |just )*`?(?:{ORDERS})\b"
         r"|^(?:before|after|when|whenever|if) [^,\n]{3,80}, (?:always |first |then )*"

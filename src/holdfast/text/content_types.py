@@ -71,48 +71,62 @@ _MARKDOWN_SIGN = (
     r"|\*\*[^*\s][^*\n]*\*\*|\[[^\[\]\n]+\]\([^()\s]+\)"  # bold, link
 )
 
-# A first line that could hardly be prose, by language.
+# A first line that could hardly be prose, by language: how it begins, in small letters, and what it
+# is. Most lines begin like none of these, and cost no pattern.
 _FIRST_LINES = (
-    ("shell", r"#!.*\b(?:ba|z|da)?sh\b|set -[eux]+$"),
+    ("shell", ("#!", "set -"), r"#!.*\b(?:ba|z|da)?sh\b|set -[eux]+$"),
     (
         "python",
+        ("#!", "async def ", "def ", "class ", "from ", "import ", "@"),
         r"#!.*\bpython|(?:async )?def \w+\(|class \w+(?:\(.*\))?:$|from [\w.]+ import "
         r"|import [\w.]+(?: as \w+)?$|@\w[\w.]*(?:\(.*\))?$",
     ),
-    ("go", r"package \w+$|func (?:\(\w+ \*?\w+\) )?\w+\("),
+    ("go", ("package ", "func "), r"package \w+$|func (?:\(\w+ \*?\w+\) )?\w+\("),
     (
         "rust",
+        ("pub ", "fn ", "struct ", "impl", "mod ", "let mut ", "use "),
         r"(?:pub )?(?:fn \w+.*[({]|struct \w+|impl\b.*\{|mod \w+)|let mut "
         r"|use [\w:]+(?:::\{.*\})?;",
     ),
-    ("c", r"#include\s*[<\"]|#define \w+"),
+    ("c", ("#include", "#define "), r"#include\s*[<\"]|#define \w+"),
     (
         "java",
+        ("public ", "private ", "protected ", "import ", "package "),
         r"(?:public|private|protected) (?:static |final |abstract )*(?:class|interface|\w+ \w+\()"
         r"|import [\w.]+;|package [\w.]+;",
     ),
     (
         "typescript",
+        ("export ", "interface ", "type ", "const "),
         r"(?:export )?(?:interface|type) \w+(?:<.*>)? ?[={]|(?:export )?const \w+: \w+",
     ),
     (
         "javascript",
+        (
+            *("export ", "default ", "async ", "function", "import "),
+            *("const ", "let ", "var ", "class "),
+        ),
         r"(?:export )?(?:default )?(?:async )?function\b.*\(|import .* from ['\"]"
         r"|(?:export )?(?:const|let|var) (?:\w+|\{[^}]*\}|\[[^\]]*\]) ?= ?\S"
         r"|(?:export )?(?:default )?class \w+.*\{$",
     ),
     (
         "sql",
+        ("select", "create ", "insert ", "alter ", "update ", "delete ", "with "),
         r"(?i:select\b.+\bfrom\b.*[;*=,(]|select [\w*.,\s]+,$|create (?:table|index|view) .*[(;]"
         r"|insert into \w+ ?\(|alter table \w+ \w+ .*;|update \w+ set\b|delete from \w+.*;"
         r"|with \w+ as \()",
     ),
-    ("html", r"(?i:<!doctype html|<html\b|<(?:div|script|body|head|table|ul|section)\b[^>]*>)"),
-    ("css", r"[.#@]?[\w-]+(?:[ ,>:.#][\w-]+)* ?\{$"),
-    ("docker", r"FROM [\w./:-]+(?: AS \w+)?$"),
-    ("php", r"<\?php"),
+    (
+        "html",
+        ("<",),
+        r"(?i:<!doctype html|<html\b|<(?:div|script|body|head|table|ul|section)\b[^>]*>)",
+    ),
+    ("css", ("",), r"[.#@]?[\w-]+(?:[ ,>:.#][\w-]+)* ?\{$"),
+    ("docker", ("from ",), r"FROM [\w./:-]+(?: AS \w+)?$"),
+    ("php", ("<?php",), r"<\?php"),
 )
-_COMMENT = r"//|/\*|\*|--|# "
+_COMMENTS = ("//", "/*", "*", "--", "# ")
 _CODE_LINE = (
     r"\s+\S.*|.*[{}();,:>\\]|[#/*@].*|--.*|[\w.]+ ?[+-]?= ?\S.*"
     r"|(?:return|end|fi|done|else|import|export|package|use|from|FROM|RUN|COPY|CMD|WORKDIR)\b.*"
@@ -129,17 +143,21 @@ def content_type_of(content: str, source_path: str | None = None) -> ContentType
     if name in _LANGUAGE_OF_FILE:
         return "code"
     text = content.strip()[:SAMPLE_CHARS]
-    if re.fullmatch(_LINK, text):
+    if "://" in text and re.fullmatch(_LINK, text):
         return "link"
     if _is_structured(content, text):
         return "structured"
-    if text.startswith("WEBVTT") or len(re.findall(_TIMED_TURN, text)) >= 2:
+    if text.startswith("WEBVTT"):
         return "transcript"
-    if _is_chat(text):
-        return "chat"
+    # Two that speak have a colon each.
+    if text.count(":") >= 2:
+        if len(re.findall(_TIMED_TURN, text)) >= 2:
+            return "transcript"
+        if _is_chat(text):
+            return "chat"
     if language_of(content):
         return "code"
-    return "markdown" if re.search(_MARKDOWN_SIGN, text) else "text"
+    return "markdown" if _is_markdown(text) else "text"
 
 
 def language_of(content: str, source_path: str | None = None) -> str:
@@ -155,9 +173,10 @@ def language_of(content: str, source_path: str | None = None) -> str:
         named = fence.group(1).lower()
         return _LANGUAGE_OF_EXTENSION.get(named, named) or language_of(fence.group(2))
     lines = [line.rstrip() for line in text.splitlines() if line.strip()]
-    start = next((line for line in lines if not re.match(_COMMENT, line)), "")
-    for language, pattern in _FIRST_LINES:
-        if re.match(pattern, start):
+    start = next((line for line in lines if not line.startswith(_COMMENTS)), "")
+    opening = start.lower()
+    for language, openings, pattern in _FIRST_LINES:
+        if opening.startswith(openings) and re.match(pattern, start):
             if start.startswith("#!"):
                 return language
             codelike = sum(1 for line in lines if line is start or re.fullmatch(_CODE_LINE, line))
@@ -186,12 +205,20 @@ def _is_structured(content: str, text: str) -> bool:
         else:
             return True
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    keyed = sum(1 for line in lines if re.match(f"{_KEY}|{_ASSIGNMENT}", line))
+    if len(lines) < 3:
+        return False
     # Keys in lower case and nothing but such lines: 'Name: Ann' is how people write notes.
-    if len(lines) < 3 or keyed < 2:
+    if sum(1 for line in lines if re.match(f"{_KEY}|{_ASSIGNMENT}", line)) < 2:
         return False
     forms = (_KEY_LINE, _ASSIGNMENT_LINE)
     return any(all(re.fullmatch(form, line) for line in lines) for form in forms)
+
+
+def _is_markdown(text: str) -> bool:
+    # Every sign that may stand in a single line has one of these.
+    if not any(mark in text for mark in ("\n", "#", "**", "](", "```", "~~~", "---")):
+        return False
+    return re.search(_MARKDOWN_SIGN, text) is not None
 
 
 def _is_chat(text: str) -> bool:

@@ -28,7 +28,15 @@ LABEL_CHARS_MAX = 64
 # Patterns are compiled when first needed: most processes check a hub name and nothing else.
 
 # Windows opens a device under these names, with or without an extension.
-_RESERVED_NAME = r"(?i)(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?"
+_RESERVED_NAMES = frozenset(
+    [
+        "con",
+        "prn",
+        "aux",
+        "nul",
+        *(f"{port}{n}" for port in ("com", "lpt") for n in "0123456789¹²³"),
+    ]
+)
 _SURROGATE = "[\ud800-\udfff]"
 _ILLEGAL_IN_NAME = r"[^\w.-]"
 # A comma or semicolon would read as two tags in a list; a slash is a nested tag, as in Obsidian.
@@ -156,7 +164,7 @@ def clean_hub_name(text: str) -> str:
             "in a row.",
             hint=suggestion,
         )
-    if re.fullmatch(_RESERVED_NAME, text):
+    if text.partition(".")[0].lower() in _RESERVED_NAMES:
         raise InvalidInput(
             f"The hub name {text!r} is reserved on Windows and cannot be a folder there.",
             hint=_suggestion(f"{text.partition('.')[0]}-hub"),

@@ -28,7 +28,7 @@ _SCALES = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1
 # Words that also mean something else; as a number they count only before another one.
 _SHY = frozenset(["one", "first", "second", "pair", "couple", "zero", "third"])
 
-_TOKEN = re.compile(
+_TOKEN = (
     r"(?P<digits>(?<![\w.])v?\d+(?:[.,:]\d+)*(?:st|nd|rd|th|k|m|bn)?(?![\w]|[.,:]\d))"
     r"|(?P<glued>(?<![\w.])\d+(?:[.,]\d+)*(?=[a-z%€]))|(?P<word>[a-z]+)"
 )
@@ -47,7 +47,7 @@ def numbers_in(folded: str) -> list[Number]:
     """The numbers of a folded text, in order."""
     out: list[Number] = []
     run: list[tuple[str, int, int]] = []
-    for match in _TOKEN.finditer(folded):
+    for match in re.finditer(_TOKEN, folded):
         if match["word"] is not None:
             word = match["word"]
             joined = run and folded[run[-1][2] : match.start()] in (" ", "-", " and ", " and a ")

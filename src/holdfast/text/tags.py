@@ -41,7 +41,7 @@ _HASHTAG = r"(?<![\w&/#(=\"'])#([^\W\d_][\w-]*(?:/[\w-]+)*)"
 _COLOUR = r"(?i)[0-9a-f]{3}|[0-9a-f]{6}|[0-9a-f]{8}"
 _CODE = r"(?s)```.*?(?:```|\Z)|`[^`\n]*`"
 _FRONT_MATTER = r"(?s)\A---[ \t]*\r?\n(.*?)\r?\n---[ \t]*(?:\r?\n|\Z)"
-_TAGS_FIELD = r"(?mi)^tags:[ \t]*(.*)((?:\r?\n[ \t]*- .*)*)"
+_TAGS_FIELD = r"(?mi)^tags:[ \t]*(.*)((?:\n[ \t]*- .*)*)"
 
 
 def tags_of(content: str, *, content_type: str, title: str = "", language: str = "") -> list[str]:
@@ -59,30 +59,31 @@ def tags_of(content: str, *, content_type: str, title: str = "", language: str =
 
 def technologies(text: str) -> list[str]:
     """The well-known technologies a text names, in order of appearance."""
-    pattern, openings = _technology_pattern()
-    # One cheap pass over the words decides whether the long pattern is worth running at all.
-    if openings.isdisjoint(re.findall(r"[a-z]+", text.lower())):
+    # One cheap pass over the words decides whether the long pattern is worth making at all.
+    if _openings().isdisjoint(re.findall(r"[a-z]+", text.lower())):
         return []
-    found = (match.group().lower() for match in pattern.finditer(text))
+    found = (match.group().lower() for match in _technology_pattern().finditer(text))
     return list(dict.fromkeys(_SAME_AS.get(name, name) for name in found))
 
 
 @cache
-def _technology_pattern() -> tuple[re.Pattern[str], frozenset[str]]:
-    """The pattern of all names, and the first run of letters of each."""
+def _openings() -> frozenset[str]:
+    """The first run of letters of each name."""
+    names = _TECHNOLOGIES.replace("|", " ").lower().split()
+    return frozenset(found.group() for name in names if (found := re.match(r"[a-z]+", name)))
+
+
+@cache
+def _technology_pattern() -> re.Pattern[str]:
     exact, any_case = (table.split() for table in _TECHNOLOGIES.split("|"))
     forms = "|".join(map(re.escape, exact)) + f"|(?i:{'|'.join(map(re.escape, any_case))})"
-    openings = (re.match(r"[a-z]+", name.lower()) for name in (*exact, *any_case))
-    return (
-        re.compile(rf"(?<![\w./@-])(?:{forms})(?![\w@+#-]|\.\w)"),
-        frozenset(opening.group() for opening in openings if opening),
-    )
+    return re.compile(rf"(?<![\w./@-])(?:{forms})(?![\w@+#-]|\.\w)")
 
 
 def _named(text: str) -> list[str]:
     """Tags of the front matter, then hashtags in the prose."""
     named: list[str] = []
-    if matter := re.match(_FRONT_MATTER, text):
+    if text.startswith("---") and (matter := re.match(_FRONT_MATTER, text)):
         if field := re.search(_TAGS_FIELD, matter.group(1)):
             items = re.split(r"[,\n]", field.group(1).strip("[] \t\r") + field.group(2))
             named.extend(item.strip(" \t\r-\"'#") for item in items)

@@ -63,6 +63,7 @@ _SENTENCE_END = (
     r"(?<!\b\w)(?<!\b(?:Dr|Mr|Ms|St|vs|No|ca|Nr))(?<!\b(?:Mrs|etc|Inc|Ltd|bzw))"
     r"[.!?…]+[\"')\]”’]*(?=\s|\Z)|[。！？।۔]+[」』”]*"
 )
+_STOPS = frozenset(".!?…。！？।۔")
 
 
 def title_of(content: str, *, content_type: str = "text", source_path: str | None = None) -> str:
@@ -157,6 +158,8 @@ def _prose(text: str) -> str:
 
 
 def _sentences(text: str) -> list[str]:
+    if _STOPS.isdisjoint(text):
+        return [text.strip()] if text.strip() else []
     ends = [match.end() for match in re.finditer(_SENTENCE_END, text)]
     if not ends or ends[-1] < len(text):
         ends.append(len(text))

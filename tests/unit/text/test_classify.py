@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 
 import pytest
 from hypothesis import given
@@ -368,6 +369,65 @@ def test_a_language_is_known_by_extension_by_fence_and_by_first_line() -> None:
     assert language_of("def f(x):\n    return x") == "python"
     assert language_of("def f(x): is a line.\nBut this is prose\nand so is this\nand this") == ""
     assert language_of("Prefers tea") == ""
+
+
+FIRST_LINES = """
+shell: #!/bin/bash | set -eu
+python: #!/usr/bin/env python | async def run(): | def run(): | class Tea(Drink):
+python: from tea import x | import tea | import tea as t | @cache
+go: package tea | func brew(n int) {
+rust: pub fn brew() { | fn brew() { | struct Tea; | impl Tea { | mod tea;
+rust: let mut tea = 1; | use a::b;
+c: #include <tea.h> | #define TEA
+java: public class Tea { | private static int brew() { | protected void brew() { | import tea.Pot;
+java: package tea.pot;
+typescript: export interface Tea { | interface Tea { | type Tea = { | const tea: Tea = {
+javascript: export default function brew() { | async function brew() { | function brew() {
+javascript: import tea from 'tea' | const tea = {} | let tea = 1; | var tea = 1;
+javascript: export class Tea { | class Tea {
+sql: SELECT a, b FROM tea; | create table tea ( | Insert into tea (a) | ALTER TABLE tea ADD a int;
+sql: update tea set a = 1; | delete from tea; | with a as (
+html: <!DOCTYPE html> | <html> | <div class="tea">
+css: .tea pot { | body {
+docker: FROM python:3.13 AS base
+php: <?php
+"""
+
+
+@pytest.mark.parametrize(
+    ("language", "line"),
+    [
+        (language, line.strip())
+        for row in FIRST_LINES.strip().splitlines()
+        for language, _, lines in [row.partition(": ")]
+        for line in lines.split(" | ")
+    ],
+)
+def test_each_language_is_known_by_each_of_its_first_lines(language: str, line: str) -> None:
+    assert language_of(f"{line}\n    rest();\n") == language
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("How do I brew it", "Step one is the water", "To brew it, just run the pot"),
+        *("After lunch, check the pot", "When it is cold, heat it", "Whenever it rains, wait"),
+        *("If it is cold, heat it", "Execute `tea`", "Type `tea`", "Use `tea`", "Run the pot"),
+        *("Open the pot", "Click on the pot", "Press ctrl and t", "Install the pot"),
+        *("Restart your pot", "It is best to first open it and then wait"),
+        *("It can be started with tea", "It is run by Ann", "It is built via tea"),
+        *("It is deployed with tea", "They are installed by Ann", "It is restarted using tea"),
+    ],
+)
+def test_every_form_of_an_instruction_is_one(text: str) -> None:
+    assert classify(text).kind == "procedural"
+
+
+def test_no_rule_knows_what_a_text_without_words_is_about() -> None:
+    tables = [getattr(classify_rules, name) for name in dir(classify_rules) if name.isupper()]
+    found = [rule for table in tables if isinstance(table, tuple) for rule in table]
+    assert len(found) >= 30
+    assert not [rule.name for rule in found if rule.pattern and re.search(rule.pattern, "")]
 
 
 def test_tags_a_text_names_are_all_kept_and_guesses_only_fill_up() -> None:
