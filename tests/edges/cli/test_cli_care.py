@@ -54,6 +54,7 @@ def test_a_healthy_store_is_said_to_be_so(stocked: Run, home: Path) -> None:
 def test_the_doctor_says_how_to_get_a_model(stocked: Run, monkeypatch) -> None:
     monkeypatch.setenv("HOLDFAST_EMBED_MODEL", "auto")
     monkeypatch.setattr("holdfast.embed.find._entry_points", dict)
+    monkeypatch.setattr("holdfast.embed.find._has_own", bool)
     assert "pip install" in dict(stocked("doctor").rows)["model"]
 
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from importlib.metadata import EntryPoint
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -32,6 +33,7 @@ def points(monkeypatch: pytest.MonkeyPatch) -> dict[str, EntryPoint]:
     """What is installed, instead of what is installed here."""
     chosen: dict[str, EntryPoint] = {}
     monkeypatch.setattr(find, "_entry_points", lambda: chosen)
+    monkeypatch.setattr(find, "_has_own", lambda: False)
     return chosen
 
 
@@ -53,7 +55,7 @@ def test_auto_takes_what_is_installed_and_prefers_the_bundled_model(
     points: dict[str, EntryPoint], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     taken: list[str] = []
-    monkeypatch.setattr(find, "_load", lambda point, threads: taken.append(point.name))
+    monkeypatch.setattr(find, "_load", lambda name, found, threads: taken.append(name))
     points["b"] = point("b")
     find_embedder("auto")
     points["a"] = point("a")
@@ -61,6 +63,21 @@ def test_auto_takes_what_is_installed_and_prefers_the_bundled_model(
     points["arctic-s"] = point("arctic-s")
     find_embedder("")
     assert taken == ["b", "a", "arctic-s"]
+
+
+def test_the_bundled_model_is_found_without_a_look_at_every_package(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(find, "_has_own", lambda: True)
+    monkeypatch.setattr(find, "_entry_points", lambda: pytest.fail("looked"))
+    monkeypatch.setitem(
+        sys.modules,
+        "holdfast_model_arctic_s",
+        SimpleNamespace(load=make_fake),  # type: ignore[arg-type]
+    )
+    found = find_embedder("auto", threads=3)
+    assert isinstance(found, Fake)
+    assert found.threads == 3
 
 
 def test_an_installed_embedder_is_found_by_name_and_given_its_threads(
