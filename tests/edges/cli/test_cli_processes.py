@@ -155,6 +155,15 @@ def test_a_remember_imports_only_what_it_uses(stocked: Run, monkeypatch) -> None
     assert _modules("remember", "Enjoys long walks") & (_HEAVY - used | more) == set()
 
 
+def test_a_command_begins_no_threads_for_algebra_unless_told_to(stocked: Run, monkeypatch) -> None:
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+    stocked("stats")
+    assert os.environ["OPENBLAS_NUM_THREADS"] == "1"
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "2")
+    stocked("stats")
+    assert os.environ["OPENBLAS_NUM_THREADS"] == "2"
+
+
 @pytest.mark.sqlite_only("the driver of PostgreSQL imports more")
 def test_the_version_imports_next_to_nothing(home: Path) -> None:
     modules = _modules("--version")

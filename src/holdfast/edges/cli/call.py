@@ -137,6 +137,9 @@ class Call:
         if self._memory is None:
             from holdfast import library
 
+            # One call has no use for the threads of numpy's algebra either, and they take 50 ms of
+            # processor time to begin. Read when numpy is first imported, if it is.
+            os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
             self._memory = library.open(self.args.home, settings=self._flags)
             self.out.zone = self._zone(self._memory.core.settings)
         return self._memory
