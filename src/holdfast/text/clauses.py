@@ -80,11 +80,10 @@ _OPENER = re.compile(
     r"(?i)^(?:(?:hi|hello|hey|ok|okay|yes|no(?=[,.!:])|nope|yeah|yep|well|oh|ah|so|and|but|also|btw"
     r"|by the way|fyi|actually|sure|thanks|thank you|please|pls|plz|just fyi|anyway|right|look"
     r"|lol|haha|honestly|frankly|basically|just so you know|you should know(?: that)?|for context"
-    r"|note that"
-    r"|(?:(?:can|could|would|will) you )?(?:please )?(?:remember|keep in mind|note)(?: that)?"
+    r"|(?:(?:can|could|would|will) you (?:please )?)?(?:remember|keep in mind|note)(?: that)?"
     r"|(?:don't|do not|never) forget(?: that)?|for the record|to be clear|as i said|as you know"
     r"|i think(?: that)?|i believe(?: that)?|i guess(?: that)?|you know|i mean"
-    r"|(?:quick )?(?:update|news|note|reminder|correction))\b[,:!.]*\s*)+"
+    r"|quick note|(?:quick )?(?:update|news|reminder|correction))\b[,:!.]*\s*)+"
 )
 # A request to remember is no question, though it has the mark of one.
 _REQUEST = re.compile(

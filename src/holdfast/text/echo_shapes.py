@@ -301,17 +301,17 @@ def marks(text: str) -> list[Mark]:
 
 # Replies that hold no memory at all
 
-_HUB = r"- [^\r\n]{1,64} \(id: hub_\w+\): \d+ memor(?:y|ies)[^\r\n]{0,60}"
+_HUB = r"- [^\r\n(]{1,64} \(id: hub_\w+\): \d+ memor(?:y|ies)[^\r\n]{0,60}"
 FIXED = re.compile(
     r"Already known: #\d+[^\n]*; nothing new was stored\."
     r"|This is an answer of memory itself; nothing new was stored\.|No topics yet\."
-    r"|No results found\.(?:[\s>]+Note: [^\n]*)*|"
+    r"|No results found\.(?:[\s>]++Note: [^\n]*+)*|"
     r"Remembered\.|No matching memories found\.|No memory journal files found\."
     r"|No long-term memory yet\.|\(MEMORY\.md does not exist yet\)|There is nothing yet\."
     r"|There are no memories to list\.|Nothing waits for review\.|Nothing was archived\."
     r"|No journal entries matching \"[^\n]*\"\.|No journal entry for [^\n]{1,40}\."
     r"|There is no journal entry for [^\n]{1,40}\."
-    r"|Nothing in memory matches “[^\n]*”\.(?:[\s>]+Note: [^\n]*)*"
+    r"|Nothing in memory matches “[^\n]*”\.(?:[\s>]++Note: [^\n]*+)*"
     r"|Memory #\d+ forgotten\.|Memory #\d+ not found — it may have already been removed\."
     r"|Archived as [^\n]*\.(?: Its summary is #\d+\.)?|Took back change [^\n]*, undo change \w+\."
     r"|File created successfully at: /memories/[^\n]+|The file /memories/[^\n]+ has been edited\."

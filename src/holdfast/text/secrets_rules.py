@@ -71,7 +71,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "putty-key",
         ("private-lines:",),
-        r"Private-Lines: \d+\s+(?P<s>(?:[A-Za-z0-9+/=]{40,}\s*)+)",
+        r"Private-Lines: \d+\s+(?P<s>(?:[A-Za-z0-9+/=]{40,}+\s*+)+)",
         spaced=True,
     ),
     _token("age-key", "AGE-SECRET-KEY-1", "[A-Z0-9]{58}"),

@@ -37,7 +37,7 @@ _WHEN = (
     r"|(?:since|in|on|as of|from|around|starting|effective|back in|at the (?:end|start) of"
     r"|early in)"
     r" (?:the )?(?:early |late |mid-?)?(?:\d{4}(?:-\d\d){0,2}|(?:january|february|march|april|may"
-    r"|june|july|august|september|october|november|december)(?:,? \d{1,4})?(?:,? \d{4})?"
+    r"|june|july|august|september|october|november|december)(?:,? \d{1,4}(?:,? \d{4})?)?"
     r"|(?:spring|summer|autumn|fall|winter) (?:of )?\d{4}|\d{1,2}(?:st|nd|rd"
     r"|th)? (?:of )?(?:january|february|march|april"
     r"|may|june|july|august|september|october|november|december)(?:,? \d{4})?|monday|tuesday"

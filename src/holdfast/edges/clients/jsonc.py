@@ -18,8 +18,9 @@ DEPTH_MAX = 200
 DIGITS_MAX = 1_000
 BOM = "\ufeff"
 
-_TRIVIA = re.compile(r"(?:[ \t\r\n]+|//[^\r\n]*|/\*.*?\*/)*", re.DOTALL)
-_COMMENT = re.compile(r"//[^\r\n]*|/\*.*?\*/", re.DOTALL)
+_COMMENT_TEXT = r"//[^\r\n]*+|/\*[^*]*+(?:\*(?!/)[^*]*+)*\*/"
+_TRIVIA = re.compile(rf"(?:[ \t\r\n]++|{_COMMENT_TEXT})*")
+_COMMENT = re.compile(_COMMENT_TEXT)
 _STRING = re.compile(
     r'"[^"\\\x00-\x1f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*)*"', re.ASCII
 )
