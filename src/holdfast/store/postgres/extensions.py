@@ -52,27 +52,32 @@ def lacking(connection: psycopg.Connection[Any], address: str) -> str:
     found = vector(connection)
     if found.schema:
         return ""
+    if found.version:
+        missing = f"pgvector {found.version} in {address} is older than 0.8."
+    else:
+        where = "in" if _offered(connection) else "on the server of"
+        missing = f"pgvector is not installed {where} {address}."
+    return f"{missing} {_WITHOUT} To have it, {remedy(connection)}"
+
+
+def remedy(connection: psycopg.Connection[Any]) -> str:
+    """What brings pgvector here: a package where the server has none that will do, and then a
+    statement."""
+    offered, major = _offered(connection), connection.info.server_version // 10_000
+    run = "ALTER EXTENSION vector UPDATE" if vector(connection).version else INSTALL
+    if offered and _is_enough(offered):
+        return f"a superuser runs: {run}"
+    what = "a newer package" if offered else "the package"
+    package = f"postgresql-{major}-pgvector"
+    return f"install {what} {package} on the server; then a superuser runs: {run}"
+
+
+def _offered(connection: psycopg.Connection[Any]) -> str:
+    """The version that could be installed; '' where the server has none."""
     row = connection.execute(
         "SELECT default_version FROM pg_available_extensions WHERE name = 'vector'"
     ).fetchone()
-    offered = "" if row is None else str(row[0])
-    major = connection.info.server_version // 10_000
-    install = "" if offered and _is_enough(offered) else _install(major, newer=bool(offered))
-    if found.version:
-        return (
-            f"pgvector {found.version} in {address} is older than 0.8. {_WITHOUT} To have it,"
-            f" {install}a superuser runs: ALTER EXTENSION vector UPDATE"
-        )
-    where = "in" if offered else "on the server of"
-    return (
-        f"pgvector is not installed {where} {address}. {_WITHOUT} To have it, {install}"
-        f"a superuser runs: {INSTALL}"
-    )
-
-
-def _install(major: int, *, newer: bool) -> str:
-    what = "a newer package" if newer else "the package"
-    return f"install {what} postgresql-{major}-pgvector on the server; then "
+    return "" if row is None else str(row[0])
 
 
 def make_vector(connection: psycopg.Connection[Any]) -> None:

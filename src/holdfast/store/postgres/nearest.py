@@ -26,7 +26,7 @@ from holdfast.store.postgres.connections import (
     connect_to_stay,
 )
 from holdfast.store.postgres.derived import EMBEDDINGS
-from holdfast.store.postgres.extensions import INSTALL
+from holdfast.store.postgres.extensions import remedy
 from holdfast.store.postgres.faults import translated
 from holdfast.store.postgres.names import SCHEMA
 from holdfast.store.postgres.steps import Index
@@ -309,12 +309,12 @@ def drop_indexes(
 
 
 def _make_table(store: PostgresStore) -> None:
-    if not store.offered.vector_schema:
-        raise StoreError(
-            f"pgvector (0.8 or newer) is not installed in {store.address}.",
-            hint=f"A superuser runs `{INSTALL}`; then open the store again.",
-        )
     with store.owning(_MAKING) as connection:
+        if not store.offered.vector_schema:
+            raise StoreError(
+                f"pgvector (0.8 or newer) is not installed in {store.address}.",
+                hint=f"To have it, {remedy(connection)}",
+            )
         row = connection.execute(
             "SELECT to_regclass(%s)", (f"{SCHEMA}.{EMBEDDINGS.name}",)
         ).fetchone()
