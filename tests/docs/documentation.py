@@ -18,9 +18,12 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import redirect_stdout
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest.mock import patch
+
+from holdfast.edges.cli import main
 
 ROOT = Path(__file__).parents[2]
 NAMED = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md")
@@ -29,6 +32,9 @@ _FENCE = re.compile(r"^(```+)\s*(\S*)\s*(.*)$")
 _ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _SAYS = re.compile(r"# -> ?(.*)$")
 _COLUMNS = 96
+# Between quotes, most of what means something to a shell does not.
+_QUOTED = re.compile(r"""'[^']*'|"[^"$`\\]*\"""")
+_OF_A_SHELL = re.compile(r"[|<>;&$`*?~!#(){}\[\]\\]")
 
 
 class Block(NamedTuple):
@@ -134,14 +140,41 @@ def run_shell(block: Block, folder: Path, environment: dict[str, str]) -> list[s
 
 
 def run_command(words: str, folder: Path, environment: dict[str, str]) -> list[str]:
-    """The lines a person sees: what the command prints on a terminal, then its notes."""
+    """The lines a person sees: what the command prints on a terminal, then its notes. One that
+    needs no shell runs in this process, which has long started."""
+    environment = environment | {"NO_COLOR": "1", "TERM": "xterm", "COLUMNS": str(_COLUMNS)}
+    if words.startswith("holdfast ") and not _OF_A_SHELL.search(_QUOTED.sub("", words)):
+        return _run_here(shlex.split(words)[1:], folder, environment)
+    return _run_in_a_shell(words, folder, environment)
+
+
+class _Screen(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def _run_here(words: list[str], folder: Path, environment: dict[str, str]) -> list[str]:
+    shown, notes = _Screen(), io.StringIO()
+    with (
+        open(os.devnull, encoding="utf-8") as nothing,
+        chdir(folder),
+        patch.dict(os.environ, environment, clear=True),
+        patch.object(sys, "stdin", nothing),
+        redirect_stdout(shown),
+        redirect_stderr(notes),
+    ):
+        main(words)
+    return _ESCAPE.sub("", shown.getvalue() + notes.getvalue()).splitlines()
+
+
+def _run_in_a_shell(words: str, folder: Path, environment: dict[str, str]) -> list[str]:
     python = shlex.quote(sys.executable)
     script = f'holdfast() {{ {python} -m holdfast "$@"; }}\n{words}\n'
     terminal, inner = os.openpty()
     process = subprocess.Popen(
         ["bash", "-c", script],
         cwd=folder,
-        env=environment | {"NO_COLOR": "1", "TERM": "xterm", "COLUMNS": str(_COLUMNS)},
+        env=environment,
         stdin=subprocess.DEVNULL,
         stdout=inner,
         stderr=subprocess.PIPE,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +20,7 @@ from tests.docs.documentation import (
     matches,
     name_of,
     pages,
+    run_command,
     run_python,
     run_shell,
 )
@@ -73,16 +75,25 @@ def examples(page: Path) -> list[Block]:
     return [block for block in blocks if block.language == "python" or block.is_shell_example]
 
 
+@pytest.fixture
+def in_utc() -> Iterator[None]:
+    """The time zone of the examples, for this process too."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("TZ", "UTC")
+        time.tzset()
+        yield
+    time.tzset()
+
+
 @pytest.mark.parametrize("page", [page for page in pages() if examples(page)], ids=name_of)
 def test_the_examples_of_a_page_run_and_give_what_it_says(
-    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, homes: str
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, homes: str, in_utc: None
 ) -> None:
     """A page is read from top to bottom: its examples share one home and one namespace."""
     if homes != "sqlite" and name_of(page) in OF_THE_FILE:
         pytest.skip("the page is about the file of the embedded store")
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("TZ", "UTC")
     monkeypatch.setenv("LOGNAME", "ada")
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {"__name__": "__main__"}
@@ -131,3 +142,16 @@ def test_a_shell_example_that_is_wrong_is_noticed(tmp_path: Path) -> None:
     assert run_shell(right, tmp_path, environment) == []
     for text in ("$ holdfast --version\nholdfast 9", "$ holdfast --version", "$ holdfast nonsense"):
         assert run_shell(Block("console", 1, text), tmp_path, environment), text
+        # The same through a shell, which starts a process.
+        assert run_shell(Block("console", 1, f"$ true && {text[2:]}"), tmp_path, environment), text
+
+
+@pytest.mark.parametrize("before", ["", "true && "])
+def test_a_command_finds_the_folder_and_the_settings_it_is_given(
+    before: str, tmp_path: Path
+) -> None:
+    environment = dict(os.environ) | {"HOLDFAST_HOME": str(tmp_path / "home"), "TZ": "UTC"}
+    (tmp_path / "note.txt").write_text("Ada's desk is green")
+    commands = ["remember --file note.txt --json", 'get 1 --content --home "home"']
+    said = [run_command(f"{before}holdfast {words}", tmp_path, environment) for words in commands]
+    assert said[1] == ["Ada's desk is green"]
