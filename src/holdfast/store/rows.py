@@ -1,5 +1,6 @@
-"""Rows as every store of tables has them, to values: hubs, change sets, revisions, the log. Which
-columns there are and where, each store says itself, in the order of the fields.
+"""Rows as every store of tables has them, to values and back: hubs, change sets, revisions, turns.
+Which columns there are and where, each store says itself, in the order of the fields; which hub a
+row belongs to is no part of it.
 
 Times are whole microseconds since 1970, so a cursor of one store is a cursor of another. Values
 that a recall never meets are imported where they are made: their classes cost it time.
@@ -11,7 +12,7 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from holdfast.domain.clock import from_micros
+from holdfast.domain.clock import from_micros, to_micros
 from holdfast.domain.codec import fields_from_plain, fields_to_plain
 from holdfast.domain.hub import Hub
 
@@ -37,6 +38,10 @@ def change_from_row(row: Row, hub_id: str) -> Change:
     return Change(row[0], hub_id, from_micros(row[1]), *row[2:])
 
 
+def change_to_row(change: Change) -> Row:
+    return (change.id, to_micros(change.at), *change[3:])
+
+
 def revision_from_row(row: Row) -> Revision:
     from holdfast.domain.change import Revision
 
@@ -54,10 +59,18 @@ def receipt_from_row(row: Row) -> Receipt:
     return Receipt(row[0], row[1], from_micros(row[2]), *row[3:])
 
 
+def receipt_to_row(receipt: Receipt) -> Row:
+    return (*receipt[:2], to_micros(receipt.at), *receipt[3:])
+
+
 def turn_from_row(row: Row, hub_id: str) -> Turn:
     from holdfast.domain.turn import Turn
 
     return Turn(row[0], hub_id, row[1], row[2], from_micros(row[3]), row[4], row[5])
+
+
+def turn_to_row(turn: Turn) -> Row:
+    return (turn.id, turn.role, turn.content, to_micros(turn.at), turn.source, turn.session)
 
 
 def clash_from_row(row: Row) -> Clash:
@@ -66,3 +79,8 @@ def clash_from_row(row: Row) -> Clash:
     settled = None if row[6] is None else from_micros(row[6])
     clash_id, memory_id, path, in_store, in_file = row[:5]
     return Clash(clash_id, memory_id, path, in_store, in_file, from_micros(row[5]), settled)
+
+
+def clash_to_row(clash: Clash) -> Row:
+    settled = None if clash.settled_at is None else to_micros(clash.settled_at)
+    return (*clash[:5], to_micros(clash.at), settled)

@@ -9,6 +9,7 @@ from typing import Any
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Filter, Order
 from holdfast.store import rows as shared
+from holdfast.store.holding import ids_holding, matching
 from holdfast.store.sqlite import filters, rows, search
 from holdfast.store.sqlite.part import Part
 from holdfast.store.values import (
@@ -19,11 +20,7 @@ from holdfast.store.values import (
     VectorRow,
     VectorState,
 )
-from holdfast.text.searchable import searchable
-from holdfast.text.terms import trigram_text
 
-# Rows are read so many at a time where it is not known how many are wanted: a page, mostly.
-_BATCH = 32
 _PASSAGE_COLUMNS = 'm.id, p.pk, p.ordinal, p.start, p."end", p.headings, p.body, p.head, p.windows'
 
 
@@ -92,36 +89,29 @@ class FindingReader(Part):
                 "(SELECT rowid AS pk FROM trigrams WHERE trigrams MATCH ?) AS t"
                 " CROSS JOIN memories m ON m.pk = t.pk"
             )
-        out: list[str] = []
-        for row in self._connection.execute(
+        found = self._connection.execute(
             f"SELECT {rows.MEMORY_COLUMNS} FROM {source} WHERE m.hub = ?{conditions}"
             " ORDER BY m.number DESC",
             (*([expression] if expression else []), hub, *values),
-        ):
-            memory = rows.memory_from_row(row, hub_id)
-            if needle in searchable(memory):
-                out.append(memory.id)
-                if len(out) == limit:
-                    break
-        return out
+        )
+        memories = (rows.memory_from_row(row, hub_id) for row in found)
+        return ids_holding(memories, needle, limit)
 
     def matching(
         self, hub_id: str, query: TextQuery, wanted: Filter, *, order: Order
     ) -> Iterator[Memory]:
         # Which rows, in order, before any content is read: sorting would carry it all along.
         keys = self._matching_keys(hub_id, query, wanted, order)
-        for start in range(0, len(keys), _BATCH):
-            batch = dict(keys[start : start + _BATCH])
+
+        def read(pks: list[int]) -> dict[int, Memory]:
             found = self._all(
-                f"SELECT {rows.MEMORY_COLUMNS} FROM json_each(?) j CROSS JOIN memories m"
-                " ON m.pk = j.value ORDER BY j.key",
-                (shared.dumps(list(batch)),),
+                f"SELECT m.pk, {rows.MEMORY_COLUMNS} FROM json_each(?) j CROSS JOIN memories m"
+                " ON m.pk = j.value",
+                (shared.dumps(pks),),
             )
-            for row, by_words in zip(found, batch.values(), strict=True):
-                memory = rows.memory_from_row(row, hub_id)
-                # Trigrams only say that the text may hold it, and not where.
-                if by_words or query.needle in trigram_text(memory.content):
-                    yield memory
+            return {row[0]: rows.memory_from_row(row[1:], hub_id) for row in found}
+
+        return matching(keys, read, query)
 
     def _matching_keys(
         self, hub_id: str, query: TextQuery, wanted: Filter, order: Order

@@ -1,0 +1,157 @@
+"""Writing what is derived: passages, words, parts of words, vectors, and the totals of them. All of
+it can be dropped and made anew at any time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from holdfast.errors import NotFound
+from holdfast.store import rows as shared
+from holdfast.store.sqlite import search
+from holdfast.store.sqlite.part import Part
+from holdfast.store.sqlite.schema import DERIVED, DROP_DERIVED, TURN_WORDS
+from holdfast.store.values import VectorRow
+from holdfast.text.terms import terms
+
+if TYPE_CHECKING:
+    from holdfast.store.values import IndexEntry
+
+
+class IndexWriter(Part):
+    """The part of the Writer that is about what is derived."""
+
+    def _do(self, sql: str, values: Sequence[Any] = ()) -> None:
+        self._connection.execute(sql, values)
+
+    def index(
+        self, hub_id: str, memory_id: str, text: str, entries: Sequence[IndexEntry], model: str
+    ) -> None:
+        hub = self._pk(hub_id)
+        memory = self._memory_pk(hub, memory_id)
+        if memory is None:
+            raise NotFound(f"There is no memory {memory_id} to be indexed.")
+        self._unindex(hub, memory)
+        terms = 0
+        vectors: list[VectorRow] = []
+        for entry in entries:
+            length = len(entry.body) + len(entry.head)
+            terms += length
+            self._do(
+                'INSERT INTO passages (hub, memory, ordinal, start, "end", headings, body, head,'
+                " length, windows) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    hub,
+                    memory,
+                    entry.ordinal,
+                    entry.start,
+                    entry.end,
+                    shared.dumps(list(entry.headings)) if entry.headings else "[]",
+                    " ".join(entry.body),
+                    " ".join(entry.head),
+                    length,
+                    entry.windows,
+                ),
+            )
+            passage = self._connection.last_insert_rowid()
+            self._do(
+                "INSERT INTO words (rowid, body, head) VALUES (?, ?, ?)",
+                (passage, search.prefixed(hub, entry.body), search.prefixed(hub, entry.head)),
+            )
+            vectors += [VectorRow(passage, n, v) for n, v in enumerate(entry.vectors)]
+        if not entries:
+            return
+        grams = search.trigrams(text)
+        self._do(
+            "INSERT INTO trigrams (rowid, text) VALUES (?, ?)",
+            (memory, search.prefixed(hub, grams)),
+        )
+        self._do(
+            "UPDATE word_totals SET passages = passages + ?, terms = terms + ? WHERE hub = ?",
+            (len(entries), terms, hub),
+        )
+        self._add_vectors(hub, model, vectors)
+
+    def unindex(self, hub_id: str, memory_id: str) -> None:
+        hub = self._pk(hub_id)
+        memory = self._memory_pk(hub, memory_id)
+        if memory is not None:
+            self._unindex(hub, memory)
+
+    def _memory_pk(self, hub: int, memory_id: str) -> int | None:
+        pk: int | None = self._one(
+            "SELECT pk FROM memories WHERE hub = ? AND id = ?", (hub, memory_id)
+        )
+        return pk
+
+    def _unindex(self, hub: int, memory: int) -> None:
+        passages, terms = self._one(
+            "SELECT count(*), coalesce(sum(length), 0) FROM passages WHERE memory = ?", (memory,)
+        )
+        if not passages:
+            return
+        for model, gone, emptied in self._all(
+            "SELECT v.model, count(*), count(DISTINCT v.passage) FROM passages p"
+            " JOIN vectors v ON v.passage = p.pk WHERE p.memory = ? GROUP BY v.model",
+            (memory,),
+        ):
+            self._do(
+                "UPDATE vector_totals SET size = size - ?, passages = passages - ?,"
+                " removals = removals + ? WHERE hub = ? AND model = ?",
+                (gone, emptied, gone, hub, model),
+            )
+        self._do(
+            "DELETE FROM words WHERE rowid IN (SELECT pk FROM passages WHERE memory = ?)", (memory,)
+        )
+        self._do("DELETE FROM trigrams WHERE rowid = ?", (memory,))
+        self._do("DELETE FROM passages WHERE memory = ?", (memory,))
+        self._do(
+            "UPDATE word_totals SET passages = passages - ?, terms = terms - ? WHERE hub = ?",
+            (passages, terms, hub),
+        )
+
+    def set_vectors(self, hub_id: str, model: str, vectors: Sequence[VectorRow]) -> None:
+        hub = self._pk(hub_id)
+        wanted = sorted({row.passage_id for row in vectors})
+        waiting = {
+            passage
+            for passage in wanted
+            if self._one(
+                "SELECT 1 FROM passages p WHERE p.pk = ? AND p.hub = ? AND NOT EXISTS"
+                " (SELECT 1 FROM vectors WHERE hub = p.hub AND model = ? AND passage = p.pk)",
+                (passage, hub, model),
+            )
+        }
+        self._add_vectors(hub, model, [row for row in vectors if row.passage_id in waiting])
+
+    def _add_vectors(self, hub: int, model: str, vectors: Sequence[VectorRow]) -> None:
+        if not vectors:
+            return
+        self._connection.executemany(
+            'INSERT INTO vectors (passage, hub, model, "window", vector) VALUES (?, ?, ?, ?, ?)',
+            [(row.passage_id, hub, model, row.window, row.vector) for row in vectors],
+        )
+        passages = {row.passage_id for row in vectors}
+        self._do(
+            "INSERT INTO vector_totals (hub, model, size, passages, newest, removals)"
+            " VALUES (?, ?, ?, ?, ?, 0) ON CONFLICT (hub, model) DO UPDATE"
+            " SET size = size + excluded.size, passages = passages + excluded.passages,"
+            " newest = max(newest, excluded.newest)",
+            (hub, model, len(vectors), len(passages), max(passages)),
+        )
+
+    def _index_turn(self, hub: int, pk: int, content: str) -> None:
+        self._do(
+            "INSERT INTO turn_words (rowid, content) VALUES (?, ?)",
+            (pk, search.prefixed(hub, terms(content))),
+        )
+
+    def drop_derived(self) -> None:
+        last = self._one("SELECT seq FROM sqlite_sequence WHERE name = 'passages'") or 0
+        self._do(DROP_DERIVED + DERIVED + TURN_WORDS)
+        # Ids of passages are never used again: another process may be making a vector for one, and
+        # must not bring it to a passage that it was not made from.
+        self._do("INSERT INTO sqlite_sequence (name, seq) VALUES ('passages', ?)", (last,))
+        self._do("INSERT INTO word_totals (hub) SELECT pk FROM hubs")
+        for pk, hub, content in self._all("SELECT pk, hub, content FROM turns"):
+            self._index_turn(hub, pk, content)
