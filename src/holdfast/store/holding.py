@@ -1,4 +1,4 @@
-"""What an index of parts of words leaves to be done: it says which texts may hold a needle, and$
+"""What an index of parts of words leaves to be done: it says which texts may hold a needle, and
 here each of them is looked at. How a store finds those, and reads them, it knows itself."""
 
 from __future__ import annotations
