@@ -304,7 +304,13 @@ class Attachments:
             for one in missing
         ]
         if orphaned:
-            notes.append(f"{len(orphaned)} files belong to no memory; the next sweep removes them")
+            swept = read_stamp(os.path.join(self._folder, _SWEPT))
+            then = (
+                "the next sweep removes them"
+                if is_ours(self._core, self._hub_id, swept)
+                else "they stay, as another store that uses this home may have need of them"
+            )
+            notes.append(f"{len(orphaned)} files belong to no memory; {then}")
         return notes
 
     def sweep(self) -> int:

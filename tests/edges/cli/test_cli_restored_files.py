@@ -104,6 +104,24 @@ def test_a_restore_that_ends_before_the_files_follow_folds_nothing_in(
     assert "Ulm" not in monday("list", "--hub", "work").out + _files(home, "work")
 
 
+@pytest.mark.parametrize("moved_away", [False, True])
+def test_after_a_damage_the_files_wait_for_somebodys_word(
+    monday: Run, home: Path, tmp_path: Path, moved_away: bool
+) -> None:
+    for one in home.glob("memory.db*"):
+        one.unlink()
+    (home / "memory.db").write_bytes(b"not a store" * 1_000)
+    ran = monday("restore-backup", str(tmp_path / "monday.db"), "--yes")
+    assert ran.code == 0
+    assert "left alone" in ran.err and "holdfast sync --confirm" in ran.err
+    assert "Tuesday" not in monday("list").out and "Tuesday" in _files(home)
+    if moved_away:
+        (home / "hubs" / "default" / "MEMORY.md").rename(tmp_path / "MEMORY.md")
+    assert monday("sync", "--confirm").code == 0
+    assert ("Said on Tuesday" in monday("list").out) is not moved_away
+    assert "Tea is at four" in monday("list").out and "Tea is at four" in _files(home)
+
+
 def test_a_restore_into_a_database_that_was_killed_forgets_no_file(
     in_database: Run, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

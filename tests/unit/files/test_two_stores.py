@@ -143,7 +143,9 @@ def test_files_that_memories_of_the_other_store_were_made_from_are_not_swept(
         made = hub.remember_file(io.BytesIO(b"Lunch is at one.\n"), name="lunch.txt").memory
         hub.attachments.sweep()
     with _opened(urls[1], home, clock) as memory:
-        assert memory.hub("h").attachments.sweep() == 0
+        place = memory.hub("h").attachments
+        assert "another store" in place.check()[0]
+        assert place.sweep() == 0
     with _opened(urls[0], home, clock) as memory:
         hub = memory.hub("h")
         assert Path(hub.attachment(made.id).path).exists()
