@@ -118,7 +118,8 @@ COMMANDS = (
         _init,
         "Run it once, as an owner of the database, where the programs that use the store may not\n"
         "make tables. Running it again is harmless, and brings an older schema up to date as\n"
-        "`store migrate` does. Name the server itself, not a pooler.",
+        "`store migrate` does. Name the server itself, not a pooler. It has to be\n"
+        "PostgreSQL 14 or newer.",
     ),
     Command(
         "store migrate",
