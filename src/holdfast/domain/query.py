@@ -4,12 +4,27 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Literal, NamedTuple, TypeAlias
 
+from holdfast.domain.clock import to_micros
 from holdfast.domain.memory import Kind, Layer, Memory, Source, Stability, State, Trust
 
 Order: TypeAlias = Literal["newest", "oldest", "updated", "accessed", "happened", "number"]
 ORDERS: tuple[Order, ...] = ("newest", "oldest", "updated", "accessed", "happened", "number")
 # These run from the latest to the earliest; the others upwards.
 DOWNWARDS: tuple[Order, ...] = ("newest", "updated", "accessed", "happened")
+
+
+def place_in(memory: Memory, order: Order) -> tuple[int, int]:
+    """Where a memory stands in an order: what it is sorted by, then its number, so that no two
+    stand at the same place. A store goes on behind it."""
+    if order == "updated":
+        return to_micros(memory.updated_at), memory.number
+    if order == "accessed":
+        at = memory.accessed_at
+        return 0 if at is None else to_micros(at), memory.number
+    if order == "happened":
+        return to_micros(memory.occurred_at or memory.created_at), memory.number
+    return memory.number, memory.number
+
 
 # Recall and lists show these unless asked otherwise; archived is for those who ask.
 SHOWN_STATES: tuple[State, ...] = ("processing", "active", "cooling")

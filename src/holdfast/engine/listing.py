@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from holdfast.domain.clock import to_micros
 from holdfast.domain.memory import Memory
-from holdfast.domain.query import DOWNWARDS, ORDERS, Filter, Order, Page
+from holdfast.domain.query import DOWNWARDS, ORDERS, Filter, Order, Page, place_in
 from holdfast.engine.core import Core, require_hub
 from holdfast.engine.history import states_as_of
 from holdfast.errors import InvalidInput
@@ -116,18 +115,6 @@ def memories_as_of(
         if len(batch) < _BATCH:
             return
         after = place_in(batch[-1], "number")
-
-
-def place_in(memory: Memory, order: Order) -> tuple[Any, int]:
-    """Where a memory stands in an order: what it is sorted by, then its number."""
-    if order == "updated":
-        return to_micros(memory.updated_at), memory.number
-    if order == "accessed":
-        at = memory.accessed_at
-        return 0 if at is None else to_micros(at), memory.number
-    if order == "happened":
-        return to_micros(memory.occurred_at or memory.created_at), memory.number
-    return memory.number, memory.number
 
 
 def _cursor(memory: Memory, order: Order) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from holdfast.domain.query import Filter, Order
+from holdfast.domain.query import Filter, Order, place_in
 from holdfast.domain.record import Record
 from holdfast.engine.core import Core, require_hub
 from holdfast.passes.consolidate_near import day_of, said_at
@@ -140,8 +140,6 @@ def _taken_away(reader: Reader, hub_id: str) -> dict[str, datetime]:
 def _walk(
     reader: Reader, hub_id: str, wanted: Filter, *, order: Order = "number"
 ) -> Iterator[Memory]:
-    from holdfast.engine.listing import place_in
-
     after: tuple[Any, int] | None = None
     while True:
         batch = reader.memories(hub_id, wanted, order=order, after=after, limit=_BATCH)

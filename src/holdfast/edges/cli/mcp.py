@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.agents.dialects import NAMES
 from holdfast.edges.cli.command import Command, Namespace, Parser, whole
+from holdfast.edges.cli.extras import extra
 from holdfast.edges.cli.told import tell_notes
 from holdfast.errors import InvalidInput
 
@@ -45,17 +46,9 @@ def _options(parser: Parser) -> None:
 
 
 def _run(call: Call, args: Namespace) -> None:
-    try:
+    with extra("mcp", what="The MCP server"):
         from holdfast.edges.mcp import http, stdio
         from holdfast.edges.mcp.server import Options, make_server
-    except ModuleNotFoundError as error:
-        # A module of ours that is missing is a fault, not something to install.
-        if (error.name or "").partition(".")[0] == "holdfast":
-            raise
-        raise InvalidInput(
-            f"The MCP server needs the Python package {error.name}, which is not installed.",
-            hint="Install it from a checkout: `pip install '.[mcp]'`.",
-        ) from None
     if args.make_key:
         call.out.line(f"The key is in {http.make_key(args.make_key)}.")
         return

@@ -77,14 +77,7 @@ def _show(call: Call, word: str, member: Member) -> None:
 
 
 def _plain(member: Member) -> dict[str, Any]:
-    return {
-        "scope": member.scope,
-        "scope_id": member.scope_id,
-        "actor": member.actor,
-        "role": member.role,
-        "since": member.since.isoformat(),
-        "added_by": member.added_by,
-    }
+    return {**member._asdict(), "since": member.since.isoformat()}
 
 
 # invite

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from holdfast.edges.cli.command import Command, Namespace, Parser, whole
+from holdfast.edges.cli.extras import extra
 from holdfast.edges.cli.told import tell_notes
-from holdfast.errors import InvalidInput
 
 if TYPE_CHECKING:
     from holdfast.edges.cli.call import Call
@@ -27,16 +27,8 @@ def _options(parser: Parser) -> None:
 
 
 def _run(call: Call, args: Namespace) -> None:
-    try:
+    with extra("server", what="The server"):
         from holdfast.edges.http import serving
-    except ModuleNotFoundError as error:
-        # A module of ours that is missing is a fault, not something to install.
-        if (error.name or "").partition(".")[0] == "holdfast":
-            raise
-        raise InvalidInput(
-            f"The server needs the Python package {error.name}, which is not installed.",
-            hint="Install it from a checkout: `pip install '.[server]'`.",
-        ) from None
     from holdfast import library
 
     with library.open(args.home) as memory:

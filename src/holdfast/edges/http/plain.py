@@ -105,14 +105,7 @@ def plain_hub(hub: Hub, standing: Standing) -> dict[str, Any]:
 
 
 def plain_member(member: Member) -> dict[str, Any]:
-    return {
-        "scope": member.scope,
-        "scope_id": member.scope_id,
-        "actor": member.actor,
-        "role": member.role,
-        "since": member.since.isoformat(),
-        "added_by": member.added_by,
-    }
+    return {**member._asdict(), "since": member.since.isoformat()}
 
 
 def plain_invite(invite: Invite) -> dict[str, Any]:

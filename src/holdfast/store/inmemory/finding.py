@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from holdfast.domain.memory import Memory
-from holdfast.domain.query import DOWNWARDS, Filter, Order
-from holdfast.store.inmemory.part import Part, sort_value
+from holdfast.domain.query import DOWNWARDS, Filter, Order, place_in
+from holdfast.store.inmemory.part import Part
 from holdfast.store.inmemory.state import IndexedPassage
 from holdfast.store.values import (
     Candidate,
@@ -68,7 +68,7 @@ class FindingReader(Part):
             if query.terms and all(term in passage.entry.body for term in query.terms)
         }
         found = [m for m in hub.memories.values() if m.id in hub.texts and wanted.admits(m)]
-        found.sort(key=lambda memory: sort_value(memory, order), reverse=order in DOWNWARDS)
+        found.sort(key=lambda memory: place_in(memory, order), reverse=order in DOWNWARDS)
         for memory in found:
             self._in_time()
             if memory.id in held or query.needle in trigram_text(memory.content):

@@ -7,8 +7,8 @@ from typing import Any
 
 from holdfast.domain.hub import Hub
 from holdfast.domain.memory import Memory
-from holdfast.domain.query import DOWNWARDS, Filter, Order
-from holdfast.store.inmemory.part import Part, sort_value
+from holdfast.domain.query import DOWNWARDS, Filter, Order, place_in
+from holdfast.store.inmemory.part import Part
 from holdfast.store.values import first_named
 
 
@@ -65,7 +65,7 @@ class MemoriesReader(Part):
         limit: int,
     ) -> list[Memory]:
         down = order in DOWNWARDS
-        keyed = [(sort_value(memory, order), memory) for memory in self._ordered(hub_id)]
+        keyed = [(place_in(memory, order), memory) for memory in self._ordered(hub_id)]
         keyed.sort(key=lambda pair: pair[0], reverse=down)
         out = []
         for value, memory in keyed:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from holdfast.domain.clock import EPOCH, to_micros
+from holdfast.domain.clock import EPOCH
 from holdfast.domain.hub import Hub
 from holdfast.domain.memory import Memory
-from holdfast.domain.query import Order
 from holdfast.errors import DeadlineExceeded
 from holdfast.store.inmemory.state import HubContents, State
 
@@ -47,15 +46,3 @@ class Part:
 
     def _ordered(self, hub_id: str) -> list[Memory]:
         return sorted(self._hub(hub_id).memories.values(), key=lambda memory: memory.number)
-
-
-def sort_value(memory: Memory, order: Order) -> tuple[int, int]:
-    """What a memory stands at in this order, the same for no other."""
-    if order == "updated":
-        return to_micros(memory.updated_at), memory.number
-    if order == "accessed":
-        at = memory.accessed_at
-        return 0 if at is None else to_micros(at), memory.number
-    if order == "happened":
-        return to_micros(memory.occurred_at or memory.created_at), memory.number
-    return memory.number, memory.number
