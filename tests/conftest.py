@@ -13,7 +13,7 @@ import pytest
 from _pytest.unittest import UnitTestCase
 from hypothesis import HealthCheck, settings
 
-from tests.homes.both import fewer_examples, is_left_out, runs_on_both
+from tests.homes.both import fewer_examples, is_left_out, runs_on_both, search_on
 from tests.homes.sitecustomize import HOMES
 from tests.scratch import keep_files_in_memory
 
@@ -30,7 +30,8 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.register_profile("search", deadline=None, max_examples=2_000)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+_PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "ci")
+settings.load_profile(_PROFILE)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -72,7 +73,11 @@ def pytest_pycollect_makeitem(
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Of the tests on PostgreSQL that nobody has asked for, some are enough."""
+    """Of the tests on PostgreSQL that nobody has asked for, some are enough. Who looks for trouble
+    wants more examples than a test says."""
+    if _PROFILE == "search":
+        for item in items:
+            search_on(item)
     if config.getoption("store") is None:
         left_out = [item for item in items if is_left_out(item)]
         config.hook.pytest_deselected(items=left_out)

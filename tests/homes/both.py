@@ -82,15 +82,28 @@ def runs_on_both(path: Path, chosen: str | None) -> bool:
 def fewer_examples(item: Any) -> Iterator[None]:
     """A part of the examples that a property test would try."""
     with pytest.MonkeyPatch.context() as patched:
-        for place, name in (
-            (getattr(item, "function", None), "_hypothesis_internal_use_settings"),
-            (getattr(item, "cls", None), "settings"),
-        ):
-            given = getattr(place, name, None)
-            if isinstance(given, settings):
-                count = max(_EXAMPLES_MIN, given.max_examples // _PART_OF_EXAMPLES)
-                patched.setattr(place, name, settings(given, max_examples=count))
+        for place, name, given in _settings_of(item):
+            count = max(_EXAMPLES_MIN, given.max_examples // _PART_OF_EXAMPLES)
+            patched.setattr(place, name, settings(given, max_examples=count))
         yield
+
+
+def search_on(item: Any) -> None:
+    """As many examples as the profile says, where a test says fewer, and never the same."""
+    for place, name, given in _settings_of(item):
+        count = max(given.max_examples, settings().max_examples)
+        setattr(place, name, settings(given, max_examples=count, derandomize=False))
+
+
+def _settings_of(item: Any) -> Iterator[tuple[Any, str, settings]]:
+    """Where a test has its settings of hypothesis, and what they are."""
+    for place, name in (
+        (getattr(item, "function", None), "_hypothesis_internal_use_settings"),
+        (getattr(item, "cls", None), "settings"),
+    ):
+        given = getattr(place, name, None)
+        if isinstance(given, settings):
+            yield place, name, given
 
 
 def is_left_out(item: pytest.Item) -> bool:

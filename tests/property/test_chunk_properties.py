@@ -103,7 +103,7 @@ FENCE = st.tuples(
     newline=st.sampled_from(["\n", "\r\n"]),
     tokens_max=st.sampled_from([64, 128]),
 )
-@settings(max_examples=200)
+@settings(max_examples=120)
 def test_no_passage_ends_or_begins_inside_a_fence_that_fits(
     blocks: list[str | tuple[str, str, list[str]]], newline: str, tokens_max: int
 ) -> None:

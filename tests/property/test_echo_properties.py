@@ -139,7 +139,7 @@ def cats_and_dogs(homes: str) -> Iterator[HubMemory]:
 
 
 @given(text=st.lists(st.one_of(WORDS, PIECES), max_size=30).map(" ".join))
-@settings(max_examples=300)
+@settings(max_examples=150)
 def test_what_is_not_in_the_store_comes_back_to_the_letter(
     cats_and_dogs: HubMemory, text: str
 ) -> None:

@@ -58,7 +58,7 @@ def item(number: int, text: str, about: str | None = None, why: str = "reads odd
     return Item(memory(f"mem_{number}", text), "quarantined", why, other, NOW)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(texts=st.lists(st.tuples(TEXTS, st.none() | TEXTS, TEXTS), min_size=1, max_size=4))
 def test_what_is_written_is_read_again(texts: list[tuple[str, str | None, str]]) -> None:
     items = [item(number, *one) for number, one in enumerate(texts, 1)]
@@ -73,7 +73,7 @@ def test_what_is_written_is_read_again(texts: list[tuple[str, str | None, str]])
         assert not any(one.ticked or one.edited for one in filled.entries)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(text=TEXTS, after=TEXTS)
 def test_what_a_person_ticks_is_seen_and_nothing_else(text: str, after: str) -> None:
     items = [item(1, text), item(2, after)]
@@ -82,7 +82,7 @@ def test_what_a_person_ticks_is_seen_and_nothing_else(text: str, after: str) -> 
     assert [one.ticked for one in filled.entries] == [("reject",), ()]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(text=TEXTS, about=TEXTS, share=st.floats(0, 1, exclude_max=True))
 def test_half_a_file_is_known_as_half(text: str, about: str, share: float) -> None:
     written = render([item(1, text, about), item(2, text)]).rstrip()

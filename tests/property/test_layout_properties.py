@@ -52,7 +52,7 @@ OWN = st.sampled_from(
 )
 
 
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(first=NUMBERS, steps=st.lists(NUMBERS, max_size=4))
 def test_what_is_gone_leaves_nothing_behind(first: list[int], steps: list[list[int]]) -> None:
     text = with_memories(render(fresh()), first)
@@ -69,7 +69,7 @@ def said_in(text: str) -> list[str]:
     return [line for line in text.splitlines() if line.strip() and "<!-- updated" not in line]
 
 
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(first=NUMBERS, others=NUMBERS, own=st.lists(st.tuples(st.integers(0, 40), OWN), max_size=4))
 def test_what_comes_and_goes_changes_nothing_else(
     first: list[int], others: list[int], own: list[tuple[int, str]]

@@ -31,13 +31,13 @@ CONTENT = TEXT.filter(is_visible)
 NEWLINE = st.sampled_from(["\n", "\r\n"])
 
 
-@settings(max_examples=600)
+@settings(max_examples=250)
 @given(TEXT)
 def test_any_text_is_rendered_as_it_was_parsed(text: str) -> None:
     assert render(parse(text)) == text
 
 
-@settings(max_examples=600)
+@settings(max_examples=250)
 @given(st.lists(CONTENT, max_size=3), TEXT)
 def test_the_short_way_finds_what_the_long_way_finds(contents: list[str], text: str) -> None:
     whole = "## Fact\n" + "".join(item_text(one, "mem_1") for one in contents) + text
@@ -53,7 +53,7 @@ LINES = st.lists(
 SOME_PLAIN = st.lists(PLAIN, max_size=6)
 
 
-@settings(max_examples=1_000)
+@settings(max_examples=400)
 @given(
     st.tuples(SOME_PLAIN, LINES, SOME_PLAIN),
     st.lists(st.tuples(st.floats(0, 1), st.integers(0, 40), TEXT | PLAIN), max_size=3),
@@ -91,13 +91,13 @@ def test_a_small_change_of_a_large_file_leaves_the_other_blocks_as_they_are() ->
     assert same == len(before.blocks) - 1
 
 
-@settings(max_examples=600)
+@settings(max_examples=250)
 @given(CONTENT)
 def test_escaping_can_be_undone(content: str) -> None:
     assert unescaped(escaped(content)) == content
 
 
-@settings(max_examples=600)
+@settings(max_examples=250)
 @given(st.lists(CONTENT, min_size=1, max_size=4), NEWLINE)
 def test_any_contents_are_items_and_come_back(contents: list[str], newline: str) -> None:
     raws = [item_text(content, f"mem_{n}", newline) for n, content in enumerate(contents)]
@@ -110,7 +110,7 @@ def test_any_contents_are_items_and_come_back(contents: list[str], newline: str)
     assert render(found) == text
 
 
-@settings(max_examples=600)
+@settings(max_examples=250)
 @given(TEXT, NEWLINE)
 def test_giving_an_id_to_what_a_person_typed_changes_nothing_else(text: str, newline: str) -> None:
     for item in parse(f"## Fact\n{text}").items:
@@ -121,7 +121,7 @@ def test_giving_an_id_to_what_a_person_typed_changes_nothing_else(text: str, new
         assert [(one.id, one.content) for one in again] == [("mem_new", item.content)]
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(TEXT, CONTENT)
 def test_a_rewritten_item_holds_the_new_content(text: str, content: str) -> None:
     for item in parse(f"## Fact\n{text}").items:
@@ -131,7 +131,7 @@ def test_a_rewritten_item_holds_the_new_content(text: str, content: str) -> None
         assert [(one.id, one.content) for one in again] == [("mem_new", content)]
 
 
-@settings(max_examples=600)
+@settings(max_examples=250)
 @given(st.text(LETTERS, max_size=70) | TEXT)
 def test_a_heading_and_its_category_name_each_other(heading: str) -> None:
     category = category_of(heading)

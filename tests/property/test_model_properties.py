@@ -77,7 +77,7 @@ def test_a_talk_stays_within_its_bounds_whatever_a_model_says(
         assert type(given_.get("limit", 1)) is int
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(arguments | anything)
 def test_arguments_are_values_of_the_schema_or_a_sentence(written: str) -> None:
     found = read_arguments(written, SCHEMA)
@@ -128,7 +128,7 @@ anthropic_bodies = values | st.fixed_dictionaries(
 )  # fmt: skip
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(openai_bodies, anthropic_bodies)
 def test_any_json_is_an_answer_or_a_model_error(openai_body: Any, anthropic_body: Any) -> None:
     for name, body in (("openai", openai_body), ("anthropic", anthropic_body)):

@@ -36,13 +36,13 @@ def said(document: Document) -> Counter[str]:
     return Counter(line.strip() for raw in rest for line in raw.split("\n") if line.strip())
 
 
-@settings(max_examples=400)
+@settings(max_examples=200)
 @given(FILES)
 def test_files_that_are_joined_are_split_to_the_letter(texts: dict[str, str]) -> None:
     assert split(joined(texts)) == texts
 
 
-@settings(max_examples=400)
+@settings(max_examples=200)
 @given(FILES)
 def test_no_line_is_lost_when_pages_come_and_go(texts: dict[str, str]) -> None:
     document = joined(texts)
@@ -73,7 +73,7 @@ def known(document: Document) -> dict[str | None, tuple[str, str | None]]:
     return {item.id: (item.content, item.category) for item in joined(texts).items}
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(MARKED)
 def test_memories_keep_id_content_and_category_in_either_form(items: list[tuple[str, str]]) -> None:
     one = parse(laid_out(items))
@@ -95,7 +95,7 @@ def test_a_document_is_tidied_once(categories: list[str]) -> None:
     assert sections == list(dict.fromkeys(categories))
 
 
-@settings(max_examples=400)
+@settings(max_examples=200)
 @given(st.sampled_from(CATEGORIES) | st.from_regex(r"[a-z0-9 -]{1,12}", fullmatch=True) | TEXT)
 def test_a_page_belongs_to_one_category(category: str) -> None:
     name = page_of(category)

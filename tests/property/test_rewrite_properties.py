@@ -72,7 +72,7 @@ def put_in(hub: HubMemory, contents: list[str]) -> dict[str, str]:
     return {m.id: m.content for m in hub.list()}
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.lists(CONTENT, max_size=5), st.booleans())
 def test_a_rewrite_to_the_same_text_changes_nothing(contents: list[str], pages: bool) -> None:
     with a_hub(**{"files.per_category": pages}) as hub:
@@ -84,7 +84,7 @@ def test_a_rewrite_to_the_same_text_changes_nothing(contents: list[str], pages: 
             assert (hub.changes(), in_files(hub)) == (before, files)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.lists(CONTENT, min_size=1, max_size=5, unique_by=content_hash), TEXTS, st.data())
 def test_the_others_stay_the_same_memories_when_one_is_added_or_left_out(
     contents: list[str], added: str, data: st.DataObject
@@ -103,7 +103,7 @@ def test_the_others_stay_the_same_memories_when_one_is_added_or_left_out(
         assert set(before.values()) <= reachable(hub)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50, deadline=None)
 @example([], "<!-- mem_1 --><!-- mem_1 -->")
 @given(st.lists(CONTENT, max_size=4), TEXT.filter(is_visible))
 def test_any_text_can_be_the_new_one_and_one_undo_takes_it_back(

@@ -46,7 +46,7 @@ PLANS = st.builds(
 
 
 @given(PLANS)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_a_plan_that_is_written_down_is_read_back(plan: Plan) -> None:
     read = parse(render(plan))
     assert [step._replace(line=0) for step in read.steps] == list(plan.steps)
@@ -69,7 +69,7 @@ def test_a_plan_goes_through_json(plan: Plan) -> None:
 
 
 @given(st.text(alphabet="-# promoteasfct:1\n>", max_size=80))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=70, deadline=None)
 def test_whatever_is_written_there_is_read_or_refused(text: str) -> None:
     try:
         parse(HEAD + text)

@@ -30,7 +30,7 @@ MOMENTS = st.builds(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(TURNS, MOMENTS, st.sampled_from(["", "user", "Ana", "J.-P. O'Neil", "李"]))
 def test_any_turn_is_read_and_each_fact_points_to_where_it_was_said(
     said: str, at: datetime, speaker: str

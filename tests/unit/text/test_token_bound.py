@@ -59,7 +59,7 @@ def test_the_bound_of_a_word_is_the_most_pieces_it_can_fall_into(word: str) -> N
     assert _word_at_most(word) == most
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(st.text(max_size=200) | st.text("abcdefghijklmnopqrstuvwxyzXYZ 019.-\n", max_size=200))
 def test_no_text_has_more_tokens_than_the_bound(text: str) -> None:
     text = without_common_words(text.encode("utf-8", "ignore").decode())
