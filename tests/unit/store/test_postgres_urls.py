@@ -60,9 +60,9 @@ def test_what_is_wrong_with_a_url_is_said_without_its_password(
     ("url", "address"),
     [
         ("postgresql://me:p%40ss@host/db", "postgresql://me@host/db"),
-        ("postgresql://me@one:1,two:2/db", "postgresql://me@one,two:1,2/db"),
-        ("postgresql://me@one,two:2/db", "postgresql://me@one,two:,2/db"),
-        ("postgresql://me@one,two/db?port=3", "postgresql://me@one,two:3/db"),
+        ("postgresql://me@one:1,two:2/db", "postgresql://me@one:1,two:2/db"),
+        ("postgresql://me@one,two:2/db", "postgresql://me@one,two:2/db"),
+        ("postgresql://me@one,two/db?port=3", "postgresql://me@one:3,two:3/db"),
         ("postgresql://me@/d%40b?host=/run/pg", "postgresql://me@/run/pg/d@b"),
         ("postgresql://host/db?user=me@tenant", "postgresql://me@tenant@host/db"),
         ("postgresql://host/db?sslmode=verify-full&sslrootcert=/x", "postgresql://host/db"),

@@ -60,9 +60,17 @@ def address_of(url: str) -> str:
             hint="It comes after the host: postgresql://user@host:5432/database.",
         )
     user = f"{parts['user']}@" if parts.get("user") else ""
-    host = parts.get("host") or parts.get("hostaddr") or "localhost"
-    port = f":{parts['port']}" if parts.get("port") else ""
-    return f"postgresql://{user}{host}{port}/{parts.get('dbname') or parts.get('user') or ''}"
+    return f"postgresql://{user}{_places(parts)}/{parts.get('dbname') or parts.get('user') or ''}"
+
+
+def _places(parts: dict[str, str]) -> str:
+    """Each host with its port, as a URL has them."""
+    hosts = (parts.get("host") or parts.get("hostaddr") or "localhost").split(",")
+    ports = parts.get("port", "").split(",")
+    if len(ports) == 1:
+        ports *= len(hosts)
+    both = zip(hosts, ports, strict=True)
+    return ",".join(f"{host}:{port}" if port else host for host, port in both)
 
 
 def _named_outside() -> bool:
