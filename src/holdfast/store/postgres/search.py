@@ -9,15 +9,12 @@ from typing import Any
 
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Filter, Order
+from holdfast.store.holding import ids_holding, matching
 from holdfast.store.postgres import filters, lexemes, rows
 from holdfast.store.postgres.combinations import Weighed, weightiest
 from holdfast.store.postgres.history import HistoryReader
 from holdfast.store.values import Candidate, Lexicon, TermQuery, TextQuery
-from holdfast.text.searchable import searchable
-from holdfast.text.terms import trigram_text
 
-# Rows are read so many at a time where it is not known how many are wanted: a page, mostly.
-_BATCH = 32
 # The rough merit is BM25 with every term counted once, and these are its usual constants here: with
 # them, what is cut off at the limit is what the engine would rank last.
 _K1, _B = 0.9, 0.4
@@ -156,8 +153,7 @@ class SearchReader(HistoryReader):
         grams = lexemes.grams_asked(hub, needle)
         # Too short for a trigram: every text that is in the index is looked at.
         held = " AND s.grams @> %(grams)s::integer[]" if grams else ""
-        out: list[str] = []
-        for row in self._session.scan(
+        found = self._session.scan(
             f"SELECT {rows.MEMORY_COLUMNS} FROM named_substrings s"
             " JOIN memories m ON m.hub_id = s.hub_id AND m.number = s.memory"
             f" WHERE s.hub_id = %(hub)s AND m.hub_id = %(hub)s{held}{conditions}{self._seen}"
@@ -165,28 +161,21 @@ class SearchReader(HistoryReader):
             hub=hub,
             grams=grams,
             **values,
-        ):
-            memory = rows.memory_from_row(row, hub_id)
-            if needle in searchable(memory):
-                out.append(memory.id)
-                if len(out) == limit:
-                    break
-        return out
+        )
+        memories = (rows.memory_from_row(row, hub_id) for row in found)
+        return ids_holding(memories, needle, limit)
 
     def matching(
         self, hub_id: str, query: TextQuery, wanted: Filter, *, order: Order
     ) -> Iterator[Memory]:
         # Which rows, in order, before any content is read: sorting would carry it all along.
         keys = self._matching_keys(hub_id, query, wanted, order)
-        for start in range(0, len(keys), _BATCH):
-            batch = dict(keys[start : start + _BATCH])
-            found = self._select(hub_id, " AND m.number = ANY(%(numbers)s)", numbers=list(batch))
-            there = {memory.number: memory for memory in found}
-            for number, by_words in batch.items():
-                memory = there[number]
-                # Trigrams only say that the text may hold it, and not where.
-                if by_words or query.needle in trigram_text(memory.content):
-                    yield memory
+
+        def read(numbers: list[int]) -> dict[int, Memory]:
+            found = self._select(hub_id, " AND m.number = ANY(%(numbers)s)", numbers=numbers)
+            return {memory.number: memory for memory in found}
+
+        return matching(keys, read, query)
 
     def _matching_keys(
         self, hub_id: str, query: TextQuery, wanted: Filter, order: Order

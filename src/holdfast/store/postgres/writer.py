@@ -109,18 +109,7 @@ class PostgresWriter(IndexWriter, RecordsWriter):
 
     def add_change(self, change: Change) -> None:
         hub = self._own(change.hub_id)
-        self._waiting.changes.append(
-            (
-                hub,
-                change.id,
-                to_micros(change.at),
-                change.actor,
-                change.action,
-                change.reason,
-                change.undoes,
-                change.undone_by,
-            )
-        )
+        self._waiting.changes.append((hub, *shared.change_to_row(change)))
         self._hold(len(change.reason))
 
     def mark_undone(self, hub_id: str, change_id: str, by: str | None) -> None:
@@ -146,15 +135,7 @@ class PostgresWriter(IndexWriter, RecordsWriter):
         self._session.put(
             "INSERT INTO receipts (hub_id, memory_id, number, at, actor, reason, revisions)"
             " VALUES (%s, %s, %s, %s, %s, %s, %s)",
-            (
-                self._own(hub_id),
-                receipt.memory_id,
-                receipt.number,
-                to_micros(receipt.at),
-                receipt.actor,
-                receipt.reason,
-                receipt.revisions,
-            ),
+            (self._own(hub_id), *shared.receipt_to_row(receipt)),
         )
 
     def correct(self, hub_id: str, row: Change | Revision | Turn | Receipt | Clash) -> None:
@@ -211,10 +192,7 @@ class PostgresWriter(IndexWriter, RecordsWriter):
     # The conversation log and mirrored files
 
     def add_turn(self, turn: Turn) -> None:
-        hub, at = self._own(turn.hub_id), to_micros(turn.at)
-        self._waiting.turns.append(
-            (hub, turn.id, turn.role, turn.content, at, turn.source, turn.session)
-        )
+        self._waiting.turns.append((self._own(turn.hub_id), *shared.turn_to_row(turn)))
         self._hold(len(turn.content))
 
     def _correct_turn(self, hub: int, turn: Turn) -> None:
@@ -264,12 +242,7 @@ class PostgresWriter(IndexWriter, RecordsWriter):
         self._session.put(
             "INSERT INTO clashes (hub_id, id, memory_id, path, in_store, in_file, at, settled_at)"
             " VALUES (%s, %s, %s, %s, %s, %s, %s, %s)",
-            (
-                self._own(hub_id),
-                *clash[:5],
-                to_micros(clash.at),
-                None if clash.settled_at is None else to_micros(clash.settled_at),
-            ),
+            (self._own(hub_id), *shared.clash_to_row(clash)),
         )
 
     def settle_clash(self, hub_id: str, clash_id: str, at: datetime) -> None:
