@@ -45,10 +45,13 @@ def without_places(text: str, home: str) -> str:
 
 class Guest:
     """One person or agent at the door. Without a key it is the one whose machine this is, who owns
-    everything in it."""
+    everything in it. Hubs are looked up by `looking`, the engine for who cannot wait for ever."""
 
-    def __init__(self, memory: Holdfast, key: Key | None = None) -> None:
+    def __init__(
+        self, memory: Holdfast, key: Key | None = None, *, looking: Core | None = None
+    ) -> None:
         self._memory = memory
+        self._looking = looking or memory.core
         self.key = key
         self.actor = memory.core.actor if key is None else key.actor
 
@@ -91,7 +94,7 @@ class Guest:
         reach = self.key.hubs if self.key is not None else ()
         found = [
             pair
-            for pair in access.hubs_called(self._memory.core, chosen, self.actor)
+            for pair in access.hubs_called(self._looking, chosen, self.actor)
             if not reach or pair[0].id in reach
         ]
         if not found:
@@ -108,7 +111,7 @@ class Guest:
 
     def _own_hub(self, chosen: str, name: str | None) -> Hub:
         """The hub for who has the machine."""
-        with self._memory.core.store.read() as reader:
+        with self._looking.read() as reader:
             hub = reader.hub_by_id(chosen) or reader.hub(chosen)
         if hub is None:
             hub = self._memory.hub(name).info

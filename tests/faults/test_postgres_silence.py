@@ -12,9 +12,11 @@ from typing import Any
 
 import pytest
 
+from holdfast.engine import keys
 from holdfast.errors import ServerUnreachable
 from holdfast.library import Holdfast
 from holdfast.library import open as open_memory
+from tests.edges.http.conftest import client_of
 from tests.postgres_server import Server, spare_server
 
 psycopg = pytest.importorskip("psycopg")
@@ -264,6 +266,28 @@ def test_a_recall_does_not_wait_for_a_server_that_is_gone_as_a_write_does(
     assert library(memory)("Another one").done
     starting.join()
     assert there(server) == ["The first one", "Another one"]
+
+
+def test_a_server_answers_a_recall_as_soon(
+    server: Server, memory: Holdfast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It looks the key and the hub up first, which before a write may take longer."""
+    monkeypatch.setattr("holdfast.store.postgres.connections._BEGIN_WAIT_LEAST_S", 0.4)
+    secret = keys.create_key(memory.core, "of olga", actor="olga").secret
+    headers = {"Authorization": f"Bearer {secret}", "X-Hub-ID": memory.hub("plans").id}
+    with client_of(memory) as client:
+        assert client.post("/v1/recall", json={"query": "first"}, headers=headers).is_success
+        server.stop()
+        try:
+            began = time.monotonic()
+            answer = client.post("/v1/recall", json={"query": "first"}, headers=headers)
+            took_s = time.monotonic() - began
+        finally:
+            server.start()
+    assert answer.status_code == 503
+    assert answer.json()["error"]["code"] == "store_unreachable"
+    assert "retry-after" in answer.headers
+    assert took_s < _DEADLINE_S + 4
 
 
 def test_a_line_on_which_nothing_comes_through_is_noticed_by_the_network_too(

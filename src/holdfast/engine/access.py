@@ -152,7 +152,7 @@ def _near(reader: Reader, actor: str) -> set[str]:
 
 def hubs_called(core: Core, name: str, actor: str) -> list[tuple[Hub, Standing]]:
     """The hubs in somebody's reach that they may mean by an id or a name."""
-    with core.store.read() as reader:
+    with core.read() as reader:
         by_id = reader.hub_by_id(name)
         if by_id is not None:
             pair = _seen(reader, by_id, actor)

@@ -87,7 +87,7 @@ def find_key(core: Core, secret: str) -> Key | None:
     """The key that a secret opens; None for one that is unknown, revoked or expired."""
     if not secret.startswith(KEY_PREFIX):
         return None
-    with core.store.read() as reader:
+    with core.read() as reader:
         record = reader.record_by_lookup(NO_HUB, "key", hash_of(secret))
     if record is None:
         return None

@@ -37,6 +37,8 @@ class Call:
         self.request = request
         self.memory = memory
         self.key_needed = key_needed
+        # The key and the hub are looked up by it.
+        self._looking = memory.core
         # Noted in every transaction of the request's own writes.
         self.also: Callable[[Writer], None] | None = None
 
@@ -56,19 +58,23 @@ class Call:
         if not secret:
             if self.key_needed:
                 raise _unauthorized("A key is needed.")
-            return Guest(self.memory)
-        key = keys.find_key(self.memory.core, secret.strip()) if kind.lower() == "bearer" else None
+            return Guest(self.memory, looking=self._looking)
+        key = keys.find_key(self._looking, secret.strip()) if kind.lower() == "bearer" else None
         if key is None:
             raise _unauthorized("This key opens nothing.")
-        return Guest(self.memory, key)
+        return Guest(self.memory, key, looking=self._looking)
 
     @property
     def hub_name(self) -> str | None:
         return self.request.headers.get(HUB_HEADER) or None
 
-    def hub(self, act: Act = "read", *, lasting: bool = False) -> HubMemory:
+    def hub(self, act: Act = "read", *, lasting: bool = False, soon: bool = False) -> HubMemory:
         """The hub that is meant, if the guest may do this there. What takes as long as it takes,
-        an export or a pass that asks a model, is `lasting`; all else has a deadline."""
+        an export or a pass that asks a model, is `lasting`; all else has a deadline. What has a
+        recall's is `soon`: then a store that is away is not waited for to look things up either,
+        as it is before a write."""
+        if soon:
+            self._looking = self._looking.within(self._looking.settings["recall.deadline_s"])
         hub = self.guest.hub(self.hub_name, act)
         core = hub.core
         if not lasting:

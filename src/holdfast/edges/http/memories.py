@@ -202,7 +202,7 @@ def search(
     words: bool = True,
 ) -> Any:
     """Memories that hold a text or, with `words`, all of its words; nothing in it is syntax."""
-    found = call.hub().search_text(
+    found = call.hub(soon=True).search_text(
         q, words=words, category=category, layer=layer, order=order, limit=limit
     )
     return {"data": [plain_memory(memory) for memory in found]}

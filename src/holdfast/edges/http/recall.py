@@ -57,7 +57,7 @@ def recall(call: Calling, question: Question) -> Any:
     fields = question.model_dump(exclude={"query", "now", "zone"})
     zone = None if question.zone is None else zone_named(question.zone)
     now = normalise.clean_time(question.now)
-    found = call.hub().recall(question.query, now=now, zone=zone, **fields)
+    found = call.hub(soon=True).recall(question.query, now=now, zone=zone, **fields)
     return plain_recalled(found)
 
 
