@@ -174,6 +174,42 @@ def test_a_crash_at_any_statement_of_a_migration_leaves_a_store_that_opens(tmp_p
         made.close()
 
 
+def test_a_migration_that_finds_no_room_leaves_the_store_as_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    path.write_bytes(gzip.decompress((LEGACY / "schema-1.db.gz").read_bytes()))
+    writer = connection.connect(str(path))
+    pages = writer.pragma("page_count")
+    # SQLite says the same of a file that may not grow as of a disk that is full.
+    writer.execute(f"PRAGMA max_page_count = {pages}").fetchall()
+    with pytest.raises(StoreFull):
+        connection.migrate(writer, str(path))
+    assert (writer.pragma("user_version"), writer.pragma("page_count")) == (1, pages)
+    assert not writer.in_transaction
+    writer.close()
+    with _open(tmp_path) as memory:
+        assert memory.core.store.check() == []
+
+
+def test_an_interrupt_right_after_the_beginning_of_a_write_leaves_nothing_open(
+    tmp_path: Path,
+) -> None:
+    def interrupt(_cursor: object, statement: str, _bindings: object) -> bool:
+        if statement.startswith("BEGIN"):
+            writer.exec_trace = None
+            writer.execute(statement)
+            raise KeyboardInterrupt
+        return True
+
+    with _open(tmp_path) as memory:
+        store = memory.core.store
+        writer: apsw.Connection = store._writer  # type: ignore[attr-defined]
+        writer.exec_trace = interrupt
+        with pytest.raises(KeyboardInterrupt):
+            memory.hub().remember("Tea is kept in the green tin.")
+        memory.hub().remember("Coffee is kept in the red tin.")
+        assert [one.content for one in memory.hub().list()] == ["Coffee is kept in the red tin."]
+
+
 # Taken away from those who have it open
 
 

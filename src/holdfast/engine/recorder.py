@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from holdfast.domain.change import Action, Change, changed_fields
 from holdfast.domain.memory import Memory
 from holdfast.engine.core import Core
-from holdfast.engine.embedding import embed_memories
 from holdfast.engine.passages import Indexed, indexed_all
 
 if TYPE_CHECKING:
@@ -142,6 +141,8 @@ class Recorder:
     def embed(self) -> None:
         """After the transaction: makes the vectors that could not be made inside it."""
         if self._without_vectors:
+            from holdfast.engine.embedding import embed_memories
+
             embed_memories(self._core, self._hub_id, self._without_vectors)
 
 

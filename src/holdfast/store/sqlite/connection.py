@@ -178,8 +178,8 @@ def migrate(connection: apsw.Connection, path: str) -> None:
         if _version(connection, path) == NEWEST:
             return
         for migration in MIGRATIONS:
-            connection.execute("BEGIN IMMEDIATE")
             try:
+                connection.execute("BEGIN IMMEDIATE")
                 # Another process may have migrated while we waited for the lock.
                 if _version(connection, path) < migration.version:
                     connection.execute(migration.sql)

@@ -133,8 +133,9 @@ class SqliteStore(NearStore):
                 raise StoreError("A write was begun inside another write of the same thread.")
             self._wrote = self._wrote or durable
             with translated(self.path), _hurried(connection, durable), _patient(connection, wait):
-                connection.execute("BEGIN IMMEDIATE")
                 try:
+                    # In here, as an interrupt may come right after it.
+                    connection.execute("BEGIN IMMEDIATE")
                     yield SqliteWriter(connection, viewer)
                     connection.execute("COMMIT")
                 except BaseException:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.change import Change, Receipt, Revision
 from holdfast.domain.clock import to_micros
-from holdfast.domain.turn import Turn
 from holdfast.errors import NotFound
 from holdfast.store import rows as shared
 from holdfast.store.near import NearWriter
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from holdfast.domain.hub import Hub, HubState
     from holdfast.domain.memory import Memory
     from holdfast.domain.mirror import Agreed, Clash
+    from holdfast.domain.turn import Turn
 
 
 class SqliteWriter(SqliteReader, IndexWriter, RecordsWriter, NearWriter):
@@ -117,6 +117,8 @@ class SqliteWriter(SqliteReader, IndexWriter, RecordsWriter, NearWriter):
         )
 
     def correct(self, hub_id: str, row: Change | Revision | Turn | Receipt | Clash) -> None:
+        from holdfast.domain.turn import Turn
+
         hub = self._pk(hub_id)
         if isinstance(row, Change):
             self._do(
