@@ -99,7 +99,9 @@ def test_a_password_is_not_written_into_the_settings(run: Run, home: Path, name:
     assert run("config", "set", name, "postgresql://ada@db/none").code == 0
 
 
-def test_a_password_is_not_shown(run: Run, home: Path) -> None:
+def test_a_password_is_not_shown(run: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Nobody comes, however long one waits.
+    monkeypatch.setattr("holdfast.store.postgres.connections.RECONNECT_WAIT_S", 0.2)
     home.mkdir(exist_ok=True)
     # As somebody may have written it by hand.
     url = "postgresql://ada:hunter2@127.0.0.1:1/none"

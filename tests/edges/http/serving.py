@@ -18,7 +18,13 @@ def served(app: Any) -> Iterator[str]:
     listening.bind(("127.0.0.1", 0))
     listening.listen()
     config = uvicorn.Config(
-        app, log_config=None, access_log=False, lifespan="on", timeout_graceful_shutdown=2
+        app,
+        log_config=None,
+        access_log=False,
+        lifespan="on",
+        timeout_graceful_shutdown=2,
+        # Who waits for more than came waits until the line is cut.
+        timeout_keep_alive=1,
     )
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
