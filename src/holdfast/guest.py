@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from holdfast import engine
-from holdfast.domain.access import MEMBER_SEES, Act, Key, Standing
+from holdfast.domain.access import Act, Key, Standing
+from holdfast.domain.viewer import MEMBER_SEES
 from holdfast.engine import access, teams
 from holdfast.errors import Forbidden, InvalidInput, NotFound
 from holdfast.hub_memory import HubMemory

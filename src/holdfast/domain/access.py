@@ -1,31 +1,17 @@
-"""Who may see and do what: viewers, roles, keys, and what they allow. Pure values and rules; who is
-a member of what, the engine knows."""
+"""Who may do what: roles, keys, and what they allow. Pure values and rules; who is a member of
+what, the engine knows."""
 
 from datetime import datetime
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
-from holdfast.domain.memory import BOUNDARIES, Boundary, Memory
+from holdfast.domain.memory import Boundary
+from holdfast.domain.viewer import Viewer
 
 Role: TypeAlias = Literal["viewer", "contributor", "admin", "owner"]
 # From the least to the most.
 ROLES: tuple[Role, ...] = get_args(Role)
 DeletePolicy: TypeAlias = Literal["none", "own", "any"]
 DELETE_POLICIES: tuple[DeletePolicy, ...] = get_args(DeletePolicy)
-
-# What a member of a hub sees of it beside what is their own.
-MEMBER_SEES: tuple[Boundary, ...] = ("hub", "team", "org")
-
-
-class Viewer(NamedTuple):
-    """Whose eyes a read has: what is their own, and what has one of these boundaries."""
-
-    actor: str
-    boundaries: tuple[Boundary, ...] = MEMBER_SEES
-
-    def sees(self, memory: Memory) -> bool:
-        """The same test that the stores make in their own language."""
-        return memory.owner == self.actor or memory.boundary in self.boundaries
-
 
 # Where roles are held. A hub may belong to a team, a team belongs to an organisation.
 ScopeKind: TypeAlias = Literal["hub", "team", "org"]
@@ -153,6 +139,3 @@ class Standing(NamedTuple):
         if self.role == "contributor":
             allowed |= _BY_POLICY[self.delete_policy]
         return act in allowed
-
-
-assert set(MEMBER_SEES) == set(BOUNDARIES) - {"private"}

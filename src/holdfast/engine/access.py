@@ -6,7 +6,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from holdfast.domain.access import (
-    MEMBER_SEES,
     DeletePolicy,
     HubCard,
     Member,
@@ -16,6 +15,7 @@ from holdfast.domain.access import (
 )
 from holdfast.domain.hub import Hub
 from holdfast.domain.record import NO_HUB
+from holdfast.domain.viewer import MEMBER_SEES
 from holdfast.engine import belongings
 from holdfast.engine.access_records import (
     card_of,

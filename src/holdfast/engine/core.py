@@ -10,7 +10,7 @@ from datetime import datetime
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from holdfast.domain.access import Viewer
+from holdfast.domain.viewer import Viewer
 from holdfast.engine.doors import guarded
 from holdfast.engine.redact import Redactor
 from holdfast.errors import DeadlineExceeded, EmbedderError, HoldfastError, NotFound

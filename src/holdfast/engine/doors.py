@@ -19,12 +19,12 @@ from holdfast.engine.redact import KIND, Redactor
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from holdfast.domain.access import Viewer
     from holdfast.domain.change import Change, Receipt
     from holdfast.domain.memory import Memory
     from holdfast.domain.mirror import Agreed, Clash
     from holdfast.domain.record import Record
     from holdfast.domain.turn import Turn
+    from holdfast.domain.viewer import Viewer
     from holdfast.store.base import Store, Writer
     from holdfast.store.values import IndexEntry
 

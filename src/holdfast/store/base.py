@@ -19,7 +19,6 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from holdfast.domain.access import Viewer
     from holdfast.domain.change import Change, Receipt, Revision
     from holdfast.domain.hub import Hub, HubState, Statistics
     from holdfast.domain.memory import Memory
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from holdfast.domain.query import Filter, Order
     from holdfast.domain.record import Record
     from holdfast.domain.turn import Turn
+    from holdfast.domain.viewer import Viewer
     from holdfast.store.values import (
         Candidate,
         Capability,

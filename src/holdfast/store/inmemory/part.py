@@ -12,7 +12,7 @@ from holdfast.errors import DeadlineExceeded
 from holdfast.store.inmemory.state import HubContents, State
 
 if TYPE_CHECKING:
-    from holdfast.domain.access import Viewer
+    from holdfast.domain.viewer import Viewer
 
 
 class Part:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from holdfast.domain.access import Viewer
 from holdfast.domain.change import Change, Receipt, Revision
 from holdfast.domain.hub import Hub
 from holdfast.domain.memory import Memory
 from holdfast.domain.mirror import Agreed, Clash
 from holdfast.domain.record import Record
 from holdfast.domain.turn import Turn
+from holdfast.domain.viewer import Viewer
 from holdfast.store.values import IndexEntry
 
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from holdfast.domain.access import Viewer
 from holdfast.domain.clock import to_micros
 from holdfast.domain.query import Filter, Order
+from holdfast.domain.viewer import Viewer
 
 HAPPENED = "coalesce(m.occurred_at, m.created_at)"
 

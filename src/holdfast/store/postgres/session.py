@@ -21,7 +21,7 @@ from holdfast.store.postgres.filters import SEEN, viewer_values
 if TYPE_CHECKING:
     import psycopg
 
-    from holdfast.domain.access import Viewer
+    from holdfast.domain.viewer import Viewer
 
 Answer = TypeVar("Answer")
 

@@ -41,7 +41,7 @@ from holdfast.store.postgres.writer import PostgresWriter
 from holdfast.store.values import Capability, Problem, Progress
 
 if TYPE_CHECKING:
-    from holdfast.domain.access import Viewer
+    from holdfast.domain.viewer import Viewer
     from holdfast.store.base import Store
 
 

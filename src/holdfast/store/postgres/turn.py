@@ -15,7 +15,7 @@ from holdfast.store.postgres.session import Session
 if TYPE_CHECKING:
     import psycopg
 
-    from holdfast.domain.access import Viewer
+    from holdfast.domain.viewer import Viewer
 
 # An advisory lock has 32 bits for what it is about; two hubs that share one only wait more.
 _LOCKS = 2**31

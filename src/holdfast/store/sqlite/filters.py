@@ -6,9 +6,9 @@ from typing import Any
 
 import apsw
 
-from holdfast.domain.access import Viewer
 from holdfast.domain.clock import to_micros
 from holdfast.domain.query import Filter, Order
+from holdfast.domain.viewer import Viewer
 
 HAPPENED = "coalesce(m.occurred_at, m.created_at)"
 

@@ -12,7 +12,7 @@ from holdfast.store.sqlite import filters
 from holdfast.store.sqlite.records import RecordsReader
 
 if TYPE_CHECKING:
-    from holdfast.domain.access import Viewer
+    from holdfast.domain.viewer import Viewer
 
 
 class Part(RecordsReader):
