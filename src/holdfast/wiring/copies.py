@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.domain.clock import SystemClock
 from holdfast.domain.ids import TimeIds
-from holdfast.errors import InvalidSetting, NotFound, StoreError
+from holdfast.errors import InvalidSetting, NotFound, StoreDamaged, StoreError
 from holdfast.wiring import DATABASE, build, open_store
 from holdfast.wiring.urls import from_anywhere
 
@@ -98,9 +98,11 @@ def restore_backup(path: str, backup: str, progress: Progress | None = None) -> 
         # A copy, which is told of the files in the home: the backup is not ours to change.
         copy_in(staged, backup)
         kept = keep_aside(path)
-        # A store that is too damaged to be read was moved away, and knows of no files any more.
+        # A store that is too damaged to be read was moved away, and knows of no files any more; nor
+        # does one with rows that cannot be read. The backup comes back all the same.
         if kept and os.path.exists(path):
-            _carry(path, staged)
+            with suppress(StoreDamaged):
+                _carry(path, staged)
         copy_in(path, staged, progress)
     finally:
         remove(staged)

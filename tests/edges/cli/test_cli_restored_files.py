@@ -3,7 +3,9 @@ the state before is no edit; what a person wrote and nobody had taken in yet is 
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -102,6 +104,18 @@ def test_a_restore_that_ends_before_the_files_follow_folds_nothing_in(
         with pytest.raises(_Killed):
             monday("restore-backup", str(tmp_path / "monday.db"), "--yes")
     assert "Ulm" not in monday("list", "--hub", "work").out + _files(home, "work")
+
+
+@pytest.mark.parametrize("damage", ["DROP TABLE agreed", "UPDATE records SET body = '{'"])
+def test_a_backup_comes_back_over_a_store_whose_rows_cannot_be_read(
+    monday: Run, home: Path, tmp_path: Path, damage: str
+) -> None:
+    _restored(monday, tmp_path / "monday.db")  # which notes the first record
+    with closing(sqlite3.connect(home / "memory.db")) as store, store:
+        store.execute(damage)
+    ran = monday("restore-backup", str(tmp_path / "monday.db"), "--yes")
+    assert ran.code == 0, ran.err
+    assert "Bonn" in monday("list").out
 
 
 @pytest.mark.parametrize("moved_away", [False, True])
