@@ -132,6 +132,11 @@ def described(received: Received, name: str) -> Attachment:
     return Attachment(received.hash, plain, received.size, kind_of(received.head, plain)[0])
 
 
+def swept_for(hub_folder: str) -> Stamp:
+    """For which state of which hub files were last swept here."""
+    return read_stamp(os.path.join(hub_folder, FOLDER, _SWEPT))
+
+
 class Attachments:
     """The attachments of one hub. The folder is made when the first one comes."""
 
@@ -304,7 +309,7 @@ class Attachments:
             for one in missing
         ]
         if orphaned:
-            swept = read_stamp(os.path.join(self._folder, _SWEPT))
+            swept = swept_for(os.path.dirname(self._folder))
             then = (
                 "the next sweep removes them"
                 if is_ours(self._core, self._hub_id, swept)

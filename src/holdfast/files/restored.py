@@ -6,8 +6,8 @@ takes its place. Compared with it, files that nobody touched say nothing, and fo
 wrote and nobody has taken in yet is still told from the rest, and is taken in. A crash leaves the
 state before with its own notes, or the backup with those it was given.
 
-Files below `files/` are a person's, and stay as they are. This module knows stores, and no folder
-but those of hubs that are asked to follow.
+Files below `files/` are a person's, and stay as they are. This module knows stores, and of folders
+those of hubs that are asked to follow, and when their attachments were swept.
 """
 
 from __future__ import annotations
@@ -18,13 +18,15 @@ from typing import TYPE_CHECKING
 from holdfast.domain.record import Record
 from holdfast.errors import HoldfastError
 from holdfast.files import journal
+from holdfast.files.atomic import hub_folder
+from holdfast.files.attachments import swept_for
 from holdfast.files.journal_base import Place
 from holdfast.files.journal_look import Look, day_of_name
 from holdfast.files.memory_md import FILE_NAME
 from holdfast.files.mirror import Mirror
 from holdfast.files.stamp import is_page_name
 from holdfast.files.step import notes_of
-from holdfast.files.whose import BEFORE, KIND
+from holdfast.files.whose import BEFORE, KIND, has_had
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -43,18 +45,29 @@ _RECORDS_MAX = 10
 _KEPT_MAX = 100
 
 
-def carry(before: Store, into: Store, now: datetime) -> None:
+def carry(before: Store, into: Store, now: datetime, home: str = "") -> None:
     """Gives a copy of a backup what the state before it knows of the files, for each hub that both
-    have. What is there already of a hub that only the backup has stays."""
+    have; in `home`, where one is named. What is there already of a hub that only the backup has
+    stays."""
     with before.read() as old, into.write() as writer:
         for hub in writer.hubs():
             known = old.hub_by_id(hub.id)
             # One that is only half there, as an earlier restore was broken off, knows nothing.
             if known is not None and known.state == "active":
-                _carry_one(old, writer, hub.id, now)
+                swept = _swept(old, known, home) if home else []
+                _carry_one(old, writer, hub.id, now, swept)
 
 
-def _carry_one(old: Reader, writer: Writer, hub_id: str, now: datetime) -> None:
+def _swept(old: Reader, hub: Hub, home: str) -> list[str]:
+    """The change after which the state before last swept the files of memories, however long ago:
+    were it not known, no state after it would sweep again."""
+    stamp = swept_for(hub_folder(home, hub.name))
+    if stamp.hub_id != hub.id or stamp.token is None or not has_had(old, hub.id, stamp.token):
+        return []
+    return [stamp.token.change]
+
+
+def _carry_one(old: Reader, writer: Writer, hub_id: str, now: datetime, swept: list[str]) -> None:
     for agreed in list(writer.scan_agreed(hub_id)):
         if _is_mirrored(agreed.path):
             writer.drop_agreed(hub_id, agreed.path)
@@ -69,7 +82,7 @@ def _carry_one(old: Reader, writer: Writer, hub_id: str, now: datetime) -> None:
     known = old.record(hub_id, KIND, BEFORE)
     changes = [one.id for one in old.changes(hub_id, limit=_CHANGES_MAX)] or [""]
     earlier = [] if known is None else known.body["changes"]
-    kept = list(dict.fromkeys([*changes, *earlier]))[:_KEPT_MAX]
+    kept = list(dict.fromkeys([*swept, *changes, *earlier]))[:_KEPT_MAX]
     writer.put_record(Record(hub_id, KIND, BEFORE, now, {"changes": kept}))
 
 

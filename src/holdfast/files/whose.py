@@ -92,17 +92,18 @@ def _had(core: Core, hub_id: str, token: Token) -> bool:
     if known.get(hub_id) == token:
         return True
     with core.store.read() as reader:
-        had = _has_had(reader, hub_id, token)
+        had = has_had(reader, hub_id, token)
     if not had and _has_machines(core):
         # A standby may not have heard of it yet. Who writes is at the primary.
         with core.store.write(hub=hub_id) as writer:
-            had = _has_had(writer, hub_id, token)
+            had = has_had(writer, hub_id, token)
     if had:
         known[hub_id] = token
     return had
 
 
-def _has_had(reader: Reader, hub_id: str, token: Token) -> bool:
+def has_had(reader: Reader, hub_id: str, token: Token) -> bool:
+    """The same, asked of what is read here."""
     before = reader.record(hub_id, KIND, BEFORE)
     if before is not None and token.change in before.body["changes"]:
         return True

@@ -87,9 +87,11 @@ def check_backup(backup: str) -> None:
     verify(backup)
 
 
-def restore_backup(path: str, backup: str, progress: Progress | None = None) -> str:
+def restore_backup(
+    path: str, backup: str, progress: Progress | None = None, *, home: str = ""
+) -> str:
     """Makes the embedded store at `path` what the backup holds, and returns where the copy of
-    what was there before is ('' where nothing was)."""
+    what was there before is ('' where nothing was). `home` is where its hubs have their files."""
     from holdfast.store.sqlite.files import copy_in, keep_aside, remove
 
     _clear_left(f"{path}{_RESTORING}", older_than_s=_ABANDONED_S)
@@ -102,14 +104,14 @@ def restore_backup(path: str, backup: str, progress: Progress | None = None) -> 
         # does one with rows that cannot be read. The backup comes back all the same.
         if kept and os.path.exists(path):
             with suppress(StoreDamaged):
-                _carry(path, staged)
+                _carry(path, staged, home)
         copy_in(path, staged, progress)
     finally:
         remove(staged)
     return kept
 
 
-def _carry(before: str, staged: str) -> None:
+def _carry(before: str, staged: str, home: str) -> None:
     """Tells one store of the embedded kind what another knows of the files in the home."""
     from holdfast.files.restored import carry
     from holdfast.store.sqlite import open_store as open_sqlite
@@ -118,7 +120,7 @@ def _carry(before: str, staged: str) -> None:
         closing(open_sqlite(f"sqlite:{before}")) as old,
         closing(open_sqlite(f"sqlite:{staged}")) as new,
     ):
-        carry(old, new, SystemClock().now())
+        carry(old, new, SystemClock().now(), home)
 
 
 def copy_to_file(store: Store, path: str, progress: Progress | None = None) -> None:
@@ -177,9 +179,9 @@ def _restore_into(store: Store, home: str, backup: str, progress: Progress | Non
         for one in begun:
             # What it was told of hubs that are not here any more, as it was broken off.
             with suppress(StoreError):
-                _carry(one, staged)
+                _carry(one, staged, home)
         with closing(open_sqlite(f"sqlite:{staged}")) as source:
-            carry(store, source, clock.now())
+            carry(store, source, clock.now(), home)
             for one in begun:
                 remove(one)
             replacing = True

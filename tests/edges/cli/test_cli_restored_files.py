@@ -3,6 +3,7 @@ the state before is no edit; what a person wrote and nobody had taken in yet is 
 
 from __future__ import annotations
 
+import io
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -10,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
+import holdfast
 from holdfast.engine.move import _Mover
+from holdfast.files.restored import _CHANGES_MAX
 from holdfast.store.sqlite import SqliteStore
 from tests.edges.cli.cli_calls import Run
 from tests.postgres_server import ROLE, database
@@ -104,6 +107,25 @@ def test_a_restore_that_ends_before_the_files_follow_folds_nothing_in(
         with pytest.raises(_Killed):
             monday("restore-backup", str(tmp_path / "monday.db"), "--yes")
     assert "Ulm" not in monday("list", "--hub", "work").out + _files(home, "work")
+
+
+def test_files_of_memories_are_swept_after_a_backup_that_is_far_behind_came_back(
+    monday: Run, home: Path, tmp_path: Path
+) -> None:
+    with holdfast.open(home, settings={"embed.model": "none"}) as memory:
+        hub = memory.hub("default")
+        made = hub.remember_file(io.BytesIO(b"Lunch is at one.\n"), name="lunch.txt").memory
+        path = Path(hub.attachment(made.id).path)
+        hub.attachments.sweep()
+        for number in range(_CHANGES_MAX):
+            hub.pin(made.id) if number % 2 == 0 else hub.unpin(made.id)
+    for _ in range(2):  # the second knows what the first was told
+        _restored(monday, tmp_path / "monday.db")
+    assert path.exists()
+    with holdfast.open(home, settings={"embed.model": "none"}) as memory:
+        place = memory.hub("default").attachments
+        assert "the next sweep removes them" in place.check()[0]
+        assert place.sweep() == 1 and not path.exists()
 
 
 @pytest.mark.parametrize("damage", ["DROP TABLE agreed", "UPDATE records SET body = '{'"])

@@ -69,7 +69,7 @@ def _restore(call: Call, args: Namespace) -> None:
     with archive.unpacked_beside(args.path, call.home) as staged:
         with call.out.progress("restore") as step:
             if path:
-                kept = restore_backup(path, args.path, step)
+                kept = restore_backup(path, args.path, step, home=call.home)
             else:
                 kept = _restored_into(call, args.path, step)
         there, missing = archive.put_back(call.memory._attachments(), staged)
