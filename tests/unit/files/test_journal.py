@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta, timezone
 from functools import partial
+from multiprocessing.synchronize import Barrier
 from pathlib import Path
 from typing import Any
 
@@ -597,13 +598,14 @@ def test_a_kill_during_a_sync_loses_nothing_and_doubles_nothing(
     assert sorted(in_store(hub)) == sorted(expected)
 
 
-# Enough for both to be at it for a while; each entry is compared with all before it.
+# They begin together, and an entry takes longer the more there are.
 EACH = 60
 
 
-def _append(folder: str, name: str) -> None:
+def _append(folder: str, name: str, ready: Barrier) -> None:
     with open_for_tests(folder, clock=SystemClock(), ids=TimeIds(SystemClock())) as memory:
         hub = memory.hub("work")
+        ready.wait(60)
         for number in range(EACH):
             hub.journal_add(f"entry {number} of {name}", at="2026-01-14T12:00:00Z")
 
@@ -612,11 +614,12 @@ def test_two_processes_append_and_everything_is_there_once(tmp_path: Path) -> No
     with open_for_tests(tmp_path) as memory:
         memory.create_hub("work")
     context = multiprocessing.get_context("spawn")
-    crowd = [context.Process(target=_append, args=(str(tmp_path), name)) for name in "ab"]
+    ready = context.Barrier(2)
+    crowd = [context.Process(target=_append, args=(str(tmp_path), name, ready)) for name in "ab"]
     for process in crowd:
         process.start()
     for process in crowd:
-        process.join(120)
+        process.join(100)
     assert [process.exitcode for process in crowd] == [0, 0]
     expected = sorted(f"entry {number} of {name}" for number in range(EACH) for name in "ab")
     with open_for_tests(tmp_path, ids=TimeIds(SystemClock())) as memory:
