@@ -65,6 +65,21 @@ def test_whoever_opens_the_store_during_a_rescue_writes_to_the_right_file(tmp_pa
     assert os.stat(tmp_path / "memory.db").st_ino == before
 
 
+@pytest.mark.sqlite_only("copies the file of the embedded store")
+def test_what_a_process_left_that_died_and_had_our_number_is_in_nobodys_way(tmp_path: Path) -> None:
+    with _open(tmp_path) as memory:
+        memory.hub().remember("Tea is kept in the green tin.")
+        for name in ("backup.db.partial", "memory.db.damaged.partial", "memory.db.rescue"):
+            (tmp_path / f"{name}-{os.getpid()}").write_bytes(b"half a copy" * 5_000)
+        memory.backup(tmp_path / "backup.db")
+        memory.core.store.rescue()
+        assert len(memory.hub().list()) == 1
+    with _open(tmp_path) as memory:
+        assert len(memory.hub().list()) == 1
+    left = [name for name in os.listdir(tmp_path) if "partial" in name or "rescue" in name]
+    assert left == []
+
+
 def test_a_backup_is_exactly_one_file_and_comes_back_as_a_store_that_keeps_a_log(
     tmp_path: Path,
 ) -> None:

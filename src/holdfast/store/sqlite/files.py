@@ -36,8 +36,7 @@ def copy_out(source: apsw.Connection, path: str, progress: Progress | None) -> N
     """A consistent copy of the source at `path`: complete and flushed, or not there at all."""
     refuse_place(path)
     folder = os.path.dirname(os.path.abspath(path))
-    partial = f"{path}.partial-{os.getpid()}"
-    prepare_file(partial)
+    partial = _fresh(f"{path}.partial-{os.getpid()}")
     try:
         # An open read transaction holds the snapshot, so writers cannot make the copy start over.
         source.execute("BEGIN; SELECT 1 FROM sqlite_schema LIMIT 1")
@@ -150,13 +149,11 @@ def rescue(path: str) -> str:
     with the one that was moved aside.
     """
     fresh = f"{path}.rescue-{os.getpid()}"
-    remove(fresh)
     with translated(path):
         damaged = _alone(path)
         try:
             kept = _kept(damaged, path)
-            prepare_file(fresh)
-            made = connect(fresh)
+            made = connect(_fresh(fresh))
             try:
                 migrate(made, fresh)
             finally:
@@ -197,9 +194,8 @@ def _alone(path: str) -> apsw.Connection:
 def _kept(damaged: apsw.Connection, path: str) -> str:
     """A copy of the damaged file, page by page as it is; returns its name."""
     kept = free_name(f"{path}.damaged")
-    partial = f"{kept}.partial-{os.getpid()}"
+    partial = _fresh(f"{kept}.partial-{os.getpid()}")
     try:
-        prepare_file(partial)
         copy = apsw.Connection(partial)
         try:
             _copy(copy, damaged, None)
@@ -244,6 +240,14 @@ def _copy(destination: apsw.Connection, source: apsw.Connection, progress: Progr
             copying.step(_PAGES_PER_STEP)
             if progress is not None:
                 progress(copying.page_count - copying.remaining, copying.page_count)
+
+
+def _fresh(path: str) -> str:
+    """An empty file to be filled. What is there was left by a process that died and had the same
+    number: in a container it is always the same."""
+    remove(path)
+    prepare_file(path)
+    return path
 
 
 def free_name(wanted: str) -> str:
