@@ -8,12 +8,14 @@ from pathlib import Path
 import apsw
 import pytest
 
+import holdfast
 from holdfast import Holdfast
 from holdfast.domain.clock import SystemClock
 from holdfast.domain.ids import TimeIds
 from holdfast.errors import StoreBusy
 from holdfast.store.sqlite import files
 from holdfast.testing import FixedClock, open_for_tests
+from holdfast.wiring.copies import copy_to_file, restore_backup
 
 pytestmark = pytest.mark.faults
 
@@ -78,6 +80,22 @@ def test_what_a_process_left_that_died_and_had_our_number_is_in_nobodys_way(tmp_
         assert len(memory.hub().list()) == 1
     left = [name for name in os.listdir(tmp_path) if "partial" in name or "rescue" in name]
     assert left == []
+
+
+def test_a_copy_of_a_store_without_a_file_holds_nothing_of_one_that_was_broken_off(
+    tmp_path: Path,
+) -> None:
+    mark = f"-{os.getpid()}"
+    with _open(tmp_path / "left") as left:
+        left.create_hub("gone")
+    os.replace(tmp_path / "left" / "memory.db", tmp_path / f"copy.db.filling{mark}")
+    with holdfast.open("memory:", settings={"embed.model": "none"}) as memory:
+        memory.create_hub("work").remember("Tea is kept in the green tin.")
+        copy_to_file(memory.core.store, str(tmp_path / "copy.db"))
+    (tmp_path / f"memory.db.restoring{mark}").write_bytes(b"half a copy" * 5_000)
+    restore_backup(str(tmp_path / "memory.db"), str(tmp_path / "copy.db"))
+    with _open(tmp_path) as memory:
+        assert [hub.name for hub in memory.hubs()] == ["work"]
 
 
 def test_a_backup_is_exactly_one_file_and_comes_back_as_a_store_that_keeps_a_log(

@@ -96,6 +96,8 @@ def restore_backup(
 
     _clear_left(f"{path}{_RESTORING}", older_than_s=_ABANDONED_S)
     staged = f"{path}{_RESTORING}{os.getpid()}"
+    # One who died and had our number left it a moment ago: in a container that is always the same.
+    remove(staged)
     try:
         # A copy, which is told of the files in the home: the backup is not ours to change.
         copy_in(staged, backup)
@@ -133,6 +135,8 @@ def copy_to_file(store: Store, path: str, progress: Progress | None = None) -> N
     refuse_place(path)
     _clear_left(f"{path}.filling-", older_than_s=_ABANDONED_S)
     partial = f"{path}.filling-{os.getpid()}"
+    # Left by one who had our number, it would hold what is gone since.
+    remove(partial)
     clock = SystemClock()
     try:
         target = open_sqlite(f"sqlite:{partial}")
