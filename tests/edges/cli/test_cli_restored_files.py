@@ -151,9 +151,11 @@ def test_after_a_damage_the_files_wait_for_somebodys_word(
     assert ran.code == 0
     assert "left alone" in ran.err and "holdfast sync --confirm" in ran.err
     assert "Tuesday" not in monday("list").out and "Tuesday" in _files(home)
+    assert "`default`" in monday("doctor").err and "left alone" in monday("doctor").err
     if moved_away:
         (home / "hubs" / "default" / "MEMORY.md").rename(tmp_path / "MEMORY.md")
     assert monday("sync", "--confirm").code == 0
+    assert "`default`" not in monday("doctor").err
     assert ("Said on Tuesday" in monday("list").out) is not moved_away
     assert "Tea is at four" in monday("list").out and "Tea is at four" in _files(home)
 

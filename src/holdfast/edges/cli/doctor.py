@@ -94,7 +94,7 @@ def _examined(call: Call, *, fix: bool) -> _Findings:
         installation.open_to_others(call),
         installation.attachment_problems(call),
         unknown,
-        core.store.notes(),
+        [*core.store.notes(), *installation.files_left_alone(call)],
     )
 
 

@@ -88,6 +88,20 @@ def attachment_problems(call: Call) -> list[str]:
     return [f"hub {hub.name}: {note}" for hub in hubs for note in hub.attachments.check()]
 
 
+def files_left_alone(call: Call) -> list[str]:
+    """Of which hubs the files in this home are not looked at, and why."""
+    from holdfast.files.atomic import hub_folder
+    from holdfast.files.whose import elsewhere
+
+    folders = [(hub, hub_folder(call.memory.home, hub.name)) for hub in call.memory.hubs()]
+    told = [
+        elsewhere(call.memory.core, hub.id, hub.name, folder)
+        for hub, folder in folders
+        if os.path.isdir(folder)
+    ]
+    return [f"{why} `holdfast sync --confirm` takes the folder over." for why in told if why]
+
+
 def swept(call: Call) -> list[str]:
     """Removes what crashes left of attachments, and says so."""
     hubs = [call.memory.hub(hub.name) for hub in call.memory.hubs()]
