@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,6 +22,8 @@ from tests.postgres_server import PASSWORD, ROLE, Databases, databases
 # Rows that were removed stay in the files, as nobody vacuums here: after so many tests a database
 # is dropped.
 _LENT_MAX = 25
+# Whoever is not gone by then is told again by the server, or keeps the database.
+_SEEN_OFF_S = 5.0
 _FOLDER = str(Path(__file__).parent)
 
 
@@ -91,17 +94,25 @@ class Lent:
         import psycopg
 
         self._uses[number] = self._uses.get(number, 0) + 1
-        self._owner.execute(
-            "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = %s",
-            (name,),
-        )
+        self._see_off(name)
         if self._uses[number] >= _LENT_MAX or self._server.empty(name) != self._tables:
             return self._server.drop(name)
+        self._see_off(name)
         try:
             self._owner.execute(f"ALTER DATABASE {name} RENAME TO {self.told.front}_free_{number}")
         except psycopg.errors.ObjectInUse:
             # A process that the test left behind is still there.
             self._server.drop(name)
+
+    def _see_off(self, name: str) -> None:
+        """Ends all connections to a database. The server itself waits for them in steps of 0.1 s,
+        both where it ends them and where it renames what they were connected to."""
+        query = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s"
+        ends = time.monotonic() + _SEEN_OFF_S
+        while self._owner.execute(query, (name,)).rowcount and time.monotonic() < ends:
+            time.sleep(0.001)
+        # It is off the list a moment before it is gone.
+        time.sleep(0.001)
 
     def close(self) -> None:
         for name in [*self.in_use(), self.told.template]:
