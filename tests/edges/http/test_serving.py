@@ -25,6 +25,10 @@ from holdfast.testing import open_for_tests
 from tests.edges.test_worker import until
 
 
+# A server that has not answered by then never will.
+WAIT_S = 20
+
+
 class Server:
     """A running `holdfast serve`."""
 
@@ -46,12 +50,12 @@ class Server:
         data = None if body is None else json.dumps(body).encode()
         sent = {"Content-Type": "application/json", **headers}
         request = urllib.request.Request(self.url + path, data, sent)
-        with urllib.request.urlopen(request) as answer:
+        with urllib.request.urlopen(request, timeout=WAIT_S) as answer:
             return json.load(answer)
 
     def end(self) -> int:
         self.process.send_signal(signal.SIGTERM)
-        self.process.communicate(timeout=20)
+        self.process.communicate(timeout=WAIT_S)
         return self.process.returncode
 
 

@@ -9,12 +9,12 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
-from tests.edges.http.test_serving import Server
+from tests.edges.http.test_serving import WAIT_S, Server
 
 
 def test_a_stream_of_events_does_not_keep_a_server_from_stopping(tmp_path: Path) -> None:
     server = Server(tmp_path)
-    with urllib.request.urlopen(server.url + "/v1/events") as stream:
+    with urllib.request.urlopen(server.url + "/v1/events", timeout=WAIT_S) as stream:
         assert stream.readline() == b": listening\n"
         began = time.monotonic()
         assert server.end() == 0
@@ -34,13 +34,13 @@ def test_an_agent_that_listens_does_not_keep_a_server_from_stopping(tmp_path: Pa
     body = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}
     sent = {"Content-Type": "application/json", **accept}
     request = urllib.request.Request(server.url + "/mcp", json.dumps(body).encode(), sent)
-    with urllib.request.urlopen(request) as answer:
+    with urllib.request.urlopen(request, timeout=WAIT_S) as answer:
         session = answer.headers["mcp-session-id"]
         answer.read()
     listening = urllib.request.Request(
         server.url + "/mcp", headers={**accept, "mcp-session-id": session}
     )
-    with urllib.request.urlopen(listening) as stream:
+    with urllib.request.urlopen(listening, timeout=WAIT_S) as stream:
         assert stream.headers["content-type"].startswith("text/event-stream")
         began = time.monotonic()
         assert server.end() == 0
@@ -66,11 +66,11 @@ def test_what_was_answered_while_it_stopped_is_kept(tmp_path: Path) -> None:
     push(99)
     for thread in threads:
         thread.start()
-    while len(answered) < 4:
+    while len(answered) < 4 and any(thread.is_alive() for thread in threads):
         time.sleep(0.001)
     assert server.end() == 0
     for thread in threads:
-        thread.join()
+        thread.join(WAIT_S)
     assert len(answered) + len(refused) == 17
     again = Server(tmp_path)
     try:
