@@ -40,6 +40,8 @@ from holdfast.wiring import open_store
         ("postgresql://me:a/b?hunter2=hunter2@host/db", "cannot be read", "%3F"),
         ("postgresql://me:1/b?hunter2=hunter2@host/db", "cannot be read", "%3F"),
         ("postgresql://me:hun@hunter2@host/db", "has an @", "%40"),
+        ("postgresql://me:hunter2@@host/db", "has an @", "%40"),
+        ("postgresql://me:1?host=@hunter2@host/db", "has an @", "%40"),
         ("postgresql://[::1/db", "cannot be read", "host:5432"),
         ("postgresql://me@host", "names no database", "after the host"),
     ],
@@ -66,6 +68,7 @@ def test_what_is_wrong_with_a_url_is_said_without_its_password(
         ("postgresql://me@/d%40b?host=/run/pg", "postgresql://me@/run/pg/d@b"),
         ("postgresql://host/db?user=me@tenant", "postgresql://me@tenant@host/db"),
         ("postgresql://host/db?sslmode=verify-full&sslrootcert=/x", "postgresql://host/db"),
+        ("postgresql://me@/db?host=@sockets", "postgresql://me@@sockets/db"),
         ("host=one dbname=db", "postgresql://one/db"),
     ],
 )

@@ -114,8 +114,10 @@ def _like(name: str) -> str:
 
 def _refuse_places(url: str, parts: dict[str, str]) -> None:
     """Hosts and ports that cannot be, and what looks like the rest of a password."""
-    path = re.match(r"\w+://[^/?]*/([^?]*)", url)
-    if "@" in parts.get("host", "") or (path is not None and "@" in path[1]):
+    given = re.match(r"\w+://([^/?]*)(.*?)(?:\?|$)", url)
+    misplaced = given is not None and (given[1].count("@") > 1 or "@" in given[2])
+    # A socket without a file has a name that begins with one (?host=@name).
+    if misplaced or any("@" in host[1:] for host in parts.get("host", "").split(",")):
         raise InvalidSetting(f"{_WHOSE} has an @ too many, or one too late.", hint=_PASSWORD)
     ports = parts.get("port", "").split(",")
     if any(port and not (port.isdecimal() and 0 < int(port) <= _PORT_MAX) for port in ports):
