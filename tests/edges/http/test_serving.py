@@ -24,7 +24,6 @@ from holdfast.errors import InvalidInput
 from holdfast.testing import open_for_tests
 from tests.edges.test_worker import until
 
-
 # A server that has not answered by then never will.
 WAIT_S = 20
 
