@@ -77,7 +77,7 @@ def page_text(html: str) -> Found:
     reader.feed(html)
     reader.close()
     text = "".join(reader.pieces)
-    text = re.sub(r"[ \t]+\n|\n[ \t]+(?=\n)", "\n", text)
+    text = re.sub(r"(?<![ \t])[ \t]+\n|\n[ \t]+(?=\n)", "\n", text)
     text = re.sub(r"\n{3,}", "\n\n", text).strip()
     # A heading or an item without words is no line.
     text = re.sub(r"(?m)^(?:#{1,6}|-) *$\n?", "", text).strip()

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _PYTHON = ("python", "py", "python3", "pyi")
 _PYTHON_SIGN = re.compile(
-    r"^(?:async def|def|class) \w+.*:[ \t]*(?:#.*)?$|^from [\w.]+ import ", re.M
+    r"^(?:async def|def|class) \w.*:[ \t]*(?:#.*)?$|^from [\w.]++ import ", re.M
 )
 # A line that closes or carries on what is above, and so begins nothing.
 _CLOSING = re.compile(r"[)\]}>;]|(?:end|else|elif|except|finally|catch|then|done|fi|esac)\b")

@@ -28,9 +28,10 @@ _SCALES = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1
 # Words that also mean something else; as a number they count only before another one.
 _SHY = frozenset(["one", "first", "second", "pair", "couple", "zero", "third"])
 
+# No number has more than twenty parts; of digits without an end, each would be looked at from each.
 _TOKEN = (
-    r"(?P<digits>(?<![\w.])v?\d+(?:[.,:]\d+)*(?:st|nd|rd|th|k|m|bn)?(?![\w]|[.,:]\d))"
-    r"|(?P<glued>(?<![\w.])\d+(?:[.,]\d+)*(?=[a-z%€]))|(?P<word>[a-z]+)"
+    r"(?P<digits>(?<![\w.])v?\d++(?:[.,:]\d++){0,20}(?:st|nd|rd|th|k|m|bn)?(?![\w]|[.,:]\d))"
+    r"|(?P<glued>(?<![\w.])\d++(?:[.,]\d++){0,20}(?=[a-z%€]))|(?P<word>[a-z]+)"
 )
 
 

@@ -34,10 +34,14 @@ _CHATTER = 0.15
 _REPEATED = 0.95
 
 _FENCE = re.compile(
-    r"^ {0,3}(```+|~~~+)[^\n]*\n.*?(?:^ {0,3}\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL
+    r"^ {0,3}(`{3,}+|~{3,}+)[^\n]*\n.*?(?:^ {0,3}\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL
 )
 # A single letter before the stop is an initial or an abbreviation: J. Doe, e.g. this.
-_END = re.compile(r"(?<!\b[^\W\d_])[.!?…]+[\"')\]”’]*(?=\s|\Z)|[。！？।۔]+[」』”]*")
+# Of many stops in a row, the first that is none of those is where to look, and nowhere else.
+_END = re.compile(
+    r"(?:(?<![.!?…])(?<!\b[^\W\d_])|(?<=\b[^\W\d_][.!?…]))"
+    r"[.!?…]++[\"')\]”’]*+(?=\s|\Z)|[。！？।۔]+[」』”]*"
+)
 _MARKS = re.compile(r"^\s*(?:[-*+•>]\s+|#{1,6}\s+|\d+[.)]\s+)+")
 
 

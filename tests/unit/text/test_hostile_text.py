@@ -46,3 +46,18 @@ def test_words_that_can_be_read_in_two_ways_are_read_once() -> None:
         "print(without_when('Lives in Porto' + ' in May 2020' * 60 + ' 1x').split()[-1])\n"
     )
     assert printed == "fact\nFalse\n1x\n"
+
+
+def test_time_grows_with_the_length_of_a_text_and_not_with_its_square() -> None:
+    # Each of these took more than a minute.
+    printed = run(
+        "from holdfast.extract.page import page_text\n"
+        "from holdfast.text.chunk import chunk\n"
+        "from holdfast.text.quantities import numbers_in\n"
+        "from holdfast.text.summarise import sentences\n"
+        "print(len(chunk('def o' + 'en' * 200_000 + '\\n', content_type='code')) > 0)\n"
+        "print(len(numbers_in('0' + ':0' * 200_000 + 'b')))\n"
+        "print(len(sentences('Stop' + '!' * 400_000 + 'x')))\n"
+        "print(len(page_text('<pre>a' + ' ' * 400_000 + 'b</pre>').text))\n"
+    )
+    assert printed == "True\n1\n1\n400002\n"
