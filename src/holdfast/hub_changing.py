@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 from holdfast import engine
 from holdfast.domain.query import Filter
 from holdfast.engine.core import require_hub
+from holdfast.files.presence import is_kept_in_files
 from holdfast.hub_files import HubFiles
+from holdfast.in_step import PURGED
 
 if TYPE_CHECKING:
     from holdfast.domain.change import Receipt
@@ -110,6 +112,9 @@ class HubChanging(HubFiles):
         notes = follow.remove_doomed(self._kept_files, kept)
         if self._step is not None:
             self._step.note(notes)
+        if not is_kept_in_files(os.path.dirname(self.memory_md)):
+            # Elsewhere it is done when all files have followed.
+            engine.edit.settle(self.core, PURGED)
         return receipts
 
     def _ids(self, references: list[Any]) -> list[str]:

@@ -10,6 +10,7 @@ from functools import wraps
 from threading import get_ident
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from holdfast import engine
 from holdfast.files.presence import is_kept_in_files
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ WRITING = (
     *("purge_forgotten", "lifecycle", "undo", "settle", "decide", "withdraw_decision"),
     *("approve", "reject"),
 )
+# What is told of a purge where the store has no room to clear up after it.
+PURGED = "What was purged is gone"
 # An operation that keeps its files in step itself, and may hold what it is given.
 HOLDING = ("journal_add",)
 WRITING_SLOWLY = ("remember_stream",)
@@ -99,6 +102,10 @@ def _follow(hub: HubMemory, step: Step, name: str, *, writes: bool) -> None:
     # Whoever looks at what waits has the file again that they deleted.
     if writes or name in ("redact_secrets", "review"):
         step.waiting()
+    if name.startswith("purge"):
+        # The text both sides agreed on held the purged line, and its old pages still do. Last, as
+        # it may fail where there is no room, and the files must follow all the same.
+        engine.edit.settle(hub.core, PURGED)
 
 
 def _has_files(hub: HubMemory) -> bool:

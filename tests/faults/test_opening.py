@@ -261,17 +261,58 @@ def test_who_has_a_damaged_store_open_is_told_of_the_backup_in_its_place(tmp_pat
 # A full disk after the deed
 
 
+def _fill_disk(monkeypatch: pytest.MonkeyPatch, *, after: int = 0) -> None:
+    """No room to clear up any more, once that was done so many times."""
+    settle, done = SqliteStore.settle, iter(range(after))
+
+    def full(store: SqliteStore) -> None:
+        if next(done, None) is None:
+            raise StoreFull("There is no room left.", hint="Nothing was written.")
+        settle(store)
+
+    monkeypatch.setattr(SqliteStore, "settle", full)
+
+
+@pytest.mark.parametrize("in_files", [True, False])
+def test_what_was_purged_is_gone_although_there_was_no_room_to_clear_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_files: bool
+) -> None:
+    said = "Tea is kept in the green tin."
+    (tmp_path / "tea.txt").write_text(said)
+    with _open(tmp_path / "home") as memory:
+        hub = memory.hub()
+        hub.remember(said)
+        hub.remember_file(tmp_path / "tea.txt")
+        if in_files:
+            hub.sync()
+        _fill_disk(monkeypatch)
+        with pytest.raises(StoreError, match="What was purged is gone, but words of it may still"):
+            hub.purge_many([1, 2])
+        assert len(hub.list()) == 0
+        files = [one for one in Path(hub.folder).rglob("*") if one.is_file()]
+        assert [one for one in files if said in one.read_text()] == []
+
+
+def test_secrets_are_replaced_although_there_was_no_room_to_clear_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with _open(tmp_path) as memory:
+        hub = memory.hub()
+        hub.remember("Tea is kept in the green tin.")
+        hub.sync()
+        _fill_disk(monkeypatch, after=1)
+        with pytest.raises(StoreError, match="The secrets are replaced, but words of it may still"):
+            hub.redact_secrets()
+
+
 def test_a_hub_is_gone_with_its_files_although_there_was_no_room_to_clear_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(_: object) -> None:
-        raise StoreFull("There is no room left.", hint="Nothing was written.")
-
     with _open(tmp_path) as memory:
         hub = memory.create_hub("work")
         hub.remember("Tea is kept in the green tin.")
         hub.sync()
-        monkeypatch.setattr(SqliteStore, "settle", full)
+        _fill_disk(monkeypatch)
         with pytest.raises(StoreError, match="The hub is gone, but words of it may still"):
             memory.delete_hub("work")
         assert [one.name for one in memory.hubs()] == []

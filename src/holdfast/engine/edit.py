@@ -6,7 +6,7 @@ derived from them, and leaves a receipt that says nothing of the content.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.attachment import ATTACHMENT
@@ -23,7 +23,7 @@ from holdfast.engine.drafts import (
     refuse_backwards,
     refuse_deep,
 )
-from holdfast.engine.find import Reference, called, find_memory, names_of
+from holdfast.engine.find import Reference, find_memory
 from holdfast.engine.passages import Indexed, indexed
 from holdfast.engine.recorder import Recorder
 from holdfast.errors import AlreadyExists, Conflict, InvalidInput, StoreError, StoreReadOnly
@@ -200,13 +200,9 @@ def _revise(
         recorder = Recorder(core, writer, hub_id, action, reason=reason)
         if "forgotten_at" in new and new["forgotten_at"] is not None:
             new["forgotten_at"] = recorder.change.at
-        out: list[Memory] = []
+        meant = _meant(writer, hub_id, hub, references, forgotten=forgotten)
         done: dict[str, Memory] = {}
-        for reference in references:
-            if (known := done.get(called(reference))) is not None:
-                out.append(known)
-                continue
-            memory = find_memory(writer, hub_id, hub, reference, forgotten=forgotten)
+        for memory in _each(writer, hub_id, meant):
             fields = new
             if memory.quarantine == AWAITS and "quarantine" in new:
                 _refuse_undecided(memory)
@@ -214,14 +210,29 @@ def _revise(
             if memory.forgotten_at is not None and new.get("forgotten_at", "") is None:
                 refuse_taken(writer, memory)
             after = recorder.revise(memory, **fields)
-            out.append(after)
-            done |= dict.fromkeys(names_of(after), after)
+            done[memory.id] = after
             if memory.forgotten_at is None and after.forgotten_at is not None:
                 reinstate_previous(writer, recorder, after)
             elif memory.forgotten_at is not None and after.forgotten_at is None:
                 replace_previous(writer, recorder, after)
     recorder.embed()
-    return out
+    return [done[memory_id] for memory_id in meant]
+
+
+def _meant(
+    reader: Reader, hub_id: str, hub: str, references: Sequence[Reference], *, forgotten: bool
+) -> list[str]:
+    """The ids of the memories that a batch names. All are found before the first is changed, after
+    which a key may be another one's."""
+    return [find_memory(reader, hub_id, hub, one, forgotten=forgotten).id for one in references]
+
+
+def _each(reader: Reader, hub_id: str, meant: Sequence[str]) -> Iterator[Memory]:
+    """Each of them once, as it is by then: a change to one may be followed by one to another."""
+    for memory_id in dict.fromkeys(meant):
+        memory = reader.memory(hub_id, memory_id)
+        assert memory is not None
+        yield memory
 
 
 def _refuse_undecided(memory: Memory) -> None:
@@ -280,7 +291,7 @@ PURGES = "purges"
 def purge(
     core: Core, hub_id: str, hub: str, references: Sequence[Reference], reason: str
 ) -> list[Receipt]:
-    """Removes them for good."""
+    """Removes them for good; `settle` clears what is left of them in the store's file."""
     # Here, because nothing else on this path needs it.
     from holdfast.engine import kept_answers
 
@@ -288,12 +299,8 @@ def purge(
     reason = clean_label("reason", reason)
     with core.write(hub_id) as writer:
         require_hub(writer, hub_id, hub)
-        done: set[str] = set()
-        for reference in references:
-            if called(reference) in done:
-                continue
-            memory = find_memory(writer, hub_id, hub, reference, forgotten=True)
-            done |= names_of(memory)
+        meant = _meant(writer, hub_id, hub, references, forgotten=True)
+        for memory in _each(writer, hub_id, meant):
             core.require_delete(memory)
             recorder = Recorder(core, writer, hub_id, "update", reason="its successor was purged")
             reinstate_previous(writer, recorder, memory)
@@ -309,7 +316,6 @@ def purge(
             # One row that listeners look at: receipts are many, and nearly always the same.
             mark = {"purge": core.ids.next("purge")}
             writer.put_record(Record(hub_id, PURGES, PURGES, core.now(), mark))
-    settle(core, "What was purged is gone")
     return out
 
 

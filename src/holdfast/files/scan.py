@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterator
 
 from holdfast.engine.core import Core
+from holdfast.engine.edit import settle
 from holdfast.engine.scan import Secret, for_everything, together, told
 from holdfast.errors import HoldfastError
 from holdfast.files import archive, attachments, journal
@@ -68,7 +69,7 @@ def clean_files(place: Place) -> list[str]:
             notes += Mirror(core, memory_md, place.hub_id, place.hub).sync().notes
         except (HoldfastError, OSError) as error:
             notes.append(str(error))
-    core.store.settle()
+    settle(core, "The secrets are replaced")
     core.redactor.take()
     return notes
 

@@ -48,8 +48,6 @@ class Step:
         self._try(self._quick_stamp(), self._sync)
         if purged:
             drop_copy(self._path)
-            # The text both sides agreed on held the purged line, and its old pages still do.
-            self._core.store.settle()
 
     def decisions(self) -> bool:
         """Does what was decided in INBOX.md since the last look; whether that was anything."""
