@@ -67,15 +67,3 @@ def _shown(reference: Reference) -> str:
     if isinstance(reference, int):
         return f"#{reference}"
     return reference if len(reference) <= 80 else reference[:80] + "…"
-
-
-def called(reference: Reference) -> str:
-    """A reference as it stands among the names of a memory."""
-    text = str(reference).strip()
-    number = _NUMBER.fullmatch(text)
-    return str(int(number[1])) if number else text
-
-
-def names_of(memory: Memory) -> set[str]:
-    """What a memory can be called: who names one twice in a batch means it once."""
-    return {memory.id, str(memory.number)} | ({memory.key} if memory.key else set())

@@ -50,3 +50,12 @@ def test_a_memory_that_a_batch_names_twice_is_meant_once(memory: Holdfast, again
     assert hub.list() == []
     with pytest.raises(NotFound, match="no memory"):
         hub.purge(one.id)
+
+
+def test_a_key_that_one_had_and_another_has_names_the_one_that_has_it(memory: Holdfast) -> None:
+    hub = memory.hub("h", create=True)
+    old = hub.remember("Tea is at four", key="tea").memory
+    hub.forget(old.id)
+    new = hub.remember("The cups are blue", key="tea").memory
+    receipts = hub.purge_many([old.id, "tea"])
+    assert [receipt.memory_id for receipt in receipts] == [old.id, new.id]
