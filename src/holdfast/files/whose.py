@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from holdfast.domain.record import Record
-from holdfast.errors import Conflict
+from holdfast.errors import Conflict, StoreReadOnly
 from holdfast.files.atomic import FILE_MODE, make_folder
 from holdfast.files.stamp import PLACE, Stamp, Token, read_stamp, write_stamp
 from holdfast.store.values import Capability
@@ -94,8 +94,9 @@ def _had(core: Core, hub_id: str, token: Token) -> bool:
     with core.store.read() as reader:
         had = has_had(reader, hub_id, token)
     if not had and _has_machines(core):
-        # A standby may not have heard of it yet. Who writes is at the primary.
-        with core.store.write(hub=hub_id) as writer:
+        # A standby may not have heard of it yet. Who writes is at the primary; who may only read
+        # knows no better.
+        with suppress(StoreReadOnly), core.store.write(hub=hub_id) as writer:
             had = has_had(writer, hub_id, token)
     if had:
         known[hub_id] = token

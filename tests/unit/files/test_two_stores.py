@@ -156,6 +156,24 @@ def test_files_that_memories_of_the_other_store_were_made_from_are_not_swept(
         assert hub.attachments.sweep() == 1
 
 
+def test_who_may_only_read_a_database_reads_beside_files_of_another(tmp_path: Path) -> None:
+    home, clock = tmp_path / "home", FixedClock()
+    with database(ROLE) as one, database(ROLE) as two:
+        with _opened(one, home, clock) as memory:
+            hub = memory.hub("h", create=True)
+            hub.sync()
+            hub.journal_add("Slept well")
+        _copied(one, two)
+        clock.tick()
+        with _opened(one, home, clock) as memory:
+            memory.hub("h").remember("Tea is at four")
+        only_read = "options=-c%20default_transaction_read_only%3Don"
+        with _opened(f"{two}&{only_read}", home, clock) as memory:
+            days = memory.hub("h").journal()
+            assert [entry.text for day in days for entry in day.entries] == ["Slept well"]
+            assert "another store" in days.notes[0]
+
+
 def test_files_of_a_hub_of_the_same_name_in_another_store_are_left_alone(
     urls: tuple[str, str], tmp_path: Path
 ) -> None:
