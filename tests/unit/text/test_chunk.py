@@ -246,21 +246,21 @@ def test_a_short_note_loads_nothing_more() -> None:
 
 
 HARD = {
-    "one line": "word " * 200_000,
-    "one word": "x" * 300_000,
-    "no spaces": "漢字" * 100_000,
-    "open fences": "```a\n" * 100_000,
-    "fences closed too short": "````a\n```b\n```\n" * 20_000,
+    "one line": "word " * 100_000,
+    "one word": "x" * 150_000,
+    "no spaces": "漢字" * 50_000,
+    "open fences": "```a\n" * 50_000,
+    "fences closed too short": "````a\n```b\n```\n" * 10_000,
     "fences of falling length": "".join("`" * n + "x\n" for n in range(900, 3, -1)),
-    "headings": "# a\n\n" * 60_000,
-    "short lines": "a b\n" * 100_000,
-    "pipes": "|---|\n" * 60_000,
-    "dashes": "--\n" * 100_000,
-    "colons": "Ana: a\n" * 60_000,
-    "brackets": "[" * 100_000,
-    "spaces": "a" + " " * 300_000 + "b",
-    "stars": "*" * 200_000,
-    "hashes": "#" * 200_000,
+    "headings": "# a\n\n" * 30_000,
+    "short lines": "a b\n" * 50_000,
+    "pipes": "|---|\n" * 30_000,
+    "dashes": "--\n" * 50_000,
+    "colons": "Ana: a\n" * 30_000,
+    "brackets": "[" * 50_000,
+    "spaces": "a" + " " * 150_000 + "b",
+    "stars": "*" * 100_000,
+    "hashes": "#" * 100_000,
 }
 
 
@@ -274,4 +274,4 @@ def test_time_grows_with_the_length_and_no_faster(name: str, content_type: str) 
     text = HARD[name]
     # Four times the text; quadratic would be sixteen.
     quarter = text[: len(text) // 4]
-    assert_time_grows(act, quarter, text, allowed_s=lambda quarter_s: 8 * quarter_s + 0.25)
+    assert_time_grows(act, quarter, text, allowed_s=lambda quarter_s: 8 * quarter_s + 0.12)
