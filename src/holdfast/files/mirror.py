@@ -41,7 +41,7 @@ from holdfast.files.page_files import Files, agreed_text, texts_of
 from holdfast.files.pages import gathered, joined, split, spread, tidied, with_sections
 from holdfast.files.rewrite import dropped_text, taken_over
 from holdfast.files.stamp import Stamp, Token, due_of, read_stamp, token_of, write_stamp
-from holdfast.files.whose import require_here
+from holdfast.files.whose import note_had, require_here
 
 # Somebody may save or write while a sync runs, which then begins again; one who never stops is
 # told so instead of being waited for.
@@ -212,6 +212,7 @@ class Mirror:
     def _note_stamp(self, token: Token, due: int | None) -> None:
         self.stamp = self.files.stamp()
         write_stamp(self.path, Stamp(self._hub_id, self.stamp, token, due))
+        note_had(self._core, self._hub_id, token)
 
 
 def _touched(plan: Plan, taken: Taken) -> set[str]:

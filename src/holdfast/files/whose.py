@@ -99,8 +99,13 @@ def _had(core: Core, hub_id: str, token: Token) -> bool:
         with suppress(StoreReadOnly), core.store.write(hub=hub_id) as writer:
             had = has_had(writer, hub_id, token)
     if had:
-        known[hub_id] = token
+        note_had(core, hub_id, token)
     return had
+
+
+def note_had(core: Core, hub_id: str, token: Token) -> None:
+    """Notes the state that files were just written for, which need not be looked up then."""
+    _HAD.setdefault(core.store, {})[hub_id] = token
 
 
 def has_had(reader: Reader, hub_id: str, token: Token) -> bool:

@@ -156,6 +156,18 @@ def test_files_that_memories_of_the_other_store_were_made_from_are_not_swept(
         assert hub.attachments.sweep() == 1
 
 
+def test_who_wrote_files_last_looks_nothing_up_to_know_them(
+    urls: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with _opened(urls[0], tmp_path / "home", FixedClock()) as memory:
+        hub = memory.hub("h", create=True)
+        hub.sync()
+        monkeypatch.delattr("holdfast.files.whose.has_had")
+        hub.remember("Tea is at four")
+        hub.remember("Lunch is at one")
+        assert hub.notes == []
+
+
 def test_who_may_only_read_a_database_reads_beside_files_of_another(tmp_path: Path) -> None:
     home, clock = tmp_path / "home", FixedClock()
     with database(ROLE) as one, database(ROLE) as two:
