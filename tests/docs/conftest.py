@@ -10,9 +10,12 @@ import pytest
 
 from holdfast.embed import find
 
+_ONCE = cache(find._bundled)
 
-@pytest.fixture(scope="session", autouse=True)
+
+# For no longer than a module: the tests of other folders have a model found, or not, as they say.
+@pytest.fixture(scope="module", autouse=True)
 def _one_model() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(find, "_bundled", cache(find._bundled))
+        patched.setattr(find, "_bundled", _ONCE)
         yield
