@@ -90,7 +90,9 @@ def add(
         source=normalise.one_of(source, SOURCES, "source"),  # type: ignore[arg-type]
         source_agent=source_agent,
     )
-    if elsewhere(core, place.hub_id, place.hub, place.folder):
+    if other := elsewhere(core, place.hub_id, place.hub, place.folder):
+        if os.path.isdir(place.folder):
+            place.look.note(other)
         return _add_without_file(place, day, draft, once=once)
     take_in(place, place.look.changed(core, place.hub_id, place.folder))
     with _lock(place):
@@ -119,7 +121,8 @@ def add(
 
 
 def _add_without_file(place: Place, day: date, draft: Draft, *, once: bool) -> Memory:
-    """The same where the files are kept on another machine, which adds the line."""
+    """The same where the files are kept on another machine, which adds the line, or are another
+    store's."""
     said = journal_text.plain(draft.content)
     if once:
         for memory in journal_base.live_memories(place, day, day):

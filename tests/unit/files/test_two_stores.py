@@ -168,6 +168,23 @@ def test_who_wrote_files_last_looks_nothing_up_to_know_them(
         assert hub.notes == []
 
 
+def test_an_entry_that_gets_no_line_as_the_journals_are_anothers_is_kept_and_told(
+    urls: tuple[str, str], tmp_path: Path
+) -> None:
+    home, clock = tmp_path / "home", FixedClock()
+    with _opened(urls[0], home, clock) as memory:
+        memory.hub("h", create=True).sync()
+    _copied(*urls)
+    with _opened(urls[0], home, clock) as memory:
+        memory.hub("h").remember("Tea is at four")
+    with _opened(urls[1], home, clock) as memory:
+        hub = memory.hub("h")
+        hub.journal_add("Slept well")
+        assert any("were last written for another store" in note for note in hub.notes)
+        assert _texts(hub) == {"Slept well"}
+    assert not list((home / "hubs" / "h").glob("2*.md"))
+
+
 def test_who_may_only_read_a_database_reads_beside_files_of_another(tmp_path: Path) -> None:
     home, clock = tmp_path / "home", FixedClock()
     with database(ROLE) as one, database(ROLE) as two:

@@ -72,7 +72,8 @@ def _add(call: Call, args: Namespace) -> None:
     if call.out.json:
         call.out.value({"result": "noted", "memory": plain_memory(memory, call.hub.name)})
     elif call.out.terminal:
-        call.out.parts(("Noted", "green"), (f" #{memory.number}", "bold cyan"), (f" in {name}", ""))
+        where = f" in {name}" if name else ""
+        call.out.parts(("Noted", "green"), (f" #{memory.number}", "bold cyan"), (where, ""))
     else:
         call.out.row("noted", f"#{memory.number}", memory.id, name)
 
