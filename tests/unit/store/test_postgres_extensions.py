@@ -55,6 +55,19 @@ def test_making_a_store_ready_installs_it_and_then_nothing_is_said(name: str) ->
     assert _notes(name) == []
 
 
+def test_a_server_that_does_not_allow_it_is_made_ready_without(name: str) -> None:
+    # As managed servers answer whose owner has not put it on the list of what may be installed.
+    databases().execute(
+        "CREATE FUNCTION refuse() RETURNS event_trigger LANGUAGE plpgsql AS"
+        " $$ BEGIN RAISE 'not on the list' USING ERRCODE = '0A000'; END $$;"
+        " CREATE EVENT TRIGGER refuse ON ddl_command_start"
+        " WHEN TAG IN ('CREATE EXTENSION') EXECUTE FUNCTION refuse()",
+        name,
+    )
+    (note,) = initialise(databases().url(name), partitions=1).notes
+    assert note.startswith("pgvector is not installed in postgresql://")
+
+
 def _schema_of_vector(name: str) -> str:
     with psycopg.connect(databases().url(name)) as connection:
         row = connection.execute(

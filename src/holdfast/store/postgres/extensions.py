@@ -86,6 +86,8 @@ def make_vector(connection: psycopg.Connection[Any]) -> None:
     known = "SELECT 1 FROM pg_available_extensions WHERE name = 'vector'"
     refused = (
         psycopg.errors.InsufficientPrivilege,
+        # A managed server with a list of what may be installed, which its owner has not put it on.
+        psycopg.errors.FeatureNotSupported,
         psycopg.errors.ReadOnlySqlTransaction,
         # Another process has made it meanwhile.
         psycopg.errors.DuplicateObject,
