@@ -8,7 +8,8 @@ import re
 
 from holdfast.files.memory_md import SPACE
 
-ID_COMMENT = re.compile(r"[ \t]*<!--[ \t]*(mem_[0-9A-Za-z_-]{1,64})[ \t]*-->[ \t]*$")
+# Looked for where white space begins, and not again at each character of it.
+ID_COMMENT = re.compile(r"(?<![ \t])[ \t]*+<!--[ \t]*+(mem_[0-9A-Za-z_-]{1,64})[ \t]*+-->[ \t]*+$")
 _LINES = re.compile(r"[^\n]*\n|[^\n]+")
 
 # What would break an item is written as an HTML reference, which every reader shows as meant. What
@@ -29,14 +30,14 @@ def id_of(line: str) -> str | None:
     """The id at the end of a line."""
     if "mem_" not in line:
         return None
-    found = ID_COMMENT.search(line.rstrip("\r\n"))
+    found = _last_comment(line.rstrip("\r\n"))
     return found[1] if found else None
 
 
 def without_id(line: str, memory_id: str) -> str:
     """A line of an item without the comment that names it."""
     text = line.rstrip("\r\n")
-    found = ID_COMMENT.search(text)
+    found = _last_comment(text)
     if found is None or found[1] != memory_id:
         return line
     return text[: found.start()] + line[len(text) :]
@@ -46,9 +47,15 @@ def without_any_id(line: str) -> str:
     """A line that names no memory, whatever ids were typed at its end."""
     text = line.rstrip("\r\n")
     end = line[len(text) :]
-    while found := ID_COMMENT.search(text):
+    while found := _last_comment(text):
         text = text[: found.start()]
     return text + end
+
+
+def _last_comment(text: str) -> re.Match[str] | None:
+    """The comment with an id at the end; of many in a line only the last can be it."""
+    at = text.rfind("<!--")
+    return ID_COMMENT.match(text, len(text[:at].rstrip(" \t"))) if at >= 0 else None
 
 
 # ── references ───────────────────────────────────────────────────────────────────────────────

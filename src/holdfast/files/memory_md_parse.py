@@ -56,6 +56,7 @@ def parse_anew(text: str, *, whole: bool = False) -> Document:
         blocks.append(block)
 
     category: str | None = None
+    unclosed: dict[str, tuple[int, int]] = {}
     at = 0
     if lines and lines[0].startswith("\ufeff"):
         other.append("\ufeff")
@@ -78,7 +79,7 @@ def parse_anew(text: str, *, whole: bool = False) -> Document:
             else:
                 category = category if len(heading[1]) > 2 else None
                 other.append(line)
-        elif (closed := _closed_region(lines, at)) > at:
+        elif (closed := _closed_region(lines, at, unclosed)) > at:
             end = closed
             other += lines[at:end]
         else:
@@ -147,15 +148,18 @@ def _section(lines: list[str], at: int, heading: re.Match[str]) -> tuple[int, Se
     return end, Section("".join(lines[at:end]), category)
 
 
-def _closed_region(lines: list[str], at: int) -> int:
+def _closed_region(lines: list[str], at: int, unclosed: dict[str, tuple[int, int]]) -> int:
     """Where a code fence or a comment that begins here ends; `at` where none does.
 
     One that is not closed is a line and no more, and none reaches over an item with an id: a
-    fence that somebody has only begun to type must not make memories disappear.
+    fence that somebody has only begun to type must not make memories disappear. `unclosed` has, by
+    kind, the length of a mark that nothing closes and up to where: there is no need to look twice.
     """
     line = lines[at]
+    kind, length = "<!--", 0
     if fence := _FENCE.match(line):
         mark = fence[1]
+        kind, length = mark[0], len(mark)
         closing = re.compile(rf" {{0,3}}{re.escape(mark[0])}{{{len(mark)},}}[ \t\r\n]*$")
         closes = closing.match
     elif line.lstrip(SPACE).startswith("<!--") and id_of(line) is None:
@@ -164,11 +168,17 @@ def _closed_region(lines: list[str], at: int) -> int:
         closes = re.compile(".*-->").match
     else:
         return at
+    least, stop = unclosed.get(kind, (0, 0))
+    if at < stop and length >= least:
+        return at + 1
+    stop = len(lines)
     for end in range(at + 1, len(lines)):
         if id_of(lines[end]):
+            stop = end
             break
         if closes(lines[end]):
             return end + 1
+    unclosed[kind] = (length, stop)
     return at + 1
 
 

@@ -236,7 +236,7 @@ def _line(memory: Memory, material: Material) -> str:
 
 # What it wrote instead of calling
 
-_FENCED = re.compile(r"```(?:json)?\s*(.*?)```", re.DOTALL)
+_FENCED = re.compile(r"```(?:json)?\s*+(.*?)```", re.DOTALL)
 _ANSWER_CHARS_MAX = 100_000
 
 

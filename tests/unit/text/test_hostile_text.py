@@ -52,12 +52,19 @@ def test_time_grows_with_the_length_of_a_text_and_not_with_its_square() -> None:
     # Each of these took more than a minute.
     printed = run(
         "from holdfast.extract.page import page_text\n"
+        "from holdfast.files.memory_md_marks import without_any_id\n"
+        "from holdfast.files.memory_md_parse import parse\n"
+        "from holdfast.passes.consolidate_model import written_down\n"
         "from holdfast.text.chunk import chunk\n"
         "from holdfast.text.quantities import numbers_in\n"
         "from holdfast.text.summarise import sentences\n"
         "print(len(chunk('def o' + 'en' * 200_000 + '\\n', content_type='code')) > 0)\n"
         "print(len(numbers_in('0' + ':0' * 200_000 + 'b')))\n"
         "print(len(sentences('Stop' + '!' * 400_000 + 'x')))\n"
+        "print(len(parse('# a\\n' + '```a\\n<!-- a\\n' * 10_000).blocks))\n"
+        "print(len(parse('- a mem_' + '\\t' * 400_000 + 'x', whole=True).blocks))\n"
+        "print(without_any_id('- a' + '<!-- mem_a -->' * 20_000))\n"
+        "print(list(written_down('```' + '\\t' * 100_000)))\n"
         "print(len(page_text('<pre>a' + ' ' * 400_000 + 'b</pre>').text))\n"
     )
-    assert printed == "True\n1\n1\n400002\n"
+    assert printed == "True\n1\n1\n1\n1\n- a\n[]\n400002\n"
