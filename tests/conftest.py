@@ -3,6 +3,7 @@ store that they run on (`--store`)."""
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from collections.abc import Iterator
@@ -82,6 +83,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         left_out = [item for item in items if is_left_out(item)]
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if not is_left_out(item)]
+
+
+def pytest_collection_finish() -> None:
+    """What was collected stays until the end: 800,000 objects, which the garbage collector would
+    look through for half a second each time, a fifteenth of what the tests take."""
+    gc.freeze()
 
 
 @pytest.fixture(scope="module", autouse=True)
