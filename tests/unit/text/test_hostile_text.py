@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 # All of it takes a fraction of a second. A pattern that tries every way to read a line would take
 # hours, so that a busy machine is never mistaken for one.
-PATIENCE_S = 30
+PATIENCE_S = 60
 
 
 def run(code: str) -> str:
@@ -68,3 +69,30 @@ def test_time_grows_with_the_length_of_a_text_and_not_with_its_square() -> None:
         "print(len(page_text('<pre>a' + ' ' * 400_000 + 'b</pre>').text))\n"
     )
     assert printed == "True\n1\n1\n1\n1\n- a\n[]\n400002\n"
+
+
+# Lines of 25 KB, each hard to read for something.
+HOSTILE = (
+    *("'| a |\\n| - |' + '| ' * 12_500 + 'x'", "'I ' + 'really ' * 3_500 + 'x like'"),
+    *("'Lives in Porto' + ' in May 2020' * 2_000 + ' 1x'", "'0' + ':0' * 12_500 + 'b'"),
+    *("'Stop' + '!' * 25_000 + 'x'", "'- a mem_' + '\\t' * 25_000 + 'x'"),
+    *("'```a\\n<!-- a\\n' * 2_000", "'- a' + '<!-- mem_a -->' * 1_800"),
+)
+
+
+def test_a_hub_takes_a_hostile_text_in_at_every_door(tmp_path: Path) -> None:
+    printed = run(
+        "from holdfast.testing import open_for_tests\n"
+        f"with open_for_tests({str(tmp_path)!r}) as memory:\n"
+        "    hub = memory.create_hub('work')\n"
+        f"    text = '\\n\\n'.join([{', '.join(HOSTILE)}])\n"
+        "    hub.heard('- [#1] ' + text)\n"
+        "    hub.remember(text, trust='agent')\n"
+        "    hub.recall(text)\n"
+        "    hub.log_turn('user', text)\n"
+        "    hub.journal_add(text)\n"
+        "    hub.append_memory_md(text)\n"
+        "    said = [{'role': 'user', 'content': text}]\n"
+        "    print(hub.archive_conversation('s', messages=said).notes, len(hub.turns()))\n"
+    )
+    assert printed == "() 1\n"
