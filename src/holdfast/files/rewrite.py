@@ -129,7 +129,7 @@ def _known_again(seen: Document, given: Document) -> list[Block]:
                 out.append(identified(_nameless(block), old.id, seen.newline))
         elif not block.content:
             continue
-        elif _is_free_text(block, given.blocks[place + 1 :], own):
+        elif _is_free_text(block, given.blocks[place + 1 : place + 2], own):
             out.append(Verbatim("".join(without_any_id(line) for line in lines_of(block.raw))))
         elif block.content not in texts:
             # A text that is there twice, and was not before, is one memory.
