@@ -13,7 +13,8 @@ from holdfast.text.terms import terms
 # Words that can come or go without changing what a sentence says.
 _ARTICLES = frozenset({"a", "an", "the"})
 _QUOTES = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"', "`": None})
-_BOLD = re.compile(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1")
+# A few sentences in bold at most: of marks that nothing closes, each would look to the end.
+_BOLD = re.compile(r"(\*\*|__)(?=\S)(.{1,500}?)(?<=\S)\1")
 _SHORT_FORMS = (
     (re.compile(r"\b(?:can't|cannot)\b"), "can not"),
     (re.compile(r"\bwon't\b"), "will not"),
