@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.edges.cli.cli_calls import Run
-from tests.postgres_server import ROLE, database, databases
+from tests.postgres_server import ROLE, database, databases, needs
 
 
 @pytest.fixture
@@ -126,6 +126,7 @@ def test_no_hub_is_large_enough_for_an_index_of_the_server(run: Run, empty: str)
 def test_an_index_of_the_server_is_taken_away_and_missed_where_many_vectors_are_due(
     run: Run, empty: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    needs(extension="vector", least=(0, 8))
     from holdfast.store.postgres import PostgresStore, nearest
     from holdfast.testing import HashEmbedder
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.edges.cli.cli_calls import Run
-from tests.postgres_server import ROLE, databases
+from tests.postgres_server import ROLE, databases, needs
 
 
 @pytest.fixture
@@ -24,6 +24,7 @@ def name() -> Iterator[str]:
 def test_servers_and_the_doctor_say_it_and_no_other_command_does(
     run: Run, name: str, tmp_path: Path
 ) -> None:
+    needs(extension="vector", least=(0, 8))
     run("store", "init", "--url", databases().url(name), "--partitions", "1", "--role", ROLE)
     databases().execute("DROP EXTENSION vector", name)
     url = databases().url(name, ROLE)
