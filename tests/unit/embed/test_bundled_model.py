@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -142,3 +144,19 @@ def test_another_pooling_is_another_identity_and_another_vector(model_folder: st
     assert cls.dimensions == 0
     assert not np.allclose(cls.embed_query("hello"), mean.embed_query("hello"), atol=0.01)
     assert cls.dimensions == 384
+
+
+def test_it_reports_to_nobody_and_leaves_no_mark_of_the_machine(
+    model_folder: str, tmp_path: Path
+) -> None:
+    """The runtime would make a device id and a queue of reports in the person's home."""
+    code = "import sys; from holdfast.embed.arctic import ArcticEmbedder as E"
+    done = subprocess.run(
+        [sys.executable, "-c", f"{code}; E(sys.argv[1]).embed_query('hello')", model_folder],
+        env={"HOME": str(tmp_path), "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        capture_output=True,
+        check=False,
+        timeout=60,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert list(tmp_path.iterdir()) == []
