@@ -14,6 +14,7 @@ import pytest
 
 from holdfast.engine import keys
 from holdfast.errors import ServerUnreachable
+from holdfast.hub_memory import HubMemory
 from holdfast.library import Holdfast
 from holdfast.library import open as open_memory
 from tests.edges.http.conftest import client_of
@@ -266,6 +267,23 @@ def test_a_recall_does_not_wait_for_a_server_that_is_gone_as_a_write_does(
     assert library(memory)("Another one").done
     starting.join()
     assert there(server) == ["The first one", "Another one"]
+
+
+def test_a_write_waits_as_long_where_its_request_has_an_end(
+    server: Server, memory: Holdfast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It looks before it writes, and the request has time left when the look was in vain."""
+    monkeypatch.setattr("holdfast.store.postgres.connections.RECONNECT_WAIT_S", 0.3)
+    hub = memory.hub("plans")
+    of_request = HubMemory(hub.core.within(30.0), hub.info, hub.home)
+    starting = threading.Timer(1.0, server.start)
+    server.stop()
+    starting.start()
+    try:
+        of_request.update(1, content="Another one")
+    finally:
+        starting.join()
+    assert there(server) == ["Another one"]
 
 
 def test_a_server_answers_a_recall_as_soon(

@@ -233,8 +233,8 @@ class Connections:
         try:
             connection = self._begun(self._readers, begin, only_if, within_s=deadline_s)
         except (Silent, ServerUnreachable) as error:
-            # There is no time for another attempt.
-            error.late = deadline_s is not None
+            # There is no time for another attempt; a write whose request ends much later has some.
+            error.late = deadline_s is not None and deadline_s < RECONNECT_WAIT_S
             raise
         if connection is not None and deadline_s is not None:
             # From now: the time in which a server came back was not the read's.
