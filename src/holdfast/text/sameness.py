@@ -7,8 +7,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from holdfast.text.terms import terms
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 # Words that can come or go without changing what a sentence says.
 _ARTICLES = frozenset({"a", "an", "the"})
@@ -68,39 +72,49 @@ def _bare(word: str) -> str:
 
 
 # Steps of 0.2 µs: prose of 2,000 characters is compared by its letters, and so are 500 of one and
-# the same letter. What is longer would take minutes, and has words enough to go by.
-_LETTER_STEPS_MAX = 250_000
+# the same letter. What is longer would take minutes, and has words enough to go by: some 30,000
+# characters of prose are so many steps by its words.
+_STEPS_MAX = 250_000
 
 
 def similarity(one: str, other: str, *, least: float = 0.0) -> float:
     """How alike two texts are, from 0 to 1: the mean of what they share in letters, in order, and
-    in words that carry sense; of long ones, in words alone. May answer 0 for any value below
-    `least`.
+    in words that carry sense. Of long ones it is the words alone, or the mean with what they share
+    in order, whichever is more. May answer 0 for any value below `least`.
 
     Letters alone find `Ann likes tea` and `Bob likes ale` alike, as both have the same frame;
     words alone find nothing in common between `Lives in Oslo` and `Live: Oslo, Norway`.
     """
-    from difflib import SequenceMatcher
-
     by_words = _shared(one, other)
-    # Letters can give at most 1.
+    # The order can give at most 1.
     if (by_words + 1) / 2 < least:
         return 0.0
-    one, other = one.casefold(), other.casefold()
-    if len(one) * len(other) > _LETTER_STEPS_MAX and _letter_steps(one, other) > _LETTER_STEPS_MAX:
+    first, second = one.casefold(), other.casefold()
+    if not _is_long(first, second):
+        return (by_words + _in_order(first, second, least=2 * least - by_words)) / 2
+    # A table in which half of the figures are new shares few words, but those in their order.
+    some, others = terms(one), terms(other)
+    if _is_long(some, others):
         return by_words
+    return max(by_words, (by_words + _in_order(some, others, least=2 * least - by_words)) / 2)
+
+
+def _in_order(one: Sequence[str], other: Sequence[str], *, least: float) -> float:
+    """How much of both is the same in the same order; may be 0 for any value below `least`."""
+    from difflib import SequenceMatcher
+
     matcher = SequenceMatcher(None, one, other, autojunk=False)
-    if (by_words + matcher.quick_ratio()) / 2 < least:
-        return 0.0
-    return (by_words + matcher.ratio()) / 2
+    return 0.0 if matcher.quick_ratio() < least else matcher.ratio()
 
 
-def _letter_steps(one: str, other: str) -> int:
-    """How often a letter of one text meets the same in the other."""
+def _is_long(one: Sequence[str], other: Sequence[str]) -> bool:
+    """Whether the parts of one meet the same in the other too often for all to be looked at."""
     from collections import Counter
 
+    if len(one) * len(other) <= _STEPS_MAX:
+        return False
     counts = Counter(other)
-    return sum(count * counts[letter] for letter, count in Counter(one).items())
+    return sum(count * counts[part] for part, count in Counter(one).items()) > _STEPS_MAX
 
 
 def _shared(one: str, other: str) -> float:

@@ -80,6 +80,17 @@ def test_an_edited_text_is_alike(one: str, other: str) -> None:
     assert similarity(one, other, least=ALIKE_LEAST) == similarity(one, other)
 
 
+def test_a_long_table_is_alike_when_half_of_its_figures_have_changed() -> None:
+    def table(of_odd: int) -> str:
+        figures = (7919 * row + of_odd * (row % 2) for row in range(1, 201))
+        return "\n".join(f"| host{row % 9} | {n} | ok |" for row, n in enumerate(figures))
+
+    before, after = table(0), table(3)
+    assert similarity(before, after) >= ALIKE_LEAST
+    assert similarity(before, after, least=ALIKE_LEAST) == similarity(before, after)
+    assert similarity(before, "\n".join(f"| {7919 * row + 5} |" for row in range(200))) < 0.1
+
+
 @pytest.mark.parametrize(("one", "other"), OTHERS)
 def test_another_fact_in_a_like_frame_is_not(one: str, other: str) -> None:
     assert similarity(one, other) < ALIKE_LEAST
