@@ -50,9 +50,9 @@ def serve(
     app = create_app(memory, key_needed=key_needed or not here, limits=limits)
     if not quiet:
         _tell(memory, host, socket_.getsockname()[1], key_needed=key_needed or not here)
-    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(message)s")
-    for name in ("mcp", "uvicorn"):
-        logging.getLogger(name).setLevel(logging.WARNING)
+    # Of the libraries only what is wrong: they tell of each request, session and file otherwise.
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(message)s")
+    logging.getLogger("holdfast").setLevel(logging.INFO)
     with Worker(memory), Watcher(memory):
         # Streams of events would stay open for as long as there is time.
         listening.run(app, socket_, stop_s=_STOP_S, stopping=app.state.stopping.set)
