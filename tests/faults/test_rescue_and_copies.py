@@ -15,6 +15,7 @@ from holdfast.domain.ids import TimeIds
 from holdfast.errors import StoreBusy
 from holdfast.store.sqlite import files
 from holdfast.testing import FixedClock, open_for_tests
+from holdfast.wiring import copies
 from holdfast.wiring.copies import copy_to_file, restore_backup
 
 pytestmark = pytest.mark.faults
@@ -96,6 +97,31 @@ def test_a_copy_of_a_store_without_a_file_holds_nothing_of_one_that_was_broken_o
     restore_backup(str(tmp_path / "memory.db"), str(tmp_path / "copy.db"))
     with _open(tmp_path) as memory:
         assert [hub.name for hub in memory.hubs()] == ["work"]
+
+
+@pytest.mark.sqlite_only("copies the file of the embedded store")
+def test_what_was_written_while_a_backup_came_back_is_in_the_copy_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Others write until the store is taken from them, also after it was copied."""
+    carry = copies._carry
+    with _open(tmp_path) as other:
+        other.hub().remember("Tea is kept in the green tin.")
+        other.backup(tmp_path / "backup.db")
+
+        def meanwhile(*given: str) -> None:
+            other.hub().remember("Coffee is kept in the red tin.")
+            carry(*given)
+
+        monkeypatch.setattr(copies, "_carry", meanwhile)
+        kept = restore_backup(str(tmp_path / "memory.db"), str(tmp_path / "backup.db"))
+        assert [item.content for item in other.hub().list()] == ["Tea is kept in the green tin."]
+        other.hub().remember("Sugar is kept in the blue tin.")
+    assert [name for name in os.listdir(tmp_path) if "restor" in name] == [os.path.basename(kept)]
+    connection = apsw.Connection(kept)
+    found = [content for (content,) in connection.execute("SELECT content FROM memories")]
+    connection.close()
+    assert found == ["Tea is kept in the green tin.", "Coffee is kept in the red tin."]
 
 
 def test_a_backup_is_exactly_one_file_and_comes_back_as_a_store_that_keeps_a_log(

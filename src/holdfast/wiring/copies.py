@@ -92,7 +92,7 @@ def restore_backup(
 ) -> str:
     """Makes the embedded store at `path` what the backup holds, and returns where the copy of
     what was there before is ('' where nothing was). `home` is where its hubs have their files."""
-    from holdfast.store.sqlite.files import copy_in, keep_aside, remove
+    from holdfast.store.sqlite.files import Aside, copy_in, remove
 
     _clear_left(f"{path}{_RESTORING}", older_than_s=_ABANDONED_S)
     staged = f"{path}{_RESTORING}{os.getpid()}"
@@ -101,16 +101,16 @@ def restore_backup(
     try:
         # A copy, which is told of the files in the home: the backup is not ours to change.
         copy_in(staged, backup)
-        kept = keep_aside(path)
-        # A store that is too damaged to be read was moved away, and knows of no files any more; nor
-        # does one with rows that cannot be read. The backup comes back all the same.
-        if kept and os.path.exists(path):
-            with suppress(StoreDamaged):
-                _carry(path, staged, home)
-        copy_in(path, staged, progress)
+        with closing(Aside(path)) as aside:
+            # A store that is too damaged to be read was moved away, and knows of no files any more;
+            # nor does one with rows that cannot be read. The backup comes back all the same.
+            if aside.kept and os.path.exists(path):
+                with suppress(StoreDamaged):
+                    _carry(path, staged, home)
+            copy_in(path, staged, progress, first=aside.renew)
+            return aside.kept
     finally:
         remove(staged)
-    return kept
 
 
 def _carry(before: str, staged: str, home: str) -> None:

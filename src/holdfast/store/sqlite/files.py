@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 import apsw
 
@@ -20,7 +21,11 @@ from holdfast.store.sqlite.connection import (
     prepare_file,
     translated,
 )
-from holdfast.store.values import Progress
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from holdfast.store.values import Progress
 
 # Pages copied between two reports: about 4 MB.
 _PAGES_PER_STEP = 1_000
@@ -64,8 +69,15 @@ def refuse_place(path: str) -> None:
         raise NotFound(f"The folder {folder} does not exist.", hint="Make it, or choose another.")
 
 
-def copy_in(path: str, backup: str, progress: Progress | None = None) -> None:
-    """Makes the store at `path` what the backup holds, in one transaction."""
+def copy_in(
+    path: str,
+    backup: str,
+    progress: Progress | None = None,
+    *,
+    first: Callable[[], None] | None = None,
+) -> None:
+    """Makes the store at `path` what the backup holds, in one transaction. `first` is called when
+    nobody else can write to the store any more, and can still read what was in it."""
     if not os.path.isfile(backup):
         raise NotFound(f"There is no backup at {backup}.", hint="Check the name.")
     verify(backup)
@@ -74,33 +86,63 @@ def copy_in(path: str, backup: str, progress: Progress | None = None) -> None:
         destination = connect(path)
         source = _read_only(backup)
         try:
-            _copy(destination, source, progress)
+            _copy(destination, source, progress, first)
             migrate(destination, path)
         finally:
             source.close()
             destination.close()
 
 
-def keep_aside(path: str) -> str:
-    """A copy of the store beside it, for before something takes its place; returns its name.
+class Aside:
+    """A copy of the store beside it, for before something takes its place; `kept` is its name.
 
     A store that is too damaged to be read is moved aside as it is. '' where there is none.
     """
-    if not os.path.exists(path) or os.path.getsize(path) == 0:
-        return ""
-    kept = free_name(f"{path}.before-restore")
-    try:
-        source = connect(path)
+
+    def __init__(self, path: str) -> None:
+        self.kept = ""
+        self._path = path
+        self._source: apsw.Connection | None = None
+        if not os.path.exists(path) or os.path.getsize(path) == 0:
+            return
+        self.kept = free_name(f"{path}.before-restore")
         try:
-            with translated(path):
-                copy_out(source, kept, None)
-        finally:
-            source.close()
-    except (StoreDamaged, StoreTooNew):
-        for suffix in ("", "-wal", "-shm"):
-            with suppress(FileNotFoundError):
-                os.replace(path + suffix, kept + suffix)
-    return kept
+            self._source = connect(path)
+            try:
+                self._copy(self.kept)
+            except BaseException:
+                self.close()
+                raise
+        except (StoreDamaged, StoreTooNew):
+            for suffix in ("", "-wal", "-shm"):
+                with suppress(FileNotFoundError):
+                    os.replace(path + suffix, self.kept + suffix)
+
+    def renew(self) -> None:
+        """Copies again where something was written since, which is nowhere else once its place is
+        taken: others go on writing until nobody can."""
+        if self._source is not None and self._state() != self._copied:
+            newer = free_name(f"{self._path}.before-restore")
+            self._copy(newer)
+            os.replace(newer, self.kept)
+
+    def close(self) -> None:
+        if self._source is not None:
+            self._source.close()
+            self._source = None
+
+    def _copy(self, kept: str) -> None:
+        assert self._source is not None
+        with translated(self._path):
+            # Before the copy: what is written in between is then copied twice, and not left out.
+            self._copied = self._state()
+            copy_out(self._source, kept, None)
+            self._source.execute("ROLLBACK")
+
+    def _state(self) -> object:
+        """Another whenever another connection has written."""
+        assert self._source is not None
+        return self._source.pragma("data_version")
 
 
 def verify(path: str) -> None:
@@ -234,8 +276,17 @@ def _save_canonical(damaged: apsw.Connection, fresh: str) -> None:
     damaged.execute("DETACH DATABASE fresh")
 
 
-def _copy(destination: apsw.Connection, source: apsw.Connection, progress: Progress | None) -> None:
+def _copy(
+    destination: apsw.Connection,
+    source: apsw.Connection,
+    progress: Progress | None,
+    first: Callable[[], None] | None = None,
+) -> None:
     with destination.backup("main", source, "main") as copying:
+        if first is not None:
+            # Not a page yet, but the lock.
+            copying.step(0)
+            first()
         while not copying.done:
             copying.step(_PAGES_PER_STEP)
             if progress is not None:
