@@ -69,6 +69,7 @@ def test_what_is_wrong_with_a_url_is_said_without_its_password(
         ("postgresql://host/db?user=me@tenant", "postgresql://me@tenant@host/db"),
         ("postgresql://host/db?sslmode=verify-full&sslrootcert=/x", "postgresql://host/db"),
         ("postgresql://me@/db?host=@sockets", "postgresql://me@@sockets/db"),
+        ("postgresql://me@[::1]:5433,two/db", "postgresql://me@[::1]:5433,two/db"),
         ("host=one dbname=db", "postgresql://one/db"),
     ],
 )

@@ -69,7 +69,9 @@ def _places(parts: dict[str, str]) -> str:
     ports = parts.get("port", "").split(",")
     if len(ports) == 1:
         ports *= len(hosts)
-    both = zip(hosts, ports, strict=True)
+    # An address of IPv6 has colons of its own.
+    shown = [f"[{host}]" if ":" in host and "/" not in host else host for host in hosts]
+    both = zip(shown, ports, strict=True)
     return ",".join(f"{host}:{port}" if port else host for host, port in both)
 
 
