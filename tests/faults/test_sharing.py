@@ -218,7 +218,8 @@ def test_threads_may_share_one_memory(tmp_path: Path) -> None:
         def work(number: int) -> None:
             start.wait(_PATIENCE_S)
             for step in range(12):
-                stored = hub.remember(f"Thread {number} says {step} about apples")
+                # No two of the same words: `1 says 2` and `2 says 1` would be one answer.
+                stored = hub.remember(f"Thread {100 + number} says {step} about apples")
                 found = hub.recall("apples", limit=50)
                 assert stored.memory.id in {hit.memory.id for hit in found} or step > 8
                 if step % 3 == 0:
