@@ -120,15 +120,20 @@ def has_had(reader: Reader, hub_id: str, token: Token) -> bool:
     return not token.change or token.change in reader.changes_by_id(hub_id, [token.change])
 
 
+def of_another_hub(hub_id: str, hub: str, folder: str) -> str:
+    """A sentence where the folder holds the files of another hub of that name; else ''."""
+    owner = read_stamp(_memory_md(folder)).hub_id
+    if owner in ("", hub_id):
+        return ""
+    return f"{folder} holds the files of another hub that was called `{hub}`."
+
+
 def require_here(core: Core, hub_id: str, hub: str, folder: str, *, confirm: bool = False) -> None:
     """Conflict where the files of this hub are kept elsewhere, or where the folder holds those of
     another hub; `confirm` says that they are meant all the same."""
-    owner = read_stamp(_memory_md(folder)).hub_id
-    if owner not in ("", hub_id) and not confirm:
-        raise Conflict(
-            f"{folder} holds the files of another hub that was called `{hub}`.",
-            hint="Move them away, or take them in with `holdfast sync --confirm`.",
-        )
+    told = of_another_hub(hub_id, hub, folder)
+    if told and not confirm:
+        raise Conflict(told, hint="Move them away, or take them in with `holdfast sync --confirm`.")
     require_place(core, hub_id, hub, folder)
 
 

@@ -140,6 +140,19 @@ def test_a_backup_comes_back_over_a_store_whose_rows_cannot_be_read(
     assert "Bonn" in monday("list").out
 
 
+def test_the_files_of_another_homes_hub_are_told_by_the_doctor_too(
+    monday: Run, tmp_path: Path
+) -> None:
+    with holdfast.open(tmp_path / "other", settings={"embed.model": "none"}) as memory:
+        memory.create_hub("default").remember("Said elsewhere")
+        memory.backup(str(tmp_path / "other.db"))
+    told = "holds the files of another hub that was called `default`"
+    assert told in monday("restore-backup", str(tmp_path / "other.db"), "--yes").err
+    assert told in monday("doctor").err
+    assert monday("sync", "--confirm").code == 0
+    assert told not in monday("doctor").err
+
+
 @pytest.mark.parametrize("moved_away", [False, True])
 def test_after_a_damage_the_files_wait_for_somebodys_word(
     monday: Run, home: Path, tmp_path: Path, moved_away: bool

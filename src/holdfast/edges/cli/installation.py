@@ -91,11 +91,12 @@ def attachment_problems(call: Call) -> list[str]:
 def files_left_alone(call: Call) -> list[str]:
     """Of which hubs the files in this home are not looked at, and why."""
     from holdfast.files.atomic import hub_folder
-    from holdfast.files.whose import elsewhere
+    from holdfast.files.whose import elsewhere, of_another_hub
 
     folders = [(hub, hub_folder(call.memory.home, hub.name)) for hub in call.memory.hubs()]
     told = [
-        elsewhere(call.memory.core, hub.id, hub.name, folder)
+        of_another_hub(hub.id, hub.name, folder)
+        or elsewhere(call.memory.core, hub.id, hub.name, folder)
         for hub, folder in folders
         if os.path.isdir(folder)
     ]
