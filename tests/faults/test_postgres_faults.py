@@ -8,7 +8,6 @@ import shutil
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 import traceback
@@ -47,6 +46,7 @@ from tests.postgres_server import (
     make_server,
     needs,
 )
+from tests.scratch import folder_for_sockets
 
 psycopg = pytest.importorskip("psycopg")
 pytest.register_assert_rewrite("holdfast.testing.conformance")
@@ -320,7 +320,7 @@ def test_a_read_does_not_try_every_connection_that_was_cut(store: PostgresStore,
 def _proxy(server_socket: str, cut: Callable[[bytes], str]) -> Iterator[str]:
     """The folder of a socket that passes everything on, until `cut` says of what a client sends
     `before` or `after`: then the line is cut before it arrives, or before the answer does."""
-    folder = tempfile.mkdtemp(prefix="hfpx")
+    folder = str(folder_for_sockets("hfpx"))
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(os.path.join(folder, ".s.PGSQL.5432"))
     listener.listen()

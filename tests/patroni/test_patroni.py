@@ -4,7 +4,6 @@ later hands over to a third. What two processes were told is true, and reads go 
 from __future__ import annotations
 
 import shutil
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +12,7 @@ import pytest
 from holdfast.library import open as open_memory
 from tests.faults.logging_turns import Logger
 from tests.patroni.cluster import Cluster, until
+from tests.scratch import folder_for_sockets
 
 pytest.importorskip("psycopg")
 
@@ -22,7 +22,7 @@ _BEFORE, _AFTER = 30, 20
 
 @pytest.fixture
 def cluster() -> Iterator[Cluster]:
-    folder = Path(tempfile.mkdtemp(prefix="hfpt"))
+    folder = folder_for_sockets("hfpt")
     folder.chmod(0o755)
     made: Cluster | None = None
     try:
