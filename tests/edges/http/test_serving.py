@@ -111,6 +111,20 @@ def test_what_is_saved_in_a_file_is_taken_in_without_a_request(tmp_path: Path) -
     assert "detected" not in server.said
 
 
+@pytest.mark.parametrize("made", [False, True])
+def test_where_keys_are_needed_and_no_hub_is_there_it_says_what_comes_first(
+    tmp_path: Path, made: bool
+) -> None:
+    """Nobody but who is at the machine gets a hub by writing to it."""
+    if made:
+        with open_for_tests(tmp_path) as memory:
+            memory.create_hub("work")
+    server = Server(tmp_path, "--require-key")
+    server.ask("/healthz")
+    assert server.end() == 0
+    assert ("holdfast hub create" in server.said) is not made
+
+
 def test_over_mcp_a_key_reaches_what_its_actor_does(tmp_path: Path) -> None:
     with open_for_tests(tmp_path) as memory:
         work, other = memory.create_hub("work"), memory.create_hub("other")

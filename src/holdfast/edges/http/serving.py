@@ -81,11 +81,15 @@ def _tell(memory: Holdfast, host: str, port: int, *, key_needed: bool) -> None:
     body = '{"content": "Ada prefers tabs"}'
     ask = '{"query": "tabs or spaces?"}'
     json = "-H 'Content-Type: application/json'"
+    first = ""
+    if key_needed and not memory.hubs():
+        # Without a key the hub is made by the first memory; a key reaches what is there.
+        first = "  There is no hub yet: make one with `holdfast hub create NAME`.\n"
     sys.stderr.write(
         f"holdfast serve: listening on {url}\n"
         f"  the memory in {_place(memory)}, hub {memory.core.settings['hub']} where none is named\n"
         "  REST under /v1 (described in /openapi.json), MCP under /mcp\n"
-        "Try:\n"
+        f"{first}Try:\n"
         f"  curl{key} {json} {url}/v1/memories -d '{body}'\n"
         f"  curl{key} {json} {url}/v1/recall -d '{ask}'\n"
         f"  curl{key} {url}/v1/memories\n"
