@@ -40,9 +40,12 @@ class Server:
             env=environment,
         )
         assert self.process.stderr is not None
-        said = self.process.stderr.readline()
-        found = re.search(r"listening on (http://\S+)", said)
-        assert found, said
+        lines = [self.process.stderr.readline()]
+        while lines[-1] not in ("", "Ctrl-C ends it.\n"):
+            lines.append(self.process.stderr.readline())
+        self.greeting = "".join(lines)
+        found = re.search(r"listening on (http://\S+)", self.greeting)
+        assert found, self.greeting
         self.url = found[1]
 
     def ask(self, path: str, body: Any = None, **headers: str) -> Any:
@@ -122,7 +125,7 @@ def test_where_keys_are_needed_and_no_hub_is_there_it_says_what_comes_first(
     server = Server(tmp_path, "--require-key")
     server.ask("/healthz")
     assert server.end() == 0
-    assert ("holdfast hub create" in server.said) is not made
+    assert ("holdfast hub create" in server.greeting) is not made
 
 
 def test_over_mcp_a_key_reaches_what_its_actor_does(tmp_path: Path) -> None:
