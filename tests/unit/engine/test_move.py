@@ -221,6 +221,20 @@ def test_a_move_that_was_interrupted_goes_on_at_once(source: Store) -> None:
     assert whole(target) == whole(source)
 
 
+def test_a_hub_that_is_half_there_is_no_damage(source: Store, target: Store) -> None:
+    """Its revisions come after its memories; a backup would bring nothing back."""
+
+    def interrupt(what: str, done: int, total: int) -> None:
+        if what == "default: changes":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        moved(source, target, told=interrupt)
+    assert [found.what for found in target.check() if not found.derived] == []
+    moved(source, target, "run_2")
+    assert target.check() == []
+
+
 def test_two_moves_into_one_store_do_not_mix(source: Store) -> None:
     target = InMemoryStore()
 

@@ -12,19 +12,22 @@ if TYPE_CHECKING:
 _LISTED_MAX = 20
 
 # Each row: the sentence (with {} for what was found), whether it is derived state, and a query
-# that finds (what, memory id) of each place of a hub where the promise is broken.
+# that finds (what, memory id) of each place of a hub where the promise is broken. A hub that is
+# being moved or imported has its memories before their revisions: that is no damage.
 _PROMISES: tuple[tuple[str, bool, str], ...] = (
     (
         "memory #{} has a version that its revisions do not reach",
         False,
-        "SELECT m.number, m.id FROM memories m WHERE m.hub_id = %(hub)s AND m.version <>"
+        "SELECT m.number, m.id FROM memories m JOIN hubs h ON h.hub_id = m.hub_id"
+        " WHERE m.hub_id = %(hub)s AND h.state = 'active' AND m.version <>"
         " (SELECT coalesce(max(r.version), 0) FROM revisions r WHERE r.hub_id = %(hub)s"
         " AND r.memory = m.number)",
     ),
     (
         "memory #{} has gaps in its revisions",
         False,
-        "SELECT m.number, m.id FROM memories m WHERE m.hub_id = %(hub)s AND m.version <>"
+        "SELECT m.number, m.id FROM memories m JOIN hubs h ON h.hub_id = m.hub_id"
+        " WHERE m.hub_id = %(hub)s AND h.state = 'active' AND m.version <>"
         " (SELECT count(*) FROM revisions r WHERE r.hub_id = %(hub)s AND r.memory = m.number)",
     ),
     (

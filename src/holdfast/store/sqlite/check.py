@@ -12,18 +12,21 @@ from holdfast.store.values import Problem
 _LISTED_MAX = 20
 
 # Each row: the sentence (with {} for what was found), whether it is derived state, and a query
-# that finds (what, memory id, hub id) of each place where the promise is broken.
+# that finds (what, memory id, hub id) of each place where the promise is broken. A hub that is
+# being moved or imported has its memories before their revisions: that is no damage.
 _PROMISES: tuple[tuple[str, bool, str], ...] = (
     (
         "memory #{} has a version that its revisions do not reach",
         False,
-        "SELECT m.number, m.id, h.id FROM memories m JOIN hubs h ON h.pk = m.hub WHERE m.version <>"
+        "SELECT m.number, m.id, h.id FROM memories m JOIN hubs h ON h.pk = m.hub"
+        " WHERE h.state = 'active' AND m.version <>"
         " (SELECT coalesce(max(r.version), 0) FROM revisions r WHERE r.memory = m.pk)",
     ),
     (
         "memory #{} has gaps in its revisions",
         False,
-        "SELECT m.number, m.id, h.id FROM memories m JOIN hubs h ON h.pk = m.hub WHERE m.version <>"
+        "SELECT m.number, m.id, h.id FROM memories m JOIN hubs h ON h.pk = m.hub"
+        " WHERE h.state = 'active' AND m.version <>"
         " (SELECT count(*) FROM revisions r WHERE r.memory = m.pk)",
     ),
     (
