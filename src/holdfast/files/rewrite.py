@@ -28,16 +28,19 @@ from holdfast.files.memory_md import (
 from holdfast.files.memory_md_items import identified, rewritten
 from holdfast.files.memory_md_marks import lines_of, without_any_id, without_id
 from holdfast.files.memory_md_parse import parse
-from holdfast.text.sameness import similarity
+from holdfast.text.sameness import STEPS_MAX, similarity
 
 # From here on a changed text is taken for the same memory. Of the pairs in the tests, everyday
 # edits score 0.6 and more, different facts in the same words less ("The database runs on port
 # 5432", "The web server runs on port 8080": 0.59). Too high a bound is the milder mistake: the old
 # text is archived and the new one is a memory of its own.
 ALIKE_LEAST = 0.6
-# All changed lines are compared with all: 100 with 100 take a second at worst. Beyond that only
+# All changed lines are compared with all: 100 with 100 take a second of prose. Beyond that only
 # lines in the same place are compared; nobody rewrites so much and keeps it alike.
 _PAIRS_MAX = 10_000
+# What all of them may take, in steps of 0.2 µs: ten seconds of lines that were made to take long.
+# It leaves 100 lines of 250 characters of prose to be compared by their letters.
+_STEPS_MAX = 50_000_000
 _BYTE_ORDER_MARK = "\ufeff"
 _MORE = re.compile(r"\(\d+ more not shown\)\s*\Z")
 
@@ -205,9 +208,11 @@ def _most_alike(
         pairs = [(old, new) for old in range(len(before)) for new in range(len(items))]
     else:
         pairs = [(place, place) for place in range(min(len(before), len(items)))]
+    steps_max = min(STEPS_MAX, _STEPS_MAX // max(1, len(pairs)))
     scored = []
     for old, new in pairs:
-        score = similarity(before[old].content, items[new][1].content, least=ALIKE_LEAST)
+        one, other = before[old].content, items[new][1].content
+        score = similarity(one, other, least=ALIKE_LEAST, steps_max=steps_max)
         if score >= ALIKE_LEAST:
             moved = before[old].category != items[new][1].category
             scored.append((-score, moved, old, new))

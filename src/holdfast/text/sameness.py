@@ -74,13 +74,14 @@ def _bare(word: str) -> str:
 # Steps of 0.2 µs: prose of 2,000 characters is compared by its letters, and so are 500 of one and
 # the same letter. What is longer would take minutes, and has words enough to go by: some 30,000
 # characters of prose are so many steps by its words.
-_STEPS_MAX = 250_000
+STEPS_MAX = 250_000
 
 
-def similarity(one: str, other: str, *, least: float = 0.0) -> float:
+def similarity(one: str, other: str, *, least: float = 0.0, steps_max: int = STEPS_MAX) -> float:
     """How alike two texts are, from 0 to 1: the mean of what they share in letters, in order, and
     in words that carry sense. Of long ones it is the words alone, or the mean with what they share
-    in order, whichever is more. May answer 0 for any value below `least`.
+    in order, whichever is more. May answer 0 for any value below `least`. Whoever compares very
+    many has fewer steps for each.
 
     Letters alone find `Ann likes tea` and `Bob likes ale` alike, as both have the same frame;
     words alone find nothing in common between `Lives in Oslo` and `Live: Oslo, Norway`.
@@ -90,11 +91,11 @@ def similarity(one: str, other: str, *, least: float = 0.0) -> float:
     if (by_words + 1) / 2 < least:
         return 0.0
     first, second = one.casefold(), other.casefold()
-    if not _is_long(first, second):
+    if not _is_long(first, second, steps_max):
         return (by_words + _in_order(first, second, least=2 * least - by_words)) / 2
     # A table in which half of the figures are new shares few words, but those in their order.
     some, others = terms(one), terms(other)
-    if _is_long(some, others):
+    if _is_long(some, others, steps_max):
         return by_words
     return max(by_words, (by_words + _in_order(some, others, least=2 * least - by_words)) / 2)
 
@@ -107,14 +108,14 @@ def _in_order(one: Sequence[str], other: Sequence[str], *, least: float) -> floa
     return 0.0 if matcher.quick_ratio() < least else matcher.ratio()
 
 
-def _is_long(one: Sequence[str], other: Sequence[str]) -> bool:
+def _is_long(one: Sequence[str], other: Sequence[str], steps_max: int) -> bool:
     """Whether the parts of one meet the same in the other too often for all to be looked at."""
     from collections import Counter
 
-    if len(one) * len(other) <= _STEPS_MAX:
+    if len(one) * len(other) <= steps_max:
         return False
     counts = Counter(other)
-    return sum(count * counts[part] for part, count in Counter(one).items()) > _STEPS_MAX
+    return sum(count * counts[part] for part, count in Counter(one).items()) > steps_max
 
 
 def _shared(one: str, other: str) -> float:

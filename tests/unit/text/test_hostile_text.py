@@ -105,3 +105,20 @@ def test_long_texts_are_compared_by_their_words() -> None:
         "print(similarity('tea ' * 30_000, 'tea ' * 30_000 + 'ale', least=0.6))\n"
     )
     assert 0.6 < float(printed) < 0.7
+
+
+def test_a_hundred_repetitive_lines_that_all_changed_are_told_apart_in_time() -> None:
+    # It took a minute and a half, and the hub's file was locked for as long.
+    printed = run(
+        "import tempfile, holdfast\n"
+        "chosen = {'store.url': 'memory:', 'embed.model': 'none'}\n"
+        "with tempfile.TemporaryDirectory() as home, holdfast.open(home, settings=chosen) as all:\n"
+        "    hub = all.hub()\n"
+        "    for n in range(100):\n"
+        "        hub.remember('tea ale oak ' + 'ab' * 235 + f' x{n}', layer='long_term')\n"
+        "    before = {m.id for m in hub.list(limit=100)}\n"
+        "    text = hub.read_memory_md().replace('tea ale oak', 'oak tea ale')\n"
+        "    hub.rewrite_memory_md(text)\n"
+        "    print(before == {m.id for m in hub.list(limit=100)}, len(before))\n"
+    )
+    assert printed == "True 100\n"
