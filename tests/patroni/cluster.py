@@ -201,10 +201,10 @@ class Cluster:
         return None
 
     def following(self) -> int:
-        """How many standbys the primary waits for one of, or all."""
-        primary = self.primary()
-        said = primary.status().get("replication", []) if primary else []
-        return sum(one["sync_state"] in ("quorum", "sync") for one in said)
+        """How many standbys may take over: those of which Patroni has noted that the primary waits
+        for them. The primary does so a moment before; killed in that moment, it has no heir."""
+        said = [node.status() for node in self.nodes]
+        return sum(bool(one.get("quorum_standby") or one.get("sync_standby")) for one in said)
 
     def stop(self) -> None:
         for node in self.nodes:

@@ -16,6 +16,9 @@ from tests.scratch import folder_for_sockets
 
 pytest.importorskip("psycopg")
 
+# It takes a minute, and as long again where the machine is busy.
+pytestmark = pytest.mark.timeout(280)
+
 _SETTINGS = {"embed.model": "none"}
 _BEFORE, _AFTER = 30, 20
 
