@@ -17,7 +17,7 @@ from holdfast.domain.ids import TimeIds
 from holdfast.engine.repair import examine, mend
 from holdfast.errors import HoldfastError, StoreDamaged, StoreTooNew
 from holdfast.library import Holdfast
-from holdfast.store.sqlite.schema import NEWEST
+from holdfast.store.sqlite.schema import newest
 from holdfast.testing import FixedClock, HashEmbedder, open_for_tests
 
 pytestmark = pytest.mark.faults
@@ -120,10 +120,10 @@ def test_a_folder_in_place_of_the_file_is_refused(tmp_path: Path) -> None:
 def test_a_store_from_a_newer_version_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
     _filled(tmp_path, 5)
     connection = apsw.Connection(str(_database(tmp_path)))
-    connection.execute(f"PRAGMA user_version = {NEWEST + 1}")
+    connection.execute(f"PRAGMA user_version = {newest() + 1}")
     connection.close()
     before = _database(tmp_path).read_bytes()
-    with pytest.raises(StoreTooNew, match=f"schema {NEWEST + 1}") as caught, _open(tmp_path):
+    with pytest.raises(StoreTooNew, match=f"schema {newest() + 1}") as caught, _open(tmp_path):
         pass
     assert "Upgrade" in caught.value.hint
     assert _database(tmp_path).read_bytes() == before

@@ -1,11 +1,9 @@
-"""A store's file as it is opened: by several at once, where it cannot work, while its tables are
-being made, and when it is taken away from those who have it open."""
+"""Opening the file of a store: by several processes at once, on unsuitable folders, and when the
+file is moved away while it is open."""
 
 from __future__ import annotations
 
-import gzip
 import os
-import shutil
 import subprocess
 import sys
 import threading
@@ -21,7 +19,7 @@ from holdfast.domain.clock import SystemClock
 from holdfast.domain.ids import TimeIds
 from holdfast.errors import HoldfastError, StoreBusy, StoreError, StoreFull
 from holdfast.store.sqlite import SqliteStore, connection
-from holdfast.store.sqlite.schema import NEWEST
+from holdfast.store.sqlite.schema import newest
 from holdfast.testing import FixedClock, open_for_tests
 from holdfast.wiring.copies import restore_backup
 
@@ -30,7 +28,6 @@ pytestmark = [
     pytest.mark.sqlite_only("about the file of the embedded store"),
 ]
 
-LEGACY = Path(__file__).parents[1] / "legacy"
 # Longer than anything here takes on a busy machine.
 WAIT_S = 60.0
 
@@ -99,7 +96,7 @@ def test_tables_that_another_makes_meanwhile_are_known_for_ours(tmp_path: Path) 
     connection.prepare_file(path)
     real = apsw.Connection(path)
     overtaken: Any = _Overtaken(real, lambda: SqliteStore(path).close())
-    assert connection._version(overtaken, path) == NEWEST
+    assert connection._version(overtaken, path) == newest()
     real.close()
 
 
@@ -140,54 +137,7 @@ def test_a_program_may_go_to_another_folder_while_the_store_is_open(
     store.close()
 
 
-# A crash while the tables are brought up to date
-
-
-def test_a_crash_at_any_statement_of_a_migration_leaves_a_store_that_opens(tmp_path: Path) -> None:
-    path = tmp_path / "memory.db"
-    path.write_bytes(gzip.decompress((LEGACY / "schema-1.db.gz").read_bytes()))
-    crashes: list[Path] = []
-
-    def crash(*_: object) -> bool:
-        """What is on the disk at this moment, as the next one finds it who opens the store."""
-        folder = tmp_path / f"crash-{len(crashes)}"
-        folder.mkdir()
-        for name in ("memory.db", "memory.db-wal"):
-            if (tmp_path / name).exists():
-                shutil.copy(tmp_path / name, folder / name)
-        crashes.append(folder)
-        return True
-
-    writer = connection.connect(str(path))
-    writer.exec_trace = crash
-    connection.migrate(writer, str(path))
-    writer.close()
-    assert len(crashes) > 20
-    for folder in crashes:
-        store = SqliteStore(str(folder / "memory.db"))
-        with store.read() as reader:
-            assert sum(reader.statistics(hub.id).memories for hub in reader.hubs()) > 1
-        store.close()
-        made = connection.connect(str(folder / "memory.db"))
-        assert made.pragma("user_version") == NEWEST
-        assert made.pragma("quick_check") == "ok"
-        made.close()
-
-
-def test_a_migration_that_finds_no_room_leaves_the_store_as_it_was(tmp_path: Path) -> None:
-    path = tmp_path / "memory.db"
-    path.write_bytes(gzip.decompress((LEGACY / "schema-1.db.gz").read_bytes()))
-    writer = connection.connect(str(path))
-    pages = writer.pragma("page_count")
-    # SQLite says the same of a file that may not grow as of a disk that is full.
-    writer.execute(f"PRAGMA max_page_count = {pages}").fetchall()
-    with pytest.raises(StoreFull):
-        connection.migrate(writer, str(path))
-    assert (writer.pragma("user_version"), writer.pragma("page_count")) == (1, pages)
-    assert not writer.in_transaction
-    writer.close()
-    with _open(tmp_path) as memory:
-        assert memory.core.store.check() == []
+# An interrupted write
 
 
 def test_an_interrupt_right_after_the_beginning_of_a_write_leaves_nothing_open(

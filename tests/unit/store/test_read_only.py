@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,8 +10,6 @@ import pytest
 from holdfast import Holdfast, StoreError, StoreReadOnly
 from holdfast.store.sqlite import SqliteStore
 from holdfast.testing import open_for_tests
-
-LEGACY = Path(__file__).parents[2] / "legacy"
 
 
 @pytest.fixture
@@ -45,15 +42,6 @@ def test_what_is_not_there_is_not_made(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="There is no store at"):
         SqliteStore(str(tmp_path / "memory.db"), read_only=True)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_an_older_one_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
-    path = tmp_path / "memory.db"
-    path.write_bytes(gzip.decompress((LEGACY / "schema-1.db.gz").read_bytes()))
-    before = path.read_bytes()
-    with pytest.raises(StoreError, match="has schema 1; this Holdfast reads"):
-        SqliteStore(str(path), read_only=True)
-    assert path.read_bytes() == before
 
 
 def test_what_is_no_store_is_refused(tmp_path: Path) -> None:

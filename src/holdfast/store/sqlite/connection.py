@@ -24,7 +24,8 @@ from holdfast.errors import (
     StoreReadOnly,
     StoreTooNew,
 )
-from holdfast.store.sqlite.schema import APPLICATION_ID, MIGRATIONS, NEWEST
+from holdfast.store.sqlite import schema
+from holdfast.store.sqlite.schema import APPLICATION_ID, newest
 
 # A writer holds the lock for milliseconds; a minute means that something is stuck.
 BUSY_WAIT_S = 60.0
@@ -118,9 +119,9 @@ def refuse_older(connection: apsw.Connection, path: str) -> None:
     """Refuses a file that would have to be migrated before it can be read."""
     with translated(path):
         version = _version(connection, path)
-    if version < NEWEST:
+    if version < newest():
         raise StoreError(
-            f"The store {path} has schema {version}; this Holdfast reads {NEWEST}.",
+            f"The store {path} has schema {version}; this Holdfast reads {newest()}.",
             hint="Open it once with this Holdfast, which brings it up to date.",
         )
 
@@ -174,14 +175,14 @@ def _retry_busy(act: Callable[[], object], wait_s: float) -> None:
 
 
 def migrate(connection: apsw.Connection, path: str) -> None:
-    """Brings the file to the newest schema: each step in a transaction of its own."""
+    """Runs the migrations that the file lacks, each in its own transaction."""
     with translated(path):
-        if _version(connection, path) == NEWEST:
+        if _version(connection, path) == newest():
             return
-        for migration in MIGRATIONS:
+        for migration in schema.MIGRATIONS:
             try:
                 connection.execute("BEGIN IMMEDIATE")
-                # Another process may have migrated while we waited for the lock.
+                # Another process may have migrated while this one waited for the lock.
                 if _version(connection, path) < migration.version:
                     connection.execute(migration.sql)
                     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
@@ -205,9 +206,9 @@ def _version(connection: apsw.Connection, path: str) -> int:
                 hint="Move it away, or choose another --home.",
             )
     assert isinstance(version, int)
-    if version > NEWEST:
+    if version > newest():
         raise StoreTooNew(
-            f"The store {path} has schema {version}; this Holdfast knows up to {NEWEST}.",
+            f"The store {path} has schema {version}; this Holdfast knows up to {newest()}.",
             hint="Upgrade Holdfast, or open another store with --home.",
         )
     return version

@@ -10,7 +10,7 @@ from holdfast.errors import NotFound
 from holdfast.store import rows as shared
 from holdfast.store.sqlite import search
 from holdfast.store.sqlite.part import Part
-from holdfast.store.sqlite.schema import DERIVED, DROP_DERIVED, TURN_WORDS
+from holdfast.store.sqlite.schema import DERIVED, DROP_DERIVED
 from holdfast.store.values import VectorRow
 from holdfast.text.terms import terms
 
@@ -148,7 +148,7 @@ class IndexWriter(Part):
 
     def drop_derived(self) -> None:
         last = self._one("SELECT seq FROM sqlite_sequence WHERE name = 'passages'") or 0
-        self._do(DROP_DERIVED + DERIVED + TURN_WORDS)
+        self._do(DROP_DERIVED + DERIVED)
         # Ids of passages are never used again: another process may be making a vector for one, and
         # must not bring it to a passage that it was not made from.
         self._do("INSERT INTO sqlite_sequence (name, seq) VALUES ('passages', ?)", (last,))

@@ -1,96 +1,31 @@
-"""The tables, as ordered migrations: each runs once, in a transaction, and is recorded.
+"""The SQLite schema, as ordered migrations.
 
-Canonical tables come first; derived ones can be dropped and rebuilt (see DERIVED). A released
-migration is never edited: a change of mind is a new one.
+Each migration runs once, in its own transaction, and `user_version` records its number. A released
+migration is never edited: a later change is a new migration.
 
-Posting lists belong to one hub: every index term carries the hub's number in front (see
-`search.py`), so a search reads only its own hub's postings and sees only its own statistics.
+Canonical tables cannot be rebuilt. Derived tables (`DERIVED`) can be dropped and rebuilt from them.
+
+Posting lists belong to one hub: every index term is prefixed with the hub's number (see
+`search.py`), so a search reads only the postings and the statistics of its own hub.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-# "HLDF": tells a Holdfast store from any other SQLite file.
+# "HLDF": distinguishes a Holdfast store from any other SQLite file.
 APPLICATION_ID = 0x484C4446
 
 
 class Migration(NamedTuple):
+    """One step of the schema: `sql` may hold several statements."""
+
     version: int
     name: str
     sql: str
 
 
-DERIVED = """
-CREATE TABLE passages (
-    pk INTEGER PRIMARY KEY AUTOINCREMENT,
-    hub INTEGER NOT NULL,
-    memory INTEGER NOT NULL REFERENCES memories (pk) ON DELETE CASCADE,
-    ordinal INTEGER NOT NULL,
-    start INTEGER NOT NULL,
-    "end" INTEGER NOT NULL,
-    headings TEXT NOT NULL,
-    body TEXT NOT NULL,
-    head TEXT NOT NULL,
-    length INTEGER NOT NULL,
-    windows INTEGER NOT NULL
-) STRICT;
-CREATE INDEX passages_memory ON passages (memory, ordinal);
-CREATE INDEX passages_hub ON passages (hub, pk);
-CREATE TABLE vectors (
-    passage INTEGER NOT NULL REFERENCES passages (pk) ON DELETE CASCADE,
-    hub INTEGER NOT NULL,
-    model TEXT NOT NULL,
-    "window" INTEGER NOT NULL,
-    vector BLOB NOT NULL,
-    PRIMARY KEY (hub, model, passage, "window")
-) STRICT, WITHOUT ROWID;
-CREATE INDEX vectors_passage ON vectors (passage);
-CREATE TABLE word_totals (
-    hub INTEGER PRIMARY KEY REFERENCES hubs (pk) ON DELETE CASCADE,
-    passages INTEGER NOT NULL DEFAULT 0,
-    terms INTEGER NOT NULL DEFAULT 0
-) STRICT;
-CREATE TABLE vector_totals (
-    hub INTEGER NOT NULL REFERENCES hubs (pk) ON DELETE CASCADE,
-    model TEXT NOT NULL,
-    size INTEGER NOT NULL,
-    passages INTEGER NOT NULL,
-    newest INTEGER NOT NULL,
-    removals INTEGER NOT NULL,
-    PRIMARY KEY (hub, model)
-) STRICT, WITHOUT ROWID;
-CREATE VIRTUAL TABLE words USING fts5 (
-    body, head, content = '', contentless_delete = 1, tokenize = 'ascii'
-);
-CREATE VIRTUAL TABLE word_counts USING fts5vocab ('words', 'row');
-CREATE VIRTUAL TABLE trigrams USING fts5 (
-    text, content = '', contentless_delete = 1, detail = 'none', tokenize = 'ascii'
-);
-"""
-
-DROP_DERIVED = """
-DROP TABLE IF EXISTS word_counts;
-DROP TABLE IF EXISTS words;
-DROP TABLE IF EXISTS trigrams;
-DROP TABLE IF EXISTS vectors;
-DROP TABLE IF EXISTS passages;
-DROP TABLE IF EXISTS word_totals;
-DROP TABLE IF EXISTS vector_totals;
-DROP TABLE IF EXISTS turn_words;
-"""
-
-TURN_WORDS = """
-CREATE VIRTUAL TABLE turn_words USING fts5 (
-    content, content = '', contentless_delete = 1, tokenize = 'ascii'
-);
-"""
-
-MIGRATIONS: tuple[Migration, ...] = (
-    Migration(
-        1,
-        "hubs, memories, changes, revisions, receipts; passages, words, substrings, vectors",
-        """
+CANONICAL = """
 CREATE TABLE hubs (
     pk INTEGER PRIMARY KEY AUTOINCREMENT,
     id TEXT NOT NULL UNIQUE,
@@ -150,13 +85,15 @@ CREATE TABLE memories (
     UNIQUE (hub, id),
     UNIQUE (hub, number)
 ) STRICT;
-CREATE UNIQUE INDEX memories_key ON memories (hub, key)
+CREATE UNIQUE INDEX memories_key ON memories (hub, key, iif(boundary = 'private', owner, ''))
     WHERE key IS NOT NULL AND forgotten_at IS NULL;
-CREATE UNIQUE INDEX memories_path ON memories (hub, source_path)
+CREATE UNIQUE INDEX memories_path
+    ON memories (hub, source_path, iif(boundary = 'private', owner, ''))
     WHERE source_path IS NOT NULL AND forgotten_at IS NULL;
 CREATE INDEX memories_hash ON memories (hub, content_hash);
 CREATE INDEX memories_session ON memories (hub, session, number) WHERE session IS NOT NULL;
 CREATE INDEX memories_speaker ON memories (hub, speaker) WHERE speaker IS NOT NULL;
+CREATE INDEX memories_held ON memories (hub, quarantine) WHERE quarantine > '';
 CREATE TABLE changes (
     pk INTEGER PRIMARY KEY AUTOINCREMENT,
     hub INTEGER NOT NULL REFERENCES hubs (pk) ON DELETE CASCADE,
@@ -192,13 +129,6 @@ CREATE TABLE receipts (
     revisions INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX receipts_hub ON receipts (hub, pk);
-"""
-        + DERIVED,
-    ),
-    Migration(
-        2,
-        "the conversation log; what mirrored files agreed on, and where they clash",
-        """
 CREATE TABLE turns (
     pk INTEGER PRIMARY KEY AUTOINCREMENT,
     hub INTEGER NOT NULL REFERENCES hubs (pk) ON DELETE CASCADE,
@@ -232,20 +162,6 @@ CREATE TABLE clashes (
     UNIQUE (hub, id)
 ) STRICT;
 CREATE INDEX clashes_memory ON clashes (hub, memory_id);
-"""
-        + TURN_WORDS,
-    ),
-    Migration(
-        3,
-        "records: keys, members, jobs; keys and paths apart for what is private",
-        """
-DROP INDEX memories_key;
-DROP INDEX memories_path;
-CREATE UNIQUE INDEX memories_key ON memories (hub, key, iif(boundary = 'private', owner, ''))
-    WHERE key IS NOT NULL AND forgotten_at IS NULL;
-CREATE UNIQUE INDEX memories_path
-    ON memories (hub, source_path, iif(boundary = 'private', owner, ''))
-    WHERE source_path IS NOT NULL AND forgotten_at IS NULL;
 CREATE TABLE records (
     hub INTEGER NOT NULL,
     kind TEXT NOT NULL,
@@ -258,15 +174,73 @@ CREATE TABLE records (
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX records_lookup ON records (hub, kind, lookup) WHERE lookup IS NOT NULL;
 CREATE INDEX records_due ON records (kind, due) WHERE due IS NOT NULL;
-""",
-    ),
-    Migration(
-        4,
-        "what is held for review is found without walking the hub",
-        """
-CREATE INDEX memories_held ON memories (hub, quarantine) WHERE quarantine > '';
-""",
-    ),
-)
+"""
 
-NEWEST = MIGRATIONS[-1].version
+DERIVED = """
+CREATE TABLE passages (
+    pk INTEGER PRIMARY KEY AUTOINCREMENT,
+    hub INTEGER NOT NULL,
+    memory INTEGER NOT NULL REFERENCES memories (pk) ON DELETE CASCADE,
+    ordinal INTEGER NOT NULL,
+    start INTEGER NOT NULL,
+    "end" INTEGER NOT NULL,
+    headings TEXT NOT NULL,
+    body TEXT NOT NULL,
+    head TEXT NOT NULL,
+    length INTEGER NOT NULL,
+    windows INTEGER NOT NULL
+) STRICT;
+CREATE INDEX passages_memory ON passages (memory, ordinal);
+CREATE INDEX passages_hub ON passages (hub, pk);
+CREATE TABLE vectors (
+    passage INTEGER NOT NULL REFERENCES passages (pk) ON DELETE CASCADE,
+    hub INTEGER NOT NULL,
+    model TEXT NOT NULL,
+    "window" INTEGER NOT NULL,
+    vector BLOB NOT NULL,
+    PRIMARY KEY (hub, model, passage, "window")
+) STRICT, WITHOUT ROWID;
+CREATE INDEX vectors_passage ON vectors (passage);
+CREATE TABLE word_totals (
+    hub INTEGER PRIMARY KEY REFERENCES hubs (pk) ON DELETE CASCADE,
+    passages INTEGER NOT NULL DEFAULT 0,
+    terms INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE TABLE vector_totals (
+    hub INTEGER NOT NULL REFERENCES hubs (pk) ON DELETE CASCADE,
+    model TEXT NOT NULL,
+    size INTEGER NOT NULL,
+    passages INTEGER NOT NULL,
+    newest INTEGER NOT NULL,
+    removals INTEGER NOT NULL,
+    PRIMARY KEY (hub, model)
+) STRICT, WITHOUT ROWID;
+CREATE VIRTUAL TABLE words USING fts5 (
+    body, head, content = '', contentless_delete = 1, tokenize = 'ascii'
+);
+CREATE VIRTUAL TABLE word_counts USING fts5vocab ('words', 'row');
+CREATE VIRTUAL TABLE trigrams USING fts5 (
+    text, content = '', contentless_delete = 1, detail = 'none', tokenize = 'ascii'
+);
+CREATE VIRTUAL TABLE turn_words USING fts5 (
+    content, content = '', contentless_delete = 1, tokenize = 'ascii'
+);
+"""
+
+DROP_DERIVED = """
+DROP TABLE IF EXISTS word_counts;
+DROP TABLE IF EXISTS words;
+DROP TABLE IF EXISTS trigrams;
+DROP TABLE IF EXISTS vectors;
+DROP TABLE IF EXISTS passages;
+DROP TABLE IF EXISTS word_totals;
+DROP TABLE IF EXISTS vector_totals;
+DROP TABLE IF EXISTS turn_words;
+"""
+
+MIGRATIONS: tuple[Migration, ...] = (Migration(1, "the first schema", CANONICAL + DERIVED),)
+
+
+def newest() -> int:
+    """The version that this Holdfast writes."""
+    return MIGRATIONS[-1].version
