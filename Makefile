@@ -31,7 +31,7 @@ tour: $(VENV)/.model-tried ## set up, and take the guided tour
 test test-postgres test-postgres-versions: export PYTHONDONTWRITEBYTECODE :=
 
 # Work is stolen, not dealt: tests of one module stay together, and so do their fixtures.
-test: $(VENV)/.model $(VENV)/.inspector-tried ## set up, lint, check types, run all tests
+test: $(VENV)/.model $(VENV)/.inspector-tried $(VENV)/.chromium-tried ## set up, lint, check types, run all tests
 	@$(MAKE) --no-print-directory -j2 lint types bytecode
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
@@ -153,6 +153,16 @@ $(VENV)/.inspector: $(VENV)/.ready
 
 $(VENV)/.inspector-tried: $(VENV)/.ready
 	@$(MAKE) --no-print-directory $(VENV)/.inspector || echo "The MCP inspector could not be had; its tests are skipped."
+	@touch $@
+
+# Chromium, for the tests of what a web page can do to a server; they are skipped without it. It is
+# installed only by CI, as root on Debian or Ubuntu: a developer decides about their own machine.
+$(VENV)/.chromium-tried: $(VENV)/.ready
+	@if command -v chromium chromium-browser google-chrome > /dev/null; then :; \
+	elif [ "$$CI" = true ] && [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
+		{ apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium; } > $@.log 2>&1 \
+		|| echo "Chromium could not be installed (see $@.log); its tests are skipped."; \
+	else echo "Chromium is not installed; its tests are skipped. On Debian: apt-get install chromium"; fi
 	@touch $@
 
 constraints: ## pin the dependencies anew (needs uv)

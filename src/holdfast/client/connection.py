@@ -36,6 +36,8 @@ _LASTING = ("read_only",)
 # Answers of a proxy that does not know what the server did.
 _UNSURE = (502, 504)
 _USER_AGENT = "holdfast-client"
+# Tells a server without a key that this is no web page: a page of another site cannot send it.
+_CLIENT_HEADER = "X-Holdfast-Client"
 
 
 class Once(NamedTuple):
@@ -58,7 +60,11 @@ class Connection:
     def __init__(self, url: str, key: str | None, *, timeout_s: float) -> None:
         self.url = _checked(url)
         httpx = _need_httpx()
-        headers = {"User-Agent": _USER_AGENT, "Accept": "application/json"}
+        headers = {
+            "User-Agent": _USER_AGENT,
+            "Accept": "application/json",
+            _CLIENT_HEADER: _USER_AGENT,
+        }
         if key:
             headers["Authorization"] = f"Bearer {_checked_key(key)}"
         # Redirects are not followed: a key goes to the server it is for, and nowhere else.

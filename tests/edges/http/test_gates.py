@@ -1,4 +1,4 @@
-"""What a request passes before a route: Host and Origin, pace, crowd, size and slowness of bodies;
+"""What a request passes before a route: pace, crowd, size and slowness of bodies;
 and keys: where they stand, whose they are, until when."""
 
 from __future__ import annotations
@@ -24,45 +24,6 @@ Opener = Callable[..., House]
 
 def code(answer: Any) -> tuple[int, str]:
     return answer.status_code, answer.json()["error"]["code"]
-
-
-# Host and Origin
-
-
-@pytest.mark.parametrize("host", ["localhost", "LOCALHOST:80", "127.0.0.1:4653", "[::1]:9"])
-def test_the_names_of_this_machine_are_known(ask: Asking, host: str) -> None:
-    assert ask.get("/v1/hub", headers={"Host": host}).status_code == 200
-
-
-@pytest.mark.parametrize(
-    "host",
-    ["evil.example", "localhost.evil.example", "localhost:80:80", "localhost:x", "", "localhost@x"],
-)
-@pytest.mark.parametrize("path", ["/v1/hub", "/healthz", "/metrics", "/mcp", "/openapi.json"])
-def test_a_request_for_another_host_is_turned_away(ask: Asking, host: str, path: str) -> None:
-    assert code(ask.get(path, headers={"Host": host})) == (421, "wrong_host")
-
-
-@pytest.mark.parametrize(
-    "origin",
-    ["https://evil.example", "null", "file://", "http://localhost.evil.example", "localhost", ""],
-)
-@pytest.mark.parametrize("path", ["/v1/hub", "/mcp"])
-def test_a_page_of_another_site_is_turned_away(ask: Asking, origin: str, path: str) -> None:
-    assert code(ask.get(path, headers={"Origin": origin})) == (403, "foreign_origin")
-
-
-@pytest.mark.parametrize("origin", ["http://localhost", "http://localhost:5173", "https://[::1]:1"])
-def test_a_page_of_this_machine_may_ask(ask: Asking, origin: str) -> None:
-    assert ask.get("/v1/hub", headers={"Origin": origin}).status_code == 200
-
-
-def test_other_hosts_and_origins_are_known_where_they_are_configured(open_house: Opener) -> None:
-    limits = PATIENT._replace(hosts=("memory.example",), origins=("https://app.example",))
-    ask = open_house(limits).ask()
-    headers = {"Host": "memory.example", "Origin": "https://app.example"}
-    assert ask.get("/v1/hub", headers=headers).status_code == 200
-    assert ask.get("/v1/hub", headers={"Host": "localhost"}).status_code == 421
 
 
 # Pace and crowd

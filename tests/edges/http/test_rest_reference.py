@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
+from holdfast.edges import cross_origin
 from holdfast.edges.http import answers, reference
 from tests.edges.http.permissions import OPEN_ROUTES, OWN_ROUTES, ROUTES
 
@@ -26,10 +27,11 @@ def codes_in_the_source() -> set[tuple[str, int]]:
     """The codes and statuses that are written out where requests are refused."""
     found = {(code, status) for _, status, code in answers._STATUSES}
     found |= {(code, status) for status, code in answers._CODES.items()}
-    for file in Path(answers.__file__).parent.glob("*.py"):
+    for file in (*Path(answers.__file__).parent.glob("*.py"), Path(cross_origin.__file__)):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") in (
                 "Refused",
+                "Refusal",
                 "problem",
             ):
                 given = [one.value for one in node.args[:2] if isinstance(one, ast.Constant)]

@@ -176,7 +176,9 @@ def test_two_clients_at_once_share_one_hub_and_one_that_drops_does_no_harm(
         ({"Authorization": f"Bearer {KEY}", "Origin": "http://localhost.evil.example"}, 403),
         ({"Authorization": f"Bearer {KEY}", "Host": "evil.example"}, 421),
         ({"Authorization": f"Bearer {KEY}", "Host": "127.0.0.1.evil.example:80"}, 421),
-        ({"Authorization": f"bearer {KEY}", "Origin": "http://localhost:3000"}, 400),
+        ({"Authorization": f"bearer {KEY}", "Origin": "http://localhost:3000"}, 403),
+        ({"Authorization": f"bearer {KEY}", "Sec-Fetch-Site": "same-site"}, 403),
+        ({"Authorization": f"bearer {KEY}"}, 400),
         ({"Authorization": f"Bearer {KEY}"}, 400),
     ],
 )
@@ -197,6 +199,19 @@ def test_a_request_needs_the_key_this_host_and_no_foreign_page(
     for method in ("GET", "DELETE", "OPTIONS"):
         other = httpx2.request(method, running.url, headers={**more, **headers})
         assert other.status_code in ({status} if status != 400 else {400, 405, 404})
+        for response in (answer, other):
+            assert response.headers["x-content-type-options"] == "nosniff"
+            assert response.headers["cross-origin-resource-policy"] == "same-origin"
+
+
+def test_without_a_key_a_post_has_to_be_json(hub: HubMemory) -> None:
+    with TestClient(asgi_app(make_server(hub)), base_url="http://127.0.0.1:4653") as client:
+        for media_type in ("text/plain", "application/x-www-form-urlencoded"):
+            headers = {"Content-Type": media_type}
+            assert client.post("/mcp", headers=headers, content="{}").status_code == 403
+        assert client.delete("/mcp").status_code == 403
+        headers = {"Content-Type": "application/json"}
+        assert client.post("/mcp", headers=headers, content="{}").status_code == 400
 
 
 def test_a_body_that_is_far_too_large_is_refused_before_it_is_read(running: Running) -> None:

@@ -13,6 +13,7 @@ from fastapi import FastAPI
 from starlette.routing import Route
 
 import holdfast
+from holdfast.edges.cross_origin import CrossOriginGuard, CrossOriginRules, SecurityHeaders
 from holdfast.edges.http import (
     agents,
     answers,
@@ -35,7 +36,7 @@ from holdfast.edges.http import (
     uploads,
     watching,
 )
-from holdfast.edges.http.gates import Bodies, Crowd, Door, Limits, Pace
+from holdfast.edges.http.gates import Bodies, Crowd, Limits, Pace
 from holdfast.edges.http.shapes import ErrorOut
 
 if TYPE_CHECKING:
@@ -120,8 +121,11 @@ def create_app(
     app.add_middleware(Bodies, limits=limits)
     app.add_middleware(Crowd, limits=limits)
     app.add_middleware(Pace, limits=limits)
-    app.add_middleware(Door, limits=limits)
+    rules = CrossOriginRules.checked(limits.hosts, limits.origins, key_needed=key_needed)
+    app.add_middleware(CrossOriginGuard, rules=rules)
     app.add_middleware(watching.Watching, counts=app.state.counts)
+    # Outside everything that answers by itself, so that no response is without its headers.
+    app.add_middleware(SecurityHeaders)
     return app
 
 

@@ -1,6 +1,6 @@
-"""What every request passes before a route: who we are and where it comes from (Host, Origin), how
-large and how slow its body is, how many are asked at once, and how often by one key. Whoever is
-turned away gets the usual shape of an error; nobody is told more than that.
+"""What every request passes before a route: how large and how slow its body is, how many are asked
+at once, and how often by one key. Whoever is turned away gets the usual shape of an error; nobody
+is told more than that. Where a request comes from (Host, Origin), `edges.cross_origin` checks.
 
 Plain ASGI, so that answers that stream are not held back.
 """
@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import time
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from starlette.datastructures import Headers
@@ -34,43 +33,6 @@ class Limits(NamedTuple):
     origins: tuple[str, ...] = ()
     # Paths whose bodies are streamed and have a limit of their own.
     streamed: tuple[str, ...] = ("/v1/memories/upload",)
-
-
-class Door:
-    """Turns away requests for other hosts and from other sites' pages."""
-
-    def __init__(self, app: ASGIApp, *, limits: Limits) -> None:
-        self._app = app
-        self._limits = limits
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
-            headers = Headers(scope=scope)
-            if not _known(headers.get("host", ""), self._limits.hosts):
-                answer = problem(421, "wrong_host", "This server does not go by that name.")
-                await answer(scope, receive, send)
-                return
-            origin = headers.get("origin")
-            if origin is not None and not self._own(origin):
-                answer = problem(403, "foreign_origin", "Pages of other sites may not ask here.")
-                await answer(scope, receive, send)
-                return
-        await self._app(scope, receive, send)
-
-    def _own(self, origin: str) -> bool:
-        if origin in self._limits.origins:
-            return True
-        scheme, mark, host = origin.partition("://")
-        return bool(mark) and scheme in ("http", "https") and _known(host, self._limits.hosts)
-
-
-def _known(host: str, names: Sequence[str]) -> bool:
-    """Whether a host, with or without a port, is one of those names."""
-    host = host.lower()
-    if host in names:
-        return True
-    name, colon, port = host.rpartition(":")
-    return bool(colon) and port.isdigit() and name in names
 
 
 class Crowd:

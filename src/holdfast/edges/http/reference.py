@@ -31,6 +31,7 @@ This page is made from that description:
 | `Authorization: Bearer KEY` | who asks; never in the address, where it is refused |
 | `X-Hub-ID` | which hub is meant, by id or name; without it, the one the server uses |
 | `Content-Type: application/json` | of every body but an upload's; any other is 415 |
+| `X-Holdfast-Client` | on writes without a key and without JSON: any name; shows that no web page sends it |
 | `Idempotency-Key` | on writes: sent again with it within a day, a request is not done again |
 | `If-Match` | on a change of a memory: its `ETag`; where it has another version by now, 412 |
 | `X-Request-ID` | an id of yours for the server's log; it comes back, or a new one |
@@ -38,6 +39,13 @@ This page is made from that description:
 
 A field that is not known is refused, and so is a value of another type. Whoever may not see a hub
 or a memory gets the same 404 as for one that is not there.
+
+A server without a key also has to tell its user's programs from web pages that the user has open. It
+refuses what a page of another origin asks (`foreign_origin`), and every `POST`, `PUT`, `PATCH` and
+`DELETE` that has none of these headers: `Authorization: Bearer`, `Content-Type: application/json`,
+`X-Holdfast-Client`, `X-Hub-ID`, `Idempotency-Key`. Curl needs one with an upload and with a write
+that has no body: `curl -X POST -H 'X-Holdfast-Client: curl' URL`.
+[Why](../decisions/cross-origin.md)
 
 A list comes in pages: `next_cursor` fetches the next one, and is null on the last. A cursor is good
 for the hub and the order it was made for, and stays right while others write.
@@ -52,7 +60,7 @@ role given twice is that role.
 
 | code | status | means |
 | --- | --- | --- |
-"""
+"""  # noqa: E501  a row of a table is one line
 
 # Every code, its status, and what it means to a client.
 CODES: tuple[tuple[str, int, str], ...] = (
@@ -64,7 +72,8 @@ CODES: tuple[tuple[str, int, str], ...] = (
     ("unauthorized", 401, "no key, or one that is unknown, revoked or expired"),
     ("forbidden", 403, "the role or the key does not allow it"),
     ("no_write_access", 403, "the role or the key does not allow writing to this hub"),
-    ("foreign_origin", 403, "a web page of another site asks"),
+    ("foreign_origin", 403, "a web page of another origin asks; another port is another origin"),
+    ("client_header_missing", 403, "a write without a key, JSON or `X-Holdfast-Client`"),
     ("not_found", 404, "it is not there, or not for you"),
     ("method_not_allowed", 405, "the path has other methods; `Allow` names them"),
     ("too_slow", 408, "the body did not arrive in time"),

@@ -1,7 +1,7 @@
 """The server over streamable HTTP: one endpoint, for as many clients as come.
 
-A request must name a host that this server is (else 421: a page that bent its own name to this
-address), come from no foreign page (else 403), and carry the key where there is one (else 401).
+A request must pass the checks of `edges.cross_origin` (else 421 or 403), and carry the key where
+there is one (else 401).
 The app is a function, so that a larger server can mount it.
 """
 
@@ -24,6 +24,7 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from holdfast.edges.cross_origin import CrossOriginGuard, CrossOriginRules, SecurityHeaders
 from holdfast.edges.listening import LOOPBACK, bracketed, is_loopback, listen, run
 from holdfast.errors import AlreadyExists, InvalidInput, NotFound
 
@@ -48,12 +49,13 @@ def asgi_app(
     origins: Sequence[str] = (),
     path: str = PATH,
 ) -> ASGIApp:
-    """The server as an ASGI app. `hosts` and `origins` are allowed besides those of this machine,
-    with any port. Who mounts it runs `server.session_manager.run()` while their own app runs."""
+    """The server as an ASGI app. `hosts` and `origins` are allowed besides those of this machine.
+    Who mounts it runs `server.session_manager.run()` while their own app runs."""
     app = server.streamable_http_app(
         streamable_http_path=path,
         max_request_body_size=_BODY_BYTES_MAX,
-        transport_security=_security(hosts, origins),
+        # The library's own check allows pages of every port of this machine; `_rules` do not.
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
     if key is not None:
         app.user_middleware.append(Middleware(KeyCheck, key=key))
@@ -67,16 +69,14 @@ def asgi_app(
             expose_headers=[MCP_SESSION_ID_HEADER],
         )
         app.user_middleware.insert(0, asking)
+    guard = Middleware(CrossOriginGuard, rules=_rules(hosts, origins, key))
+    app.user_middleware[:0] = [Middleware(SecurityHeaders), guard]
     return app
 
 
-def _security(hosts: Sequence[str], origins: Sequence[str]) -> TransportSecuritySettings:
+def _rules(hosts: Sequence[str], origins: Sequence[str], key: str | None) -> CrossOriginRules:
     names = [bracketed(host) for host in dict.fromkeys([*LOOPBACK, *hosts])]
-    pages = [f"http://{bracketed(host)}" for host in LOOPBACK]
-    return TransportSecuritySettings(
-        allowed_hosts=[form for name in names for form in (name, f"{name}:*")],
-        allowed_origins=[form for page in pages for form in (page, f"{page}:*")] + list(origins),
-    )
+    return CrossOriginRules.checked(names, tuple(origins), key_needed=key is not None)
 
 
 class KeyCheck:
