@@ -17,7 +17,7 @@ from pathlib import Path
 
 import holdfast
 from bench.measure import Times, drained
-from holdfast.files.memory_md_parse import parse, parse_anew
+from holdfast.files.memory_md.parse import parse, parse_anew
 
 BULLETS = 5_000
 ROUNDS = 15

@@ -11,10 +11,10 @@ from holdfast.errors import Forbidden
 if TYPE_CHECKING:
     from holdfast.domain.hub import Hub
     from holdfast.engine.core import Core
-    from holdfast.files.as_text import Place as TextPlace
-    from holdfast.files.journal_base import Place
-    from holdfast.files.journal_look import Look
-    from holdfast.files.step import Step
+    from holdfast.files.file_sync import Step
+    from holdfast.files.journal.changes import Look
+    from holdfast.files.journal.entries import Place
+    from holdfast.files.memory_md.edit import Place as TextPlace
 
 
 class HubBase:
@@ -93,22 +93,22 @@ class HubBase:
         return self.folder
 
     def _as_text(self, source: str, trust: str, agent: str | None) -> TextPlace:
-        from holdfast.files import as_text
+        from holdfast.files.memory_md import edit
 
-        return as_text.place_of(
+        return edit.place_of(
             self.core, self.memory_md, self.id, self.name, source=source, trust=trust, agent=agent
         )
 
     @property
     def _journals(self) -> Place:
-        from holdfast.files.journal_base import Place
+        from holdfast.files.journal.entries import Place
 
         folder = self._here()
         return Place(self.core, self.id, self.name, folder, self._look)
 
     @property
     def _look(self) -> Look:
-        from holdfast.files.journal_look import Look
+        from holdfast.files.journal.changes import Look
 
         if self._looked is None:
             self._looked = Look()

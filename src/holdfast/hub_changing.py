@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast import engine
 from holdfast.domain.query import Filter
 from holdfast.engine.core import require_hub
-from holdfast.files.presence import is_kept_in_files
+from holdfast.files.atomic import is_kept_in_files
 from holdfast.hub_files import HubFiles
 from holdfast.in_step import PURGED
 
@@ -99,8 +99,9 @@ class HubChanging(HubFiles):
 
     def _purge(self, references: list[Any], reason: str) -> list[Receipt]:
         """Purges memories with everything that files hold of them."""
-        from holdfast.files import archive, follow
-        from holdfast.files.as_read import forget_seen
+        from holdfast.files import archive
+        from holdfast.files.memory_md.edit import forget_seen
+        from holdfast.files.tool_files import follow
 
         forget_seen(self.core, self.id)
         # Looked up before: afterwards nothing says which file was theirs.
@@ -138,7 +139,7 @@ class HubChanging(HubFiles):
         done = engine.compact.compact(self.core, self.id, self.name, dry_run=dry_run)
         if not os.path.exists(self.memory_md):
             return done
-        from holdfast.files.as_text import tidy
+        from holdfast.files.memory_md.edit import tidy
 
         place = self._as_text("sdk", "user", None)
         return done._replace(notes=(*done.notes, *tidy(place, dry_run=dry_run)))

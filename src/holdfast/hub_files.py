@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from holdfast.domain.memory import Source, Trust
     from holdfast.domain.mirror import Clash
     from holdfast.engine.scan import Secret
-    from holdfast.files.as_text import Appended, Rewritten
-    from holdfast.files.attachments import Attachments
-    from holdfast.files.documents import Report
-    from holdfast.files.filing import Files
-    from holdfast.files.kept_files import KeptFiles
-    from holdfast.files.mirror_report import SyncReport
+    from holdfast.files.attachments.storage import Attachments
+    from holdfast.files.folders.documents import Report
+    from holdfast.files.memory_md.edit import Appended, Rewritten
+    from holdfast.files.memory_md.intake import SyncReport
+    from holdfast.files.tool_files.operations import Files
+    from holdfast.files.tool_files.sync import KeptFiles
 
 
 class HubFiles(HubLog):
@@ -29,10 +29,10 @@ class HubFiles(HubLog):
         """Brings MEMORY.md, INBOX.md, the journals and the store together, and keeps them so from
         now on: afterwards each operation takes in what was edited. `confirm` says that many missing
         lines are meant, and that this folder is the hub's where another was so far."""
-        from holdfast.files import journal
-        from holdfast.files.inbox_file import InboxFile
-        from holdfast.files.mirror import Mirror
-        from holdfast.files.whose import take_over
+        from holdfast.files.inbox import InboxFile
+        from holdfast.files.journal import journal
+        from holdfast.files.memory_md.sync import Mirror
+        from holdfast.files.ownership import take_over
 
         if confirm:
             take_over(self._filer.core, self.id, self.name, self.folder)
@@ -50,13 +50,13 @@ class HubFiles(HubLog):
 
     def conflicts(self) -> list[Clash]:
         """Where the file and the store both changed one memory; both texts are kept."""
-        from holdfast.files.clashes import open_clashes
+        from holdfast.files.conflicts import open_clashes
 
         return open_clashes(self.core, self.id, self.name)
 
     def settle(self, conflict: str, *, keep: str) -> Clash:
         """Ends a conflict: `keep` the "store" text, the "file" text, or "both"."""
-        from holdfast.files.clashes import settle
+        from holdfast.files.conflicts import settle
 
         return settle(self.core, self.id, self.name, conflict, keep)
 
@@ -70,9 +70,9 @@ class HubFiles(HubLog):
     def read_memory_md(self, *, source_agent: str | None = None) -> str | None:
         """MEMORY.md as a model should see it, without the marks in it; None where there is none.
         What `source_agent` was shown is noted, so that its next rewrite can be merged."""
-        from holdfast.files import as_text
+        from holdfast.files.memory_md import edit
 
-        return as_text.read(self._as_text("sdk", "user", source_agent))
+        return edit.read(self._as_text("sdk", "user", source_agent))
 
     def append_memory_md(
         self,
@@ -85,10 +85,10 @@ class HubFiles(HubLog):
     ) -> Appended:
         """Adds bullets and paragraphs to MEMORY.md, each a memory in the section of its heading or
         its category; what is known is not added again. Past `chars_max` it is refused."""
-        from holdfast.files import as_text
+        from holdfast.files.memory_md import edit
 
         place = self._as_text(source, trust, source_agent)
-        return as_text.append(place, content, chars_max=chars_max)
+        return edit.append(place, content, chars_max=chars_max)
 
     def rewrite_memory_md(
         self,
@@ -102,10 +102,10 @@ class HubFiles(HubLog):
         """Puts a text in the place of MEMORY.md's: lines that are the same or alike stay the same
         memories, what is left out is archived. The changes are one change set; what others wrote
         since `source_agent` last read it is kept."""
-        from holdfast.files import as_text
+        from holdfast.files.memory_md import edit
 
         place = self._as_text(source, trust, source_agent)
-        return as_text.rewrite(place, text, chars_max=chars_max)
+        return edit.rewrite(place, text, chars_max=chars_max)
 
     def index_files(
         self,
@@ -123,7 +123,7 @@ class HubFiles(HubLog):
         Where very many files are gone at once, `remove_many` says that this is meant. A dry run
         only says what it would do.
         """
-        from holdfast.files import documents
+        from holdfast.files.folders import documents
 
         core = self.core
         if folder is None:
@@ -149,14 +149,14 @@ class HubFiles(HubLog):
         """The hub's own folder as an agent edits it, with paths below `/memories`: look, create,
         replace, insert, delete, rename, clear. Each file is a memory, and each text it ever had a
         version; undo brings files back."""
-        from holdfast.files.filing import Files
-        from holdfast.files.kept_sides import Author
+        from holdfast.files.tool_files.operations import Files
+        from holdfast.files.tool_files.sync import Author
 
         return Files(self._kept_files, Author(trust, source, source_agent))
 
     @property
     def _kept_files(self) -> KeptFiles:
-        from holdfast.files.kept_files import KeptFiles
+        from holdfast.files.tool_files.sync import KeptFiles
 
         folder = self._here()
         return KeptFiles(self.core, self.id, self.name, folder, keeper=self._keeper)
@@ -164,7 +164,7 @@ class HubFiles(HubLog):
     @property
     def attachments(self) -> Attachments:
         """The files that memories of this hub were made from."""
-        from holdfast.files.attachments import Attachments
+        from holdfast.files.attachments.storage import Attachments
 
         return Attachments(self.core, self.id, self._here())
 
@@ -177,8 +177,8 @@ class HubFiles(HubLog):
         """The secrets in the store, its history, the log, the hub's files and those attached to
         memories: where, of which kind, how many; never what they are. `note` is told which attached
         files could not be looked into, as pictures: those may hold some."""
-        from holdfast.files.attachment_secrets import find_in_attachments
-        from holdfast.files.scan import find_in_files
+        from holdfast.files.attachments.text import find_in_attachments
+        from holdfast.files.secret_scan import find_in_files
 
         found = engine.scan.find_in_store(self.core, self.id, self.name, progress)
         found += find_in_files(self._journals)
@@ -193,8 +193,8 @@ class HubFiles(HubLog):
         """Replaces all of them by placeholders, in old versions too, for good; returns notes. With
         `attachments`, the attached files that hold some are removed, which cannot be undone; their
         memories stay. What lies in other files stays there: `find_secrets` names it."""
-        from holdfast.files.attachment_secrets import remove_attachments
-        from holdfast.files.scan import clean_files
+        from holdfast.files.attachments.text import remove_attachments
+        from holdfast.files.secret_scan import clean_files
 
         engine.scan.clean_store(self.core, self.id, self.name, progress)
         notes = clean_files(self._journals)

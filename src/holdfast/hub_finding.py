@@ -227,7 +227,7 @@ class HubFinding(HubBase):
         file = None
         # A guest sees memories with their own eyes, and not what the owner's file says beside them.
         if style in ("maven", "minion") and self.core.permit is None:
-            from holdfast.files.injected import file_parts
+            from holdfast.files.memory_md.edit import file_parts
 
             file = file_parts(self.core, self.id)
         built = engine.context.context(
@@ -243,7 +243,7 @@ class HubFinding(HubBase):
             file=file,
         )
         if style == "minion":
-            from holdfast.files.as_text import note_injected
+            from holdfast.files.memory_md.edit import note_injected
 
             note_injected(self._as_text("sdk", "user", None), built)
         return built if explain else built.text

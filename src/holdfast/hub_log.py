@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from holdfast.domain.memory import Memory
     from holdfast.domain.turn import Turn
     from holdfast.files.archive import Archived
-    from holdfast.files.journal import Days
+    from holdfast.files.journal.journal import Days
 
 
 class HubLog(HubBase):
@@ -32,7 +32,7 @@ class HubLog(HubBase):
     ) -> Memory:
         """Adds an entry to the journal of its UTC day, in the file and as a memory. What the day
         says already is not written again where it is to be there `once`."""
-        from holdfast.files import journal
+        from holdfast.files.journal import journal
 
         if self.core.permit is not None:
             # What a person wrote into the file is not the guest's who comes next.
@@ -50,7 +50,7 @@ class HubLog(HubBase):
     def journal(self, when: str | date | tuple[date, date] = "today") -> Days:
         """The journal of today, yesterday, a date, or a range such as `2026-05-01..2026-05-27`;
         newest day first. What was changed in the files is taken in before."""
-        from holdfast.files import journal
+        from holdfast.files.journal import journal
 
         if self.core.permit is not None:
             self._filer.sync_journals()
@@ -60,7 +60,7 @@ class HubLog(HubBase):
     def sync_journals(self, *, confirm: bool = False) -> list[str]:
         """Takes in what was changed in the journal files; returns notes on what could not be.
         `confirm` says that many missing entries are meant."""
-        from holdfast.files import journal
+        from holdfast.files.journal import journal
 
         return journal.sync(self._journals, confirm=confirm)
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from holdfast.domain.results import Remembered
     from holdfast.engine.echo import Heard
     from holdfast.engine.find import Reference
-    from holdfast.files.attachments import Kept, Received
+    from holdfast.files.attachments.storage import Kept, Received
 
 
 @done_again
@@ -121,7 +121,7 @@ class HubMemory(HubFinding, HubChanging, HubPast, HubPasses):
         """Keeps a file: its bytes beside the store, and a memory with its name as the title. A
         worker reads its text (`holdfast work`, or the server); until then it is `processing`. The
         other fields are those of `remember`. The same bytes again are a duplicate."""
-        from holdfast.files.attachments import described
+        from holdfast.files.attachments.storage import described
 
         if isinstance(file, str | os.PathLike):
             self._refuse_guest()

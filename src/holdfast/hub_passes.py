@@ -223,7 +223,7 @@ class HubPasses(HubBase):
 
     def _keep_memory_md(self) -> str | None:
         """Keeps MEMORY.md as it is beside it; where that is, is told to who has the machine."""
-        from holdfast.files.backup import keep_copy
+        from holdfast.files.memory_md.copies import keep_copy
 
         kept = keep_copy(self.memory_md)
         return kept if self.core.permit is None else None

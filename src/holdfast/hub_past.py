@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from holdfast.domain.memory import Memory
     from holdfast.engine.find import Reference
     from holdfast.engine.history import FieldDiff, Undone
-    from holdfast.files.attachment_archive import Packed
+    from holdfast.files.attachments.archive import Packed
 
 
 class HubPast(HubBase):
@@ -67,8 +67,8 @@ class HubPast(HubBase):
     def export_files(self, path: str | os.PathLike[str]) -> Packed:
         """The files that memories of this hub were made from, as an archive to go with an export,
         and as far as that tells of them; nothing is written where there are none."""
-        from holdfast.files.attachment_archive import pack_for_export
-        from holdfast.files.attachments import Attachments
+        from holdfast.files.attachments.archive import pack_for_export
+        from holdfast.files.attachments.storage import Attachments
 
         self._refuse_guest()
         place = Attachments(self.core, self.id, self._here())

@@ -11,10 +11,10 @@ from threading import get_ident
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from holdfast import engine
-from holdfast.files.presence import is_kept_in_files
+from holdfast.files.atomic import is_kept_in_files
 
 if TYPE_CHECKING:
-    from holdfast.files.step import Step
+    from holdfast.files.file_sync import Step
     from holdfast.hub_memory import HubMemory
 
 # Operations before which edits in the files are taken in, and those after which MEMORY.md follows.
@@ -75,7 +75,7 @@ def _in_step(hub: HubMemory, name: str, *, writes: bool) -> Iterator[None]:
         if step is not None:
             step.before()
             if names := hub._look.changed(hub.core, hub.id, hub.folder):
-                from holdfast.files import journal
+                from holdfast.files.journal import journal
 
                 journal.take_in(hub._journals, names)
             if step.decisions():
@@ -90,11 +90,11 @@ def _in_step(hub: HubMemory, name: str, *, writes: bool) -> Iterator[None]:
 def _follow(hub: HubMemory, step: Step, name: str, *, writes: bool) -> None:
     """Lets the files follow an operation."""
     if name in FILES_FOLLOW and _has_files(hub):
-        from holdfast.files.follow import follow_newest
+        from holdfast.files.tool_files.follow import follow_newest
 
         step.note(follow_newest(hub._kept_files))
     if name in JOURNALS_FOLLOW:
-        from holdfast.files import journal
+        from holdfast.files.journal import journal
 
         step.note(journal.follow(hub._journals, purged=name.startswith("purge")))
     if writes:
@@ -116,7 +116,7 @@ def _step_of(hub: HubMemory) -> Step | None:
     if not is_kept_in_files(os.path.dirname(hub.memory_md)):
         return None
     if hub._step is None:
-        from holdfast.files.step import Step
+        from holdfast.files.file_sync import Step
 
         hub._step = Step(hub.core, hub.memory_md, hub.id, hub.name)
     return hub._step

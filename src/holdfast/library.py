@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from holdfast.domain.ids import Ids
     from holdfast.embed.base import Embedder
     from holdfast.engine.core import Core
-    from holdfast.files.attachment_archive import Packed
-    from holdfast.files.attachments import Attachments
-    from holdfast.files.follow import Doomed
+    from holdfast.files.attachments.archive import Packed
+    from holdfast.files.attachments.storage import Attachments
+    from holdfast.files.tool_files.follow import Doomed
     from holdfast.llm.base import Model
     from holdfast.store.base import Store
 
@@ -140,8 +140,11 @@ class Holdfast(People):
         hub = engine.hubs.delete_hub(self.core, name)
         folder = os.path.join(self.home, "hubs", hub.name)
         if os.path.isdir(folder):
-            from holdfast.files import archive, attachments, follow, journal
-            from holdfast.files.stamp import remove_mirrored
+            from holdfast.files import archive
+            from holdfast.files.attachments import storage
+            from holdfast.files.journal import journal
+            from holdfast.files.memory_md.cache import remove_mirrored
+            from holdfast.files.tool_files import follow
 
             bytes_max = self.core.settings["content.bytes_max"]
             follow.remove_kept(os.path.join(folder, "files"), kept, bytes_max=bytes_max)
@@ -149,7 +152,7 @@ class Holdfast(People):
             remove_mirrored(os.path.join(folder, "INBOX.md"))
             journal.remove_all(folder)
             archive.remove_all(folder)
-            attachments.remove_all(folder)
+            storage.remove_all(folder)
         # Last, since it may fail where there is no room, and the hub's files must go all the same.
         engine.edit.settle(self.core, "The hub is gone")
         return hub
@@ -158,13 +161,13 @@ class Holdfast(People):
         """The files of a hub that were written through the memory tool."""
         if not os.path.isdir(os.path.join(self.home, "hubs")):
             return []
-        from holdfast.files import follow
+        from holdfast.files.tool_files import follow
 
         return follow.all_kept(self.hub(name)._kept_files)
 
     def _pages_of(self, name: str) -> list[str]:
         """The files of a hub's categories; afterwards nothing says which were its own."""
-        from holdfast.files.page_files import page_names
+        from holdfast.files.memory_md.disk import page_names
 
         with self.core.store.read() as reader:
             hub = engine.hubs.find_hub(self.core, name)
@@ -185,7 +188,7 @@ class Holdfast(People):
         if files is None:
             made = import_hub(self.core, lines, name=name, progress=progress)
             return HubMemory(self.core, made, self.home)
-        from holdfast.files.attachment_archive import adopt, unpacked
+        from holdfast.files.attachments.archive import adopt, unpacked
 
         with unpacked(os.fspath(files), self.home) as staged:
             made = import_hub(self.core, lines, name=name, progress=progress)
@@ -216,7 +219,7 @@ class Holdfast(People):
         """A consistent copy of the whole store, while others read and write; and beside it, where
         there are any, the files that memories were made from, in an archive called like it with
         `.files.tar` at the end. Returns what is in that."""
-        from holdfast.files import attachment_archive as archive
+        from holdfast.files.attachments import archive
 
         name = os.fspath(path)
         if os.path.exists(name + archive.BESIDE):

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 import holdfast
 from holdfast import HubMemory
 from holdfast.errors import HoldfastError, NotFound
-from holdfast.files.documents import REMOVED
-from holdfast.files.kept_sides import EMPTIED
+from holdfast.files.folders.documents import REMOVED
 from holdfast.files.line_edits import inserted, replaced
+from holdfast.files.tool_files.sync import EMPTIED
 from holdfast.testing import open_for_tests
 
 PATHS = st.sampled_from(

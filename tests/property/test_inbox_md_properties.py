@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from holdfast.domain.held import Item
 from holdfast.domain.memory import Memory
-from holdfast.files.inbox_md import CHARS_MAX, END, HEAD, decoded, encoded, parse, render
+from holdfast.files.inbox_format import CHARS_MAX, END, HEAD, decoded, encoded, parse, render
 
 NOW = datetime(2026, 5, 27, 12, tzinfo=UTC)
 # What a text would have to say to pass for part of the form.

@@ -18,7 +18,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from holdfast import engine
 from holdfast.domain.query import Filter
-from holdfast.files import journal, journal_base, journal_sync, journal_text
+from holdfast.files.journal import entries as journal_entries
+from holdfast.files.journal import journal, sync
 from holdfast.testing import open_for_tests
 from holdfast.text.normalise import is_visible
 
@@ -38,9 +39,9 @@ TEXTS = st.sampled_from(WORDS) | st.text(
 ).filter(is_visible)
 PLACES = st.integers(0, 30)
 STEPS = [
-    *((journal_sync, name) for name in ("take_in", "note_clashes", "follow_store")),
-    *((journal_sync, name) for name in ("set_paths", "_write")),
-    *((journal_base, "agree"), (journal, "append_line"), (engine.remember, "remember")),
+    *((sync, name) for name in ("take_in", "note_clashes", "follow_store")),
+    *((sync, name) for name in ("set_paths", "_write")),
+    *((journal_entries, "agree"), (journal, "append_line"), (engine.remember, "remember")),
     *((engine.remember, "remember_many"), (engine.edit, "archive"), (engine.edit, "update")),
 ]
 
@@ -82,7 +83,7 @@ class Journals(RuleBasedStateMachine):
         self.hub = self.memory.create_hub("work")
         self.acknowledged: set[str] = set()
         # Nobody saves while this one looks.
-        self.pause = mock.patch.object(journal_sync, "PAUSE_S", 0.0)
+        self.pause = mock.patch.object(sync, "PAUSE_S", 0.0)
         self.pause.start()
         self.kill: tuple[tuple[Any, str], int, bool] | None = None
         self.dirty = False
@@ -115,19 +116,19 @@ class Journals(RuleBasedStateMachine):
     def an_entry_is_added(self, text: str) -> None:
         with self.maybe_killed():
             self.hub.journal_add(text)
-            self.acknowledged.add(journal_text.plain(text))
+            self.acknowledged.add(journal_entries.plain(text))
 
     @rule()
     def the_journal_is_read(self) -> None:
         with self.maybe_killed():
             for day in self.hub.journal():
-                self.acknowledged.update(journal_text.plain(one.text) for one in day.entries)
+                self.acknowledged.update(journal_entries.plain(one.text) for one in day.entries)
 
     @rule(text=TEXTS)
     def a_tool_remembers(self, text: str) -> None:
         with self.maybe_killed():
             self.hub.remember(text, layer="journal", occurred_at="2026-01-14T08:00:00Z")
-            self.acknowledged.add(journal_text.plain(text))
+            self.acknowledged.add(journal_entries.plain(text))
 
     @precondition(lambda self: self.path.exists())
     @rule(
@@ -138,7 +139,7 @@ class Journals(RuleBasedStateMachine):
         lines = self.path.read_bytes().decode().split("\n")
         at = place % len(lines)
         if what == "add":
-            lines[at:at] = journal_text.render(text).split("\n")
+            lines[at:at] = journal_entries.render(text).split("\n")
         elif what == "edit":
             lines[at] += " " + text.replace("\n", " ")
         elif what == "remove":
@@ -164,7 +165,7 @@ class Journals(RuleBasedStateMachine):
         if chosen := self._any(place):
             with self.maybe_killed():
                 self.hub.update(chosen, content=text)
-                self.acknowledged.add(journal_text.plain(text))
+                self.acknowledged.add(journal_entries.plain(text))
 
     @rule(place=PLACES, text=TEXTS)
     def a_memory_is_updated_where_the_file_is_not_at_hand(self, place: int, text: str) -> None:
@@ -175,7 +176,7 @@ class Journals(RuleBasedStateMachine):
             self.dirty = True
             chosen = found[place % len(found)].id
             engine.edit.update(self.hub.core, self.hub.id, self.hub.name, chosen, {"content": text})
-            self.acknowledged.add(journal_text.plain(text))
+            self.acknowledged.add(journal_entries.plain(text))
 
     @rule(place=PLACES, keep=st.sampled_from(["store", "file", "both"]))
     def a_conflict_is_settled(self, place: int, keep: str) -> None:
@@ -210,11 +211,13 @@ class Journals(RuleBasedStateMachine):
             for memory in reader.memories(
                 self.hub.id, engine_everything(), order="number", after=None, limit=10_000
             ):
-                found.add(journal_text.plain(memory.content))
+                found.add(journal_entries.plain(memory.content))
                 for revision in reader.revisions(self.hub.id, memory.id):
                     pair = revision.fields.get("content", ())
-                    found.update(journal_text.plain(text) for text in pair)
-        in_file = journal_text.plain(self.path.read_bytes().decode()) if self.path.exists() else ""
+                    found.update(journal_entries.plain(text) for text in pair)
+        in_file = (
+            journal_entries.plain(self.path.read_bytes().decode()) if self.path.exists() else ""
+        )
         lost = {text for text in self.acknowledged if text not in found and text not in in_file}
         assert not lost
 
@@ -225,7 +228,7 @@ class Journals(RuleBasedStateMachine):
         entries = [entry for day in days for entry in day.entries]
         for entry in entries:
             assert entry.memory is not None and entry.memory.forgotten_at is None
-            assert journal_text.plain(entry.text) == journal_text.plain(entry.memory.content)
+            assert journal_entries.plain(entry.text) == journal_entries.plain(entry.memory.content)
         ids = [entry.memory.id for entry in entries if entry.memory]
         assert len(ids) == len(set(ids))
         assert {memory.id for memory in self.hub.list(layer="journal")} <= set(ids)

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.domain.memory import Memory
-from holdfast.files.layout import Wanted, lay_out
-from holdfast.files.memory_md import fresh, render
-from holdfast.files.memory_md_parse import parse
+from holdfast.files.memory_md.document import fresh, render
+from holdfast.files.memory_md.layout import Wanted, lay_out
+from holdfast.files.memory_md.parse import parse
 
 TODAY = date(2026, 5, 27)
 AT = datetime(2026, 5, 27, tzinfo=UTC)

@@ -8,11 +8,18 @@ from unittest import mock
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.files import memory_md_parse, near
-from holdfast.files.memory_md import Document, Item, category_of, heading_of, render
-from holdfast.files.memory_md_items import identified, item_text, rewritten
-from holdfast.files.memory_md_marks import escaped, unescaped
-from holdfast.files.memory_md_parse import parse, parse_anew
+from holdfast.files.memory_md import parse as memory_md_parse
+from holdfast.files.memory_md import parse as near
+from holdfast.files.memory_md.document import (
+    Document,
+    Item,
+    category_of,
+    escaped,
+    heading_of,
+    render,
+    unescaped,
+)
+from holdfast.files.memory_md.parse import identified, item_text, parse, parse_anew, rewritten
 from holdfast.text.normalise import clean_category, is_visible
 
 # Pieces that mean something to the format, so that chance finds the corners.

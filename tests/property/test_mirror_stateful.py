@@ -20,13 +20,13 @@ from holdfast import engine
 from holdfast.domain.draft import Draft
 from holdfast.domain.query import Filter
 from holdfast.errors import Conflict
-from holdfast.files import mirror_files, reading
-from holdfast.files.memory_md import Document, Item, Verbatim, render
-from holdfast.files.memory_md_items import rewritten
-from holdfast.files.memory_md_parse import parse
-from holdfast.files.mirror import Mirror
-from holdfast.files.mirror_intake import Intake
-from holdfast.files.ours import our_memories
+from holdfast.files import reading
+from holdfast.files.memory_md import disk
+from holdfast.files.memory_md.cache import our_memories
+from holdfast.files.memory_md.document import Document, Item, Verbatim, render
+from holdfast.files.memory_md.intake import Intake
+from holdfast.files.memory_md.parse import parse, rewritten
+from holdfast.files.memory_md.sync import Mirror
 from holdfast.testing import FixedClock
 from holdfast.text.normalise import content_hash
 from tests.property.test_mirror_properties import CONTENT
@@ -46,7 +46,7 @@ class Crash(Exception):
 @contextmanager
 def crash_at(point: str) -> Iterator[None]:
     """Ends a sync at one of its steps."""
-    take_in, write = Intake.take_in, mirror_files.write_atomic
+    take_in, write = Intake.take_in, disk.write_atomic
 
     def taken(self: Intake, *args: object) -> object:
         take_in(self, *args)  # type: ignore[arg-type]
@@ -61,8 +61,8 @@ def crash_at(point: str) -> Iterator[None]:
 
     patches = {
         "taken in": (Intake, "take_in", taken),
-        "before the file": (mirror_files, "write_atomic", before),
-        "after the file": (mirror_files, "write_atomic", after),
+        "before the file": (disk, "write_atomic", before),
+        "after the file": (disk, "write_atomic", after),
         "agreed": (Mirror, "_note_stamp", before),
     }
     with mock.patch.object(*patches[point]):  # type: ignore[call-overload]

@@ -11,9 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from holdfast import HoldfastError, HubMemory
-from holdfast.files import ours
-from holdfast.files.ours import our_memories
-from holdfast.files.stamp import token_of
+from holdfast.files.memory_md import cache
+from holdfast.files.memory_md.cache import our_memories, token_of
 from holdfast.testing import FixedClock, open_for_tests
 
 ACTS = st.tuples(
@@ -62,7 +61,7 @@ def check(hub: HubMemory) -> None:
     core = hub.core
     with core.store.read() as reader:
         token = token_of(reader, hub.id)
-        known = ours.known_memories(core.store, reader, hub.id, token, core.now())
+        known = cache.known_memories(core.store, reader, hub.id, token, core.now())
         assert list(known.values()) == our_memories(core, reader, hub.id)
         assert list(known) == [memory.id for memory in known.values()]
 
@@ -122,7 +121,7 @@ def test_only_what_has_changed_is_read_again(
             hub.remember(f"fact {number}", layer="long_term")
         check(hub)
         read: list[int] = []
-        monkeypatch.setattr(ours, "_read", lambda *_: read.append(1))
+        monkeypatch.setattr(cache, "_read", lambda *_: read.append(1))
         hub.update(3, content="another fact")
         hub.forget(4)
         hub.remember("a new fact", layer="long_term")

@@ -9,9 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.domain.memory import CATEGORIES
-from holdfast.files.memory_md import Document, Section, Verbatim, render, section_text
-from holdfast.files.memory_md_parse import parse
-from holdfast.files.pages import (
+from holdfast.files.memory_md.document import Document, Section, Verbatim, render, section_text
+from holdfast.files.memory_md.pages import (
     category_of_page,
     gathered,
     joined,
@@ -21,6 +20,7 @@ from holdfast.files.pages import (
     tidied,
     with_sections,
 )
+from holdfast.files.memory_md.parse import parse
 from tests.property.test_mirror_properties import CONTENT, TEXT
 
 NAMES = ("preferences.md", "facts.md", "machine-runtime.md")
@@ -60,7 +60,7 @@ MARKED = st.lists(
 
 
 def laid_out(items: list[tuple[str, str]]) -> str:
-    from holdfast.files.memory_md_items import item_text
+    from holdfast.files.memory_md.parse import item_text
 
     out = "# Long-term Memory\n"
     for number, (category, content) in enumerate(items):

@@ -19,11 +19,11 @@ import holdfast
 from holdfast import HubMemory
 from holdfast.domain.query import Filter
 from holdfast.files import reading
-from holdfast.files.as_text import Rewritten
-from holdfast.files.memory_md_parse import parse
-from holdfast.files.mirror_files import MirrorFiles
-from holdfast.files.pages import joined, split
-from holdfast.files.rewrite import shown
+from holdfast.files.memory_md.diff import shown
+from holdfast.files.memory_md.disk import MirrorFiles
+from holdfast.files.memory_md.edit import Rewritten
+from holdfast.files.memory_md.pages import joined, split
+from holdfast.files.memory_md.parse import parse
 from holdfast.testing import FixedClock
 from holdfast.text.normalise import content_hash, is_visible
 from tests.property.test_mirror_properties import CONTENT, TEXT

@@ -1,5 +1,5 @@
 """A folder of this machine as documents of a hub on a server: each file one memory, found by its
-path. The same as `holdfast.files.documents` does for a hub of this machine.
+path. The same as `holdfast.files.folders.documents` does for a hub of this machine.
 
 What was sent is noted in the home folder of this machine, so that a second run sends only what has
 changed. The note may be lost: then files are sent again, and the server knows them.
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from holdfast.domain.draft import Draft
 from holdfast.domain.results import Duplicate, Quarantined, Stored, Superseded
 from holdfast.errors import InvalidInput, NotFound
-from holdfast.files.documents import (
+from holdfast.files.folders.documents import (
     HELD,
     REMOVED,
     Place,
@@ -23,7 +23,7 @@ from holdfast.files.documents import (
     read_text,
     too_many,
 )
-from holdfast.files.walk import Found, Note, Walked, walk
+from holdfast.files.folders.walk import Found, Note, Walked, walk
 from holdfast.text.normalise import content_hash
 
 if TYPE_CHECKING:

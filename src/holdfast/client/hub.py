@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from holdfast.engine.context import Context
     from holdfast.engine.find import Reference
     from holdfast.engine.jobs import Job
-    from holdfast.files.attachments import Received
-    from holdfast.files.documents import Report
+    from holdfast.files.attachments.storage import Received
+    from holdfast.files.folders.documents import Report
 
 # As many as a server gives at once.
 _PAGE_MAX = 100

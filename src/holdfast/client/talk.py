@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from holdfast.engine.echo import Heard
     from holdfast.engine.find import Reference
     from holdfast.files.archive import Archived
-    from holdfast.files.journal import Days
+    from holdfast.files.journal.journal import Days
 
 # The methods are those of `HubMemory`, where each says what it does.
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from holdfast.engine.history import FieldDiff, Undone
     from holdfast.engine.jobs import Job
     from holdfast.files.archive import Archived
-    from holdfast.files.journal import Days
+    from holdfast.files.journal.journal import Days
 
 Plain = Mapping[str, Any]
 
@@ -243,8 +243,8 @@ def turn_of(plain: Plain) -> Turn:
 def days_of(answer: Plain) -> Days:
     from datetime import date
 
-    from holdfast.files.journal import Day, Days
-    from holdfast.files.journal import Entry as Line
+    from holdfast.files.journal.journal import Day, Days
+    from holdfast.files.journal.journal import Entry as Line
 
     days = []
     for one in answer["data"]:

@@ -3,7 +3,7 @@
 This is the one operation that rewrites history. Rows, old versions, reasons, turns and receipts
 keep their ids, order and times; only the secrets in them become placeholders, as if they had never
 been let in. Each memory that was touched gets a receipt that says so, and what was written over is
-cleared from logs and free space. The files of a hub are files/scan.py's business.
+cleared from logs and free space. The files of a hub are files/secret_scan.py's business.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from holdfast.engine.processing import Made
 from holdfast.engine.working import Runner, Stopped
 from holdfast.errors import HoldfastError, NotFound
 from holdfast.files.atomic import hub_folder
-from holdfast.files.attachments import Attachments
+from holdfast.files.attachments.storage import Attachments
 
 if TYPE_CHECKING:
     from holdfast.engine.core import Core

@@ -23,10 +23,10 @@ from holdfast.engine.find import Reference
 from holdfast.engine.redact import Redactor
 from holdfast.engine.turns import clean_session
 from holdfast.errors import AlreadyExists, HoldfastError, InvalidInput, StoreReadOnly
-from holdfast.files import archive_text
-from holdfast.files.archive_text import Message
+from holdfast.files import archive_format
+from holdfast.files.archive_format import Message
 from holdfast.files.atomic import locked, real_path, write_atomic
-from holdfast.files.journal_base import Place
+from holdfast.files.journal.entries import Place
 from holdfast.text import normalise
 
 FOLDER = "conversations"
@@ -123,7 +123,7 @@ def remove_all(folder: str) -> None:
 def is_archive(path: str) -> bool:
     """Whether Holdfast wrote the file."""
     with suppress(OSError, ValueError), open(path, encoding="utf-8") as file:
-        return archive_text.session_of(file.read(_OPENING_CHARS)) is not None
+        return archive_format.session_of(file.read(_OPENING_CHARS)) is not None
     return False
 
 
@@ -165,18 +165,18 @@ def _job(
         notes.append(f"There is nothing to archive: the session {checked!r} has no messages.")
         return None
     turns = _without_echo(place, turns)
-    title = archive_text.bare(name) or _title(turns)
+    title = archive_format.bare(name) or _title(turns)
     return _Job(
         checked,
         [
-            archive_text.message_of(
+            archive_format.message_of(
                 turn.id, turn.role.capitalize(), turn.content, source=turn.source, at=turn.at
             )
             for turn in turns
         ],
         [turn.at for turn in turns if turn.at is not None],
         title,
-        archive_text.slug_of(title) or f"conversation-{moment:%H%M}",
+        archive_format.slug_of(title) or f"conversation-{moment:%H%M}",
         moment.date().isoformat(),
         _memory_of(place, checked),
     )
@@ -219,7 +219,7 @@ def _from_caller(redactor: Redactor, given: Iterable[Any], notes: list[str]) -> 
         notes.append(
             f"{unreadable} {noun} left out: no role and text, or characters that are none."
         )
-    ids = archive_text.ids_of((said.role, said.content) for said in out)
+    ids = archive_format.ids_of((said.role, said.content) for said in out)
     return [said if said.id else said._replace(id=id_) for said, id_ in zip(out, ids, strict=True)]
 
 
@@ -284,12 +284,12 @@ def _write_file(place: Place, job: _Job, notes: list[str]) -> tuple[str | None, 
     try:
         relative, old = _file_of(place, job)
         if old is None:
-            new = archive_text.make(job.title, job.session, job.day, job.messages)
+            new = archive_format.make(job.title, job.session, job.day, job.messages)
         else:
-            new = archive_text.add(old, job.messages)
+            new = archive_format.add(old, job.messages)
         if new != old:
             write_atomic(os.path.join(place.folder, relative), new, within=place.folder)
-        return relative, archive_text.read(new)
+        return relative, archive_format.read(new)
     except (HoldfastError, OSError) as error:
         notes.append(f"There is no file of it: {error}")
         return None, job.messages
@@ -304,7 +304,7 @@ def _file_of(place: Place, job: _Job) -> tuple[str, str | None]:
         ending = "" if number == 1 else f"-{number}"
         relative = f"{FOLDER}/{job.day}-{job.name}{ending}.md"
         text = _read(place, relative)
-        ours = text is None or archive_text.session_of(text) == job.session
+        ours = text is None or archive_format.session_of(text) == job.session
         if ours and not _is_anothers(place, relative):
             return relative, text
     raise AlreadyExists(f"There are too many archives named {job.name} of {job.day}.")
@@ -347,7 +347,7 @@ def _memory_of(place: Place, session: str) -> Memory | None:
 def _remember(place: Place, job: _Job, path: str | None, every: list[Message]) -> Memory:
     before = job.before
     draft = Draft(
-        content=archive_text.summary_of(every) or job.title,
+        content=archive_format.summary_of(every) or job.title,
         title=before.title if before else job.title[:_TITLE_CHARS_MAX],
         key=before.key if before else _free_key(place, job),
         category="conversation",

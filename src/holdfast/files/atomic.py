@@ -1,6 +1,5 @@
-"""Files that are never half written: whole or not at all, one writer at a time, for their owner's
-eyes only. It knows folders, permissions and locks; it does not know what the files mean.
-"""
+"""Writes files atomically: whole or not at all, one writer at a time, readable by the owner only.
+Knows folders, permissions and locks, and nothing of what is written."""
 
 from __future__ import annotations
 
@@ -252,3 +251,16 @@ def _sentence(path: str, error: OSError) -> HoldfastError:
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return StoreFull(f"There is no room left for {path}.", hint="Make room and try again.")
     return StoreError(f"{path} cannot be written: {error.strerror}.", hint="Nothing was changed.")
+
+
+# The folder of `files.attachments`, which is not imported for its name alone.
+ATTACHMENTS = "attachments"
+
+
+def is_kept_in_files(folder: str) -> bool:
+    """Whether the hub has a folder for people. One with nothing but attachments is none: whoever
+    pushed a file did not ask for memories as files, which every operation would pay for."""
+    if not os.path.isdir(folder):
+        return False
+    with os.scandir(folder) as found:
+        return [entry.name for _, entry in zip(range(2), found, strict=False)] != [ATTACHMENTS]

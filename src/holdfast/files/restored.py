@@ -17,23 +17,23 @@ from typing import TYPE_CHECKING
 
 from holdfast.domain.record import Record
 from holdfast.errors import HoldfastError
-from holdfast.files import journal
 from holdfast.files.atomic import hub_folder
-from holdfast.files.attachments import swept_for
-from holdfast.files.journal_base import Place
-from holdfast.files.journal_look import Look, day_of_name
-from holdfast.files.memory_md import FILE_NAME
-from holdfast.files.mirror import Mirror
-from holdfast.files.stamp import is_page_name
-from holdfast.files.step import notes_of
-from holdfast.files.whose import BEFORE, KIND, has_had
+from holdfast.files.attachments.storage import swept_for
+from holdfast.files.file_sync import notes_of
+from holdfast.files.journal import journal
+from holdfast.files.journal.changes import Look, day_of_name
+from holdfast.files.journal.entries import Place
+from holdfast.files.memory_md.cache import is_page_name
+from holdfast.files.memory_md.document import FILE_NAME
+from holdfast.files.memory_md.sync import Mirror
+from holdfast.files.ownership import BEFORE, KIND, has_had
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from holdfast.domain.hub import Hub
     from holdfast.engine.core import Core
-    from holdfast.files.mirror_report import SyncReport
+    from holdfast.files.memory_md.intake import SyncReport
     from holdfast.store.base import Reader, Store, Writer
 
 # A file follows each change, and is behind only where it could not be written; one that is further

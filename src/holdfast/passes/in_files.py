@@ -11,7 +11,7 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from holdfast.errors import HoldfastError
-from holdfast.files.presence import is_kept_in_files
+from holdfast.files.atomic import is_kept_in_files
 from holdfast.passes.told import logger
 
 if TYPE_CHECKING:
@@ -27,10 +27,10 @@ def in_files(core: Core, home: str, hub: Hub, days: Iterable[date]) -> Iterator[
     if not is_kept_in_files(folder):
         yield
         return
-    from holdfast.files import journal
-    from holdfast.files.journal_base import Place
-    from holdfast.files.journal_look import Look
-    from holdfast.files.step import Step
+    from holdfast.files.file_sync import Step
+    from holdfast.files.journal import journal
+    from holdfast.files.journal.changes import Look
+    from holdfast.files.journal.entries import Place
 
     # Files belong to the hub: they are kept in the name of its owner, and hold what the store does.
     owner = core.acting(hub.owner).for_upkeep()

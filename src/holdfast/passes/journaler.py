@@ -199,14 +199,14 @@ def _by_number(told: Noted, result: Taken) -> Noted:
 def _with_paths(core: Core, hub: Hub, turns: Sequence[Proposed]) -> list[Proposal]:
     """The proposals, each with the path that its line in the journal gives it: named at once, it
     needs no second change set when the line is written, and one undo takes back all of it."""
-    from holdfast.files import journal_text
-    from holdfast.files.journal_base import source_path
+    from holdfast.files.journal import entries
+    from holdfast.files.journal.entries import source_path
 
     out: dict[str, Proposal] = {}
     with core.store.read() as reader:
         for at, one in ((turn.heard.at, one) for turn in turns for one in turn.proposals):
-            line = journal_text.render(one.text, f"{at:%H:%M}")
-            (key,) = journal_text.keys_of(journal_text.parse(line + "\n")[:1])
+            line = entries.render(one.text, f"{at:%H:%M}")
+            (key,) = entries.keys_of(entries.parse(line + "\n")[:1])
             path = source_path(at.date(), key)
             # The same words in the same minute are the same thing.
             if path not in out:

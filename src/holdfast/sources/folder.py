@@ -13,8 +13,8 @@ from datetime import UTC, date, datetime, time
 from typing import NamedTuple
 
 from holdfast.errors import InvalidInput
-from holdfast.files.documents import read_text
-from holdfast.files.walk import Found, Walked, walk
+from holdfast.files.folders.documents import read_text
+from holdfast.files.folders.walk import Found, Walked, walk
 from holdfast.recall.lexical import bm25, rarity
 from holdfast.recall.weights import CUT_COVERAGE, CUT_PASSAGES_LEAST
 from holdfast.sources.base import Excerpt, Excerpts

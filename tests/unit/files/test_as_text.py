@@ -12,9 +12,9 @@ import pytest
 import holdfast
 from holdfast import HubMemory, InvalidInput
 from holdfast.files import reading
-from holdfast.files.as_text import Rewritten
-from holdfast.files.memory_md_parse import parse
-from holdfast.files.mirror_report import SyncReport
+from holdfast.files.memory_md.edit import Rewritten
+from holdfast.files.memory_md.intake import SyncReport
+from holdfast.files.memory_md.parse import parse
 from holdfast.library import Holdfast
 from holdfast.testing import open_for_tests
 from tests.property.test_mirror_stateful import CRASHES, Crash, crash_at

@@ -14,7 +14,7 @@ import pytest
 
 import holdfast
 from holdfast import AlreadyExists, Holdfast, HubMemory, NotFound, StoreDamaged
-from holdfast.files import attachment_archive as archive
+from holdfast.files.attachments import archive
 from holdfast.testing import open_for_tests
 from holdfast.wiring.copies import restore_backup
 

@@ -13,7 +13,7 @@ import pytest
 from holdfast import Holdfast, HubMemory, Memory
 from holdfast.engine import attached
 from holdfast.extract.run import work_until_done
-from holdfast.files import attachment_text
+from holdfast.files.attachments import text as attachment_text
 from holdfast.testing import open_for_tests
 from tests.unit.extract import makes
 from tests.unit.text.secret_corpus import Draw

@@ -18,8 +18,8 @@ import pytest
 from holdfast import Duplicate, Holdfast, HubFull, HubMemory, NotFound, Stored, TooLarge, Updated
 from holdfast.engine import attached
 from holdfast.errors import InvalidInput
-from holdfast.files.attachments import FOLDER
-from holdfast.files.presence import ATTACHMENTS
+from holdfast.files.atomic import ATTACHMENTS
+from holdfast.files.attachments.storage import FOLDER
 from holdfast.testing import open_for_tests
 
 

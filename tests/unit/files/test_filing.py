@@ -21,9 +21,10 @@ from holdfast.errors import (
     NotFound,
     StoreFull,
 )
-from holdfast.files import kept_files, kept_folder, kept_tree
-from holdfast.files.filing import Files, Page
-from holdfast.files.kept_tree import Listing
+from holdfast.files.tool_files import folder as kept_folder
+from holdfast.files.tool_files import sync, tree
+from holdfast.files.tool_files.operations import Files, Page
+from holdfast.files.tool_files.tree import Listing
 from holdfast.testing import FixedClock, open_for_tests
 
 NOTES = "/memories/notes.md"
@@ -397,7 +398,7 @@ def test_a_hand_edit_that_cannot_be_taken_in_now_can_still_be_read(
         raise StoreFull("There is no room left.")
 
     with monkeypatch.context() as patched:
-        patched.setattr(kept_files.KeptFiles, "settle", full)
+        patched.setattr(sync.KeptFiles, "settle", full)
         assert text_of(files) == "by hand"
     assert hub.get(1).content == "one"
     assert text_of(files) == "by hand"
@@ -571,7 +572,7 @@ def test_a_crash_in_a_command_leaves_it_done_or_not_done(
     files.create(NOTES, "one\n")
     run, _ = COMMANDS[command]
     with monkeypatch.context() as patched:
-        kill_at(patched, kept_files.KeptFiles if moment == "agree" else kept_folder.Folder, moment)
+        kill_at(patched, sync.KeptFiles if moment == "agree" else kept_folder.Folder, moment)
         with contextlib.suppress(Killed):
             run(files)
     # The next look finishes it; then file and memory say the same.
@@ -840,7 +841,7 @@ def test_a_file_in_the_place_of_a_folder_is_a_sentence(files: Files) -> None:
 def test_there_is_a_bound_on_the_number_of_files(
     files: Files, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kept_tree, "FILES_MAX", 3)
+    monkeypatch.setattr(tree, "FILES_MAX", 3)
     for name in "abc":
         files.create(f"/memories/{name}.md", name)
     with pytest.raises(InvalidInput, match="more than"):

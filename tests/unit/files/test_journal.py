@@ -30,8 +30,8 @@ from holdfast import (
 )
 from holdfast.domain.clock import SystemClock
 from holdfast.domain.ids import TimeIds
-from holdfast.files import journal, journal_base, journal_sync
 from holdfast.files.atomic import locked
+from holdfast.files.journal import entries, journal, sync
 from holdfast.testing import FixedClock, open_for_tests
 
 TODAY = "2026-01-14"
@@ -498,7 +498,7 @@ def killed(*_: Any, **__: Any) -> None:
 
 @pytest.mark.parametrize(
     ("module", "step"),
-    [(engine.remember, "remember"), (journal, "append_line"), (journal_base, "agree")],
+    [(engine.remember, "remember"), (journal, "append_line"), (entries, "agree")],
 )
 def test_a_kill_between_the_steps_of_an_addition_loses_nothing(
     hub: HubMemory, monkeypatch: pytest.MonkeyPatch, module: Any, step: str
@@ -507,7 +507,7 @@ def test_a_kill_between_the_steps_of_an_addition_loses_nothing(
     with monkeypatch.context() as patched, pytest.raises(Killed):
         if step == "agree":
             # The sync before the addition agrees too; it is the addition's that is cut off.
-            patched.setattr(journal_base, "agree", _second_time(journal_base.agree))
+            patched.setattr(entries, "agree", _second_time(entries.agree))
         else:
             patched.setattr(module, step, killed)
         hub.journal_add("cut off")
@@ -551,7 +551,7 @@ def test_an_addition_that_failed_can_be_tried_again_without_doubling(
 
 def test_who_said_it_survives_a_kill(hub: HubMemory, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched, pytest.raises(Killed):
-        patched.setattr(journal_base, "agree", killed)
+        patched.setattr(entries, "agree", killed)
         hub.journal_add("tea", trust="agent", source="mcp", source_agent="max")
     assert said(hub) == ["tea"]
     (kept,) = hub.list(layer="journal")
@@ -582,7 +582,7 @@ def test_a_kill_during_a_sync_loses_nothing_and_doubles_nothing(
     write(hub, text.replace("- 12:00 removed in the file\n", "") + "typed\n")
     hub.forget(third.id)
     hub.remember("from a tool", layer="journal")
-    module: Any = journal_base if step == "agree" else journal_sync
+    module: Any = entries if step == "agree" else sync
     real = getattr(module, step)
 
     def after(*args: Any, **kwargs: Any) -> Any:
@@ -636,7 +636,7 @@ def test_an_editor_that_saves_while_we_write_is_not_written_over(
 ) -> None:
     kept = hub.journal_add("tea")
     hub.journal_add("milk")
-    real = journal_sync.set_paths
+    real = sync.set_paths
     saves = iter(["- 12:00 tea\n- 12:00 milk\nsaved in between\n"])
 
     def meanwhile(*args: Any) -> None:
@@ -644,7 +644,7 @@ def test_an_editor_that_saves_while_we_write_is_not_written_over(
         for text in saves:
             write(hub, text)
 
-    monkeypatch.setattr(journal_sync, "set_paths", meanwhile)
+    monkeypatch.setattr(sync, "set_paths", meanwhile)
     hub.forget(kept.id)
     assert file_of(hub).read_text() == "- 12:00 milk\nsaved in between\n"
     assert in_store(hub) == ["milk", "saved in between"]
@@ -654,7 +654,7 @@ def test_a_file_that_never_comes_to_rest_is_said_so(
     hub: HubMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kept = hub.journal_add("tea")
-    monkeypatch.setattr(journal_sync, "_write", lambda *_: False)
+    monkeypatch.setattr(sync, "_write", lambda *_: False)
     hub.forget(kept.id)
     assert any("all the time" in note for note in hub.notes)
 
@@ -723,7 +723,7 @@ def test_bytes_that_are_no_text_stay_and_the_rest_is_taken_in(hub: HubMemory) ->
 def test_a_file_that_is_too_large_is_named_and_the_others_are_read(
     hub: HubMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(journal_base, "FILE_BYTES_MAX", 20)
+    monkeypatch.setattr(entries, "FILE_BYTES_MAX", 20)
     write(hub, "- " + "x" * 30, "2026-01-13")
     write(hub, "- tea\n")
     found = hub.journal("..")

@@ -12,7 +12,7 @@ import pytest
 
 from holdfast import Holdfast, HubMemory, engine
 from holdfast.domain.query import Filter
-from holdfast.files import journal_base, journal_look, journal_sync
+from holdfast.files.journal import changes, entries, sync
 from holdfast.testing import open_for_tests
 
 TODAY = "2026-01-14"
@@ -117,7 +117,7 @@ def test_a_kill_in_a_conflict_lists_it_once(
     kept = hub.journal_add("The deploy failed because of the proxy")
     changed_elsewhere(hub, kept.id, BOB)
     write(hub, f"- 12:00 {DISK}\n")
-    module: Any = journal_base if step == "agree" else journal_sync
+    module: Any = entries if step == "agree" else sync
     real = getattr(module, step)
 
     def after(*args: Any, **kwargs: Any) -> Any:
@@ -189,7 +189,7 @@ def test_an_edit_in_place_of_a_recent_journal_is_taken_in_at_the_next_operation(
 def test_an_edit_in_place_of_an_old_journal_is_taken_in_when_each_is_looked_at(
     memory: Holdfast, hub: HubMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(journal_look, "_EVERY_S", 0.0)
+    monkeypatch.setattr(changes, "_EVERY_S", 0.0)
     for old in range(1, 9):
         hub.journal_add(f"old {old}", at=f"2026-01-{old:02}T12:00:00Z")
     hub.list()
@@ -198,7 +198,7 @@ def test_an_edit_in_place_of_an_old_journal_is_taken_in_when_each_is_looked_at(
     hub.list()
     assert "Ann is in Lisbon" in in_store_alone(hub)
     # Another process looks at each when it begins.
-    monkeypatch.setattr(journal_look, "_EVERY_S", 1e9)
+    monkeypatch.setattr(changes, "_EVERY_S", 1e9)
     with open(file_of(hub, "2026-01-02"), "a") as file:
         file.write("Bob is in Oslo\n")
     memory.hub("work").list()
@@ -234,7 +234,7 @@ def test_a_day_without_a_journal_is_looked_at_once(
     assert said(hub, "2020-01-01") == []
     hub.list()
     synced: list[object] = []
-    monkeypatch.setattr(journal_sync, "survey", lambda *args: synced.append(args))
+    monkeypatch.setattr(sync, "survey", lambda *args: synced.append(args))
     hub.list()
     assert synced == [] and not file_of(hub, "2020-01-01").exists()
 
@@ -248,7 +248,7 @@ def test_an_empty_journal_that_is_deleted_stays_so_and_is_looked_at_once(
     file_of(hub).unlink()
     hub.list()
     looked: list[object] = []
-    monkeypatch.setattr(journal_sync, "survey", lambda *args: looked.append(args))
+    monkeypatch.setattr(sync, "survey", lambda *args: looked.append(args))
     hub.list()
     assert looked == [] and not file_of(hub).exists()
 
@@ -271,8 +271,8 @@ def test_few_files_are_asked_for_however_many_there_are(
     old_enough(Path(hub.folder))
     hub.list()
     asked: list[str] = []
-    real = journal_look.signature_at
-    monkeypatch.setattr(journal_look, "signature_at", lambda path: asked.append(path) or real(path))
+    real = changes.signature_at
+    monkeypatch.setattr(changes, "signature_at", lambda path: asked.append(path) or real(path))
     hub.list()
     assert len(asked) <= 3
     asked.clear()

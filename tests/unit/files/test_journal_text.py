@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.files.journal_text import Block, keys_of, parse, plain, render
+from holdfast.files.journal.entries import Block, keys_of, parse, plain, render
 
 # What journals are made of, so that random texts hit the rules.
 PIECES = st.sampled_from(

@@ -13,10 +13,10 @@ import pytest
 
 from holdfast import Conflict, HubMemory, InvalidInput, engine
 from holdfast.errors import StoreError, StoreReadOnly
-from holdfast.files import atomic, mirror, mirror_files, reading, stamp
-from holdfast.files.memory_md_parse import parse
-from holdfast.files.mirror_intake import Intake
-from holdfast.files.mirror_report import SyncReport
+from holdfast.files import atomic, reading
+from holdfast.files.memory_md import cache, disk, sync
+from holdfast.files.memory_md.intake import Intake, SyncReport
+from holdfast.files.memory_md.parse import parse
 from holdfast.in_step import READING, WRITING, WRITING_SLOWLY
 from holdfast.library import Holdfast
 from holdfast.testing import FixedClock, open_for_tests
@@ -533,7 +533,7 @@ def test_an_edit_of_the_same_size_in_the_same_instant_is_seen(hub: HubMemory, fi
 def test_an_edit_that_keeps_the_time_of_the_file_is_seen(
     hub: HubMemory, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stamp, "TICK_NS", 0)
+    monkeypatch.setattr(cache, "TICK_NS", 0)
     hub.sync()
     before = file.stat()
     edit(file, "likes tea", "likes ale")
@@ -545,15 +545,15 @@ def test_a_save_between_the_last_look_and_the_stamp_is_seen_at_the_next_operatio
     hub: HubMemory, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # As on a slow disk: by the time both sides have agreed, the save is older than a tick.
-    monkeypatch.setattr(stamp, "TICK_NS", 0)
+    monkeypatch.setattr(cache, "TICK_NS", 0)
 
     def agree_and_be_overtaken(*args: Any, **kwargs: Any) -> None:
         set_agreed(*args, **kwargs)
         edit(file, "likes tea", "likes ale")
 
-    set_agreed = mirror_files.set_agreed
+    set_agreed = disk.set_agreed
     with monkeypatch.context() as slow:
-        slow.setattr(mirror_files, "set_agreed", agree_and_be_overtaken)
+        slow.setattr(disk, "set_agreed", agree_and_be_overtaken)
         hub.remember("Bob is tall.", category="person", layer="long_term")
     assert hub.get(1).content == "Ann likes ale."
 
@@ -679,7 +679,7 @@ def test_a_folder_that_cannot_be_written_is_a_note_and_no_error(
     def locked(path: str) -> Any:
         raise StoreReadOnly(f"{path} cannot be written: Permission denied.")
 
-    monkeypatch.setattr(mirror, "locked", locked)
+    monkeypatch.setattr(sync, "locked", locked)
     hub.remember("Bob is tall.")
     edit(file, "tea", "coffee")
     assert len(hub.list()) == 4
@@ -713,8 +713,8 @@ def test_a_deleted_hub_leaves_no_file_of_memories(memory: Holdfast, file: Path) 
 def test_files_of_another_hub_of_that_name_are_not_taken_in_unasked(
     hub: HubMemory, file: Path
 ) -> None:
-    stamp = file.with_name(".MEMORY.md.stamp")
-    stamp.write_text(stamp.read_text().replace(hub.id, "hub_another"))
+    cache = file.with_name(".MEMORY.md.stamp")
+    cache.write_text(cache.read_text().replace(hub.id, "hub_another"))
     with pytest.raises(Conflict, match="another hub"):
         hub.sync()
     hub.sync(confirm=True)

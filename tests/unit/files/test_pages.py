@@ -14,8 +14,8 @@ import pytest
 
 from holdfast import HubMemory, engine
 from holdfast.files import reading
-from holdfast.files.mirror_files import MirrorFiles
-from holdfast.files.mirror_report import SyncReport
+from holdfast.files.memory_md.disk import MirrorFiles
+from holdfast.files.memory_md.intake import SyncReport
 from holdfast.library import Holdfast
 from holdfast.testing import CountedIds, FixedClock, open_for_tests
 

@@ -53,8 +53,8 @@ def test_time_grows_with_the_length_of_a_text_and_not_with_its_square() -> None:
     # Each of these took more than a minute.
     printed = run(
         "from holdfast.extract.page import page_text\n"
-        "from holdfast.files.memory_md_marks import without_any_id\n"
-        "from holdfast.files.memory_md_parse import parse\n"
+        "from holdfast.files.memory_md.document import without_any_id\n"
+        "from holdfast.files.memory_md.parse import parse\n"
         "from holdfast.passes.consolidate_model import written_down\n"
         "from holdfast.text.chunk import chunk\n"
         "from holdfast.text.quantities import numbers_in\n"

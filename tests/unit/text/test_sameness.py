@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.files.rewrite import ALIKE_LEAST
+from holdfast.files.memory_md.diff import ALIKE_LEAST
 from holdfast.text.sameness import similarity, words_key
 
 SAME_WORDS = [

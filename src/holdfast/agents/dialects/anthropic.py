@@ -1,5 +1,6 @@
 """Anthropic's client-side memory tool `memory_20250818` over a hub's files: one tool, six commands,
-replies to the letter. The commands themselves are `files.filing`'s; here are only their words."""
+replies to the letter. `files.tool_files.operations` carries the commands out; this module words the
+replies."""
 
 from __future__ import annotations
 
@@ -11,10 +12,10 @@ from holdfast.agents.desk import Desk
 from holdfast.agents.dialects import anthropic_memory_md as memory_md
 from holdfast.agents.tool import Dialect, Parameter, Tool
 from holdfast.errors import InvalidInput
-from holdfast.files.filing import Files, Page
-from holdfast.files.kept_tree import Listing
 from holdfast.files.line_edits import Edited, inserted, replaced
-from holdfast.files.tool_paths import ROOT
+from holdfast.files.tool_files.operations import Files, Page
+from holdfast.files.tool_files.paths import ROOT
+from holdfast.files.tool_files.tree import Listing
 
 # The tool's own bound: line numbers are six wide.
 LINES_MAX = 999_999

@@ -11,10 +11,10 @@ from collections.abc import Callable
 
 from holdfast.agents.desk import Desk
 from holdfast.errors import AlreadyExists, InvalidInput
-from holdfast.files.filing import Files
-from holdfast.files.kept_tree import Shown
 from holdfast.files.line_edits import Edited
-from holdfast.files.tool_paths import ROOT, folded
+from holdfast.files.tool_files.operations import Files
+from holdfast.files.tool_files.paths import ROOT, folded
+from holdfast.files.tool_files.tree import Shown
 
 NAME = "MEMORY.md"
 PATH = f"{ROOT}/{NAME}"

@@ -50,7 +50,7 @@ def _restore_options(parser: Parser) -> None:
 
 
 def _restore(call: Call, args: Namespace) -> None:
-    from holdfast.files import attachment_archive as archive
+    from holdfast.files.attachments import archive
     from holdfast.wiring import make_home, store_file, store_url
     from holdfast.wiring.copies import check_backup, restore_backup
     from holdfast.wiring.urls import without_password

@@ -8,7 +8,7 @@ from holdfast.edges.cli.command import Command, Namespace, Parser
 
 if TYPE_CHECKING:
     from holdfast.edges.cli.call import Call
-    from holdfast.files.documents import Report
+    from holdfast.files.folders.documents import Report
 
 # So many files of a folder that is not the hub's own are taken in without asking.
 _UNASKED = 10
@@ -60,7 +60,7 @@ def show_report(call: Call, report: Report, *, dry_run: bool) -> None:
 
 
 def _show(call: Call, report: Report, *, dry_run: bool) -> None:
-    from holdfast.files.documents import HELD
+    from holdfast.files.folders.documents import HELD
 
     held = sum(note.reason.startswith(HELD) for note in report.refused)
     counts = {name: len(getattr(report, name)) for name in (*_PATHS[:4], *_NOTED[:2])}

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from holdfast.domain.mirror import Clash
     from holdfast.edges.cli.call import Call
     from holdfast.engine.compact import Merged
-    from holdfast.files.mirror_report import SyncReport
+    from holdfast.files.memory_md.intake import SyncReport
     from holdfast.hub_memory import HubMemory
 
 
@@ -44,7 +44,7 @@ def _plain_report(report: SyncReport, hub: str) -> dict[str, Any]:
 
 
 def _show(call: Call, hub: HubMemory, report: SyncReport) -> None:
-    from holdfast.files.step import notes_of
+    from holdfast.files.file_sync import notes_of
 
     for memory in report.taken_in:
         _line(call, "taken in", memory.number, memory.title)
@@ -71,7 +71,7 @@ def _watch_options(parser: Parser) -> None:
 
 
 def _watch(call: Call, args: Namespace) -> None:
-    from holdfast.files.watch import watch_hubs
+    from holdfast.files.folders.watch import watch_hubs
 
     call.hub.sync()
     names = [args.hub] if args.hub else [hub.name for hub in call.memory.hubs()]
@@ -130,7 +130,7 @@ def _row(call: Call, clash: Clash) -> tuple[str, ...]:
 
 
 def _settle_options(parser: Parser) -> None:
-    from holdfast.files.clashes import KEEPS
+    from holdfast.files.conflicts import KEEPS
 
     parser.add_argument("conflict", metavar="ID", help="the conflict (cls_…)")
     parser.offer("--keep", KEEPS, metavar="TEXT", help="store, file or both", default="both")

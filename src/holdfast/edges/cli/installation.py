@@ -91,7 +91,7 @@ def attachment_problems(call: Call) -> list[str]:
 def files_left_alone(call: Call) -> list[str]:
     """Of which hubs the files in this home are not looked at, and why."""
     from holdfast.files.atomic import hub_folder
-    from holdfast.files.whose import elsewhere, of_another_hub
+    from holdfast.files.ownership import elsewhere, of_another_hub
 
     folders = [(hub, hub_folder(call.memory.home, hub.name)) for hub in call.memory.hubs()]
     told = [

@@ -11,7 +11,7 @@ from holdfast.errors import InvalidInput
 
 if TYPE_CHECKING:
     from holdfast.edges.cli.call import Call
-    from holdfast.files.journal import Day
+    from holdfast.files.journal.journal import Day
 
 # journal
 

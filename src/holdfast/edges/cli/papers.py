@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 from holdfast.client.folders import Sent, read_record, record_file, write_record
 from holdfast.domain.results import Duplicate, Updated
 from holdfast.errors import HoldfastError, InvalidInput, NotFound, StoreFull
-from holdfast.files.documents import REMOVED, other_place, too_many
-from holdfast.files.walk import OTHER_KIND, UNREAD, Note, stamp_of
+from holdfast.files.folders.documents import REMOVED, other_place, too_many
+from holdfast.files.folders.walk import OTHER_KIND, UNREAD, Note, stamp_of
 
 if TYPE_CHECKING:
     from holdfast.edges.cli.call import Call
-    from holdfast.files.documents import Report
+    from holdfast.files.folders.documents import Report
 
 # What a worker can read, besides plain text.
 _KINDS = frozenset("pdf png jpg jpeg gif webp tif tiff bmp docx xlsx pptx".split())  # noqa: SIM905

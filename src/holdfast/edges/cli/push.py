@@ -244,7 +244,7 @@ def _question(gone: Sequence[str]) -> str:
 
 
 def _watch(call: Call, args: Namespace, paths: Sequence[str]) -> None:
-    from holdfast.files.watch import watch_paths
+    from holdfast.files.folders.watch import watch_paths
 
     call.out.stdout.flush()
     call.out.note(f"Watching {', '.join(paths)}. Ctrl-C ends it.")

@@ -17,7 +17,7 @@ from holdfast.errors import AlreadyExists, InvalidInput, NotFound
 if TYPE_CHECKING:
     from holdfast.edges.cli.call import Call
     from holdfast.edges.cli.output import Step
-    from holdfast.files.attachment_archive import Packed
+    from holdfast.files.attachments.archive import Packed
 
 # Lines between two looks at the progress bar.
 _STEP = 500
@@ -68,7 +68,7 @@ def _write_files(call: Call, args: Namespace) -> Packed | None:
     """The files that memories were made from, beside the export; None through a server."""
     if call.server:
         return None
-    from holdfast.files.attachment_archive import BESIDE
+    from holdfast.files.attachments.archive import BESIDE
 
     path = args.file + BESIDE
     if args.force:
@@ -163,7 +163,7 @@ def _import(call: Call, args: Namespace) -> None:
 
 def _beside(file: str) -> str | None:
     """The archive of files that was written with an export, where it is beside it."""
-    from holdfast.files.attachment_archive import BESIDE
+    from holdfast.files.attachments.archive import BESIDE
 
     return file + BESIDE if file != "-" and os.path.isfile(file + BESIDE) else None
 

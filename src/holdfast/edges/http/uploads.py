@@ -22,7 +22,7 @@ from holdfast.edges.http.once import IdempotencyKey, once
 from holdfast.edges.http.plain import plain_result
 from holdfast.edges.http.shapes import JobOut, Many, Pushed
 from holdfast.engine.jobs import Job
-from holdfast.files.attachments import Incoming, Received
+from holdfast.files.attachments.storage import Incoming, Received
 
 router = APIRouter(prefix="/memories", tags=["files"])
 jobs = APIRouter(tags=["files"])

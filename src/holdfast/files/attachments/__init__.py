@@ -1,0 +1,1 @@
+"""The original bytes of files that memories were made from."""

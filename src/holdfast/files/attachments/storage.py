@@ -1,0 +1,373 @@
+"""The files that memories were made from, beside the database: `attachments/ab/<sha256>` in the
+hub's folder. They stream in and out, and the same bytes are there once.
+
+A file is in its place before the transaction that speaks of it, and goes after the transaction that
+was the last to do so; a crash in between leaves a file that nobody speaks of, and `sweep` takes it.
+The lock is held while a file is placed or taken away, so that no one takes away what another has
+just found to be there. Names that people gave are data: no path is made from them.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+
+from holdfast.domain.attachment import Attachment, attachment_of
+from holdfast.engine import attached
+from holdfast.errors import InvalidInput, NotFound, TooLarge
+from holdfast.files.atomic import FILE_MODE, locked, make_folder, real_path, sync_folder, told
+from holdfast.files.memory_md.cache import Stamp, read_stamp, token_of, write_stamp
+from holdfast.files.ownership import is_ours
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from holdfast.domain.memory import Memory
+    from holdfast.engine.core import Core
+    from holdfast.files.attachments.archive import Held
+
+FOLDER = "attachments"
+_INCOMING = "incoming"
+# Beside it is noted for which state of a hub files were last swept.
+_SWEPT = "swept"
+_PIECE = 1 << 18
+# What folders hold at most is 255; a title has less.
+_NAME_CHARS_MAX = 200
+# Enough to tell what a file is: the names in front of an office document are far down.
+HEAD_BYTES = 1 << 16
+# No upload takes this long; what is older was left by a process that died.
+_ABANDONED_S = 24 * 3600
+
+
+class Received(NamedTuple):
+    """A file that has come in whole and waits for its place."""
+
+    path: str
+    hash: str
+    size: int
+    head: bytes
+
+
+class Incoming:
+    """A file while it comes in: hashed as it is written, refused as soon as it is too large, and
+    gone if it is not taken. Use it in a `with` block."""
+
+    def __init__(self, folder: str, bytes_max: int) -> None:
+        import hashlib
+
+        self._bytes_max = bytes_max
+        self._hash = hashlib.sha256()
+        self._head = b""
+        self._size = 0
+        self._folder = os.path.join(folder, _INCOMING)
+        make_folder(self._folder)
+        self._path = os.path.join(self._folder, f"{os.getpid()}-{os.urandom(8).hex()}")
+        with told(self._path):
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+            self._file = os.fdopen(os.open(self._path, flags, FILE_MODE), "wb")
+
+    def __enter__(self) -> Incoming:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._file.close()
+        with suppress(OSError):
+            os.unlink(self._path)
+
+    def write(self, data: bytes) -> None:
+        self._size += len(data)
+        if self._size > self._bytes_max:
+            raise too_large(self._bytes_max)
+        if len(self._head) < HEAD_BYTES:
+            self._head += data[: HEAD_BYTES - len(self._head)]
+        self._hash.update(data)
+        with told(self._path):
+            self._file.write(data)
+
+    def read_from(self, file: BinaryIO) -> None:
+        """Everything a file has, a piece at a time."""
+        while data := file.read(_PIECE):
+            self.write(data)
+
+    def received(self) -> Received:
+        """The whole file, on disk when this returns."""
+        if not self._size:
+            raise InvalidInput("The file is empty.", hint="There is nothing in it to remember.")
+        with told(self._path):
+            self._file.flush()
+            os.fsync(self._file.fileno())
+        self._file.close()
+        return Received(self._path, self._hash.hexdigest(), self._size, self._head)
+
+
+def too_large(bytes_max: int) -> TooLarge:
+    return TooLarge(
+        f"The file has more than {bytes_max:,} bytes.",
+        hint="Send a smaller one, or raise `attachments.bytes_max`.",
+    )
+
+
+class Kept(NamedTuple):
+    """A file that is there: what is known of it, and where its bytes are."""
+
+    attachment: Attachment
+    path: str
+
+
+def described(received: Received, name: str) -> Attachment:
+    """A file with the name that was given for it, without the folders it was in."""
+    from holdfast.extract.kinds import kind_of
+
+    plain = "".join(char for char in name if char.isprintable())
+    plain = plain.replace("\\", "/").rstrip("/").rpartition("/")[2].strip()
+    plain = plain[:_NAME_CHARS_MAX] if plain.strip(".") else "file"
+    return Attachment(received.hash, plain, received.size, kind_of(received.head, plain)[0])
+
+
+def swept_for(hub_folder: str) -> Stamp:
+    """For which state of which hub files were last swept here."""
+    return read_stamp(os.path.join(hub_folder, FOLDER, _SWEPT))
+
+
+class Attachments:
+    """The attachments of one hub. The folder is made when the first one comes."""
+
+    def __init__(self, core: Core, hub_id: str, hub_folder: str) -> None:
+        self._core = core
+        self._hub_id = hub_id
+        self._hub_folder = hub_folder
+        self._folder = os.path.join(hub_folder, FOLDER)
+
+    def incoming(self, size: int | None = None) -> Incoming:
+        """A place for a file to come in; refused at once where its size is known and too much."""
+        bytes_max = self._core.settings["attachments.bytes_max"]
+        if size is not None and size > bytes_max:
+            raise too_large(bytes_max)
+        if size:
+            hub_max = self._core.settings["attachments.hub_bytes_max"]
+            with self._core.read() as reader:
+                used = attached.usage(reader, self._hub_id)
+            # What is there already takes no room; that is known only when it has come.
+            if used.bytes >= hub_max:
+                raise attached.full(used, size, hub_max)
+        return Incoming(self._folder, bytes_max)
+
+    @contextmanager
+    def received(self, file: str | os.PathLike[str] | BinaryIO | Received) -> Iterator[Received]:
+        """A file that has come in, from wherever it is; gone afterwards if nobody placed it."""
+        if isinstance(file, Received):
+            yield file
+            return
+        with ExitStack() as stack:
+            if isinstance(file, str | os.PathLike):
+                file = stack.enter_context(_opened(os.fspath(file)))
+            incoming = stack.enter_context(self.incoming())
+            incoming.read_from(file)
+            yield incoming.received()
+
+    def of(self, memory: Memory) -> Attachment | None:
+        """The file of a memory; None where it has none, or says so without having it."""
+        file = attachment_of(memory.metadata)
+        if file is None:
+            return None
+        with self._core.store.read() as reader:
+            known = attached.holds(reader, self._hub_id, memory.id, file.hash)
+        return file if known else None
+
+    def kept(self, memory: Memory) -> Kept:
+        """The file of a memory and where it is; NotFound where it has none."""
+        file = self.of(memory)
+        if file is None:
+            raise NotFound(f"Memory #{memory.number} has no file.")
+        self.open(file.hash).close()
+        return Kept(file, self.path(file.hash))
+
+    @contextmanager
+    def placing(self, *received: Received) -> Iterator[None]:
+        """Puts files into their places for a transaction that will speak of them; where that fails,
+        they go again."""
+        with locked(os.path.join(self._folder, _INCOMING)):
+            try:
+                for one in received:
+                    self._place(one)
+                yield
+            except BaseException:
+                self._remove_unheld([one.hash for one in received])
+                raise
+
+    def _place(self, received: Received) -> None:
+        path = self.path(received.hash)
+        with told(path):
+            if not os.path.exists(path):
+                make_folder(os.path.dirname(path))
+                os.replace(received.path, real_path(path, within=self._hub_folder))
+                sync_folder(os.path.dirname(path))
+
+    @contextmanager
+    def copied(self, source: Attachments, files: Sequence[Attachment]) -> Iterator[None]:
+        """Copies files of another hub here for a transaction that will speak of them."""
+        if not files:
+            yield
+            return
+        with ExitStack() as stack:
+            received = []
+            for one in {file.hash: file for file in files}.values():
+                incoming = stack.enter_context(self.incoming(one.size))
+                with source.open(one.hash) as data:
+                    incoming.read_from(data)
+                received.append(incoming.received())
+            with self.placing(*received):
+                yield
+
+    @contextmanager
+    def releasing(self, memory_ids: list[str]) -> Iterator[None]:
+        """For a transaction that purges memories: files that nobody speaks of afterwards go."""
+        with self._core.store.read() as reader:
+            hashes = {
+                digest
+                for memory_id in memory_ids
+                for digest in attached.held_by(reader, self._hub_id, memory_id)
+            }
+        if not hashes:
+            yield
+            return
+        with locked(os.path.join(self._folder, _INCOMING)):
+            yield
+            self._remove_unheld(sorted(hashes))
+
+    @contextmanager
+    def letting_go(self, digest: str) -> Iterator[None]:
+        """For a transaction after which nobody speaks of a file: it goes."""
+        with locked(os.path.join(self._folder, _INCOMING)):
+            yield
+            self._remove_unheld([digest])
+
+    def _remove_unheld(self, hashes: list[str]) -> None:
+        with self._core.store.read() as reader:
+            unheld = [one for one in hashes if not attached.is_held(reader, self._hub_id, one)]
+        for digest in unheld:
+            with told(self.path(digest)), suppress(FileNotFoundError):
+                os.unlink(self.path(digest))
+
+    def path(self, digest: str) -> str:
+        """Where the bytes of a hash are; a hash is all that a path is made from."""
+        if len(digest) != 64 or not set(digest) <= set("0123456789abcdef"):
+            raise InvalidInput(f"{digest!r} is no SHA-256.")
+        return os.path.join(self._folder, digest[:2], digest)
+
+    def open(self, digest: str) -> BinaryIO:
+        """The bytes, to be read."""
+        try:
+            return open(real_path(self.path(digest), within=self._hub_folder), "rb")
+        except FileNotFoundError:
+            raise NotFound(
+                "The file of this memory is not there any more.",
+                hint="`holdfast restore-backup` brings back what a backup holds. Where several"
+                " machines share one database, it may be in another one's home: let them share"
+                " the folder.",
+            ) from None
+
+    def held(self) -> Iterator[Held]:
+        """Every file that a memory of this hub was made from, with the memory."""
+        from holdfast.files.attachments.archive import Held
+
+        with self._core.store.read() as reader:
+            yield from (Held(*one) for one in attached.held_files(reader, self._hub_id))
+
+    def beside(self, name: str) -> str:
+        """A path for a file that is about to be placed, on the same disk."""
+        folder = os.path.join(self._folder, _INCOMING)
+        make_folder(folder)
+        return os.path.join(folder, name)
+
+    def present(self) -> Iterator[str]:
+        """The hashes that are on disk."""
+        for part in _listed(self._folder):
+            if len(part) == 2:
+                names = _listed(os.path.join(self._folder, part))
+                yield from (name for name in names if len(name) == 64 and name.startswith(part))
+
+    def check(self) -> list[str]:
+        """What is wrong: files that are missing, and files that nobody speaks of."""
+        with self._core.store.read() as reader:
+            files = attached.held_files(reader, self._hub_id)
+            held = {digest: memory_id for digest, memory_id, _ in files}
+        there = set(self.present())
+        missing = [one for one in held if one not in there]
+        orphaned = there - held.keys()
+        notes = [
+            f"the file of memory {held[one]} is missing in this home; bring it from a backup, or"
+            " from the home of another machine on the same database"
+            for one in missing
+        ]
+        if orphaned:
+            swept = swept_for(os.path.dirname(self._folder))
+            then = (
+                "the next sweep removes them"
+                if is_ours(self._core, self._hub_id, swept)
+                else "they stay, as another store that uses this home may have need of them"
+            )
+            notes.append(f"{len(orphaned)} files belong to no memory; {then}")
+        return notes
+
+    def sweep(self) -> int:
+        """Removes what crashes have left; returns how many files that were. Where another store
+        swept last, what this one does not speak of may be what that one does: it stays."""
+        if not os.path.isdir(self._folder):
+            return 0
+        removed = 0
+        swept = os.path.join(self._folder, _SWEPT)
+        with locked(os.path.join(self._folder, _INCOMING)):
+            ours = is_ours(self._core, self._hub_id, read_stamp(swept))
+            with self._core.store.read() as reader:
+                if reader.hub_by_id(self._hub_id) is None:
+                    return 0
+                held = {digest for digest, _, _ in attached.held_files(reader, self._hub_id)}
+                token = token_of(reader, self._hub_id)
+            for digest in set(self.present()) - held if ours else ():
+                os.unlink(self.path(digest))
+                removed += 1
+            if ours:
+                write_stamp(swept, Stamp(self._hub_id, None, token))
+        incoming = os.path.join(self._folder, _INCOMING)
+        for name in _listed(incoming):
+            path = os.path.join(incoming, name)
+            with suppress(FileNotFoundError):
+                if time.time() - os.stat(path).st_mtime > _ABANDONED_S:
+                    os.unlink(path)
+                    removed += 1
+        return removed
+
+
+def _opened(path: str) -> BinaryIO:
+    try:
+        return open(path, "rb")
+    except FileNotFoundError:
+        raise NotFound(f"There is no file {path}.") from None
+    except OSError as error:
+        raise InvalidInput(f"{path} cannot be read: {error.strerror}.") from None
+
+
+def remove_all(hub_folder: str) -> None:
+    """Removes the attachments of a hub that is gone."""
+    import shutil
+
+    folder = os.path.join(hub_folder, FOLDER)
+    if os.path.isdir(folder) and not os.path.islink(folder):
+        with told(folder):
+            shutil.rmtree(folder)
+
+
+def _listed(folder: str) -> list[str]:
+    try:
+        return sorted(os.listdir(folder))
+    except (FileNotFoundError, NotADirectoryError):
+        return []

@@ -1,0 +1,120 @@
+"""Around each operation on a hub whose folder exists: before it, what was edited in MEMORY.md and
+decided in INBOX.md is taken in; after a write, the files follow. A file that cannot be kept in step
+is a note and never an error of the operation itself.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from holdfast.errors import HoldfastError
+from holdfast.files.memory_md.cache import NO_STAMP, quick_stamp_of, read_stamp, token_of
+from holdfast.files.memory_md.copies import drop_copy
+
+if TYPE_CHECKING:
+    from holdfast.engine.core import Core
+    from holdfast.files.inbox import InboxFile
+    from holdfast.files.memory_md.intake import SyncReport
+    from holdfast.files.memory_md.sync import Mirror
+
+
+class Step:
+    """Keeps one hub's file in step for one process. It reads the file only when its stamp says
+    that somebody has written it, or when a memory in it has come to its end."""
+
+    def __init__(self, core: Core, path: str, hub_id: str, hub: str) -> None:
+        self._core = core
+        self._path = path
+        self._hub_id = hub_id
+        self._hub = hub
+        self._pages = bool(core.settings["files.per_category"])
+        self._seen: tuple[int, int, int] | None = None
+        self._failed: tuple[int, int, int] | None = None
+        self._stamp = NO_STAMP
+        self._inbox_file: InboxFile | None = None
+        self.notes: list[str] = []
+
+    def before(self) -> None:
+        """Takes in what was edited since the last look."""
+        stamp = self._quick_stamp()
+        known = stamp is not None and stamp in (self._seen, self._failed)
+        if not known or self._stamp.is_due(self._core.now()):
+            self._try(stamp, self._look)
+
+    def after(self, *, purged: bool = False) -> None:
+        """Lets the file follow what was written."""
+        self._try(self._quick_stamp(), self._sync)
+        if purged:
+            drop_copy(self._path)
+
+    def decisions(self) -> bool:
+        """Does what was decided in INBOX.md since the last look; whether that was anything."""
+        if not os.path.exists(os.path.join(os.path.dirname(self._path), "INBOX.md")):
+            return False
+        decided, notes = self.inbox.before()
+        self.note(notes)
+        return decided
+
+    def waiting(self) -> None:
+        """Lets INBOX.md follow what waits for review."""
+        self.note(self.inbox.after())
+
+    @property
+    def inbox(self) -> InboxFile:
+        if self._inbox_file is None:
+            from holdfast.files.inbox import InboxFile
+
+            folder = os.path.dirname(self._path)
+            self._inbox_file = InboxFile(self._core, folder, self._hub_id, self._hub)
+        return self._inbox_file
+
+    def _look(self) -> None:
+        stamp = self._quick_stamp()
+        noted = read_stamp(self._path)
+        if stamp is not None and (noted.hub_id, noted.file) == (self._hub_id, stamp):
+            with self._core.store.read() as reader:
+                token = token_of(reader, self._hub_id)
+            if noted.is_for(self._hub_id, token, self._core.now()):
+                self._seen, self._stamp = stamp, noted
+                return
+        self._sync()
+
+    def _sync(self) -> None:
+        mirror = self._mirror()
+        report = mirror.sync()
+        self._seen = mirror.stamp
+        self._stamp = read_stamp(self._path)
+        self.note(notes_of(report))
+
+    def _quick_stamp(self) -> tuple[int, int, int] | None:
+        return quick_stamp_of(self._path, pages=self._pages)
+
+    def _try(self, stamp: tuple[int, int, int] | None, what: Callable[[], None]) -> None:
+        try:
+            what()
+            self._failed = None
+        except (HoldfastError, OSError) as error:
+            self.note([str(error)])
+            # Until somebody changes the file, trying again would only repeat the note.
+            self._failed, self._stamp = stamp, NO_STAMP
+
+    def _mirror(self) -> Mirror:
+        from holdfast.files.memory_md.sync import Mirror
+
+        return Mirror(self._core, self._path, self._hub_id, self._hub)
+
+    def note(self, texts: Iterable[str]) -> None:
+        """Adds what a person should know, each sentence once."""
+        self.notes += [text for text in texts if text not in self.notes]
+
+
+def notes_of(report: SyncReport) -> list[str]:
+    """What a person should know of a sync."""
+    clashes = [
+        f"Memory {clash.memory_id} was changed in the file and in the store; both texts are kept. "
+        "`holdfast conflicts` lists them."
+        for clash in report.clashes
+    ]
+    return [*report.notes, *report.refused, *clashes]

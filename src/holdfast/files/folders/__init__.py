@@ -1,0 +1,1 @@
+"""Folders of documents: which files to read, indexing them, watching them."""

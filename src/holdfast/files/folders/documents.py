@@ -1,0 +1,394 @@
+"""A folder of files as documents of a hub: each file one memory, found by its path.
+
+A second run reads only what has changed. What is gone is archived, not destroyed, and comes back
+when the file does. The store keeps the list of what was read; the files are never written.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from holdfast.domain.draft import Draft
+from holdfast.domain.memory import Trust
+from holdfast.domain.mirror import Agreed
+from holdfast.domain.results import Duplicate, Quarantined, Remembered, Updated
+from holdfast.engine import edit
+from holdfast.engine.core import Core, require_hub
+from holdfast.engine.drafts import clean_draft
+from holdfast.engine.remember import remember_stream
+from holdfast.errors import InvalidInput
+from holdfast.files.folders.walk import Found, Note, Walked, is_inside, stamp_of, walk
+from holdfast.store.base import Reader
+from holdfast.text.normalise import content_hash
+
+FOLDER = "files"
+REMOVED = "file removed"
+IGNORED = "file no longer indexed"
+# More than this many files and more than this share of them gone at once is rather a folder that
+# was moved or not mounted than a decision; it is asked about first.
+_GONE_MANY = 10
+_GONE_SHARE = 3
+# A file written to this recently may be written to again within the same tick of its clock.
+_FRESH_NS = 2_000_000_000
+# One transaction archives at most this many, so that others do not wait for long.
+_BATCH = 500
+
+Progress = Callable[[int, int], None]  # (done, total)
+
+
+# How the note of a refused file begins whose text waits for a person.
+HELD = "held for review"
+
+
+class Report(NamedTuple):
+    """What became of each file. `withheld` are files that are gone, so many at once that their
+    memories stay until someone says that it is meant; `redacted` are files with secrets in them,
+    which are not in their memories."""
+
+    added: tuple[str, ...]
+    updated: tuple[str, ...]
+    unchanged: tuple[str, ...]
+    removed: tuple[str, ...]
+    skipped: tuple[Note, ...]
+    refused: tuple[Note, ...]
+    withheld: tuple[str, ...] = ()
+    redacted: tuple[Note, ...] = ()
+
+
+class Place(NamedTuple):
+    """Where files come from and how far they are trusted. `name` stands before their paths, and
+    is empty for a hub's own folder."""
+
+    folder: str
+    name: str = ""
+    trust: Trust = "user"
+
+    @property
+    def record(self) -> str:
+        """Under which name the store keeps the list of what was read."""
+        return self.name or f"{FOLDER}/"
+
+
+class _Entry(NamedTuple):
+    """What was known of a file when it was last read. A copy says the same as something that is
+    kept already, so it has no memory of its own."""
+
+    stamp: tuple[int, int, int]
+    hash: str
+    copy: bool = False
+
+
+def own_place(hub_folder: str) -> Place:
+    """The folder in which a hub keeps its own files."""
+    return Place(os.path.join(hub_folder, FOLDER))
+
+
+def other_place(folder: str) -> Place:
+    """Any other folder: known by its full path, and trusted as an import is."""
+    real = os.path.realpath(folder)
+    return Place(real, real.replace(os.sep, "/").rstrip("/") + "/", "import")
+
+
+def index_files(
+    core: Core,
+    hub_id: str,
+    hub: str,
+    place: Place,
+    *,
+    remove: bool = True,
+    remove_many: bool = False,
+    dry_run: bool = False,
+    progress: Progress | None = None,
+) -> Report:
+    """Brings the hub's documents up to date with the folder; without `remove`, the memories of
+    files that are gone stay. A dry run only says what it would do.
+
+    One bad file is noted and stops nothing.
+    """
+    run = _Run(core, hub_id, hub, place, dry_run=dry_run)
+    if not place.name and not run.known and not os.path.isdir(place.folder):
+        return Report((), (), (), (), (), ())
+    walked = walk(place.folder)
+    run.read_files(walked, progress)
+    run.remove_gone(walked, remove=remove, remove_many=remove_many)
+    run.write_record()
+    return Report(
+        tuple(run.added),
+        tuple(run.updated),
+        tuple(run.unchanged),
+        tuple(run.removed),
+        (*walked.skipped, *run.skipped),
+        (*walked.refused, *run.refused),
+        tuple(run.withheld),
+        tuple(run.redacted),
+    )
+
+
+class _Run:
+    """One pass over a folder."""
+
+    def __init__(self, core: Core, hub_id: str, hub: str, place: Place, *, dry_run: bool) -> None:
+        self._core, self._hub_id, self._hub, self._place = core, hub_id, hub, place
+        self._dry_run = dry_run
+        self._root = os.path.realpath(place.folder)
+        with core.store.read() as reader:
+            require_hub(reader, hub_id, hub)
+            self.known = _read_record(reader, hub_id, place.record)
+        self._now: dict[str, _Entry] = {}
+        self._gone: list[str] = []
+        self._known_paths = {place.name + path for path in self.known}
+        # Which file stands for which text in this pass.
+        self._standing: dict[str, str] = {}
+        self.added: list[str] = []
+        self.updated: list[str] = []
+        self.unchanged: list[str] = []
+        self.removed: list[str] = []
+        self.withheld: list[str] = []
+        self.skipped: list[Note] = []
+        self.refused: list[Note] = []
+        self.redacted: list[Note] = []
+
+    # Reading what is new
+
+    def read_files(self, walked: Walked, progress: Progress | None) -> None:
+        present = {found.path for found in walked.files}
+        self._gone = [
+            path
+            for path in self.known
+            if path not in present and not path.startswith(tuple(walked.unread))
+        ]
+        for path in self.known.keys() - present - set(self._gone):
+            self._now[path] = self.known[path]  # In a folder that could not be read.
+        changed = [found for found in walked.files if not self._is_unchanged(found)]
+        # Those with a memory of their own come first: whether it still says what it said decides
+        # whether a new file is a copy of it.
+        changed.sort(key=lambda found: not self._has_memory(found.path))
+        waiting: deque[tuple[str, _Entry]] = deque()
+        drafts = self._drafts(changed, waiting, progress)
+        if self._dry_run:
+            for _ in drafts:
+                path, entry = waiting.popleft()
+                (self.updated if self._has_memory(path) else self.added).append(path)
+                self._standing[entry.hash] = path
+            return
+        for result in remember_stream(self._core, self._hub_id, self._hub, drafts, reason="files"):
+            self._note(*waiting.popleft(), result)
+
+    def _has_memory(self, path: str) -> bool:
+        return path in self.known and not self.known[path].copy
+
+    def _is_unchanged(self, found: Found) -> bool:
+        """Whether it need not be read again; so far nothing is opened."""
+        entry = self.known.get(found.path)
+        if entry is None or entry.copy or entry.stamp != found.stamp:
+            return False
+        self._keep(found.path, entry)
+        return True
+
+    def _keep(self, path: str, entry: _Entry) -> None:
+        self._now[path] = entry
+        self._standing.setdefault(entry.hash, path)
+        self.unchanged.append(path)
+
+    def _drafts(
+        self,
+        changed: list[Found],
+        waiting: deque[tuple[str, _Entry]],
+        progress: Progress | None,
+    ) -> Iterator[Draft]:
+        """A draft for each file that has something new to say, a file at a time."""
+        for done, found in enumerate(changed, 1):
+            ready = self._read(found)
+            if progress is not None:
+                progress(done, len(changed))
+            if ready is not None:
+                entry, draft = ready
+                self._standing.setdefault(entry.hash, found.path)
+                waiting.append((found.path, entry))
+                yield draft
+
+    def _read(self, found: Found) -> tuple[_Entry, Draft] | None:
+        path = found.path
+        known = self.known.get(path)
+        if known and known.copy and known.stamp == found.stamp and known.hash in self._standing:
+            self._skip_copy(path, known, f"it says the same as {self._standing[known.hash]}")
+            return None
+        bytes_max = self._core.settings["content.bytes_max"]
+        try:
+            stamp, written = read_text(self._root, path, bytes_max)
+            content = self._core.redactor.text(written)
+            draft = clean_draft(self._core, self._draft(path, content))
+        except InvalidInput as error:
+            # What was known of it stays known, and the file is looked at again next time.
+            if known is not None:
+                self._now[path] = known._replace(stamp=(0, 0, 0))
+            reason = error.message.rstrip(".")
+            self.skipped.append(Note(path, reason[:1].lower() + reason[1:]))
+            return None
+        if note := self._core.redactor.note(written, content, "the memory; the file still has it"):
+            self.redacted.append(Note(path, note.removesuffix(" by a placeholder.")))
+        entry = _Entry(self._trusted(stamp), content_hash(content))
+        if known is not None and not known.copy:
+            if known.hash == entry.hash:
+                self._keep(path, entry)
+                return None
+        elif said := self._said_already(path, entry.hash):
+            self._skip_copy(path, entry._replace(copy=True), said)
+            return None
+        return entry, draft
+
+    def _draft(self, path: str, content: str) -> Draft:
+        return Draft(
+            content,
+            source_path=self._place.name + path,
+            layer="library",
+            source="import",
+            trust=self._place.trust,
+            # A file holds as long as it is there, so its memory does not age.
+            stability="stable",
+        )
+
+    def _trusted(self, stamp: tuple[int, int, int]) -> tuple[int, int, int]:
+        """The stamp, or one that fits no file where another write may leave it as it is."""
+        now_ns = int(self._core.now().timestamp() * 1_000_000_000)
+        fresh = max(stamp[0], stamp[1]) > now_ns - _FRESH_NS
+        return (0, 0, 0) if fresh else stamp
+
+    def _skip_copy(self, path: str, entry: _Entry, reason: str) -> None:
+        self._now[path] = entry
+        self.skipped.append(Note(path, reason))
+
+    def _said_already(self, path: str, text_hash: str) -> str:
+        """Where the same text is kept, unless that is the memory of a file which is gone or says
+        something else now: then this is that file under a new name. A file that has a memory of
+        its own, as an agent's file may have, is no copy."""
+        with self._core.store.read() as reader:
+            mine = reader.memory_by_path(self._hub_id, self._place.name + path, audience="")
+        if mine is not None and mine.state != "archived" and mine.content_hash == text_hash:
+            return ""
+        if text_hash in self._standing:
+            return f"it says the same as {self._standing[text_hash]}"
+        with self._core.store.read() as reader:
+            for memory in reader.memories_by_hash(self._hub_id, text_hash):
+                own = (
+                    memory.source_path in self._known_paths
+                    or memory.source_path == self._place.name + path
+                )
+                hidden = memory.state == "archived" or bool(memory.quarantine)
+                private = memory.boundary == "private" and memory.owner != self._core.actor
+                event = memory.session or memory.speaker or memory.occurred_at
+                if not (own or hidden or private or event or memory.superseded_by):
+                    return f"it says the same as memory #{memory.number}"
+        return ""
+
+    def _note(self, path: str, entry: _Entry, result: Remembered) -> None:
+        self._now[path] = entry
+        if isinstance(result, Quarantined):
+            number = result.memory.number
+            self.refused.append(Note(path, f"{HELD} as #{number}: it {result.reason}"))
+        elif isinstance(result, Duplicate):
+            self.unchanged.append(path)
+        elif isinstance(result, Updated) and self._has_memory(path):
+            self.updated.append(path)
+        else:
+            self.added.append(path)
+
+    # What is gone
+
+    def remove_gone(self, walked: Walked, *, remove: bool, remove_many: bool) -> None:
+        gone = [path for path in self._gone if not self.known[path].copy]
+        if not remove or (too_many(len(gone), len(self.known)) and not remove_many):
+            self.withheld = gone
+            self._now.update({path: self.known[path] for path in gone})
+            return
+        there = {note.path.rstrip("/") for note in walked.skipped}
+        reasons: dict[str, list[str]] = {REMOVED: [], IGNORED: []}
+        with self._core.store.read() as reader:
+            for path in gone:
+                memory = reader.memory_by_path(self._hub_id, self._place.name + path)
+                # Another file may have taken the memory over: then it has a new path.
+                if memory is not None and memory.state != "archived":
+                    reason = IGNORED if _is_below(path, there) else REMOVED
+                    reasons[reason].append(memory.id)
+                    self.removed.append(path)
+        if self._dry_run:
+            return
+        for reason, memory_ids in reasons.items():
+            for start in range(0, len(memory_ids), _BATCH):
+                batch = memory_ids[start : start + _BATCH]
+                edit.archive(self._core, self._hub_id, self._hub, batch, reason)
+
+    def write_record(self) -> None:
+        if self._dry_run or self._now == self.known:
+            return
+        agreed = Agreed(self._place.record, _record_text(self._now), self._core.now())
+        with self._core.store.write(hub=self._hub_id) as writer:
+            require_hub(writer, self._hub_id, self._hub)
+            writer.set_agreed(self._hub_id, agreed)
+
+
+def _is_below(path: str, folders: set[str]) -> bool:
+    """Whether the path or a folder it is in is among these."""
+    while path:
+        if path in folders:
+            return True
+        path = path.rpartition("/")[0]
+    return False
+
+
+def too_many(gone: int, known: int) -> bool:
+    """Whether so many are gone at once that it is asked about first."""
+    return gone > _GONE_MANY and gone * _GONE_SHARE > known
+
+
+def read_text(root: str, path: str, bytes_max: int) -> tuple[tuple[int, int, int], str]:
+    """The stamp and the text of a file; InvalidInput says why it cannot be had."""
+    full = os.path.join(root, path)
+    # Links are not followed, and a pipe that took the file's place would keep us waiting.
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    try:
+        with os.fdopen(os.open(full, flags), "rb") as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode) or not is_inside(os.path.realpath(full), root):
+                raise InvalidInput("It is not a plain file of the folder any more.")
+            data = file.read(bytes_max + 1)
+    except OSError as error:
+        raise InvalidInput(f"It cannot be read: {error.strerror}.") from None
+    if len(data) > bytes_max:
+        raise InvalidInput(f"It has more than {bytes_max:,} bytes.")
+    try:
+        return stamp_of(status), data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InvalidInput(f"It is not UTF-8 text: byte {error.start} cannot be read.") from None
+
+
+# The list of what was read
+
+
+def _read_record(reader: Reader, hub_id: str, name: str) -> dict[str, _Entry]:
+    import json
+
+    agreed = reader.agreed(hub_id, name)
+    if agreed is None:
+        return {}
+    rows = json.loads(agreed.text)
+    return {
+        path: _Entry((modified, changed, size), text_hash, bool(copy))
+        for path, (modified, changed, size, text_hash, copy) in rows.items()
+    }
+
+
+def _record_text(entries: dict[str, _Entry]) -> str:
+    import json
+
+    encode = json.JSONEncoder(ensure_ascii=False).encode
+    # A line for each: what follows it is compared, and looked at for secrets, line by line.
+    rows = [
+        f"{encode(path)}:{encode([*entry.stamp, entry.hash, int(entry.copy)])}"
+        for path, entry in sorted(entries.items())
+    ]
+    return "{" + ",\n".join(rows) + "}"

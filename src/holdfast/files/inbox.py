@@ -1,0 +1,276 @@
+"""INBOX.md and the review inbox, kept in step: what a person ticked or wrote there is done, then
+the file is written anew; with nothing left to decide it goes.
+
+The order of steps: read the file, decide in the store (one change set), write the file. Cut off
+between any two, the next look finds items that were decided as the file says, and passes over them.
+What is not sure is not done: half a file, an item that changed since, two boxes at once. An item
+that is missing still waits. What somebody wrote and nothing else keeps is put aside, never lost.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from holdfast.domain.held import is_pending
+from holdfast.engine.core import require_hub
+from holdfast.errors import HoldfastError, InvalidInput, StoreError
+from holdfast.files.atomic import locked, real_path, remove_partials, told, write_atomic
+from holdfast.files.inbox_format import FILE_NAME, Entry, Filled, parse, render
+from holdfast.files.memory_md.cache import (
+    NO_STAMP,
+    Stamp,
+    quick_stamp_of,
+    read_stamp,
+    stamp_of,
+    token_of,
+)
+from holdfast.files.memory_md.cache import write_stamp as note_stamp
+from holdfast.files.ownership import require_here
+from holdfast.files.reading import free_name
+
+if TYPE_CHECKING:
+    from holdfast.domain.memory import Memory
+    from holdfast.engine.core import Core
+    from holdfast.engine.verdicts import Verdict
+    from holdfast.store.base import Reader
+
+REASON = f"in {FILE_NAME}"
+# As large as all items that fit can be, several times over.
+_BYTES_MAX = 50_000_000
+# Somebody who saves while the file is written goes first; one who never stops is not waited for.
+_ATTEMPTS = 3
+
+
+class InboxFile:
+    """The INBOX.md of one hub. It is its owner's: it shows what they see, and they decide."""
+
+    def __init__(self, core: Core, folder: str, hub_id: str, hub: str) -> None:
+        with core.store.read() as reader:
+            owner = require_hub(reader, hub_id, hub).owner
+        self._core = core.acting(owner)
+        self._hub_id = hub_id
+        self._hub = hub
+        self.folder = folder
+        self.path = os.path.join(folder, FILE_NAME)
+        self._seen: tuple[int, int, int] | None = None
+        self._written: str | None = None
+
+    def before(self) -> tuple[bool, list[str]]:
+        """Does what was decided in the file since the last look; whether that was anything, and
+        what there is to know."""
+        stamp = quick_stamp_of(self.path)
+        if stamp is None or self._is_known(stamp):
+            return False, []
+        return self.sync()
+
+    def after(self) -> list[str]:
+        """Lets the file follow what was written to the store."""
+        if not os.path.exists(self.path) and not self._anything_waits():
+            return []
+        return self.sync()[1]
+
+    def _is_known(self, stamp: tuple[int, int, int]) -> bool:
+        noted = read_stamp(self.path)
+        if stamp != (self._seen or noted.file) or noted.hub_id != self._hub_id:
+            return False
+        with self._core.store.read() as reader:
+            if noted.token != token_of(reader, self._hub_id):
+                return False
+        # A stamp that was taken right after a save proves nothing.
+        return stamp_of(self.path) is not None or self._read() == self._written
+
+    def _anything_waits(self) -> bool:
+        from holdfast.engine import inbox
+
+        return inbox.count(self._core, self._hub_id, self._hub, most=1) > 0
+
+    def sync(self) -> tuple[bool, list[str]]:
+        """Brings the file and the inbox together; what goes wrong is a note."""
+        if not os.path.exists(self.path) and not self._anything_waits():
+            return False, []
+        try:
+            require_here(self._core, self._hub_id, self._hub, os.path.dirname(self.path))
+            with locked(self.path):
+                remove_partials(self.path)
+                return self._sync()
+        except HoldfastError as error:
+            # Until somebody changes the file, trying again would only repeat the note.
+            self._seen = quick_stamp_of(self.path)
+            return False, [str(error)]
+
+    def _sync(self) -> tuple[bool, list[str]]:
+        decided = False
+        notes: list[str] = []
+        for _ in range(_ATTEMPTS):
+            text = self._read()
+            filled = parse(text) if text is not None else Filled((), True, False)
+            if text is not None and not filled.whole:
+                self._seen, self._written = quick_stamp_of(self.path), text
+                note = f"{FILE_NAME} was not saved whole, so nothing in it was done."
+                return decided, [*notes, f"{note} Save it again, or delete it to have it anew."]
+            more, told_, lost = self._decide(filled.entries)
+            decided = decided or more
+            notes += [note for note in told_ if note not in notes]
+            if text is not None and (lost or filled.loose):
+                notes.append(self._keep_aside(text))
+            if self._write(text):
+                return decided, notes
+        raise StoreError(f"{self.path} is being written by another program all the time.")
+
+    # What was filled in
+
+    def _decide(self, entries: Sequence[Entry]) -> tuple[bool, list[str], bool]:
+        """Whether anything was decided, notes, and whether something that was written is nowhere
+        else."""
+        from holdfast.engine import verdicts
+
+        wanted: list[Verdict] = []
+        notes: list[str] = []
+        lost = False
+        with self._core.read() as reader:
+            found = reader.memories_by_id(self._hub_id, [entry.memory_id for entry in entries])
+            for entry in entries:
+                memory = found.get(entry.memory_id)
+                verdict, note, unsaid = _verdict(reader, entry, memory)
+                wanted += [verdict] if verdict else []
+                notes += [note] if note else []
+                lost = lost or unsaid
+        if not wanted:
+            return False, notes, lost
+        try:
+            verdicts.decide(self._core, self._hub_id, self._hub, wanted, reason=REASON)
+        except HoldfastError:
+            # One of them cannot be done; the others are, each for itself.
+            done = [self._decide_one(verdict, notes) for verdict in wanted]
+            failed = [one for one, ok in zip(wanted, done, strict=True) if not ok]
+            lost = lost or any(one.text is not None for one in failed)
+            return any(done), notes, lost
+        return True, notes, lost
+
+    def _decide_one(self, verdict: Verdict, notes: list[str]) -> bool:
+        from holdfast.engine import verdicts
+
+        try:
+            verdicts.decide(self._core, self._hub_id, self._hub, [verdict], reason=REASON)
+        except HoldfastError as error:
+            notes.append(str(error))
+            return False
+        return True
+
+    def _keep_aside(self, text: str) -> str:
+        kept = free_name(self.path, self._core.now())
+        write_atomic(kept, self._core.redactor.text(text), within=self.folder)
+        return f"What {FILE_NAME} says beside its form was kept as {os.path.basename(kept)}."
+
+    # The file
+
+    def _read(self) -> str | None:
+        target = real_path(self.path, within=self.folder)
+        with told(self.path):
+            try:
+                # Not waiting for the other end of a pipe that somebody put there.
+                handle = os.open(target, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+            except FileNotFoundError:
+                return None
+            with os.fdopen(handle, "rb") as file:
+                if not os.path.isfile(target) or os.fstat(file.fileno()).st_size > _BYTES_MAX:
+                    raise InvalidInput(
+                        f"{self.path} is no file that Holdfast wrote.", hint="Move it away."
+                    )
+                data = file.read()
+        try:
+            return data.decode()
+        except UnicodeDecodeError:
+            raise InvalidInput(
+                f"{self.path} is not UTF-8 text, so nothing in it was done.",
+                hint="Save it as UTF-8, or delete it to have it anew.",
+            ) from None
+
+    def _write(self, before: str | None) -> bool:
+        """Writes the file as the inbox is now, unless somebody saved it since it was read."""
+        from holdfast.engine import inbox
+
+        with self._core.store.read() as reader:
+            token = token_of(reader, self._hub_id)
+        items = inbox.review(self._core, self._hub_id, self._hub)
+        text = render(items)
+        if not text:
+            if before is not None and self._read() != before:
+                return False
+            with told(self.path), suppress(FileNotFoundError):
+                os.unlink(self.path)
+        elif text != before and not write_atomic(
+            self.path, text, within=self.folder, unless=lambda: self._read() != before
+        ):
+            return False
+        self._written = text or None
+        self._seen = quick_stamp_of(self.path)
+        note_stamp(self.path, Stamp(self._hub_id, self._seen, token) if text else NO_STAMP)
+        return True
+
+
+def _verdict(
+    reader: Reader, entry: Entry, memory: Memory | None
+) -> tuple[Verdict | None, str, bool]:
+    """What a person wants done with an item, a note where it cannot be, and whether the file has a
+    text that is nowhere else."""
+    from holdfast.engine.verdicts import Verdict
+
+    text = None if memory is None else _changed(entry, memory)
+    if memory is None or not is_pending(memory) or memory.version != entry.version:
+        return _too_late(reader, entry, memory)
+    named = f"#{memory.number}"
+    rejects = "reject" in entry.ticked
+    approves = "approve" in entry.ticked or "keep both" in entry.ticked
+    if rejects and approves:
+        return None, f"{named} in {FILE_NAME} is both approved and rejected; it still waits.", False
+    if rejects:
+        return Verdict(memory.id, False, version=memory.version), "", False
+    if text is not None and entry.cut:
+        note = f"{named} is too long to be changed in {FILE_NAME}; it still waits."
+        return None, note, True
+    if not approves and text is None:
+        return None, "", False
+    both = "keep both" in entry.ticked
+    return Verdict(memory.id, True, text, both, memory.version), "", False
+
+
+def _changed(entry: Entry, memory: Memory) -> str | None:
+    """The text, where it was changed: white space alone is what an editor does by itself."""
+    if not entry.edited:
+        return None
+    meant = memory.content
+    if entry.cut:
+        meant = meant[: len(entry.text)]
+    return None if entry.text.split() == meant.split() else entry.text
+
+
+def _too_late(
+    reader: Reader, entry: Entry, memory: Memory | None
+) -> tuple[Verdict | None, str, bool]:
+    """An item that was decided or changed since the file was written."""
+    unsaid = memory is None or not _was_said(reader, entry, memory)
+    if memory is None:
+        return None, "", unsaid and bool(entry.ticked)
+    shown = memory.visible and memory.state != "archived"
+    done = ("reject" in entry.ticked and memory.state == "archived") or (
+        "reject" not in entry.ticked and entry.ticked and (shown or memory.superseded_by)
+    )
+    if (not entry.ticked and not unsaid) or (done and not unsaid):
+        return None, "", False
+    what = "changed" if is_pending(memory) else "decided elsewhere"
+    return None, f"#{memory.number} was {what} before {FILE_NAME} was saved.", unsaid
+
+
+def _was_said(reader: Reader, entry: Entry, memory: Memory) -> bool:
+    """Whether the item's text is, or was, that of the memory."""
+    if _changed(entry, memory) is None:
+        return True
+    for revision in reader.revisions(memory.hub_id, memory.id):
+        old, new = revision.fields.get("content", ("", ""))
+        if any(one and entry.text.split() == one.split() for one in (old, new)):
+            return True
+    return entry.cut

@@ -1,0 +1,230 @@
+"""Whether somebody has written a journal since the last look, without reading any: a few questions
+to the file system before each operation, however many journals there are.
+
+- The newest few files are looked at each time: those are the ones people have open.
+- When the folder was changed (a file made, removed, or saved by renaming) its names and inodes are
+  compared, which opens and asks no file.
+- Every so often, and when a process looks for the first time, each file is looked at. Only an old
+  journal that was written in place waits for that.
+
+What is known is also kept in a file beside the journals, for the next process. It is a cache; with
+it gone, each journal is read once. This module knows times and names, not what is in the files.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import time
+from contextlib import suppress
+from datetime import date
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from holdfast.files.atomic import FILE_MODE
+from holdfast.files.memory_md.cache import TICK_NS
+
+if TYPE_CHECKING:
+    from holdfast.engine.core import Core
+
+NAME = re.compile(r"(\d{4}-\d{2}-\d{2})\.md", re.ASCII)
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+STAMPS = ".journals.stamp"
+# Today, yesterday and the last one before the weekend.
+_NEWEST = 3
+# An edit of an old journal in place is seen within this; to look at 3,000 files takes some
+# milliseconds, so this often nobody notices.
+_EVERY_S = 10.0
+
+# When the file was written and changed, its size, and which file it is.
+Signature: TypeAlias = tuple[int, int, int, int]
+
+
+class Withheld(NamedTuple):
+    """A file that was left as it is: its signature then, and how many entries are gone from it."""
+
+    signature: Signature | None
+    gone: int
+
+
+class Look:
+    """What a process knows of the journals of one hub."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+        self.withheld: dict[str, Withheld] = {}
+        self._known: dict[str, Signature] = {}
+        # Files that were there, also those of which nothing is known: one that is gone is missed.
+        self._there: set[str] = set()
+        self._begun = False
+        self._folder: tuple[int, int] | None = None
+        self._newest: list[str] = []
+        self._all_due = 0.0
+        self._save_due = 0.0
+        self._unsaved = False
+
+    def changed(self, core: Core, hub_id: str, folder: str, *, afresh: bool = False) -> list[str]:
+        """The names of journals that were written, made or removed since they were in step.
+
+        Those that were left as they are come only once, unless one looks afresh.
+        """
+        if not self._begun:
+            self._known = _read_stamps(core, hub_id, folder)
+            self._begun = True
+        if afresh:
+            self.withheld.clear()
+        stamp = _folder_stamp(folder)
+        everything = afresh or time.monotonic() >= self._all_due
+        found: set[str] = set()
+        if everything or stamp is None or stamp != self._folder:
+            there = self._inodes(folder)
+            if there is None:
+                return []
+            self._folder = stamp
+            self._newest = sorted(there)[-_NEWEST:]
+            missing = {*self._there, *self._known, *self.withheld} - there.keys()
+            for name in missing:
+                self.forget(name)
+            self._there = set(there)
+            moved = [name for name, inode in there.items() if self._inode(name) != inode]
+            found.update(missing, there if everything else moved)
+        if everything:
+            self._all_due = time.monotonic() + _EVERY_S
+        found.update(self._newest)
+        return sorted(name for name in found if self._differs(folder, name))
+
+    def _inodes(self, folder: str) -> dict[str, int] | None:
+        """The files named like journals, with their inodes, which the folder itself knows."""
+        known = self._known
+        try:
+            with os.scandir(folder) as entries:
+                return {
+                    one.name: one.inode()
+                    for one in entries
+                    if one.name in known or day_of_name(one.name)
+                }
+        except OSError:
+            return None
+
+    def _inode(self, name: str) -> int | None:
+        known = self._known.get(name) or (name in self.withheld and self.withheld[name].signature)
+        return known[3] if known else None
+
+    def _differs(self, folder: str, name: str) -> bool:
+        now = signature_at(os.path.join(folder, name))
+        held = self.withheld.get(name)
+        return now is None or (self._known.get(name) != now and (not held or held.signature != now))
+
+    def in_step(self, name: str, signature: Signature) -> None:
+        """Notes that a file which was read as this is in step. One that was written a moment ago
+        may be written again without looking any different, so it is read again."""
+        self.forget(name)
+        if abs(time.time_ns() - signature[0]) >= TICK_NS:
+            self._known[name] = signature
+            self._unsaved = True
+
+    def hold(self, name: str, signature: Signature | None, gone: int = 0) -> None:
+        """Notes that a file is left as it is: it cannot be read, or it waits for somebody to say
+        that what is gone from it is meant."""
+        self.forget(name)
+        self.withheld[name] = Withheld(signature, gone)
+
+    def written(self, name: str) -> None:
+        """Notes that a file was written by us: it is there, and read again the next time, as
+        somebody else may have written it right after."""
+        self.forget(name)
+        self._there.add(name)
+
+    def forget(self, name: str) -> None:
+        """Notes that nothing is known of a file."""
+        self.withheld.pop(name, None)
+        self._known.pop(name, None)
+
+    def note(self, text: str) -> None:
+        """Keeps a sentence for whoever asks what there is to know about the files."""
+        if text not in self.notes:
+            self.notes.append(text)
+
+    def save(self, core: Core, hub_id: str, folder: str) -> None:
+        """Keeps what is known for the next process, where that is new and not just written."""
+        if self._unsaved and time.monotonic() >= self._save_due:
+            self._save_due = time.monotonic() + _EVERY_S
+            self._unsaved = False
+            _write_stamps(core, hub_id, folder, dict(self._known))
+
+
+def day_of_name(name: str) -> date | None:
+    """The day whose journal a file is by its name; None where it is none."""
+    found = NAME.fullmatch(name)
+    return real_date(found[1]) if found else None
+
+
+def real_date(text: str) -> date | None:
+    """A day that exists, written as journals are named."""
+    if not _DATE.fullmatch(text):
+        return None
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+def signature_of(about: os.stat_result) -> Signature:
+    return (about.st_mtime_ns, about.st_ctime_ns, about.st_size, about.st_ino)
+
+
+def signature_at(path: str) -> Signature | None:
+    """The signature of a file; None where there is none."""
+    try:
+        return signature_of(os.stat(path))
+    except OSError:
+        return None
+
+
+def _folder_stamp(folder: str) -> tuple[int, int] | None:
+    """When the folder last changed; None where that is too short ago to tell the next change."""
+    try:
+        about = os.stat(folder)
+    except OSError:
+        return None
+    if abs(time.time_ns() - about.st_mtime_ns) < TICK_NS:
+        return None
+    return about.st_mtime_ns, about.st_ino
+
+
+# What is kept beside the files
+
+
+def _read_stamps(core: Core, hub_id: str, folder: str) -> dict[str, Signature]:
+    """What the last process knew, if the store has not gone back behind it since."""
+    try:
+        with open(os.path.join(folder, STAMPS), encoding="utf-8") as file:
+            first, *lines = file.read().split("\n")
+        whose, change, count = json.loads(first)
+        if whose != hub_id or len(lines) != count:
+            return {}
+        known = {}
+        for line in lines:
+            name, written, changed, size, inode = line.split(" ")
+            known[name] = (int(written), int(changed), int(size), int(inode))
+    except (OSError, ValueError, TypeError):
+        return {}
+    with core.store.read() as reader:
+        return known if reader.change(hub_id, change) is not None else {}
+
+
+def _write_stamps(core: Core, hub_id: str, folder: str, known: dict[str, Signature]) -> None:
+    """Writes it where that can be done; whoever cannot read it reads the journals."""
+    with core.store.read() as reader:
+        newest = reader.changes(hub_id, limit=1)
+    if not newest:
+        return
+    lines = [" ".join(map(str, (name, *signature))) for name, signature in known.items()]
+    text = "\n".join([json.dumps([hub_id, newest[0].id, len(lines)]), *lines])
+    path = os.path.join(folder, STAMPS)
+    partial = f"{path}.partial-{os.getpid()}-{os.urandom(4).hex()}"
+    with suppress(OSError):
+        handle = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE_MODE)
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(partial, path)

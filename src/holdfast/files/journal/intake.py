@@ -1,0 +1,266 @@
+"""From a journal file to the store: a three-way merge of file, memories and base says what follows
+for each entry; new entries are remembered, edited ones get a new version, removed ones are
+archived."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, date, datetime, timedelta
+from typing import NamedTuple, TypeAlias
+
+from holdfast import engine
+from holdfast.domain.draft import Draft
+from holdfast.domain.memory import Memory
+from holdfast.domain.mirror import Clash
+from holdfast.engine.core import require_hub
+from holdfast.files.journal import entries
+from holdfast.files.journal.entries import (
+    Base,
+    Block,
+    Line,
+    Place,
+    block_of,
+    free_path,
+    name_of,
+    time_of,
+)
+from holdfast.text import normalise
+
+# An edited line shares at least half of its letters with what it was; else it is another entry.
+_ALIKE = 0.5
+# Comparing letter by letter is quadratic, and the opening tells.
+_COMPARED_CHARS = 400
+# More pairs take longer than a person waits: such a file was written anew, not edited.
+_PAIRS_MAX = 10_000
+
+# What a memory has said, newest first, each with its time of day.
+Texts: TypeAlias = Sequence[tuple[str, str]]
+
+
+class Merged(NamedTuple):
+    """What taking a file in means, by the keys of its entries.
+
+    `ids` are entries that have a memory already; `edits` change theirs; `fresh` ones get a new
+    one, and where they are in `clashes` as well, both sides had changed that memory. `gone` are
+    the memories of entries that were taken out, by their old key. `back` are memories whose line
+    is missing and comes back: what they say now, nobody has seen in the file.
+    """
+
+    keys: list[str]
+    ids: dict[str, str]
+    edits: dict[str, Memory]
+    fresh: dict[str, Block]
+    clashes: dict[str, Memory]
+    gone: dict[str, Memory]
+    back: set[str]
+
+
+def merge(
+    blocks: Sequence[Block],
+    base: Base,
+    rows: Mapping[str, Memory],
+    texts_of: Callable[[Memory], Texts],
+) -> Merged:
+    """The plan for a file, given what it was; `rows` are the memories of the base."""
+    keys = entries.keys_of(blocks)
+    by_key = {key: block for key, block in zip(keys, blocks, strict=True) if key}
+    ids = {key: one for key, one in base.ids.items() if key in by_key}
+    fresh = {key: block for key, block in by_key.items() if key not in ids}
+    lost = {
+        key: _Lost.of(rows[one], key, texts_of)
+        for key, one in base.ids.items()
+        if key not in by_key and one in rows and is_live(rows[one])
+    }
+    merged = Merged(keys, ids, {}, fresh, {}, {}, set())
+    for old, new in _edited(lost, fresh).items():
+        _settle_edit(merged, lost.pop(old), new)
+    for key, one in lost.items():
+        if one.changed:
+            merged.back.add(one.memory.id)
+        else:
+            merged.gone[key] = one.memory
+    return merged
+
+
+def _settle_edit(merged: Merged, one: _Lost, new: str) -> None:
+    said = entries.plain(merged.fresh[new].text)
+    if not one.changed:
+        merged.edits[new] = one.memory
+    elif said not in (entries.plain(text) for text in one.since):
+        # A text of the file that the store has never had: both are kept.
+        merged.clashes[new] = one.memory
+        return
+    merged.ids[new] = one.memory.id
+    del merged.fresh[new]
+
+
+def is_live(memory: Memory) -> bool:
+    return memory.forgotten_at is None and memory.state != "archived"
+
+
+class _Lost(NamedTuple):
+    """The memory of an entry that is not in the file as it was: what it said when both sides
+    agreed, and what it has said since."""
+
+    memory: Memory
+    then: str
+    since: tuple[str, ...]
+
+    @property
+    def changed(self) -> bool:
+        return entries.plain(self.then) != entries.plain(self.memory.content)
+
+    @classmethod
+    def of(cls, memory: Memory, key: str, texts_of: Callable[[Memory], Texts]) -> _Lost:
+        wanted = key.partition("-")[0]
+        if wanted in _keys(memory.content, time_of(memory)):
+            return cls(memory, memory.content, ())
+        said = texts_of(memory)
+        for place, (text, at) in enumerate(said):
+            if wanted in _keys(text, at):
+                return cls(memory, text, tuple(text for text, _ in said[:place]))
+        # Its past is gone, or was written in other letters: as if nobody had changed it.
+        return cls(memory, memory.content, ())
+
+
+def _keys(text: str, time: str) -> tuple[str, str]:
+    return entries.key_of(text, time), entries.key_of(text, "")
+
+
+def _edited(lost: Mapping[str, _Lost], fresh: Mapping[str, Block]) -> dict[str, str]:
+    """Which entry that is gone became which new one: the most alike, each of them once."""
+    if not 0 < len(lost) * len(fresh) <= _PAIRS_MAX:
+        return {}
+    from difflib import SequenceMatcher
+
+    pairs: list[tuple[float, int, str, str]] = []
+    for old, one in lost.items():
+        for text in {one.then, one.memory.content}:
+            matcher = SequenceMatcher(None, b=entries.plain(text)[:_COMPARED_CHARS])
+            for new, block in fresh.items():
+                matcher.set_seq1(entries.plain(block.text)[:_COMPARED_CHARS])
+                if matcher.quick_ratio() >= _ALIKE and (ratio := matcher.ratio()) >= _ALIKE:
+                    pairs.append((-ratio, len(pairs), old, new))
+    out: dict[str, str] = {}
+    taken: set[str] = set()
+    for _, _, old, new in sorted(pairs):
+        if old not in out and new not in taken:
+            out[old] = new
+            taken.add(new)
+    return out
+
+
+REMOVED = "removed from the journal"
+EDITED = "edited in the journal"
+
+
+def take_in(
+    place: Place, day: date, blocks: Sequence[Block], base: Base, merged: Merged
+) -> list[Line]:
+    """What the file says and the store does not: new, edited, removed."""
+    ids = dict(merged.ids)
+    by_key = {key: block for key, block in zip(merged.keys, blocks, strict=True) if key}
+    for key, memory in merged.edits.items():
+        _renew(place, day, memory, by_key[key])
+    used = {*base.ids.values(), *ids.values()}
+    drafts: dict[str, Draft] = {}
+    for key, block in merged.fresh.items():
+        draft = settled(place, day, draft_of(day, block), key, used)
+        known = _orphan(place, draft, used)
+        if known is not None:
+            ids[key] = known.id
+        else:
+            drafts[key] = draft
+    if drafts:
+        results = engine.remember.remember_many(
+            place.core, place.hub_id, place.hub, list(drafts.values())
+        )
+        ids |= {key: result.memory.id for key, result in zip(drafts, results, strict=True)}
+    if merged.gone:
+        left = [memory.id for memory in merged.gone.values()]
+        engine.edit.archive(place.core, place.hub_id, place.hub, left, REMOVED)
+    lines = []
+    for key, block in zip(merged.keys, blocks, strict=True):
+        if key in merged.clashes:
+            memory = merged.clashes[key]
+            lines.append(Line(block_of(memory, block.time), memory.id))
+        lines.append(Line(block, ids.get(key, "")))
+    return lines
+
+
+def _orphan(place: Place, draft: Draft, used: set[str]) -> Memory | None:
+    """The memory that a killed process made for this line, before both sides agreed on it."""
+    with place.core.store.read() as reader:
+        memory = reader.memory_by_path(place.hub_id, draft.source_path or "")
+    if memory is None or memory.id in used or memory.state not in ("active", "cooling"):
+        return None
+    return memory if memory.layer == "journal" else None
+
+
+def note_clashes(place: Place, day: date, merged: Merged) -> Iterable[str]:
+    """Notes where both sides had changed an entry; the memory of the file's text is there already,
+    so that a kill in between is mended by the next sync."""
+    if not merged.clashes:
+        return []
+    notes = []
+    with place.core.store.write(hub=place.hub_id) as writer:
+        require_hub(writer, place.hub_id, place.hub)
+        open_ = {(clash.memory_id, clash.in_file) for clash in writer.clashes(place.hub_id)}
+        for key, memory in merged.clashes.items():
+            in_file = merged.fresh[key].text
+            if (memory.id, in_file) not in open_:
+                clash_id = place.core.ids.next("cls")
+                at = place.core.now()
+                writer.add_clash(
+                    place.hub_id,
+                    Clash(clash_id, memory.id, name_of(day), memory.content, in_file, at),
+                )
+            notes.append(
+                f"#{memory.number} was changed in {name_of(day)} and in the store; both texts are "
+                "kept. `holdfast conflicts` lists them."
+            )
+    return notes
+
+
+def _moment(day: date, block: Block) -> datetime:
+    """When an entry of the file happened: at its time, or at the beginning of its day."""
+    hour, _, minute = (block.time or "00:00").partition(":")
+    return datetime(day.year, day.month, day.day, int(hour), int(minute), tzinfo=UTC)
+
+
+def settled(place: Place, day: date, draft: Draft, key: str, used: set[str]) -> Draft:
+    """The draft with a path of its own and a moment of its own: entries that are alike are no
+    duplicates of each other, so microseconds tell them apart."""
+    moment = draft.occurred_at
+    assert moment is not None, "an entry has a day at least"
+    moment += timedelta(microseconds=int(key.partition("-")[2] or 1) - 1)
+    with place.core.store.read() as reader:
+        alike = reader.memories_by_hash(place.hub_id, normalise.content_hash(draft.content))
+    taken = {memory.occurred_at for memory in alike if memory.id in used}
+    while moment in taken:
+        # As far as no other entry that is new at this moment comes.
+        moment += timedelta(milliseconds=1)
+    path = free_path(place, day, key, draft.content, used)
+    return draft._replace(occurred_at=moment, source_path=path)
+
+
+def draft_of(day: date, block: Block) -> Draft:
+    """What is remembered of an entry that a person wrote."""
+    return Draft(
+        content=block.text,
+        layer="journal",
+        source="import",
+        occurred_at=_moment(day, block),
+    )
+
+
+def _renew(place: Place, day: date, memory: Memory, block: Block) -> str:
+    """A new version of a memory, from the edited line; its id."""
+    changes: dict[str, object] = {}
+    if entries.plain(block.text) != entries.plain(memory.content):
+        changes["content"] = block.text
+    if block.time and block.time != time_of(memory):
+        changes["occurred_at"] = _moment(day, block)
+    if changes:
+        engine.edit.update(place.core, place.hub_id, place.hub, memory.id, changes, reason=EDITED)
+    return memory.id

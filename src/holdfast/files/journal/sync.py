@@ -1,0 +1,276 @@
+"""Two-way sync of one day's journal file and its memories. A sync that would archive a large part
+of the journals is refused."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from datetime import date
+from typing import NamedTuple
+
+from holdfast.domain.memory import Memory
+from holdfast.domain.query import Filter
+from holdfast.engine.core import require_hub
+from holdfast.engine.listing import scan_memories
+from holdfast.errors import InvalidInput, StoreError
+from holdfast.files.atomic import write_atomic
+from holdfast.files.journal import entries
+from holdfast.files.journal.changes import signature_at
+from holdfast.files.journal.entries import (
+    Base,
+    Block,
+    File,
+    Line,
+    Place,
+    base_of,
+    block_of,
+    follow_store,
+    name_of,
+    path_of,
+    read_file,
+    set_paths,
+)
+from holdfast.files.journal.intake import Merged, merge, note_clashes, take_in
+from holdfast.text import normalise
+
+# The same bounds as for MEMORY.md: more than a third of all, and more than a few.
+_SHARE = 3
+_LEAST = 3
+
+
+class Guard:
+    """Decides for one sync of any number of days."""
+
+    def __init__(self, place: Place, *, confirm: bool = False) -> None:
+        self._place = place
+        self._confirm = confirm
+        self._entries: int | None = None
+
+    def refuses(self, day: date, gone: int) -> bool:
+        """Whether so many entries may not go from a day. What is gone from other days, and waits,
+        counts as well."""
+        withheld = self._place.look.withheld
+        others = sum(held.gone for name, held in [*withheld.items()] if name != name_of(day))
+        gone += others
+        if self._confirm or gone <= _LEAST:
+            return False
+        return gone * _SHARE > self._count()
+
+    def note(self, day: date, gone: int) -> str:
+        return (
+            f"{name_of(day)} lacks {gone} of its entries, and the journals together too many to "
+            "archive them unasked. If that is meant, say so with `holdfast sync --confirm`; to "
+            "have them back, delete the file."
+        )
+
+    def _count(self) -> int:
+        if self._entries is None:
+            place = self._place
+            wanted = Filter(layers=("journal",), states=("active", "cooling"))
+            found = scan_memories(place.core, place.hub_id, place.hub, wanted)
+            self._entries = sum(1 for _ in found)
+        return self._entries
+
+
+# An editor that saves while we write goes first; one that never stops saving is not waited for.
+_ATTEMPTS = 3
+# An editor that writes in place empties the file first and fills it within a few milliseconds.
+PAUSE_S = 0.05
+_PAUSES = 4
+
+
+class Synced(NamedTuple):
+    """A day's file after both sides were brought in step, and what they agree on."""
+
+    lines: list[Line]
+    items: list[tuple[str, str]]
+    notes: list[str]
+
+
+class _Sides(NamedTuple):
+    """The file and the store as they were read. The blocks hold no secrets; where the file does, it
+    is not `clean` and will be written."""
+
+    file: File | None
+    base: Base
+    rows: dict[str, Memory]
+    blocks: list[Block]
+    notes: list[str]
+    clean: bool = True
+
+    @property
+    def text(self) -> str:
+        return self.file.text if self.file else ""
+
+    @property
+    def emptied(self) -> bool:
+        """An empty file is what a crash or a slip leaves: it is restored, not taken as 'forget
+        all'."""
+        alive = any(row.forgotten_at is None for row in self.rows.values())
+        return alive and not self.text.strip()
+
+
+# Both sides
+
+
+def sync_day(place: Place, day: date, guard: Guard) -> Synced:
+    """Brings both sides of one day in step; the caller holds the lock."""
+    for _ in range(_ATTEMPTS):
+        sides = _read(place, day)
+        notes = sides.notes
+        kept: dict[str, Memory] = {}
+        back: set[str] = set()
+        if sides.emptied:
+            lines = _restored(sides.base, sides.rows)
+        else:
+            merged = _merged(place, sides)
+            if merged.gone and guard.refuses(day, len(merged.gone)):
+                kept = merged.gone
+                merged = merged._replace(gone={})
+                notes = [*notes, guard.note(day, len(kept))]
+            back = merged.back
+            lines = take_in(place, day, sides.blocks, sides.base, merged)
+            notes = [*notes, *note_clashes(place, day, merged)]
+        known = {*sides.base.ids.values(), *(line.memory_id for line in lines)} - back
+        lines = follow_store(place, day, lines, known)
+        set_paths(place, day, lines)
+        wanted = "".join(line.block.raw for line in lines)
+        if wanted != sides.text and not _write(place, day, sides.file, wanted):
+            continue
+        items = _with_kept(entries.items_of(lines), sides.base, kept)
+        if sides.file or lines:
+            entries.agree(place, day, items)
+            _note_look(place, day, sides.file if wanted == sides.text else None, len(kept))
+        else:
+            place.look.forget(name_of(day))
+        return Synced(lines, items, notes)
+    raise StoreError(
+        f"{path_of(place, day)} is being written by another program all the time.",
+        hint="Try again when it is done; nothing was lost.",
+    )
+
+
+def survey(place: Place, day: date) -> int | None:
+    """How many entries are gone from a file; None where it says what was agreed, so that there is
+    nothing to take in. It writes nothing and needs no lock."""
+    sides = _read(place, day, rested=False)
+    keys = entries.keys_of(sides.blocks)
+    now = [key or block.raw for key, block in zip(keys, sides.blocks, strict=True)]
+    if sides.file and sides.clean and now == [key for key, _ in sides.base.items]:
+        place.look.in_step(name_of(day), sides.file.signature)
+        return None
+    return 0 if sides.emptied else len(_merged(place, sides).gone)
+
+
+def _read(place: Place, day: date, *, rested: bool = True) -> _Sides:
+    file = read_file(place, day)
+    with place.core.store.read() as reader:
+        require_hub(reader, place.hub_id, place.hub)
+        base = base_of(reader, place, day)
+        rows = reader.memories_by_id(place.hub_id, list(base.ids.values()))
+    if rested and base.ids:
+        file = _at_rest(place, day, file, base)
+    written = file.text if file else ""
+    text = place.core.redactor.text(written)
+    blocks, notes = _storable(place, day, entries.parse(text))
+    if note := place.core.redactor.note(written, text, name_of(day)):
+        notes.append(note)
+    return _Sides(file, base, rows, blocks, notes, text == written)
+
+
+def _at_rest(place: Place, day: date, file: File | None, base: Base) -> File | None:
+    """The file; where it lacks something and was written a moment ago, what it is a little later:
+    somebody may be in the middle of a save."""
+    for _ in range(_PAUSES):
+        if file is not None:
+            old = time.time_ns() - file.signature[0] > PAUSE_S * 1e9
+            text = place.core.redactor.text(file.text)
+            if old or base.ids.keys() <= set(entries.keys_of(entries.parse(text))):
+                break
+        time.sleep(PAUSE_S)
+        last, file = file, read_file(place, day)
+        if (file and file.signature) == (last and last.signature):
+            break
+    return file
+
+
+def _merged(place: Place, sides: _Sides) -> Merged:
+    with place.core.store.read() as reader:
+        return merge(
+            sides.blocks,
+            sides.base,
+            sides.rows,
+            lambda memory: entries.texts_of(reader, memory),
+        )
+
+
+def _with_kept(
+    items: Sequence[tuple[str, str]], base: Base, kept: Mapping[str, Memory]
+) -> list[tuple[str, str]]:
+    """What was agreed, with entries that are gone from the file and may not go yet, each behind
+    the one it stood behind."""
+    out = list(items)
+    at = 0
+    for item in base.items:
+        if item[0] in kept and item[1] == kept[item[0]].id:
+            out.insert(at, item)
+            at += 1
+        elif item in out:
+            at = out.index(item) + 1
+    return out
+
+
+def _note_look(place: Place, day: date, unchanged: File | None, kept: int) -> None:
+    """What we have written ourselves is looked at again: somebody else may have written too."""
+    name = name_of(day)
+    if kept:
+        place.look.hold(name, unchanged.signature if unchanged else None, kept)
+    elif unchanged:
+        place.look.in_step(name, unchanged.signature)
+    else:
+        place.look.written(name)
+
+
+def _restored(base: Base, rows: dict[str, Memory]) -> list[Line]:
+    """The file as it was, also with what was archived since: age alone may have done that."""
+    out = []
+    for item, memory_id in base.items:
+        memory = rows.get(memory_id)
+        if not memory_id:
+            # The last line of a file may have had no end.
+            out.append(Line(Block(item if item.endswith("\n") else item + "\n")))
+        elif memory is not None and memory.forgotten_at is None:
+            untimed = item.partition("-")[0] == entries.key_of(memory.content, "")
+            out.append(Line(block_of(memory, "" if untimed else None), memory.id))
+    return out
+
+
+def _storable(place: Place, day: date, blocks: Sequence[Block]) -> tuple[list[Block], list[str]]:
+    """The blocks, those entries taken for plain text that no memory can hold; and notes on them."""
+    bytes_max = place.core.settings["content.bytes_max"]
+    out, notes = [], []
+    for block in blocks:
+        if block.text:
+            try:
+                normalise.clean_content(block.text, bytes_max=bytes_max)
+            except InvalidInput as error:
+                why = "It is not UTF-8 text." if _is_not_utf8(block.text) else error.message
+                notes.append(f"An entry of {name_of(day)} cannot be remembered: {why}")
+                block = Block(block.raw)
+        out.append(block)
+    return out, notes
+
+
+def _is_not_utf8(text: str) -> bool:
+    """Whether it holds a byte that could not be read; it is kept as half a character."""
+    return any("\udc80" <= letter <= "\udcff" for letter in text)
+
+
+def _write(place: Place, day: date, file: File | None, text: str) -> bool:
+    """Writes the file, unless somebody else wrote it since it was read."""
+    before = file.signature if file else None
+    path = path_of(place, day)
+    data = text.encode("utf-8", "surrogateescape")
+    return write_atomic(
+        path, data, within=place.folder, unless=lambda: signature_at(path) != before
+    )

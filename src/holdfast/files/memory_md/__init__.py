@@ -1,0 +1,1 @@
+"""MEMORY.md: its format, and keeping it and the store in sync."""

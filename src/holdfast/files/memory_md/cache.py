@@ -1,0 +1,277 @@
+"""Caches for the sync of MEMORY.md: the memories that belong in the file, and the stamps of file
+and store that tell without reading whether they are still in sync."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import datetime
+from typing import TYPE_CHECKING, NamedTuple
+from weakref import WeakKeyDictionary
+
+from holdfast.domain.clock import to_micros
+from holdfast.domain.query import Filter
+from holdfast.files.atomic import FILE_MODE
+from holdfast.files.memory_md.copies import drop_copy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+
+    from holdfast.domain.memory import Memory
+    from holdfast.engine.core import Core
+    from holdfast.store.base import Reader, Store
+
+
+_WANTED = Filter(layers=("long_term",), states=("active", "cooling"))
+_BATCH = 500
+# With more change sets, or more memories in them, reading everything is about as fast.
+_CHANGES_MAX = 32
+_REVISIONS_MAX = 500
+# Some 2 KB each: more would be too much to hold for a file that nobody reads to its end.
+_KEPT_MAX = 20_000
+
+
+class Known(NamedTuple):
+    """The hub's state when they were read, and the memories by id, in the order of their numbers;
+    of some of them the end is known beforehand."""
+
+    token: Token
+    memories: dict[str, Memory]
+    ending: frozenset[str]
+
+    def at(self, now: datetime) -> dict[str, Memory]:
+        """Those that hold at this moment."""
+        over = {one for one in self.ending if not self.memories[one].current(now)}
+        if not over:
+            return self.memories
+        return {key: memory for key, memory in self.memories.items() if key not in over}
+
+
+_KNOWN: WeakKeyDictionary[Store, dict[str, Known]] = WeakKeyDictionary()
+
+
+def known_memories(
+    store: Store, reader: Reader, hub_id: str, token: Token, now: datetime
+) -> dict[str, Memory]:
+    """The memories that belong in the file, by id; nobody may change what is returned. The reader
+    is of this store, sees everything in it, and `token` is the state that it sees."""
+    kept = _KNOWN.setdefault(store, {})
+    known = kept.get(hub_id)
+    if known is None or known.token != token:
+        known = (known and _later(reader, hub_id, known, token)) or _read(reader, hub_id, token)
+        if len(known.memories) <= _KEPT_MAX:
+            kept[hub_id] = known
+        else:
+            kept.pop(hub_id, None)
+    return known.at(now)
+
+
+def our_memories(core: Core, reader: Reader, hub_id: str) -> list[Memory]:
+    """The memories that belong in the file, by number."""
+    now = core.now()
+    return [memory for memory in _wanted(reader, hub_id) if memory.current(now)]
+
+
+def _read(reader: Reader, hub_id: str, token: Token) -> Known:
+    found = _wanted(reader, hub_id)
+    out = {memory.id: memory for memory in found if memory.superseded_by is None}
+    return Known(token, out, _ending(out))
+
+
+def _wanted(reader: Reader, hub_id: str) -> Iterator[Memory]:
+    """Those that may belong in the file, by number."""
+    after: tuple[int, int] | None = None
+    while True:
+        batch = reader.memories(hub_id, _WANTED, order="number", after=after, limit=_BATCH)
+        yield from batch
+        if len(batch) < _BATCH:
+            return
+        after = (batch[-1].number, batch[-1].number)
+
+
+def _later(reader: Reader, hub_id: str, before: Known, token: Token) -> Known | None:
+    """What was known, with what has changed since; None where that cannot be told."""
+    touched = _touched_since(reader, hub_id, before.token, token)
+    if touched is None:
+        return None
+    rows = reader.memories_by_id(hub_id, sorted(touched))
+    new = sum(memory.number > before.token.numbers for memory in rows.values())
+    if new != token.numbers - before.token.numbers:
+        # An older change set has grown, so its memories would have to be looked at as well.
+        return None
+    out = dict(before.memories)
+    for one in touched:
+        memory = rows.get(one)
+        if memory is not None and _WANTED.admits(memory) and memory.superseded_by is None:
+            out[one] = memory
+        else:
+            out.pop(one, None)
+    if out.keys() - before.memories.keys():
+        out = dict(sorted(out.items(), key=lambda pair: pair[1].number))
+    again = {one: out[one] for one in touched if one in out}
+    return Known(token, out, (before.ending - touched) | _ending(again))
+
+
+def _touched_since(reader: Reader, hub_id: str, before: Token, now: Token) -> set[str] | None:
+    """The memories that have a revision since; None where there are too many, or some are purged,
+    which leaves no revision."""
+    if before.purged != now.purged:
+        return None
+    touched: set[str] = set()
+    for change in reader.changes(hub_id, limit=_CHANGES_MAX):
+        if change.id == before.change:
+            return touched
+        touched.update(one.memory_id for one in reader.revisions_of(hub_id, change.id))
+        if len(touched) > _REVISIONS_MAX:
+            return None
+    return None
+
+
+def _ending(memories: dict[str, Memory]) -> frozenset[str]:
+    return frozenset(
+        one
+        for one, memory in memories.items()
+        if memory.expires_at is not None or memory.valid_until is not None
+    )
+
+
+# The clock that stamps files may tick this slowly: two saves within a tick look alike, so a stamp
+# taken this soon after a save proves nothing.
+TICK_NS = 20_000_000
+# The mark of the folder, where several machines use the store (see `whose`).
+PLACE = ".place"
+_PAGE = re.compile(r"(?!\d{4}-\d\d-\d\d\.md)[a-z0-9]+(?:-[a-z0-9]+)*\.md")
+
+
+class Token(NamedTuple):
+    """The state of a hub's memories: its newest change set, how many were purged, and how many
+    numbers were given out: a change set may grow while others come after it."""
+
+    change: str
+    purged: int
+    numbers: int
+
+
+class Stamp(NamedTuple):
+    """Whose file it is, its (times, size, inode) and the hub's state when they agreed, and when the
+    first of its memories ends, in microseconds: from then on they agree no longer."""
+
+    hub_id: str
+    file: tuple[int, int, int] | None
+    token: Token | None
+    due: int | None = None
+
+    def is_for(self, hub_id: str, token: Token, now: datetime) -> bool:
+        return self.hub_id == hub_id and self.token == token and not self.is_due(now)
+
+    def is_due(self, now: datetime) -> bool:
+        return self.due is not None and self.due <= to_micros(now)
+
+
+NO_STAMP = Stamp("", None, None)
+
+
+def token_of(reader: Reader, hub_id: str) -> Token:
+    """The state of a hub as it is read."""
+    newest = reader.changes(hub_id, limit=1)
+    hub = reader.hub_by_id(hub_id)
+    purged = len(reader.receipts(hub_id))
+    return Token(newest[0].id if newest else "", purged, hub.numbers if hub else 0)
+
+
+def due_of(memories: Iterable[Memory], now: datetime) -> int | None:
+    """When the first of these memories ends, in microseconds; None where none is known to."""
+    ending = [one for one in memories if one.expires_at is not None or one.valid_until is not None]
+    ends = (end for memory in ending for end in (memory.expires_at, memory.valid_until))
+    return min((to_micros(end) for end in ends if end is not None and end > now), default=None)
+
+
+def stamp_of(path: str, *, pages: bool = False) -> tuple[int, int, int] | None:
+    """The file's stamp; None where there is no file, or where it is too new to prove anything."""
+    found = _stats(path, pages=pages)
+    if not found or abs(time.time_ns() - max(map(_newest, found))) < TICK_NS:
+        return None
+    return _stamp(found, pages=pages)
+
+
+def quick_stamp_of(path: str, *, pages: bool = False) -> tuple[int, int, int] | None:
+    """The same, also where it is too new; with `pages`, of the pages beside the file too."""
+    found = _stats(path, pages=pages)
+    return _stamp(found, pages=pages) if found else None
+
+
+def is_page_name(name: str) -> bool:
+    """Whether a file beside MEMORY.md can be the page of a category; a journal is not."""
+    return _PAGE.fullmatch(name) is not None
+
+
+def _stats(path: str, *, pages: bool) -> list[os.stat_result]:
+    """Nothing where the file itself is not there."""
+    try:
+        found = [os.stat(path)]
+        if pages:
+            with os.scandir(os.path.dirname(path)) as entries:
+                found += [entry.stat() for entry in entries if is_page_name(entry.name)]
+    except OSError:
+        return []
+    return found
+
+
+def _stamp(found: list[os.stat_result], *, pages: bool) -> tuple[int, int, int]:
+    # Sums: whichever file changes, its times do. The time of the last change of any kind counts
+    # too, as nobody can set it: a copy that keeps the time of writing is noticed. With pages and
+    # without are never alike, so that turning them on or off is noticed.
+    return (
+        sum(one.st_mtime_ns + one.st_ctime_ns for one in found),
+        sum(one.st_size for one in found),
+        sum(one.st_ino for one in found) + pages,
+    )
+
+
+def _newest(about: os.stat_result) -> int:
+    return max(about.st_mtime_ns, about.st_ctime_ns)
+
+
+def read_stamp(path: str) -> Stamp:
+    try:
+        with open(_beside(path), encoding="utf-8") as file:
+            hub_id, stamp, token, due = json.load(file)
+        return Stamp(
+            str(hub_id),
+            (int(stamp[0]), int(stamp[1]), int(stamp[2])) if stamp else None,
+            Token(str(token[0]), int(token[1]), int(token[2])) if token else None,
+            None if due is None else int(due),
+        )
+    except (OSError, ValueError, TypeError, IndexError):
+        return NO_STAMP
+
+
+def write_stamp(path: str, stamp: Stamp) -> None:
+    """Writes it where that can be done; whoever cannot read it looks at the file itself."""
+    beside = _beside(path)
+    partial = f"{beside}.partial-{os.getpid()}-{os.urandom(4).hex()}"
+    with suppress(OSError):
+        handle = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE_MODE)
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            json.dump(stamp, file)
+        os.replace(partial, beside)
+
+
+def remove_mirrored(path: str, pages: Iterable[str] = ()) -> None:
+    """The file, its pages and what is kept beside it go, with the hub they belong to."""
+    beside = [os.path.join(os.path.dirname(path), name) for name in pages]
+    drop_copy(path)
+    mark = os.path.join(os.path.dirname(path), PLACE)
+    for gone in (path, _beside(path), mark, *beside):
+        with suppress(FileNotFoundError):
+            os.unlink(gone)
+
+
+def _beside(path: str) -> str:
+    folder, name = os.path.split(path)
+    return os.path.join(folder, f".{name}.stamp")

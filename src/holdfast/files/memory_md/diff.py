@@ -1,0 +1,345 @@
+"""Compares a new text for MEMORY.md with the old one: which lines are known memories, unchanged or
+edited, and which are new. Also splits text that is appended into separate items."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+from holdfast.engine.styles import MINION, marked
+from holdfast.files.memory_md.document import (
+    SPACE,
+    TITLE,
+    Block,
+    Document,
+    Item,
+    Page,
+    Section,
+    Verbatim,
+    category_of,
+    dated,
+    ended,
+    lines_of,
+    updated_of,
+    without_any_id,
+    without_id,
+)
+from holdfast.files.memory_md.parse import identified, parse, rewritten
+from holdfast.text.sameness import STEPS_MAX, similarity
+
+# From here on a changed text is taken for the same memory. Of the pairs in the tests, everyday
+# edits score 0.6 and more, different facts in the same words less ("The database runs on port
+# 5432", "The web server runs on port 8080": 0.59). Too high a bound is the milder mistake: the old
+# text is archived and the new one is a memory of its own.
+ALIKE_LEAST = 0.6
+# All changed lines are compared with all: 100 with 100 take a second of prose. Beyond that only
+# lines in the same place are compared; nobody rewrites so much and keeps it alike.
+_PAIRS_MAX = 10_000
+# What all of them may take, in steps of 0.2 µs: ten seconds of lines that were made to take long.
+# It leaves 100 lines of 250 characters of prose to be compared by their letters.
+_STEPS_MAX = 50_000_000
+_BYTE_ORDER_MARK = "\ufeff"
+_MORE = re.compile(r"\(\d+ more not shown\)\s*\Z")
+
+
+# ── what a reader sees ───────────────────────────────────────────────────────────────────────
+
+
+def shown(text: str) -> str:
+    """The file without what only the mirror needs: ids, dates of sections, Windows' line ends."""
+    out = "".join(_shown(block) for block in parse(text).blocks)
+    return out.removeprefix(_BYTE_ORDER_MARK).replace("\r\n", "\n")
+
+
+def _shown(block: Block) -> str:
+    if isinstance(block, (Verbatim, Page)):
+        return block.raw
+    lines = lines_of(block.raw)
+    if isinstance(block, Section):
+        return lines[0]
+    if block.id is None:
+        return block.raw
+    bare = [without_id(line, block.id) for line in lines]
+    # A comment that had a line to itself leaves none behind.
+    return "".join(
+        new for old, new in zip(lines, bare, strict=True) if new == old or new.strip(SPACE)
+    )
+
+
+def without(text: str, ids: Iterable[str]) -> str:
+    """The file without the items of these ids: what somebody saw who was not shown them."""
+    hidden = set(ids)
+    return "".join(
+        block.raw
+        for block in parse(text).blocks
+        if not (isinstance(block, Item) and block.id in hidden)
+    )
+
+
+# ── the new text ─────────────────────────────────────────────────────────────────────────────
+
+
+def taken_over(seen: Document, text: str, now: Document) -> Document:
+    """The new text as a document that knows its memories again.
+
+    `seen` is the file as its author saw it, `now` what it is at present: what a person has written
+    into it in between stays.
+    """
+    text = without_frame(text.removeprefix(_BYTE_ORDER_MARK).replace("\r\n", "\n"))
+    if seen.newline != "\n":
+        text = text.replace("\n", seen.newline)
+    given = parse(text, whole=True)
+    blocks = _dated(_known_again(seen, given), seen)
+    blocks = _with_what_came_since(blocks, seen, now)
+    if now.blocks and now.blocks[0].raw.startswith(_BYTE_ORDER_MARK):
+        blocks.insert(0, Verbatim(_BYTE_ORDER_MARK))
+    return Document(tuple(blocks), seen.newline)
+
+
+def without_frame(text: str) -> str:
+    """The text without what stands around the file in an injected block, should the author have
+    copied that too."""
+    text = ended(text, "\n")
+    opening = MINION.opening("").strip("-\n")
+    before, found, after = text.partition(opening)
+    if found and not before.strip("- \n"):
+        text = after.lstrip("\n")
+    return _MORE.sub("", text)
+
+
+def _known_again(seen: Document, given: Document) -> list[Block]:
+    before = {item.id: item for item in seen.items if item.id is not None}
+    items = given.items
+    found = _matched(list(before.values()), items)
+    own = Counter(_free_lines(seen))
+    texts: set[str] = set()
+    out: list[Block] = []
+    at = -1
+    for place, block in enumerate(given.blocks):
+        if not isinstance(block, Item):
+            out.append(block)
+            continue
+        at += 1
+        old = found.get(at)
+        if old is not None and old.id is not None:
+            # In an injected block what looks like structure is escaped; it is still the same text.
+            if block.content == _as_injected(old) != old.content:
+                out.append(rewritten(block, old.content, old.id, seen.newline))
+            else:
+                out.append(identified(_nameless(block), old.id, seen.newline))
+        elif not block.content:
+            continue
+        elif _is_free_text(block, given.blocks[place + 1 : place + 2], own):
+            out.append(Verbatim("".join(without_any_id(line) for line in lines_of(block.raw))))
+        elif block.content not in texts:
+            # A text that is there twice, and was not before, is one memory.
+            out.append(_nameless(block))
+        texts.add(block.content)
+    return out
+
+
+def _nameless(item: Item) -> Item:
+    return item if item.id is None else item._replace(id=None, raw=_shown(item))
+
+
+def _is_free_text(item: Item, after: Sequence[Block], own: Counter[str]) -> bool:
+    """Whether the lines are a person's own: they were so before, stand above the first section, or
+    lead in a list."""
+    lines = Counter(_said(item))
+    if lines <= own:
+        own.subtract(lines)
+        return True
+    if item.bullet:
+        return False
+    leads_in = item.content.endswith(":") and bool(after) and isinstance(after[0], Item)
+    return item.category is None or leads_in
+
+
+def _said(block: Block) -> Iterator[str]:
+    """The lines that say something."""
+    return (line.strip() for line in lines_of(_shown(block)) if line.strip())
+
+
+def _matched(before: Sequence[Item], items: Sequence[Item]) -> dict[int, Item]:
+    """Which item, by its place, stands for which one there was: by its id where it has one, by the
+    same text, then by the most similar."""
+    left = {item.id: item for item in before}
+    found: dict[int, Item] = {}
+    for at, item in enumerate(items):
+        if item.id in left:
+            found[at] = left.pop(item.id)
+    for old_key, new_key in (
+        (_in_its_section, _in_its_section),
+        (_anywhere, _anywhere),
+        (_as_injected, _anywhere),
+    ):
+        by_text: dict[str | tuple[str, str | None], list[Item]] = {}
+        for old in reversed(left.values()):
+            by_text.setdefault(old_key(old), []).append(old)
+        for at, item in enumerate(items):
+            if at not in found and by_text.get(new_key(item)):
+                found[at] = by_text[new_key(item)].pop()
+                del left[found[at].id]
+    rest = [(at, item) for at, item in enumerate(items) if at not in found and item.content]
+    return {**found, **dict(_most_alike(list(left.values()), rest))}
+
+
+def _in_its_section(item: Item) -> tuple[str, str | None]:
+    return item.content, item.category
+
+
+def _anywhere(item: Item) -> str:
+    return item.content
+
+
+def _as_injected(item: Item) -> str:
+    """Its content as it reads after a style has made it harmless and indented it."""
+    return marked(item.content).replace("\n  ", "\n")
+
+
+def _most_alike(
+    before: Sequence[Item], items: Sequence[tuple[int, Item]]
+) -> Iterator[tuple[int, Item]]:
+    """Pairs of a changed item and what it was, the most similar ones first."""
+    if len(before) * len(items) <= _PAIRS_MAX:
+        pairs = [(old, new) for old in range(len(before)) for new in range(len(items))]
+    else:
+        pairs = [(place, place) for place in range(min(len(before), len(items)))]
+    steps_max = min(STEPS_MAX, _STEPS_MAX // max(1, len(pairs)))
+    scored = []
+    for old, new in pairs:
+        one, other = before[old].content, items[new][1].content
+        score = similarity(one, other, least=ALIKE_LEAST, steps_max=steps_max)
+        if score >= ALIKE_LEAST:
+            moved = before[old].category != items[new][1].category
+            scored.append((-score, moved, old, new))
+    taken: set[int] = set()
+    used: set[int] = set()
+    for _, _, old, new in sorted(scored):
+        if old not in used and new not in taken:
+            used.add(old)
+            taken.add(new)
+            yield items[new][0], before[old]
+
+
+def _dated(blocks: list[Block], seen: Document) -> list[Block]:
+    """The sections with the dates they had."""
+    dates = {
+        block.category: day
+        for block in reversed(seen.blocks)
+        if isinstance(block, Section) and (day := updated_of(block))
+    }
+    out: list[Block] = []
+    for block in blocks:
+        if isinstance(block, Section) and block.category in dates and updated_of(block) is None:
+            block = dated(block, dates[block.category], seen.newline)
+        out.append(block)
+    return out
+
+
+# ── a person's own text ──────────────────────────────────────────────────────────────────────
+
+
+def _with_what_came_since(blocks: list[Block], seen: Document, now: Document) -> list[Block]:
+    """The blocks, and what was written into the file that their author has not seen."""
+    known = Counter(_free_lines(seen)) + Counter(line for block in blocks for line in _said(block))
+    category: str | None = None
+    for block in now.blocks:
+        if isinstance(block, Section):
+            category = block.category
+        elif _is_own(block):
+            new = [line for line in lines_of(block.raw) if _is_new(line, known)]
+            if new:
+                own = Verbatim(now.newline + "".join(ended(line, now.newline) for line in new))
+                at = _end_of_section(blocks, category)
+                blocks[at:at] = [own]
+    return blocks
+
+
+def _is_new(line: str, known: Counter[str]) -> bool:
+    said = line.strip()
+    if not said or known[said] > 0:
+        known[said] -= 1
+        return False
+    return True
+
+
+def _end_of_section(blocks: Sequence[Block], category: str | None) -> int:
+    inside = category is None
+    for at, block in enumerate(blocks):
+        if isinstance(block, Section):
+            if inside:
+                return at
+            inside = block.category == category
+    return len(blocks)
+
+
+def _free_lines(document: Document) -> Iterator[str]:
+    for block in document.blocks:
+        if _is_own(block):
+            yield from _said(block)
+
+
+def _is_own(block: Block) -> bool:
+    """Whether it is a person's: free text, or a line that could not be taken in."""
+    return isinstance(block, Verbatim) or (isinstance(block, Item) and block.id is None)
+
+
+def dropped_text(seen: Document, made: Document) -> str:
+    """A person's own lines that the new text does not have any more."""
+    left = Counter(line for block in made.blocks for line in _said(block))
+    out = []
+    for block in seen.blocks:
+        if isinstance(block, Verbatim):
+            for line in lines_of(block.raw):
+                said = line.strip()
+                if said and said != TITLE and said != _BYTE_ORDER_MARK:
+                    if left[said] > 0:
+                        left[said] -= 1
+                    else:
+                        out.append(ended(line, seen.newline))
+    return "".join(out)
+
+
+_ANY_HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(.*)")
+_FENCE = re.compile(r" {0,3}(```|~~~)")
+
+
+def pieces(text: str) -> list[tuple[str, str | None]]:
+    """Text to be added, as (content, category): a piece for each bullet, paragraph and other block;
+    headings of any level name categories."""
+    out: list[tuple[str, str | None]] = []
+    category: str | None = None
+    for block in parse(text.replace("\r\n", "\n"), whole=True).blocks:
+        if isinstance(block, Section):
+            category = block.category
+        elif isinstance(block, Item):
+            out.append((block.content, category))
+        else:
+            for part in _parts(block.raw):
+                if heading := _ANY_HEADING.fullmatch(part):
+                    category = category_of(heading[1])
+                else:
+                    out.append((part, category))
+    return [(content, category) for content, category in out if content.strip()]
+
+
+def _parts(raw: str) -> Iterator[str]:
+    """Free text in parts: headings, blocks of code, and what stands between empty lines."""
+    part: list[str] = []
+    fence = ""
+    for line in raw.splitlines():
+        alone = not fence and (_ANY_HEADING.fullmatch(line) or not line.strip())
+        if alone and part:
+            yield "\n".join(part)
+            part = []
+        if alone:
+            yield line
+            continue
+        part.append(line)
+        if found := _FENCE.match(line):
+            # A fence is closed by the signs it was opened with.
+            fence = "" if found[1] == fence else fence or found[1]
+    if part:
+        yield "\n".join(part)

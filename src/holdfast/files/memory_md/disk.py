@@ -1,0 +1,332 @@
+"""Reads and writes the files that hold a hub's long-term memories: MEMORY.md and, where
+`files.per_category` is on, one page per category beside it."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+from holdfast.domain.memory import CATEGORIES
+from holdfast.domain.mirror import Agreed
+from holdfast.engine.core import Core, require_hub
+from holdfast.files.atomic import write_atomic
+from holdfast.files.memory_md.cache import is_page_name, stamp_of
+from holdfast.files.memory_md.document import FILE_NAME, Document, fresh, render
+from holdfast.files.memory_md.intake import Moved
+from holdfast.files.memory_md.pages import category_of_page, gathered, joined, split, spread
+from holdfast.files.reading import FileRead, free_name, holds, read_settled
+from holdfast.store.base import Reader
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from holdfast.engine.core import Core
+    from holdfast.store.base import Reader, Writer
+
+
+# Which pages there are; the row is there as long as they are.
+_NAMES = f"{FILE_NAME} pages"
+_UNDER_WAY = f"{FILE_NAME} pages being written"
+# The categories whose headings were made here, and by nobody's hand.
+_HEADINGS = f"{FILE_NAME} headings"
+
+
+class Files(NamedTuple):
+    """What was read, and that without secrets; what was agreed on, by name of file; whether the
+    pages are to be there, and whether they were."""
+
+    reads: Mapping[str, FileRead]
+    clean: Mapping[str, str | None]
+    agreed: Mapping[str, str] | None
+    pages: bool
+    were_pages: bool
+
+    @property
+    def texts(self) -> dict[str, str | None]:
+        """What is on the disk and can be trusted; secrets among it, until it is written again."""
+        return {name: read.text for name, read in self.reads.items()}
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return tuple(note for read in self.reads.values() for note in read.notes)
+
+    @property
+    def as_agreed(self) -> bool:
+        same = self.pages == self.were_pages and self.texts == self.agreed
+        # What was agreed on before secrets were looked for may hold some.
+        return same and self.clean == self.texts
+
+    @property
+    def base(self) -> Document | None:
+        return None if self.agreed is None else joined(self.agreed)
+
+    @property
+    def document(self) -> Document:
+        """All files as one document, in the form that is wanted. A file that is missing is what it
+        was."""
+        agreed = self.agreed or {FILE_NAME: render(fresh())}
+        texts = {
+            name: text
+            for name, clean in self.clean.items()
+            if (text := agreed.get(name) if clean is None else clean) is not None
+        }
+        document = joined(texts)
+        return spread(document) if self.pages else gathered(document)
+
+    def moved(self, names: Iterable[str]) -> bool:
+        """Whether one of these files is not what was read any more."""
+        return any(self.reads[name].moved() for name in names if name in self.reads)
+
+    def to_write(self, texts: Mapping[str, str]) -> dict[str, str | None]:
+        """The files that have to change, with their new texts; None for one that has to go."""
+        gone = dict.fromkeys(name for name, text in self.texts.items() if name not in texts)
+        new = {name: text for name, text in texts.items() if self.texts.get(name) != text}
+        # MEMORY.md comes last, so that what leaves it for a page is never nowhere.
+        return {**{name: new[name] for name in sorted(new, key=FILE_NAME.__eq__)}, **gone}
+
+
+def texts_of(document: Document) -> dict[str, str]:
+    """The files' texts as they are to be written. An empty file would look like an accident: a page
+    on which nothing is left goes, and MEMORY.md has its title at least."""
+    texts = {name: text for name, text in split(document).items() if text.strip()}
+    return {FILE_NAME: render(fresh()), **texts}
+
+
+def read_files(
+    reader: Reader, hub_id: str, folder: str, core: Core, *, pages: bool, more: Iterable[str]
+) -> Files:
+    """Reads them. `more` are names of pages that nobody has agreed on yet."""
+    agreed = agreed_texts(reader, hub_id)
+    names = [FILE_NAME, *more]
+    if agreed is not None:
+        names += agreed
+    if pages:
+        names += _new_pages(folder)
+    reads = {
+        name: _read(os.path.join(folder, name), folder, (agreed or {}).get(name, ""), core)
+        for name in dict.fromkeys(names)
+    }
+    were_pages = reader.agreed(hub_id, _NAMES) is not None
+    clean = {name: read.text and core.redactor.text(read.text) for name, read in reads.items()}
+    return Files(reads, clean, agreed, pages, were_pages)
+
+
+def _read(path: str, folder: str, before: str, core: Core) -> FileRead:
+    """A file, with a note on the secrets in it, which are replaced when it is written."""
+    read = read_settled(path, folder, before, core.now())
+    text = read.text or ""
+    note = core.redactor.note(text, core.redactor.text(text), os.path.basename(path))
+    return read._replace(notes=(*read.notes, note)) if note else read
+
+
+def is_left(folder: str, texts: Mapping[str, str | None], *, pages: bool) -> bool:
+    """Whether the files still hold these texts, and there is no page beside them."""
+    if pages and not texts.keys() >= set(_new_pages(folder)):
+        return False
+    return all(holds(os.path.join(folder, name), text) for name, text in texts.items())
+
+
+def _new_pages(folder: str) -> list[str]:
+    """Pages of the usual categories that somebody has made by hand."""
+    found = os.listdir(folder) if os.path.isdir(folder) else []
+    return sorted(
+        name for name in found if is_page_name(name) and category_of_page(name) in CATEGORIES
+    )
+
+
+# ── what was agreed on ───────────────────────────────────────────────────────────────────────
+
+
+def agreed_texts(reader: Reader, hub_id: str) -> dict[str, str] | None:
+    """The texts that store and files last agreed on, by name; None where they never did."""
+    first = reader.agreed(hub_id, FILE_NAME)
+    if first is None:
+        return None
+    out = {FILE_NAME: first.text}
+    for name in page_names(reader, hub_id):
+        page = reader.agreed(hub_id, name)
+        if page is not None:
+            out[name] = page.text
+    return out
+
+
+def agreed_text(reader: Reader, hub_id: str) -> str | None:
+    """The same as the text of one file."""
+    texts = agreed_texts(reader, hub_id)
+    if texts is None:
+        return None
+    return texts[FILE_NAME] if len(texts) == 1 else render(gathered(joined(texts)))
+
+
+def page_names(reader: Reader, hub_id: str) -> list[str]:
+    found = reader.agreed(hub_id, _NAMES)
+    return list(json.loads(found.text)) if found else []
+
+
+def set_agreed(
+    writer: Writer, hub_id: str, texts: Mapping[str, str], now: datetime, *, pages: bool
+) -> None:
+    """Notes what they agree on now."""
+    before = agreed_texts(writer, hub_id) or {}
+    for name, text in texts.items():
+        if before.get(name) != text:
+            writer.set_agreed(hub_id, Agreed(name, text, now))
+    for name in before.keys() - texts.keys():
+        writer.drop_agreed(hub_id, name)
+    if pages:
+        names = json.dumps(sorted(texts.keys() - {FILE_NAME}))
+        writer.set_agreed(hub_id, Agreed(_NAMES, names, now))
+    else:
+        writer.drop_agreed(hub_id, _NAMES)
+    writer.drop_agreed(hub_id, _UNDER_WAY)
+
+
+def headings_of(reader: Reader, hub_id: str) -> set[str]:
+    """The categories whose headings were made here; in a file from before that was noted, none."""
+    found = reader.agreed(hub_id, _HEADINGS)
+    return set(json.loads(found.text)) if found else set()
+
+
+def note_headings(writer: Writer, hub_id: str, headings: Iterable[str], now: datetime) -> None:
+    writer.set_agreed(hub_id, Agreed(_HEADINGS, json.dumps(sorted(headings)), now))
+
+
+# ── several files at once ────────────────────────────────────────────────────────────────────
+
+
+class UnderWay(NamedTuple):
+    """Files that were about to be written: by name, what each held and what it was to hold; and
+    what was then to be agreed on."""
+
+    files: dict[str, tuple[str | None, str | None]]
+    agreed: dict[str, str]
+    pages: bool
+
+
+def note_under_way(writer: Writer, hub_id: str, work: UnderWay, now: datetime) -> None:
+    writer.set_agreed(hub_id, Agreed(_UNDER_WAY, json.dumps(work), now))
+
+
+def under_way(reader: Reader, hub_id: str) -> UnderWay | None:
+    """What a process that was killed had begun to write."""
+    found = reader.agreed(hub_id, _UNDER_WAY)
+    if found is None:
+        return None
+    files, agreed, pages = json.loads(found.text)
+    return UnderWay({name: (old, new) for name, (old, new) in files.items()}, agreed, pages)
+
+
+class MirrorFiles:
+    """MEMORY.md and its pages, in the folder of one hub."""
+
+    def __init__(self, core: Core, folder: str, hub_id: str, hub: str) -> None:
+        self._core = core
+        self._folder = folder
+        self._hub_id = hub_id
+        self._hub = hub
+        self._path = os.path.join(folder, FILE_NAME)
+        self.pages = bool(core.settings["files.per_category"])
+        self._more: set[str] = set()  # pages that turned out to be there
+        self.left: Mapping[str, str | None] = {}  # the files' texts after the last sync
+
+    def read(self, reader: Reader) -> Files:
+        more = sorted(self._more)
+        return read_files(
+            reader, self._hub_id, self._folder, self._core, pages=self.pages, more=more
+        )
+
+    def write(
+        self,
+        files: Files,
+        texts: Mapping[str, str],
+        agreed: dict[str, str],
+        headings: set[str] | None = None,
+    ) -> bool:
+        """Writes those that have to change, and notes what both sides agree on, and whose headings
+        were made here where that is new; raises Moved where one is not what was read."""
+        changed = files.to_write(texts)
+        if files.moved(changed) or self._turned_up(changed.keys() - files.reads.keys()):
+            raise Moved
+        if len(changed) > 1:
+            work = UnderWay(
+                {name: (files.texts.get(name), text) for name, text in changed.items()},
+                agreed,
+                self.pages,
+            )
+            with self._core.store.write(hub=self._hub_id) as writer:
+                note_under_way(writer, self._hub_id, work, self._core.now())
+        for name, text in changed.items():
+            self._put(name, text, files)
+        if headings is not None or not (files.agreed == agreed and files.pages == files.were_pages):
+            self._agree(agreed, pages=self.pages, headings=headings)
+        self.left = dict(texts)
+        return bool(changed)
+
+    def finish(self) -> None:
+        """Ends what a crash broke off: files that are still as they were get their new text. One
+        that somebody has edited since is left, and differs from what was agreed on before."""
+        with self._core.store.read() as reader:
+            work = under_way(reader, self._hub_id)
+            if work is None:
+                return
+            now = read_files(
+                reader, self._hub_id, self._folder, self._core, pages=False, more=work.files
+            )
+        agreed = dict(work.agreed)
+        for name, (old, new) in work.files.items():
+            if now.texts[name] == old != new:
+                self._put(name, new)
+            elif now.texts[name] != new and now.agreed is not None and name in now.agreed:
+                agreed[name] = now.agreed[name]
+        # A page that is still there is known as one, also where it should have gone.
+        self._agree(agreed, pages=work.pages or len(agreed) > 1)
+
+    def headings(self) -> set[str]:
+        """The categories whose headings in MEMORY.md were made here."""
+        with self._core.store.read() as reader:
+            return headings_of(reader, self._hub_id)
+
+    def keep_aside(self, text: str) -> tuple[str, ...]:
+        """Keeps a text beside the file, where there is any; returns a note on it."""
+        if not text:
+            return ()
+        kept = free_name(self._path, self._core.now())
+        write_atomic(kept, text, within=self._folder)
+        name = os.path.basename(kept)
+        return (f"Lines that are no memories and are not in the new text were kept as {name}.",)
+
+    def stamp(self) -> tuple[int, int, int] | None:
+        """The stamp of the files as the last sync left them; None where they have changed since."""
+        # First the stamp, then another look: somebody may have saved since the last one, and the
+        # stamp must not be that of a text which nobody has taken in.
+        found = stamp_of(self._path, pages=self.pages)
+        return found if found and is_left(self._folder, self.left, pages=self.pages) else None
+
+    def _put(self, name: str, text: str | None, files: Files | None = None) -> None:
+        path = os.path.join(self._folder, name)
+        if text is not None:
+            # Writing and flushing takes long enough for somebody to save in between.
+            moved = None if files is None else lambda: files.moved([name])
+            if not write_atomic(path, text, within=self._folder, unless=moved):
+                raise Moved
+        else:
+            with suppress(FileNotFoundError):
+                os.unlink(path)
+
+    def _turned_up(self, names: Iterable[str]) -> bool:
+        """Whether a page that is to be made is there already: then it is read first."""
+        found = {name for name in names if os.path.lexists(os.path.join(self._folder, name))}
+        self._more |= found
+        return bool(found)
+
+    def _agree(
+        self, texts: Mapping[str, str], *, pages: bool, headings: set[str] | None = None
+    ) -> None:
+        with self._core.store.write(hub=self._hub_id) as writer:
+            require_hub(writer, self._hub_id, self._hub)
+            set_agreed(writer, self._hub_id, texts, self._core.now(), pages=pages)
+            if headings is not None:
+                note_headings(writer, self._hub_id, headings, self._core.now())

@@ -1,0 +1,442 @@
+"""MEMORY.md as one text that a tool reads, appends to and rewrites. A rewrite is merged with what
+the same reader was shown last, as a three-way merge."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Collection, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+from holdfast.domain.draft import Draft
+from holdfast.domain.memory import SOURCES, TRUSTS, Memory, Source, Trust
+from holdfast.domain.mirror import Agreed
+from holdfast.domain.results import Duplicate, Quarantined, Remembered
+from holdfast.engine.block import ITEM_SHARE, FileItem, FilePart
+from holdfast.engine.drafts import clean_label
+from holdfast.engine.remember import remember_many
+from holdfast.errors import HoldfastError, InvalidInput, StoreError
+from holdfast.files.memory_md.cache import our_memories
+from holdfast.files.memory_md.diff import pieces, shown, without
+from holdfast.files.memory_md.disk import agreed_text, agreed_texts
+from holdfast.files.memory_md.document import (
+    FILE_NAME,
+    TITLE,
+    Block,
+    Document,
+    Item,
+    Page,
+    Section,
+    Verbatim,
+    fresh,
+    render,
+)
+from holdfast.files.memory_md.intake import Voice
+from holdfast.files.memory_md.layout import Wanted, lay_out
+from holdfast.files.memory_md.pages import joined, split, tidied
+from holdfast.files.memory_md.parse import parse
+from holdfast.files.memory_md.sync import Mirror
+from holdfast.text import normalise
+from holdfast.text.sameness import words_key
+
+if TYPE_CHECKING:
+    from holdfast.engine.context import Context
+    from holdfast.engine.core import Core
+    from holdfast.store.base import Reader
+
+
+REWRITTEN = f"{FILE_NAME} was rewritten"
+LEFT_OUT = f"left out when {FILE_NAME} was rewritten"
+# What a style may put around an item; longer ones may have been cut to their share of the block.
+_ITEM_FRAME = 64
+# A note names a few; `holdfast history` has them all.
+_NAMED_MAX = 5
+_TITLE_CHARS = 60
+
+
+class Place(NamedTuple):
+    """One hub's file, who works on it, and as how much that is trusted."""
+
+    core: Core
+    path: str
+    hub_id: str
+    hub: str
+    reader: str = ""
+    source: Source = "sdk"
+    trust: Trust = "user"
+
+
+def place_of(
+    core: Core, path: str, hub_id: str, hub: str, *, source: str, trust: str, agent: str | None
+) -> Place:
+    """A place from what a caller gave, checked."""
+    return Place(
+        core,
+        path,
+        hub_id,
+        hub,
+        clean_label("source_agent", agent) if agent else "",
+        normalise.one_of(source, SOURCES, "source"),  # type: ignore[arg-type]
+        normalise.one_of(trust, TRUSTS, "trust"),  # type: ignore[arg-type]
+    )
+
+
+class Appended(NamedTuple):
+    """What was added: the memories that are new, those that said it before, and what to know."""
+
+    added: tuple[Memory, ...]
+    known: tuple[Memory, ...]
+    notes: tuple[str, ...] = ()
+
+
+class Rewritten(NamedTuple):
+    """What a new text did: memories added, changed (or moved), and archived; those that others have
+    written meanwhile, which were kept; the change sets to undo; and what to know."""
+
+    added: tuple[Memory, ...] = ()
+    changed: tuple[Memory, ...] = ()
+    archived: tuple[Memory, ...] = ()
+    kept: tuple[Memory, ...] = ()
+    changes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+# ── reading ──────────────────────────────────────────────────────────────────────────────────
+
+
+def read(place: Place) -> str | None:
+    """The file as a model should see it; None where there is neither a file nor what it would
+    hold."""
+    text = _present(place)
+    if text is None:
+        return None
+    note_seen(place.core, place.hub_id, place.reader, text)
+    return shown(text)
+
+
+def note_injected(place: Place, block: Context) -> None:
+    """Notes what of the file is in a block that is put before an agent. What was left out of it,
+    or may have been cut, the agent has not seen."""
+    text = _present(place)
+    if text is None:
+        return
+    whole = block.budget // ITEM_SHARE - _ITEM_FRAME
+    shown_ids = {m.id for m in block.included if len(m.content.encode()) <= whole}
+    hidden = [item.id for item in parse(text).items if item.id and item.id not in shown_ids]
+    note_seen(place.core, place.hub_id, place.reader, without(text, hidden))
+
+
+def _present(place: Place) -> str | None:
+    """The file's text; where there is no file, what it would be. What is private to somebody else
+    is not in it."""
+    with place.core.read() as reader:
+        text = agreed_text(reader, place.hub_id)
+        if text is not None and os.path.exists(place.path):
+            return _as_seen(place, reader, text)
+        ours = {memory.id: memory for memory in our_memories(place.core, reader, place.hub_id)}
+    if not ours:
+        return None
+    return render(lay_out(fresh(), Wanted(ours, {}, {}, ()), place.core.now().date()))
+
+
+def _as_seen(place: Place, reader: Reader, text: str) -> str:
+    """The file without what somebody may not see: what is private to others, and, for a guest,
+    what its owner has written beside the memories."""
+    document = parse(text)
+    ids = [item.id for item in document.items if item.id]
+    hidden = set(ids) - reader.memories_by_id(place.hub_id, ids).keys()
+    if place.core.permit is None:
+        return _without_private(document, hidden) if hidden else text
+    # What stays free text is the frame: the title, and the space between the lines.
+    shown_to_all = {"", TITLE}
+    kept = tuple(
+        block
+        for block in document.blocks
+        if not (isinstance(block, Item) and block.id is None)
+        and not (isinstance(block, Verbatim) and block.raw.strip() not in shown_to_all)
+    )
+    return _without_private(Document(kept, document.newline), hidden, empty=True)
+
+
+def _without_private(document: Document, hidden: set[str], *, empty: bool = False) -> str:
+    """The document without these items. A heading over nothing else goes too: it is the category
+    of what is private, and may say as much as that does. So does, if asked, one over nothing."""
+    groups: list[list[Block]] = [[]]
+    for block in document.blocks:
+        if isinstance(block, (Section, Page)):
+            groups.append([])
+        groups[-1].append(block)
+    kept = []
+    for group in filter(None, groups):
+        items = [block for block in group if isinstance(block, Item)]
+        rest = "".join(block.raw for block in group if isinstance(block, Verbatim))
+        private = (bool(items) or empty) and all(item.id in hidden for item in items)
+        if not (private and isinstance(group[0], Section) and not rest.strip()):
+            kept += group
+    return without("".join(block.raw for block in kept), hidden)
+
+
+# ── adding ───────────────────────────────────────────────────────────────────────────────────
+
+
+def append(place: Place, content: str, *, chars_max: int | None) -> Appended:
+    """Adds what the hub does not know yet; refused where the file would grow past `chars_max`."""
+    normalise.clean_content(content, bytes_max=place.core.settings["content.bytes_max"])
+    found = pieces(place.core.redactor.text(content))
+    if not found:
+        raise InvalidInput("There is nothing to add.", hint="Give a bullet or a sentence.")
+    new, known = _new_ones(place, found)
+    size = len(shown(_present(place) or ""))
+    _refuse_large(place, size, sum(len(f"- {text}\n") for text, _ in new), chars_max)
+    results = remember_many(
+        place.core, place.hub_id, place.hub, [_draft(place, *piece) for piece in new]
+    )
+    seen = _seen(place)
+    notes = []
+    try:
+        Mirror(place.core, place.path, place.hub_id, place.hub).sync()
+    except (HoldfastError, OSError) as error:
+        # What was added is in the store; that the file could not follow is no failure of it.
+        notes.append(str(error))
+    added = [result.memory for result in results if not isinstance(result, Duplicate)]
+    known += [result.memory for result in results if isinstance(result, Duplicate)]
+    now = _present(place)
+    if now is not None:
+        ids = {memory.id for memory in [*added, *known]}
+        note_seen(place.core, place.hub_id, place.reader, seen_after(seen, now, ids))
+    return Appended(tuple(added), tuple(known), (*_append_notes(results, known), *notes))
+
+
+def _new_ones(
+    place: Place, found: Sequence[tuple[str, str | None]]
+) -> tuple[list[tuple[str, str | None]], list[Memory]]:
+    with place.core.read() as reader:
+        ours = our_memories(place.core, reader, place.hub_id)
+    said: dict[str, Memory | None] = {words_key(memory.content): memory for memory in ours}
+    new: list[tuple[str, str | None]] = []
+    known: list[Memory] = []
+    for text, category in found:
+        key = words_key(text)
+        if key not in said:
+            new.append((text, category))
+            said[key] = None
+        elif (memory := said[key]) is not None:
+            known.append(memory)
+    return new, known
+
+
+def _draft(place: Place, content: str, category: str | None) -> Draft:
+    return Draft(
+        content,
+        category=category,
+        layer="long_term",
+        source=place.source,
+        trust=place.trust,
+        source_agent=place.reader or None,
+    )
+
+
+def _refuse_large(place: Place, size: int, more: int, chars_max: int | None) -> None:
+    if chars_max is not None and more and size + more > chars_max:
+        raise InvalidInput(
+            f"{FILE_NAME} has {size:,} characters; with these {more:,} it would have more than the"
+            f" {chars_max:,} allowed, so nothing was added.",
+            hint="Condense it first: read it, then rewrite it with a shorter text that keeps what"
+            " still matters and what you wanted to add.",
+        )
+
+
+def _append_notes(results: Sequence[Remembered], known: Sequence[Memory]) -> list[str]:
+    notes = []
+    if known:
+        notes.append(f"Known already and not added again: {_named(known)}.")
+    held = [result.memory for result in results if isinstance(result, Quarantined)]
+    if held:
+        notes.append(f"Held until a person has looked at it: {_named(held)}.")
+    return notes
+
+
+# ── tidying ──────────────────────────────────────────────────────────────────────────────────
+
+
+def tidy(place: Place, *, dry_run: bool) -> tuple[str, ...]:
+    """Puts sections of one category together; says so, or why that could not be."""
+    if dry_run:
+        with place.core.store.read() as reader:
+            document = joined(agreed_texts(reader, place.hub_id) or {})
+        there = split(tidied(document)) != split(document)
+        return (f"Sections of {FILE_NAME} would be put in order.",) if there else ()
+    try:
+        done = Mirror(place.core, place.path, place.hub_id, place.hub).tidy()
+    except (HoldfastError, OSError) as error:
+        return (str(error),)
+    return (f"Sections of {FILE_NAME} were put in order.",) if done else ()
+
+
+# ── rewriting ────────────────────────────────────────────────────────────────────────────────
+
+
+def rewrite(place: Place, text: str, *, chars_max: int | None) -> Rewritten:
+    """Puts a text in the place of the file's, as a difference from what its author has seen."""
+    if not text.strip():
+        raise InvalidInput(
+            "A rewrite with nothing in it would empty the memory, so nothing was changed.",
+            hint="Give the whole new text. To take a single thing out, leave its line out.",
+        )
+    normalise.clean_content(text, bytes_max=place.core.settings["content.bytes_max"])
+    text = place.core.redactor.text(text)
+    present = _present(place)
+    size = len(shown(present or ""))
+    # A text that is still too long and yet shorter than the file is a step in the right direction.
+    if chars_max is not None and len(text) > max(chars_max, size - 1):
+        raise InvalidInput(
+            f"The new text has {len(text):,} characters; {FILE_NAME} may have at most"
+            f" {chars_max:,}, so nothing was changed.",
+            hint="Rewrite it with a shorter text: merge what belongs together, leave out what no"
+            " longer matters.",
+        )
+    seen = _seen(place)
+    if present is not None and text.strip() == shown(seen or present).strip():
+        return Rewritten()
+    voice = Voice(place.source, place.trust, place.reader or None, REWRITTEN, LEFT_OUT)
+    mirror = Mirror(place.core, place.path, place.hub_id, place.hub, voice)
+    report = mirror.rewrite(text, present if seen is None else seen)
+    now = _present(place) or ""
+    own = {memory.id for memory in report.taken_in}
+    after = seen_after(seen or present, now, own)
+    note_seen(place.core, place.hub_id, place.reader, after)
+    kept = _unseen(place, after, now)
+    new = [m for m in report.taken_in if m.version == 1]
+    changed = [m for m in report.taken_in if m.version > 1]
+    notes = [*report.notes, *report.refused]
+    if report.clashes:
+        notes.append(
+            "Changed by somebody else since it was read, so both texts are kept:"
+            f" {_named([m for m in new if m.content in {c.in_file for c in report.clashes}])}."
+        )
+    if kept:
+        notes.append(f"Not shown to you before, and kept: {_named(kept)}.")
+    if held := [memory for memory in new if memory.quarantine]:
+        notes.append(f"Held until a person has looked at it: {_named(held)}.")
+    if report.archived:
+        undo = ", then ".join(f"`holdfast undo {change}`" for change in reversed(report.changes))
+        notes.append(
+            f"Left out of the new text and archived: {_named(report.archived)}."
+            f" To take the whole rewrite back: {undo}."
+        )
+    return Rewritten(
+        tuple(new), tuple(changed), report.archived, tuple(kept), report.changes, tuple(notes)
+    )
+
+
+def _seen(place: Place) -> str | None:
+    with place.core.read() as reader:
+        text = seen_by(reader, place.hub_id, place.reader)
+        # Agents of several people may have one name.
+        return None if text is None else _as_seen(place, reader, text)
+
+
+def _unseen(place: Place, seen: str, now: str) -> list[Memory]:
+    known = {item.id for item in parse(seen).items}
+    ids = [item.id for item in parse(now).items if item.id and item.id not in known]
+    with place.core.read() as reader:
+        found = reader.memories_by_id(place.hub_id, ids)
+    return [found[memory_id] for memory_id in ids if memory_id in found]
+
+
+def _named(memories: Sequence[Memory]) -> str:
+    named = [f"#{m.number} “{_short(m.content)}”" for m in memories[:_NAMED_MAX]]
+    more = len(memories) - len(named)
+    return ", ".join(named) + (f" and {more} more" if more else "")
+
+
+def _short(content: str) -> str:
+    line = " ".join(content.split())
+    return line if len(line) <= _TITLE_CHARS else line[: _TITLE_CHARS - 1].rstrip() + "…"
+
+
+_ROW = f"{FILE_NAME} as read"
+# As many agents as one hub has at a time; of more, those who read longest ago are forgotten.
+_READERS_MAX = 8
+# The block that is injected is shown to whoever runs; it counts for every reader.
+ANYBODY = ""
+
+
+def seen_by(store_reader: Reader, hub_id: str, reader: str) -> str | None:
+    """The file as this reader last saw it, alone or in an injected block; None where it is not
+    known."""
+    rows = _rows(store_reader, hub_id)
+    mine = [row for name, row in rows.items() if name in (reader, ANYBODY)]
+    return max(mine)[1] if mine else None
+
+
+def note_seen(core: Core, hub_id: str, reader: str, text: str) -> None:
+    """Notes what a reader is shown. A store that cannot be written now loses only the note."""
+    with core.store.read() as store_reader:
+        rows = _rows(store_reader, hub_id)
+    if reader in rows and rows[reader] == max(rows.values()) and rows[reader][1] == text:
+        return
+    with suppress(StoreError), core.store.write(hub=hub_id) as writer:
+        rows = _rows(writer, hub_id)
+        rows[reader] = (1 + max((row[0] for row in rows.values()), default=0), text)
+        newest = sorted(rows.items(), key=lambda row: row[1][0], reverse=True)[:_READERS_MAX]
+        note = json.dumps(dict(newest), ensure_ascii=False)
+        writer.set_agreed(hub_id, Agreed(_ROW, note, core.now()))
+
+
+def forget_seen(core: Core, hub_id: str) -> None:
+    """Drops all notes; they may hold what is about to be purged."""
+    with core.store.read() as store_reader:
+        if store_reader.agreed(hub_id, _ROW) is None:
+            return
+    with core.store.write(hub=hub_id) as writer:
+        writer.drop_agreed(hub_id, _ROW)
+
+
+def seen_after(before: str | None, now: str, own: Collection[str]) -> str:
+    """What a reader knows who saw `before` and then changed the items of the ids in `own`; `now`
+    is the file. What others have put there meanwhile the reader has not seen."""
+    if before is None:
+        return now
+    known = {item.id: item.raw for item in parse(before).items if item.id}
+    out = []
+    for block in parse(now).blocks:
+        if not isinstance(block, Item) or block.id in own:
+            out.append(block.raw)
+        elif block.id in known:
+            out.append(known[block.id])
+    return "".join(out)
+
+
+def _rows(store_reader: Reader, hub_id: str) -> dict[str, tuple[int, str]]:
+    """What each reader saw, counted: the highest number is the latest."""
+    found = store_reader.agreed(hub_id, _ROW)
+    rows = json.loads(found.text) if found else {}
+    return {name: (row[0], row[1]) for name, row in rows.items()}
+
+
+_MARKS = re.compile(r"<!-- updated \d{4}-\d\d-\d\d -->\r?\n?")
+
+
+def file_parts(core: Core, hub_id: str) -> list[FilePart] | None:
+    """The file that store and person last agreed on, in parts; None where there is none yet."""
+    with core.store.read() as reader:
+        text = agreed_text(reader, hub_id)
+    return None if text is None else parts_of(text)
+
+
+def parts_of(text: str) -> list[FilePart]:
+    """The parts of a file's text. Its own title is left out: the styles have a heading."""
+    out: list[FilePart] = []
+    for block in parse(text).blocks:
+        if isinstance(block, Item):
+            out.append(FileItem(block.id, block.content))
+            continue
+        raw = _MARKS.sub("", block.raw).replace("\r\n", "\n")
+        if not out and raw.startswith(TITLE):
+            raw = raw.removeprefix(TITLE).lstrip("\n")
+        if raw:
+            out.append(raw)
+    return out

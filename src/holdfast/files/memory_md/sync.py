@@ -1,0 +1,251 @@
+"""MEMORY.md and the store, kept in step: edits in the file become revisions, writes to the store
+become lines. Here is the order of steps; `mirror_view` knows the store, `merge` decides what
+follows, `mirror_intake` takes it in, `layout` says where lines stand, `mirror_files` writes them.
+
+A sync holds the file's lock and takes these steps. A crash between any two of them loses nothing,
+and the next sync ends what was begun:
+
+1. Read the file, then the store. Nothing has happened yet.
+2. Take the file's changes into the store, in one transaction and one change set. After a crash
+   here, file and store say the same and differ from what they last agreed on: not a conflict. A
+   new line that has no id yet is known again by its text.
+3. Write the file, whole or not at all, if it still is what was read. After a crash here the same
+   holds: both have moved, to the same place. Several files are noted before and written one after
+   the other; the next sync writes those that a crash left out.
+4. Note what both agree on. It comes last: a note that ran ahead of the file would make the old
+   file look like an edit that takes the store's changes back.
+5. Note the file's stamp, to know next time without reading. It is a cache and may be lost.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import TypeVar
+
+from holdfast.domain.memory import Memory
+from holdfast.engine.core import Core, require_hub
+from holdfast.errors import Conflict
+from holdfast.files.atomic import locked, make_folder, remove_partials
+from holdfast.files.memory_md.cache import Stamp, Token, due_of, read_stamp, token_of, write_stamp
+from holdfast.files.memory_md.copies import tidy
+from holdfast.files.memory_md.diff import dropped_text, taken_over
+from holdfast.files.memory_md.disk import Files, MirrorFiles, agreed_text, texts_of
+from holdfast.files.memory_md.document import Document, Item, render
+from holdfast.files.memory_md.intake import (
+    A_PERSON,
+    Intake,
+    Moved,
+    Snapshot,
+    SyncReport,
+    Taken,
+    Voice,
+    snapshot_of,
+    together,
+    view_of,
+)
+from holdfast.files.memory_md.layout import Wanted, headings_made, lay_out, without_place
+from holdfast.files.memory_md.merge import Plan, merge
+from holdfast.files.memory_md.pages import gathered, joined, split, spread, tidied, with_sections
+from holdfast.files.memory_md.parse import parse, rewritten
+from holdfast.files.ownership import note_had, require_here
+
+# Somebody may save or write while a sync runs, which then begins again; one who never stops is
+# told so instead of being waited for.
+_ATTEMPTS = 5
+# A sync that archives more than this share of the file is more likely a mistake than a wish; with
+# so few lines, taking out most of them is ordinary.
+_GUARD_SHARE = 3
+_GUARD_LEAST = 3
+
+_Done = TypeVar("_Done")
+
+
+class Mirror:
+    """The MEMORY.md of one hub."""
+
+    def __init__(
+        self, core: Core, path: str, hub_id: str, hub: str, voice: Voice = A_PERSON
+    ) -> None:
+        self._core = core
+        self._hub_id = hub_id
+        self._hub = hub
+        self._intake = Intake(core, hub_id, voice)
+        self.folder = os.path.dirname(path)
+        self.path = path
+        self.files = MirrorFiles(core, self.folder, hub_id, hub)
+        self.stamp: tuple[int, int, int] | None = None  # theirs; None where it proves nothing
+
+    def sync(self, *, confirm: bool = False) -> SyncReport:
+        """Brings both sides together. `confirm` says that a file which lacks many lines, or comes
+        from another hub, is meant."""
+        return self._locked(lambda: self._sync(self._intake, confirm=confirm), confirm=confirm)
+
+    def rewrite(self, text: str, seen: str | None) -> SyncReport:
+        """Puts a text in the place of the file's. `seen` is the file as the text's author saw it;
+        what has changed in it since is merged. What the new text leaves out is archived, however
+        much it is; a person's own lines that it leaves out are kept beside the file."""
+        attempts: list[SyncReport] = []
+        self._locked(lambda: self._rewrite(text, seen, attempts))
+        return together(attempts)
+
+    def tidy(self) -> bool:
+        """Puts sections of one category together; says whether there was anything to do."""
+        return self._locked(self._tidy)
+
+    def _locked(self, step: Callable[[], _Done], *, confirm: bool = False) -> _Done:
+        """Takes a step with the file's lock held, again where something moved meanwhile."""
+        with self._core.store.read() as reader:
+            require_hub(reader, self._hub_id, self._hub)
+        require_here(self._core, self._hub_id, self._hub, self.folder, confirm=confirm)
+        make_folder(self.folder)
+        with locked(self.path):
+            # Another store may have written the files while we waited.
+            require_here(self._core, self._hub_id, self._hub, self.folder, confirm=confirm)
+            remove_partials(self.path)
+            for _ in range(_ATTEMPTS):
+                try:
+                    return step()
+                except Moved:
+                    continue
+        raise Conflict(
+            f"{self.path} or the hub changed {_ATTEMPTS} times while they were compared.",
+            hint="Try again when fewer write at the same time.",
+        )
+
+    def _sync(self, intake: Intake, *, confirm: bool = False) -> SyncReport:
+        self.files.finish()
+        stamp = read_stamp(self.path)
+        with self._core.store.read() as reader:
+            files = self.files.read(reader)
+            token = token_of(reader, self._hub_id)
+            if files.as_agreed and stamp.is_for(self._hub_id, token, self._core.now()):
+                self.files.left = files.texts
+                self._note_stamp(token, stamp.due)
+                return SyncReport()
+            snapshot = snapshot_of(self._core, reader, self._hub_id, token)
+            document = files.document
+            view = view_of(self._core, reader, self._hub_id, snapshot, document)
+            plan = merge(files.base, document, view)
+        if not confirm:
+            self._refuse_a_gap(len(plan.gone), len(snapshot.ours))
+        taken = intake.take_in(plan, snapshot)
+        return self._write_back(files, document, plan, snapshot, taken)
+
+    def _rewrite(self, text: str, seen: str | None, attempts: list[SyncReport]) -> SyncReport:
+        """A sync, and another one with the new text as the file's. An attempt that was overtaken
+        may have changed the store already; the next one finds that done."""
+        # What stands in the file so far is the word of whoever edits it, not of the text's author.
+        before = self._sync(Intake(self._core, self._hub_id, A_PERSON))
+        attempts.append(SyncReport(notes=before.notes))
+        with self._core.store.read() as reader:
+            files = self.files.read(reader)
+            if files.texts != self.files.left:
+                raise Moved
+            token = token_of(reader, self._hub_id)
+            snapshot = snapshot_of(self._core, reader, self._hub_id, token)
+            now = parse(render(gathered(files.document)))
+            base = now if seen is None else parse(seen)
+            given, notes = self._intake.without_orders(reader, taken_over(base, text, now))
+            attempts.append(SyncReport(notes=notes))
+            document = spread(given) if self.files.pages else given
+            view = view_of(self._core, reader, self._hub_id, snapshot, document)
+            plan = merge(base, document, view)
+        taken = self._intake.take_in(plan, snapshot)
+        attempts.append(taken.report(plan))
+        attempts.append(SyncReport(notes=self.files.keep_aside(dropped_text(now, given))))
+        return self._write_back(files, document, plan, snapshot, taken)
+
+    def _tidy(self) -> bool:
+        self._sync(self._intake)
+        with self._core.store.read() as reader:
+            files = self.files.read(reader)
+        if not files.as_agreed:
+            # Something could not be taken in; then everything stays where it is.
+            return False
+        document = joined({name: text or "" for name, text in files.texts.items()})
+        made = tidied(document)
+        if _items(made) != _items(document) or split(made) == split(document):
+            return False
+        self.files.write(files, texts_of(made), texts_of(made))
+        return True
+
+    def _refuse_a_gap(self, gone: int, all_: int) -> None:
+        if gone > _GUARD_LEAST and gone * _GUARD_SHARE > all_:
+            raise Conflict(
+                f"{self.path} lacks {gone} of the {all_} memories it had, so nothing was synced.",
+                hint="If they should be archived, say so with `holdfast sync --confirm`; to have "
+                "them back, delete the file and run `holdfast sync`.",
+            )
+
+    def _write_back(
+        self, files: Files, document: Document, plan: Plan, snapshot: Snapshot, taken: Taken
+    ) -> SyncReport:
+        """Steps 3 to 5: lets the files say what the store holds now."""
+        after = dict(snapshot.ours)
+        for key, memory in taken.changed.items():
+            # What waits for review is in no file.
+            if memory.state in ("active", "cooling") and memory.visible:
+                after[key] = memory
+            else:
+                after.pop(key, None)
+        wanted = Wanted(after, taken.links, taken.beside, taken.refused, _touched(plan, taken))
+        today = self._core.now().date()
+        if self.files.pages:
+            document = with_sections(document, without_place(document, wanted), today)
+        else:
+            wanted = wanted._replace(made_here=self.files.headings)
+        made = lay_out(document, wanted, today)
+        texts = texts_of(made)
+        agreed = texts_of(_agreed_document(made, after)) if taken.refused else texts
+        written = self.files.write(files, texts, agreed, self._headings(document, made))
+        if files.notes:
+            with self._core.store.read() as reader:
+                tidy(reader, self._hub_id, self.path, agreed_text(reader, self._hub_id) or "")
+        self._note_stamp(taken.token, due_of(after.values(), self._core.now()))
+        return taken.report(plan)._replace(written=written, notes=files.notes)
+
+    def _headings(self, before: Document, after: Document) -> set[str] | None:
+        """The categories whose headings were made here, where they are others than before."""
+        if self.files.pages:
+            return None
+        new, typed = headings_made(before, after)
+        if not new and not typed:
+            return None
+        known = self.files.headings()
+        found = (known | new) - typed
+        return None if found == known else found
+
+    def _note_stamp(self, token: Token, due: int | None) -> None:
+        self.stamp = self.files.stamp()
+        write_stamp(self.path, Stamp(self._hub_id, self.stamp, token, due))
+        note_had(self._core, self._hub_id, token)
+
+
+def _touched(plan: Plan, taken: Taken) -> set[str]:
+    """The categories in which something came from the file."""
+    before = [edit.memory for edit in plan.edits] + list(plan.gone)
+    return {memory.category for memory in [*before, *taken.changed.values()]}
+
+
+def _items(document: Document) -> list[tuple[str | None, str, str | None]]:
+    found = joined(split(document)).items
+    return sorted(((i.id, i.content, i.category) for i in found), key=str)
+
+
+def _agreed_document(made: Document, after: dict[str, Memory]) -> Document:
+    """What both agree on where some lines were refused: those lines as the store has them.
+
+    Were they noted as they stand in the file, the next sync would see no edit in them, and write
+    the store's text over it.
+    """
+    blocks = []
+    for block in made.blocks:
+        if isinstance(block, Item):
+            memory = after.get(block.id or "")
+            if memory is None:
+                continue
+            if memory.content != block.content:
+                block = rewritten(block, memory.content, memory.id, made.newline)
+        blocks.append(block)
+    return made._replace(blocks=tuple(blocks))

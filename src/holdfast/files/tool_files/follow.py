@@ -1,0 +1,206 @@
+"""Lets a hub's files follow what was done to their memories: update, forget, restore, undo, purge.
+
+Only files that were written through the memory tool follow; a document that was only read stays as
+it is. A file that was edited by hand in between is not overwritten: its text is taken in.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+from holdfast.domain.memory import Memory
+from holdfast.domain.query import Filter
+from holdfast.engine.find import find_memory
+from holdfast.engine.listing import scan_memories
+from holdfast.errors import HoldfastError
+from holdfast.files.folders.documents import FOLDER
+from holdfast.files.tool_files.folder import Folder, open_root
+from holdfast.files.tool_files.sync import KeptFiles, digest, wanted
+from holdfast.files.tool_files.tree import reach
+
+
+class _Moved(NamedTuple):
+    """A memory before and after the change; None before where the change made it."""
+
+    before: Memory | None
+    after: Memory
+
+    @property
+    def old(self) -> str | None:
+        return (self.before or self.after).source_path
+
+    @property
+    def new(self) -> str | None:
+        return self.after.source_path
+
+    @property
+    def stays(self) -> bool:
+        """Whether the file has nothing to follow."""
+        if self.before is None or self.old != self.new:
+            return False
+        archived = [memory.state == "archived" for memory in (self.before, self.after)]
+        return archived[0] == archived[1] and digest(wanted(self.before)) == digest(
+            wanted(self.after)
+        )
+
+
+class Doomed(NamedTuple):
+    """A file whose memory is about to be purged, and the digest of what it says."""
+
+    path: str
+    digest: str
+
+
+def follow_newest(files: KeptFiles) -> list[str]:
+    """Lets files follow the newest change set; returns notes on those that could not."""
+    if not os.path.isdir(files.folder):
+        return []
+    moved = _moved(files)
+    if not moved:
+        return []
+    notes = []
+    with files.opened() as root:
+        for one in moved:
+            try:
+                _follow(files, root, one)
+            except HoldfastError as error:
+                notes.append(str(error))
+    return notes
+
+
+def _moved(files: KeptFiles) -> list[_Moved]:
+    """The memories of kept files that the newest change set touched."""
+    out = []
+    with files.core.store.read() as reader:
+        for change in reader.changes(files.hub_id, limit=1):
+            revisions = reader.revisions_of(files.hub_id, change.id)
+            rows = reader.memories_by_id(files.hub_id, [r.memory_id for r in revisions])
+            for revision in revisions:
+                after = rows.get(revision.memory_id)
+                if after is None or after.layer != "library":
+                    continue
+                old: dict[str, Any] = {name: pair[0] for name, pair in revision.fields.items()}
+                one = _Moved(None if revision.creates else after._replace(**old), after)
+                paths = {path for path in (one.old, one.new) if path}
+                if not one.stays and any(files.base(reader, path) for path in paths):
+                    out.append(one)
+    return out
+
+
+def _follow(files: KeptFiles, root: Folder, one: _Moved) -> None:
+    if one.old is None:
+        if one.new is not None:
+            files.settle(root, one.new)
+        return
+    there = files.sides(root, one.old)
+    if digest(there.text) != digest(wanted(one.before)):
+        # Edited by hand since: the usual rules for that.
+        for path in {one.old, one.new} - {None}:
+            files.settle(root, path or "")
+        return
+    mine = there._replace(memory=one.after)
+    if one.new is None or one.new == one.old:
+        text = None if one.new is None else wanted(one.after)
+        files.place(root, one.old, text, mine)
+        if text is None:
+            _remove_empty(root, one.old)
+        return
+    target = files.sides(root, one.new)
+    if target.file is not None:
+        files.settle(root, one.new)
+        return
+    files.place(root, one.new, wanted(one.after), mine._replace(file=None))
+    files.place(root, one.old, None, there._replace(memory=None))
+    _remove_empty(root, one.old)
+
+
+def _remove_empty(root: Folder, path: str) -> None:
+    """Folders that were made for a file go with it, as far as they hold nothing else."""
+    names = path.split("/")[:-1]
+    while names:
+        inside, above = reach(root, names), reach(root, names[:-1])
+        if inside is None or above is None:
+            return
+        with inside, above:
+            if inside.items():
+                return
+            above.remove_folder(names.pop())
+
+
+# Purge, and the end of a hub
+
+
+def doomed(files: KeptFiles, references: Sequence[Any]) -> list[Doomed]:
+    """The kept files of memories that are to be purged: looked up before, as afterwards nothing
+    says which they were."""
+    if not os.path.isdir(files.folder):
+        return []
+    out = []
+    with files.core.read() as reader:
+        for reference in references:
+            memory = find_memory(reader, files.hub_id, files.hub, reference, forgotten=True)
+            path = memory.source_path
+            if path and memory.layer == "library" and files.base(reader, path):
+                out.append(Doomed(path, digest(wanted(memory))))
+    return out
+
+
+def remove_doomed(files: KeptFiles, gone: Sequence[Doomed]) -> list[str]:
+    """Their files go too; one that says something else by now stays, with a note."""
+    if not gone:
+        return []
+    notes = []
+    with files.opened() as root:
+        for path, text in gone:
+            try:
+                there = files.sides(root, path)
+                if there.memory is None and there.file is not None:
+                    if digest(there.text) == text:
+                        files.place(root, path, None, there)
+                    else:
+                        notes.append(
+                            f"{FOLDER}/{path} was edited by hand since, so it was not removed."
+                        )
+                if there.memory is None:
+                    with files.core.store.write(hub=files.hub_id) as writer:
+                        writer.drop_agreed(files.hub_id, f"{FOLDER}/{path}")
+            except HoldfastError as error:
+                notes.append(str(error))
+    return notes
+
+
+def all_kept(files: KeptFiles) -> list[Doomed]:
+    """Every kept file of a hub that is about to be deleted."""
+    if not os.path.isdir(files.folder):
+        return []
+    out = []
+    wanted_ones = Filter(states=(), layers=("library",), quarantined=None)
+    for memory in scan_memories(files.core.for_upkeep(), files.hub_id, files.hub, wanted_ones):
+        with files.core.store.read() as reader:
+            if memory.source_path and files.base(reader, memory.source_path):
+                out.append(Doomed(memory.source_path, digest(wanted(memory))))
+    return out
+
+
+def remove_kept(folder: str, gone: Sequence[Doomed], *, bytes_max: int) -> None:
+    """The files of a hub that is gone: a hub that gets its name later must not take them for its
+    own. What a person put there or changed stays."""
+    root = open_root(folder)
+    if root is None:
+        return
+    with root:
+        for path, text in gone:
+            *above, name = path.split("/")
+            with suppress(HoldfastError):
+                inside = reach(root, above)
+                if inside is not None:
+                    with inside:
+                        file = inside.read(name, bytes_max=bytes_max)
+                        if file is not None and digest(file.text) == text:
+                            inside.remove(name, file.stamp)
+                    _remove_empty(root, path)
+    with suppress(OSError):
+        os.rmdir(folder)

@@ -1,0 +1,353 @@
+"""Two-way sync of files that an agent edits and their memories: each version is a revision, and
+both sides are compared with what they last agreed on."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from copy import copy
+from typing import TYPE_CHECKING, NamedTuple
+
+from holdfast.domain.change import Action
+from holdfast.domain.draft import Draft
+from holdfast.domain.memory import Memory, Source, Trust
+from holdfast.domain.mirror import Agreed
+from holdfast.engine import history
+from holdfast.engine.core import Core, require_hub
+from holdfast.engine.drafts import clean_draft, compose, derived_title
+from holdfast.engine.edit import refuse_taken
+from holdfast.engine.intake import new_version
+from holdfast.engine.recorder import Recorder
+from holdfast.errors import HoldfastError, InvalidInput, StoreError
+from holdfast.files.atomic import locked, make_folder
+from holdfast.files.folders.documents import FOLDER, REMOVED
+from holdfast.files.ownership import require_here
+from holdfast.files.tool_files.folder import FileText, Folder, Stamp, encoded, open_root
+from holdfast.files.tool_files.tree import reach
+from holdfast.text.normalise import is_visible
+
+if TYPE_CHECKING:
+    from holdfast.store.base import Reader, Writer
+
+
+# The state of a memory whose file is there and says nothing: a memory cannot be empty.
+EMPTIED = "file is empty"
+_BLANK = "blank"
+
+
+class Author(NamedTuple):
+    """Who writes, as a memory notes it."""
+
+    trust: Trust = "user"
+    source: Source = "sdk"
+    agent: str | None = None
+
+
+BY_HAND = Author(source="import")
+
+
+class Base(NamedTuple):
+    """What store and file last agreed on: which memory, and the digest of the text; none where
+    both agree that there is no file."""
+
+    memory_id: str
+    digest: str
+    bom: bool = False
+
+
+class Sides(NamedTuple):
+    """One path as it stands: the file, the memory at this path, and what both agreed on."""
+
+    file: FileText | None
+    memory: Memory | None
+    base: Base | None
+
+    @property
+    def text(self) -> str | None:
+        return self.file.text if self.file else None
+
+    @property
+    def meant(self) -> str:
+        """The digest of what the store wants the file to say."""
+        if self.memory is None and self.base == Base("", _BLANK, self.bom):
+            return _BLANK  # An empty file that never said anything has no memory.
+        if self.memory and self.memory.state == "archived" and self.base and not self.base.digest:
+            return ""  # Whatever reason is given for it later, a removed file stays removed.
+        return digest(wanted(self.memory))
+
+    @property
+    def bom(self) -> bool:
+        return self.file.bom if self.file else bool(self.base and self.base.bom)
+
+
+def wanted(memory: Memory | None) -> str | None:
+    """What the file of a memory should say; None where there should be no file."""
+    if memory is None or memory.forgotten_at is not None or memory.boundary == "private":
+        return None
+    if memory.state == "archived" and memory.state_reason == REMOVED:
+        return None
+    if memory.state == "archived" and memory.state_reason == EMPTIED:
+        return ""
+    # Archived for another reason is hidden from recall, and the file stays.
+    return memory.content
+
+
+def digest(text: str | None) -> str:
+    """What tells texts apart to the letter. All that show nothing are alike, and nothing is ''."""
+    if text is None:
+        return ""
+    if not is_visible(text):
+        return _BLANK
+    import hashlib
+
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+class KeptFiles:
+    """The files of one hub, and their memories."""
+
+    def __init__(
+        self, core: Core, hub_id: str, hub: str, hub_folder: str, *, keeper: Core | None = None
+    ) -> None:
+        self.core, self.hub_id, self.hub = core, hub_id, hub
+        # Who edits them by hand, where that is somebody else.
+        self._keeper = keeper
+        self.folder = os.path.join(hub_folder, FOLDER)
+
+    @property
+    def bytes_max(self) -> int:
+        limit: int = self.core.settings["content.bytes_max"]
+        return limit
+
+    @contextmanager
+    def opened(self) -> Iterator[Folder]:
+        """The folder, made where it is missing, and nobody else writing in it."""
+        require_here(self.core, self.hub_id, self.hub, os.path.dirname(self.folder))
+        with locked(self.folder):
+            make_folder(self.folder)
+            root = open_root(self.folder)
+            assert root is not None, "it was just made"
+            with root:
+                yield root
+
+    # Looking
+
+    def sides(self, root: Folder, path: str) -> Sides:
+        """The three sides of a path."""
+        *above, name = path.split("/")
+        folder = reach(root, above)
+        file = None
+        if folder is not None:
+            with folder:
+                file = folder.read(name, bytes_max=self.bytes_max)
+        if file is not None:
+            # A file that a person put there may hold a secret. It stays as it is; what is compared,
+            # kept and shown to agents does not hold it.
+            file = file._replace(text=self.core.redactor.text(file.text))
+        with self.core.store.read() as reader:
+            require_hub(reader, self.hub_id, self.hub)
+            return Sides(file, self.memory_at(reader, path), self.base(reader, path))
+
+    def memory_at(self, reader: Reader, path: str) -> Memory | None:
+        """The memory of a file. Files are the hub's, so what is private to somebody has none."""
+        return reader.memory_by_path(self.hub_id, path, audience="")
+
+    def base(self, reader: Reader, path: str) -> Base | None:
+        agreed = reader.agreed(self.hub_id, f"{FOLDER}/{path}")
+        return Base(*json.loads(agreed.text)) if agreed else None
+
+    def in_step(self, sides: Sides) -> bool:
+        """Whether there is nothing to take in and nothing to write."""
+        text = digest(sides.text)
+        return text == sides.meant and (sides.base is None or sides.base.digest == text)
+
+    # Bringing the sides together
+
+    def settle(self, root: Folder, path: str) -> Sides:
+        """Takes in what was done by hand, and lets the file follow what was done in the store."""
+        sides = self.sides(root, path)
+        if self.in_step(sides):
+            return sides
+        there, meant, base = digest(sides.text), sides.meant, sides.base
+        if there == meant:
+            self.agree({path: self._base_of(sides, sides.memory)})
+        elif base is None:
+            if not there:
+                return sides  # A document whose file is gone: that is found by indexing.
+            self._take_in(path, sides)
+        elif there == base.digest or (not there and meant != base.digest):
+            self._write_back(root, path, sides)
+        else:
+            self._take_in(path, sides)
+        return self.sides(root, path)
+
+    def _base_of(self, sides: Sides, memory: Memory | None) -> Base:
+        return Base(memory.id if memory else "", digest(sides.text), sides.bom)
+
+    def _take_in(self, path: str, sides: Sides) -> None:
+        """What was edited, added or removed by hand becomes the memory's newest version."""
+        if self._keeper is not None:
+            by_hand = copy(self)
+            by_hand.core, by_hand._keeper = self._keeper, None
+            by_hand._take_in(path, sides)
+            return
+        reason = f"edited by hand in {FOLDER}/{path}"
+
+        def write(writer: Writer, recorder: Recorder) -> dict[str, Base]:
+            memory = self.record(writer, recorder, path, sides.text, BY_HAND)
+            return {path: self._base_of(sides, memory)}
+
+        with self.change("update", reason, write):
+            pass  # The file says it already.
+
+    def _write_back(self, root: Folder, path: str, sides: Sides) -> None:
+        """The file follows its memory: to another text, away, or to another path."""
+        self.place(root, path, wanted(sides.memory), sides)
+        if sides.memory is None and sides.base is not None:
+            with self.core.store.read() as reader:
+                moved = reader.memory(self.hub_id, sides.base.memory_id)
+            if moved is not None and moved.source_path not in (None, path):
+                to = moved.source_path or ""
+                there = self.sides(root, to)
+                if there.file is None and wanted(moved) is not None:
+                    self.place(root, to, wanted(moved), there._replace(base=sides.base))
+
+    def place(self, root: Folder, path: str, text: str | None, sides: Sides) -> None:
+        """Writes or removes the file as its memory says; the store is not asked."""
+        *above, name = path.split("/")
+        folder = reach(root, above, make=text is not None)
+        stamp = sides.file.stamp if sides.file else None
+        if folder is not None:
+            with folder:
+                if text is None:
+                    if stamp is not None:
+                        folder.remove(name, stamp)
+                        folder.sync()
+                else:
+                    self._put(folder, name, encoded(text, bom=sides.bom), stamp)
+        self.agree({path: Base(sides.memory.id if sides.memory else "", digest(text), sides.bom)})
+
+    def _put(self, folder: Folder, name: str, data: bytes, stamp: Stamp | None) -> None:
+        staged = folder.stage(data)
+        try:
+            folder.put(staged, name, stamp)
+        except BaseException:
+            folder.discard(staged)
+            raise
+
+    # Writing through
+
+    def save(
+        self, root: Folder, path: str, text: str, before: Sides, author: Author, reason: str
+    ) -> None:
+        """A new text for a file that is there, or a new file: in the store and on the disk."""
+        text = self.core.redactor.text(text)
+        self._refuse_secret(path)
+        *above, name = path.split("/")
+        self._draft(path, text, author)  # What cannot be stored is refused before anything is.
+        folder = reach(root, above, make=True)
+        assert folder is not None, "it was just made"
+        with folder:
+            staged = folder.stage(encoded(text, bom=before.bom))
+            memory: Memory | None = None
+
+            def write(writer: Writer, recorder: Recorder) -> dict[str, Base]:
+                nonlocal memory
+                memory = self.record(writer, recorder, path, text, author)
+                # What is on the disk now: a crash before it is replaced is found by this.
+                return {path: self._base_of(before, memory)}
+
+            try:
+                with self.change("remember" if before.file is None else "update", reason, write):
+                    folder.put(staged, name, before.file.stamp if before.file else None)
+            except BaseException:
+                folder.discard(staged)
+                raise
+        self.agree({path: Base(memory.id if memory else "", digest(text), before.bom)})
+
+    def _refuse_secret(self, path: str) -> None:
+        """A path is a name, and cannot become another one on its way to the disk."""
+        if kinds := self.core.redactor.found(path):
+            raise InvalidInput(
+                f"The path holds a secret ({kinds[0]}), so nothing was written.",
+                hint="Use a name without it.",
+            )
+
+    def record(
+        self, writer: Writer, recorder: Recorder, path: str, text: str | None, author: Author
+    ) -> Memory | None:
+        """The memory of a path says this from now on."""
+        memory = self.memory_at(writer, path)
+        if text is None or not is_visible(text):
+            if memory is None or (text is None and wanted(memory) is None):
+                return memory
+            if text is None:
+                # It stays in the history, as all does; whoever asks for it to be gone needs the
+                # right to take away all the same.
+                self.core.require_delete(memory)
+            reason = REMOVED if text is None else EMPTIED
+            return recorder.revise(memory, state="archived", state_reason=reason)
+        made = self._draft(path, text, author)
+        assert made is not None, "a text that shows something has a draft"
+        if memory is None:
+            return recorder.add(made)
+        new = new_version(memory, made) if memory.content != text else {}
+        return recorder.revise(memory, **new, state="active", state_reason="")
+
+    def _draft(self, path: str, text: str, author: Author) -> Memory | None:
+        if not is_visible(text):
+            return None
+        draft = Draft(
+            text,
+            source_path=path,
+            layer="library",
+            source=author.source,
+            trust=author.trust,
+            source_agent=author.agent,
+            # A file holds as long as it is there, so its memory does not age.
+            stability="stable",
+        )
+        return compose(clean_draft(self.core, draft), self.core, self.hub_id)
+
+    @contextmanager
+    def change(
+        self, action: Action, reason: str, write: Callable[[Writer, Recorder], dict[str, Base]]
+    ) -> Iterator[None]:
+        """One change set, together with what is agreed on; taken back where what follows on the
+        disk fails, so that a failed command leaves nothing that comes to light later."""
+        with self.core.store.write(hub=self.hub_id) as writer:
+            require_hub(writer, self.hub_id, self.hub)
+            recorder = Recorder(self.core, writer, self.hub_id, action, reason=reason)
+            self._agree(writer, write(writer, recorder))
+        try:
+            yield
+        except (HoldfastError, OSError):
+            if recorder.written:
+                with suppress(HoldfastError):
+                    history.undo(self.core, self.hub_id, self.hub, recorder.change.id)
+            raise
+        recorder.embed()
+
+    def agree(self, bases: dict[str, Base]) -> None:
+        """Notes what both sides say. A note that is lost costs a comparison at the next look."""
+        with suppress(StoreError), self.core.store.write(hub=self.hub_id) as writer:
+            self._agree(writer, bases)
+
+    def _agree(self, writer: Writer, bases: dict[str, Base]) -> None:
+        now = self.core.now()
+        for path, base in bases.items():
+            writer.set_agreed(self.hub_id, Agreed(f"{FOLDER}/{path}", json.dumps(base), now))
+
+    def move_memory(self, writer: Writer, recorder: Recorder, memory: Memory, path: str) -> None:
+        """The memory goes with its file. One that a removed file left at the new path stays
+        archived, without a path."""
+        self._refuse_secret(path)
+        left = self.memory_at(writer, path)
+        if left is not None and left.id != memory.id and wanted(left) is None:
+            recorder.revise(left, source_path=None)
+        after = memory._replace(source_path=path)
+        refuse_taken(writer, after)
+        title = derived_title(after) if memory.title == derived_title(memory) else memory.title
+        recorder.revise(memory, source_path=path, title=title)
