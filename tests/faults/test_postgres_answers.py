@@ -30,7 +30,7 @@ psycopg = pytest.importorskip("psycopg")
 
 from holdfast.store.postgres import PostgresStore  # noqa: E402
 from holdfast.store.postgres.connections import LOCK_CLASS, READERS_MAX  # noqa: E402 - the extra
-from holdfast.store.postgres.schema import NEWEST  # noqa: E402
+from holdfast.store.postgres.schema import newest  # noqa: E402
 from tests.faults.postgres_edges import (  # noqa: E402
     SETTINGS,
     Answer,
@@ -191,7 +191,7 @@ def _somebody(place: Place, attributes: str) -> Iterator[str]:
 
 @contextmanager
 def _too_new(place: Place) -> Iterator[str]:
-    newer = NEWEST + 1
+    newer = newest() + 1
     place.run(
         "INSERT INTO holdfast.migrations (version, name, oldest, partitions, citus)"
         f" VALUES ({newer}, 'later', {newer}, 1, false)"
@@ -209,7 +209,7 @@ AT_THE_DOOR = {
     "no slot left": (_no_slot_left, "takes no more connections", "max_connections"),
     "not let in": (_not_let_in, "does not let", "GRANT CONNECT"),
     "may not log in": (_may_not_log_in, "refused the user", "store.url"),
-    "a newer schema": (_too_new, f"this Holdfast knows up to {NEWEST}", "Upgrade Holdfast"),
+    "a newer schema": (_too_new, f"this Holdfast knows up to {newest()}", "Upgrade Holdfast"),
 }
 
 

@@ -9,15 +9,14 @@ from collections.abc import Iterator
 import pytest
 
 from holdfast.errors import ServerUnreachable
-from tests.postgres_server import ROLE, Server, database, databases, make_server
+from tests.postgres_server import Server, database, make_server
 
 psycopg = pytest.importorskip("psycopg")
 pytest.register_assert_rewrite("holdfast.testing.conformance")
 
-from holdfast.store.postgres import PostgresStore, migrate  # noqa: E402 - needs the extra
+from holdfast.store.postgres import PostgresStore  # noqa: E402 - needs the extra
 from holdfast.store.postgres.connections import connect  # noqa: E402
 from holdfast.store.postgres.failover import Mark, was_committed  # noqa: E402
-from holdfast.store.postgres.schema import MIGRATIONS  # noqa: E402
 from holdfast.testing.conformance.base import (  # noqa: E402 - its assertions are rewritten
     HUB,
     make_hub,
@@ -108,26 +107,6 @@ def test_marks_are_few_and_old_ones_go(store: PostgresStore, url: str) -> None:
     with store.write() as writer:
         writer.drop_hub(HUB)
     assert marks(HUB) == marks("none")
-
-
-def test_roles_that_were_let_in_before_write_after_an_upgrade(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    made = databases()
-    name = made.make_empty()
-    with monkeypatch.context() as before:
-        before.setattr(migrate, "MIGRATIONS", MIGRATIONS[:1])
-        before.setattr("holdfast.store.postgres.roles.MIGRATIONS", MIGRATIONS[:1])
-        with connect(made.url(name)) as connection:
-            migrate.prepare(connection, "here", partitions=1)
-        made.let_in(name)
-    PostgresStore(made.url(name)).close()
-    programs = PostgresStore(made.url(name, ROLE))
-    with programs.write() as writer:
-        writer.add_hub(make_hub())
-        put(writer, make_memory(1))
-    programs.close()
-    made.drop(name)
 
 
 @pytest.fixture

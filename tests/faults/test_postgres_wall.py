@@ -14,7 +14,7 @@ import pytest
 
 from holdfast.domain.record import Record
 from holdfast.domain.turn import Turn
-from holdfast.errors import ServerUnreachable, StoreReadOnly
+from holdfast.errors import ServerUnreachable
 from holdfast.library import open as open_memory
 from tests.postgres_server import ROLE, database, databases, needs
 
@@ -22,8 +22,8 @@ psycopg = pytest.importorskip("psycopg")
 pytest.register_assert_rewrite("holdfast.testing.conformance")
 
 from holdfast.store.postgres import PostgresStore  # noqa: E402 - needs the extra `postgres`
-from holdfast.store.postgres.init import initialise, migrate  # noqa: E402
-from holdfast.store.postgres.schema import MIGRATIONS, NEWEST  # noqa: E402
+from holdfast.store.postgres.init import initialise  # noqa: E402
+from holdfast.store.postgres.schema import newest  # noqa: E402
 from holdfast.store.postgres.session import LISTENERS  # noqa: E402
 from holdfast.testing.conformance.base import (  # noqa: E402 - its assertions are rewritten
     HUB,
@@ -265,94 +265,6 @@ def test_the_read_of_what_is_due_in_all_hubs_lets_nobody_write_there(programs: s
         assert connection.execute(seen).fetchall() == both[1:]
 
 
-def test_a_role_that_was_let_in_before_there_were_views_works_on_until_it_is_let_in_again() -> None:
-    made = databases()
-    made.make_role()
-    name = made.make_empty()
-    try:
-        with pytest.MonkeyPatch.context() as before:
-            for module in ("migrate", "roles"):
-                before.setattr(f"holdfast.store.postgres.{module}.MIGRATIONS", MIGRATIONS[:3])
-            initialise(made.url(name), partitions=1, role=ROLE)
-        with pytest.raises(StoreReadOnly, match="not of this version") as refused:
-            PostgresStore(made.url(name, ROLE))
-        assert "holdfast store init" in refused.value.hint
-        migrate(made.url(name), told=lambda what: None)
-        _filled(made.url(name, ROLE))
-        (gap,) = _gaps(made.url(name, ROLE))
-        assert "may read words, substrings and turn_words past their views" in gap
-        assert gap.endswith(f": holdfast store init --role {ROLE}")
-        # What an older Holdfast asks.
-        everything = "SELECT count(words) FROM holdfast.words"
-        assert _rows(made.url(name, ROLE), everything) == [(2,)]
-        initialise(made.url(name), role=ROLE)
-        with pytest.raises(psycopg.errors.InsufficientPrivilege):
-            _rows(made.url(name, ROLE), everything)
-        assert _gaps(made.url(name, ROLE)) == []
-        store = PostgresStore(made.url(name, ROLE))
-        assert store.check() == []
-        store.close()
-    finally:
-        made.drop(name)
-
-
-def _gaps(url: str) -> list[str]:
-    with closing(PostgresStore(url)) as store:
-        return [note for note in store.notes() if "store init --role" in note]
-
-
-_COPY = "COPY holdfast.substrings (hub_id, memory, grams) FROM STDIN"
-
-
-def _copy(url: str, hub: int) -> None:
-    """What Holdfasts before the fifth schema send."""
-    with psycopg.connect(url) as connection:
-        connection.execute(f"SET LOCAL holdfast.hubs = '0,{hub}'")
-        with connection.cursor().copy(_COPY) as copy:
-            copy.write_row((hub, 900, [1]))
-        connection.rollback()
-
-
-def test_versions_before_and_after_the_wall_for_writing_work_on_one_database() -> None:
-    made = databases()
-    made.make_role()
-    name = made.make_empty()
-    owner, programs = made.url(name), made.url(name, ROLE)
-    try:
-        with pytest.MonkeyPatch.context() as before:
-            for module in ("migrate", "roles"):
-                before.setattr(f"holdfast.store.postgres.{module}.MIGRATIONS", MIGRATIONS[:4])
-            initialise(owner, partitions=1, role=ROLE)
-        # The new one before the migration, with a role that cannot make it.
-        _filled(programs)
-        with closing(PostgresStore(programs)) as store:
-            assert any(f"(schema {NEWEST}, " in note for note in store.notes())
-        migrate(owner, told=lambda what: None)
-        _copy(programs, 1)
-        (gap,) = _gaps(programs)
-        assert "may write words, substrings and turn_words for any hub" in gap
-        assert "past their views" not in gap
-        # Who owns the server meets no wall.
-        assert _gaps(owner) == []
-        with closing(PostgresStore(programs)) as store:
-            _write_many(store, 200)
-            initialise(owner, role=ROLE)
-            with pytest.raises(psycopg.errors.FeatureNotSupported):
-                _copy(programs, 1)
-            assert _gaps(programs) == []
-            # A store that was open meanwhile.
-            _write_many(store, 400)
-            assert store.check() == []
-    finally:
-        made.drop(name)
-
-
-def _write_many(store: PostgresStore, first: int) -> None:
-    with store.write(hub=HUB) as writer:
-        for number in range(first, first + 120):
-            put(writer, make_memory(number))
-
-
 def test_the_role_that_owns_the_tables_can_be_let_in_like_any_other(owned: tuple[str, str]) -> None:
     url = databases().url(*owned)
     initialise(url, partitions=1, role=owned[1])
@@ -475,7 +387,7 @@ def test_what_a_role_has_in_its_own_path_is_not_taken_for_ours(
         with monkeypatch.context() as large:
             large.setattr("holdfast.store.postgres.online.SMALL_BYTES", -1)
             prepared = initialise(made.url(name), partitions=1, role=ROLE)
-        assert (prepared.offered.version, prepared.offered.later) == (NEWEST, ())
+        assert (prepared.offered.version, prepared.offered.later) == (newest(), ())
         assert prepared.offered.vector_schema in ("public", "")
         for user in ("postgres", ROLE):
             with closing(PostgresStore(made.url(name, user))) as store:

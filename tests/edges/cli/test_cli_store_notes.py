@@ -55,13 +55,11 @@ def test_servers_and_the_doctor_say_it_and_no_other_command_does(
 def test_a_schema_is_brought_up_to_date_by_its_owner(
     run: Run, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from holdfast.store.postgres.schema import MIGRATIONS
+    from tests.postgres_migrations import KNOWN, SCHEMA_PATH
 
     owner, app = databases().url(name), databases().url(name, ROLE)
-    with monkeypatch.context() as older:
-        without = tuple(one._replace(later=()) for one in MIGRATIONS)
-        older.setattr("holdfast.store.postgres.migrate.MIGRATIONS", without)
-        run("store", "init", "--url", owner, "--partitions", "2", "--role", ROLE)
+    run("store", "init", "--url", owner, "--partitions", "2", "--role", ROLE)
+    monkeypatch.setattr(SCHEMA_PATH, KNOWN)
     # Tables that count as large: who opens the store leaves them as they are.
     monkeypatch.setattr("holdfast.store.postgres.online.SMALL_BYTES", -1)
     run("config", "set", "store.url", app)
@@ -74,7 +72,7 @@ def test_a_schema_is_brought_up_to_date_by_its_owner(
     assert "Let the owner of the schema run" in refused.err
     done = run("store", "migrate", "--url", owner)
     assert done.code == 0, done.err
-    assert f"schema {MIGRATIONS[-1].version}" in done.out
+    assert f"schema {KNOWN[-1].version}" in done.out
     assert "part 2 of 2" in done.err
     assert "holdfast store migrate" not in run("doctor").err
     assert "Bonn" in run("recall", "office").out

@@ -31,42 +31,44 @@ from holdfast.store.postgres import builder as build  # noqa: E402
 from holdfast.store.postgres.init import migrate as bring_up_to_date  # noqa: E402
 from holdfast.store.postgres.migrate import finish  # noqa: E402
 from holdfast.store.postgres.roles import grant  # noqa: E402
-from holdfast.store.postgres.schema import (  # noqa: E402
-    MIGRATIONS,
-    NEWEST,
-    Migration,
-    statements,
-)
-from holdfast.store.postgres.steps import Backfill, Check, Index, create_index  # noqa: E402
+from holdfast.store.postgres.schema import MIGRATIONS, Migration, newest, statements  # noqa: E402
+from holdfast.store.postgres.steps import Backfill, Index, create_index  # noqa: E402
+from holdfast.store.postgres.tables import Table  # noqa: E402
 from holdfast.testing.conformance.base import HUB, make_hub, make_memory, put  # noqa: E402
 from tests.postgres_lint import long_locks, unnamed_needs  # noqa: E402
+from tests.postgres_migrations import (  # noqa: E402
+    COLUMN,
+    FILL_MOODS,
+    FILLED,
+    KNOWN,
+    LATER,
+    NEXT,
+    SCHEMA_PATH,
+    SECOND,
+    STANDING,
+)
 
-# The schema without its steps for later, and the next one.
-OLD = tuple(one._replace(later=()) for one in MIGRATIONS)
-NEXT = NEWEST + 1
 ROOT = Path(__file__).parents[3]
 # Long enough for a busy machine; nothing here takes as long where it works.
 _WAIT_S = 30.0
 
 
 def _known(monkeypatch: pytest.MonkeyPatch, migrations: tuple[Migration, ...]) -> None:
-    monkeypatch.setattr("holdfast.store.postgres.migrate.MIGRATIONS", migrations)
+    monkeypatch.setattr(SCHEMA_PATH, migrations)
 
 
 @pytest.fixture(scope="module")
 def old() -> Iterator[str]:
-    """A database with the old schema and a few memories; each test has a copy."""
+    """A database of schema 1 with a few memories; each test has a copy."""
     databases().make_role()
     made = databases().make_empty()
-    with pytest.MonkeyPatch.context() as older:
-        _known(older, OLD)
-        store = PostgresStore(databases().url(made), partitions=2)
-        with store.write() as writer:
-            for hub in (HUB, "hub_other"):
-                writer.add_hub(make_hub(hub))
-                for number in range(1, 13):
-                    put(writer, make_memory(number, hub_id=hub))
-        store.close()
+    store = PostgresStore(databases().url(made), partitions=2)
+    with store.write() as writer:
+        for hub in (HUB, "hub_other"):
+            writer.add_hub(make_hub(hub))
+            for number in range(1, 13):
+                put(writer, make_memory(number, hub_id=hub))
+    store.close()
     with psycopg.connect(databases().url(made), autocommit=True) as connection:
         grant(connection, ROLE)
     yield made
@@ -75,9 +77,11 @@ def old() -> Iterator[str]:
 
 @pytest.fixture
 def name(old: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """Such a database of a test's own, whose tables count as large."""
+    """Such a database of a test's own, whose tables count as large; the second migration is known
+    and not made."""
     made = f"{old}_copy"
     databases().execute(f"CREATE DATABASE {made} TEMPLATE {old}")
+    _known(monkeypatch, KNOWN)
     monkeypatch.setattr(online, "SMALL_BYTES", -1)
     monkeypatch.setattr(build, "_LOOK_S", 0.02)
     yield made
@@ -153,7 +157,6 @@ def _indexes(ask: Ask) -> dict[str, bool]:
     return {name: valid for name, valid in named.items() if name.startswith(tuple(LATER))}
 
 
-LATER = [step.name for one in MIGRATIONS for step in one.later]
 # All of them: one on a table that is whole, the others on one in two parts.
 WHOLE = dict.fromkeys(
     [
@@ -211,11 +214,6 @@ def test_who_opens_the_store_meanwhile_does_not_wait_for_it(name: str, ask: Ask)
     store.close()
 
 
-COLUMN = Migration(
-    NEXT, "a column", oldest=1, before=("ALTER TABLE memories ADD COLUMN mood text",)
-)
-
-
 def test_what_needs_the_table_for_itself_lets_others_pass_and_tries_again(
     name: str, ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -229,7 +227,7 @@ def test_what_needs_the_table_for_itself_lets_others_pass_and_tries_again(
         return send(connection, statement, values)
 
     monkeypatch.setattr("holdfast.store.postgres.migrate.send", listening)
-    _known(monkeypatch, (*MIGRATIONS, COLUMN))
+    _known(monkeypatch, (*KNOWN, COLUMN))
     with _somebody(name, _READING):
         migration = _Beside(name)
         slowest, number = 0.0, 100
@@ -243,16 +241,15 @@ def test_what_needs_the_table_for_itself_lets_others_pass_and_tries_again(
     store.close()
 
 
-@pytest.mark.parametrize("can_wait", [False, True])
 def test_a_table_that_never_becomes_free_is_given_up_and_nothing_is_left_half_done(
-    name: str, ask: Ask, monkeypatch: pytest.MonkeyPatch, can_wait: bool
+    name: str, ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _run(name)
-    _known(monkeypatch, (*MIGRATIONS, COLUMN._replace(can_wait=can_wait)))
+    _known(monkeypatch, (*KNOWN, COLUMN))
     monkeypatch.setattr("holdfast.store.postgres.migrate.TRY_S", 0.01)
     with _somebody(name, _READING), pytest.raises(Exception, match="for as long as we wait"):
         _run(name)
-    assert ask("SELECT max(version) FROM holdfast.migrations") == [(NEWEST,)]
+    assert ask("SELECT max(version) FROM holdfast.migrations") == [(SECOND.version,)]
     _run(name)
     assert ask("SELECT max(version) FROM holdfast.migrations") == [(NEXT,)]
 
@@ -261,16 +258,20 @@ def test_a_table_that_never_becomes_free_is_given_up_and_nothing_is_left_half_do
 
 _SCRIPT = """
 import sys
-from holdfast.store.postgres import builder, online
+from holdfast.store.postgres import online, schema
 from holdfast.store.postgres.init import migrate
+from tests import postgres_migrations
+schema.MIGRATIONS = (*postgres_migrations.KNOWN, *(
+    getattr(postgres_migrations, one) for one in sys.argv[2:]))
 online.SMALL_BYTES = -1
 migrate(sys.argv[1], told=lambda what: None)
 """
 
 
 @contextmanager
-def _process(name: str) -> Iterator[subprocess.Popen[bytes]]:
-    given = [sys.executable, "-c", _SCRIPT, databases().url(name)]
+def _process(name: str, *more: str) -> Iterator[subprocess.Popen[bytes]]:
+    """A process that migrates, with the migrations of the test that are named beside the second."""
+    given = [sys.executable, "-c", _SCRIPT, databases().url(name), *more]
     process = subprocess.Popen(given, cwd=ROOT)
     try:
         yield process
@@ -291,10 +292,29 @@ def test_a_migration_that_is_killed_with_its_server_side_goes_on_where_it_stoppe
             _until(lambda: not _building(ask, name)())
             found = _indexes(ask)
             # What was built stays, and what was not is there but of no use.
-            assert found["records_due_in_hub"]
-            assert found["memories_happened_0"] is False
+            assert found["records_at"]
+            assert found["memories_titles_0"] is False
     _run(name)
     assert _indexes(ask) == WHOLE
+
+
+def test_a_migration_that_is_killed_while_it_changes_a_table_leaves_nothing_of_it(
+    name: str, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _run(name)
+    altering = (
+        "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+        f" AND query LIKE 'ALTER TABLE memories%' AND datname = '{name}'"
+    )
+    with _somebody(name, _READING), _process(name, "FILLED"):
+        _until(lambda: ask(altering))
+    _until(lambda: not ask(altering))
+    assert ask("SELECT max(version) FROM holdfast.migrations") == [(SECOND.version,)]
+    columns = "SELECT 1 FROM pg_attribute WHERE attname = 'mood' AND NOT attisdropped"
+    assert ask(columns) == []
+    _known(monkeypatch, (*KNOWN, FILLED))
+    _run(name)
+    assert ask("SELECT count(mood), count(*) FROM holdfast.memories") == [(24, 24)]
 
 
 def test_what_the_server_goes_on_building_is_taken_over(name: str, ask: Ask) -> None:
@@ -303,11 +323,11 @@ def test_what_the_server_goes_on_building_is_taken_over(name: str, ask: Ask) -> 
             _until(_building(ask, name))
         # The process is gone; its backend does not know yet.
         assert _building(ask, name)()
-        (built,) = ask("SELECT to_regclass('holdfast.memories_happened_0')::oid")
+        (built,) = ask("SELECT to_regclass('holdfast.memories_titles_0')::oid")
         migration = _Beside(name)
     migration.end()
     assert _indexes(ask) == WHOLE
-    assert ask("SELECT to_regclass('holdfast.memories_happened_0')::oid") == [built]
+    assert ask("SELECT to_regclass('holdfast.memories_titles_0')::oid") == [built]
 
 
 def test_two_processes_that_migrate_do_it_once(
@@ -333,27 +353,11 @@ def test_two_processes_that_migrate_do_it_once(
 
 # Rows and rules
 
-FILLED = Migration(
-    NEXT,
-    "a mood for every memory",
-    oldest=1,
-    before=("ALTER TABLE memories ADD COLUMN mood text",),
-    later=(
-        Backfill(
-            "moods",
-            "memories",
-            "UPDATE memories SET mood = 'calm' WHERE hub_id = %(hub)s AND number IN (SELECT number"
-            " FROM memories WHERE hub_id = %(hub)s AND mood IS NULL LIMIT %(most)s)",
-        ),
-        Check("mood_is_known", "memories", "mood IS NOT NULL"),
-    ),
-)
-
 
 def test_rows_are_filled_in_batches_and_a_rule_is_looked_up_afterwards(
     name: str, ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _known(monkeypatch, (*MIGRATIONS, FILLED))
+    _known(monkeypatch, (*KNOWN, FILLED))
     monkeypatch.setattr(online, "BATCH", 5)
     monkeypatch.setattr(build, "BATCH", 5)
     seen: list[str] = []
@@ -383,7 +387,7 @@ def test_rows_are_filled_in_the_turn_of_the_hubs_writers(
 ) -> None:
     _run(name)
     store = PostgresStore(databases().url(name, ROLE))
-    _known(monkeypatch, (*MIGRATIONS, FILLED))
+    _known(monkeypatch, (*KNOWN, FILLED))
     waits = (
         "SELECT 1 FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid"
         f" WHERE l.locktype = 'advisory' AND NOT l.granted AND a.datname = '{name}'"
@@ -397,21 +401,12 @@ def test_rows_are_filled_in_the_turn_of_the_hubs_writers(
 
 # What stands on steps for later
 
-# Refused where the index is not there.
-STANDING = Migration(
-    NEXT,
-    "a word on an index",
-    oldest=1,
-    after=("COMMENT ON INDEX memories_updated IS 'by time'",),
-    needs=("memories_updated",),
-)
-
 
 def test_a_migration_that_stands_on_steps_for_later_is_made_after_them(
     name: str, ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     last = Index("memories_last", "memories", "(hub_id, number) WHERE pinned")
-    _known(monkeypatch, (*MIGRATIONS, STANDING, Migration(NEXT + 1, "last", 1, later=(last,))))
+    _known(monkeypatch, (*KNOWN, STANDING, Migration(NEXT + 1, "last", 1, later=(last,))))
     _run(name)
     assert ask("SELECT max(version) FROM holdfast.migrations") == [(NEXT + 1,)]
     assert _indexes(ask) == WHOLE
@@ -421,16 +416,11 @@ def test_a_migration_that_stands_on_steps_for_later_is_made_after_them(
 def test_who_cannot_do_without_what_waits_for_steps_for_later_is_told_for_which(
     name: str, ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _known(monkeypatch, (*MIGRATIONS, STANDING))
+    _known(monkeypatch, (*KNOWN, STANDING))
     for user in ("postgres", ROLE):
-        with pytest.raises(StoreError, match=rf"[Ss]chema {NEXT}.*memories_updated") as told:
+        with pytest.raises(StoreError, match=rf"[Ss]chema {NEXT}.*memories_titles") as told:
             PostgresStore(databases().url(name, user))
         assert "holdfast store migrate" in told.value.hint
-    _known(monkeypatch, (*MIGRATIONS, STANDING._replace(can_wait=True)))
-    store = PostgresStore(databases().url(name))
-    assert store.offered.version == NEWEST
-    _use(store, 100)
-    store.close()
     assert set(_indexes(ask)) == set()
 
 
@@ -438,7 +428,7 @@ def test_whoever_opens_a_small_store_makes_first_what_a_migration_stands_on(
     name: str, ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(online, "SMALL_BYTES", 2**20)
-    _known(monkeypatch, (*MIGRATIONS, STANDING))
+    _known(monkeypatch, (*KNOWN, STANDING))
     store = PostgresStore(databases().url(name))
     assert (store.offered.version, store.offered.later) == (NEXT, ())
     store.close()
@@ -448,7 +438,7 @@ def test_whoever_opens_the_store_does_no_step_before_those_that_come_first(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     last = Index("records_last", "records", "(hub_id, at)")
-    _known(monkeypatch, (*MIGRATIONS, Migration(NEXT, "last", 1, later=(last,))))
+    _known(monkeypatch, (*KNOWN, Migration(NEXT, "last", 1, later=(last,))))
     monkeypatch.setattr(online, "SMALL_BYTES", 2**20)
     monkeypatch.setattr(online, "_bytes", lambda _, table: 0 if table == "records" else 2**40)
     store = PostgresStore(databases().url(name))
@@ -457,11 +447,11 @@ def test_whoever_opens_the_store_does_no_step_before_those_that_come_first(
 
 
 def test_what_a_migration_stands_on_is_named_in_it() -> None:
-    assert unnamed_needs(MIGRATIONS) == []
-    assert unnamed_needs((*MIGRATIONS, STANDING)) == []
-    (said,) = unnamed_needs((*MIGRATIONS, STANDING._replace(needs=())))
-    assert "memories_updated" in said
-    (said,) = unnamed_needs((*MIGRATIONS, STANDING._replace(needs=("memories_updated", "other"))))
+    assert unnamed_needs(KNOWN) == []
+    assert unnamed_needs((*KNOWN, STANDING)) == []
+    (said,) = unnamed_needs((*KNOWN, STANDING._replace(needs=())))
+    assert "memories_titles" in said
+    (said,) = unnamed_needs((*KNOWN, STANDING._replace(needs=("memories_titles", "other"))))
     assert "other" in said
 
 
@@ -472,7 +462,7 @@ def test_whoever_opens_a_small_store_brings_it_up_to_date(
     name: str, ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(online, "SMALL_BYTES", 2**20)
-    _known(monkeypatch, (*MIGRATIONS, FILLED))
+    _known(monkeypatch, (*KNOWN, FILLED))
     store = PostgresStore(databases().url(name))
     assert (store.offered.version, store.offered.later) == (NEXT, ())
     assert dict.fromkeys(LATER, True).items() <= _indexes(ask).items()
@@ -482,7 +472,7 @@ def test_whoever_opens_a_small_store_brings_it_up_to_date(
 
 def test_a_role_that_owns_nothing_goes_on_without_what_it_may_not_make(name: str, ask: Ask) -> None:
     store = PostgresStore(databases().url(name, ROLE))
-    assert store.offered.version == NEWEST
+    assert store.offered.version == newest() - 1
     assert [one.step.name for one in store.offered.later] == LATER
     _use(store, 100)
     store.close()
@@ -500,7 +490,7 @@ def test_what_is_left_for_later_is_told_to_who_asks(name: str) -> None:
             store.close()
 
     (note,) = told()
-    assert "memories_happened" in note
+    assert "memories_titles" in note
     _run(name)
     assert told() == []
 
@@ -515,31 +505,13 @@ with holdfast.open(sys.argv[1]) as memory:
     hub.remember(sys.argv[2])
     print(hub.recall("office", limit=1)[0].memory.content)
 """
-# The last one that knew only the old schema.
-_COMMIT = "a27655f"
 
 
-@pytest.fixture(scope="session")
-def previous(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The source of the Holdfast before, where the history is there."""
-    folder = tmp_path_factory.mktemp("previous")
-    archive = folder / "src.tar"
-    git = ["git", "-C", str(ROOT), "archive", "-o", str(archive), _COMMIT, "src"]
-    if subprocess.run(git, capture_output=True, check=False).returncode != 0:
-        pytest.skip("the history of the repository is not here")
-    import tarfile
-
-    with tarfile.open(archive) as files:
-        files.extractall(folder, filter="data")
-    return folder / "src"
-
-
-def _old_holdfast(
-    source: Path, home: Path, url: str, text: str, hub: str
-) -> subprocess.CompletedProcess[str]:
+def _old_holdfast(home: Path, url: str, text: str, hub: str) -> subprocess.CompletedProcess[str]:
+    """A process of this code, which does not know the migrations of the test."""
     return subprocess.run(
         [sys.executable, "-c", _OLD_HOLDFAST, url, text, hub],
-        env={"PYTHONPATH": str(source), "HOLDFAST_HOME": str(home), "HOLDFAST_EMBED_MODEL": "none"},
+        env={"HOLDFAST_HOME": str(home), "HOLDFAST_EMBED_MODEL": "none"},
         capture_output=True,
         text=True,
         check=False,
@@ -547,24 +519,47 @@ def _old_holdfast(
     )
 
 
-def test_the_holdfast_before_works_on_while_the_schema_is_brought_up_to_date_and_afterwards(
-    name: str, ask: Ask, previous: Path, tmp_path: Path
+def test_the_holdfast_before_works_on_while_the_schema_is_brought_up_to_date(
+    name: str, ask: Ask, tmp_path: Path
 ) -> None:
     url = databases().url(name)
     with _somebody(name, _WRITING):
         migration = _Beside(name)
         _until(_building(ask, name))
-        during = _old_holdfast(previous, tmp_path, url, "The office is in Bonn", "mine")
+        during = _old_holdfast(tmp_path, url, "The office is in Bonn", "mine")
     migration.end()
     assert during.stdout.strip() == "The office is in Bonn", during.stderr
     store = PostgresStore(url)
+    assert store.offered.later == ()
     with store.read() as reader:
         found = reader.hub("mine")
         assert found is not None
         assert reader.memory_by_number(found.id, 1) is not None
     store.close()
-    after = _old_holdfast(previous, tmp_path, url, "The office is in Bonn", "later")
+
+
+def test_the_holdfast_before_works_on_a_newer_schema_that_it_understands(
+    name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    _known(monkeypatch, (*KNOWN, COLUMN))
+    _run(name)
+    after = _old_holdfast(tmp_path, databases().url(name, ROLE), "The office is in Bonn", "later")
     assert after.stdout.strip() == "The office is in Bonn", after.stderr
+
+
+def test_a_role_that_was_let_in_before_may_use_a_table_that_a_migration_adds(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = Table("labels", "hub_id bigint NOT NULL, id text NOT NULL, PRIMARY KEY (hub_id, id)")
+    _known(monkeypatch, (*KNOWN, Migration(NEXT, "labels", oldest=1, tables=(table,))))
+    _run(name)
+    with psycopg.connect(databases().url(name, ROLE), autocommit=True) as connection:
+        connection.execute("SET holdfast.hubs = '0,1'")
+        connection.execute("INSERT INTO holdfast.labels VALUES (1, 'one')")
+        with pytest.raises(psycopg.errors.InsufficientPrivilege, match="row-level security"):
+            connection.execute("INSERT INTO holdfast.labels VALUES (2, 'two')")
+        connection.execute("SET holdfast.hubs = '0,2'")
+        assert connection.execute("SELECT count(*) FROM holdfast.labels").fetchone() == (0,)
 
 
 def test_a_holdfast_that_is_too_old_for_the_schema_says_so(
@@ -572,9 +567,11 @@ def test_a_holdfast_that_is_too_old_for_the_schema_says_so(
 ) -> None:
     breaking = Migration(NEXT, "another shape", oldest=NEXT, before=COLUMN.before)
     with monkeypatch.context() as newer:
-        _known(newer, (*MIGRATIONS, breaking))
+        _known(newer, (*KNOWN, breaking))
         _run(name)
-    with pytest.raises(StoreTooNew, match=f"schema {NEXT}; this Holdfast knows up to {NEWEST}"):
+    with pytest.raises(
+        StoreTooNew, match=f"schema {NEXT}; this Holdfast knows up to {SECOND.version}"
+    ):
         PostgresStore(databases().url(name))
 
 
@@ -615,19 +612,20 @@ def test_a_statement_that_would_keep_everybody_waiting_is_known(statement: str) 
         "ALTER TABLE memories ADD CONSTRAINT c CHECK (number > 0) NOT VALID",
         "CREATE INDEX CONCURRENTLY one ON memories (hub_id)",
         "CREATE INDEX one ON ONLY memories (hub_id)",
-        FILLED.later[0].statement,  # type: ignore[union-attr]
+        FILL_MOODS.statement,
     ],
 )
 def test_a_statement_that_is_short_is_let_pass(statement: str) -> None:
     assert long_locks(statement) == []
 
 
-def test_no_migration_after_the_first_two_keeps_a_table_in_use_for_long() -> None:
-    made_here = {table.name for step in MIGRATIONS[2:] for table in step.tables}
-    for migration in MIGRATIONS[2:]:
+def test_no_migration_after_the_first_keeps_a_table_in_use_for_long() -> None:
+    later = (*MIGRATIONS[1:], SECOND, FILLED, STANDING)
+    made_here = {table.name for step in later for table in step.tables}
+    for migration in later:
         for citus in (False, True):
             for statement in statements(migration, citus=citus):
-                # Of a table that it makes itself, nobody has anything yet.
+                # Nobody uses a table that the migration itself creates.
                 if not any(f" {table} " in f"{statement} " for table in made_here):
                     assert long_locks(statement) == [], statement
         for step in migration.later:
@@ -641,7 +639,7 @@ def test_no_migration_after_the_first_two_keeps_a_table_in_use_for_long() -> Non
 def test_what_is_sent_to_tables_in_use_is_short_too(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _known(monkeypatch, (*MIGRATIONS, FILLED))
+    _known(monkeypatch, (*KNOWN, FILLED))
     sent: set[str] = set()
     send = online.send
 
@@ -657,7 +655,7 @@ def test_what_is_sent_to_tables_in_use_is_short_too(
     assert {one: wrong for one in sent if (wrong := long_locks(one))} == {}
 
 
-# What the third migration is for
+# What the indexes are for
 
 
 @pytest.mark.parametrize(

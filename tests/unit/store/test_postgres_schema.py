@@ -16,7 +16,7 @@ psycopg = pytest.importorskip("psycopg")
 pytest.register_assert_rewrite("holdfast.testing.conformance")
 
 from holdfast.store.postgres import PostgresStore  # noqa: E402 - needs the extra `postgres`
-from holdfast.store.postgres.schema import MIGRATIONS, NEWEST, statements  # noqa: E402
+from holdfast.store.postgres.schema import MIGRATIONS, newest, statements  # noqa: E402
 from holdfast.testing.conformance.base import make_hub, make_memory, put  # noqa: E402
 from tests.postgres_lint import OF_HUBS, WHOLE, faults  # noqa: E402
 
@@ -228,16 +228,16 @@ def test_a_schema_that_is_too_new_is_refused_and_one_that_is_still_understood_is
     url = databases().url(empty)
     PostgresStore(url, partitions=1).close()
     add = "INSERT INTO holdfast.migrations (version, name, oldest, partitions, citus)"
-    databases().execute(f"{add} VALUES ({NEWEST + 1}, 'later', {NEWEST}, 1, false)", empty)
+    databases().execute(f"{add} VALUES ({newest() + 1}, 'later', {newest()}, 1, false)", empty)
     PostgresStore(url).close()
-    databases().execute(f"{add} VALUES ({NEWEST + 2}, 'latest', {NEWEST + 1}, 1, false)", empty)
-    with pytest.raises(StoreTooNew, match=rf"schema {NEWEST + 2}.*up to {NEWEST}"):
+    databases().execute(f"{add} VALUES ({newest() + 2}, 'latest', {newest() + 1}, 1, false)", empty)
+    with pytest.raises(StoreTooNew, match=rf"schema {newest() + 2}.*up to {newest()}"):
         PostgresStore(url)
 
 
 def test_a_migration_that_fails_leaves_nothing(empty: str, monkeypatch: pytest.MonkeyPatch) -> None:
     broken = MIGRATIONS[0]._replace(after=(*MIGRATIONS[0].after, "SELECT 1 / 0"))
-    monkeypatch.setattr("holdfast.store.postgres.migrate.MIGRATIONS", (broken, *MIGRATIONS[1:]))
+    monkeypatch.setattr("holdfast.store.postgres.schema.MIGRATIONS", (broken,))
     with pytest.raises(StoreError):
         PostgresStore(databases().url(empty), partitions=1)
     with psycopg.connect(databases().url(empty)) as connection:

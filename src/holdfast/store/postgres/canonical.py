@@ -1,5 +1,5 @@
-"""What cannot be made again: hubs, memories and their history, the conversation log, mirrored
-files, records. Tables of the first schema, so nothing here is edited any more.
+"""The canonical tables of schema 1: hubs, memories and their history, the conversation log,
+mirrored files, records and marks of commits. They cannot be rebuilt from anything else.
 """
 
 from __future__ import annotations
@@ -174,7 +174,7 @@ TABLES = (
     settled_at bigint,
     PRIMARY KEY (hub_id, id)""",
     ),
-    # Those of no hub have hub 0, which is not in `hubs`.
+    # Records that belong to no hub have hub 0, which is not in `hubs`.
     Table(
         "records",
         f"""
@@ -186,6 +186,17 @@ TABLES = (
     lookup {TEXT},
     due bigint,
     PRIMARY KEY (hub_id, kind, id)""",
+    ),
+    # One row for each thread that has written, with which a writer that lost its connection during
+    # a commit finds out whether it was committed (see failover.py). Writes of no hub have hub 0.
+    Table(
+        "commits",
+        f"""
+    hub_id bigint NOT NULL,
+    place {TEXT} NOT NULL,
+    mark bigint NOT NULL,
+    at timestamptz NOT NULL,
+    PRIMARY KEY (hub_id, place)""",
     ),
 )
 
@@ -206,6 +217,16 @@ INDEXES = (
     " WHERE session IS NOT NULL",
     "CREATE INDEX memories_speaker ON memories (hub_id, speaker_front) WHERE speaker IS NOT NULL",
     "CREATE INDEX memories_held ON memories (hub_id, number) WHERE quarantine <> ''",
+    # A span of time in a large hub, and lists by when things happened, changed or were last used.
+    "CREATE INDEX memories_happened ON memories"
+    " (hub_id, coalesce(occurred_at, created_at), number) WHERE forgotten_at IS NULL",
+    "CREATE INDEX memories_updated ON memories (hub_id, updated_at, number)"
+    " WHERE forgotten_at IS NULL",
+    "CREATE INDEX memories_accessed ON memories (hub_id, coalesce(accessed_at, 0), number)"
+    " WHERE forgotten_at IS NULL",
+    # What an agent is shown when it begins: what was used last.
+    "CREATE INDEX memories_used ON memories"
+    " (hub_id, pinned, greatest(updated_at, accessed_at), number) WHERE forgotten_at IS NULL",
     "CREATE INDEX changes_place ON changes (hub_id, place)",
     "CREATE INDEX revisions_change ON revisions (hub_id, change_id)",
     "CREATE INDEX revisions_sequence ON revisions (hub_id, sequence)",
@@ -213,6 +234,8 @@ INDEXES = (
     "CREATE INDEX turns_session ON turns (hub_id, session_hash, place) WHERE session IS NOT NULL",
     "CREATE INDEX clashes_memory ON clashes (hub_id, memory_id)",
     "CREATE UNIQUE INDEX records_lookup ON records (hub_id, kind, lookup) WHERE lookup IS NOT NULL",
-    # The one index that does not begin with the hub: what is due is asked of all of them.
+    # The two indexes that do not begin with the hub. The first answers what is due in all hubs; the
+    # second which hubs have work that is due, and what is due in one of them.
     "CREATE INDEX records_due ON records (kind, due, hub_id, id) WHERE due IS NOT NULL",
+    "CREATE INDEX records_due_in_hub ON records (kind, hub_id, due, id) WHERE due IS NOT NULL",
 )

@@ -1,6 +1,5 @@
-"""What can be emptied and built again from what is canonical: passages, what is searched, vectors.
-Tables of the first schema, so nothing here is edited any more; and one that is made only where
-pgvector is.
+"""The derived tables of schema 1: passages, the search tables and vectors, which can be emptied and
+rebuilt from the canonical tables; and one table that is created only where pgvector is installed.
 """
 
 from __future__ import annotations

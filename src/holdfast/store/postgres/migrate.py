@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import psycopg
 
 from holdfast.errors import InvalidSetting, StoreError, StoreReadOnly, StoreTooNew
+from holdfast.store.postgres import schema
 from holdfast.store.postgres.builder import Builder, Told
 from holdfast.store.postgres.connections import LOCK_CLASS, connect_to_stay
 from holdfast.store.postgres.extensions import vector
@@ -23,7 +24,6 @@ from holdfast.store.postgres.names import SCHEMA
 from holdfast.store.postgres.online import (
     IN_THE_WAY,
     MAKE_STEPS_TABLE,
-    STEPS_TABLE,
     TRY_S,
     Later,
     briefly,
@@ -32,7 +32,7 @@ from holdfast.store.postgres.online import (
     send,
     waiting,
 )
-from holdfast.store.postgres.schema import MIGRATIONS, Migration, statements
+from holdfast.store.postgres.schema import Migration, newest, statements
 from holdfast.store.postgres.tables import PARTITIONS, PARTITIONS_MAX
 from holdfast.store.postgres.unfit import refuse_foreign, refuse_unfit
 
@@ -41,7 +41,7 @@ _MIGRATING = 1
 _AT_OPEN_S = 0.2
 
 _RECORD = f"""
-CREATE TABLE IF NOT EXISTS {SCHEMA}.migrations (
+CREATE TABLE {SCHEMA}.migrations (
     version integer NOT NULL PRIMARY KEY,
     name text NOT NULL,
     oldest integer NOT NULL,
@@ -49,22 +49,6 @@ CREATE TABLE IF NOT EXISTS {SCHEMA}.migrations (
     citus boolean NOT NULL,
     at timestamptz NOT NULL DEFAULT now()
 )"""
-
-
-# A table of which schema there was; the roles that use the store may read both.
-_STEPS_RIGHTS = f"""
-DO $$
-DECLARE one name;
-BEGIN
-    FOR one IN SELECT DISTINCT r.rolname FROM pg_class c, aclexplode(c.relacl) a, pg_roles r
-        WHERE c.oid = '{SCHEMA}.migrations'::regclass AND a.privilege_type = 'SELECT'
-        AND r.oid = a.grantee AND a.grantee <> c.relowner
-    LOOP
-        EXECUTE format('GRANT SELECT ON {STEPS_TABLE} TO %I', one);
-    END LOOP;
-END $$"""
-# From this one on, migrations are steps of which some may be left for later.
-_STEPS_FROM = 3
 
 
 class Offered(NamedTuple):
@@ -101,7 +85,7 @@ def prepare(
     left for later."""
     found, offered = _bring_up(connection, address, partitions=partitions, citus=citus)
     if not _is_enough(found):
-        needed = ", ".join(MIGRATIONS[found.version].needs)
+        needed = ", ".join(schema.MIGRATIONS[found.version].needs)
         raise StoreError(
             f"Schema {found.version + 1} of {address} is made after {needed}, which takes long.",
             hint="Let the owner of the schema run `holdfast store migrate`, which does both. The"
@@ -124,18 +108,18 @@ def _bring_up(
         raise InvalidSetting(f"A store has from 1 to {PARTITIONS_MAX} partitions.")
     refuse_unfit(connection, address)
     found, offered = _look(connection, address)
-    enough = found is not None and _is_enough(found) and not patient
-    if found is None or (found.version < _newest() and (found.ours or not enough)):
+    enough = found is not None and _is_enough(found)
+    if found is None or (found.version < newest() and (found.ours or not enough)):
         try:
-            wait_s = _AT_OPEN_S if enough else TRY_S
+            wait_s = _AT_OPEN_S if enough and not patient else TRY_S
             _migrate(connection, address, partitions or PARTITIONS, citus, wait_s)
         except (StoreReadOnly, *IN_THE_WAY):
-            if not enough:
+            if patient or not enough:
                 raise
         found, offered = _look(connection, address)
     assert found is not None
     assert offered is not None
-    if found.ours and found.version >= _STEPS_FROM:
+    if found.ours:
         now, then = _of_made(offered.later, found.version)
         later = (*do_small(connection, now, citus=found.citus), *then)
         return found, offered._replace(later=later)
@@ -157,9 +141,9 @@ def _look(
         if found is None:
             return None, None
         hasty = connection.execute("SHOW synchronous_commit").fetchone() == ("off",)
-        schema = vector(connection).schema
-        later = tuple(waiting(connection, MIGRATIONS))
-        return found, Offered(found.version, found.partitions, found.citus, schema, hasty, later)
+        later = tuple(waiting(connection, schema.MIGRATIONS))
+        where = vector(connection).schema
+        return found, Offered(found.version, found.partitions, found.citus, where, hasty, later)
 
 
 def finish(url: str, address: str, told: Told) -> Offered:
@@ -168,7 +152,7 @@ def finish(url: str, address: str, told: Told) -> Offered:
     with connect_to_stay(url) as connection, connect_to_stay(url) as guard:
         while True:
             found, offered = _bring_up(connection, address, patient=True)
-            if found.version >= _newest() and not offered.later:
+            if found.version >= newest() and not offered.later:
                 return offered
             if not found.ours:
                 raise StoreReadOnly(
@@ -183,16 +167,12 @@ def finish(url: str, address: str, told: Told) -> Offered:
 
 def _still_to_do(connection: psycopg.Connection[Any], version: int) -> list[Later]:
     with by_our_names(connection):
-        return _of_made(waiting(connection, MIGRATIONS), version)[0]
-
-
-def _newest() -> int:
-    return MIGRATIONS[-1].version
+        return _of_made(waiting(connection, schema.MIGRATIONS), version)[0]
 
 
 def _is_enough(found: _Found) -> bool:
     """Whether nothing is missing that this Holdfast cannot do without."""
-    return all(one.version <= found.version for one in MIGRATIONS if one.needed)
+    return all(one.version <= found.version for one in schema.MIGRATIONS if one.needed)
 
 
 def _found(connection: psycopg.Connection[Any], address: str) -> _Found | None:
@@ -208,10 +188,10 @@ def _found(connection: psycopg.Connection[Any], address: str) -> _Found | None:
     if row is None:
         return None
     found = _Found(*row)
-    if found.oldest > _newest():
+    if found.oldest > newest():
         raise StoreTooNew(
             f"The store {address} has schema {found.version}; this Holdfast knows up to"
-            f" {_newest()}.",
+            f" {newest()}.",
             hint="Upgrade Holdfast, or name another database in store.url.",
         )
     return found
@@ -224,7 +204,7 @@ def _migrate(
     citus: bool,
     wait_s: float,
 ) -> None:
-    for migration in MIGRATIONS:
+    for migration in schema.MIGRATIONS:
         if migration.needs and not _stands(connection, address, migration):
             return
 
@@ -266,7 +246,7 @@ def _stands(connection: psycopg.Connection[Any], address: str, migration: Migrat
         found = _found(connection, address)
         if found is None or found.version >= migration.version:
             return True
-        todo, _ = _of_made(waiting(connection, MIGRATIONS), migration.version - 1)
+        todo, _ = _of_made(waiting(connection, schema.MIGRATIONS), migration.version - 1)
     left = do_small(connection, todo, citus=found.citus)
     return not any(one.step.name in migration.needs for one in left)
 
@@ -278,6 +258,7 @@ def _apply(
         connection.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
         refuse_foreign(connection, address)
         connection.execute(_RECORD)
+        connection.execute(MAKE_STEPS_TABLE)
     else:
         row = connection.execute(
             f"SELECT partitions, citus FROM {SCHEMA}.migrations ORDER BY version DESC"
@@ -289,16 +270,13 @@ def _apply(
         connection.execute("SET LOCAL statement_timeout = 0")
         # Tables that stand on `hubs`, which every node has, come over one connection to each node.
         connection.execute("SET LOCAL citus.multi_shard_modify_mode = 'sequential'")
-    migration = MIGRATIONS[version - 1]
+    migration = schema.MIGRATIONS[version - 1]
     made = list(statements(migration, partitions=partitions, citus=citus))
     if version > 1 and not citus:
         # All on one way: who uses the tables waits from the first lock to the end.
         made = ["; ".join(made)] if made else []
     for statement in made:
         send(connection, statement)
-    if version == _STEPS_FROM:
-        connection.execute(MAKE_STEPS_TABLE)
-        connection.execute(_STEPS_RIGHTS)
     connection.execute(
         f"INSERT INTO {SCHEMA}.migrations (version, name, oldest, partitions, citus)"
         " VALUES (%s, %s, %s, %s, %s)",

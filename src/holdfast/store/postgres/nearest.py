@@ -31,7 +31,7 @@ from holdfast.store.postgres.faults import translated
 from holdfast.store.postgres.names import SCHEMA
 from holdfast.store.postgres.steps import Index
 from holdfast.store.postgres.tables import table_statements
-from holdfast.store.postgres.wall import SAME_RIGHTS
+from holdfast.store.postgres.wall import grant_to_users
 
 if TYPE_CHECKING:
     from holdfast.store.postgres.session import Session
@@ -324,4 +324,4 @@ def _make_table(store: PostgresStore) -> None:
             ):
                 connection.execute(statement)
             # From here on whoever writes writes to it too, or drops a hub from it.
-            connection.execute(SAME_RIGHTS.format(table=EMBEDDINGS.name))
+            connection.execute(grant_to_users(EMBEDDINGS.name))

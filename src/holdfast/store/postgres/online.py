@@ -41,7 +41,7 @@ BUILDING = 3
 
 STEPS_TABLE = f"{SCHEMA}.migration_steps"
 MAKE_STEPS_TABLE = f"""
-CREATE TABLE IF NOT EXISTS {STEPS_TABLE} (
+CREATE TABLE {STEPS_TABLE} (
     version integer NOT NULL,
     step text NOT NULL,
     reached bigint,
@@ -95,13 +95,10 @@ def waiting(connection: Connection, migrations: Iterable[Migration]) -> list[Lat
     """What was left for later, and is not done."""
     later = [Later(one.version, step) for one in migrations for step in one.later]
     row = connection.execute(
-        "SELECT has_table_privilege(to_regclass(%s)::oid, 'SELECT')", (STEPS_TABLE,)
+        "SELECT has_table_privilege(%s::regclass::oid, 'SELECT')", (STEPS_TABLE,)
     ).fetchone()
-    if row is None or row[0] is None:
-        # There is no such table before the third migration.
-        return later
-    if not row[0]:
-        # A role that was let in by hand, and not to this table, is told nothing.
+    if row is None or not row[0]:
+        # A role that was granted the other tables by hand, and not this one, learns nothing.
         return []
     found = connection.execute(
         f"SELECT version, step FROM {STEPS_TABLE} WHERE finished_at IS NOT NULL"

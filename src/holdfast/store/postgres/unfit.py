@@ -35,7 +35,7 @@ def refuse_foreign(connection: psycopg.Connection[Any], address: str) -> None:
     """Refuses a schema in which others have tables."""
     found = connection.execute(
         "SELECT relname FROM pg_class WHERE relnamespace = %s::regnamespace"
-        " AND relkind IN ('r', 'p') AND relname <> 'migrations' LIMIT 1",
+        " AND relkind IN ('r', 'p') LIMIT 1",
         (SCHEMA,),
     ).fetchone()
     if found is not None:

@@ -20,8 +20,7 @@ _NAMED_PER_WANTED_MAX = 4
 _EF_SEARCH = 800
 # The most that the server takes.
 _EF_SEARCH_MAX = 1_000
-# How many rows it may look at before it gives up: in an index that hubs share, as older versions
-# made it, those of others are passed over.
+# How many rows of the index one search may visit before it stops.
 _SCANNED_MAX = 200_000
 
 # No model has this number, so what is asked of it has no answer.

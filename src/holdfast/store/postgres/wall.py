@@ -1,9 +1,8 @@
-"""The second wall: a transaction sees and writes rows of the hubs it has named, whatever its
-statements say. Policies, the views of what is only searched, and who has rights to what comes
-later. Superusers, and roles that may pass it by, do not meet it.
+"""Row level security: a transaction sees and writes rows of the hubs that it has named, whatever
+its statements say. It is a second line of defence behind the conditions of the statements
+themselves. It does not hold for superusers and roles with BYPASSRLS.
 
-Knows conditions and the names of tables; nothing of their columns beyond the hub, but those that a
-view shows.
+Defines the policies, the views of the search tables, and the rights to tables that come later.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ _NAMED_CITUS = (
     "hub_id = ANY (string_to_array(current_setting('holdfast.hubs', true), ',')::bigint[])"
 )
 
-# What is due is asked of all hubs; that one read says so.
+# Due records are read from all hubs; the transaction that does so sets this.
 DUE = "current_setting('holdfast.due', true) = 'all'"
 
 
@@ -30,8 +29,8 @@ def named(*, citus: bool) -> str:
     return _NAMED_CITUS if citus else _NAMED
 
 
-def raise_wall(table: str) -> tuple[str, ...]:
-    """The statements from which on the policies of a table hold, for its owner too."""
+def enable_row_security(table: str) -> tuple[str, ...]:
+    """The statements that make the policies of a table hold, for its owner too."""
     return (
         f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY",
         f"ALTER TABLE {table} FORCE ROW LEVEL SECURITY",
@@ -39,21 +38,20 @@ def raise_wall(table: str) -> tuple[str, ...]:
 
 
 def walled(table: str, *, citus: bool) -> Iterator[str]:
-    """The statements that put a new table behind the wall."""
+    """The statements that restrict a new table to the hubs that the transaction has named."""
     mine = named(citus=citus)
-    # Of `records`, the fourth migration makes two policies.
-    seen = f"({mine} OR {DUE})" if table == "records" else mine
-    yield from raise_wall(table)
-    yield f"CREATE POLICY named_hubs ON {table} USING ({seen}) WITH CHECK ({mine})"
+    yield from enable_row_security(table)
+    yield f"CREATE POLICY named_hubs ON {table} USING ({mine}) WITH CHECK ({mine})"
 
 
 class View(NamedTuple):
-    """A table that is only searched, as it is read: the rows of the hubs that are named. A policy
-    would keep its index from being used (docs/decisions/postgres-search.md); the conditions of a
-    plain view are joined with those of who reads it. `keys` are the columns by which rows are found
-    that are to be taken away: who may not read the table may read these. What is written has
-    policies (the fifth migration), since a condition that always holds keeps no index from being
-    used."""
+    """A search table, and the view through which it is read: the rows of the named hubs.
+
+    A policy for reading would keep the search index from being used
+    (docs/decisions/postgres-search.md); the planner joins the conditions of a plain view with those
+    of the query. Writes have policies. `keys` are the columns that a role may read in the table
+    itself, to find the rows that it deletes.
+    """
 
     name: str
     table: str
@@ -61,17 +59,16 @@ class View(NamedTuple):
     keys: str
 
     @property
-    def statement(self) -> str:
-        return f"CREATE VIEW {self.name} AS SELECT {self.columns} FROM {self.table} WHERE {{named}}"
-
-    @property
-    def write_policies(self) -> tuple[str, ...]:
+    def statements(self) -> tuple[str, ...]:
+        """Creates the view and the policies; `{named}` is the condition for the named hubs."""
         on, mine = f"ON {self.table} FOR", "({named})"
         return (
+            f"CREATE VIEW {self.name} AS SELECT {self.columns} FROM {self.table} WHERE {{named}}",
             f"CREATE POLICY read_through_view {on} SELECT USING (true)",
             f"CREATE POLICY named_hubs_added {on} INSERT WITH CHECK {mine}",
             f"CREATE POLICY named_hubs_changed {on} UPDATE USING {mine} WITH CHECK {mine}",
             f"CREATE POLICY named_hubs_removed {on} DELETE USING {mine}",
+            *enable_row_security(self.table),
         )
 
 
@@ -86,19 +83,12 @@ VIEWS = (
     View("named_turn_words", "turn_words", "hub_id, place, words", keys="hub_id, place"),
 )
 
-# Before the fifth schema, many rows went by COPY straight into tables that are only searched, and
-# no table whose policies hold takes that. So they hold from the start where nobody has written yet,
-# and elsewhere from `store init --role` on (see roles.py).
-RAISED_WHERE_NEW = f"""
-DO $$
-BEGIN
-    IF NOT EXISTS (SELECT FROM hubs) THEN
-        {"; ".join(part for view in VIEWS for part in raise_wall(view.table))};
-    END IF;
-END $$"""
+RIGHTS = "SELECT, INSERT, UPDATE, DELETE"
 
-# A table that comes later is for the roles that use the others; a view is only read.
-SAME_RIGHTS = f"""
+
+def grant_to_users(table: str, rights: str = RIGHTS) -> str:
+    """The statement that gives a table that is created later to the roles that use the others."""
+    return f"""
 DO $$
 DECLARE one name;
 BEGIN
@@ -106,7 +96,6 @@ BEGIN
         WHERE c.oid = '{SCHEMA}.records'::regclass AND a.privilege_type = 'INSERT'
         AND r.oid = a.grantee AND a.grantee <> c.relowner
     LOOP
-        EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON {SCHEMA}.{{table}} TO %I', one);
+        EXECUTE format('GRANT {rights} ON {SCHEMA}.{table} TO %I', one);
     END LOOP;
 END $$"""
-TO_BE_READ = SAME_RIGHTS.replace("SELECT, INSERT, UPDATE, DELETE", "SELECT")
