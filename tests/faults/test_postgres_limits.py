@@ -30,6 +30,7 @@ from holdfast.testing.conformance.base import (  # noqa: E402 - its assertions a
     make_memory,
     put,
 )
+from tests.postgres_migrations import KNOWN, SCHEMA_PATH  # noqa: E402
 
 pytestmark = pytest.mark.faults
 
@@ -117,6 +118,7 @@ def test_what_takes_long_keeps_the_connection_that_waits_for_another(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """One holds the lock while the other works, and one works while the other waits."""
+    monkeypatch.setattr(SCHEMA_PATH, KNOWN)
     monkeypatch.setattr(online, "SMALL_BYTES", -1)
     name = databases().make_empty()
     told: list[str] = []

@@ -33,6 +33,7 @@ from holdfast.testing.conformance.base import (  # noqa: E402 - its assertions a
     put,
 )
 from tests.faults.postgres_edges import Line, url_of  # noqa: E402
+from tests.postgres_migrations import KNOWN, SCHEMA_PATH  # noqa: E402
 
 pytestmark = pytest.mark.faults
 
@@ -375,6 +376,7 @@ GRANT SELECT ON ALL TABLES IN SCHEMA mine TO public;
 def test_what_a_role_has_in_its_own_path_is_not_taken_for_ours(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(SCHEMA_PATH, KNOWN)
     made = databases()
     made.make_role()
     name = made.make_empty()
