@@ -199,6 +199,12 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("server.request_seconds", 30.0, "Seconds after which a request ends.", least=0.01),
     Setting("server.requests_max", 64, "Requests that are answered at once.", least=1),
     Setting("server.per_minute", 6_000, "Requests a minute for each key.", least=1),
+    # Behind a proxy all connections have the proxy's address: raise the second with the first.
+    Setting("server.connections_max", 1_000, "Connections that are open at once.", least=1),
+    Setting(
+        "server.connections_per_address", 500, "Connections that one address may have.", least=1
+    ),
+    Setting("server.header_seconds", 10.0, "Seconds in which a head must arrive.", least=0.1),
     Setting("time_zone", "", "The zone times are shown in; empty means this machine's."),
 )
 

@@ -8,12 +8,16 @@ import socket
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
+from holdfast.edges.log_limit import limit_repeats
 from holdfast.errors import InvalidInput
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import uvicorn
     from starlette.types import ASGIApp
+
+    from holdfast.edges.connections import ConnectionLimits
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
@@ -62,13 +66,47 @@ def run(
     listening: socket.socket,
     *,
     stop_s: int,
+    limits: ConnectionLimits | None = None,
     stopping: Callable[[], None] | None = None,
 ) -> None:
     """Answers until SIGTERM or SIGINT, then finishes what it has accepted, for at most `stop_s`.
     `stopping` is called first: what would never be finished by itself ends then."""
+    server = make_server(app, stop_s=stop_s, limits=limits, stopping=stopping)
+    limit_repeats()
+    # When it has stopped, uvicorn raises the signal again that stopped it, which must not end the
+    # process before the memory is closed.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        server.run(sockets=[listening])
+    except KeyboardInterrupt:
+        return
+    finally:
+        listening.close()
+
+
+def make_server(
+    app: ASGIApp,
+    *,
+    stop_s: int,
+    limits: ConnectionLimits | None = None,
+    stopping: Callable[[], None] | None = None,
+) -> uvicorn.Server:
+    """The server that `run` runs."""
+    import asyncio
+
     import uvicorn
 
+    from holdfast.edges.connections import BACKLOG, ConnectionLimits, Connections
+    from holdfast.edges.http_protocol import handle_loop_errors, limited_protocol
+
+    limits = (limits or ConnectionLimits()).within_descriptors()
+    connections = Connections(limits)
+
     class Server(uvicorn.Server):
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            handle_loop_errors(asyncio.get_running_loop(), connections)
+            await super().startup(sockets)
+
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
             if stopping is not None:
                 stopping()
@@ -76,18 +114,15 @@ def run(
 
     config = uvicorn.Config(
         app,
+        http=limited_protocol(limits, connections),
+        # Nothing here speaks it, and a request for it would be logged twice.
+        ws="none",
+        backlog=BACKLOG,
         lifespan="on",
         log_config=None,
         access_log=False,
         server_header=False,
+        timeout_keep_alive=max(1, int(limits.idle_s)),
         timeout_graceful_shutdown=stop_s,
     )
-    # When it has stopped, uvicorn raises the signal again that stopped it, which must not end the
-    # process before the memory is closed.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        Server(config).run(sockets=[listening])
-    except KeyboardInterrupt:
-        return
-    finally:
-        listening.close()
+    return Server(config)

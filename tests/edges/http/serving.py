@@ -8,25 +8,20 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
-import uvicorn
+from holdfast.edges.connections import ConnectionLimits
+from holdfast.edges.listening import make_server
+
+# Who waits for more than came waits until the line is cut.
+QUICK = ConnectionLimits(idle_s=1.0)
 
 
 @contextlib.contextmanager
-def served(app: Any) -> Iterator[str]:
+def served(app: Any, limits: ConnectionLimits = QUICK) -> Iterator[str]:
     """Its address; it stops when the block ends."""
     listening = socket.socket()
     listening.bind(("127.0.0.1", 0))
     listening.listen()
-    config = uvicorn.Config(
-        app,
-        log_config=None,
-        access_log=False,
-        lifespan="on",
-        timeout_graceful_shutdown=2,
-        # Who waits for more than came waits until the line is cut.
-        timeout_keep_alive=1,
-    )
-    server = uvicorn.Server(config)
+    server = make_server(app, stop_s=2, limits=limits)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
     try:

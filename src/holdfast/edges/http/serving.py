@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from holdfast.edges import listening
+from holdfast.edges.connections import ConnectionLimits
 from holdfast.edges.http.app import create_app
 from holdfast.edges.http.gates import LOOPBACK, Limits
 from holdfast.edges.watcher import Watcher
@@ -55,7 +56,13 @@ def serve(
     logging.getLogger("holdfast").setLevel(logging.INFO)
     with Worker(memory), Watcher(memory):
         # Streams of events would stay open for as long as there is time.
-        listening.run(app, socket_, stop_s=_STOP_S, stopping=app.state.stopping.set)
+        listening.run(
+            app,
+            socket_,
+            stop_s=_STOP_S,
+            limits=connection_limits_of(memory),
+            stopping=app.state.stopping.set,
+        )
 
 
 def limits_of(memory: Holdfast) -> Limits:
@@ -66,6 +73,16 @@ def limits_of(memory: Holdfast) -> Limits:
         body_seconds_max=settings["server.body_seconds"],
         requests_max=settings["server.requests_max"],
         per_minute=settings["server.per_minute"],
+    )
+
+
+def connection_limits_of(memory: Holdfast) -> ConnectionLimits:
+    """What the settings say about connections."""
+    settings = memory.core.settings
+    return ConnectionLimits(
+        total=settings["server.connections_max"],
+        per_address=settings["server.connections_per_address"],
+        header_s=settings["server.header_seconds"],
     )
 
 

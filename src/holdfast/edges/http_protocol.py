@@ -1,0 +1,229 @@
+"""uvicorn's HTTP/1.1 protocol with what it lacks against hostile clients: a deadline for heads, for
+bodies that nobody reads and for answers that nobody takes, a bound on connections, and a strict
+reading of heads (docs/decisions/http-connections.md).
+
+Everything else is uvicorn's and h11's own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import logging
+import re
+from typing import Any, ClassVar, Literal
+
+import h11
+from h11._connection import DEFAULT_MAX_INCOMPLETE_EVENT_SIZE
+from h11._receivebuffer import ReceiveBuffer
+from uvicorn.config import Config
+from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.server import ServerState
+
+from holdfast.edges.connections import Connection, ConnectionLimits, Connections
+
+log = logging.getLogger("holdfast.server")
+
+# Where a scope of ASGI has the connection it came by: `scope["state"][CONNECTION]`.
+CONNECTION = "holdfast.connection"
+
+_BARE_LF = re.compile(rb"(?<!\r)\n")
+_BLANK_LINE = re.compile(rb"\n\r?\n")
+_LATE_HEAD = b"The head of the request did not arrive in time."
+_TOO_SLOW = (
+    b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n"
+    b"Content-Type: text/plain; charset=utf-8\r\nContent-Length: %d\r\n\r\n%b"
+    % (len(_LATE_HEAD), _LATE_HEAD)
+)
+# Connections that are closed when the process has no descriptor left to accept the next.
+_SHED = 16
+
+
+# What the server waits for: nothing while it answers; the rest of a body that it has refused.
+Awaited = Literal["nothing", "request", "head", "rest"]
+
+
+class _StrictBuffer(ReceiveBuffer):
+    """h11's buffer, refusing a line of a head or a trailer that ends with LF alone: a proxy in
+    front may take such a line for a part of the one before, and see another request than we do."""
+
+    def maybe_extract_lines(self) -> list[bytearray] | None:
+        start = max(0, self._multiple_lines_search - 1)
+        if self._data[:2] != b"\r\n":
+            blank = _BLANK_LINE.search(self._data, start)
+            end = len(self._data) if blank is None else blank.end()
+            if _BARE_LF.search(self._data, start, end):
+                raise h11.LocalProtocolError("a line ends with LF alone")
+        return super().maybe_extract_lines()
+
+
+class StrictConnection(h11.Connection):
+    """h11's connection, refusing requests that can be framed in two ways."""
+
+    def __init__(self, head_bytes_max: int) -> None:
+        super().__init__(h11.SERVER, head_bytes_max)
+        self._receive_buffer = _StrictBuffer()
+
+    def next_event(self) -> Any:
+        event = super().next_event()
+        if isinstance(event, h11.Request):
+            names = {name for name, _ in event.headers}
+            if b"transfer-encoding" in names and (
+                b"content-length" in names or event.http_version < b"1.1"
+            ):
+                raise h11.RemoteProtocolError("the length of the body is ambiguous")
+        return event
+
+
+class LimitedProtocol(H11Protocol):
+    """One connection with deadlines, counted in `Connections`. See `limited_protocol`."""
+
+    limits: ClassVar[ConnectionLimits]
+    registry: ClassVar[Connections]
+
+    def __init__(
+        self,
+        config: Config,
+        server_state: ServerState,
+        app_state: dict[str, Any],
+        _loop: asyncio.AbstractEventLoop | None = None,
+    ) -> None:
+        super().__init__(config, server_state, app_state, _loop)
+        self.conn = StrictConnection(
+            config.h11_max_incomplete_event_size or DEFAULT_MAX_INCOMPLETE_EVENT_SIZE
+        )
+        self._entry: Connection | None = None
+        self._awaited: Awaited = "nothing"
+        self._read_timer: asyncio.TimerHandle | None = None
+        self._write_timer: asyncio.TimerHandle | None = None
+
+    # The life of a connection
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        address = self.client[0] if self.client else ""
+        self._entry = self.registry.open(address, self._drop)
+        if self._entry is None:
+            log.warning("A connection was refused: there are too many already.")
+            transport.abort()
+            return
+        # The scope of each request gets its own copy.
+        self.app_state = {**self.app_state, CONNECTION: self._entry}
+        self._await("head", self.limits.header_s)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._await("nothing")
+        self._cancel_write_timer()
+        if self._entry is not None:
+            self.registry.remove(self._entry)
+            self._entry = None
+        # uvicorn keeps this timer where the connection broke.
+        self._unset_keepalive_if_required()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        if self.transport.is_closing():
+            return
+        if self._awaited == "request":
+            self._await("head", self.limits.header_s)
+        super().data_received(data)
+        self._note_progress()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        self._note_progress()
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        if self._write_timer is None:
+            self._write_timer = self.loop.call_later(self.limits.write_s, self._drop)
+
+    def resume_writing(self) -> None:
+        self._cancel_write_timer()
+        super().resume_writing()
+
+    # Deadlines
+
+    def _note_progress(self) -> None:
+        """Brings the deadline and the registry in step with what has arrived."""
+        if self._entry is None or self.transport.is_closing() or self.cycle is None:
+            return
+        theirs = self.conn.their_state
+        if not self.cycle.response_complete:
+            # The head is here. For the body the app has a deadline of its own.
+            self._await("nothing")
+            arriving = theirs is h11.SEND_BODY and not self._entry.known
+            self.registry.set_state(self._entry, "waiting" if arriving else "busy")
+        elif theirs is h11.SEND_BODY:
+            # It was answered before its body had arrived, and the rest is thrown away.
+            if self._awaited != "rest":
+                self._await("rest", self.limits.drain_s)
+                self.registry.set_state(self._entry, "idle")
+        elif self._awaited != "head" or not self.conn.trailing_data[0]:
+            self._await("request", self.limits.idle_s)
+            self.registry.set_state(self._entry, "idle")
+
+    def _await(self, what: Awaited, seconds: float = 0.0) -> None:
+        """Sets the deadline for what the client has to send next."""
+        self._awaited = what
+        if self._read_timer is not None:
+            self._read_timer.cancel()
+            self._read_timer = None
+        if what != "nothing":
+            self._read_timer = self.loop.call_later(seconds, self._is_late)
+
+    def _is_late(self) -> None:
+        if self.transport.is_closing():
+            return
+        if self._awaited == "head" and self.conn.trailing_data[0]:
+            self.transport.write(_TOO_SLOW)
+        self.transport.close()
+
+    def _cancel_write_timer(self) -> None:
+        if self._write_timer is not None:
+            self._write_timer.cancel()
+            self._write_timer = None
+
+    def _drop(self) -> None:
+        # Not `close`: what is still to be written is for a client that does not read it.
+        self.transport.abort()
+
+
+def limited_protocol(limits: ConnectionLimits, open_connections: Connections) -> type[H11Protocol]:
+    """The protocol for one server, as uvicorn takes it."""
+
+    class Protocol(LimitedProtocol):
+        pass
+
+    Protocol.limits = limits
+    Protocol.registry = open_connections
+    return Protocol
+
+
+def identify(scope: Any) -> None:
+    """Notes that the request of this scope has a valid key: see `Connection.identify`."""
+    entry = scope.get("state", {}).get(CONNECTION)
+    if isinstance(entry, Connection):
+        entry.identify()
+
+
+def handle_loop_errors(loop: asyncio.AbstractEventLoop, open_connections: Connections) -> None:
+    """When no descriptor is left for a new connection, closes old ones that only wait. asyncio
+    reports it once for each place in the backlog: it is logged once for all."""
+
+    shed_at = float("-inf")
+
+    def handle(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        nonlocal shed_at
+        error = context.get("exception")
+        if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
+            if loop.time() - shed_at >= 1.0:
+                shed_at = loop.time()
+                log.warning("No descriptor is left for new connections (%s).", error.strerror)
+                for _ in range(_SHED):
+                    if not open_connections.make_room():
+                        break
+            return
+        loop.default_exception_handler(context)
+
+    loop.set_exception_handler(handle)

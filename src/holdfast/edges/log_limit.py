@@ -1,0 +1,52 @@
+"""A limit on repeated errors in the log: a client that causes one error a thousand times a second
+fills no disk. The first few are written, the rest are counted, and the count is written with the
+next one of its kind."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+
+# So many of one kind are written in each period.
+PER_PERIOD = 5
+PERIOD_S = 10.0
+# Kinds that are remembered; beyond that all are forgotten, which costs a few more lines.
+_KINDS_MAX = 1_000
+
+
+class RepeatLimit(logging.Filter):
+    """Lets a warning or error through `PER_PERIOD` times in `PERIOD_S` seconds. Records of one kind
+    have the same logger, level, message template and type of exception. What is below a warning
+    passes: those lines are wanted one by one."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__()
+        self._clock = clock
+        # Kind: when its period began, how many came in it.
+        self._seen: dict[tuple[object, ...], tuple[float, int]] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.levelno < logging.WARNING:
+            return True
+        error = record.exc_info[0] if record.exc_info else None
+        kind = (record.name, record.levelno, str(record.msg)[:200], error)
+        now = self._clock()
+        began, count = self._seen.get(kind, (now, 0))
+        if now - began >= PERIOD_S:
+            dropped = count - PER_PERIOD
+            if dropped > 0:
+                record.msg = f"{record.getMessage()} ({dropped:,} more like this were not logged)"
+                record.args = None
+            began, count = now, 0
+        if len(self._seen) >= _KINDS_MAX and kind not in self._seen:
+            self._seen.clear()
+        self._seen[kind] = (began, count + 1)
+        return count < PER_PERIOD
+
+
+def limit_repeats() -> None:
+    """Limits repeated errors in everything this process logs."""
+    for handler in (*logging.getLogger().handlers, logging.lastResort):
+        if handler is not None and not any(isinstance(one, RepeatLimit) for one in handler.filters):
+            handler.addFilter(RepeatLimit())
