@@ -19,6 +19,7 @@ from urllib.parse import quote
 
 from holdfast.client import values
 from holdfast.client.base import understanding
+from holdfast.client.bounded import RESPONSE_BYTES_MAX
 from holdfast.client.connection import Connection
 from holdfast.client.hub import NEEDS_THE_MACHINE, RemoteHub
 from holdfast.client.people import RemotePeople, handed, part
@@ -48,8 +49,11 @@ class Client(RemotePeople):
         hub: str | None = None,
         timeout_s: float = TIMEOUT_S,
         home: str | os.PathLike[str] | None = None,
+        response_bytes_max: int = RESPONSE_BYTES_MAX,
     ) -> None:
-        self.server = Connection(url, key, timeout_s=timeout_s)
+        self.server = Connection(
+            url, key, timeout_s=timeout_s, response_bytes_max=response_bytes_max
+        )
         self._hub = hub
         # Where it is noted what was pushed from here; the usual home folder, unless told.
         self._home = None if home is None else os.fspath(home)

@@ -16,6 +16,12 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 from urllib.parse import urlsplit
 
+from holdfast.client.bounded import (
+    ACCEPT_ENCODING,
+    RESPONSE_BYTES_MAX,
+    read_body,
+    read_lines,
+)
 from holdfast.client.faults import code_of, of_answer, unreachable
 from holdfast.errors import HoldfastError, InvalidInput
 
@@ -57,12 +63,20 @@ class Once(NamedTuple):
 class Connection:
     """A server, by its address and with a key. Connections are kept open and shared by threads."""
 
-    def __init__(self, url: str, key: str | None, *, timeout_s: float) -> None:
+    def __init__(
+        self,
+        url: str,
+        key: str | None,
+        *,
+        timeout_s: float,
+        response_bytes_max: int = RESPONSE_BYTES_MAX,
+    ) -> None:
         self.url = _checked(url)
         httpx = _need_httpx()
         headers = {
             "User-Agent": _USER_AGENT,
             "Accept": "application/json",
+            "Accept-Encoding": ACCEPT_ENCODING,
             _CLIENT_HEADER: _USER_AGENT,
         }
         if key:
@@ -72,6 +86,7 @@ class Connection:
             base_url=self.url, headers=headers, timeout=timeout_s, follow_redirects=False
         )
         self._timeout_s = timeout_s
+        self._response_bytes_max = response_bytes_max
         # Chance is for the pauses alone: clients that were turned away together come back apart.
         self._chance = random.Random()
         self._sleep: Callable[[float], object] = time.sleep
@@ -123,9 +138,9 @@ class Connection:
                 request.method, request.path, headers=request.headers, params=request.params
             ) as answer:
                 if answer.status_code >= 400:
-                    answer.read()
-                    raise of_answer(self.url, answer)
-                yield from answer.iter_lines()
+                    read = read_body(self.url, answer, self._response_bytes_max)
+                    raise of_answer(self.url, read)
+                yield from read_lines(self.url, answer, self._response_bytes_max)
         except httpx.HTTPError as error:
             raise unreachable(self.url, error, self._timeout_s) from error
 
@@ -168,7 +183,7 @@ class Connection:
     def _try(self, request: Once) -> tuple[httpx2.Response | None, httpx2.HTTPError | None]:
         httpx = _need_httpx()
         try:
-            answer = self._http.request(
+            with self._http.stream(
                 request.method,
                 request.path,
                 headers=request.headers,
@@ -176,10 +191,10 @@ class Connection:
                 content=request.body,
                 data=request.fields,
                 files=request.files,
-            )
+            ) as answer:
+                return read_body(self.url, answer, self._response_bytes_max), None
         except httpx.HTTPError as error:
             return None, error
-        return answer, None
 
     def _pause(
         self,

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import holdfast
+from holdfast.client.bounded import read_body
 from tests.edges.client.servers import Served
 
 PLAN = b"# Plan\n\nThe launch is called Heron.\n"
@@ -45,17 +46,16 @@ def test_a_file_whose_answer_was_lost_is_sent_whole_again(
     import httpx2
 
     hub = client.hub()
-    ask = client.server._http.request
     lost = ["one"]
 
     def lose_the_first(*args: object, **values: object) -> object:
-        answer = ask(*args, **values)  # type: ignore[arg-type]
+        answer = read_body(*args, **values)  # type: ignore[arg-type]
         if lost:
             lost.clear()
             raise httpx2.ReadError("lost")
         return answer
 
-    monkeypatch.setattr(client.server._http, "request", lose_the_first)
+    monkeypatch.setattr("holdfast.client.connection.read_body", lose_the_first)
     monkeypatch.setattr(client.server, "_sleep", lambda _: None)
     assert isinstance(hub.remember_file(io.BytesIO(PLAN), name="p.md"), holdfast.Stored)
     assert not lost

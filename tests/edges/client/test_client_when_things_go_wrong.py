@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 import holdfast
+from holdfast.client.bounded import read_body
 from holdfast.client.connection import TRIES, Connection
 from holdfast.edges.http.gates import Limits
 from tests.edges.client.servers import Served, served
@@ -257,17 +258,16 @@ def test_a_write_whose_answer_was_lost_is_done_once(
     import httpx2
 
     hub = client.hub()
-    ask = client.server._http.request
     lost = ["one"]
 
     def lose_the_first(*args: Any, **values: Any) -> Any:
-        answer = ask(*args, **values)
+        answer = read_body(*args, **values)
         if lost:
             lost.clear()
             raise httpx2.ReadError("lost")
         return answer
 
-    monkeypatch.setattr(client.server._http, "request", lose_the_first)
+    monkeypatch.setattr("holdfast.client.connection.read_body", lose_the_first)
     monkeypatch.setattr(client.server, "_sleep", lambda _: None)
     hub.log_turn("user", "Once, please")
     assert not lost
