@@ -14,6 +14,7 @@ from holdfast.domain.viewer import MEMBER_SEES
 from holdfast.engine import access, teams
 from holdfast.errors import Forbidden, InvalidInput, NotFound
 from holdfast.hub_memory import HubMemory
+from holdfast.text.names import parse_place
 
 if TYPE_CHECKING:
     from holdfast.domain.access import Org, ScopeKind, Team
@@ -89,7 +90,7 @@ class Guest:
     def stands(self, name: str | None = None) -> tuple[Hub, Standing]:
         """The hub of that name or id and how they stand to it; NotFound where it is nothing to
         them, or not there at all."""
-        chosen = name or self._usual()
+        chosen = parse_place(name or self._usual())
         if self.local:
             return self._own_hub(chosen, name), self._owner()
         reach = self.key.hubs if self.key is not None else ()
@@ -192,20 +193,20 @@ class Guest:
     def org(self, name: str, act: Act = "read") -> tuple[Org, Standing]:
         """The organisation of that name or id, if they may do this there."""
         self._refuse_hub_key()
-        core = self._memory.core
+        core, meant = self._memory.core, parse_place(name)
         if self.local:
-            return teams.one_of("org", teams.orgs(core), name), self._owner()
-        org, standing = teams.org_of(core, self.actor, name)
+            return teams.one_of("org", teams.orgs(core), meant), self._owner()
+        org, standing = teams.org_of(core, self.actor, meant)
         self._require_in("org", org.name, standing, act)
         return org, standing
 
     def team(self, name: str, act: Act = "read") -> tuple[Team, Standing]:
         """The team of that name or id, if they may do this there."""
         self._refuse_hub_key()
-        core = self._memory.core
+        core, meant = self._memory.core, parse_place(name)
         if self.local:
-            return teams.one_of("team", teams.teams(core), name), self._owner()
-        team, standing = teams.team_of(core, self.actor, name)
+            return teams.one_of("team", teams.teams(core), meant), self._owner()
+        team, standing = teams.team_of(core, self.actor, meant)
         self._require_in("team", team.name, standing, act)
         return team, standing
 

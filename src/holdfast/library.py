@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from holdfast.domain.clock import Clock
     from holdfast.domain.hub import Hub
     from holdfast.domain.ids import Ids
+    from holdfast.domain.names import PersonName
     from holdfast.embed.base import Embedder
     from holdfast.engine.core import Core
     from holdfast.files.attachments.archive import Packed
@@ -125,7 +126,7 @@ class Holdfast(People):
     def rename_hub(self, name: str, new: str) -> Hub:
         return self._rename_hub(name, new)
 
-    def _rename_hub(self, name: str, new: str, seen_by: str | None = None) -> Hub:
+    def _rename_hub(self, name: str, new: str, seen_by: PersonName | None = None) -> Hub:
         hub = engine.hubs.rename_hub(self.core, name, new, seen_by=seen_by)
         if os.path.isdir(os.path.join(self.home, "hubs")):
             from holdfast.files.atomic import rename_hub_folder

@@ -6,7 +6,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from holdfast import engine
+from holdfast.engine.access_records import parse_role
 from holdfast.errors import InvalidInput
+from holdfast.text import names
 
 if TYPE_CHECKING:
     from holdfast.domain.access import HubCard, Invite, Member, Org, ScopeKind, Team
@@ -31,10 +33,12 @@ class People:
         return engine.teams.orgs(self.core)
 
     def create_org(self, name: str) -> Org:
-        return engine.teams.create_org(self.core, name)
+        return engine.teams.create_org(self.core, names.parse_label(name, "organisation"))
 
     def rename_org(self, org: str, new: str) -> Org:
-        return engine.teams.rename_org(self.core, self._org(org), new)
+        return engine.teams.rename_org(
+            self.core, self._org(org), names.parse_label(new, "organisation")
+        )
 
     def remove_org(self, org: str) -> Org:
         """Ends an organisation that has no teams any more."""
@@ -45,10 +49,10 @@ class People:
         return engine.teams.teams(self.core, None if org is None else self._org(org))
 
     def create_team(self, name: str, *, org: str) -> Team:
-        return engine.teams.create_team(self.core, self._org(org), name)
+        return engine.teams.create_team(self.core, self._org(org), names.parse_label(name, "team"))
 
     def rename_team(self, team: str, new: str) -> Team:
-        return engine.teams.rename_team(self.core, self._team(team), new)
+        return engine.teams.rename_team(self.core, self._team(team), names.parse_label(new, "team"))
 
     def remove_team(self, team: str) -> Team:
         """Ends a team. Its hubs stay, for their members; what was for the team is then for them."""
@@ -90,7 +94,8 @@ class People:
         org: str | None = None,
     ) -> Member:
         """Adds a member, or changes their role."""
-        return engine.access.set_member(self.core, *self._scope(hub, team, org), actor, role)
+        who, held = names.parse_person(actor), parse_role(role)
+        return engine.access.set_member(self.core, *self._scope(hub, team, org), who, held)
 
     def remove_member(
         self,
@@ -101,7 +106,9 @@ class People:
         org: str | None = None,
     ) -> None:
         """Takes a member's role away."""
-        engine.access.remove_member(self.core, *self._scope(hub, team, org), actor)
+        scope = self._scope(hub, team, org)
+        who = engine.access.member_called(self.core, *scope, actor)
+        engine.access.remove_member(self.core, *scope, who)
 
     def invite(
         self,
@@ -113,7 +120,8 @@ class People:
         org: str | None = None,
     ) -> Handed:
         """A one-time token that gives a role; `secret` has it, and nothing else ever will."""
-        return engine.invites.invite(self.core, *self._scope(hub, team, org), role, days=days)
+        held = parse_role(role)
+        return engine.invites.invite(self.core, *self._scope(hub, team, org), held, days=days)
 
     def invites(
         self, hub: str | None = None, *, team: str | None = None, org: str | None = None
@@ -132,11 +140,13 @@ class People:
         """Takes an invitation back."""
         scope = self._scope(hub, team, org)
         known = {one.id for one in engine.invites.invites(self.core, *scope)}
-        engine.invites.withdraw(self.core, invite_id if invite_id in known else "")
+        wanted = names.parse_id(invite_id, "invitation")
+        engine.invites.withdraw(self.core, wanted if wanted in known else "")
 
     def accept_invite(self, token: str, *, actor: str | None = None) -> Member:
         """Takes the place that a token offers, for oneself or somebody else."""
-        return engine.invites.accept(self.core, token, actor or self.core.actor)
+        who = self.core.actor if actor is None else names.parse_person(actor)
+        return engine.invites.accept(self.core, token, who)
 
     def _scope(self, hub: str | None, team: str | None, org: str | None) -> tuple[ScopeKind, str]:
         refuse_two(hub, team, org)
@@ -148,11 +158,11 @@ class People:
 
     def _org(self, name: str) -> str:
         found = engine.teams.orgs(self.core)
-        return engine.teams.one_of("org", found, name).id
+        return engine.teams.one_of("org", found, names.parse_place(name)).id
 
     def _team(self, name: str) -> str:
         found = engine.teams.teams(self.core)
-        return engine.teams.one_of("team", found, name).id
+        return engine.teams.one_of("team", found, names.parse_place(name)).id
 
 
 def refuse_two(hub: str | None, team: str | None, org: str | None) -> None:

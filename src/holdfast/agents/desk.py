@@ -14,6 +14,7 @@ from holdfast.domain.memory import Source, Trust
 from holdfast.errors import NotFound
 from holdfast.guest import Guest
 from holdfast.hub_memory import HubMemory
+from holdfast.text.names import parse_place
 
 # (done, total, note); it may raise CallCancelled when the caller has given up.
 Report: TypeAlias = Callable[[int, int | None, str], None]
@@ -40,7 +41,10 @@ class Desk(NamedTuple):
     def hub_named(self, name: str | None) -> HubMemory:
         """The hub of that name or id, or its own. A hub out of reach reads like one that is not
         there."""
-        if not name or name in (self.hub.name, self.hub.id):
+        if not name:
+            return self.hub
+        name = parse_place(name)
+        if name in (self.hub.name, self.hub.id):
             return self.hub
         if self.guest is not None and self.every_hub:
             return self.guest.hub(name)

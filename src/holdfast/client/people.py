@@ -9,6 +9,7 @@ from urllib.parse import quote
 from holdfast.client import values
 from holdfast.errors import InvalidInput
 from holdfast.people import refuse_two
+from holdfast.text import names
 
 if TYPE_CHECKING:
     from holdfast.client.connection import Connection
@@ -95,8 +96,9 @@ class RemotePeople:
         org: str | None = None,
     ) -> Member:
         """Adds a member, or changes their role."""
+        who = names.parse_person(actor)
         _, _, path = self._place(hub, team, org)
-        return values.member_of(self._send("PUT", f"{path}/members/{part(actor)}", {"role": role}))
+        return values.member_of(self._send("PUT", f"{path}/members/{part(who)}", {"role": role}))
 
     def remove_member(
         self,
@@ -168,10 +170,11 @@ class RemotePeople:
         if "/" in name:
             from holdfast.engine.teams import one_of
 
+            meant = names.parse_place(name)
             if scope == "org":
-                name = one_of(scope, self.orgs(), name).id
+                name = one_of(scope, self.orgs(), meant).id
             else:
-                name = one_of(scope, self.teams(), name).id
+                name = one_of(scope, self.teams(), meant).id
         return f"/{scope}s/{part(name)}"
 
     def _send(self, method: str, path: str, body: Any = None) -> Any:

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from holdfast.domain.memory import Boundary
+from holdfast.domain.names import PersonName
 from holdfast.domain.viewer import Viewer
 
 Role: TypeAlias = Literal["viewer", "contributor", "admin", "owner"]
@@ -40,7 +41,7 @@ class Member(NamedTuple):
 
     scope: ScopeKind
     scope_id: str
-    actor: str
+    actor: PersonName
     role: Role
     since: datetime
     added_by: str
@@ -77,7 +78,7 @@ class Key(NamedTuple):
     means all that its actor may reach."""
 
     id: str
-    actor: str
+    actor: PersonName
     name: str
     at: datetime
     hubs: tuple[str, ...] = ()
@@ -115,7 +116,7 @@ _BY_POLICY: dict[DeletePolicy, frozenset[Act]] = {
 class Standing(NamedTuple):
     """How somebody stands to a hub: their role in it, if any, and what they see of it."""
 
-    actor: str
+    actor: PersonName
     role: Role | None
     boundaries: tuple[Boundary, ...]
     delete_policy: DeletePolicy = "own"

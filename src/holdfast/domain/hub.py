@@ -3,6 +3,8 @@
 from datetime import datetime
 from typing import Literal, NamedTuple, TypeAlias
 
+from holdfast.domain.names import PersonName
+
 DEFAULT_HUB = "default"
 
 HubState: TypeAlias = Literal["active", "importing"]
@@ -14,7 +16,7 @@ class Hub(NamedTuple):
 
     id: str
     name: str
-    owner: str
+    owner: PersonName
     created_at: datetime
     numbers: int = 0
     state: HubState = "active"

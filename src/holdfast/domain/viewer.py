@@ -4,6 +4,7 @@ know."""
 from typing import NamedTuple
 
 from holdfast.domain.memory import BOUNDARIES, Boundary, Memory
+from holdfast.domain.names import PersonName
 
 # What a member of a hub sees of it beside what is their own.
 MEMBER_SEES: tuple[Boundary, ...] = ("hub", "team", "org")
@@ -13,7 +14,7 @@ assert set(MEMBER_SEES) == set(BOUNDARIES) - {"private"}
 class Viewer(NamedTuple):
     """Whose eyes a read has: what is their own, and what has one of these boundaries."""
 
-    actor: str
+    actor: PersonName
     boundaries: tuple[Boundary, ...] = MEMBER_SEES
 
     def sees(self, memory: Memory) -> bool:

@@ -14,14 +14,13 @@ from holdfast.domain.access import (
     Standing,
 )
 from holdfast.domain.hub import Hub
+from holdfast.domain.names import PersonName, PlaceRef
 from holdfast.domain.record import NO_HUB
 from holdfast.domain.viewer import MEMBER_SEES
 from holdfast.engine import belongings
 from holdfast.engine.access_records import (
     card_of,
-    clean_name,
     clean_policy,
-    clean_role,
     drop_member,
     hub_of_scope,
     members_of,
@@ -30,11 +29,13 @@ from holdfast.engine.access_records import (
     need_scope,
     put_card,
     put_member,
+    refuse_lookalike,
     refuse_ownerless,
     role_of,
 )
 from holdfast.engine.core import Core
 from holdfast.errors import InvalidInput, NotFound
+from holdfast.text import names
 
 if TYPE_CHECKING:
     from holdfast.domain.memory import Boundary
@@ -99,19 +100,35 @@ def members(core: Core, scope: ScopeKind, scope_id: str) -> list[Member]:
     return sorted(found, key=lambda member: member.actor)
 
 
-def set_member(core: Core, scope: ScopeKind, scope_id: str, actor: str, role: str) -> Member:
-    """Adds somebody, or changes their role. The last owner stays one."""
-    actor = clean_name("member", actor)
-    member = Member(scope, scope_id, actor, clean_role(role), core.now(), core.actor)
+def member_called(core: Core, scope: ScopeKind, scope_id: str, text: str) -> PersonName:
+    """The name of the member that somebody means. One whose name would be refused today, but was
+    stored before, is found by exactly that name, so that it can be removed."""
+    try:
+        return names.parse_person(text)
+    except InvalidInput:
+        with core.store.read() as reader:
+            if text and role_of(reader, scope, scope_id, PersonName(text)) is not None:
+                return PersonName(text)
+        raise
+
+
+def set_member(
+    core: Core, scope: ScopeKind, scope_id: str, actor: PersonName, role: Role
+) -> Member:
+    """Adds somebody, or changes their role. The last owner stays one. A name that could be taken
+    for that of another member is refused."""
+    member = Member(scope, scope_id, actor, role, core.now(), core.actor)
+    belongings.complete(core)
     with core.store.write(hub=hub_of_scope(scope, scope_id)) as writer:
         need_scope(writer, scope, scope_id)
         if member.role != "owner":
             refuse_ownerless(writer, scope, scope_id, actor)
+        refuse_lookalike(writer, scope, scope_id, actor)
         put_member(writer, member)
     return member
 
 
-def remove_member(core: Core, scope: ScopeKind, scope_id: str, actor: str) -> None:
+def remove_member(core: Core, scope: ScopeKind, scope_id: str, actor: PersonName) -> None:
     with core.store.write(hub=hub_of_scope(scope, scope_id)) as writer:
         need_scope(writer, scope, scope_id)
         refuse_ownerless(writer, scope, scope_id, actor)
@@ -119,13 +136,13 @@ def remove_member(core: Core, scope: ScopeKind, scope_id: str, actor: str) -> No
             raise NotFound(f"{actor!r} is not a member.", hint="List the members to see who is.")
 
 
-def standing(core: Core, hub: Hub, actor: str) -> Standing | None:
+def standing(core: Core, hub: Hub, actor: PersonName) -> Standing | None:
     """How somebody stands to a hub; None where it is nothing to them."""
     with core.store.read() as reader:
         return _standing(reader, hub, card_of(reader, hub.id), actor)
 
 
-def hubs_of(core: Core, actor: str) -> list[tuple[Hub, Standing]]:
+def hubs_of(core: Core, actor: PersonName) -> list[tuple[Hub, Standing]]:
     """The hubs that somebody can reach, as they are called for them, by name."""
     known = belongings.complete(core)
     with core.store.read() as reader:
@@ -139,7 +156,7 @@ def hubs_of(core: Core, actor: str) -> list[tuple[Hub, Standing]]:
     return sorted(found, key=lambda pair: (pair[0].called, pair[0].id))
 
 
-def _near(reader: Reader, actor: str) -> set[str]:
+def _near(reader: Reader, actor: PersonName) -> set[str]:
     """Hubs that may be in somebody's reach, by id; no other is."""
     groups = {*belongings.of(reader, actor, "team")}
     for org_id in belongings.of(reader, actor, "org"):
@@ -150,7 +167,7 @@ def _near(reader: Reader, actor: str) -> set[str]:
     return found
 
 
-def hubs_called(core: Core, name: str, actor: str) -> list[tuple[Hub, Standing]]:
+def hubs_called(core: Core, name: PlaceRef, actor: PersonName) -> list[tuple[Hub, Standing]]:
     """The hubs in somebody's reach that they may mean by an id or a name."""
     with core.read() as reader:
         by_id = reader.hub_by_id(name)
@@ -160,7 +177,7 @@ def hubs_called(core: Core, name: str, actor: str) -> list[tuple[Hub, Standing]]
         return seen_as(reader, name, actor)
 
 
-def seen_as(reader: Reader, name: str, actor: str) -> list[tuple[Hub, Standing]]:
+def seen_as(reader: Reader, name: str, actor: PersonName) -> list[tuple[Hub, Standing]]:
     """Those that somebody sees under that name."""
     labelled = (reader.hub_by_id(one) for one in belongings.of(reader, name, "called"))
     hubs = [hub for hub in (reader.hub(name), *labelled) if hub is not None]
@@ -168,7 +185,7 @@ def seen_as(reader: Reader, name: str, actor: str) -> list[tuple[Hub, Standing]]
     return [pair for pair in seen.values() if pair is not None and pair[0].called == name]
 
 
-def _seen(reader: Reader, hub: Hub, actor: str) -> tuple[Hub, Standing] | None:
+def _seen(reader: Reader, hub: Hub, actor: PersonName) -> tuple[Hub, Standing] | None:
     about = card_of(reader, hub.id)
     how = _standing(reader, hub, about, actor)
     if how is None or hub.state != "active":
@@ -176,7 +193,7 @@ def _seen(reader: Reader, hub: Hub, actor: str) -> tuple[Hub, Standing] | None:
     return hub._replace(label=about.label), how
 
 
-def _standing(reader: Reader, hub: Hub, about: HubCard, actor: str) -> Standing | None:
+def _standing(reader: Reader, hub: Hub, about: HubCard, actor: PersonName) -> Standing | None:
     role = "owner" if hub.owner == actor else role_of(reader, "hub", hub.id, actor)
     if role is not None:
         return Standing(actor, role, MEMBER_SEES, about.delete_policy)
@@ -192,7 +209,7 @@ def _standing(reader: Reader, hub: Hub, about: HubCard, actor: str) -> Standing 
     return Standing(actor, None, sees, about.delete_policy) if sees else None
 
 
-def is_alone(reader: Reader, hub: Hub, actor: str) -> bool:
+def is_alone(reader: Reader, hub: Hub, actor: PersonName) -> bool:
     """Whether a hub is somebody's own and shared with nobody."""
     about = card_of(reader, hub.id)
     if hub.owner != actor or about.team_id or about.org_id:
@@ -200,7 +217,7 @@ def is_alone(reader: Reader, hub: Hub, actor: str) -> bool:
     return all(one.actor == actor for one in members_of(reader, "hub", hub.id))
 
 
-def role_in(core: Core, scope: ScopeKind, scope_id: str, actor: str) -> Role | None:
+def role_in(core: Core, scope: ScopeKind, scope_id: str, actor: PersonName) -> Role | None:
     """Somebody's role in a team or an organisation, or in a hub they do not own."""
     with core.store.read() as reader:
         return role_of(reader, scope, scope_id, actor)

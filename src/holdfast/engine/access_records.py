@@ -21,12 +21,12 @@ from holdfast.domain.access import (
 )
 from holdfast.domain.clock import from_text, to_text
 from holdfast.domain.hub import Hub
+from holdfast.domain.names import PersonName
 from holdfast.domain.record import NO_HUB, Record
 from holdfast.engine import belongings
 from holdfast.engine.core import Core, require_hub
-from holdfast.engine.drafts import clean_label
-from holdfast.errors import Conflict, InvalidInput, NotFound
-from holdfast.text import normalise
+from holdfast.errors import AlreadyExists, Conflict, InvalidInput, NotFound
+from holdfast.text import names, normalise
 
 if TYPE_CHECKING:
     from holdfast.store.base import Reader, Writer
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 # 256 bits from the system's source of chance: a fast hash is enough, nobody guesses those.
 _SECRET_BYTES = 32
 _PAGE = 500
-_NAME_MAX = 100
 
 
 class Handed(NamedTuple):
@@ -56,15 +55,46 @@ def hub_of_scope(scope: ScopeKind, scope_id: str) -> str:
     return member_place(scope, scope_id, "")[0]
 
 
+def require_parsed(actor: PersonName) -> None:
+    """Refuses a name that does not parse to itself: the last look before it is stored."""
+    if names.parse_person(actor) != actor:
+        raise InvalidInput(f"The name {actor!r} was not parsed.", hint="Use `parse_person`.")
+
+
 def put_member(writer: Writer, member: Member) -> None:
+    require_parsed(member.actor)
+    if member.role not in ROLES:
+        raise InvalidInput(f"The role {member.role!r} was not parsed.", hint="Use `parse_role`.")
     place = member_place(member.scope, member.scope_id, member.actor)
     body = {"role": member.role, "added_by": member.added_by}
     writer.put_record(Record(*place, member.since, body))
     belongings.note(writer, member.actor, member.scope, member.scope_id, member.since)
+    look = belongings.look_of(member.scope_id, member.actor)
+    belongings.note(writer, look, "look", member.actor, member.since)
 
 
-def drop_member(writer: Writer, scope: ScopeKind, scope_id: str, actor: str) -> bool:
+def refuse_lookalike(writer: Writer, scope: ScopeKind, scope_id: str, actor: PersonName) -> None:
+    """Refuses a new member whose name could be taken for that of another. `belongings.complete` has
+    been called."""
+    found = [*belongings.of(writer, belongings.look_of(scope_id, actor), "look")]
+    hub = writer.hub_by_id(scope_id) if scope == "hub" else None
+    if hub is not None and names.skeleton(hub.owner) == names.skeleton(actor):
+        found.append(hub.owner)
+    for other in found:
+        known = other != actor and (
+            (hub is not None and hub.owner == other)
+            or role_of(writer, scope, scope_id, PersonName(other)) is not None
+        )
+        if known and actor not in found:
+            raise AlreadyExists(
+                f"The name {actor!r} looks like that of the member {other!r}.",
+                hint="Choose a name that nobody takes for theirs.",
+            )
+
+
+def drop_member(writer: Writer, scope: ScopeKind, scope_id: str, actor: PersonName) -> bool:
     """Whether there was one."""
+    belongings.drop(writer, belongings.look_of(scope_id, actor), "look", actor)
     hub = writer.hub_by_id(scope_id) if scope == "hub" else None
     if hub is None or hub.owner != actor:
         belongings.drop(writer, actor, scope, scope_id)
@@ -74,17 +104,17 @@ def drop_member(writer: Writer, scope: ScopeKind, scope_id: str, actor: str) -> 
 def members_of(reader: Reader, scope: ScopeKind, scope_id: str) -> Iterator[Member]:
     hub_id, kind, prefix = member_place(scope, scope_id, "")
     for one in every(reader, hub_id, kind, prefix):
-        actor = one.id.removeprefix(prefix)
+        actor = PersonName(one.id.removeprefix(prefix))
         yield Member(scope, scope_id, actor, one.body["role"], one.at, one.body["added_by"])
 
 
-def role_of(reader: Reader, scope: ScopeKind, scope_id: str, actor: str) -> Role | None:
+def role_of(reader: Reader, scope: ScopeKind, scope_id: str, actor: PersonName) -> Role | None:
     record = reader.record(*member_place(scope, scope_id, actor))
     role: Role | None = None if record is None else record.body["role"]
     return role
 
 
-def refuse_ownerless(writer: Writer, scope: ScopeKind, scope_id: str, actor: str) -> None:
+def refuse_ownerless(writer: Writer, scope: ScopeKind, scope_id: str, actor: PersonName) -> None:
     hub = writer.hub_by_id(scope_id) if scope == "hub" else None
     if hub is not None:
         if hub.owner == actor:
@@ -242,15 +272,6 @@ def _time(text: str | None) -> datetime | None:
     return None if text is None else from_text(text)
 
 
-def clean_name(what: str, name: str) -> str:
-    if not isinstance(name, str) or not name.strip():
-        raise InvalidInput(f"The name of the {what} cannot be empty.")
-    name = clean_label(f"{what}'s name", name.strip())
-    if len(name) > _NAME_MAX:
-        raise InvalidInput(f"The name of the {what} is longer than {_NAME_MAX} characters.")
-    return name
-
-
 def new_secret() -> str:
     import secrets
 
@@ -265,7 +286,8 @@ def hash_of(secret: str) -> str:
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def clean_role(role: str) -> Role:
+def parse_role(role: str) -> Role:
+    """The role of that name; case and whitespace around it do not matter."""
     clean: Role = normalise.one_of(role, ROLES, "role")  # type: ignore[assignment]
     return clean
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from holdfast.domain.record import NO_HUB, Record
 from holdfast.errors import StoreReadOnly
+from holdfast.text.names import skeleton
 
 if TYPE_CHECKING:
     from holdfast.engine.core import Core
@@ -22,10 +23,14 @@ if TYPE_CHECKING:
 # What is found for a name or an id: of a person their hubs, teams, organisations and keys; of a
 # team or an organisation the hubs that are shared with it, of an organisation its teams, of a place
 # its invitations, and of a name the hubs that are called by it without having it.
-What: TypeAlias = Literal["hub", "team", "org", "key", "shared", "team of", "invite", "called"]
+# And of what a name looks like in a place, the members that look so.
+What: TypeAlias = Literal[
+    "hub", "team", "org", "key", "shared", "team of", "invite", "called", "look"
+]
 
 _KIND = "belongs"
-_COMPLETE = "belongings-complete"
+# Another name for each kind of entry that was added: stores from before it get theirs.
+_COMPLETE = "belongings-complete-2"
 # Most have few of anything, and what stands behind them in the table is read in vain.
 _PAGE_FIRST = 16
 _PAGE_MAX = 500
@@ -34,6 +39,11 @@ _PAGE_MAX = 500
 def _prefix(whose: str, what: What) -> str:
     # Names may hold anything; their length says where they end, so that none reads like another.
     return f"{len(whose)}:{whose}/{what}/"
+
+
+def look_of(scope_id: str, actor: str) -> str:
+    """Whose entry a member is under by what their name looks like."""
+    return f"{scope_id}/{skeleton(actor)}"
 
 
 def note(writer: Writer, whose: str, what: What, which: str, at: datetime) -> None:
@@ -93,6 +103,7 @@ def _all(reader: Reader) -> Iterator[tuple[str, What, str]]:
         yield hub.owner, "hub", hub.id
         for one in every(reader, hub.id, "member"):
             yield one.id, "hub", hub.id
+            yield look_of(hub.id, one.id), "look", one.id
         card = card_of(reader, hub.id)
         for shared_with in (card.team_id, card.org_id):
             if shared_with:
@@ -105,6 +116,7 @@ def _all(reader: Reader) -> Iterator[tuple[str, What, str]]:
         for one in every(reader, NO_HUB, f"{scope}-member"):
             scope_id, _, actor = one.id.partition("/")
             yield actor, "team" if scope == "team" else "org", scope_id
+            yield look_of(scope_id, actor), "look", actor
     for one in every(reader, NO_HUB, "key"):
         yield one.body["actor"], "key", one.id
     for one in every(reader, NO_HUB, "invite"):

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from holdfast.domain.hub import Hub
     from holdfast.domain.ids import Ids
     from holdfast.domain.memory import Memory
+    from holdfast.domain.names import PersonName
     from holdfast.embed.base import Embedder
     from holdfast.llm.base import Model
     from holdfast.settings import Settings
@@ -71,7 +72,7 @@ class Core:
         *,
         clock: Clock,
         ids: Ids,
-        actor: str,
+        actor: PersonName,
         settings: Settings,
         find_embedder: Callable[[], Embedder | None],
         find_model: Callable[[str, Settings], Model | None] = _no_model,
@@ -101,7 +102,7 @@ class Core:
 
     def acting(
         self,
-        actor: str | None = None,
+        actor: PersonName | None = None,
         viewer: Viewer | None = None,
         permit: Permit | None = None,
     ) -> Core:

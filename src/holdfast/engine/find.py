@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from holdfast.domain.clock import to_text
 from holdfast.domain.memory import Memory
 from holdfast.errors import InvalidInput, NotFound
+from holdfast.text.names import composed
 
 if TYPE_CHECKING:
     from holdfast.store.base import Reader
@@ -44,7 +45,7 @@ def _look_up(reader: Reader, hub_id: str, reference: Reference) -> Memory | None
         # No store counts further; asking one would be an error of its own.
         within = 0 < reference < 2**63
         return reader.memory_by_number(hub_id, reference) if within else None
-    text = reference.strip()
+    text = composed(reference)
     if "\0" in text or any("\ud800" <= char <= "\udfff" for char in text):
         raise InvalidInput(
             f"{reference!r} does not name a memory: it holds characters that are not text.",

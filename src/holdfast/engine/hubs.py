@@ -11,13 +11,14 @@ from holdfast.errors import AlreadyExists, NotFound
 from holdfast.text.normalise import HUB_NAME_CHARS_MAX, clean_hub_name
 
 if TYPE_CHECKING:
+    from holdfast.domain.names import PersonName
     from holdfast.store.base import Reader, Writer
 
 # Enough that two names of one wish do not meet; they are seen only on the machine itself.
 _MARK_CHARS = 6
 
 
-def create_hub(core: Core, name: str, *, seen_by: str | None = None) -> Hub:
+def create_hub(core: Core, name: str, *, seen_by: PersonName | None = None) -> Hub:
     """A new hub, its actor's. `seen_by` is who comes by a key, and sees some hubs only: a name that
     a hub has which they do not see is theirs to use all the same."""
     from holdfast.engine import belongings
@@ -35,7 +36,7 @@ def create_hub(core: Core, name: str, *, seen_by: str | None = None) -> Hub:
         return _labelled(core, writer, hub, name)
 
 
-def _free_name(core: Core, writer: Writer, name: str, seen_by: str | None) -> str | None:
+def _free_name(core: Core, writer: Writer, name: str, seen_by: PersonName | None) -> str | None:
     """The name itself, or one like it where somebody has it of whom `seen_by` must not learn; None
     where it is refused."""
     from holdfast.engine.access import seen_as
@@ -105,7 +106,7 @@ def list_hubs(core: Core) -> list[Hub]:
         return [hub for hub in reader.hubs() if hub.state == "active"]
 
 
-def rename_hub(core: Core, name: str, new: str, *, seen_by: str | None = None) -> Hub:
+def rename_hub(core: Core, name: str, new: str, *, seen_by: PersonName | None = None) -> Hub:
     """Another name for a hub; `seen_by` as for `create_hub`."""
     new = clean_hub_name(new)
     hub = find_hub(core, name)
@@ -141,3 +142,5 @@ def _forget_belongings(writer: Writer, hub: Hub) -> None:
     belongings.drop(writer, hub.owner, "hub", hub.id)
     for member in list(members_of(writer, "hub", hub.id)):
         belongings.drop(writer, member.actor, "hub", hub.id)
+        look = belongings.look_of(hub.id, member.actor)
+        belongings.drop(writer, look, "look", member.actor)

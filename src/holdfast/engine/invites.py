@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from holdfast.domain.access import ROLES, Invite, Member, ScopeKind
+from holdfast.domain.access import ROLES, Invite, Member, Role, ScopeKind
+from holdfast.domain.names import PersonName
 from holdfast.domain.record import NO_HUB
 from holdfast.engine import belongings
 from holdfast.engine.access_records import (
     Handed,
-    clean_name,
-    clean_role,
     every,
     hash_of,
     hub_of_scope,
@@ -19,6 +18,7 @@ from holdfast.engine.access_records import (
     need_scope,
     new_secret,
     put_member,
+    refuse_lookalike,
     role_of,
 )
 from holdfast.engine.core import Core
@@ -28,7 +28,7 @@ _INVITE_DAYS = 7
 
 
 def invite(
-    core: Core, scope: ScopeKind, scope_id: str, role: str, *, days: int = _INVITE_DAYS
+    core: Core, scope: ScopeKind, scope_id: str, role: Role, *, days: int = _INVITE_DAYS
 ) -> Handed:
     """A one-time token for a place; whoever brings it to `accept` gets the role."""
     if isinstance(days, bool) or not isinstance(days, int) or not 1 <= days <= 365:
@@ -38,7 +38,7 @@ def invite(
         core.ids.next("inv"),
         scope,
         scope_id,
-        clean_role(role),
+        role,
         core.actor,
         now,
         now + timedelta(days=days),
@@ -65,16 +65,17 @@ def invites(core: Core, scope: ScopeKind, scope_id: str) -> list[Invite]:
     return [one for one in found if (one.scope, one.scope_id) == (scope, scope_id)]
 
 
-def accept(core: Core, token: str, actor: str) -> Member:
+def accept(core: Core, token: str, actor: PersonName) -> Member:
     """Takes the place that a token offers. A token that is unknown, used or too old is refused with
     one sentence for all: nothing is told about tokens."""
-    actor = clean_name("member", actor)
     now = core.now()
     refused = NotFound(
         "This invitation is not valid.", hint="Ask for a new one; each can be used once."
     )
     if not isinstance(token, str):
         raise refused
+    token = token.strip()
+    belongings.complete(core)
     # For which hub it is, has to be known before the write that takes the place; a read may be of
     # a standby that has not heard of it yet.
     with core.store.write(hub=NO_HUB) as writer:
@@ -96,6 +97,7 @@ def accept(core: Core, token: str, actor: str) -> Member:
         member = Member(found.scope, found.scope_id, actor, found.role, now, found.invited_by)
         held = role_of(writer, found.scope, found.scope_id, actor)
         if held is None or ROLES.index(held) < ROLES.index(found.role):
+            refuse_lookalike(writer, found.scope, found.scope_id, actor)
             put_member(writer, member)
         else:
             member = member._replace(role=held)

@@ -7,17 +7,18 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from holdfast.domain.access import Key
+from holdfast.domain.names import Label, PersonName
 from holdfast.domain.record import NO_HUB, Record
 from holdfast.engine import belongings
 from holdfast.engine.access_records import (
     Handed,
-    clean_name,
     every,
     hash_of,
     key_from,
     key_record,
     need_hub,
     new_secret,
+    require_parsed,
 )
 from holdfast.engine.core import Core
 from holdfast.errors import HoldfastError, NotFound
@@ -30,9 +31,9 @@ _USE_NOTED_EVERY = timedelta(minutes=1)
 
 def create_key(
     core: Core,
-    name: str,
+    name: Label,
     *,
-    actor: str | None = None,
+    actor: PersonName | None = None,
     hubs: Sequence[str] = (),
     read_only: bool = False,
     no_delete: bool = False,
@@ -41,14 +42,15 @@ def create_key(
     """A new key for somebody; its secret is shown once. `hubs` are ids of hubs it is good for."""
     key = Key(
         core.ids.next("key"),
-        clean_name("actor", core.actor if actor is None else actor),
-        clean_name("key", name),
+        core.actor if actor is None else actor,
+        name,
         core.now(),
         tuple(hubs),
         read_only,
         no_delete,
         expires_at,
     )
+    require_parsed(key.actor)
     secret = KEY_PREFIX + new_secret()
     with core.store.write(hub=NO_HUB) as writer:
         for hub_id in key.hubs:
@@ -58,7 +60,7 @@ def create_key(
     return Handed(key, secret)
 
 
-def keys(core: Core, actor: str | None = None) -> list[Key]:
+def keys(core: Core, actor: PersonName | None = None) -> list[Key]:
     """Keys, oldest first, revoked ones among them; all, or somebody's."""
     known = actor is not None and belongings.complete(core)
     with core.store.read() as reader:

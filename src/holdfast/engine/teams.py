@@ -14,7 +14,6 @@ from holdfast.domain.record import NO_HUB, Record
 from holdfast.engine import belongings
 from holdfast.engine.access_records import (
     card_of,
-    clean_name,
     drop_member,
     every,
     members_of,
@@ -26,20 +25,22 @@ from holdfast.engine.access_records import (
     word_for,
 )
 from holdfast.errors import AlreadyExists, Conflict, NotFound
+from holdfast.text.names import composed, skeleton
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from holdfast.domain.names import Label, PersonName, PlaceRef
     from holdfast.engine.core import Core
     from holdfast.store.base import Reader, Writer
 
 # Making and listing
 
 
-def create_org(core: Core, name: str, *, seen_by: str | None = None) -> Org:
+def create_org(core: Core, name: Label, *, seen_by: PersonName | None = None) -> Org:
     """A new organisation; whoever makes it owns it. `seen_by` is who comes by a key, and sees some
     of them only."""
-    org = Org(core.ids.next("org"), clean_name("organisation", name), core.now())
+    org = Org(core.ids.next("org"), name, core.now())
     with core.store.write(hub=NO_HUB) as writer:
         _refuse_taken("org", org.name, _orgs(writer, seen_by))
         _put_org(writer, org)
@@ -47,9 +48,9 @@ def create_org(core: Core, name: str, *, seen_by: str | None = None) -> Org:
     return org
 
 
-def create_team(core: Core, org_id: str, name: str) -> Team:
+def create_team(core: Core, org_id: str, name: Label) -> Team:
     """A new team of an organisation; whoever makes it owns it."""
-    team = Team(core.ids.next("team"), org_id, clean_name("team", name), core.now())
+    team = Team(core.ids.next("team"), org_id, name, core.now())
     with core.store.write(hub=NO_HUB) as writer:
         need(writer, "org", org_id)
         _refuse_taken("team", team.name, _teams(writer, org_id))
@@ -73,8 +74,7 @@ def teams(core: Core, org_id: str | None = None) -> list[Team]:
 # Changing
 
 
-def rename_org(core: Core, org_id: str, name: str, *, seen_by: str | None = None) -> Org:
-    name = clean_name("organisation", name)
+def rename_org(core: Core, org_id: str, name: Label, *, seen_by: PersonName | None = None) -> Org:
     with core.store.write(hub=NO_HUB) as writer:
         org = _org_from(need(writer, "org", org_id))._replace(name=name)
         _refuse_taken("org", name, (one for one in _orgs(writer, seen_by) if one.id != org_id))
@@ -82,8 +82,7 @@ def rename_org(core: Core, org_id: str, name: str, *, seen_by: str | None = None
     return org
 
 
-def rename_team(core: Core, team_id: str, name: str) -> Team:
-    name = clean_name("team", name)
+def rename_team(core: Core, team_id: str, name: Label) -> Team:
     with core.store.write(hub=NO_HUB) as writer:
         team = _team_from(need(writer, "team", team_id))._replace(name=name)
         others = (one for one in _teams(writer, team.org_id) if one.id != team_id)
@@ -139,7 +138,7 @@ def _drop_scope(writer: Writer, scope: ScopeKind, scope_id: str) -> None:
 # How somebody stands to one
 
 
-def orgs_of(core: Core, actor: str) -> list[tuple[Org, Standing]]:
+def orgs_of(core: Core, actor: PersonName) -> list[tuple[Org, Standing]]:
     """The organisations that somebody belongs to, by name."""
     belongings.complete(core)
     with core.store.read() as reader:
@@ -152,7 +151,7 @@ def orgs_of(core: Core, actor: str) -> list[tuple[Org, Standing]]:
     return sorted(found, key=lambda pair: (pair[0].name, pair[0].id))
 
 
-def teams_of(core: Core, actor: str) -> list[tuple[Team, Standing]]:
+def teams_of(core: Core, actor: PersonName) -> list[tuple[Team, Standing]]:
     """The teams that somebody can see, by name: those they belong to, and those of organisations
     they belong to."""
     belongings.complete(core)
@@ -170,7 +169,7 @@ def teams_of(core: Core, actor: str) -> list[tuple[Team, Standing]]:
     return sorted(found, key=lambda pair: (pair[0].name, pair[0].id))
 
 
-def org_of(core: Core, actor: str, name: str) -> tuple[Org, Standing]:
+def org_of(core: Core, actor: PersonName, name: PlaceRef) -> tuple[Org, Standing]:
     """The organisation of that id or name, if somebody belongs to it."""
     with core.store.read() as reader:
         record = reader.record(NO_HUB, "org", name)
@@ -181,7 +180,7 @@ def org_of(core: Core, actor: str, name: str) -> tuple[Org, Standing]:
     return org, found[org]
 
 
-def team_of(core: Core, actor: str, name: str) -> tuple[Team, Standing]:
+def team_of(core: Core, actor: PersonName, name: PlaceRef) -> tuple[Team, Standing]:
     """The team of that id or name, if somebody can see it."""
     with core.store.read() as reader:
         record = reader.record(NO_HUB, "team", name)
@@ -194,7 +193,7 @@ def team_of(core: Core, actor: str, name: str) -> tuple[Team, Standing]:
     return team, found[team]
 
 
-def _team_standing(reader: Reader, team: Team, actor: str) -> Standing | None:
+def _team_standing(reader: Reader, team: Team, actor: PersonName) -> Standing | None:
     """Whoever manages an organisation manages its teams; others of it know that they are there."""
     own = role_of(reader, "team", team.id, actor)
     above = role_of(reader, "org", team.org_id, actor)
@@ -211,10 +210,10 @@ def _team_standing(reader: Reader, team: Team, actor: str) -> Standing | None:
 _Group = TypeVar("_Group", Org, Team)
 
 
-def one_of(kind: ScopeKind, found: Sequence[_Group], name: str) -> _Group:
+def one_of(kind: ScopeKind, found: Sequence[_Group], name: PlaceRef) -> _Group:
     """The one of that id or name among those that somebody sees."""
     by_id = [one for one in found if one.id == name]
-    meant = by_id or [one for one in found if one.name == name]
+    meant = by_id or [one for one in found if composed(one.name) == name]
     if not meant:
         raise unknown(kind, name)
     if len(meant) > 1:
@@ -226,15 +225,19 @@ def one_of(kind: ScopeKind, found: Sequence[_Group], name: str) -> _Group:
 
 
 def _refuse_taken(kind: ScopeKind, name: str, there: Iterable[Org | Team]) -> None:
-    if any(one.name == name for one in there):
-        word = word_for(kind)
-        article = "an" if word[0] in "aeiou" else "a"
-        raise AlreadyExists(
-            f"There is {article} {word} {name!r} already.", hint="Choose another name."
-        )
+    look = skeleton(name)
+    for one in there:
+        if skeleton(one.name) == look:
+            word = word_for(kind)
+            article = "an" if word[0] in "aeiou" else "a"
+            alike = "" if one.name == name else f", which looks like {name!r}"
+            raise AlreadyExists(
+                f"There is {article} {word} {one.name!r} already{alike}.",
+                hint="Choose another name.",
+            )
 
 
-def _orgs(reader: Reader, seen_by: str | None = None) -> list[Org]:
+def _orgs(reader: Reader, seen_by: PersonName | None = None) -> list[Org]:
     """By when they were made."""
     return [
         _org_from(one)

@@ -19,6 +19,7 @@ from holdfast.domain.codec import (
 )
 from holdfast.domain.hub import Hub
 from holdfast.domain.memory import Memory
+from holdfast.domain.names import PersonName
 from holdfast.domain.query import EVERYTHING
 from holdfast.domain.turn import Turn
 from holdfast.engine import belongings
@@ -195,7 +196,8 @@ def _begin(core: Core, header: Line, name: str | None) -> Hub:
         hub = Hub(
             text_of(line, "id"),
             chosen or clean_hub_name(line["name"]),
-            text_of(line, "owner"),
+            # As it was stored there: an export from before names were checked can be read.
+            PersonName(text_of(line, "owner")),
             from_text(line["created_at"]),
             count_of(line, "numbers", least=0),
             "importing",

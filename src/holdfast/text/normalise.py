@@ -14,6 +14,7 @@ from functools import cache
 from typing import Protocol, cast
 
 from holdfast.errors import InvalidInput
+from holdfast.text.names import hidden_character
 
 # The bound Memax's clients already know; a book is about 1 MB.
 CONTENT_BYTES_MAX = 3_000_000
@@ -218,15 +219,16 @@ def _one_line(text: str, what: str, chars_max: int) -> str:
             f"The {what} has {len(text)} characters; at most {chars_max} are allowed.",
             hint="Use a shorter one.",
         )
-    for position, character in enumerate(text):
-        # Invisible format characters (zero width, right-to-left marks) would let two names that
-        # look the same be different.
-        if unicodedata.category(character) in ("Cc", "Cf", "Zl", "Zp"):
-            raise InvalidInput(
-                f"The {what} has an invisible character (U+{ord(character):04X}) at position "
-                f"{position}.",
-                hint="Type it anew instead of pasting it.",
-            )
+    # Invisible characters (zero width, right-to-left marks) would let two names that look the same
+    # be different.
+    # A tag or a category may be an emoji, which is spelled with variation selectors.
+    seen = text if what in ("key", "hub name") else re.sub("[\ufe0e\ufe0f]", " ", text)
+    if (position := hidden_character(seen)) is not None:
+        raise InvalidInput(
+            f"The {what} has an invisible character (U+{ord(text[position]):04X}) at position "
+            f"{position}.",
+            hint="Type it anew instead of pasting it.",
+        )
     return text
 
 

@@ -12,8 +12,10 @@ from holdfast.domain.ids import Ids, TimeIds
 from holdfast.engine.core import Core
 from holdfast.errors import InvalidSetting, StoreReadOnly
 from holdfast.settings import Settings, load
+from holdfast.text.names import parse_person
 
 if TYPE_CHECKING:
+    from holdfast.domain.names import PersonName
     from holdfast.embed.base import Embedder
     from holdfast.llm.base import Model
     from holdfast.store.base import Store
@@ -86,7 +88,7 @@ def build(
         store,
         clock=clock,
         ids=ids or TimeIds(clock),
-        actor=settings["actor"] or _login(),
+        actor=parse_person(settings["actor"] or _login()),
         settings=settings,
         find_embedder=find,
         find_model=find_model,
@@ -118,7 +120,7 @@ def _login() -> str:
 
 
 def build_for_reading(
-    home: str, *, actor: str, clock: Clock, find_embedder: Callable[[], Embedder | None]
+    home: str, *, actor: PersonName, clock: Clock, find_embedder: Callable[[], Embedder | None]
 ) -> Core:
     """An engine that only reads another home, with the eyes of who asks: nothing there is made,
     migrated, counted or embedded. The environment is ours, and says nothing about that home."""

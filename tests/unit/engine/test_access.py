@@ -10,8 +10,10 @@ import pytest
 from holdfast import AlreadyExists, Conflict, Holdfast, HubMemory, InvalidInput, NotFound
 from holdfast.domain.access import ACTS, ROLES, Act, Key, Standing
 from holdfast.engine import access, invites, keys, teams
+from holdfast.engine.access_records import parse_role
 from holdfast.engine.core import Core
 from holdfast.testing import START, FixedClock
+from holdfast.text.names import parse_label
 from tests.homes.traces import kept_in
 
 # Who may do what: the one table that every route follows.
@@ -69,7 +71,7 @@ def test_whoever_makes_a_hub_owns_it_and_others_are_nothing_to_it(
 
 def test_a_member_has_a_role_until_it_is_taken_away(core: Core, hub: HubMemory) -> None:
     access.set_member(core, "hub", hub.id, "bob", "viewer")
-    access.set_member(core, "hub", hub.id, "bob", "Contributor")
+    access.set_member(core, "hub", hub.id, "bob", parse_role(" Contributor"))
     assert [(one.actor, one.role) for one in access.members(core, "hub", hub.id)] == [
         ("bob", "contributor"),
         (core.actor, "owner"),
@@ -142,14 +144,17 @@ def test_members_of_one_organisation_are_not_those_of_another(core: Core) -> Non
 
 
 WRONG: list[tuple[Any, str]] = [
-    (lambda core, hub: access.set_member(core, "hub", hub.id, "bob", "king"), "valid role"),
+    (lambda core, hub: parse_role("king"), "valid role"),
+    (lambda core, hub: access.set_member(core, "hub", hub.id, "bob", "king"), "not parsed"),
+    (lambda core, hub: access.set_member(core, "hub", hub.id, " bob", "viewer"), "not parsed"),
     (lambda core, hub: access.set_member(core, "hub", hub.id, " ", "viewer"), "empty"),
     (lambda core, hub: access.set_member(core, "hub", hub.id, "b" * 101, "viewer"), "longer"),
-    (lambda core, hub: access.set_member(core, "hub", hub.id, "b\0b", "viewer"), "not text"),
+    (lambda core, hub: access.set_member(core, "hub", hub.id, "b\0b", "viewer"), "invisible"),
     (lambda core, hub: access.set_member(core, "club", hub.id, "bob", "viewer"), "scope"),
     (lambda core, hub: access.set_card(core, hub.id, delete_policy="all"), "delete policy"),
     (lambda core, hub: invites.invite(core, "hub", hub.id, "viewer", days=0), "1 to 365"),
-    (lambda core, hub: keys.create_key(core, ""), "empty"),
+    (lambda core, hub: keys.create_key(core, "k", actor="bob "), "not parsed"),
+    (lambda core, hub: parse_label("", "key"), "empty"),
 ]
 
 

@@ -177,7 +177,7 @@ def test_a_store_from_before_gets_its_entries_once(memory: Holdfast, hub: HubMem
     with core.store.write() as writer:
         for one in writer.records(NO_HUB, "belongs", limit=500):
             writer.drop_record(NO_HUB, "belongs", one.id)
-        writer.drop_record(NO_HUB, "belongings-complete", "belongings-complete")
+        writer.drop_record(NO_HUB, belongings._COMPLETE, belongings._COMPLETE)
     with core.store.read() as reader:
         assert list(belongings.of(reader, "bob", "hub")) == []
     assert [found.id for found, _ in access.hubs_of(core, "bob")] == [other.id, hub.id]

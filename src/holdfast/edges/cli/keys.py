@@ -23,6 +23,7 @@ def _create_options(parser: Parser) -> None:
 
 def _create(call: Call, args: Namespace) -> None:
     from holdfast.engine import keys
+    from holdfast.text import names
 
     # --hub says which hub a command is about: here, the one that the key is for.
     only = args.only or ([args.hub] if args.hub else [])
@@ -38,7 +39,12 @@ def _create(call: Call, args: Namespace) -> None:
             raise InvalidInput("Through a server, a key speaks for whoever makes it.")
         handed = call.client.create_key(args.name, **scope)
     else:
-        handed = keys.create_key(call.memory.core, args.name, actor=args.actor, **scope)
+        handed = keys.create_key(
+            call.memory.core,
+            names.parse_label(args.name, "key"),
+            actor=names.parse_person(args.actor) if args.actor else None,
+            **scope,
+        )
     if call.out.json:
         call.out.value({"key": _plain(call, handed.what), "secret": handed.secret})
         return

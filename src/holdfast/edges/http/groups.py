@@ -13,6 +13,7 @@ from holdfast.edges.http.bodies import Body
 from holdfast.edges.http.call import Calling
 from holdfast.edges.http.shapes import Many, One, OrgOut, Removed, TeamOut
 from holdfast.engine import teams
+from holdfast.text.names import parse_label
 
 orgs_router = APIRouter(prefix="/orgs", tags=["people"])
 teams_router = APIRouter(prefix="/teams", tags=["people"])
@@ -44,7 +45,8 @@ def create_org(call: Calling, new: NewOrg) -> Any:
     """Makes an organisation; whoever makes it owns it."""
     guest = call.guest
     guest.require_free("make organisations")
-    made = teams.create_org(guest.core, new.name, seen_by=None if guest.local else guest.actor)
+    seen_by = None if guest.local else guest.actor
+    made = teams.create_org(guest.core, parse_label(new.name, "organisation"), seen_by=seen_by)
     return {"data": _plain_org(*guest.org(made.id))}
 
 
@@ -60,7 +62,8 @@ def rename_org(call: Calling, org_id: str, new: NewName) -> Any:
     guest = call.guest
     org, standing = guest.org(org_id, "own")
     seen_by = None if guest.local else guest.actor
-    renamed = teams.rename_org(guest.core, org.id, new.name, seen_by=seen_by)
+    name = parse_label(new.name, "organisation")
+    renamed = teams.rename_org(guest.core, org.id, name, seen_by=seen_by)
     return {"data": _plain_org(renamed, standing)}
 
 
@@ -85,7 +88,7 @@ def create_team(call: Calling, new: NewTeam) -> Any:
     """Makes a team of an organisation, for who manages that; whoever makes it owns it."""
     guest = call.guest
     org, _ = guest.org(new.org, "manage")
-    made = teams.create_team(guest.core, org.id, new.name)
+    made = teams.create_team(guest.core, org.id, parse_label(new.name, "team"))
     return {"data": _plain_team(*guest.team(made.id))}
 
 
@@ -99,7 +102,7 @@ def get_team(call: Calling, team_id: str) -> Any:
 def rename_team(call: Calling, team_id: str, new: NewName) -> Any:
     """Renames a team."""
     team, standing = call.guest.team(team_id, "own")
-    renamed = teams.rename_team(call.guest.core, team.id, new.name)
+    renamed = teams.rename_team(call.guest.core, team.id, parse_label(new.name, "team"))
     return {"data": _plain_team(renamed, standing)}
 
 

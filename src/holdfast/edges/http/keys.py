@@ -16,6 +16,7 @@ from holdfast.edges.http.shapes import KeyHanded, KeyOut, Many, One
 from holdfast.engine import keys
 from holdfast.errors import Forbidden, NotFound
 from holdfast.text import normalise
+from holdfast.text.names import parse_id, parse_label
 
 router = APIRouter(prefix="/keys", tags=["keys"])
 
@@ -50,7 +51,7 @@ def create_key(call: Calling, new: NewKey) -> Any:
     hubs = [call.guest.stands(name)[0].id for name in new.hubs]
     handed = keys.create_key(
         call.guest.core,
-        new.name,
+        parse_label(new.name, "key"),
         hubs=hubs,
         read_only=new.read_only,
         no_delete=new.no_delete,
@@ -62,14 +63,15 @@ def create_key(call: Calling, new: NewKey) -> Any:
 @router.delete("/{key_id}", response_model=One[KeyOut])
 def revoke_key(call: Calling, key_id: str) -> Any:
     """Ends a key, for good; a limited one ends only itself."""
+    wanted = parse_id(key_id, "key")
     mine = {key.id for key in keys.keys(call.memory.core, call.guest.actor)}
-    if key_id not in mine:
-        raise NotFound(f"There is no key {key_id!r}.", hint="List the keys to see yours.")
+    if wanted not in mine:
+        raise NotFound(f"There is no key {wanted!r}.", hint="List the keys to see yours.")
     own = call.guest.key
     # Whoever found a limited key could end the others with it; that it ends itself does no harm.
-    if own is not None and _limited(own) and own.id != key_id:
+    if own is not None and _limited(own) and own.id != wanted:
         raise Forbidden("A limited key ends only itself.", hint="Use one that is not limited.")
-    return {"data": _plain(keys.revoke_key(call.memory.core, key_id))}
+    return {"data": _plain(keys.revoke_key(call.memory.core, wanted))}
 
 
 def _limited(key: Key) -> bool:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from fastapi import APIRouter, Path
 from pydantic import Field
 
-from holdfast.domain.access import Act, ScopeKind, Standing
+from holdfast.domain.access import Act, Role, ScopeKind, Standing
 from holdfast.edges.http.bodies import Body
 from holdfast.edges.http.call import Call, Calling
 from holdfast.edges.http.plain import plain_invite, plain_member
@@ -22,7 +22,9 @@ from holdfast.edges.http.shapes import (
     Withdrawn,
 )
 from holdfast.engine import access, invites
+from holdfast.engine.access_records import parse_role
 from holdfast.errors import Forbidden
+from holdfast.text.names import parse_id, parse_person
 
 joining = APIRouter(tags=["people"])
 
@@ -66,9 +68,11 @@ def routes_for(scope: ScopeKind, word: str) -> APIRouter:
     @router.put("/members/{actor:path}", response_model=One[MemberOut])
     def set_member(call: Calling, actor: str, new: NewRole, place_id: str = named) -> Any:
         """Adds a member, or changes their role. Only an owner makes owners, or changes one."""
+        who, role = parse_person(actor), parse_role(new.role)
         place = _place(call, scope, place_id, "manage")
-        _require_owner_for(call, place, actor, new.role)
-        member = access.set_member(call.guest.core, scope, place.id, actor, new.role)
+        held = access.role_in(call.memory.core, scope, place.id, who)
+        _require_owner_for(call, place, held, role)
+        member = access.set_member(call.guest.core, scope, place.id, who, role)
         return {"data": plain_member(member)}
 
     @router.delete("/members/{actor:path}", response_model=One[Removed])
@@ -77,12 +81,13 @@ def routes_for(scope: ScopeKind, word: str) -> APIRouter:
         key = call.guest.key
         # A key that only reads, or is for some hubs, is not for members: not even to leave.
         limited = key is not None and (key.read_only or bool(key.hubs))
-        leaving = actor == call.guest.actor and not limited
-        place = _place(call, scope, place_id, "read" if leaving else "manage")
-        if not leaving:
-            _require_owner_for(call, place, actor)
-        access.remove_member(call.guest.core, scope, place.id, actor)
-        return {"data": {"removed": actor}}
+        place = _place(call, scope, place_id)
+        who = access.member_called(call.memory.core, scope, place.id, actor)
+        if limited or who != call.guest.actor:
+            place = _place(call, scope, place.id, "manage")
+            _require_owner_for(call, place, access.role_in(call.memory.core, scope, place.id, who))
+        access.remove_member(call.guest.core, scope, place.id, who)
+        return {"data": {"removed": who}}
 
     @router.get("/invites", response_model=Many[InviteOut])
     def list_invites(call: Calling, place_id: str = named) -> Any:
@@ -94,18 +99,20 @@ def routes_for(scope: ScopeKind, word: str) -> APIRouter:
     @router.post("/invites", status_code=201, response_model=One[InviteHanded])
     def create_invite(call: Calling, new: NewInvite, place_id: str = named) -> Any:
         """A one-time token that gives a role; it is in this answer and nowhere else."""
+        role = parse_role(new.role)
         place = _place(call, scope, place_id, "manage")
-        _require_owner_for(call, place, "", new.role)
-        handed = invites.invite(call.guest.core, scope, place.id, new.role, days=new.days)
+        _require_owner_for(call, place, role)
+        handed = invites.invite(call.guest.core, scope, place.id, role, days=new.days)
         return {"data": {**plain_invite(handed.what), "token": handed.secret}}
 
     @router.delete("/invites/{invite_id}", response_model=One[Withdrawn])
     def withdraw_invite(call: Calling, invite_id: str, place_id: str = named) -> Any:
         """Takes an invitation back."""
+        wanted = parse_id(invite_id, "invitation")
         place = _place(call, scope, place_id, "manage")
         known = {one.id for one in invites.invites(call.memory.core, scope, place.id)}
-        invites.withdraw(call.memory.core, invite_id if invite_id in known else "")
-        return {"data": {"withdrawn": invite_id}}
+        invites.withdraw(call.memory.core, wanted if wanted in known else "")
+        return {"data": {"withdrawn": wanted}}
 
     return router
 
@@ -128,8 +135,7 @@ def _place(call: Call, scope: ScopeKind, name: str, act: Act = "read") -> _Place
     return _Place(scope, group.id, group.name, standing)
 
 
-def _require_owner_for(call: Call, place: _Place, actor: str, role: str = "") -> None:
+def _require_owner_for(call: Call, place: _Place, *roles: Role | None) -> None:
     """Owners are made, changed and removed by owners."""
-    held = access.role_in(call.memory.core, place.scope, place.id, actor)
-    if role.strip().lower() == "owner" or held == "owner":
+    if "owner" in roles:
         _place(call, place.scope, place.id, "own")

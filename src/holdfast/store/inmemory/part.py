@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from holdfast.domain.clock import EPOCH
 from holdfast.domain.hub import Hub
 from holdfast.domain.memory import Memory
+from holdfast.domain.names import NOBODY
 from holdfast.errors import DeadlineExceeded
 from holdfast.store.inmemory.state import HubContents, State
 
@@ -37,7 +38,7 @@ class Part:
         """The hub as it is."""
         self._in_time()
         hub = self._state.hubs.get(hub_id)
-        return HubContents(Hub(hub_id, "", "", EPOCH)) if hub is None else hub
+        return HubContents(Hub(hub_id, "", NOBODY, EPOCH)) if hub is None else hub
 
     def _hub(self, hub_id: str) -> HubContents:
         """The hub as the viewer sees it."""

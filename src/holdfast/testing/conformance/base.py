@@ -16,6 +16,7 @@ import pytest
 from holdfast.domain.change import Action, Change
 from holdfast.domain.hub import Hub
 from holdfast.domain.memory import Memory
+from holdfast.domain.names import PersonName
 from holdfast.domain.query import EVERYTHING, ORDERS
 from holdfast.store.base import Reader, Store, Writer
 from holdfast.store.values import IndexEntry, TermQuery, TextQuery
@@ -53,7 +54,9 @@ def at(seconds: float) -> datetime:
 
 
 def make_hub(hub_id: str = HUB, name: str = "", **fields: Any) -> Hub:
-    return Hub(hub_id, name or hub_id.removeprefix("hub_"), "owner", START)._replace(**fields)
+    return Hub(hub_id, name or hub_id.removeprefix("hub_"), PersonName("owner"), START)._replace(
+        **fields
+    )
 
 
 def make_memory(number: int, content: str = "", *, hub_id: str = HUB, **fields: Any) -> Memory:

@@ -9,6 +9,7 @@ import pytest
 from holdfast.domain.change import Change, Receipt
 from holdfast.domain.memory import Boundary, Memory
 from holdfast.domain.mirror import Clash
+from holdfast.domain.names import PersonName
 from holdfast.domain.query import EVERYTHING
 from holdfast.domain.turn import Turn
 from holdfast.domain.viewer import MEMBER_SEES, Viewer
@@ -24,8 +25,8 @@ from holdfast.testing.conformance.base import (
     revise,
 )
 
-ADA = Viewer("ada")
-BOB = Viewer("bob")
+ADA = Viewer(PersonName("ada"))
+BOB = Viewer(PersonName("bob"))
 MARK = "xyzzy"
 # What a cache is made of is the hub's own; nobody is shown it.
 OF_THE_HUB = {"lexicon", "vector_state", "vectors", "unembedded", "unembedded_count"}
@@ -110,11 +111,11 @@ class Viewers(StoreCase):
         memory = marked(1, boundary=boundary)
         with store.write() as writer:
             put(writer, memory)
-        with store.read(viewer=Viewer("bob", allowed)) as reader:
+        with store.read(viewer=Viewer(PersonName("bob"), allowed)) as reader:
             found = reader.memories(HUB, EVERYTHING, order="newest", after=None, limit=9)
             assert bool(found) == (boundary in allowed)
             assert (reader.memory(HUB, memory.id) is not None) == (boundary in allowed)
-        with store.read(viewer=Viewer("ada", allowed)) as reader:
+        with store.read(viewer=Viewer(PersonName("ada"), allowed)) as reader:
             assert reader.memory(HUB, memory.id) == memory
 
     @pytest.mark.parametrize("allowed", [(), ("org",), ("team", "org"), MEMBER_SEES])
@@ -125,7 +126,7 @@ class Viewers(StoreCase):
             writer.add_turn(Turn("trn_1", HUB, "user", "the sky is blue", at(1), "tui", "talk"))
             writer.add_receipt(HUB, Receipt("mem_gone", 4, at(2), "ada", "because", 3))
         count = int("hub" in allowed)
-        with store.read(viewer=Viewer("bob", allowed)) as reader:
+        with store.read(viewer=Viewer(PersonName("bob"), allowed)) as reader:
             assert len(reader.turns(HUB, limit=9)) == count
             assert len(reader.turns(HUB, limit=9, session="talk")) == count
             assert len(list(reader.scan_turns(HUB))) == count
@@ -137,12 +138,12 @@ class Viewers(StoreCase):
         with store.write() as writer:
             put(writer, memory)
         for name in ("' OR 1=1 --", "ada' --", "ADA", "", 'ada"', "ad\x00a"):
-            with store.read(viewer=Viewer(name)) as reader:
+            with store.read(viewer=Viewer(PersonName(name))) as reader:
                 assert reader.memory(HUB, memory.id) is None, name
         odd = marked(2, boundary="private")._replace(owner="o'brien --")
         with store.write() as writer:
             put(writer, odd)
-        with store.read(viewer=Viewer("o'brien --")) as reader:
+        with store.read(viewer=Viewer(PersonName("o'brien --"))) as reader:
             assert reader.memory(HUB, odd.id) == odd
 
     def test_keys_and_paths_of_private_memories_are_apart(self, store: Store) -> None:
@@ -152,7 +153,7 @@ class Viewers(StoreCase):
         with store.write() as writer:
             for memory in (shared, adas, bobs):
                 put(writer, memory)
-        for viewer, own in ((ADA, adas), (BOB, bobs), (Viewer("eve"), shared)):
+        for viewer, own in ((ADA, adas), (BOB, bobs), (Viewer(PersonName("eve")), shared)):
             with store.read(viewer=viewer) as reader:
                 assert reader.memory_by_key(HUB, "db") == own
                 assert reader.memory_by_path(HUB, "/db") == own
