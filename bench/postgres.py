@@ -28,7 +28,7 @@ from bench.measure import RandomEmbedder, folder_bytes
 from bench.postgres_server import bytes_by_table, server
 from bench.texts import Texts
 from holdfast.evaluation.metrics import percentile
-from holdfast.store.postgres import PostgresStore, nearest
+from holdfast.store.postgres import PostgresStore, vector_index
 
 PER_PROCESS = 8
 WRITES = 100
@@ -95,7 +95,7 @@ def _fill(name: str, where: str, memories: int) -> None:
         with psycopg.connect(where, autocommit=True) as connection:
             connection.execute("VACUUM ANALYZE")
         store = PostgresStore(where)
-        list(nearest.build(store, memory="1GB"))
+        list(vector_index.build(store, memory="1GB"))
         store.close()
     print(f"{name} filled in {time.perf_counter() - started:.0f} s", flush=True)
 

@@ -30,7 +30,7 @@ from bench.postgres_server import bytes_by_table, server
 from bench.texts import Texts
 from bench.vectors import AskedEmbedder, RealVectors
 from holdfast.evaluation.metrics import percentile
-from holdfast.store.postgres import PostgresStore, nearest
+from holdfast.store.postgres import PostgresStore, vector_index
 
 SIZES = (10_000, 100_000, 1_000_000)
 QUESTIONS = 100
@@ -112,7 +112,7 @@ class Growth:
 
     def _index(self, store: PostgresStore, size: int) -> None:
         started = time.perf_counter()
-        built = list(nearest.build(store, memory=MEMORY))
+        built = list(vector_index.build(store, memory=MEMORY))
         took_s = time.perf_counter() - started
         if built:
             rate = sum(one.vectors for one in built) / took_s

@@ -29,7 +29,7 @@ from holdfast.embed.base import quantise
 from holdfast.evaluation.metrics import percentile
 from holdfast.recall.vector import VectorCache
 from holdfast.recall.weights import VECTOR_CANDIDATES
-from holdfast.store.postgres import PostgresStore, nearest
+from holdfast.store.postgres import PostgresStore, vector_index
 
 MODEL = RandomEmbedder.identity
 WANTED = 10
@@ -45,7 +45,7 @@ def main() -> None:
     parser.add_argument("--cache", metavar="FOLDER", help="keep vectors between runs")
     parser.add_argument("--hubs", type=int, default=64)
     parser.add_argument("--largest", type=int, default=80_000)
-    parser.add_argument("--index-from", type=int, default=nearest.INDEX_FROM)
+    parser.add_argument("--index-from", type=int, default=vector_index.INDEX_FROM)
     parser.add_argument("--questions", type=int, default=30)
     parser.add_argument("--url", default="", help="a database that may be filled")
     args = parser.parse_args()
@@ -68,7 +68,7 @@ def main() -> None:
             done += size
             matrices[place] = _store(url, place, made)
         started = time.perf_counter()
-        built = list(nearest.build(store, index_from=args.index_from, memory="2GB"))
+        built = list(vector_index.build(store, index_from=args.index_from, memory="2GB"))
         took_s = time.perf_counter() - started
         indexed = sum(one.vectors for one in built)
         print(f"{len(built)} hubs indexed, {indexed:,} vectors, in {took_s:.0f} s\n")

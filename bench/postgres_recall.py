@@ -27,7 +27,7 @@ from holdfast.evaluation.cache import CachedEmbedder
 from holdfast.evaluation.run import Results, examine
 from holdfast.evaluation.stores import Collection, Doc, read_stores, sample_path
 from holdfast.evaluation.systems import HoldfastSystem
-from holdfast.store.postgres import PostgresStore, nearest
+from holdfast.store.postgres import PostgresStore, vector_index
 
 DEPTHS = ("R@1", "R@5", "R@10", "R@20")
 # Points of R@k by which PostgreSQL may be behind.
@@ -48,7 +48,7 @@ class PostgresSystem(HoldfastSystem):
     def add(self, docs: Sequence[Doc]) -> None:
         super().add(docs)
         if self._index_from is not None:
-            list(nearest.build(self._store, index_from=self._index_from))
+            list(vector_index.build(self._store, index_from=self._index_from))
 
     def has_index(self) -> bool:
         with self._store.read() as reader:

@@ -7,8 +7,8 @@ import re
 from collections.abc import Sequence
 
 from holdfast.store.postgres.derived import EMBEDDINGS
+from holdfast.store.postgres.row_security import VIEWS
 from holdfast.store.postgres.schema import MIGRATIONS, Migration, statements
-from holdfast.store.postgres.wall import VIEWS
 
 # Tables that every node has whole, and what is counted for the list of hubs.
 WHOLE = {"hubs", "models", "migrations", "migration_steps"}

@@ -22,8 +22,8 @@ from tests.postgres_server import database, databases, needs
 psycopg = pytest.importorskip("psycopg")
 pytest.register_assert_rewrite("holdfast.testing.conformance")
 
-from holdfast.store.postgres import PostgresStore, nearest, online  # noqa: E402 - the extra
-from holdfast.store.postgres.init import initialise  # noqa: E402
+from holdfast.store.postgres import PostgresStore, migration_steps, vector_index  # noqa: E402 - the extra
+from holdfast.store.postgres.initialise import initialise  # noqa: E402
 from holdfast.testing.conformance.base import (  # noqa: E402 - its assertions are rewritten
     HUB,
     make_hub,
@@ -119,7 +119,7 @@ def test_what_takes_long_keeps_the_connection_that_waits_for_another(
 ) -> None:
     """One holds the lock while the other works, and one works while the other waits."""
     monkeypatch.setattr(SCHEMA_PATH, KNOWN)
-    monkeypatch.setattr(online, "SMALL_BYTES", -1)
+    monkeypatch.setattr(migration_steps, "SMALL_BYTES", -1)
     name = databases().make_empty()
     told: list[str] = []
 
@@ -147,7 +147,7 @@ def test_an_index_is_built_for_who_takes_its_time_between_hubs() -> None:
                 writer.add_hub(make_hub(hub))
                 put(writer, make_memory(1, hub_id=hub), [[b"\0\0\x80\x3f\1\2\3\4"]])
         built = []
-        for one in nearest.build(store, index_from=1):
+        for one in vector_index.build(store, index_from=1):
             built.append(one.vectors)
             pause()
         store.close()

@@ -17,10 +17,10 @@ from tests.postgres_server import ROLE, databases
 psycopg = pytest.importorskip("psycopg")
 pytest.register_assert_rewrite("holdfast.testing.conformance")
 
-from holdfast.store.postgres import PostgresStore, nearest, unindexing  # noqa: E402 - the extra
+from holdfast.store.postgres import PostgresStore, unindexing, vector_index  # noqa: E402 - the extra
+from holdfast.store.postgres.commit_marks import Mark, was_committed  # noqa: E402
 from holdfast.store.postgres.connections import complete, connect  # noqa: E402
-from holdfast.store.postgres.failover import Mark, was_committed  # noqa: E402
-from holdfast.store.postgres.init import initialise  # noqa: E402
+from holdfast.store.postgres.initialise import initialise  # noqa: E402
 from holdfast.store.postgres.names import search_path  # noqa: E402
 from holdfast.testing.conformance.base import (  # noqa: E402 - its assertions are rewritten
     HUB,
@@ -126,7 +126,7 @@ def test_nothing_that_stands_in_the_path_of_a_role_is_called(hostile: str) -> No
     with store.alone("something", NO_HUB) as mine:
         assert mine
     if prepared.offered.vector_schema:
-        assert [one.vectors for one in nearest.build(store, index_from=1)] == [1]
+        assert [one.vectors for one in vector_index.build(store, index_from=1)] == [1]
         assert len(list(unindexing.drop(store))) == 1
     store.close()
     # What became of a write is asked on a connection of its own.

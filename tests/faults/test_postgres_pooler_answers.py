@@ -17,7 +17,7 @@ from tests.postgres_server import Server, spare_server
 psycopg = pytest.importorskip("psycopg")
 
 from holdfast.store.postgres import PostgresStore  # noqa: E402 - needs the extra `postgres`
-from holdfast.store.postgres.faults import fault  # noqa: E402
+from holdfast.store.postgres.errors import fault  # noqa: E402
 from tests.faults.pgbouncer import Pooler  # noqa: E402
 from tests.faults.postgres_edges import (  # noqa: E402
     SETTINGS,

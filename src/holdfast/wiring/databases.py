@@ -12,8 +12,8 @@ from holdfast.wiring import need_postgres
 
 if TYPE_CHECKING:
     from holdfast.store.postgres import PostgresStore
-    from holdfast.store.postgres.init import Prepared as Prepared
-    from holdfast.store.postgres.nearest import Indexed
+    from holdfast.store.postgres.initialise import Prepared as Prepared
+    from holdfast.store.postgres.vector_index import Indexed
 
 
 def init_store(
@@ -25,7 +25,7 @@ def init_store(
         "Only a PostgreSQL database is made ready by hand; other stores make themselves.",
         hint="Name one: holdfast store init --url postgresql://HOST/NAME",
     )
-    from holdfast.store.postgres.init import initialise
+    from holdfast.store.postgres.initialise import initialise
 
     return initialise(url, partitions=partitions, citus=citus, role=role, told=told)
 
@@ -37,7 +37,7 @@ def migrate_store(url: str, *, told: Callable[[str], None]) -> Prepared:
         "Only a PostgreSQL database is migrated by hand; other stores do it when opened.",
         hint="Name one: holdfast store migrate --url postgresql://HOST/NAME",
     )
-    from holdfast.store.postgres.init import migrate
+    from holdfast.store.postgres.initialise import migrate
 
     return migrate(url, told=told)
 
@@ -46,7 +46,7 @@ def index_store(url: str, *, hub: str = "", memory: str = "") -> Iterator[Indexe
     """Builds the server's own index of the vectors of large hubs, or of one, one after the other;
     the server may take so much memory for it."""
     with _indexed_store(url) as store:
-        from holdfast.store.postgres.nearest import build
+        from holdfast.store.postgres.vector_index import build
 
         yield from build(store, hub=hub, memory=memory)
 

@@ -127,7 +127,7 @@ def test_an_index_of_the_server_is_taken_away_and_missed_where_many_vectors_are_
     run: Run, empty: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     needs(extension="vector", least=(0, 8))
-    from holdfast.store.postgres import PostgresStore, nearest
+    from holdfast.store.postgres import PostgresStore, vector_index
     from holdfast.testing import HashEmbedder
 
     owner = databases().url(empty)
@@ -138,7 +138,7 @@ def test_an_index_of_the_server_is_taken_away_and_missed_where_many_vectors_are_
     monkeypatch.setattr("holdfast.wiring._find_embedder", lambda settings: model)
     run("remember", "The office is in Bonn")
     store = PostgresStore(owner)
-    ((hub, name, vectors),) = nearest.build(store, index_from=1)
+    ((hub, name, vectors),) = vector_index.build(store, index_from=1)
     store.close()
     with monkeypatch.context() as patched:
         patched.setattr("holdfast.wiring._find_embedder", lambda settings: None)

@@ -17,7 +17,7 @@ pytest.register_assert_rewrite("holdfast.testing.conformance")
 
 from holdfast.library import open as open_memory  # noqa: E402 - needs the extra `postgres`
 from holdfast.store.postgres import PostgresStore  # noqa: E402
-from holdfast.store.postgres.init import initialise  # noqa: E402
+from holdfast.store.postgres.initialise import initialise  # noqa: E402
 from holdfast.store.postgres.migrate import prepare  # noqa: E402
 from holdfast.store.postgres.session import LISTENERS  # noqa: E402
 from holdfast.testing.conformance.base import HUB, make_hub, make_memory, put  # noqa: E402

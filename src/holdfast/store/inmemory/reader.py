@@ -9,11 +9,11 @@ from holdfast.store.inmemory.history import HistoryReader
 from holdfast.store.inmemory.log import LogReader
 from holdfast.store.inmemory.memories import MemoriesReader
 from holdfast.store.inmemory.records import RecordsReader
-from holdfast.store.near import NearReader
+from holdfast.store.single_writer import ReaderDefaults
 
 
 class InMemoryReader(
-    MemoriesReader, HistoryReader, LogReader, RecordsReader, FindingReader, NearReader
+    MemoriesReader, HistoryReader, LogReader, RecordsReader, FindingReader, ReaderDefaults
 ):
     """The Reader of the contract, on one state."""
 

@@ -11,7 +11,7 @@ from holdfast.errors import StoreClosed, StoreError
 from holdfast.store.inmemory.reader import InMemoryReader
 from holdfast.store.inmemory.state import State
 from holdfast.store.inmemory.writer import InMemoryWriter
-from holdfast.store.near import NearStore
+from holdfast.store.single_writer import StoreDefaults
 from holdfast.store.values import Capability, Problem, Progress
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def open_store(url: str) -> Store:
     return InMemoryStore()
 
 
-class InMemoryStore(NearStore):
+class InMemoryStore(StoreDefaults):
     """A store in this process's memory."""
 
     capabilities = frozenset({Capability.DEADLINES, Capability.VECTORS})

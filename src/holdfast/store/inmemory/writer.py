@@ -15,11 +15,11 @@ from holdfast.domain.turn import Turn
 from holdfast.errors import AlreadyExists, NotFound, StoreError
 from holdfast.store.inmemory.reader import InMemoryReader
 from holdfast.store.inmemory.state import HubContents, IndexedPassage
-from holdfast.store.near import NearWriter
+from holdfast.store.single_writer import WriterDefaults
 from holdfast.store.values import IndexEntry, VectorRow
 
 
-class InMemoryWriter(InMemoryReader, NearWriter):
+class InMemoryWriter(InMemoryReader, WriterDefaults):
     """The Writer of the contract, on a state that nobody else sees yet."""
 
     def _own(self, hub_id: str) -> HubContents:

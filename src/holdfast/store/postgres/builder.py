@@ -16,10 +16,9 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from holdfast.errors import StoreBusy, StoreError
-from holdfast.store.postgres.alone import holding, require_held
+from holdfast.store.postgres.advisory_lock import holding, require_held
 from holdfast.store.postgres.connections import LOCK_CLASS, Connection
-from holdfast.store.postgres.names import SCHEMA, search_path
-from holdfast.store.postgres.online import (
+from holdfast.store.postgres.migration_steps import (
     BATCH,
     BUILDING,
     IN_THE_WAY,
@@ -33,6 +32,7 @@ from holdfast.store.postgres.online import (
     note,
     send,
 )
+from holdfast.store.postgres.names import SCHEMA, search_path
 from holdfast.store.postgres.steps import Backfill, Check, Index, create_index
 
 Told: TypeAlias = Callable[[str], None]

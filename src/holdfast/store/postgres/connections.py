@@ -21,8 +21,7 @@ from psycopg.pq import TransactionStatus
 from psycopg.types.numeric import Int8Dumper
 
 from holdfast.errors import ServerUnreachable, StoreBusy
-from holdfast.store.postgres.answering import Answering, Silent, greeted
-from holdfast.store.postgres.failover import (
+from holdfast.store.postgres.commit_marks import (
     POSITION,
     Mark,
     gave_up_waiting,
@@ -30,7 +29,7 @@ from holdfast.store.postgres.failover import (
     not_replicated,
     was_committed,
 )
-from holdfast.store.postgres.faults import (
+from holdfast.store.postgres.errors import (
     comes_back,
     lay_idle,
     lost,
@@ -38,6 +37,7 @@ from holdfast.store.postgres.faults import (
     refused,
     stopped_writing,
 )
+from holdfast.store.postgres.keepalive import Answering, Silent, greeted
 from holdfast.store.postgres.pool import Patience, Pool
 from holdfast.store.postgres.unfit import SERVER_FROM
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from holdfast.store.postgres import lexemes, nearest
+from holdfast.store.postgres import lexemes, vector_index
 from holdfast.store.postgres.schema import DERIVED
-from holdfast.store.postgres.sending import SendingWriter
 from holdfast.store.postgres.waiting import Index, size_bytes
+from holdfast.store.postgres.write_buffer import SendingWriter
 from holdfast.text.terms import terms as terms_of
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class IndexWriter(SendingWriter):
         self._counts.clear()
         for hub, hub_id in self._session.all("SELECT hub_id, id FROM hubs"):
             self._session.hub(hub_id)
-            nearest.forget(self._session, hub)
+            vector_index.forget(self._session, hub)
             for table in DERIVED:
                 if table == "vector_totals":
                     # What was taken away stays counted, so that no cache takes new for old.

@@ -19,9 +19,7 @@ from holdfast.errors import InvalidSetting, StoreError, StoreReadOnly, StoreTooN
 from holdfast.store.postgres import schema
 from holdfast.store.postgres.builder import Builder, Told
 from holdfast.store.postgres.connections import LOCK_CLASS, connect_to_stay
-from holdfast.store.postgres.extensions import vector
-from holdfast.store.postgres.names import SCHEMA
-from holdfast.store.postgres.online import (
+from holdfast.store.postgres.migration_steps import (
     IN_THE_WAY,
     MAKE_STEPS_TABLE,
     TRY_S,
@@ -32,6 +30,8 @@ from holdfast.store.postgres.online import (
     send,
     waiting,
 )
+from holdfast.store.postgres.names import SCHEMA
+from holdfast.store.postgres.pgvector import vector
 from holdfast.store.postgres.schema import Migration, newest, statements
 from holdfast.store.postgres.tables import PARTITIONS, PARTITIONS_MAX
 from holdfast.store.postgres.unfit import refuse_foreign, refuse_unfit

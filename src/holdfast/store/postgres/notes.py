@@ -9,9 +9,9 @@ from typing import Any
 import psycopg
 
 from holdfast.store.postgres import schema
-from holdfast.store.postgres.extensions import lacking
+from holdfast.store.postgres.migration_steps import waiting
 from holdfast.store.postgres.names import SCHEMA
-from holdfast.store.postgres.online import waiting
+from holdfast.store.postgres.pgvector import lacking
 
 
 def notes(connection: psycopg.Connection[Any], address: str) -> list[str]:

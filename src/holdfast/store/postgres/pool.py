@@ -14,8 +14,8 @@ import psycopg
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from holdfast.errors import StoreBusy, StoreClosed
-from holdfast.store.postgres.answering import Answering, Silent, greeted
-from holdfast.store.postgres.faults import fault, is_silence
+from holdfast.store.postgres.errors import fault, is_silence
+from holdfast.store.postgres.keepalive import Answering, Silent, greeted
 
 # The pool is asked for a connection again as often as this: it makes one attempt for each time it
 # is asked, and the server may be back since.

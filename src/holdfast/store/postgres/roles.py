@@ -16,9 +16,9 @@ from psycopg import sql
 from holdfast.errors import NotFound
 from holdfast.store.postgres import schema
 from holdfast.store.postgres.derived import EMBEDDINGS
+from holdfast.store.postgres.migration_steps import STEPS_TABLE, by_our_names
 from holdfast.store.postgres.names import SCHEMA
-from holdfast.store.postgres.online import STEPS_TABLE, by_our_names
-from holdfast.store.postgres.wall import RIGHTS, VIEWS
+from holdfast.store.postgres.row_security import RIGHTS, VIEWS
 
 # The right to vacuum and analyse without owning the table came with 17; a purge removes its dead
 # rows with it.

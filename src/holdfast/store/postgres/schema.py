@@ -19,9 +19,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from holdfast.store.postgres import canonical, derived
+from holdfast.store.postgres.row_security import DUE, VIEWS, grant_to_users, named
 from holdfast.store.postgres.steps import Step
 from holdfast.store.postgres.tables import PARTITIONS, Table, table_statements
-from holdfast.store.postgres.wall import DUE, VIEWS, grant_to_users, named
 
 
 class Migration(NamedTuple):

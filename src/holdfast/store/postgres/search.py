@@ -9,10 +9,10 @@ from typing import Any
 
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Filter, Order
-from holdfast.store.holding import ids_holding, matching
 from holdfast.store.postgres import filters, lexemes, rows
 from holdfast.store.postgres.combinations import Weighed, weightiest
 from holdfast.store.postgres.history import HistoryReader
+from holdfast.store.substring_match import ids_holding, matching
 from holdfast.store.values import Candidate, Lexicon, TermQuery, TextQuery
 
 # The rough merit is BM25 with every term counted once, and these are its usual constants here: with

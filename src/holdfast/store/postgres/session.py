@@ -15,7 +15,7 @@ from psycopg import DataError
 from psycopg.errors import CharacterNotInRepertoire
 
 from holdfast.errors import DeadlineExceeded
-from holdfast.store.postgres.faults import passed_over
+from holdfast.store.postgres.errors import passed_over
 from holdfast.store.postgres.filters import SEEN, viewer_values
 
 if TYPE_CHECKING:

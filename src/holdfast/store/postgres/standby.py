@@ -19,7 +19,7 @@ from contextlib import contextmanager
 import psycopg
 
 from holdfast.errors import StoreError
-from holdfast.store.postgres.answering import Answering
+from holdfast.store.postgres.commit_marks import POSITION
 from holdfast.store.postgres.connections import (
     Connection,
     Connections,
@@ -27,8 +27,8 @@ from holdfast.store.postgres.connections import (
     configure,
     connect,
 )
-from holdfast.store.postgres.failover import POSITION
-from holdfast.store.postgres.faults import fault, lost
+from holdfast.store.postgres.errors import fault, lost
+from holdfast.store.postgres.keepalive import Answering
 from holdfast.store.postgres.names import SCHEMA
 from holdfast.store.postgres.urls import address_of
 

@@ -16,7 +16,8 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import StoreError
-from holdfast.store.postgres.alone import ALONE_CLASS, holding, number_of
+from holdfast.store.postgres.advisory_lock import ALONE_CLASS, holding, number_of
+from holdfast.store.postgres.commit_marks import POSITION
 from holdfast.store.postgres.connections import (
     ANSWER_S,
     LOCK_CLASS,
@@ -26,8 +27,8 @@ from holdfast.store.postgres.connections import (
     connect,
     connect_patiently,
 )
-from holdfast.store.postgres.failover import POSITION
-from holdfast.store.postgres.faults import translated
+from holdfast.store.postgres.errors import translated
+from holdfast.store.postgres.hub_locks import Turn, WritingSession
 from holdfast.store.postgres.migrate import prepare
 from holdfast.store.postgres.names import SCHEMA, search_path
 from holdfast.store.postgres.pool import closed
@@ -35,7 +36,6 @@ from holdfast.store.postgres.reader import PostgresReader
 from holdfast.store.postgres.session import Session
 from holdfast.store.postgres.skew import measured
 from holdfast.store.postgres.standby import MADE, Behind, Standby
-from holdfast.store.postgres.turn import Turn, WritingSession
 from holdfast.store.postgres.urls import address_of
 from holdfast.store.postgres.writer import PostgresWriter
 from holdfast.store.values import Capability, Problem, Progress

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from holdfast.store.postgres.wall import walled
+from holdfast.store.postgres.row_security import walled
 
 # How many tables each large table is made of. A hub lives in one of them, whole; sixteen keep the
 # indexes of 10 million memories at a size that fits in memory, and a plan short.

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from holdfast.store.postgres.nearest import Indexed, building, drop_indexes, no_such_hub
+from holdfast.store.postgres.vector_index import Indexed, building, drop_indexes, no_such_hub
 
 if TYPE_CHECKING:
     from holdfast.store.postgres.session import Session

@@ -11,7 +11,7 @@ from holdfast.domain.clock import to_micros
 from holdfast.domain.turn import Turn
 from holdfast.errors import NotFound
 from holdfast.store import rows as shared
-from holdfast.store.postgres import nearest, rows
+from holdfast.store.postgres import rows, vector_index
 from holdfast.store.postgres.indexing import IndexWriter
 from holdfast.store.postgres.records import RecordsWriter
 from holdfast.store.postgres.schema import OF_A_HUB
@@ -72,7 +72,7 @@ class PostgresWriter(IndexWriter, RecordsWriter):
         self._new.clear()
         self._bare.clear()
         self._counts.pop(hub, None)
-        nearest.forget(self._session, hub)
+        vector_index.forget(self._session, hub)
         for table in (*OF_A_HUB, "hubs"):
             self._session.put(f"DELETE FROM {table} WHERE hub_id = %s", (hub,))
         self._session.forget_hub(hub_id)

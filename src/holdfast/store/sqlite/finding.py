@@ -9,9 +9,9 @@ from typing import Any
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Filter, Order
 from holdfast.store import rows as shared
-from holdfast.store.holding import ids_holding, matching
 from holdfast.store.sqlite import filters, rows, search
 from holdfast.store.sqlite.part import Part
+from holdfast.store.substring_match import ids_holding, matching
 from holdfast.store.values import (
     Candidate,
     Lexicon,

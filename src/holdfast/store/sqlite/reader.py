@@ -5,14 +5,14 @@ from __future__ import annotations
 
 from holdfast.domain.clock import from_micros
 from holdfast.domain.hub import Statistics
-from holdfast.store.near import NearReader
+from holdfast.store.single_writer import ReaderDefaults
 from holdfast.store.sqlite.finding import FindingReader
 from holdfast.store.sqlite.history import HistoryReader
 from holdfast.store.sqlite.log import LogReader
 from holdfast.store.sqlite.memories import MemoriesReader
 
 
-class SqliteReader(MemoriesReader, HistoryReader, LogReader, FindingReader, NearReader):
+class SqliteReader(MemoriesReader, HistoryReader, LogReader, FindingReader, ReaderDefaults):
     """The Reader of the contract, on one connection inside one transaction."""
 
     def statistics(self, hub_id: str) -> Statistics:

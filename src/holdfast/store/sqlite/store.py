@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import apsw
 
 from holdfast.errors import StoreClosed, StoreError, StoreReadOnly
-from holdfast.store.near import NearStore
+from holdfast.store.single_writer import StoreDefaults
 from holdfast.store.sqlite.connection import (
     BUSY_WAIT_S,
     connect,
@@ -45,7 +45,7 @@ def open_store(url: str, *, read_only: bool = False) -> Store:
     return SqliteStore(url.removeprefix("sqlite:"), read_only=read_only)
 
 
-class SqliteStore(NearStore):
+class SqliteStore(StoreDefaults):
     """One SQLite file."""
 
     capabilities = frozenset(

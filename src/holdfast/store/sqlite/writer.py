@@ -11,7 +11,7 @@ from holdfast.domain.change import Change, Receipt, Revision
 from holdfast.domain.clock import to_micros
 from holdfast.errors import NotFound
 from holdfast.store import rows as shared
-from holdfast.store.near import NearWriter
+from holdfast.store.single_writer import WriterDefaults
 from holdfast.store.sqlite import rows
 from holdfast.store.sqlite.indexing import IndexWriter
 from holdfast.store.sqlite.reader import SqliteReader
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from holdfast.domain.turn import Turn
 
 
-class SqliteWriter(SqliteReader, IndexWriter, RecordsWriter, NearWriter):
+class SqliteWriter(SqliteReader, IndexWriter, RecordsWriter, WriterDefaults):
     """The Writer of the contract."""
 
     def add_hub(self, hub: Hub) -> None:

@@ -12,8 +12,8 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from holdfast.errors import NotFound
-from holdfast.store.postgres import copying, lexemes, nearest
-from holdfast.store.postgres.counting import CountingWriter
+from holdfast.store.postgres import bulk_copy, lexemes, vector_index
+from holdfast.store.postgres.term_counts import CountingWriter
 from holdfast.store.postgres.waiting import ROWS_MAX, Index, Key, Waiting
 from holdfast.store.values import VectorRow
 from holdfast.text.terms import terms as terms_of
@@ -56,7 +56,7 @@ class SendingWriter(CountingWriter):
         passages = sum(len(index.entries) for index in indexes.values())
         placed = len(waiting.changes) + len(waiting.revisions) + len(waiting.turns)
         places, passage_ids = self._next(placed, passages)
-        few = waiting.rows + passages < copying.COPY_FROM
+        few = waiting.rows + passages < bulk_copy.COPY_FROM
         # Few go one after the other, without waiting for each answer.
         with self._session.connection.pipeline() if few else nullcontext():
             self._send_rows(waiting, numbers, iter(places))
@@ -111,19 +111,19 @@ class SendingWriter(CountingWriter):
                 "UPDATE hub_counts SET numbers = %s WHERE hub_id = %s", (given_out, hub)
             )
         send = self._copier.send
-        send(copying.MEMORIES, waiting.memories)
-        send(copying.CHANGES, [(*row, next(places)) for row in waiting.changes])
+        send(bulk_copy.MEMORIES, waiting.memories)
+        send(bulk_copy.CHANGES, [(*row, next(places)) for row in waiting.changes])
         send(
-            copying.REVISIONS,
+            bulk_copy.REVISIONS,
             [
                 (hub, numbers[hub, memory_id], *rest, next(places))
                 for hub, memory_id, rest in waiting.revisions
             ],
         )
         turns = [(*row, next(places)) for row in waiting.turns]
-        send(copying.TURNS, turns)
+        send(bulk_copy.TURNS, turns)
         send(
-            copying.TURN_WORDS,
+            bulk_copy.TURN_WORDS,
             [(row[0], row[-1], lexemes.marked(row[0], terms_of(row[3]))) for row in turns],
         )
 
@@ -133,8 +133,8 @@ class SendingWriter(CountingWriter):
         numbers: Mapping[Key, int],
         passage_ids: Iterator[int],
     ) -> None:
-        passages: list[copying.Row] = []
-        words: list[copying.Row] = []
+        passages: list[bulk_copy.Row] = []
+        words: list[bulk_copy.Row] = []
         vectors: dict[tuple[int, str], list[VectorRow]] = {}
         for key, index in indexes.items():
             hub, memory = key[0], numbers[key]
@@ -152,10 +152,10 @@ class SendingWriter(CountingWriter):
                     vectors.setdefault((hub, index.model), []).extend(
                         VectorRow(passage, window, one) for window, one in enumerate(entry.vectors)
                     )
-        self._copier.send(copying.PASSAGES, passages)
-        self._copier.send(copying.WORDS, words)
+        self._copier.send(bulk_copy.PASSAGES, passages)
+        self._copier.send(bulk_copy.WORDS, words)
         self._copier.send(
-            copying.SUBSTRINGS,
+            bulk_copy.SUBSTRINGS,
             [
                 (key[0], numbers[key], lexemes.grams(key[0], index.text))
                 for key, index in indexes.items()
@@ -205,7 +205,7 @@ class SendingWriter(CountingWriter):
             return
         number = self._model_number(model)
         passages = {row.passage_id for row in vectors}
-        self._copier.send(copying.VECTORS, [(hub, number, *row) for row in vectors])
+        self._copier.send(bulk_copy.VECTORS, [(hub, number, *row) for row in vectors])
         indexed = self._session.value(
             "INSERT INTO vector_totals AS t (hub_id, model, size, passages, newest, removals)"
             " VALUES (%(hub)s, %(model)s, %(size)s, %(passages)s, %(newest)s, 0)"
@@ -219,7 +219,7 @@ class SendingWriter(CountingWriter):
             newest=max(passages),
         )
         if indexed:
-            nearest.copy(self._session, hub, number, indexed, sorted(passages))
+            vector_index.copy(self._session, hub, number, indexed, sorted(passages))
 
     def _model(self, name: str) -> int:
         if name not in self._models:
@@ -268,7 +268,7 @@ class SendingWriter(CountingWriter):
                 )
 
 
-def _passage_row(hub: int, passage: int, memory: int, entry: IndexEntry) -> copying.Row:
+def _passage_row(hub: int, passage: int, memory: int, entry: IndexEntry) -> bulk_copy.Row:
     return (
         hub,
         passage,

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import psycopg
 
+from holdfast.store.postgres.commit_marks import naps
 from holdfast.store.postgres.connections import LOCK_CLASS
-from holdfast.store.postgres.failover import naps
+from holdfast.store.postgres.hub_locks import take_turn
 from holdfast.store.postgres.names import SCHEMA, search_path
 from holdfast.store.postgres.steps import Backfill, Check, Index, Step, create_index
-from holdfast.store.postgres.turn import take_turn
 
 if TYPE_CHECKING:
     from holdfast.store.postgres.schema import Migration

@@ -18,8 +18,8 @@ from tests.postgres_server import ROLE, databases
 pytest.importorskip("psycopg")
 pytest.register_assert_rewrite("holdfast.testing.conformance")
 
-from holdfast.store.postgres import PostgresStore, nearest, unindexing  # noqa: E402 - needs the extra
-from holdfast.store.postgres.init import initialise  # noqa: E402
+from holdfast.store.postgres import PostgresStore, unindexing, vector_index  # noqa: E402 - needs the extra
+from holdfast.store.postgres.initialise import initialise  # noqa: E402
 from holdfast.testing.conformance.base import (  # noqa: E402 - its assertions are rewritten
     MODEL,
     make_hub,
@@ -63,7 +63,7 @@ def name() -> Iterator[str]:
 def store(name: str) -> Iterator[PostgresStore]:
     """With an index for both hubs."""
     opened = PostgresStore(databases().url(name))
-    list(nearest.build(opened, index_from=1))
+    list(vector_index.build(opened, index_from=1))
     assert _indexed(opened) == {"one": _LENGTH, "two": _LENGTH}
     yield opened
     opened.close()
@@ -125,7 +125,7 @@ def test_what_is_written_meanwhile_is_in_the_index_that_is_built_again(
         put(writer, make_memory(700, hub_id="hub_one"), [[blob]])
         (added,) = writer.passages("hub_one", ["mem_700"])
     assert _left(store)[0] == 0, "writers keep no index that is not there"
-    list(nearest.build(store, index_from=1, hub="one"))
+    list(vector_index.build(store, index_from=1, hub="one"))
     with store.read() as reader:
         hits = VectorCache().search(reader, "hub_one", MODEL, question, limit=1)
         assert [hit.passage_id for hit in hits] == [added.passage_id]
@@ -173,13 +173,13 @@ def test_rows_go_a_step_at_a_time(store: PostgresStore, monkeypatch: pytest.Monk
 
 
 def test_a_hub_that_is_not_there_is_told(store: PostgresStore) -> None:
-    for work in (unindexing.drop(store, hub="three"), nearest.build(store, hub="three")):
+    for work in (unindexing.drop(store, hub="three"), vector_index.build(store, hub="three")):
         with pytest.raises(NotFound, match="three"):
             list(work)
 
 
 def test_one_process_at_a_time_and_the_owner_alone(store: PostgresStore, name: str) -> None:
-    with nearest.building(store), pytest.raises(StoreBusy):
+    with vector_index.building(store), pytest.raises(StoreBusy):
         list(unindexing.drop(store))
     role = PostgresStore(databases().url(name, ROLE))
     with pytest.raises(StoreReadOnly, match="may not"):

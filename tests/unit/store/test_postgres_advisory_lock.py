@@ -25,7 +25,7 @@ from tests.postgres_server import ROLE, database
 
 psycopg = pytest.importorskip("psycopg")
 
-from holdfast.store.postgres.alone import ALONE_CLASS, holding, require_held  # noqa: E402 - extra
+from holdfast.store.postgres.advisory_lock import ALONE_CLASS, holding, require_held  # noqa: E402 - extra
 from holdfast.store.postgres.connections import connect  # noqa: E402
 
 _WAIT_S = 30.0

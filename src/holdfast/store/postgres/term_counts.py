@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from holdfast.store.postgres import copying
+from holdfast.store.postgres import bulk_copy
 from holdfast.store.postgres.vectors import VectorsReader
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class CountingWriter(VectorsReader):
     def __init__(self, session: Session) -> None:
         super().__init__(session)
         self._counts: dict[int, Counts] = {}
-        self._copier = copying.Copier(session)
+        self._copier = bulk_copy.Copier(session)
 
     def _counts_of(self, hub: int) -> Counts:
         return self._counts.setdefault(hub, Counts())
@@ -101,7 +101,7 @@ class CountingWriter(VectorsReader):
         otherwise = f" ON CONFLICT (hub_id, term) DO UPDATE{added}"
         if len(names) >= _COPIED_FROM:
             many = [(hub, name, held[name]) for name in names]
-            self._copier.send(copying.TERMS, many, otherwise=otherwise)
+            self._copier.send(bulk_copy.TERMS, many, otherwise=otherwise)
             return
         self._session.put(
             "INSERT INTO terms (hub_id, term, passages)"

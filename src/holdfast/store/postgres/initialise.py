@@ -11,11 +11,11 @@ from holdfast.errors import InvalidSetting, StoreError, StoreReadOnly
 from holdfast.store.postgres.builder import Told
 from holdfast.store.postgres.connections import complete, connect_to_stay
 from holdfast.store.postgres.dangers import dangers
-from holdfast.store.postgres.extensions import lacking, make_vector
-from holdfast.store.postgres.faults import translated
+from holdfast.store.postgres.errors import translated
 from holdfast.store.postgres.migrate import Offered, finish, prepare
+from holdfast.store.postgres.migration_steps import by_our_names
 from holdfast.store.postgres.names import SCHEMA
-from holdfast.store.postgres.online import by_our_names
+from holdfast.store.postgres.pgvector import lacking, make_vector
 from holdfast.store.postgres.roles import grant
 from holdfast.store.postgres.urls import address_of
 

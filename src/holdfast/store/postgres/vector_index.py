@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.errors import InvalidInput, NotFound, StoreBusy, StoreError, StoreReadOnly
-from holdfast.store.postgres.alone import holding
+from holdfast.store.postgres.advisory_lock import holding
 from holdfast.store.postgres.builder import Builder
 from holdfast.store.postgres.connections import (
     LOCK_CLASS,
@@ -26,12 +26,12 @@ from holdfast.store.postgres.connections import (
     connect_to_stay,
 )
 from holdfast.store.postgres.derived import EMBEDDINGS
-from holdfast.store.postgres.extensions import remedy
-from holdfast.store.postgres.faults import translated
+from holdfast.store.postgres.errors import translated
 from holdfast.store.postgres.names import SCHEMA
+from holdfast.store.postgres.pgvector import remedy
+from holdfast.store.postgres.row_security import grant_to_users
 from holdfast.store.postgres.steps import Index
 from holdfast.store.postgres.tables import table_statements
-from holdfast.store.postgres.wall import grant_to_users
 
 if TYPE_CHECKING:
     from holdfast.store.postgres.session import Session

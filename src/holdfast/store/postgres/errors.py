@@ -24,8 +24,8 @@ from holdfast.errors import (
     StoreFull,
     StoreReadOnly,
 )
-from holdfast.store.postgres.answering import Silent
 from holdfast.store.postgres.certificates import unsafe
+from holdfast.store.postgres.keepalive import Silent
 from holdfast.store.postgres.pooler import AWAY, said_by_pooler
 from holdfast.store.postgres.urls import of_a_setting
 

@@ -19,8 +19,8 @@ import psycopg
 from holdfast.errors import ServerUnreachable
 
 if TYPE_CHECKING:
-    from holdfast.store.postgres.answering import Answering
     from holdfast.store.postgres.connections import Connection
+    from holdfast.store.postgres.keepalive import Answering
 
 # How far the log of a server is on its disk, which is past every commit that must last; on a
 # standby, how much of its primary's it has replayed. (What is in memory only may stay there for a

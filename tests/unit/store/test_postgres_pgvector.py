@@ -16,8 +16,8 @@ from tests.postgres_server import databases, needs
 
 psycopg = pytest.importorskip("psycopg")
 
-from holdfast.store.postgres import PostgresStore, nearest  # noqa: E402 - needs the extra `postgres`
-from holdfast.store.postgres.init import initialise  # noqa: E402
+from holdfast.store.postgres import PostgresStore, vector_index  # noqa: E402 - needs the extra `postgres`
+from holdfast.store.postgres.initialise import initialise  # noqa: E402
 from holdfast.store.values import Capability  # noqa: E402
 
 
@@ -91,7 +91,7 @@ def test_one_that_is_there_stays_where_it_is_and_is_used(name: str) -> None:
     initialise(databases().url(name), partitions=1)
     assert _schema_of_vector(name) == 'of "others"'
     store = PostgresStore(databases().url(name))
-    assert list(nearest.build(store, index_from=1)) == []
+    assert list(vector_index.build(store, index_from=1)) == []
     store.close()
 
 
@@ -113,7 +113,7 @@ def test_one_that_is_not_on_the_server_is_named_with_its_package(bare: str) -> N
         closing(PostgresStore(databases().url(bare))) as store,
         pytest.raises(StoreError) as caught,
     ):
-        list(nearest.build(store))
+        list(vector_index.build(store))
     assert remedy in caught.value.hint
 
 

@@ -24,11 +24,11 @@ pytest.register_assert_rewrite("holdfast.testing.conformance")
 
 from holdfast.store.postgres import (  # noqa: E402 - needs the extra `postgres`
     PostgresStore,
-    online,
+    migration_steps,
     rows,
 )
 from holdfast.store.postgres import builder as build  # noqa: E402
-from holdfast.store.postgres.init import migrate as bring_up_to_date  # noqa: E402
+from holdfast.store.postgres.initialise import migrate as bring_up_to_date  # noqa: E402
 from holdfast.store.postgres.migrate import finish  # noqa: E402
 from holdfast.store.postgres.roles import grant  # noqa: E402
 from holdfast.store.postgres.schema import MIGRATIONS, Migration, newest, statements  # noqa: E402
@@ -82,7 +82,7 @@ def name(old: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     made = f"{old}_copy"
     databases().execute(f"CREATE DATABASE {made} TEMPLATE {old}")
     _known(monkeypatch, KNOWN)
-    monkeypatch.setattr(online, "SMALL_BYTES", -1)
+    monkeypatch.setattr(migration_steps, "SMALL_BYTES", -1)
     monkeypatch.setattr(build, "_LOOK_S", 0.02)
     yield made
     databases().drop(made)
@@ -219,7 +219,7 @@ def test_what_needs_the_table_for_itself_lets_others_pass_and_tries_again(
 ) -> None:
     store = PostgresStore(databases().url(name))
     tries: list[str] = []
-    send = online.send
+    send = migration_steps.send
 
     def listening(connection: Any, statement: str, values: Any = None) -> Any:
         if statement.startswith("ALTER TABLE memories"):
@@ -258,12 +258,12 @@ def test_a_table_that_never_becomes_free_is_given_up_and_nothing_is_left_half_do
 
 _SCRIPT = """
 import sys
-from holdfast.store.postgres import online, schema
-from holdfast.store.postgres.init import migrate
+from holdfast.store.postgres import migration_steps, schema
+from holdfast.store.postgres.initialise import migrate
 from tests import postgres_migrations
 schema.MIGRATIONS = (*postgres_migrations.KNOWN, *(
     getattr(postgres_migrations, one) for one in sys.argv[2:]))
-online.SMALL_BYTES = -1
+migration_steps.SMALL_BYTES = -1
 migrate(sys.argv[1], told=lambda what: None)
 """
 
@@ -334,7 +334,7 @@ def test_two_processes_that_migrate_do_it_once(
     name: str, ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sent: list[str] = []
-    send = online.send
+    send = migration_steps.send
 
     def listening(connection: Any, statement: str, values: Any = None) -> Any:
         sent.append(statement)
@@ -358,7 +358,7 @@ def test_rows_are_filled_in_batches_and_a_rule_is_looked_up_afterwards(
     name: str, ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _known(monkeypatch, (*KNOWN, FILLED))
-    monkeypatch.setattr(online, "BATCH", 5)
+    monkeypatch.setattr(migration_steps, "BATCH", 5)
     monkeypatch.setattr(build, "BATCH", 5)
     seen: list[str] = []
 
@@ -427,7 +427,7 @@ def test_who_cannot_do_without_what_waits_for_steps_for_later_is_told_for_which(
 def test_whoever_opens_a_small_store_makes_first_what_a_migration_stands_on(
     name: str, ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(online, "SMALL_BYTES", 2**20)
+    monkeypatch.setattr(migration_steps, "SMALL_BYTES", 2**20)
     _known(monkeypatch, (*KNOWN, STANDING))
     store = PostgresStore(databases().url(name))
     assert (store.offered.version, store.offered.later) == (NEXT, ())
@@ -439,8 +439,10 @@ def test_whoever_opens_the_store_does_no_step_before_those_that_come_first(
 ) -> None:
     last = Index("records_last", "records", "(hub_id, at)")
     _known(monkeypatch, (*KNOWN, Migration(NEXT, "last", 1, later=(last,))))
-    monkeypatch.setattr(online, "SMALL_BYTES", 2**20)
-    monkeypatch.setattr(online, "_bytes", lambda _, table: 0 if table == "records" else 2**40)
+    monkeypatch.setattr(migration_steps, "SMALL_BYTES", 2**20)
+    monkeypatch.setattr(
+        migration_steps, "_bytes", lambda _, table: 0 if table == "records" else 2**40
+    )
     store = PostgresStore(databases().url(name))
     assert [one.step.name for one in store.offered.later] == [*LATER[1:], "records_last"]
     store.close()
@@ -461,7 +463,7 @@ def test_what_a_migration_stands_on_is_named_in_it() -> None:
 def test_whoever_opens_a_small_store_brings_it_up_to_date(
     name: str, ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(online, "SMALL_BYTES", 2**20)
+    monkeypatch.setattr(migration_steps, "SMALL_BYTES", 2**20)
     _known(monkeypatch, (*KNOWN, FILLED))
     store = PostgresStore(databases().url(name))
     assert (store.offered.version, store.offered.later) == (NEXT, ())
@@ -641,13 +643,13 @@ def test_what_is_sent_to_tables_in_use_is_short_too(
 ) -> None:
     _known(monkeypatch, (*KNOWN, FILLED))
     sent: set[str] = set()
-    send = online.send
+    send = migration_steps.send
 
     def listening(connection: Any, statement: str, values: Any = None) -> Any:
         sent.add(statement)
         return send(connection, statement, values)
 
-    for module in ("online", "builder", "migrate"):
+    for module in ("migration_steps", "builder", "migrate"):
         monkeypatch.setattr(f"holdfast.store.postgres.{module}.send", listening)
     _run(name)
     assert any("CONCURRENTLY" in one for one in sent)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from holdfast.store.values import VectorRow
 
 
-class NearReader:
+class ReaderDefaults:
     """A part of the Reader of the contract."""
 
     if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class NearReader:
         raise StoreError("This store has no index of vectors.")
 
 
-class NearWriter:
+class WriterDefaults:
     """A part of the Writer of the contract."""
 
     if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class NearWriter:
         return True
 
 
-class NearStore:
+class StoreDefaults:
     """A part of the Store of the contract."""
 
     if TYPE_CHECKING:

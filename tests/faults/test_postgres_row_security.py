@@ -22,7 +22,7 @@ psycopg = pytest.importorskip("psycopg")
 pytest.register_assert_rewrite("holdfast.testing.conformance")
 
 from holdfast.store.postgres import PostgresStore  # noqa: E402 - needs the extra `postgres`
-from holdfast.store.postgres.init import initialise  # noqa: E402
+from holdfast.store.postgres.initialise import initialise  # noqa: E402
 from holdfast.store.postgres.schema import newest  # noqa: E402
 from holdfast.store.postgres.session import LISTENERS  # noqa: E402
 from holdfast.testing.conformance.base import (  # noqa: E402 - its assertions are rewritten
@@ -387,7 +387,7 @@ def test_what_a_role_has_in_its_own_path_is_not_taken_for_ours(
         made.execute(f"ALTER DATABASE {name} SET search_path = mine, pg_catalog")
         # Everything: making it, letting a role in, steps for later, opening, locks.
         with monkeypatch.context() as large:
-            large.setattr("holdfast.store.postgres.online.SMALL_BYTES", -1)
+            large.setattr("holdfast.store.postgres.migration_steps.SMALL_BYTES", -1)
             prepared = initialise(made.url(name), partitions=1, role=ROLE)
         assert (prepared.offered.version, prepared.offered.later) == (newest(), ())
         assert prepared.offered.vector_schema in ("public", "")

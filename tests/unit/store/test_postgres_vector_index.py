@@ -18,8 +18,8 @@ from tests.postgres_server import ROLE, databases
 pytest.importorskip("psycopg")
 pytest.register_assert_rewrite("holdfast.testing.conformance")
 
-from holdfast.store.postgres import PostgresStore, nearest  # noqa: E402 - needs the extra
-from holdfast.store.postgres.init import initialise  # noqa: E402
+from holdfast.store.postgres import PostgresStore, vector_index  # noqa: E402 - needs the extra
+from holdfast.store.postgres.initialise import initialise  # noqa: E402
 from holdfast.testing.conformance.base import (  # noqa: E402 - its assertions are rewritten
     MODEL,
     make_hub,
@@ -59,9 +59,9 @@ def urls() -> Iterator[tuple[str, str]]:
             writer.add_hub(make_hub(hub_id))
             for number, vector in enumerate(quantise(_unit(rng, size)), 1):
                 put(writer, make_memory(number, hub_id=hub_id), [[vector]])
-    found = list(nearest.build(store, index_from=_INDEX_FROM))
+    found = list(vector_index.build(store, index_from=_INDEX_FROM))
     assert [(one.hub, one.vectors) for one in found] == [("large", 500), ("middle", 250)]
-    assert list(nearest.build(store, index_from=_INDEX_FROM)) == []
+    assert list(vector_index.build(store, index_from=_INDEX_FROM)) == []
     store.close()
     # Roles that were let in before go on writing.
     yield owner, databases().url(name, ROLE)
@@ -192,7 +192,7 @@ def _names(reader: object, question: Matrix) -> list[int]:
 
 def test_who_owns_nothing_is_told_who_makes_the_index(store: PostgresStore) -> None:
     with pytest.raises(StoreReadOnly, match="may not") as caught:
-        list(nearest.build(store, index_from=1))
+        list(vector_index.build(store, index_from=1))
     assert "owner" in caught.value.hint
 
 
@@ -202,7 +202,7 @@ def test_without_pgvector_it_is_told_how_to_get_it(
     monkeypatch.setattr(store, "offered", store.offered._replace(vector_schema=""))
     assert Capability.NEAREST not in store.capabilities
     with pytest.raises(StoreError, match="pgvector") as caught:
-        list(nearest.build(store))
+        list(vector_index.build(store))
     assert "a superuser runs" in caught.value.hint
 
 
@@ -246,7 +246,7 @@ def test_dropping_what_is_derived_empties_the_index_and_it_is_made_anew(
     with store.write(hub="hub_middle") as writer:
         for number, vector in enumerate(vectors, 2_001):
             put(writer, make_memory(number, hub_id="hub_middle"), [[vector]])
-    found = list(nearest.build(store, index_from=_INDEX_FROM, memory="64MB"))
+    found = list(vector_index.build(store, index_from=_INDEX_FROM, memory="64MB"))
     assert [(one.hub, one.vectors) for one in found] == [("middle", 120)]
     # That of the other hub, which has no vectors any more, is gone.
     assert len(_indexes(urls[0])) == 1
@@ -276,7 +276,7 @@ def test_the_hub_is_not_kept_waiting_by_a_server_that_knows_nothing_of_the_new_r
         return put_as_it_is(self, statement, values)
 
     monkeypatch.setattr(Session, "put", explained)
-    assert [one.hub for one in nearest.build(store, index_from=_INDEX_FROM)] == ["large"]
+    assert [one.hub for one in vector_index.build(store, index_from=_INDEX_FROM)] == ["large"]
     store.close()
     assert len(plans) == 2
     assert not [plan for plan in plans if "Nested Loop" in plan]
@@ -284,7 +284,7 @@ def test_the_hub_is_not_kept_waiting_by_a_server_that_knows_nothing_of_the_new_r
 
 def test_an_amount_of_memory_that_is_none_is_refused(store: PostgresStore) -> None:
     with pytest.raises(InvalidInput, match="no amount of memory"):
-        list(nearest.build(store, memory="2GB; DROP TABLE hubs"))
+        list(vector_index.build(store, memory="2GB; DROP TABLE hubs"))
 
 
 def _indexes(url: str) -> list[str]:
