@@ -24,9 +24,8 @@ from holdfast.embed.base import Embedder
 from holdfast.embed.find import find_embedder
 from holdfast.evaluation import report
 from holdfast.evaluation.cache import CachedEmbedder
-from holdfast.evaluation.run import Results, examine
+from holdfast.evaluation.run import HoldfastSystem, Results, examine
 from holdfast.evaluation.stores import Collection, Doc, read_stores, sample_path
-from holdfast.evaluation.systems import HoldfastSystem
 from holdfast.store.postgres import PostgresStore, vector_index
 
 DEPTHS = ("R@1", "R@5", "R@10", "R@20")
@@ -162,7 +161,7 @@ def _as_text(one: Mapping[str, Any]) -> str:
     return (
         f"\n{one['file']}: {here['docs']:,} documents in {one['stores']} stores, of which"
         f" {one['by_index']} searched by index; {here['questions']:,} questions counted\n\n"
-        f"{report.as_text(rows)}\n\n"
+        f"{report.as_columns(rows)}\n\n"
         f"at worst {worst:+.2f} points (aim: {-AIM_POINTS:+.0f}; {_met(worst)})\n"
         f"of {one['asked']:,} rankings, the same: {one['same']:,} ({_share(one, 'same')});"
         f" their first ten: {one['same_10']:,} ({_share(one, 'same_10')}); in any order:"

@@ -10,7 +10,7 @@ import json
 import sys
 
 from holdfast.embed.find import find_embedder
-from holdfast.evaluation.bench import as_text, bench_recall
+from holdfast.evaluation.report import as_text, bench_recall
 
 
 def main() -> None:

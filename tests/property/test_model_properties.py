@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 from holdfast.errors import ModelError
 from holdfast.llm.anthropic_messages import AnthropicModel
 from holdfast.llm.base import Answer, ModelCall, ModelTool, Usage
-from holdfast.llm.called import read_arguments
 from holdfast.llm.find import find_model
 from holdfast.llm.openai_compatible import OpenAICompatibleModel
-from holdfast.llm.talk import Limits, Tools, talk
+from holdfast.llm.tool_loop import Limits, Tools, read_arguments, talk
 from holdfast.testing import ScriptedModel
 
 SCHEMA: dict[str, Any] = {

@@ -1,21 +1,11 @@
-"""The contract of an embedder, and what every embedder's vectors go through.
-
-An embedder turns texts into unit vectors. It does not know memories, hubs, stores or ranking. It
-may load a model or call a server, but only when the first text is embedded: making one is free.
-
-Vectors are float32 matrices of one row a text, each row of length 1, so that a dot product is the
-cosine. In a store each row is a blob:
-
-    4 bytes   little-endian float32: the scale
-    d bytes   int8: the values; value * scale gives the float back
-
-One scale a row costs nothing measurable in recall and a quarter of the room of float32.
-"""
+"""The contract of an embedder, and what every embedder shares: checks and quantisation of vectors,
+the identity of model files, and optional dependencies."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from holdfast.errors import EmbedderError
 
@@ -149,3 +139,51 @@ def dequantise_all(blobs: Sequence[bytes], dimensions: int) -> Matrix:
     matrix: Matrix = table[:, SCALE_BYTES:].view(np.int8).astype(np.float32)
     matrix *= scales
     return matrix
+
+
+READ_BYTES = 1 << 20  # a megabyte at a time keeps memory flat and the hash fast
+
+
+def model_files(folder: str, names: Sequence[str]) -> list[str]:
+    """The paths of the files of a model, each of which must exist."""
+    paths = [os.path.join(folder, name) for name in names]
+    missing = [name for name, path in zip(names, paths, strict=True) if not os.path.isfile(path)]
+    if missing:
+        raise EmbedderError(
+            f"The model folder {folder} has no {' and no '.join(missing)}.",
+            hint=f"A model folder holds {' and '.join(names)}.",
+        )
+    return paths
+
+
+def fingerprint(paths: Sequence[str]) -> str:
+    """Twelve hex digits of the contents: enough to tell a person's models apart."""
+    import hashlib
+
+    digest = hashlib.sha256()
+    for path in paths:
+        try:
+            with open(path, "rb") as file:
+                while block := file.read(READ_BYTES):
+                    digest.update(block)
+        except OSError as error:
+            raise EmbedderError(f"The model file {path} cannot be read: {error}.") from error
+    return digest.hexdigest()[:12]
+
+
+def need(module: str, extra: str) -> Any:
+    """The module, imported now; an EmbedderError with the pip command if that fails."""
+    from importlib import import_module
+
+    # onnxruntime, which fastembed and sentence-transformers use as well, makes an id for the
+    # machine and sends reports to its maker, unless this is set before it is loaded. Holdfast
+    # sends nothing anywhere; a person who has set it otherwise is left alone.
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise EmbedderError(
+            f"This embedder needs the package {module.partition('.')[0]}, which cannot be"
+            f" imported ({error}).",
+            hint=f'Install it from a checkout: pip install ".[{extra}]"',
+        ) from error

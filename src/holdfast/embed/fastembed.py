@@ -6,8 +6,7 @@ import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from holdfast.embed.base import check, unit_rows
-from holdfast.embed.need import need
+from holdfast.embed.base import check, need, unit_rows
 from holdfast.embed.prefixes import choose_prefixes, passage_mark
 from holdfast.errors import EmbedderError
 

@@ -14,8 +14,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from holdfast.embed.base import check, unit_rows
-from holdfast.embed.need import need
+from holdfast.embed.base import check, need, unit_rows
 from holdfast.embed.prefixes import choose_prefixes, passage_mark
 from holdfast.errors import EmbedderError, InvalidSetting
 

@@ -10,9 +10,7 @@ import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from holdfast.embed.base import check, unit_rows
-from holdfast.embed.need import need
-from holdfast.embed.weights import fingerprint, model_files
+from holdfast.embed.base import check, fingerprint, model_files, need, unit_rows
 from holdfast.embed.wordpiece import WordPiece, read_vocabulary
 from holdfast.errors import EmbedderError
 

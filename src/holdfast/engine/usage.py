@@ -16,7 +16,7 @@ from holdfast.domain.usage import UsageRow
 from holdfast.engine.core import require_hub
 from holdfast.errors import InvalidInput, ModelError
 from holdfast.llm.base import Usage
-from holdfast.llm.talk import Limits
+from holdfast.llm.tool_loop import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -13,8 +13,7 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from holdfast.extract.found import Found, Unavailable, Unreadable
-from holdfast.extract.kinds import kind_of, named_image
+from holdfast.extract.formats import Found, Unavailable, Unreadable, kind_of, named_image
 
 if TYPE_CHECKING:
     from holdfast.extract.link import Page
@@ -98,8 +97,8 @@ def read_file(file: BinaryIO, asked: dict[str, Any]) -> tuple[Found, str]:
 
 
 def _read_text(data: bytes, is_html: bool, cut: bool) -> Found:
-    from holdfast.extract.page import page_text
-    from holdfast.extract.plain import decoded
+    from holdfast.extract.formats import decoded
+    from holdfast.extract.link import page_text
 
     if cut:
         # Never in the middle of a character, nor of a line.
@@ -120,7 +119,7 @@ def read_page(asked: dict[str, Any]) -> tuple[Found, str, str]:
 
 
 def _decoded_page(page: Page, is_html: bool) -> Found:
-    from holdfast.extract.page import page_text
+    from holdfast.extract.link import page_text
 
     try:
         text = page.data.decode(page.charset or "utf-8", "replace")

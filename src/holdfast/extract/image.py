@@ -9,7 +9,7 @@ import struct
 import subprocess
 from typing import Any, BinaryIO
 
-from holdfast.extract.found import Found, Unavailable, Unreadable
+from holdfast.extract.formats import Found, Unavailable, Unreadable
 
 # A poster at 300 dots per inch; more is made to fill the memory of whoever decodes it.
 PIXELS_MAX = 100_000_000

@@ -7,7 +7,7 @@ import zipfile
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO
 
-from holdfast.extract.found import Found, Gathered, Progress, Unavailable, Unreadable
+from holdfast.extract.formats import Found, Gathered, Progress, Unavailable, Unreadable
 
 # Together what an honest document of a thousand pages with pictures has; a bomb claims terabytes.
 _UNPACKED_MAX = 300_000_000

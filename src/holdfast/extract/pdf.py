@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import BinaryIO
 
-from holdfast.extract.found import Found, Gathered, Progress, Unavailable, Unreadable
+from holdfast.extract.formats import Found, Gathered, Progress, Unavailable, Unreadable
 from holdfast.extract.image import Ocr
 
 # A thick book has two thousand; more are a bomb.

@@ -1,26 +1,105 @@
-"""What all protocols share: the key, the time, the tries, and plain words for what goes wrong.
-
-The key is read from the environment when a request is made, is never kept, and appears in no error
-and no log. An endpoint that is slow, broken or lying ends as a ModelError within the time. What is
-sent and how an answer reads, the protocols know.
-"""
+"""What all wire protocols share: the API key, the deadline, the retries, parsing of answers, and
+error messages; and a health check that needs no key."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from http.client import HTTPException
+from threading import Thread
+from time import monotonic
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.error import HTTPError
+from urllib.request import urlopen
 
 from holdfast.errors import ModelError
-from holdfast.llm.on_time import Late, on_time
+from holdfast.llm.base import Message, Usage
+from holdfast.llm.http_limits import Late, on_time
 
 if TYPE_CHECKING:
     from httpx2 import Client, Response
 
+    from holdfast.llm.base import ModelCall
     from holdfast.llm.find import Spec
+
+
+# Far beyond what a pass may have answered; a server that says more does not keep to the tokens.
+TEXT_CHARS_MAX = 100_000
+# More than any model takes at once; what claims more has miscounted.
+_TOKENS_MAX = 10_000_000
+_CHARS_PER_TOKEN = 4
+# What protocols take as the name of a tool or of a call.
+_PLAIN = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+
+def text_of(value: Any) -> str:
+    """A text, cut where it is too long. Half a surrogate pair, which JSON can spell and no store
+    can keep, becomes a question mark."""
+    found = value if isinstance(value, str) else ""
+    return found[:TEXT_CHARS_MAX].encode("utf-8", "replace").decode("utf-8")
+
+
+def clean(text: str) -> str:
+    """A text of ours that can be sent as UTF-8."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def arguments_of(value: Any) -> str:
+    """A call's arguments as text; some servers send the object itself."""
+    return text_of(value) if isinstance(value, str) else json.dumps(value)
+
+
+def object_of(written: str) -> dict[str, Any]:
+    """A call's arguments as an object, to send back; what is none becomes an empty one. A server
+    would refuse the whole talk for it."""
+    try:
+        found = json.loads(written)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def plain_name(name: str) -> str:
+    """A tool's name as a server takes it back; models make up others."""
+    return name if _PLAIN.fullmatch(name) else "unknown"
+
+
+def is_plain(name: str) -> bool:
+    return _PLAIN.fullmatch(name) is not None
+
+
+def spent(
+    requests: int,
+    counted: Any,
+    names: tuple[str, str],
+    system: str,
+    messages: Sequence[Message],
+    said: tuple[str, Sequence[ModelCall]],
+) -> Usage:
+    """What was spent, as the server counted it under these names; a guess where it counted
+    nothing, so that a cap holds there too."""
+    counted = counted if isinstance(counted, dict) else {}
+    text, calls = said
+    sent_chars = len(system) + sum(
+        len(one.text) + sum(len(call.arguments) for call in one.calls) for one in messages
+    )
+    said_chars = len(text) + sum(len(call.arguments) for call in calls)
+    return Usage(
+        requests,
+        _count(counted.get(names[0]), sent_chars),
+        _count(counted.get(names[1]), said_chars),
+    )
+
+
+def _count(value: Any, chars: int) -> int:
+    if type(value) is int and 0 < value <= _TOKENS_MAX:
+        return value
+    return chars // _CHARS_PER_TOKEN
+
 
 RETRIES_MAX = 2  # a server that fails three times in a row is down
 BACKOFF_S = 0.5  # then twice that: long enough for a restart of a proxy
@@ -88,7 +167,7 @@ class Endpoint:
         """One try: the JSON of a good answer, or what went wrong."""
         import httpx2
 
-        from holdfast.llm.line import Line
+        from holdfast.llm.http_limits import Line
 
         spec = self.spec
         line = Line(spec.url, local=spec.is_local, with_key=bool(key), timeout_s=left_s)
@@ -128,7 +207,7 @@ class Endpoint:
     def _broken(self, cause: BaseException | None, left_s: float) -> Fault:
         import httpx2
 
-        from holdfast.llm.line import RESPONSE_BYTES_MAX, Packed, TooMuch
+        from holdfast.llm.http_limits import RESPONSE_BYTES_MAX, Packed, TooMuch
 
         if isinstance(cause, TooMuch):
             return Fault(
@@ -281,3 +360,39 @@ def _line(text: str) -> str:
 
 def _without(message: str, key: str) -> str:
     return message.replace(key, "[key]") if key else message
+
+
+# Longer than a server takes that is there, and short enough for somebody who looks on.
+WAIT_S = 2.0
+
+
+def answering(urls: Iterable[str], *, wait_s: float = WAIT_S) -> dict[str, str]:
+    """Asks all of them at once, and waits no longer than this: '' for each that answers, and for
+    the others why they do not."""
+    told: dict[str, str] = {}
+    wanted = list(dict.fromkeys(urls))
+    # In threads, as looking a name up knows no bound; one that hangs ends with the process.
+    asking = [Thread(target=_ask, args=(url, wait_s, told), daemon=True) for url in wanted]
+    for one in asking:
+        one.start()
+    until = monotonic() + wait_s
+    for one in asking:
+        one.join(max(0.0, until - monotonic()))
+    return {url: told.get(url, f"no answer within {wait_s:g} seconds") for url in wanted}
+
+
+def _ask(url: str, wait_s: float, told: dict[str, str]) -> None:
+    try:
+        with urlopen(f"{url}/models", timeout=wait_s):
+            told[url] = ""
+    except HTTPError as refusal:
+        # It wants a key, or knows no such list; it is there.
+        refusal.close()
+        told[url] = ""
+    except TimeoutError:
+        # Whoever waits says so.
+        return
+    except (OSError, HTTPException, ValueError) as error:
+        cause = getattr(error, "reason", error)
+        if not isinstance(cause, TimeoutError):
+            told[url] = str(getattr(cause, "strerror", None) or cause)

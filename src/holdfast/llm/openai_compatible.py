@@ -11,8 +11,16 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from holdfast.llm.base import Answer, Message, ModelCall
-from holdfast.llm.endpoint import Endpoint, need
-from holdfast.llm.wire import arguments_of, clean, object_of, plain_name, spent, text_of
+from holdfast.llm.endpoint import (
+    Endpoint,
+    arguments_of,
+    clean,
+    need,
+    object_of,
+    plain_name,
+    spent,
+    text_of,
+)
 
 if TYPE_CHECKING:
     from httpx2 import Client, Response

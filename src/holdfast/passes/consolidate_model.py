@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.errors import HoldfastError, InvalidInput
 from holdfast.llm.base import ModelTool
-from holdfast.llm.talk import Limits, talk
+from holdfast.llm.tool_loop import Limits, talk
 from holdfast.passes.consolidate_checks import misfit, unsupported
 from holdfast.passes.consolidate_near import Near, day_of
 from holdfast.passes.consolidate_plan import SOURCES_MAX, STEP_KINDS, Refused, Step, StepKind

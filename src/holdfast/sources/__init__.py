@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from holdfast.sources.base import Answers as Answers
-from holdfast.sources.base import Excerpt as Excerpt
-from holdfast.sources.base import Excerpts as Excerpts
-from holdfast.sources.base import MemorySource as MemorySource
+from holdfast.sources.registry import Answers as Answers
+from holdfast.sources.registry import Excerpt as Excerpt
+from holdfast.sources.registry import Excerpts as Excerpts
+from holdfast.sources.registry import MemorySource as MemorySource
 
 if TYPE_CHECKING:
     from holdfast.hub_memory import HubMemory

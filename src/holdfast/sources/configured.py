@@ -12,8 +12,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.errors import HoldfastError, InvalidSetting
-from holdfast.sources.base import Excerpt, MemorySource
-from holdfast.sources.registry import Registry
+from holdfast.sources.registry import Excerpt, MemorySource, Registry
 
 if TYPE_CHECKING:
     from holdfast.hub_memory import HubMemory
@@ -99,7 +98,7 @@ def made(entry: Entry, hub: HubMemory) -> MemorySource:
 
         return FolderSource(entry.name, _path(entry.where, hub.home))
     if entry.kind == "holdfast":
-        from holdfast.sources.other_holdfast import HoldfastSource
+        from holdfast.sources.other_hub import HoldfastSource
 
         home, _, name = entry.where.partition("#")
         folder = _path(home, hub.home)

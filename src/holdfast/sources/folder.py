@@ -17,7 +17,7 @@ from holdfast.files.folders.documents import read_text
 from holdfast.files.folders.walk import Found, Walked, walk
 from holdfast.recall.lexical import bm25, rarity
 from holdfast.recall.weights import CUT_COVERAGE, CUT_PASSAGES_LEAST
-from holdfast.sources.base import Excerpt, Excerpts
+from holdfast.sources.registry import Excerpt, Excerpts
 from holdfast.store.values import Candidate, Lexicon
 from holdfast.text.chunk import chunk
 from holdfast.text.terms import is_unspaced, query_terms, symbols, terms, trigram_text

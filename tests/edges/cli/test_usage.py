@@ -11,8 +11,8 @@ import pytest
 
 import holdfast
 from holdfast.engine.usage import metered_model
-from holdfast.llm.answering import answering
 from holdfast.llm.base import Message
+from holdfast.llm.endpoint import answering
 from holdfast.testing import FixedClock, ScriptedModel
 from tests.edges.cli.cli_calls import Run
 

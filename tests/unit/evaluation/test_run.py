@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from holdfast.evaluation import run as running
-from holdfast.evaluation.bench import as_text, bench_recall
 from holdfast.evaluation.cache import CachedEmbedder
+from holdfast.evaluation.report import as_text, bench_recall
 from holdfast.evaluation.run import OURS, Results, run
 from holdfast.evaluation.stores import Collection, Doc, Question, read_stores, sample_path
 

@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from holdfast import HubMemory
-from holdfast.extract.found import Unreadable
+from holdfast.extract.formats import Unreadable
 from holdfast.extract.link import Bounds, fetch
 from tests.unit.extract.test_links import PAGE, Site, fetched
 

@@ -12,9 +12,8 @@ import pytest
 
 from holdfast import Duplicate, Holdfast, HubMemory, InvalidInput, Memory, Updated
 from holdfast.extract import link
-from holdfast.extract.found import Unreadable
-from holdfast.extract.link import Bounds, TryLater, checked, fetch, is_public
-from holdfast.extract.page import page_text
+from holdfast.extract.formats import Unreadable
+from holdfast.extract.link import Bounds, TryLater, checked, fetch, is_public, page_text
 from holdfast.extract.run import work_until_done
 from holdfast.settings import Value
 from holdfast.testing import FixedClock

@@ -18,9 +18,9 @@ import pytest
 from holdfast.errors import ModelError
 from holdfast.llm import endpoint
 from holdfast.llm.base import Answer, Message, Model
+from holdfast.llm.endpoint import TEXT_CHARS_MAX
 from holdfast.llm.find import find_model
-from holdfast.llm.line import RESPONSE_BYTES_MAX
-from holdfast.llm.wire import TEXT_CHARS_MAX
+from holdfast.llm.http_limits import RESPONSE_BYTES_MAX
 from tests.unit.llm.protocols import OPENAI, PROTOCOLS, Protocol
 from tests.unit.llm.servers import (
     Behaviour,

@@ -8,7 +8,7 @@ import pytest
 
 from holdfast.errors import InvalidInput, ModelError, StoreFull
 from holdfast.llm.base import Answer, ModelCall, ModelTool, Usage
-from holdfast.llm.talk import CALLS_MAX, RESULT_CHARS_MAX, Limits, Tools, talk
+from holdfast.llm.tool_loop import CALLS_MAX, RESULT_CHARS_MAX, Limits, Tools, talk
 from holdfast.testing import Asked, ScriptedModel, call, calls
 
 ADD = ModelTool(

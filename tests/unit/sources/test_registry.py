@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from holdfast import InvalidSetting
-from holdfast.sources.base import Answers, Excerpt, Excerpts, MemorySource
-from holdfast.sources.registry import Registry
+from holdfast.sources.registry import Answers, Excerpt, Excerpts, MemorySource, Registry
 
 AMPLE_MS = 60_000
 

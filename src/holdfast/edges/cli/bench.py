@@ -26,7 +26,7 @@ def _configure_recall(parser: Parser) -> None:
 
 def _bench_recall(call: Call, args: Namespace) -> None:
     from holdfast.embed.find import find_embedder
-    from holdfast.evaluation.bench import as_text, bench_recall
+    from holdfast.evaluation.report import as_text, bench_recall
 
     if args.limit_stores is not None and args.limit_stores < 1:
         raise InvalidInput("--limit-stores must be at least 1.")

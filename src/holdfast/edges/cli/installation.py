@@ -167,6 +167,6 @@ def model_servers(call: Call) -> dict[str, str]:
                 found += [spec.url] if spec is not None and spec.url else []
     if not found:
         return {}
-    from holdfast.llm.answering import answering
+    from holdfast.llm.endpoint import answering
 
     return answering(found)

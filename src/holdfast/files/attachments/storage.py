@@ -124,7 +124,7 @@ class Kept(NamedTuple):
 
 def described(received: Received, name: str) -> Attachment:
     """A file with the name that was given for it, without the folders it was in."""
-    from holdfast.extract.kinds import kind_of
+    from holdfast.extract.formats import kind_of
 
     plain = "".join(char for char in name if char.isprintable())
     plain = plain.replace("\\", "/").rstrip("/").rpartition("/")[2].strip()

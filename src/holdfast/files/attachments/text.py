@@ -292,7 +292,7 @@ def _called(memories: list[Memory], digest: str) -> tuple[str, str]:
 
 
 def _pieces(core: Core, file: BinaryIO, name: str, note: Note) -> Iterable[str]:
-    from holdfast.extract.kinds import kind_of
+    from holdfast.extract.formats import kind_of
 
     head = file.read(HEAD_BYTES)
     file.seek(0)

@@ -1,18 +1,14 @@
-"""One connection to a model's server: what is sent is a closed list, what comes back is bounded,
-and it can be cut at any moment.
-
-It knows HTTP, and neither protocols nor retries. Redirects are not followed: they would carry the
-texts and the key to a host nobody chose.
-"""
+"""Limits on one HTTP connection to a model's server: only listed headers are sent, the answer is
+bounded in size, and a deadline covers the whole request, not each byte."""
 
 from __future__ import annotations
 
 import socket
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import httpx2
 
@@ -20,6 +16,7 @@ from holdfast import __version__
 
 if TYPE_CHECKING:
     import ssl
+
 
 # A thousand times what a pass may have answered, in the longest way to write JSON.
 RESPONSE_BYTES_MAX = 1 << 20
@@ -126,3 +123,42 @@ def _certificates() -> ssl.SSLContext:
     """Whom to trust; read once, since that takes as long as a fast model."""
     context: ssl.SSLContext = httpx2.create_ssl_context()
     return context
+
+
+T = TypeVar("T")
+
+
+class Late(Exception):
+    """The time was up before the work was done."""
+
+
+def on_time(work: Callable[[], T], seconds: float, cut: Callable[[], None]) -> T:
+    """What the work returns or raises. Late where it does neither in time; `cut` then makes what is
+    left of it fail soon, and nobody hears of it."""
+    done = threading.Event()
+    outcome: list[tuple[bool, Any]] = []
+
+    def run() -> None:
+        try:
+            outcome.append((True, work()))
+        except BaseException as error:  # noqa: BLE001 - it is raised again where somebody waits
+            outcome.append((False, error))
+        finally:
+            done.set()
+
+    # A daemon: a program that ends does not wait for a server that was given up.
+    threading.Thread(target=run, name="holdfast-model", daemon=True).start()
+    try:
+        in_time = done.wait(seconds)
+    except BaseException:
+        # Somebody pressed Ctrl-C.
+        cut()
+        raise
+    if not in_time:
+        cut()
+        raise Late
+    good, what = outcome[0]
+    if good:
+        result: T = what
+        return result
+    raise what

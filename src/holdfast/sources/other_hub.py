@@ -13,7 +13,7 @@ from holdfast.domain.query import Filter
 from holdfast.engine.hubs import find_hub
 from holdfast.engine.recall import recall_memories
 from holdfast.errors import NotFound
-from holdfast.sources.base import Excerpt, Excerpts
+from holdfast.sources.registry import Excerpt, Excerpts
 from holdfast.wiring import build_for_reading
 
 if TYPE_CHECKING:

@@ -1,12 +1,57 @@
-"""What a file is, told by its bytes and never by its name; a name only says which text it is.
-
-An office document is a zip file with certain names in it, so the beginning of a file tells
-only that it is one; `office` looks closer.
-"""
+"""File formats by content, never by name; the values that readers return and the way they fail; and
+plain text (UTF-8, UTF-16 with a byte order mark, else Windows-1252)."""
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from collections.abc import Callable
+from typing import Literal, NamedTuple, TypeAlias
+
+# Called with how many parts are done, and of how many.
+Progress = Callable[[int, int], None]
+
+
+class Found(NamedTuple):
+    """Text, and what a person should know of it."""
+
+    text: str
+    note: str = ""
+    title: str = ""
+
+
+class Unreadable(Exception):
+    """There is no text to be had, and another attempt would not help. The reason completes the
+    sentence 'There is no text of it: …'."""
+
+
+class Unavailable(Exception):
+    """There might be text, but what reads it is not installed here."""
+
+
+class Gathered:
+    """Pieces of text up to a number of characters; more are counted as left out."""
+
+    def __init__(self, chars_max: int) -> None:
+        self._left = chars_max
+        self._pieces: list[str] = []
+        self.full = False
+
+    def add(self, text: str) -> bool:
+        """Takes a piece; False where there is no room for another."""
+        text = text.strip()
+        if text and not self.full:
+            self._pieces.append(text[: self._left])
+            self.full = len(text) > self._left
+            self._left -= len(text) + 2
+            self.full = self.full or self._left <= 0
+        return not self.full
+
+    def text(self, between: str = "\n\n") -> str:
+        return between.join(self._pieces)
+
+    @property
+    def note(self) -> str:
+        return "only its first part is kept, as it is very long" if self.full else ""
+
 
 Family: TypeAlias = Literal["pdf", "image", "zip", "html", "text", "other"]
 
@@ -89,3 +134,29 @@ def named_image(name: str) -> bool:
 
 def _extension(name: str) -> str:
     return name.rpartition(".")[2].lower() if "." in name else ""
+
+
+# In a western text most letters are plain ones; a file with more others is in another encoding.
+_FOREIGN_SHARE_MAX = 0.3
+_FOREIGN = bytes(range(128, 256))
+
+
+def decoded(data: bytes) -> str:
+    """The text; Unreadable where no encoding fits."""
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return _or_unreadable(data, "utf-16")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        pass
+    plain = len(data.translate(None, delete=_FOREIGN))
+    if len(data) - plain > _FOREIGN_SHARE_MAX * len(data):
+        raise Unreadable("it is in an encoding that is not known; save it as UTF-8")
+    return _or_unreadable(data, "cp1252")
+
+
+def _or_unreadable(data: bytes, encoding: str) -> str:
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError:
+        raise Unreadable("it is in an encoding that is not known; save it as UTF-8") from None
