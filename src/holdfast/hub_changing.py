@@ -18,7 +18,7 @@ from holdfast.in_step import PURGED
 if TYPE_CHECKING:
     from holdfast.domain.change import Receipt
     from holdfast.domain.memory import Memory
-    from holdfast.domain.results import LifecycleMove
+    from holdfast.domain.results import LifecycleMoves
     from holdfast.engine.compact import Compacted
     from holdfast.engine.find import Reference
 
@@ -144,13 +144,13 @@ class HubChanging(HubFiles):
         place = self._as_text("sdk", "user", None)
         return done._replace(notes=(*done.notes, *tidy(place, dry_run=dry_run)))
 
-    def lifecycle(
-        self, *, dry_run: bool = False, category: str | None = None, when_due: bool = False
-    ) -> list[LifecycleMove]:
+    def lifecycle(self, *, dry_run: bool = False, category: str | None = None) -> LifecycleMoves:
         """Cools and archives what is due, or only what is due of one category; a dry run only
-        says what it would do and why. `when_due` runs the rules at most once a day."""
-        if when_due:
-            return engine.lifecycle.lifecycle_when_due(self.core, self.id, self.name)
+        says what it would do and why. A run is one change set, named in `change`."""
         return engine.lifecycle.lifecycle(
             self.core, self.id, self.name, dry_run=dry_run, category=category
         )
+
+    def _lifecycle_automatically(self) -> LifecycleMoves:
+        """The same for an automatic run, which `engine.lifecycle_due.claim` allows."""
+        return engine.lifecycle.lifecycle_automatically(self.core, self.id, self.name)

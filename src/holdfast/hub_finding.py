@@ -181,8 +181,10 @@ class HubFinding(HubBase):
         with self.core.read() as reader:
             require_hub(reader, self.id, self.name)
             counted = reader.statistics(self.id)
+            ran = engine.lifecycle_due.last_run(reader, self.id)
         waiting = engine.inbox.count(self.core, self.id, self.name) if counted.quarantined else 0
-        return counted._replace(hub=self.name, waiting=waiting)
+        ran_at = None if ran is None else ran.at
+        return counted._replace(hub=self.name, waiting=waiting, lifecycle_at=ran_at)
 
     @overload
     def context(

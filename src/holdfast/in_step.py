@@ -32,8 +32,8 @@ WRITING = (
     *("remember", "remember_draft", "remember_many", "update", "archive", "archive_many"),
     *("forget", "forget_many", "restore", "restore_many", "purge", "purge_many"),
     *("append_memory_md", "rewrite_memory_md", "compact", "consolidate"),
-    *("purge_forgotten", "lifecycle", "undo", "settle", "decide", "withdraw_decision"),
-    *("approve", "reject"),
+    *("purge_forgotten", "lifecycle", "_lifecycle_automatically"),
+    *("undo", "settle", "decide", "withdraw_decision", "approve", "reject"),
 )
 # What is told of a purge where the store has no room to clear up after it.
 PURGED = "What was purged is gone"

@@ -118,6 +118,11 @@ SETTINGS: tuple[Setting, ...] = (
     # A month, as for what was forgotten: long enough for a holiday.
     Setting("review.keep_days", 30, "Days that an item waits in the review inbox.", least=1),
     Setting("review.by_agents", False, "Whether agents may see and decide what waits for review."),
+    Setting(
+        "lifecycle.automatic",
+        True,
+        "Whether the lifecycle runs by itself, at most once a day in each hub.",
+    ),
     Setting("lifecycle.volatile_days", 14, "Days until an unused volatile memory cools.", least=1),
     Setting("lifecycle.evolving_days", 180, "Days until an unused evolving memory cools.", least=1),
     Setting("lifecycle.archive_days", 60, "Days of cooling until it is archived.", least=1),

@@ -57,7 +57,6 @@ NEEDS_THE_MACHINE: dict[str, str] = {
     "attachment": _FILES,
     "export_files": _FILES,
     "compact": _UPKEEP,
-    "lifecycle": _UPKEEP,
     "purge_forgotten": _UPKEEP,
     "find_secrets": _UPKEEP,
     "redact_secrets": _UPKEEP,

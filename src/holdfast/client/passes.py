@@ -1,4 +1,5 @@
-"""What a hub on a server does by itself: noting turns, a flush, consolidation."""
+"""What a hub on a server does by itself: noting turns, a flush, consolidation, the
+lifecycle."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ from holdfast.client.base import RemoteBase
 
 if TYPE_CHECKING:
     from holdfast.domain.observed import CapturedDay, Flushed, Noted, Observed
+    from holdfast.domain.results import LifecycleMoves
     from holdfast.passes.consolidate_plan import Consolidated, Plan
 
 # The methods are those of `HubMemory`, where each says what it does.
@@ -77,6 +79,16 @@ class RemotePasses(RemoteBase):
         sent: Any = plan if plan is None or isinstance(plan, str) else to_plain(plan)
         told = self._send("/consolidation", {"plan": sent, "dry_run": dry_run})["data"]
         return _consolidated_of(told)
+
+    def lifecycle(self, *, dry_run: bool = False, category: str | None = None) -> LifecycleMoves:
+        from holdfast.domain.results import LifecycleMove, LifecycleMoves
+
+        told = self._send("/lifecycle", {"dry_run": dry_run, "category": category})["data"]
+        moves = [
+            LifecycleMove(values.memory_of(one["memory"]), one["to"], one["reason"])
+            for one in told["moves"]
+        ]
+        return LifecycleMoves(moves, told["change"])
 
 
 def _noted(told: dict[str, Any]) -> Noted:

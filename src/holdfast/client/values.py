@@ -170,8 +170,9 @@ def receipt_of(plain: Plain) -> Receipt:
 
 
 def statistics_of(plain: Plain) -> Statistics:
-    fields = {name: plain[name] for name in Statistics._fields}
-    times = {"oldest": maybe(plain["oldest"]), "newest": maybe(plain["newest"])}
+    fields = {name: plain[name] for name in Statistics._fields if name in plain}
+    # A server of an older version does not send the last one.
+    times = {name: maybe(plain.get(name)) for name in ("oldest", "newest", "lifecycle_at")}
     return Statistics(**{**fields, **times})
 
 

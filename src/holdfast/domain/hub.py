@@ -54,3 +54,5 @@ class Statistics(NamedTuple):
     # Of what is quarantined, what waits for review: the rest is decided or gone. No store counts
     # it; the engine does.
     waiting: int = 0
+    # When the lifecycle last ran over the whole hub; the engine fills it in, too.
+    lifecycle_at: datetime | None = None

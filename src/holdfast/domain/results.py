@@ -1,5 +1,6 @@
-"""What `remember` answers: five outcomes that a caller tells apart by type."""
+"""Results: the outcomes of `remember`, told apart by type, and the moves of a lifecycle run."""
 
+from collections.abc import Iterable
 from typing import NamedTuple, TypeAlias
 
 from holdfast.domain.memory import Memory
@@ -51,3 +52,12 @@ class LifecycleMove(NamedTuple):
     memory: Memory
     to: str
     reason: str
+
+
+class LifecycleMoves(list[LifecycleMove]):
+    """The moves of a run, by number, and the change set that `undo` takes back; None where nothing
+    moved, and for a dry run."""
+
+    def __init__(self, moves: Iterable[LifecycleMove] = (), change: str | None = None) -> None:
+        super().__init__(moves)
+        self.change = change

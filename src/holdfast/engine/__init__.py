@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from holdfast.engine import invites as invites
     from holdfast.engine import jobs as jobs
     from holdfast.engine import lifecycle as lifecycle
+    from holdfast.engine import lifecycle_due as lifecycle_due
     from holdfast.engine import listing as listing
     from holdfast.engine import observe as observe
     from holdfast.engine import recall as recall

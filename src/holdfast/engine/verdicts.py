@@ -14,7 +14,6 @@ from holdfast.domain.decision import AWAITS
 from holdfast.domain.held import (
     APPROVED,
     CONTRADICTS,
-    EXPIRED,
     HELD,
     REJECTED,
     is_pending,
@@ -25,7 +24,7 @@ from holdfast.engine.core import Core, require_hub
 from holdfast.engine.drafts import clean_label
 from holdfast.engine.edit import completed
 from holdfast.engine.find import Reference, find_memory
-from holdfast.engine.inbox import about_of, expiry, pending, wanted_ones
+from holdfast.engine.inbox import about_of, wanted_ones
 from holdfast.engine.passages import Indexed, indexed
 from holdfast.engine.recorder import Recorder
 from holdfast.errors import Conflict, InvalidInput
@@ -105,26 +104,6 @@ def decide(
                 out.append(recorder.revise(memory, state="archived", state_reason=why))
     recorder.embed()
     return out
-
-
-def expire(core: Core, hub_id: str, hub: str) -> list[Memory]:
-    """Archives what nobody has looked at in time, as one change set."""
-    now = core.now()
-    with core.read() as reader:
-        require_hub(reader, hub_id, hub)
-        due = [one for one in pending(reader, hub_id) if expiry(one, now, core.settings)]
-    if not due:
-        return []
-    with core.write(hub_id) as writer:
-        require_hub(writer, hub_id, hub)
-        recorder = Recorder(core, writer, hub_id, "lifecycle", reason=EXPIRED)
-        found = writer.memories_by_id(hub_id, [one.id for one in due]).values()
-        # Judged again: somebody may have decided meanwhile.
-        return [
-            recorder.revise(memory, state=step[0], state_reason=step[1])
-            for memory in found
-            if (step := expiry(memory, now, core.settings))
-        ]
 
 
 def _told(what: str, reason: str) -> str:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from holdfast.store.base import Reader
 
 # Modules that have a PERIODIC; imported when a worker first asks.
-MODULES: tuple[str, ...] = ("holdfast.passes.consolidate", "holdfast.passes.expire")
+MODULES: tuple[str, ...] = ("holdfast.passes.consolidate", "holdfast.passes.lifecycle")
 # When a pass was last begun by itself is noted apart: one that had nothing to do, or failed, notes
 # nothing of its own.
 _BY_ITSELF = "by itself"
@@ -36,11 +36,13 @@ LASTS = timedelta(minutes=30)
 
 class Periodic(NamedTuple):
     """A pass. `every` says how often, from the settings as they are now; None where it is switched
-    off. `run` is given the hub (a HubMemory)."""
+    off. `run` is given the hub (a HubMemory). A pass that records its runs itself, and makes sure
+    that one process runs it, says with `is_due` whether it is due in a hub."""
 
     name: str
     every: Callable[[Settings], timedelta | None]
     run: Callable[[Any], object]
+    is_due: Callable[[Core, Reader, str], bool] | None = None
 
 
 class Run(NamedTuple):
@@ -97,37 +99,44 @@ def run_due(
             (hub, one, every)
             for hub in reader.hubs()
             for one, every in wanted
-            if hub.state == "active" and _is_due(core, reader, hub.id, one.name, every)
+            if hub.state == "active" and _is_due(core, reader, hub.id, one, every)
         ]
     done = 0
     for hub, one, every in due:
         if stop():
             return done
+        if one.is_due is not None:
+            done += _run(one, open_hub, hub.name)
+            continue
         last = last_run(core, hub.id, one.name)
         if last is not None and last.started_at + every > core.now():
             # Somebody asked for one meanwhile.
             continue
         with taking_turn(core, hub.id, f"{one.name} {_BY_ITSELF}", after=every) as mine:
             if mine:
-                done += 1
                 _run(one, open_hub, hub.name)
+                done += 1
     return done
 
 
-def _is_due(core: Core, reader: Reader, hub_id: str, name: str, every: timedelta) -> bool:
-    records = (
-        reader.record(hub_id, singleton.KIND, noted) for noted in (name, f"{name} {_BY_ITSELF}")
-    )
+def _is_due(core: Core, reader: Reader, hub_id: str, one: Periodic, every: timedelta) -> bool:
+    if one.is_due is not None:
+        return one.is_due(core, reader, hub_id)
+    names = (one.name, f"{one.name} {_BY_ITSELF}")
+    records = (reader.record(hub_id, singleton.KIND, noted) for noted in names)
     return not any(
         record is not None and from_text(record.body["started_at"]) + every > core.now()
         for record in records
     )
 
 
-def _run(one: Periodic, open_hub: Callable[[str], Any], hub: str) -> None:
+def _run(one: Periodic, open_hub: Callable[[str], Any], hub: str) -> bool:
+    """Runs a pass; returns False where the pass says that there was no run after all."""
     log = logger(f"holdfast.{one.name}")
     try:
-        one.run(open_hub(hub))
+        ran = one.run(open_hub(hub)) is not False
         log.debug("%s: %s is done", hub, one.name)
+        return ran
     except (HoldfastError, OSError) as error:
         log.warning("%s: %s failed and is tried again later: %s", hub, one.name, error)
+        return True

@@ -115,14 +115,26 @@ def test_the_environment_names_a_server_and_an_empty_option_none(
     assert "Over there" in run("list").out
 
 
-@pytest.mark.parametrize("words", [("doctor",), ("sync",), ("backup", "x.db"), ("lifecycle",),
-                                   ("tools",), ("work",), ("scan",)])  # fmt: skip
+@pytest.mark.parametrize("words", [("doctor",), ("sync",), ("backup", "x.db"), ("tools",),
+                                   ("work",), ("scan",)])  # fmt: skip
 def test_a_command_that_needs_the_machine_says_so_in_a_sentence(
     words: tuple[str, ...], run: Run
 ) -> None:
     ran = run(*words, "--server", "http://127.0.0.1:9")
     assert ran.code == 2
     assert "works on the machine that has the memory, not through http://127.0.0.1:9." in ran.err
+
+
+def test_the_lifecycle_runs_on_the_server(run: Run, server: Served) -> None:
+    hub = server.memory.hub()
+    hub.remember("Fetch the parcel", category="daily", occurred_at="2024-05-03T00:00:00Z")
+    there = ("--server", server.url)
+    assert run("lifecycle", "--dry-run", *there).rows[0][:2] == ["#1", "archived"]
+    assert hub.get(1).state == "active"
+    assert dict(run("stats", *there).rows)["last lifecycle run"] == ""
+    assert run("lifecycle", "--json", *there).json["change"] == hub.changes()[0].id
+    assert hub.get(1).state == "archived"
+    assert dict(run("stats", *there).rows)["last lifecycle run"]
 
 
 def test_settings_and_help_have_nothing_to_do_with_a_server(

@@ -29,6 +29,7 @@ MAY: dict[str, tuple[str, ...]] = {
     "delete own": ("contributor", "admin", "owner"),
     "delete": ("admin", "owner"),
     "manage": ("admin", "owner"),
+    "manage and delete": ("admin", "owner"),
     "own": ("owner",),
     "remove": ("owner",),
 }
@@ -40,6 +41,7 @@ WITH: dict[str, tuple[str, ...]] = {
     "delete own": ("full", "this hub", "other hub"),
     "delete": ("full", "this hub", "other hub"),
     "manage": ("full", "no-delete"),
+    "manage and delete": ("full",),
     "own": ("full", "no-delete"),
     "remove": ("full",),
 }
@@ -342,6 +344,8 @@ ROUTES: dict[str, Route] = {
     # Consolidation
     "POST /v1/consolidation/plan": Route("manage", 200),
     "POST /v1/consolidation": Route("manage", 200, _body()),
+    # The lifecycle
+    "POST /v1/lifecycle": Route("manage and delete", 200, _body()),
     # The review inbox
     "GET /v1/review": Route("read", 200),
     "GET /v1/review/count": Route("read", 200),

@@ -439,13 +439,3 @@ def test_facts_of_a_document_are_not_capped(tmp_path: Path) -> None:
         whole = hub.remember("A long conversation").memory
         hub.remember("A fact of it", trust="agent", source="extraction", parent=whole.id)
         assert moved(hub) == []
-
-
-def test_rows_that_nobody_used_go_as_the_agent_goes_on(hub: HubMemory, clock: FixedClock) -> None:
-    tools = holdfast.tools("max", hub)
-    tools.call("remember", {"category": "fact", "content": "Noticed", "source": "auto"})
-    tools.call("remember", {"category": "fact", "content": "Told"})
-    clock.tick(days=91)
-    tools.call("remember", {"category": "fact", "content": "Later"})
-    assert [one.content for one in hub.list(order="oldest")] == ["Told", "Later"]
-    assert hub.get(1).state == "archived"

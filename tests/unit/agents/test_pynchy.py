@@ -294,24 +294,24 @@ def test_metadata_is_that_of_the_memory(hub: HubMemory) -> None:
     assert row["metadata"] == {"from": {"line": 3}}
 
 
-def test_daily_notes_cool_and_are_archived_as_the_agent_goes_on(
+def test_daily_notes_cool_and_are_archived_by_the_lifecycle(
     hub: HubMemory, clock: FixedClock
 ) -> None:
     save(hub, "standup", "Standup moved to ten", category="daily")
     save(hub, "stack", "The stack is Python")
     clock.tick(days=3)
-    save(hub, "other", "Anything")
+    hub.lifecycle()
     assert hub.get("standup").state == "cooling"
     assert recalled(hub, "standup") == ["standup"]
     clock.tick(days=5)
-    save(hub, "other", "Anything else")
+    hub.lifecycle()
     assert hub.get("standup").state == "archived"
     assert recalled(hub, "standup") == []
     assert "standup" not in listed(hub)
     assert recalled(hub, "stack") == ["stack"]
     # Nothing is lost: saved again it is back, and it is a note of today.
     assert save(hub, "standup", "Standup is at nine", category="daily") == "updated"
-    save(hub, "other", "Anything more")
+    hub.lifecycle()
     assert recalled(hub, "standup") == ["standup"]
 
 
@@ -327,17 +327,6 @@ def test_the_settings_say_how_long_a_daily_note_lasts(tmp_path: Path) -> None:
         clock.tick(days=15)
         hub.lifecycle()
         assert hub.get("standup").state == "archived"
-
-
-def test_undo_takes_back_the_save_and_not_the_ageing_before_it(
-    hub: HubMemory, clock: FixedClock
-) -> None:
-    save(hub, "standup", "Standup moved to ten", category="daily")
-    clock.tick(days=9)
-    save(hub, "colour", "Blue")
-    hub.undo()
-    assert hub.get("standup").state == "archived"
-    assert call(hub, "forget_memory", key="colour") == {"removed": False}
 
 
 # Words first, then as it stands; every sign is a character

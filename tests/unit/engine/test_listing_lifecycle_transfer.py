@@ -83,7 +83,7 @@ def test_memories_cool_and_are_archived_by_their_stability(
     assert [(m.memory.number, m.to) for m in hub.lifecycle()] == [(1, "cooling"), (5, "archived")]
     clock.tick(days=60)
     assert [(m.memory.number, m.to) for m in hub.lifecycle()] == [(1, "archived")]
-    clock.tick(days=200)
+    clock.tick(days=120)
     assert [(m.memory.number, m.to) for m in hub.lifecycle()] == [(2, "cooling")]
     assert lifecycle_states(hub) == {
         1: "archived",
@@ -92,6 +92,50 @@ def test_memories_cool_and_are_archived_by_their_stability(
         4: "active",
         5: "archived",
     }
+
+
+@pytest.mark.parametrize("edited", [False, True])
+def test_one_run_is_enough_however_late_it_comes(
+    hub: HubMemory, clock: FixedClock, edited: bool
+) -> None:
+    hub.remember("Volatile note", stability="volatile")
+    if edited:
+        hub.update(1, title="A note that was edited")
+    clock.tick(days=100)
+    (move,) = hub.lifecycle()
+    assert (move.to, move.reason) == ("archived", "volatile, unused for 100 days (limit 74)")
+    assert hub.lifecycle() == []
+
+
+def test_cooling_late_does_not_make_a_memory_last_longer(hub: HubMemory, clock: FixedClock) -> None:
+    hub.remember("Volatile note", stability="volatile")
+    hub.update(1, title="A note that was edited")
+    clock.tick(days=40)
+    assert [move.to for move in hub.lifecycle()] == ["cooling"]
+    clock.tick(days=33)
+    assert hub.lifecycle() == []
+    clock.tick(days=1)
+    assert [move.to for move in hub.lifecycle()] == ["archived"]
+
+
+def test_a_cooling_memory_that_was_changed_turns_active(hub: HubMemory, clock: FixedClock) -> None:
+    hub.remember("Volatile note", stability="volatile")
+    hub.remember("Standup is at ten", category="daily")
+    clock.tick(days=20)
+    assert [move.to for move in hub.lifecycle()] == ["cooling", "archived"]
+    hub.restore(2)
+    hub.update(1, title="A note that was edited")
+    assert [(move.memory.number, move.to) for move in hub.lifecycle()] == [(1, "active")]
+
+
+def test_a_run_names_its_change_set(hub: HubMemory, clock: FixedClock) -> None:
+    hub.remember("Volatile note", stability="volatile")
+    clock.tick(days=15)
+    assert hub.lifecycle(dry_run=True).change is None
+    change = hub.lifecycle().change
+    assert change is not None
+    assert hub.undo(change).undone.action == "lifecycle"
+    assert hub.lifecycle().change is None
 
 
 def test_a_daily_note_counts_from_when_it_was_last_written(

@@ -174,7 +174,7 @@ def test_the_lifecycle_runs_for_all_and_tells_each_their_own(
     hub: HubMemory, bob: HubMemory, clock: FixedClock
 ) -> None:
     mine = hub.remember("Standup at nine", boundary="private", stability="volatile").memory
-    clock.tick(days=400)
+    clock.tick(days=20)
     assert bob.lifecycle() == []
     assert hub.get(mine.id).state == "cooling"
 
@@ -184,7 +184,7 @@ def test_a_change_that_also_touched_others_is_not_taken_back_by_halves(
 ) -> None:
     hub.remember("Standup at nine", boundary="private", stability="volatile")
     shared = hub.remember("Lunch at noon", stability="volatile").memory
-    clock.tick(days=400)
+    clock.tick(days=20)
     hub.lifecycle()
     with pytest.raises(Conflict, match="private to others"):
         bob.undo(bob.changes()[0].id)

@@ -36,10 +36,6 @@ def _remember(desk: Desk, given: dict[str, Any]) -> str:
         memory = known[0]
     else:
         given = given | {"content": heard.text}
-        # Rows that the agent noticed by itself and nobody used go after a while; nobody else may
-        # be running the lifecycle for this agent.
-        with suppress(HoldfastError):
-            desk.hub.lifecycle(when_due=True)
         memory = (_told if given["source"] == "user" else _noticed)(desk, given)
     return f'Remembered (#{memory.number}, {memory.category}): "{_cut(memory.content)}"'
 

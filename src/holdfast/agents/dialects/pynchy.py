@@ -8,7 +8,6 @@ arguments into calls of the hub and results into the shapes that Pynchy's agents
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import Any
 
 from holdfast.agents.desk import Desk
@@ -33,7 +32,6 @@ def _save(desk: Desk, given: dict[str, Any]) -> dict[str, Any]:
     heard = desk.hub.heard(given["content"])
     if heard.nothing_new:
         raise Conflict(heard.sentence)
-    _expire_daily(desk)
     result = desk.hub.remember(
         heard.text,
         key=given["key"],
@@ -54,20 +52,13 @@ def _save(desk: Desk, given: dict[str, Any]) -> dict[str, Any]:
     return {"key": key, "status": "created" if created else "updated"}
 
 
-def _expire_daily(desk: Desk) -> None:
-    """Nobody else may be running the lifecycle for this agent, and daily notes are to expire."""
-    # Where it cannot be done now, an answer is worth more; it is tried again with the next call.
-    with suppress(HoldfastError):
-        desk.hub.lifecycle(category="daily")
-
-
 def _recall(desk: Desk, given: dict[str, Any]) -> dict[str, Any]:
     _require("recall_memories", given, "query")
-    _expire_daily(desk)
     notes = _take_in_files(desk)
-    found = desk.hub.recall(
+    over = _daily_over(desk)
+    recalled = desk.hub.recall(
         given["query"],
-        limit=given["limit"],
+        limit=min(given["limit"] + len(over), _RECALL_MAX),
         category=given["category"],
         zone=desk.zone,
         plain=True,
@@ -75,8 +66,9 @@ def _recall(desk: Desk, given: dict[str, Any]) -> dict[str, Any]:
         # would always be something, and an agent could not tell what is not known.
         meaning=False,
     )
+    found = [hit for hit in recalled if hit.memory.id not in over][: given["limit"]]
     answer: dict[str, Any] = {"memories": [_hit(hit) for hit in found], "count": len(found)}
-    if notes := [*found.degraded, *notes]:
+    if notes := [*recalled.degraded, *notes]:
         answer["degraded"] = notes
     return answer
 
@@ -95,12 +87,13 @@ def _forget(desk: Desk, given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _list(desk: Desk, given: dict[str, Any]) -> dict[str, Any]:
-    _expire_daily(desk)
     notes = _take_in_files(desk)
+    over = _daily_over(desk)
     found = desk.hub.list(category=given["category"], order="updated", limit=_LIST_MAX)
     memories = [
         {"key": _name(memory), "category": memory.category, "updated_at": _updated(memory)}
         for memory in found
+        if memory.id not in over
     ]
     answer: dict[str, Any] = {"memories": memories, "count": len(memories)}
     if found.cursor is not None:
@@ -108,6 +101,13 @@ def _list(desk: Desk, given: dict[str, Any]) -> dict[str, Any]:
     if notes:
         answer["notes"] = notes
     return answer
+
+
+def _daily_over(desk: Desk) -> set[str]:
+    """The daily notes that the next run of the lifecycle will archive. They have expired, so they
+    are neither found nor listed, though nothing is written here."""
+    moves = desk.hub.lifecycle(dry_run=True, category="daily")
+    return {move.memory.id for move in moves if move.to == "archived"}
 
 
 def _require(tool: str, given: dict[str, Any], *names: str) -> None:

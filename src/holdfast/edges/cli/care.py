@@ -33,6 +33,7 @@ def _lifecycle(call: Call, args: Namespace) -> None:
         call.out.value(
             {
                 "dry_run": args.dry_run,
+                "change": moves.change,
                 "moves": [
                     {"memory": plain_memory(move.memory, call.hub.name)}
                     | {"to": move.to, "reason": move.reason}
@@ -49,14 +50,17 @@ def _lifecycle(call: Call, args: Namespace) -> None:
     elif args.dry_run:
         call.out.note("This was a dry run: nothing has moved.")
     else:
-        call.out.note("To take it back: `holdfast undo`.")
+        call.out.note(f"To take it back: `holdfast undo {moves.change}`.")
+
+
+# Counts that are moments, and what they are called.
+_TIMES = {"oldest": "oldest", "newest": "newest", "lifecycle_at": "last lifecycle run"}
 
 
 def _stats(call: Call, args: Namespace) -> None:
     found = call.hub.statistics()
     plain = found._asdict() | {
-        "oldest": None if found.oldest is None else to_text(found.oldest),
-        "newest": None if found.newest is None else to_text(found.newest),
+        name: None if (at := getattr(found, name)) is None else to_text(at) for name in _TIMES
     }
     if call.out.json:
         call.out.value(plain)
@@ -67,8 +71,8 @@ def _stats(call: Call, args: Namespace) -> None:
             rows += [
                 (f"{name.removeprefix('by_')} {key}", str(value[key])) for key in sorted(value)
             ]
-        elif name in ("oldest", "newest"):
-            rows.append((name, call.out.time(value)))
+        elif name in _TIMES:
+            rows.append((_TIMES[name], call.out.time(value)))
         else:
             rows.append((name.replace("_", " "), str(value)))
     call.out.table(("what", "how many"), rows)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from holdfast.domain.clock import from_text
 from holdfast.edges.cli import installation
 from holdfast.edges.cli.command import Command, Namespace, Parser
 from holdfast.edges.cli.output import counted
@@ -115,6 +116,15 @@ def _plain(found: _Findings) -> dict[str, Any]:
     }
 
 
+def _lifecycle(call: Call, facts: dict[str, Any]) -> str:
+    runs = [
+        f"{'not yet' if at is None else call.out.time(from_text(at))} ({hub})"
+        for hub, at in facts["last_runs"].items()
+    ]
+    told = "automatic" if facts["automatic"] else "only by hand"
+    return f"{told}; last run: {', '.join(runs)}" if runs else told
+
+
 def _show_facts(call: Call, found: _Findings) -> None:
     facts, model = found.facts, found.model
     sizes = ", ".join(f"{name} {size:,} bytes" for name, size in facts["bytes"].items())
@@ -127,6 +137,7 @@ def _show_facts(call: Call, found: _Findings) -> None:
         ("store", facts["store"] + (f" ({facts['store_mode']})" if facts["store_mode"] else "")),
         *([("size", sizes)] if sizes else []),
         ("hubs", str(facts["hubs"])),
+        ("lifecycle", _lifecycle(call, facts["lifecycle"])),
         ("model", model["name"] or f"none. {model['note'] or 'See below.'}"),
     ]
     if model["name"]:

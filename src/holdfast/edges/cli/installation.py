@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from holdfast.edges.cli.call import Call
 
 _PARTS = (("database", ""), ("log", "-wal"))
+# A server may have thousands of hubs.
+_HUBS_SHOWN = 5
 
 
 def facts(call: Call) -> dict[str, Any]:
@@ -42,7 +44,22 @@ def facts(call: Call) -> dict[str, Any]:
         "store_mode": _mode(path) if path else server,
         "bytes": sizes,
         "hubs": len(call.memory.hubs()),
+        "lifecycle": _lifecycle_facts(call),
     }
+
+
+def _lifecycle_facts(call: Call) -> dict[str, Any]:
+    """Whether the lifecycle runs automatically, and when it last ran in the first hubs."""
+    from holdfast.domain.clock import to_text
+    from holdfast.engine.lifecycle_due import last_run
+
+    core = call.memory.core
+    with core.store.read() as reader:
+        runs = {
+            hub.name: None if (run := last_run(reader, hub.id)) is None else to_text(run.at)
+            for hub in call.memory.hubs()[:_HUBS_SHOWN]
+        }
+    return {"automatic": core.settings["lifecycle.automatic"], "last_runs": runs}
 
 
 def _store_path(call: Call) -> str:

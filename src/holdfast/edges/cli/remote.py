@@ -27,7 +27,7 @@ WORKS = frozenset(
         *("recall", "get", "list", "related", "timeline", "context", "history", "diff", "undo"),
         *("journal", "journal add", "log", "log add", "log search", "log recover"),
         *("archive-conversation", "decisions", "decide", "review", "index-files", "stats"),
-        *("consolidate", "observe", "flush", "captured", "export"),
+        *("consolidate", "observe", "flush", "captured", "export", "lifecycle"),
         *("hub create", "hub list", "hub use", "hub rename", "hub delete"),
         *("member list", "member set", "member remove", "invite create", "invite accept"),
         *("org create", "org list", "org rename", "org remove", "share"),

@@ -123,7 +123,7 @@ def undo(call: Calling, what: Undo, response: Response, key: IdempotencyKey = No
 def usage(call: Calling) -> Any:
     """What is in the hub, counted."""
     told = call.hub().statistics()._asdict()
-    for name in ("oldest", "newest"):
+    for name in ("oldest", "newest", "lifecycle_at"):
         told[name] = None if told[name] is None else told[name].isoformat()
     return {"data": told}
 

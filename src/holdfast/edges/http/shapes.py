@@ -273,6 +273,7 @@ class UsageOut(Told):
     content_bytes: int
     oldest: str | None
     newest: str | None
+    lifecycle_at: str | None
 
 
 class TopicOut(Told):

@@ -1,0 +1,66 @@
+"""The lifecycle over REST: what is due, and moving it. For those who manage the hub and may delete
+from it, since the rules archive everyone's memories."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, Response
+
+from holdfast.domain.results import LifecycleMoves
+from holdfast.edges.http.bodies import Body
+from holdfast.edges.http.call import Calling
+from holdfast.edges.http.once import IdempotencyKey, once
+from holdfast.edges.http.plain import plain_memory
+from holdfast.edges.http.shapes import MemoryOut, One, Told
+
+router = APIRouter(prefix="/lifecycle", tags=["lifecycle"])
+
+
+class MoveOut(Told):
+    """One memory, the state that it moved to, and why."""
+
+    memory: MemoryOut
+    to: str
+    reason: str
+
+
+class LifecycleOut(Told):
+    """What moved, or would move; `change` is what undo takes back."""
+
+    dry_run: bool
+    moves: list[MoveOut]
+    change: str | None
+
+
+class LifecycleRequest(Body):
+    """What to run: everything that is due, or what is due of one category."""
+
+    dry_run: bool = False
+    category: str | None = None
+
+
+@router.post("", response_model=One[LifecycleOut])
+def lifecycle(
+    call: Calling, request: LifecycleRequest, response: Response, key: IdempotencyKey = None
+) -> Any:
+    """Cools and archives what is due by the rules, as one change set. With `dry_run`, says what
+    would move and why, and writes nothing."""
+
+    def work() -> tuple[int, Any]:
+        hub = call.hub("manage", lasting=True)
+        moves = hub.lifecycle(dry_run=request.dry_run, category=request.category)
+        return 200, {"data": _plain(moves, dry_run=request.dry_run)}
+
+    return once(call, key, request, response, work, harmless=True)
+
+
+def _plain(moves: LifecycleMoves, *, dry_run: bool) -> dict[str, Any]:
+    return {
+        "dry_run": dry_run,
+        "moves": [
+            {"memory": plain_memory(move.memory), "to": move.to, "reason": move.reason}
+            for move in moves
+        ],
+        "change": moves.change,
+    }
