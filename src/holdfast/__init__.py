@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from holdfast.domain.results import (
         Duplicate,
         LifecycleMove,
+        LifecycleMoves,
         Quarantined,
         Remembered,
         Stored,
@@ -70,7 +71,8 @@ _PLACES = {
     "domain.hub": "Hub Statistics",
     "domain.memory": "Memory",
     "domain.query": "Hit Page Passage Recalled",
-    "domain.results": "Duplicate LifecycleMove Quarantined Remembered Stored Superseded Updated",
+    "domain.results": "Duplicate LifecycleMove LifecycleMoves Quarantined Remembered Stored"
+    " Superseded Updated",
     "domain.turn": "Turn",
     "domain.usage": "UsageRow",
     "errors": "AlreadyExists CallCancelled Conflict DeadlineExceeded EmbedderError Forbidden"
@@ -117,6 +119,7 @@ __all__ = [
     "InvalidInput",
     "InvalidSetting",
     "LifecycleMove",
+    "LifecycleMoves",
     "Memory",
     "ModelError",
     "NotFound",
