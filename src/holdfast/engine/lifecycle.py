@@ -9,6 +9,7 @@ from heapq import heappop, heappush
 from typing import TYPE_CHECKING
 
 from holdfast.domain.memory import Memory
+from holdfast.domain.names import PersonName
 from holdfast.domain.query import Filter
 from holdfast.domain.results import LifecycleMove, LifecycleMoves
 from holdfast.engine import lifecycle_due
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 _BATCH = 500
 # Who acts in an automatic run. `undo` without a change set takes back what the caller did last, so
 # it never takes back an automatic run by accident.
-AUTOMATIC_ACTOR = "holdfast"
+AUTOMATIC_ACTOR = PersonName("holdfast")
 
 
 def lifecycle(
