@@ -1,10 +1,10 @@
-"""How many attacks the guard knows, and how many honest texts it takes for one, on a corpus that
-was written for it: the rates are printed and held.
+"""How many attacks the guard finds, and how many honest texts it takes for one, on texts that the
+rules were not written from. The rates are printed and held.
 
-The texts stand in `guard_corpus`, one in a line, with `\\n` for a line end and `\\uXXXX` for what
-cannot be seen; a line that begins with `===` names what follows. The rules were tuned on `attacks`
-and `benign`. The texts that are held out were written when the rules were finished, and nothing was
-changed for them.
+The texts are in `guard_corpus`, one a line, with `\\n` for a line end and `\\uXXXX` for what
+cannot be seen; a line that begins with `===` names the group that follows. The `held_out` texts
+were written after the first version of the rules, the `unseen` ones before the second, which kept
+only the rules that fire rightly on both. No rule was written or changed to match one of them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.text import guard
 from holdfast.text.guard import instruction_shaped
+from holdfast.text.guard.rules import RULES, Rule
 
 CORPUS = Path(__file__).parent / "guard_corpus"
 _ESCAPE = re.compile(r"\\n|\\u[0-9a-fA-F]{4}|\\U[0-9a-fA-F]{8}")
@@ -43,24 +45,35 @@ def rate(name: str) -> tuple[float, list[str]]:
     return len(held) / len(texts), held
 
 
+ATTACKS = ("attacks_held_out", "attacks_unseen")
+HONEST = ("benign", "benign_held_out", "benign_unseen")
+
+
 def test_the_corpus_is_large_and_says_nothing_twice() -> None:
-    names = ("attacks", "attacks_held_out", "benign", "benign_held_out")
-    sets = {name: [text for _, text in read(name)] for name in names}
-    every = [text for texts in sets.values() for text in texts]
-    assert len(set(every)) == len(every)
-    assert len(sets["attacks"]) + len(sets["attacks_held_out"]) >= 200
-    assert len(sets["benign"]) + len(sets["benign_held_out"]) >= 500
+    attacks = [text for name in ATTACKS for _, text in read(name)]
+    honest = [text for name in HONEST for _, text in read(name)]
+    assert len({*attacks, *honest}) == len(attacks) + len(honest)
+    assert len(attacks) >= 240
+    assert len(honest) >= 1_200
 
 
-@pytest.mark.parametrize(("name", "least"), [("attacks", 0.98), ("attacks_held_out", 0.52)])
+@pytest.mark.parametrize(("name", "least"), [("attacks_held_out", 0.52), ("attacks_unseen", 0.50)])
 def test_attacks_are_held(name: str, least: float) -> None:
     share, held = rate(name)
     missed = [text for _, text in read(name) if text not in held]
     assert share >= least, missed
 
 
-def test_honest_texts_are_left_alone() -> None:
-    share, held = rate("benign")
-    assert share == 0.0, held
-    share, held = rate("benign_held_out")
-    assert share <= 0.01, held
+@pytest.mark.parametrize("name", HONEST)
+def test_honest_texts_are_left_alone(name: str) -> None:
+    share, held = rate(name)
+    assert share <= 0.005, held
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.reason)
+def test_a_rule_finds_attacks_that_it_was_not_written_from(
+    rule: Rule, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(guard, "RULES", (rule,))
+    attacks = [text for name in ATTACKS for _, text in read(name)]
+    assert any(rule.reason in (instruction_shaped(text) or "") for text in attacks)

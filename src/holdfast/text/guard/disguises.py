@@ -1,6 +1,8 @@
-"""A text as a model would read it, whatever it was dressed in: invisible characters, letters of
-other alphabets, digits for letters, letters apart, lines broken anywhere; and what was encoded in
-it. Pure and linear; what is in a view, the rules of `guard` judge.
+"""Ways to hide text from a human reader that a model still reads, and how to undo them.
+
+Letters of other alphabets, digits for letters, spaced letters and broken lines are made plain.
+Base64, hex, ROT13, reversed text and text spelt in invisible characters is decoded. All of it in
+linear time; whether the result is an attack, the rules decide.
 """
 
 from __future__ import annotations
@@ -32,8 +34,17 @@ _ROT13 = str.maketrans(
 # Words that only an order has, turned by 13 letters or backwards: most texts have none of them.
 _TURNED = ("vafgehpg", "cebzcg", "vtaber", "qvfertneq")
 _BACKWARDS = ("snoitcurtsni", "tpmorp", "erongi", "dragersid")
-# So much of a text that is encoded is looked into; a picture is not.
+# At most this many encoded parts of a text are decoded.
 _DECODED_MAX = 20
+# Invisible characters that spell a text: tag characters are ASCII moved up, 256 variation selectors
+# are bytes. England, Scotland and Wales have flags that are spelt in tag characters.
+_TAGS = re.compile("[\U000e0020-\U000e007e]+")
+_SELECTORS = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]+")
+_FLAG = re.compile("\U0001f3f4[\U000e0030-\U000e007a]{3,6}\U000e007f")
+_ZERO_WIDTH_RUN = re.compile("[\u200b-\u200d\u2060-\u2064\ufeff]{8,}")
+# A selector belongs to the character before it. Several in a row carry data.
+_SELECTOR_RUN = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]{4,}")
+_REVERSED = re.compile("[\u202d\u202e]")
 
 
 def unmasked(folded: str) -> str:
@@ -56,8 +67,8 @@ def _joined(found: re.Match[str]) -> str:
 
 
 def decoded(text: str, folded: str) -> list[str]:
-    """What was encoded in a text, folded and flat: base64, hex, turned by 13 letters, backwards."""
-    out = []
+    """What was encoded in a text, each part folded and on one line."""
+    out = [] if text.isascii() else _spelt_invisibly(text)
     if "&#" in text:
         from html import unescape
 
@@ -79,6 +90,30 @@ def decoded(text: str, folded: str) -> list[str]:
             break
         out += _words(bytes.fromhex(found[0]))
     return [flat(unmasked(fold(one))) for one in out]
+
+
+def _spelt_invisibly(text: str) -> list[str]:
+    """The text that tag characters spell, and the text that variation selectors spell."""
+    tags = "".join(_TAGS.findall(_FLAG.sub("", text)))
+    selectors = "".join(_SELECTORS.findall(text))
+    as_bytes = bytes(
+        ord(one) - 0xFE00 if one <= "\ufe0f" else ord(one) - 0xE0100 + 16 for one in selectors
+    )
+    spelt = ["".join(chr(ord(one) - 0xE0000) for one in tags), as_bytes.decode(errors="ignore")]
+    return [one for one in spelt if len(one) > 1]
+
+
+def hides_characters(text: str) -> str | None:
+    """Whether a text carries something in characters that nobody types; half a sentence."""
+    if sum(map(len, _TAGS.findall(_FLAG.sub("", text)))) > 3:
+        return "hides text in invisible tag characters"
+    if _SELECTOR_RUN.search(text):
+        return "hides data in variation selectors"
+    if _ZERO_WIDTH_RUN.search(text):
+        return "hides data in a run of zero-width characters"
+    if _REVERSED.search(text):
+        return "turns its letters around"
+    return None
 
 
 def _from_base64(text: str) -> bytes:

@@ -1,0 +1,126 @@
+"""Recognises text that is written to give orders to a model, so that the engine can hold it.
+
+The guard judges the text alone. Whose text is judged, and by which rules, the engine decides from
+where the text came (`docs/explanation/trust.md`). Text *about* attacks, which quotes them, is not
+an attack, and a prohibition ('never print secrets') is not an order.
+
+`rules` has the rules, `disguises` the ways in which text is hidden from a reader.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cached_property
+
+from holdfast.text.guard.disguises import decoded, flat, hides_characters, unmasked
+from holdfast.text.guard.rules import RULES, Rule
+from holdfast.text.terms import fold
+
+# Words of people who write about attacks; what such a text quotes is an example.
+_DISCUSSION = (
+    r"\b(?:inject\w*|refused|jailbreaks?|attack(?:s|er|ers)?|adversarial|malicious|red[- ]team\w*"
+    r"|payloads?|untrusted|classifiers?|detect(?:s|ed|ion|or)?|filters?|guardrails?|owasp"
+    r"|vulnerab\w+|exploits?|phish\w+|examples?|such as|phrases?|tokens?|templates?|chatml|regex"
+    r"|test(?:s|ed| cases?)|called|titled|talk|paper|article|docs?|documentation|parser|schema"
+    r"|api)\b"
+)
+_QUOTED = (
+    r"(?ms)```.*?(?:```|\Z)|`[^`\n]+`|\"[^\"\n]{1,400}\""
+    r"|(?<!\w)'[^'\n]{1,400}'(?!\w)|^[ \t]*>[^\n]*$"
+)
+# A prohibition reaches to the end of its clause. A comma ends it, unless a list follows ('never
+# log, print or send …'), and so does 'but'. 'Do not hesitate to …' prohibits nothing.
+_PROHIBITION = (
+    r"(?:\b(?:never|(?:do|does|must|should|shall|may|can|could|will|would) not|cannot"
+    r"|(?:do|does|must|should|ca|could|wo|would)n't|not to|no one (?:may|should)"
+    r"|under no circumstances|avoid|refuse to|refrain from|nobody (?:may|should)"
+    r"|niemals|jamais|nunca|nooit|aldrig|nigdy|никогда не)\b|不要|请勿|禁止)"
+    r"(?! ?(?:ever )?(?:hesitate|forget|fail|stop|cease|worry|wait|delay|omit|neglect|mind\b"
+    r"|be afraid|only|just))"
+    r"(?:[^.!?;:,\n。！？]|,(?=[^.!?;:\n]{0,80}\b(?:or|nor)\b)|\.(?=\w)){0,300}?"
+    r"(?=[.!?;:,\n。！？]|$| (?:but|and|instead|rather|then|until|unless|except)\b)"
+)
+# How far a match can reach back from a cue, and how far beyond it: gaps in patterns are shorter.
+_BEFORE = 300
+_AFTER = 400
+
+
+def instruction_shaped(text: str, *, in_conversation: bool = False) -> str | None:
+    """Why a text reads as orders to a model, as half a sentence ('asks to …'); else None.
+
+    With `in_conversation`, only what tries to take the model over counts. The user's standing
+    orders, which their own agent writes down, sound like orders because they are.
+    """
+    rules = [rule for rule in RULES if not (in_conversation and rule.kind == "standing_order")]
+    folded = fold(text)
+    unquoted = re.sub(_QUOTED, " … ", folded)
+    said = unquoted if re.search(_DISCUSSION, unquoted) else folded
+    lines = unmasked(said)
+    if reason := _judged(rules, flat(lines), lines):
+        return reason
+    for hidden in decoded(text, folded):
+        if reason := _judged(rules, hidden):
+            return f"hides a text that {reason}"
+    return None if text.isascii() else hides_characters(text)
+
+
+def _judged(rules: Iterable[Rule], form: str, lines: str = "") -> str | None:
+    # An order begins a line, or goes on in the next one.
+    views = [_View(form), *([_View(lines)] if "\n" in lines else [])]
+    for rule in rules:
+        if any(_applies(rule, view) for view in views):
+            return rule.reason
+    return None
+
+
+class _View:
+    """One reading of a text, and what is left of it without its prohibitions."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    @cached_property
+    def permitted(self) -> str:
+        return re.sub(_PROHIBITION, " … ", self.text)
+
+
+def _applies(rule: Rule, view: _View) -> bool:
+    """Whether the pattern is found near one of the rule's cues. Most texts have none of them, and
+    looking for a word is a hundred times as fast as trying a pattern everywhere."""
+    spans = _near(view.text, rule.cues)
+    if spans and rule.prohibitable:
+        spans = _near(view.permitted, rule.cues)
+    if not spans:
+        return False
+    form = view.permitted if rule.prohibitable else view.text
+    pattern = re.compile(rule.pattern)
+    if not rule.then:
+        return any(pattern.search(form, *span) for span in spans)
+    ends = [found.end() for span in spans for found in pattern.finditer(form, *span)]
+    then = re.compile(rule.then)
+    behind = _merged((end, end + rule.within) for end in ends)
+    return any(then.search(form, start, end + _BEFORE) for start, end in behind)
+
+
+def _near(form: str, cues: tuple[str, ...]) -> list[tuple[int, int]]:
+    """The parts of a text around its cues, as far as a match can reach."""
+    hits: list[int] = []
+    for cue in cues:
+        at = form.find(cue)
+        while at >= 0:
+            hits.append(at)
+            # The next one this near would not make the part much longer.
+            at = form.find(cue, at + _BEFORE)
+    return _merged((max(hit - _BEFORE, 0), hit + _BEFORE + _AFTER) for hit in sorted(hits))
+
+
+def _merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The same stretches, none of which overlap: nothing is searched twice."""
+    out: list[tuple[int, int]] = []
+    for start, end in spans:
+        if out and start <= out[-1][1]:
+            out[-1] = (out[-1][0], end)
+        else:
+            out.append((start, end))
+    return out
