@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeAlias
 from holdfast import engine
 from holdfast.agents.wording import in_brief
 from holdfast.domain.hub import Hub
-from holdfast.domain.memory import Source, Trust
+from holdfast.domain.memory import Memory, Source, Trust
 from holdfast.errors import NotFound
 from holdfast.guest import Guest
 from holdfast.hub_memory import HubMemory
@@ -37,6 +37,11 @@ class Desk(NamedTuple):
         """To be called now and then in long work; raises CallCancelled where nobody waits."""
         if self.report is not None:
             self.report(done, total, note)
+
+    def take_held(self) -> list[Memory]:
+        """The memories that are held because of this call, once. A tool that says so in its own
+        words takes them; of what is left, the toolset adds a note."""
+        return self.hub.core.held.take()
 
     def hub_named(self, name: str | None) -> HubMemory:
         """The hub of that name or id, or its own. A hub out of reach reads like one that is not

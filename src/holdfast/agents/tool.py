@@ -6,11 +6,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
+from holdfast.domain.memory import Memory
 from holdfast.errors import HoldfastError
 
 if TYPE_CHECKING:
     from holdfast.agents.desk import Desk
 
+# What a tool answers: text, or data that is sent as JSON.
+Answer: TypeAlias = str | dict[str, Any]
 # reference: an id, a number or a key, as text or as a number. value: any JSON.
 ParameterKind: TypeAlias = Literal["text", "whole", "number", "flag", "texts", "reference", "value"]
 
@@ -42,7 +45,7 @@ class Tool(NamedTuple):
     title: str
     description: str
     parameters: tuple[Parameter, ...]
-    run: Callable[[Desk, dict[str, Any]], str | dict[str, Any]]
+    run: Callable[[Desk, dict[str, Any]], Answer]
     reads: bool = False
     destroys: bool = False
     repeats: bool = False
@@ -55,6 +58,27 @@ def plain_failure(error: HoldfastError) -> str:
     return str(error)
 
 
+# Replies name at most this many held memories; a folder may bring thousands.
+_HELD_NAMED_MAX = 10
+
+
+def held_sentence(held: Sequence[Memory]) -> str:
+    """Says that memories are held, which ones, why, and who decides."""
+    named = "; ".join(f"#{one.number} {one.quarantine}" for one in held[:_HELD_NAMED_MAX])
+    more = f"; and {len(held) - _HELD_NAMED_MAX} more" if len(held) > _HELD_NAMED_MAX else ""
+    return (
+        "Held for review, and hidden until a person approves it with `holdfast review`: "
+        f"{named}{more}."
+    )
+
+
+def note_held(answer: Answer, held: Sequence[Memory]) -> Answer:
+    """An answer with a note on what is held: a line of text, or a field `note`."""
+    if isinstance(answer, str):
+        return f"{answer}\n{held_sentence(held)}"
+    return {**answer, "note": " ".join([*filter(None, [answer.get("note")]), held_sentence(held)])}
+
+
 class Dialect(NamedTuple):
     """A named set of tools, and how it speaks."""
 
@@ -64,6 +88,8 @@ class Dialect(NamedTuple):
     instructions: str
     failure: Callable[[HoldfastError], str] = plain_failure
     missing: Callable[[Sequence[str]], str] | None = None
+    # How it says that something is held, where the tool has not said so itself.
+    held: Callable[[Answer, Sequence[Memory]], Answer] = note_held
     # What is offered instead where nothing may be changed; none: those of the tools that read.
     when_read_only: tuple[Tool, ...] = ()
 

@@ -66,7 +66,10 @@ class Toolset:
             tool = self._find(name)
             given = checked(tool, args)
             self.desk.hub.take_redacted()
+            self.desk.take_held()
             answer = tool.run(self.desk._replace(report=report), given)
+            if held := self.desk.take_held():
+                answer = self.dialect.held(answer, held)
             replaced = self.desk.hub.take_redacted()
         except CallCancelled:
             raise

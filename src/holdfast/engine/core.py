@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from holdfast.domain.viewer import Viewer
 from holdfast.engine.doors import guarded
+from holdfast.engine.held import HeldLog
 from holdfast.engine.redact import Redactor
 from holdfast.errors import DeadlineExceeded, EmbedderError, HoldfastError, NotFound
 from holdfast.recall.vector import VectorCache
@@ -80,6 +81,7 @@ class Core:
         # What is written goes through it; the store that everyone uses asks it once more.
         self.redactor = Redactor(store, settings, clock.now)
         self.store = guarded(store, self.redactor)
+        self.held = HeldLog()
         self.clock = clock
         self.ids = ids
         self.actor = actor

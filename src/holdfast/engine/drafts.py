@@ -24,8 +24,8 @@ from holdfast.text import normalise
 from holdfast.text.classify import classify
 from holdfast.text.titles import summary_of, title_of
 
-# Text from these is not the user's own words, so orders in it wait for a person. An agent too
-# repeats what a page or a tool has told it.
+# Text from these is not the user's own words, so orders in it wait for a person. An agent writes
+# down what the user says, and sometimes what a page told it: see `reason_to_hold`.
 GUARDED = frozenset({"agent", "tool", "import"})
 _METADATA_BYTES_MAX = 65_536
 # Nobody nests deeper by hand. What writes JSON gives up at some depth (the server's framework at
@@ -162,14 +162,19 @@ def refuse_deep(metadata: Any) -> None:
         )
 
 
-def _shaped_like_orders(draft: Draft) -> str:
-    """Why a text from a voice that is not trusted waits for a person; empty where it need not."""
-    if draft.trust not in GUARDED:
+def reason_to_hold(text: str, trust: str) -> str:
+    """Why a text of this trust waits for review; empty where it does not.
+
+    The user is never held. Their agent writes down what they say in a conversation, so standing
+    orders pass and only attempts to take the model over are held. Tools, pages, files and imports
+    have no business giving any order.
+    """
+    if trust not in GUARDED:
         return ""
-    # Here, as what a person says themselves is not asked, and need not wait for the rules.
+    # Imported here: the user's own text does not need the rules.
     from holdfast.text.guard import instruction_shaped
 
-    return instruction_shaped(draft.content) or ""
+    return instruction_shaped(text, in_conversation=trust == "agent") or ""
 
 
 def compose(draft: Draft, core: Core, hub_id: str) -> Memory:
@@ -221,7 +226,7 @@ def compose(draft: Draft, core: Core, hub_id: str) -> Memory:
         layer=draft.layer or picked.layer,
         pinned=draft.pinned,
         trust=draft.trust,
-        quarantine=_shaped_like_orders(draft),
+        quarantine=reason_to_hold(draft.content, draft.trust),
         source=draft.source,
         source_agent=draft.source_agent,
         assisted_by_agent=draft.assisted_by_agent,

@@ -71,6 +71,7 @@ class Recorder:
         self._writer.add_memory(memory)
         self._record(memory, {})
         self._index(memory, index)
+        self._core.held.note(memory)
         return memory
 
     def revise(self, before: Memory, index: Indexed | None = None, **new: Any) -> Memory:
@@ -98,6 +99,8 @@ class Recorder:
             if index is None and "content" not in fields:
                 index = self._with_kept_vectors(after)
             self._index(after, index)
+        if "quarantine" in fields or "content" in fields:
+            self._core.held.note(after)
         return after
 
     def _record(self, memory: Memory, fields: dict[str, tuple[Any, Any]]) -> None:

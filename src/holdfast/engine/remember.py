@@ -133,6 +133,8 @@ def _take_in_whole(
             pointing = _below(fact, parent)
             if twin_of(writer, fact.draft, fact.memory) is None:
                 take_in(writer, recorder, hub, pointing)
+    # Also what waited already, or was rejected: the caller must not take it for known.
+    core.held.note(result.memory)
     return result
 
 

@@ -130,7 +130,7 @@ def unsupported(step: Step, material: Material, near: Near, redacted: Callable[[
         return f"it has more than {PROMOTED_CHARS_MAX} characters"
     if placeholders(step.text) or redacted(step.text) != step.text:
         return "it holds a secret"
-    if order := instruction_shaped(step.text):
+    if order := instruction_shaped(step.text, in_conversation=True):
         return f"it is shaped like orders to a model: {order}"
     if step.kind == "promote":
         for memory in sources:

@@ -307,9 +307,9 @@ def _is_about_secret(said: str, found: Span) -> bool:
 
 
 def _trust(role: str, text: str) -> Trust:
-    """Whose word it is. What is shaped like orders is taken like the word of a tool, which waits
-    for review: it may have been pasted, and nobody asked for it to be kept."""
-    if instruction_shaped(text):
+    """Whose word it is. What tries to take the model over was probably pasted into the
+    conversation: it counts as a tool's word, which waits for review."""
+    if instruction_shaped(text, in_conversation=True):
         return "tool"
     return "user" if role == "user" else "agent"
 

@@ -51,6 +51,7 @@ def edited(desk: Desk, files: Files, change: Callable[[str], Edited]) -> tuple[E
         done = desk.hub.rewrite_memory_md(
             made.text, trust=desk.trust, source=desk.source, source_agent=desk.agent
         )
+        desk.take_held()  # The notes say what is held.
         after = desk.hub.read_memory_md(source_agent=desk.agent) or ""
     return made._replace(text=after), "".join(f"\n{note}" for note in done.notes)
 

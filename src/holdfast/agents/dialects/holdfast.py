@@ -36,6 +36,8 @@ def _remember(desk: Desk, given: dict[str, Any]) -> str:
         source=desk.source,
         source_agent=desk.agent,
     )
+    if isinstance(result, Quarantined):
+        desk.take_held()
     return outcome(result)
 
 

@@ -13,8 +13,8 @@ from holdfast.agents.wording import head, in_brief, quoted
 from holdfast.domain.memory import KINDS, LAYERS, STATES
 from holdfast.domain.query import ORDERS
 from holdfast.domain.turn import ROLES
+from holdfast.engine.drafts import reason_to_hold
 from holdfast.errors import Conflict, Forbidden, InvalidInput
-from holdfast.text.guard import instruction_shaped
 
 _CHANGED = ("content", "title", "category", "tags", "kind", "pinned")
 
@@ -27,7 +27,7 @@ def _update(desk: Desk, given: dict[str, Any]) -> str:
         raise InvalidInput("Say what to change: content, title, category, tags, kind or pinned.")
     _refuse_echo(desk, changes.get("content", ""))
     if "content" in changes:
-        if reason := instruction_shaped(changes["content"]):
+        if reason := reason_to_hold(changes["content"], desk.trust):
             raise InvalidInput(
                 f"This text {reason}, so it is not put in the place of a memory.",
                 hint="What you remember anew waits for a person who decides.",

@@ -4,6 +4,7 @@ and decisions. What they do is in `memax_calls`, what they say in `memax_text`."
 from __future__ import annotations
 
 from holdfast.agents.dialects import memax_calls as calls
+from holdfast.agents.dialects.memax_text import held_lines
 from holdfast.agents.tool import Dialect, Parameter, Tool
 from holdfast.domain.decision import OPTIONS_LEAST, OPTIONS_MOST
 from holdfast.domain.memory import KINDS, STABILITIES, STATES
@@ -24,6 +25,7 @@ _ID = Parameter("id", "reference", "Its id (mem_…), as recall and list give it
 
 DIALECT = Dialect(
     name="memax",
+    held=held_lines,
     summary="Memax's MCP tools: push and recall across hubs, capture, topics, decisions.",
     instructions=(
         "This is the shared memory of a person or a team; it outlives the conversation.\n"

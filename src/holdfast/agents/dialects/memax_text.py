@@ -3,13 +3,14 @@ cannot pose as words of ours."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from holdfast.agents.tool import Answer
 from holdfast.agents.wording import day, in_brief, origin, quoted
 from holdfast.domain.decision import Decision, decision_of
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Hit
-from holdfast.domain.results import Duplicate, Quarantined, Remembered
+from holdfast.domain.results import Duplicate, Remembered
 from holdfast.engine.echo import Heard
 
 # A title on one line; longer ones are those of people who put the text into them.
@@ -27,10 +28,16 @@ def saved(result: Remembered, *, known: str = "Saved") -> str:
     """`Saved: {title} (id: {id})`; `known` is the word for what was there already."""
     memory = result.memory
     word = known if isinstance(result, Duplicate) else "Saved"
-    said = f"{word}: {named(memory.title, memory.id)}"
-    if isinstance(result, Quarantined):
-        said += f"\nIt is hidden until a person approves it: it {result.reason}."
-    return said
+    return f"{word}: {named(memory.title, memory.id)}"
+
+
+def held_lines(answer: Answer, held: Sequence[Memory]) -> str:
+    """An answer with a line for each memory that is held."""
+    lines = [
+        f"{memory.id} is hidden until a person approves it: it {memory.quarantine}."
+        for memory in held
+    ]
+    return "\n".join([str(answer), *lines])
 
 
 def came_back(heard: Heard, *, known: str = "Saved") -> str:

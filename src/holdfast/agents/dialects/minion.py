@@ -34,6 +34,7 @@ def _update(desk: Desk, given: dict[str, Any]) -> dict[str, Any]:
         notes = desk.hub.append_memory_md(heard.text, **options).notes
     else:
         notes = desk.hub.rewrite_memory_md(given["content"], **options).notes
+    desk.take_held()  # The notes say what is held.
     return {"success": True, **({"note": " ".join(notes)} if notes else {})}
 
 

@@ -16,7 +16,7 @@ from holdfast.agents.tool import Dialect, Parameter, Tool
 from holdfast.domain.clock import to_text
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Hit
-from holdfast.domain.results import Quarantined, Stored, Updated
+from holdfast.domain.results import Stored, Updated
 from holdfast.errors import CallCancelled, Conflict, HoldfastError, NotFound
 
 CATEGORIES = ("core", "daily", "conversation")
@@ -40,10 +40,10 @@ def _save(desk: Desk, given: dict[str, Any]) -> dict[str, Any]:
         source=desk.source,
         source_agent=desk.agent,
     )
-    if isinstance(result, Quarantined):
+    if reason := result.memory.quarantine:
         raise Conflict(
             f"It is kept as {result.memory.id}, without the key, and hidden until a person approves"
-            f" it: it {result.reason}."
+            f" it: it {reason}."
         )
     key = result.memory.key
     # A memory that said the same without a key has it now: for whoever uses keys, it is new.

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from holdfast.domain.draft import Draft
 from holdfast.domain.memory import SOURCES, TRUSTS, Memory, Source, Trust
 from holdfast.domain.mirror import Agreed
-from holdfast.domain.results import Duplicate, Quarantined, Remembered
+from holdfast.domain.results import Duplicate, Remembered
 from holdfast.engine.block import ITEM_SHARE, FileItem, FilePart
 from holdfast.engine.drafts import clean_label
 from holdfast.engine.remember import remember_many
@@ -201,7 +201,11 @@ def append(place: Place, content: str, *, chars_max: int | None) -> Appended:
         # What was added is in the store; that the file could not follow is no failure of it.
         notes.append(str(error))
     added = [result.memory for result in results if not isinstance(result, Duplicate)]
-    known += [result.memory for result in results if isinstance(result, Duplicate)]
+    known += [
+        result.memory
+        for result in results
+        if isinstance(result, Duplicate) and not result.memory.quarantine
+    ]
     now = _present(place)
     if now is not None:
         ids = {memory.id for memory in [*added, *known]}
@@ -252,7 +256,7 @@ def _append_notes(results: Sequence[Remembered], known: Sequence[Memory]) -> lis
     notes = []
     if known:
         notes.append(f"Known already and not added again: {_named(known)}.")
-    held = [result.memory for result in results if isinstance(result, Quarantined)]
+    held = [result.memory for result in results if result.memory.quarantine]
     if held:
         notes.append(f"Held until a person has looked at it: {_named(held)}.")
     return notes

@@ -11,7 +11,7 @@ from holdfast.domain.draft import Draft
 from holdfast.domain.memory import Memory, Source, Trust
 from holdfast.domain.mirror import Clash
 from holdfast.engine.core import Core
-from holdfast.engine.drafts import GUARDED, clean_draft, compose
+from holdfast.engine.drafts import GUARDED, clean_draft, compose, reason_to_hold
 from holdfast.engine.edit import completed
 from holdfast.engine.passages import indexed_all
 from holdfast.engine.recorder import Recorder
@@ -22,7 +22,6 @@ from holdfast.files.memory_md.merge import Edit, New, Plan, View
 from holdfast.files.memory_md.parse import rewritten
 from holdfast.store.base import Reader, Writer
 from holdfast.text import normalise
-from holdfast.text.guard import instruction_shaped
 
 
 class SyncReport(NamedTuple):
@@ -251,11 +250,16 @@ class Intake:
         """The text with lines as they were where somebody else than a person puts orders in their
         place, and notes on them. A line that is new waits for review; one that is there already
         would be hidden."""
-        if self._voice.trust not in GUARDED:
+        trust = self._voice.trust
+        if trust not in GUARDED:
             return document, ()
         blocks, notes = [], []
         for block in document.blocks:
-            if isinstance(block, Item) and block.id and (why := instruction_shaped(block.content)):
+            if (
+                isinstance(block, Item)
+                and block.id
+                and (why := reason_to_hold(block.content, trust))
+            ):
                 memory = reader.memory(self._hub_id, block.id)
                 if memory is not None and memory.content != block.content:
                     block = rewritten(block, memory.content, memory.id, document.newline)
