@@ -71,6 +71,11 @@ def archive_conversation(
                 if _holds_lock(place, held, notes):
                     path, every = _write_file(place, job, notes)
                 memory = _remember(place, job, path, every)
+                if memory is not None and memory.quarantine:
+                    notes.append(
+                        f"Its summary, #{memory.number}, is held for review: it "
+                        f"{memory.quarantine}. A person decides with `holdfast review`."
+                    )
     except (HoldfastError, OSError) as error:
         notes.append(str(error))
     return Archived(memory, os.path.join(place.folder, path) if path else None, tuple(notes))

@@ -137,6 +137,7 @@ def _archive(desk: Desk, given: dict[str, Any]) -> str:
     said = [f"Archived as {path}."] if path else ["Nothing was archived."]
     if done.memory is not None:
         said.append(f"Its summary is #{done.memory.number}.")
+    desk.take_held()  # The notes say what is held.
     return " ".join([*said, *done.notes])
 
 

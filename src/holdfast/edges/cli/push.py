@@ -143,7 +143,7 @@ def _push_single(call: Call, args: Namespace, named: _Sorted) -> list[Remembered
     with call.out.progress("push") as step:
         for path in named.texts:
             # The path is what tells a new version of the file from a new memory.
-            drafts.append(_draft(args, call.read(path, "a file"), source_path=_place(path)))
+            drafts.append(_file_draft(call, args, path))
             size = sum(len(draft["content"]) for draft in drafts)
             if len(drafts) >= _BATCH or size >= _BATCH_BYTES:
                 results += call.hub.remember_many(drafts)
@@ -171,6 +171,11 @@ def _draft(args: Namespace, content: str, **more: Any) -> dict[str, Any]:
     picked = _picked(args.hint, content, more.get("source_path"))
     labels = _labels(args)
     return {"content": content, "source": "cli", "layer": "library", **picked, **labels, **more}
+
+
+def _file_draft(call: Call, args: Namespace, path: str) -> dict[str, Any]:
+    """A text file. Its words are its author's, so they are judged like those of a folder."""
+    return _draft(args, call.read(path, "a file"), source_path=_place(path), trust="import")
 
 
 def _labels(args: Namespace) -> dict[str, Any]:
@@ -262,9 +267,7 @@ def _again(call: Call, args: Namespace, path: str) -> None:
     """One more pass, which says only what is new."""
     if not os.path.isdir(path):
         if os.path.exists(path):
-            for result in call.hub.remember_many(
-                [_draft(args, call.read(path, "a file"), source_path=_place(path))]
-            ):
+            for result in call.hub.remember_many([_file_draft(call, args, path)]):
                 show_result(call, result)
         return
     # Very many gone at once, unseen, is rather a disk that went away than a wish.

@@ -180,6 +180,8 @@ def show_result(call: Call, result: Remembered) -> None:
         case Updated(_, _, previous):
             after = f"version {memory.version} of #{memory.number}"
             said = ("Updated", f": now {after}, was version {previous.version}")
+        case Duplicate() if memory.quarantine:
+            said = ("Held for review", f" already: {memory.quarantine}; nothing was written")
         case Duplicate():
             said = ("Known already", ": nothing was written")
         case Superseded(_, _, previous):
@@ -197,7 +199,7 @@ def show_result(call: Call, result: Remembered) -> None:
             (kind, "dim"),
             (said[1], ""),
         )
-    elif isinstance(result, Quarantined):
+    elif memory.quarantine:
         call.out.note(f"#{memory.number} is held for review{said[1]}.")
 
 
