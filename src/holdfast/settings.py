@@ -202,7 +202,14 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("server.body_seconds", 30.0, "Seconds in which a body must arrive.", least=0.1),
     # Longer than any answer should take; who waited for it has given up by then.
     Setting("server.request_seconds", 30.0, "Seconds after which a request ends.", least=0.01),
-    Setting("server.requests_max", 64, "Requests that are answered at once.", least=1),
+    Setting("server.requests_max", 256, "Requests that are answered at once.", least=1),
+    Setting("server.requests_per_key", 64, "Requests at once of one key.", least=1),
+    Setting("server.streams_per_key", 20, "Streams of agents at once of one key.", least=1),
+    Setting("server.sessions_per_key", 32, "Sessions of agents at once of one key.", least=1),
+    # A client starts another session when it is told that its own is gone.
+    Setting(
+        "server.session_seconds", 300.0, "Seconds that a session without requests lives.", least=1
+    ),
     Setting("server.per_minute", 6_000, "Requests a minute for each key.", least=1),
     # Behind a proxy all connections have the proxy's address: raise the second with the first.
     Setting("server.connections_max", 1_000, "Connections that are open at once.", least=1),

@@ -56,7 +56,7 @@ def test_a_body_with_a_key_is_not_cut_off_for_a_stranger() -> None:
     every = Connections(ConnectionLimits(total=2, per_address=2))
     sending, stranger = Line(every), Line(every)
     assert sending.entry is not None
-    sending.entry.identify()
+    sending.entry.protect()
     Line(every)
     assert (sending.closed, stranger.closed) == (False, True)
 

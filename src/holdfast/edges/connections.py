@@ -56,7 +56,7 @@ def _descriptors_max() -> int:
 class Connection:
     """One open connection, as the registry sees it."""
 
-    __slots__ = ("_all", "address", "close", "known", "removed", "state")
+    __slots__ = ("_all", "address", "close", "known", "protected", "removed", "state")
 
     def __init__(self, every: Connections, address: str, close: Callable[[], None]) -> None:
         self._all = every
@@ -65,13 +65,24 @@ class Connection:
         self.state: State = "waiting"
         # Whether a request on it has brought a valid key.
         self.known = False
+        # Whether the body that is arriving has one.
+        self.protected = False
         self.removed = False
 
     def identify(self) -> None:
-        """Notes that the request that is coming in has a valid key: its body is waited for."""
+        """Notes that a request on it has brought a valid key."""
+        if self.state == "idle":
+            # It moves to where it stays longer.
+            self._all.set_state(self, "busy")
+            self.known = True
+            self._all.set_state(self, "idle")
+        self.known = True
+
+    def protect(self) -> None:
+        """Keeps it open until the request that is arriving has been answered."""
+        self.protected = True
         if self.state == "waiting":
             self._all.set_state(self, "busy")
-        self.known = True
 
 
 class _Address:
@@ -132,6 +143,8 @@ class Connections:
             return
         self._unqueue(own, connection)
         connection.state = state
+        if state == "idle":
+            connection.protected = False
         queue = own.queue_of(connection)
         if queue is not None:
             queue[connection] = None

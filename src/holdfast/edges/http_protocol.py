@@ -152,7 +152,7 @@ class LimitedProtocol(H11Protocol):
         if not self.cycle.response_complete:
             # The head is here. For the body the app has a deadline of its own.
             self._await("nothing")
-            arriving = theirs is h11.SEND_BODY and not self._entry.known
+            arriving = theirs is h11.SEND_BODY and not self._entry.protected
             self.registry.set_state(self._entry, "waiting" if arriving else "busy")
         elif theirs is h11.SEND_BODY:
             # It was answered before its body had arrived, and the rest is thrown away.
@@ -200,11 +200,10 @@ def limited_protocol(limits: ConnectionLimits, open_connections: Connections) ->
     return Protocol
 
 
-def identify(scope: Any) -> None:
-    """Notes that the request of this scope has a valid key: see `Connection.identify`."""
+def connection_of(scope: Any) -> Connection | None:
+    """The connection that a request came by; None where another server runs the app."""
     entry = scope.get("state", {}).get(CONNECTION)
-    if isinstance(entry, Connection):
-        entry.identify()
+    return entry if isinstance(entry, Connection) else None
 
 
 def handle_loop_errors(loop: asyncio.AbstractEventLoop, open_connections: Connections) -> None:

@@ -74,49 +74,6 @@ def test_the_memory_of_who_asked_is_bounded() -> None:
     assert len(pace._buckets) <= 10_000
 
 
-class Waiting:
-    """An ASGI app that answers when it is told to."""
-
-    def __init__(self) -> None:
-        self.go = asyncio.Event()
-        self.inside = 0
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        self.inside += 1
-        await self.go.wait()
-        await send({"type": "http.response.start", "status": 200, "headers": []})
-        await send({"type": "http.response.body", "body": b""})
-
-
-def test_more_than_the_house_holds_are_told_to_come_back() -> None:
-    from holdfast.edges.http.gates import Crowd
-
-    async def scene() -> list[int]:
-        app = Waiting()
-        crowd = Crowd(app, limits=Limits(requests_max=2))
-        said: list[int] = []
-
-        async def send(message: Any) -> None:
-            if message["type"] == "http.response.start":
-                said.append(message["status"])
-
-        async def receive() -> Any:
-            return {"type": "http.request", "body": b""}
-
-        scope = {"type": "http", "path": "/v1/hub", "method": "GET", "headers": []}
-        first = [asyncio.create_task(crowd(scope, receive, send)) for _ in range(2)]
-        while app.inside < 2:
-            await asyncio.sleep(0)
-        await crowd(scope, receive, send)
-        assert said == [503]
-        app.go.set()
-        await asyncio.gather(*first)
-        await crowd(scope, receive, send)
-        return said
-
-    assert asyncio.run(scene()) == [503, 200, 200, 200]
-
-
 # Bodies
 
 

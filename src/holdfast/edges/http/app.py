@@ -37,14 +37,19 @@ from holdfast.edges.http import (
     uploads,
     watching,
 )
-from holdfast.edges.http.gates import Bodies, Crowd, Limits, Pace
+from holdfast.edges.http.callers import Identify
+from holdfast.edges.http.gates import Bodies, Limits, Pace, has_no_place
+from holdfast.edges.http.places import Admission, Places
 from holdfast.edges.http.shapes import ErrorOut
+from holdfast.edges.http.streams import Streams
 
 if TYPE_CHECKING:
     from holdfast.library import Holdfast
 
 # The store has one writer and a pool of readers: more threads would only wait for each other.
 _THREADS = 16
+# Uploads at once: each is written to the disk as it comes.
+_UPLOADS_MAX = 100
 # What any route may answer with, for the description of the API.
 _STATUSES = (400, 401, 403, 404, 405, 408, 409, 412, 413, 415, 421, 422, 429, 500, 503, 504, 507)
 # One of them brings the model in, the others point to it: for each model of each route the
@@ -80,6 +85,7 @@ def create_app(
     app.state.counts = watching.Counts()
     # How many streams each person has open.
     app.state.listeners = Counter[str]()
+    app.state.uploads = Streams("uploads", total=_UPLOADS_MAX, each=limits.uploads_per_key)
     app.state.stopping = asyncio.Event()
     answers.install(app)
     # Before the routes of one memory: there `find` would be taken for the name of one.
@@ -120,8 +126,12 @@ def create_app(
     app.router.routes.append(Route(agents.PATH, app.state.agents, include_in_schema=False))
     app.mount(agents.PATH, app.state.agents)
     # The last one added is the first one passed.
+    places = Places(total=limits.requests_max, each=limits.requests_per_key)
+    app.add_middleware(
+        Admission, places=places, uncounted=lambda scope: has_no_place(scope, limits)
+    )
     app.add_middleware(Bodies, limits=limits)
-    app.add_middleware(Crowd, limits=limits)
+    app.add_middleware(Identify)
     app.add_middleware(Pace, limits=limits)
     rules = CrossOriginRules.checked(limits.hosts, limits.origins, key_needed=key_needed)
     app.add_middleware(CrossOriginGuard, rules=rules)

@@ -42,6 +42,10 @@ class Call:
         # Noted in every transaction of the request's own writes.
         self.also: Callable[[Writer], None] | None = None
 
+    def look_up_within(self, seconds: float) -> None:
+        """Gives the store this long to say who asks and which hub is meant."""
+        self._looking = self._looking.within(seconds)
+
     @cached_property
     def guest(self) -> Guest:
         """Who asks; 401 where a key is needed and none that opens is there."""
@@ -74,7 +78,7 @@ class Call:
         recall's is `soon`: then a store that is away is not waited for to look things up either,
         as it is before a write."""
         if soon:
-            self._looking = self._looking.within(self._looking.settings["recall.deadline_s"])
+            self.look_up_within(self._looking.settings["recall.deadline_s"])
         hub = self.guest.hub(self.hub_name, act)
         core = hub.core
         if not lasting:

@@ -10,11 +10,25 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from starlette.datastructures import Headers
 
 from holdfast.edges.http.answers import problem
+from holdfast.edges.http.callers import METHODS_WITH_BODY, Caller, caller_of
+from holdfast.edges.http_protocol import connection_of
+from holdfast.edges.mcp.http import BODY_BYTES_MAX as MCP_BODY_BYTES_MAX
+from holdfast.edges.mcp.http import PATH as MCP_PATH
+from holdfast.edges.request_body import (
+    BodyBudget,
+    BodyBudgetSpent,
+    BodyTooLarge,
+    BodyTooSlow,
+    read_body,
+)
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -27,7 +41,15 @@ class Limits(NamedTuple):
 
     body_bytes_max: int = 3_000_000
     body_seconds_max: float = 30.0
-    requests_max: int = 64
+    # Requests that are answered or wait for it, in total and of one key.
+    requests_max: int = 256
+    requests_per_key: int = 64
+    # Streams of agents, and uploads, of one key.
+    streams_per_key: int = 20
+    uploads_per_key: int = 8
+    # Sessions of agents of one key, and the seconds that one lives without a request.
+    sessions_per_key: int = 32
+    session_seconds: float = 300.0
     per_minute: int = 600
     hosts: tuple[str, ...] = LOOPBACK
     origins: tuple[str, ...] = ()
@@ -35,36 +57,37 @@ class Limits(NamedTuple):
     streamed: tuple[str, ...] = ("/v1/memories/upload",)
 
 
-class Crowd:
-    """Bears so many requests at once; the next is told to come back, rather than all to wait."""
-
-    def __init__(self, app: ASGIApp, *, limits: Limits) -> None:
-        self._app = app
-        self._most = limits.requests_max
-        self.inside = 0
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        # Streams of events are counted by their route; they would fill the house.
-        if scope["type"] != "http" or scope["path"] in UNCOUNTED:
-            await self._app(scope, receive, send)
-            return
-        if self.inside >= self._most:
-            answer = problem(
-                503, "overloaded", "Too many requests at once.", headers={"Retry-After": "1"}
-            )
-            await answer(scope, receive, send)
-            return
-        self.inside += 1
-        try:
-            await self._app(scope, receive, send)
-        finally:
-            self.inside -= 1
-
-
 # Asked often, and cheap.
 UNPACED = ("/healthz", "/readyz")
 # Events stay open, and are counted by their route.
 UNCOUNTED = (*UNPACED, "/metrics", "/v1/events")
+# Bytes of all bodies that are arriving; one caller has a quarter.
+_BODIES_BYTES = 256_000_000
+# Bodies of a key whose connections are kept while they arrive, whatever others need.
+_KEPT_PER_KEY = 16
+# A request that comes too often is answered after this, where so many are not waiting already.
+_DELAY_S = 0.25
+_DELAYED_MAX = 200
+# Without a key where one is needed: a burst for so many seconds, and some for those who just try.
+_STRANGER_BURST_S = 5
+_STRANGER_BURST_MIN = 60
+
+
+def is_mcp(scope: Scope) -> bool:
+    path = scope["path"]
+    return bool(path == MCP_PATH or path.startswith(MCP_PATH + "/"))
+
+
+def is_upload(scope: Scope, limits: Limits) -> bool:
+    return any(scope["path"].startswith(path) for path in limits.streamed)
+
+
+def has_no_place(scope: Scope, limits: Limits) -> bool:
+    """Whether a request is answered without a place: it costs nothing, or it stays open and is
+    counted by its route."""
+    if scope["path"] in UNCOUNTED or is_upload(scope, limits):
+        return True
+    return is_mcp(scope) and scope["method"] == "GET"
 
 
 class Pace:
@@ -82,6 +105,7 @@ class Pace:
         self._buckets: dict[str, tuple[float, float]] = {}
         # Keys that have opened something, by their hashes.
         self._good: set[str] = set()
+        self._delayed = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["path"] in UNPACED:
@@ -89,7 +113,7 @@ class Pace:
             return
         key, now = _key(scope), time.monotonic()
         known = key in self._good
-        wait = 0.0 if known else self._take(_address(scope), now)
+        wait = 0.0 if known else self._take(_address(scope), now, self._burst(scope))
         if key and not wait:
             wait = self._take(key, now)
         if wait > 0:
@@ -100,6 +124,7 @@ class Pace:
                 f"This key asks too often; try again in {seconds} s.",
                 headers={"Retry-After": seconds},
             )
+            await self._delay()
             await answer(scope, receive, send)
             return
 
@@ -113,10 +138,27 @@ class Pace:
 
         await self._app(scope, receive, send if known or not key else noted)
 
-    def _take(self, who: str, now: float) -> float:
+    def _burst(self, scope: Scope) -> float:
+        """What the bucket of an address holds. Where a key is needed, whoever comes without one
+        that is known has little to ask for."""
+        if not getattr(getattr(scope.get("app"), "state", None), "key_needed", False):
+            return self._most
+        return min(self._most, max(_STRANGER_BURST_MIN, _STRANGER_BURST_S * self._per_second))
+
+    async def _delay(self) -> None:
+        """Slows down who asks too often and does not wait: a refusal costs them more than us."""
+        if self._delayed < _DELAYED_MAX:
+            self._delayed += 1
+            try:
+                await asyncio.sleep(_DELAY_S)
+            finally:
+                self._delayed -= 1
+
+    def _take(self, who: str, now: float, most: float | None = None) -> float:
         """Takes one from the bucket; returns how many seconds to wait where it is empty."""
-        left, at = self._buckets.get(who, (self._most, now))
-        left = min(self._most, left + (now - at) * self._per_second)
+        most = self._most if most is None else most
+        left, at = self._buckets.get(who, (most, now))
+        left = min(most, left + (now - at) * self._per_second)
         if left < 1:
             self._buckets[who] = (left, now)
             return (1 - left) / self._per_second
@@ -143,57 +185,63 @@ def _address(scope: Scope) -> str:
 
 class Bodies:
     """Reads a body before the route runs, up to a size and for a time: a slow or endless one holds
-    no thread. Uploads are streamed, and have limits of their own."""
+    no thread and no place. Uploads are streamed, and have limits of their own."""
 
     def __init__(self, app: ASGIApp, *, limits: Limits) -> None:
         self._app = app
         self._limits = limits
+        self._budget = BodyBudget(_BODIES_BYTES, _BODIES_BYTES // 4)
+        # Bodies that are arriving and whose connections are kept, by key and by person.
+        self._kept = Counter[str]()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or not self._read_here(scope):
             await self._app(scope, receive, send)
             return
+        most = MCP_BODY_BYTES_MAX if is_mcp(scope) else self._limits.body_bytes_max
         announced = Headers(scope=scope).get("content-length", "")
-        if announced.isdigit() and int(announced[:18]) > self._limits.body_bytes_max:
-            await self._too_large()(scope, receive, send)
-            return
+        caller = caller_of(scope)
         try:
-            async with asyncio.timeout(self._limits.body_seconds_max):
-                messages = await self._read(receive)
-        except TimeoutError:
-            answer = problem(408, "too_slow", "The body did not arrive in time.")
+            if announced.isdigit() and int(announced[:18]) > most:
+                raise BodyTooLarge
+            with self._keeping(scope, caller):
+                replay = await read_body(
+                    receive,
+                    bytes_max=most,
+                    seconds=self._limits.body_seconds_max,
+                    budget=self._budget,
+                    caller=caller.share,
+                )
+        except BodyTooLarge:
+            said = f"The body is larger than {most:,} bytes."
+            await problem(413, "body_too_large", said)(scope, receive, send)
+        except BodyTooSlow:
+            said = "The body did not arrive in time."
+            await problem(408, "too_slow", said)(scope, receive, send)
+        except BodyBudgetSpent:
+            said = "Too many large bodies are arriving at once; try again."
+            answer = problem(503, "overloaded", said, headers={"Retry-After": "1"})
             await answer(scope, receive, send)
-            return
-        if messages is None:
-            await self._too_large()(scope, receive, send)
-            return
-
-        async def replay() -> Message:
-            return messages.pop(0) if messages else await receive()
-
-        await self._app(scope, replay, send)
+        else:
+            await self._app(scope, replay, send)
 
     def _read_here(self, scope: Scope) -> bool:
-        return scope["method"] in ("POST", "PUT", "PATCH", "DELETE") and not any(
-            scope["path"].startswith(path) for path in (*self._limits.streamed, "/mcp")
-        )
+        return scope["method"] in METHODS_WITH_BODY and not is_upload(scope, self._limits)
 
-    async def _read(self, receive: Receive) -> list[Message] | None:
-        """The whole body as it came; None where it is too large."""
-        messages: list[Message] = []
-        size = 0
-        while True:
-            message = await receive()
-            messages.append(message)
-            size += len(message.get("body", b""))
-            if size > self._limits.body_bytes_max:
-                return None
-            if message["type"] != "http.request" or not message.get("more_body", False):
-                return messages
-
-    def _too_large(self) -> ASGIApp:
-        return problem(
-            413,
-            "body_too_large",
-            f"The body is larger than {self._limits.body_bytes_max:,} bytes.",
-        )
+    @contextmanager
+    def _keeping(self, scope: Scope, caller: Caller) -> Iterator[None]:
+        """Keeps the connections of a few bodies of each key while they arrive. The others make
+        room for new connections when there are too many."""
+        connection = connection_of(scope)
+        most = {caller.person: 2 * _KEPT_PER_KEY, caller.share: _KEPT_PER_KEY}
+        full = any(self._kept[name] >= number for name, number in most.items())
+        if connection is None or not caller.known or full:
+            yield
+            return
+        connection.protect()
+        self._kept.update(most.keys())
+        try:
+            yield
+        finally:
+            self._kept.subtract(most.keys())
+            self._kept += Counter[str]()

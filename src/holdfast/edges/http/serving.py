@@ -72,6 +72,10 @@ def limits_of(memory: Holdfast) -> Limits:
         body_bytes_max=settings["server.body_bytes_max"],
         body_seconds_max=settings["server.body_seconds"],
         requests_max=settings["server.requests_max"],
+        requests_per_key=settings["server.requests_per_key"],
+        streams_per_key=settings["server.streams_per_key"],
+        sessions_per_key=settings["server.sessions_per_key"],
+        session_seconds=settings["server.session_seconds"],
         per_minute=settings["server.per_minute"],
     )
 

@@ -18,9 +18,11 @@ from starlette.requests import ClientDisconnect
 from holdfast.domain.results import Duplicate, Updated
 from holdfast.edges.http.answers import Refused
 from holdfast.edges.http.call import Call, Calling
+from holdfast.edges.http.callers import caller_of
 from holdfast.edges.http.once import IdempotencyKey, once
 from holdfast.edges.http.plain import plain_result
 from holdfast.edges.http.shapes import JobOut, Many, Pushed
+from holdfast.edges.http.streams import Streams
 from holdfast.engine.jobs import Job
 from holdfast.files.attachments.storage import Incoming, Received
 
@@ -80,7 +82,11 @@ async def upload(call: Calling, response: Response, key: IdempotencyKey = None) 
     read it; 200 where the file was there, or is a new version of what has its path or key."""
     hub = await run_in_threadpool(call.hub, "write")
     boundary = _boundary(call.request)
-    with await run_in_threadpool(hub.attachments.incoming, _announced(call.request)) as incoming:
+    uploads: Streams = call.request.app.state.uploads
+    with (
+        uploads.open(caller_of(call.request.scope)),
+        await run_in_threadpool(hub.attachments.incoming, _announced(call.request)) as incoming,
+    ):
         form = _Form(incoming, boundary)
         await _receive(call.request, form)
         received = await run_in_threadpool(form.received)

@@ -36,7 +36,7 @@ _KEY_CHARS_MIN = 16
 _KEY_BYTES = 32
 # More than the longest call that is answered, so that a call that is too long gets a sentence from
 # the tool, which a model reads, and only what is far too long an error of HTTP.
-_BODY_BYTES_MAX = 32_000_000
+BODY_BYTES_MAX = 32_000_000
 # Streams that stay open must not keep a server from ending.
 _STOP_S = 2
 
@@ -53,7 +53,7 @@ def asgi_app(
     Who mounts it runs `server.session_manager.run()` while their own app runs."""
     app = server.streamable_http_app(
         streamable_http_path=path,
-        max_request_body_size=_BODY_BYTES_MAX,
+        max_request_body_size=BODY_BYTES_MAX,
         # The library's own check allows pages of every port of this machine; `_rules` do not.
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )

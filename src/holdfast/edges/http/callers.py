@@ -1,0 +1,111 @@
+"""Who makes a request, as far as its share of the server is concerned: a key and the person behind
+it, or an address. The key is looked up before the body is read, so that a request without a valid
+one costs an answer and no more.
+
+This gives no rights: a route looks the key up again, when it does something with it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections import OrderedDict
+from typing import TYPE_CHECKING, NamedTuple
+
+import anyio
+import anyio.to_thread
+from starlette.requests import Request
+
+from holdfast.edges.http.answers import Refused, of_error
+from holdfast.edges.http.call import Call
+from holdfast.edges.http_protocol import connection_of
+from holdfast.errors import HoldfastError
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+# Where the scope of a request has its caller.
+CALLER = "holdfast.caller"
+METHODS_WITH_BODY = ("POST", "PUT", "PATCH", "DELETE")
+# A key is looked up again for its share after this; for its rights it is looked up each time.
+_FRESH_S = 60.0
+_KEYS_MAX = 10_000
+# Threads that look keys up: strangers with made-up keys do not take those that answer.
+_LOOKUPS = 4
+# A store that does not answer is the route's to report.
+_LOOKUP_S = 2.0
+
+
+class Caller(NamedTuple):
+    """A share of the server belongs to a key, and all keys of a person have one together."""
+
+    share: str
+    person: str
+    known: bool = False
+
+
+def caller_of(scope: Scope) -> Caller:
+    """Who makes this request; by its address where no key was looked up."""
+    found = scope.get(CALLER)
+    return found if isinstance(found, Caller) else _by_address(scope)
+
+
+def _by_address(scope: Scope) -> Caller:
+    client = scope.get("client")
+    address = f"address:{client[0] if client else ''}"
+    return Caller(address, address)
+
+
+class Identify:
+    """Finds the caller of each request. One with a body and without a valid key, where a key is
+    needed, is refused before the body is read."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self._found: OrderedDict[str, tuple[float, Caller]] = OrderedDict()
+        self._lookups = anyio.CapacityLimiter(_LOOKUPS)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            request = Request(scope)
+            try:
+                scope[CALLER] = caller = await self._caller(request)
+                connection = connection_of(scope)
+                if caller.known and connection is not None:
+                    connection.identify()
+            except HoldfastError as error:
+                if isinstance(error, Refused) and scope["method"] in METHODS_WITH_BODY:
+                    await of_error(request, error)(scope, receive, send)
+                    return
+        await self._app(scope, receive, send)
+
+    async def _caller(self, request: Request) -> Caller:
+        given = request.headers.get("authorization", "")
+        state = request.app.state
+        if not given and not state.key_needed:
+            return _by_address(request.scope)
+        hashed = hashlib.sha256(given.encode("utf-8", "surrogateescape")).hexdigest()
+        now = time.monotonic()
+        # Homes of one process (in tests) have keys of their own.
+        place = f"{id(state.memory)} {hashed}"
+        found = self._found.get(place)
+        if found is not None and now - found[0] < _FRESH_S:
+            return found[1]
+        call = Call(request, state.memory, key_needed=state.key_needed)
+        if not given:
+            return _look_up(call)
+        caller = await anyio.to_thread.run_sync(_look_up, call, limiter=self._lookups)
+        self._found[place] = (now, caller)
+        self._found.move_to_end(place)
+        if len(self._found) > _KEYS_MAX:
+            self._found.popitem(last=False)
+        return caller
+
+
+def _look_up(call: Call) -> Caller:
+    call.look_up_within(_LOOKUP_S)
+    guest = call.guest
+    key = guest.key
+    if key is None:
+        return _by_address(call.request.scope)
+    return Caller(f"key:{key.id}", f"person:{guest.actor}", known=True)

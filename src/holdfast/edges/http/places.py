@@ -1,0 +1,240 @@
+"""How many requests are answered at once, and whose turn it is.
+
+A request takes a place when its body has arrived. Each key has its share of the places, and all
+keys of a person together have twice that; a key with nothing inside is let in even when the house
+is full. Of those inside, a few run at a time: alone, a caller may use every thread; as soon as
+others ask, each runs two at a time and they take turns. So one caller's flood makes another wait
+for two requests, and not for hundreds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter, OrderedDict, deque
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from holdfast.edges.http.answers import problem
+from holdfast.edges.http.callers import Caller, caller_of
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+# As many as there are threads; more would only wait for each other.
+RUNNING_MAX = 16
+# Of one caller, while others ask as well: one that computes and one that waits for the disk.
+RUNNING_FAIR = 2
+# Of all keys of one person, while other people ask as well.
+RUNNING_FAIR_PERSON = 6
+# Somebody who has asked within this is still asking: a client computes between two requests.
+_RECENT_S = 2.0
+# A request that runs longer than this waits for something, a model or a slow reader, and does not
+# count against its caller's turns any more.
+_TURN_S = 2.0
+# A key that has fewer inside than this is let in whatever others do.
+_ALWAYS = 2
+# Nobody waits for a turn longer than this.
+_WAIT_S = 10.0
+
+
+class Full(Exception):
+    """There is no place for this request now; the message says whose fault that is."""
+
+
+class Places:
+    """Admits requests and gives them turns."""
+
+    def __init__(self, *, total: int, each: int, clock: Callable[[], float] | None = None) -> None:
+        self._total = total
+        self._each = each
+        self._clock = clock
+        self._inside = Counter[str]()
+        self._count = 0
+        self._running = Counter[str]()
+        self._running_count = 0
+        # Who waits for a turn, by share; the first one is next.
+        self._waiting: OrderedDict[str, deque[tuple[Caller, asyncio.Future[None]]]] = OrderedDict()
+        # When each share, and each person, asked last; the oldest first.
+        self._recent: OrderedDict[str, float] = OrderedDict()
+
+    @property
+    def count(self) -> int:
+        """Requests that are inside: running or waiting for their turn."""
+        return self._count
+
+    @asynccontextmanager
+    async def place(self, caller: Caller) -> AsyncIterator[None]:
+        """A place, and in it a turn; Full where there is none."""
+        self._enter(caller)
+        try:
+            await self._turn(caller)
+            turn = _Turn(self, caller)
+            try:
+                yield
+            finally:
+                turn.end()
+        finally:
+            self._leave(caller)
+
+    # Places
+
+    def _enter(self, caller: Caller) -> None:
+        own = self._inside[caller.share]
+        if own >= self._each:
+            raise Full("You have too many requests at once; wait for some of them.")
+        if self._inside[caller.person] >= 2 * self._each:
+            raise Full("Your keys have too many requests at once; wait for some of them.")
+        if self._count >= self._total and not (caller.known and own < _ALWAYS):
+            raise Full("The server has too many requests at once; try again.")
+        self._count += 1
+        for name in _names(caller):
+            self._inside[name] += 1
+
+    def _leave(self, caller: Caller) -> None:
+        self._count -= 1
+        for name in _names(caller):
+            _lower(self._inside, name)
+
+    # Turns
+
+    async def _turn(self, caller: Caller) -> None:
+        self._note(caller)
+        if caller.share not in self._waiting and self._may_run(caller):
+            self._start(caller)
+            return
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        entry = (caller, future)
+        self._waiting.setdefault(caller.share, deque()).append(entry)
+        # What is held back because somebody else asked a moment ago goes on when they are gone.
+        self._later()
+        try:
+            async with asyncio.timeout(_WAIT_S):
+                await future
+        except BaseException as error:
+            if future.done() and not future.cancelled():
+                self._stop(caller)
+            else:
+                self._forget(entry)
+            if isinstance(error, TimeoutError):
+                raise Full("The server did not get to this request; try again.") from None
+            raise
+
+    def _start(self, caller: Caller) -> None:
+        self._running_count += 1
+        for name in _names(caller):
+            self._running[name] += 1
+
+    def _stop(self, caller: Caller) -> None:
+        self._running_count -= 1
+        for name in _names(caller):
+            _lower(self._running, name)
+        self._next()
+
+    def _next(self) -> None:
+        """Starts whoever may run now, in turns."""
+        while True:
+            share = next(
+                (one for one, queue in self._waiting.items() if self._may_run(queue[0][0])), None
+            )
+            if share is None:
+                return
+            queue = self._waiting[share]
+            caller, future = queue.popleft()
+            if queue:
+                self._waiting.move_to_end(share)
+            else:
+                del self._waiting[share]
+            if not future.done():
+                self._start(caller)
+                future.set_result(None)
+
+    def _may_run(self, caller: Caller) -> bool:
+        if self._running_count >= RUNNING_MAX:
+            return False
+        if self._running[caller.share] < RUNNING_FAIR:
+            return (
+                self._running[caller.person] < RUNNING_FAIR_PERSON
+                or caller.share == caller.person
+                or not self._others_ask(caller.person)
+            )
+        return not self._others_ask(caller.share) and not self._others_ask(caller.person)
+
+    def _others_ask(self, name: str) -> bool:
+        """Whether another of the same kind (share or person) has asked a moment ago."""
+        oldest = self._now() - _RECENT_S
+        while self._recent and next(iter(self._recent.values())) < oldest:
+            self._recent.popitem(last=False)
+        kind = name.partition(":")[0]
+        if kind == "person":
+            return any(one != name and not one.startswith("key:") for one in self._recent)
+        return any(one != name and not one.startswith("person:") for one in self._recent)
+
+    def _note(self, caller: Caller) -> None:
+        for name in _names(caller):
+            self._recent[name] = self._now()
+            self._recent.move_to_end(name)
+
+    def _forget(self, entry: tuple[Caller, asyncio.Future[None]]) -> None:
+        queue = self._waiting.get(entry[0].share)
+        if queue is not None and entry in queue:
+            queue.remove(entry)
+            if not queue:
+                del self._waiting[entry[0].share]
+
+    def _later(self) -> None:
+        asyncio.get_running_loop().call_later(_RECENT_S + 0.01, self._next)
+
+    def _now(self) -> float:
+        return asyncio.get_running_loop().time() if self._clock is None else self._clock()
+
+
+class _Turn:
+    """A request that runs; its turn ends with it, or when it has taken long."""
+
+    def __init__(self, places: Places, caller: Caller) -> None:
+        self._places = places
+        self._caller = caller
+        self._ended = False
+        self._timer = asyncio.get_running_loop().call_later(_TURN_S, self.end)
+
+    def end(self) -> None:
+        if not self._ended:
+            self._ended = True
+            self._timer.cancel()
+            self._places._stop(self._caller)
+
+
+def _names(caller: Caller) -> tuple[str, ...]:
+    return (caller.share,) if caller.share == caller.person else (caller.share, caller.person)
+
+
+def _lower(counter: Counter[str], name: str) -> None:
+    counter[name] -= 1
+    if counter[name] <= 0:
+        del counter[name]
+
+
+class Admission:
+    """Gives each request a place. `uncounted` are paths whose answers stay open or cost nothing;
+    their routes count them."""
+
+    def __init__(self, app: ASGIApp, *, places: Places, uncounted: Callable[[Scope], bool]) -> None:
+        self._app = app
+        self._places = places
+        self._uncounted = uncounted
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or self._uncounted(scope):
+            await self._app(scope, receive, send)
+            return
+        inside = False
+        try:
+            async with self._places.place(caller_of(scope)):
+                inside = True
+                await self._app(scope, receive, send)
+        except Full as full:
+            if inside:
+                raise
+            answer = problem(503, "overloaded", str(full), headers={"Retry-After": "1"})
+            await answer(scope, receive, send)
