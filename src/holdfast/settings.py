@@ -204,8 +204,8 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("server.request_seconds", 30.0, "Seconds after which a request ends.", least=0.01),
     Setting("server.requests_max", 256, "Requests that are answered at once.", least=1),
     Setting("server.requests_per_key", 64, "Requests at once of one key.", least=1),
-    Setting("server.streams_per_key", 20, "Streams of agents at once of one key.", least=1),
-    Setting("server.sessions_per_key", 32, "Sessions of agents at once of one key.", least=1),
+    Setting("server.streams_per_key", 100, "Streams of agents at once of one key.", least=1),
+    Setting("server.sessions_per_key", 100, "Sessions of agents at once of one key.", least=1),
     # A client starts another session when it is told that its own is gone.
     Setting(
         "server.session_seconds", 300.0, "Seconds that a session without requests lives.", least=1

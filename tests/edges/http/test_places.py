@@ -199,7 +199,7 @@ def test_a_request_that_is_cancelled_while_it_waits_leaves_nothing_behind() -> N
 
 
 def test_streams_are_bounded_for_a_key_a_person_and_in_all() -> None:
-    streams = Streams("streams", total=12, each=2)
+    streams = Streams("streams", total=6, each=2)
     opened: list[Any] = []
 
     def open_one(caller: Caller) -> bool:
@@ -213,7 +213,7 @@ def test_streams_are_bounded_for_a_key_a_person_and_in_all() -> None:
         return True
 
     assert [open_one(key("a", "eve")) for _ in range(3)] == [True, True, False]
-    assert [open_one(key(f"k{one}", "eve")) for one in range(10)] == [True] * 8 + [False] * 2
+    assert [open_one(key(f"k{one}", "eve")) for one in range(3)] == [True, True, False]
     assert [open_one(key(f"p{one}")) for one in range(3)] == [True, True, False]
     for stream in opened:
         stream.__exit__(None, None, None)

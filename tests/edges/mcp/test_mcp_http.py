@@ -366,3 +366,25 @@ def test_options_for_http_need_http(refused: Any) -> None:
 
 def test_a_dialect_that_is_not_there_is_a_sentence(refused: Any) -> None:
     assert "There is no dialect 'klingon'" in refused("--dialect", "klingon")
+
+
+# Bodies
+
+
+def test_a_body_that_does_not_arrive_is_given_up() -> None:
+    from holdfast.edges.mcp.http import BodyInTime
+
+    told: list[Any] = []
+
+    async def receive() -> Any:
+        await anyio.sleep_forever()
+
+    async def send(message: Any) -> None:
+        told.append(message)
+
+    async def never(*_: object) -> None:
+        raise AssertionError("a session was asked before its body was there")
+
+    scope = {"type": "http", "method": "POST", "path": "/mcp", "headers": []}
+    anyio.run(BodyInTime(never, seconds=0.01), scope, receive, send)
+    assert told[0]["status"] == 408

@@ -1,8 +1,8 @@
 """MCP under `/mcp` and `/mcp/{hub}`: the same tools as over stdio, for whoever a key speaks for.
 
 Each guest has a server of their own for a hub, made when they first ask and kept while they do. How
-they stand to the hub is asked again with every request: a key that is revoked or a role that
-changes counts at once.
+they stand to the hub is asked again with every request, and while a stream is open: a key that is
+revoked or a role that changes counts at once.
 """
 
 from __future__ import annotations
@@ -10,30 +10,40 @@ from __future__ import annotations
 from collections import Counter, OrderedDict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import anyio
 from anyio.abc import TaskGroup, TaskStatus
+from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
 from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers
 from starlette.requests import Request
 
 from holdfast.agents.dialects import NAMES
 from holdfast.edges.http.answers import Refused, of_error
 from holdfast.edges.http.call import Call
+from holdfast.edges.http.callers import caller_of
+from holdfast.edges.http.sessions import Session, Sessions
+from holdfast.edges.http.streams import Streams
 from holdfast.edges.mcp.http import asgi_app
 from holdfast.edges.mcp.server import Options, make_server
-from holdfast.errors import HoldfastError
+from holdfast.errors import HoldfastError, StoreClosed, StoreError
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from holdfast.domain.access import Standing
+    from holdfast.edges.http.gates import Limits
 
 PATH = "/mcp"
 # Servers that are kept at once: a handful of each of some dozens of guests.
 _SERVERS_MAX = 200
-# Of one guest: a few hubs with a few dialects. Whoever asks for more makes room for themselves.
-_SERVERS_EACH = 20
+# Of one guest: as many agents, each with a key. Whoever asks for more makes room for themselves.
+_SERVERS_EACH = 80
+# Streams of all guests together.
+_STREAMS_MAX = 400
+# How often it is asked whether who listens still may.
+_LOOK_S = 0.5
 
 
 class _Place(NamedTuple):
@@ -51,10 +61,13 @@ class _Place(NamedTuple):
 class Agents:
     """The ASGI app that is mounted, and the servers behind it."""
 
-    def __init__(self, state: Any, *, hosts: tuple[str, ...], origins: tuple[str, ...]) -> None:
+    def __init__(self, state: Any, *, limits: Limits) -> None:
         self._state = state
-        self._hosts = hosts
-        self._origins = origins
+        self._limits = limits
+        self._streams = Streams("streams", total=_STREAMS_MAX, each=limits.streams_per_key)
+        self._sessions = Sessions(each=limits.sessions_per_key)
+        # When it was last asked how somebody stands, and whether they still do.
+        self._looked: dict[_Place, tuple[float, bool]] = {}
         self._servers: OrderedDict[_Place, tuple[ASGIApp, anyio.CancelScope]] = OrderedDict()
         self._tasks: TaskGroup | None = None
         self._making = anyio.Lock()
@@ -76,21 +89,64 @@ class Agents:
         # Mounted: what comes after `/mcp` is the hub, where one is named.
         hub = scope["path"].removeprefix(PATH).strip("/") or call.hub_name
         try:
-            app = await self._server_for(call, hub, request.query_params.get("dialect"))
+            place, app = await self._server_for(call, hub, request.query_params.get("dialect"))
+            inner = {**scope, "path": PATH, "raw_path": PATH.encode(), "root_path": ""}
+            if scope["method"] == "GET":
+                with self._streams.open(caller_of(scope)):
+                    await self._until_ended(place, app, inner, receive, send)
+            else:
+                await self._answer(place, app, inner, receive, send)
         except HoldfastError as error:
             await of_error(request, error)(scope, receive, send)
-            return
-        inner = {**scope, "path": PATH, "raw_path": PATH.encode(), "root_path": ""}
-        if scope["method"] == "GET":
-            await self._until_stopping(app, inner, receive, send)
-        else:
-            await app(inner, receive, send)
 
-    async def _until_stopping(
-        self, app: ASGIApp, scope: Scope, receive: Receive, send: Send
+    # Sessions
+
+    async def _answer(
+        self, place: _Place, app: ASGIApp, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        """Lets the server answer, and counts the session that begins, goes on or ends with it."""
+        given = Headers(scope=scope).get(MCP_SESSION_ID_HEADER)
+        over: list[Session] = []
+        if given is not None:
+            self._sessions.use(Session(place, given))
+
+        async def noted(message: Message) -> None:
+            if message["type"] == "http.response.start" and message["status"] < 400:
+                begun = Headers(raw=message["headers"]).get(MCP_SESSION_ID_HEADER)
+                if given is None and begun is not None:
+                    over.extend(self._sessions.begin(Session(place, begun), caller_of(scope)))
+                elif given is not None and scope["method"] == "DELETE":
+                    self._sessions.end(Session(place, given))
+            await send(message)
+
+        await app(scope, receive, noted)
+        for session in over:
+            await self._end_session(session, scope)
+
+    async def _end_session(self, session: Session, scope: Scope) -> None:
+        """Ends a session as its client would, with a request that the SDK takes for one of its."""
+        served = self._servers.get(cast(_Place, session.server))
+        if served is None:
+            return
+        dropped = (b"content-length", b"content-type", MCP_SESSION_ID_HEADER.encode())
+        headers = [(name, value) for name, value in scope["headers"] if name not in dropped]
+        headers.append((MCP_SESSION_ID_HEADER.encode(), session.session_id.encode()))
+
+        async def receive() -> Message:
+            return {"type": "http.request", "body": b"", "more_body": False}
+
+        async def send(message: Message) -> None:
+            return
+
+        await served[0]({**scope, "method": "DELETE", "headers": headers}, receive, send)
+
+    # Streams
+
+    async def _until_ended(
+        self, place: _Place, app: ASGIApp, scope: Scope, receive: Receive, send: Send
     ) -> None:
         """A stream that a client listens to has no end of its own: it is ended when the server
-        stops, where a call that was accepted is finished."""
+        stops, where a call that was accepted is finished, and when who listens no longer may."""
         begun = ended = False
 
         async def noted(message: Message) -> None:
@@ -100,17 +156,48 @@ class Agents:
             await send(message)
 
         async def end(listening: anyio.CancelScope) -> None:
-            await self._state.stopping.wait()
+            while not self._state.stopping.is_set() and await self._still_stands(place, scope):
+                with anyio.move_on_after(_LOOK_S):
+                    await self._state.stopping.wait()
             listening.cancel()
 
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(end, tasks.cancel_scope)
-            await app(scope, receive, noted)
-            tasks.cancel_scope.cancel()
+        try:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(end, tasks.cancel_scope)
+                await app(scope, receive, noted)
+                tasks.cancel_scope.cancel()
+        finally:
+            self._looked.pop(place, None)
         if begun and not ended:
             await send({"type": "http.response.body", "body": b""})
 
-    async def _server_for(self, call: Call, hub: str | None, dialect: str | None) -> ASGIApp:
+    async def _still_stands(self, place: _Place, scope: Scope) -> bool:
+        """Whether the guest stands to the hub as they did. For all streams of one place the store
+        is asked once; where they no longer do, their server ends with its sessions."""
+        now = anyio.current_time()
+        looked_at, stands = self._looked.get(place, (now, True))
+        if place in self._looked and now - looked_at < _LOOK_S:
+            return stands
+        self._looked[place] = (now, stands)
+        call = Call(Request(scope), self._state.memory, key_needed=self._state.key_needed)
+        try:
+            found, _, _ = await run_in_threadpool(_standing, call, place.hub, place.dialect)
+            stands = found == place
+        except HoldfastError as error:
+            # A store that is away for a moment is asked again.
+            stands = isinstance(error, StoreError) and not isinstance(error, StoreClosed)
+        if stands:
+            self._looked[place] = (now, True)
+        else:
+            self._looked.pop(place, None)
+            self._end_server(place)
+        return stands
+
+    # Servers
+
+    async def _server_for(
+        self, call: Call, hub: str | None, dialect: str | None
+    ) -> tuple[_Place, ASGIApp]:
         name = dialect or "holdfast"
         if name not in NAMES:
             raise Refused(
@@ -120,15 +207,22 @@ class Agents:
         async with self._making:
             if place in self._servers:
                 self._servers.move_to_end(place)
-                return self._servers[place][0]
+                return place, self._servers[place][0]
             if self._tasks is None:
                 raise Refused(503, "stopping", "The server is stopping.")
             server = make_server(memory, options)
-            app = asgi_app(server, hosts=self._hosts, origins=self._origins, path=PATH)
+            app = asgi_app(
+                server,
+                hosts=self._limits.hosts,
+                origins=self._limits.origins,
+                path=PATH,
+                session_s=self._limits.session_seconds,
+                sessions_max=self._limits.sessions_per_key * 2,
+            )
             until: anyio.CancelScope = await self._tasks.start(self._run, server)
             self._servers[place] = (app, until)
             self._make_room(place)
-            return app
+            return place, app
 
     def _make_room(self, new: _Place) -> None:
         """Ends the server that has been asked least recently, of a guest who has more than their
@@ -143,7 +237,13 @@ class Agents:
         else:
             return
         oldest = next(place for place in self._servers if place.actor == whose)
-        self._servers.pop(oldest)[1].cancel()
+        self._end_server(oldest)
+
+    def _end_server(self, place: _Place) -> None:
+        served = self._servers.pop(place, None)
+        self._sessions.end_all_of(place)
+        if served is not None:
+            served[1].cancel()
 
     @staticmethod
     async def _run(server: Any, *, task_status: TaskStatus[anyio.CancelScope]) -> None:

@@ -120,7 +120,7 @@ def create_app(
         app.include_router(more, prefix="/v1")
     app.include_router(uploads.jobs, prefix="/v1")
     app.include_router(watching.router)
-    app.state.agents = agents.Agents(app.state, hosts=limits.hosts, origins=limits.origins)
+    app.state.agents = agents.Agents(app.state, limits=limits)
     # Without this the address without a slash would be answered with a redirect, which clients of
     # MCP do not follow.
     app.router.routes.append(Route(agents.PATH, app.state.agents, include_in_schema=False))

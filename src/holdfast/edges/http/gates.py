@@ -45,10 +45,10 @@ class Limits(NamedTuple):
     requests_max: int = 256
     requests_per_key: int = 64
     # Streams of agents, and uploads, of one key.
-    streams_per_key: int = 20
+    streams_per_key: int = 100
     uploads_per_key: int = 8
     # Sessions of agents of one key, and the seconds that one lives without a request.
-    sessions_per_key: int = 32
+    sessions_per_key: int = 100
     session_seconds: float = 300.0
     per_minute: int = 600
     hosts: tuple[str, ...] = LOOPBACK

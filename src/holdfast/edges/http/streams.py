@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from holdfast.edges.http.callers import Caller
 
 # All keys of a person together have so many times the share of one.
-_KEYS_OF_A_PERSON = 5
+_KEYS_OF_A_PERSON = 2
 _RETRY_AFTER_S = "30"
 
 

@@ -26,6 +26,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from holdfast.edges.cross_origin import CrossOriginGuard, CrossOriginRules, SecurityHeaders
 from holdfast.edges.listening import LOOPBACK, bracketed, is_loopback, listen, run
+from holdfast.edges.request_body import BodyTooLarge, BodyTooSlow, read_body
 from holdfast.errors import AlreadyExists, InvalidInput, NotFound
 
 PATH = "/mcp"
@@ -37,6 +38,11 @@ _KEY_BYTES = 32
 # More than the longest call that is answered, so that a call that is too long gets a sentence from
 # the tool, which a model reads, and only what is far too long an error of HTTP.
 BODY_BYTES_MAX = 32_000_000
+# As in the larger server, by default: see the settings `server.body_seconds`, `.session_seconds`.
+_BODY_S = 30.0
+SESSION_S = 300.0
+# A session takes about 40 kB; each has one stream at most.
+SESSIONS_MAX = 200
 # Streams that stay open must not keep a server from ending.
 _STOP_S = 2
 
@@ -48,17 +54,24 @@ def asgi_app(
     hosts: Sequence[str] = (),
     origins: Sequence[str] = (),
     path: str = PATH,
+    session_s: float = SESSION_S,
+    sessions_max: int = SESSIONS_MAX,
 ) -> ASGIApp:
     """The server as an ASGI app. `hosts` and `origins` are allowed besides those of this machine.
-    Who mounts it runs `server.session_manager.run()` while their own app runs."""
+    Who mounts it runs `server.session_manager.run()` while their own app runs. A session without
+    requests ends after `session_s`."""
     app = server.streamable_http_app(
         streamable_http_path=path,
         max_request_body_size=BODY_BYTES_MAX,
+        session_idle_timeout=session_s,
+        max_sessions=sessions_max,
         # The library's own check allows pages of every port of this machine; `_rules` do not.
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
     if key is not None:
         app.user_middleware.append(Middleware(KeyCheck, key=key))
+    # After the key: a body without one is not read.
+    app.user_middleware.append(Middleware(BodyInTime))
     if origins:
         # A browser asks first, without the key, and shows a page only what it is allowed to see.
         asking = Middleware(
@@ -103,6 +116,29 @@ class KeyCheck:
         return kind.lower() == "bearer" and hmac.compare_digest(
             given.strip().encode(errors="replace"), self._key
         )
+
+
+class BodyInTime:
+    """Reads a body before a session is opened for it, within a time."""
+
+    def __init__(self, app: ASGIApp, *, seconds: float = _BODY_S) -> None:
+        self._app = app
+        self._seconds = seconds
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["method"] != "POST":
+            await self._app(scope, receive, send)
+            return
+        try:
+            replay = await read_body(receive, bytes_max=BODY_BYTES_MAX, seconds=self._seconds)
+        except BodyTooSlow:
+            answer = JSONResponse({"error": "The body did not arrive in time."}, status_code=408)
+            await answer(scope, receive, send)
+        except BodyTooLarge:
+            said = f"The body is larger than {BODY_BYTES_MAX:,} bytes."
+            await JSONResponse({"error": said}, status_code=413)(scope, receive, send)
+        else:
+            await self._app(scope, replay, send)
 
 
 # Keys
