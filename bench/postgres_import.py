@@ -222,7 +222,7 @@ def _server(url: str) -> Iterator[tuple[str, str]]:
     from tests.postgres_server import make_server
 
     from holdfast.store.postgres import PostgresStore
-    from holdfast.store.postgres.roles import grant
+    from holdfast.store.postgres.initialise import grant
 
     server = make_server(
         fsync="on", synchronous_commit="on", full_page_writes="on", autovacuum="on"

@@ -6,8 +6,7 @@ used, before the first release needs it.
 
 from __future__ import annotations
 
-from holdfast.store.postgres.schema import MIGRATIONS, Migration, newest
-from holdfast.store.postgres.steps import Backfill, Check, Index
+from holdfast.store.postgres.schema import MIGRATIONS, Backfill, Check, Index, Migration, newest
 
 SCHEMA_PATH = "holdfast.store.postgres.schema.MIGRATIONS"
 

@@ -293,7 +293,7 @@ class Databases:
         """Gives the role of programs what it needs in a database."""
         import psycopg
 
-        from holdfast.store.postgres.roles import grant
+        from holdfast.store.postgres.initialise import grant
 
         self.make_role()
         with psycopg.connect(self.url(name), autocommit=True) as connection:
@@ -318,8 +318,8 @@ class Databases:
         """Takes every row away; returns how many tables and indexes there are."""
         import psycopg
 
-        from holdfast.store.postgres.names import SCHEMA
         from holdfast.store.postgres.schema import OF_A_HUB
+        from holdfast.store.postgres.tables import SCHEMA
 
         emptied = [f"DELETE FROM {SCHEMA}.{table}" for table in (*OF_A_HUB, "hubs", "models")]
         begun = (

@@ -17,11 +17,12 @@ from tests.postgres_server import ROLE, databases
 psycopg = pytest.importorskip("psycopg")
 pytest.register_assert_rewrite("holdfast.testing.conformance")
 
-from holdfast.store.postgres import PostgresStore, unindexing, vector_index  # noqa: E402 - the extra
+from holdfast.store.postgres import PostgresStore, vector_index  # noqa: E402 - the extra
 from holdfast.store.postgres.commit_marks import Mark, was_committed  # noqa: E402
-from holdfast.store.postgres.connections import complete, connect  # noqa: E402
+from holdfast.store.postgres.connections import connect  # noqa: E402
 from holdfast.store.postgres.initialise import initialise  # noqa: E402
-from holdfast.store.postgres.names import search_path  # noqa: E402
+from holdfast.store.postgres.tables import search_path  # noqa: E402
+from holdfast.store.postgres.urls import complete  # noqa: E402
 from holdfast.testing.conformance.base import (  # noqa: E402 - its assertions are rewritten
     HUB,
     make_hub,
@@ -127,7 +128,7 @@ def test_nothing_that_stands_in_the_path_of_a_role_is_called(hostile: str) -> No
         assert mine
     if prepared.offered.vector_schema:
         assert [one.vectors for one in vector_index.build(store, index_from=1)] == [1]
-        assert len(list(unindexing.drop(store))) == 1
+        assert len(list(vector_index.drop(store))) == 1
     store.close()
     # What became of a write is asked on a connection of its own.
     mark = Mark(0, "nobody", 1, "3")

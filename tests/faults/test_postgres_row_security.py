@@ -513,7 +513,7 @@ def test_who_sets_a_store_up_is_told_of_a_line_that_can_be_read(
     line = Line(url)
     try:
         assert not any("encrypted" in note for note in initialise(line.url).notes)
-        monkeypatch.setattr("holdfast.store.postgres.dangers.LOCAL", ())
+        monkeypatch.setattr("holdfast.store.postgres.checks.LOCAL", ())
         assert any("is not encrypted" in note for note in initialise(line.url).notes)
         with pytest.raises(ServerUnreachable, match="offers no TLS") as caught:
             PostgresStore(url_of(line.url, sslmode="require"))

@@ -144,7 +144,7 @@ def _open_to_read(home: str, url: str) -> Store:
         return open_sqlite(url, read_only=True)
     if scheme in ("postgresql", "postgres"):
         need_postgres()
-        from holdfast.store.postgres.source import open_to_read
+        from holdfast.store.postgres.store import open_to_read
 
         return open_to_read(url)
     from holdfast.wiring.urls import without_password

@@ -54,7 +54,7 @@ def index_store(url: str, *, hub: str = "", memory: str = "") -> Iterator[Indexe
 def drop_store_index(url: str, *, hub: str = "") -> Iterator[Indexed]:
     """Takes these indexes away, of all hubs or of one."""
     with _indexed_store(url) as store:
-        from holdfast.store.postgres.unindexing import drop
+        from holdfast.store.postgres.vector_index import drop
 
         yield from drop(store, hub=hub)
 

@@ -23,7 +23,7 @@ from tests.postgres_server import ROLE, database, databases, needs
 psycopg = pytest.importorskip("psycopg")
 pytest.register_assert_rewrite("holdfast.testing.conformance")
 
-from holdfast.store.postgres import PostgresStore, bulk_copy, vector_index, waiting  # noqa: E402
+from holdfast.store.postgres import PostgresStore, bulk_copy, vector_index, write_buffer  # noqa: E402
 from holdfast.store.postgres.initialise import initialise  # noqa: E402
 from holdfast.store.postgres.schema import OF_A_HUB  # noqa: E402
 from holdfast.store.postgres.session import LISTENERS  # noqa: E402
@@ -127,7 +127,7 @@ def _all_rows(url: str) -> dict[str, list[Any]]:
 
 def _written(monkeypatch: pytest.MonkeyPatch, count: int, *, copy_from: int, rows: int) -> Any:
     monkeypatch.setattr(bulk_copy, "COPY_FROM", copy_from)
-    monkeypatch.setattr(waiting, "ROWS_MAX", rows)
+    monkeypatch.setattr(write_buffer, "ROWS_MAX", rows)
     with database(ROLE) as url:
         store = PostgresStore(url)
         with sent() as statements, store.write() as writer:
@@ -238,7 +238,7 @@ def test_of_two_indexes_that_wait_the_later_counts(store: PostgresStore) -> None
 def test_no_more_waits_than_the_bounds_allow(
     store: PostgresStore, monkeypatch: pytest.MonkeyPatch, bound: str
 ) -> None:
-    monkeypatch.setattr(waiting, bound, 30 if bound == "ROWS_MAX" else 40_000)
+    monkeypatch.setattr(write_buffer, bound, 30 if bound == "ROWS_MAX" else 40_000)
     most = 0
     with store.write() as writer:
         writer.take_numbers(HUB, 100)

@@ -27,12 +27,18 @@ from holdfast.store.postgres import (  # noqa: E402 - needs the extra `postgres`
     migration_steps,
     rows,
 )
-from holdfast.store.postgres import builder as build  # noqa: E402
+from holdfast.store.postgres.initialise import grant  # noqa: E402
 from holdfast.store.postgres.initialise import migrate as bring_up_to_date  # noqa: E402
 from holdfast.store.postgres.migrate import finish  # noqa: E402
-from holdfast.store.postgres.roles import grant  # noqa: E402
-from holdfast.store.postgres.schema import MIGRATIONS, Migration, newest, statements  # noqa: E402
-from holdfast.store.postgres.steps import Backfill, Index, create_index  # noqa: E402
+from holdfast.store.postgres.schema import (  # noqa: E402
+    MIGRATIONS,
+    Backfill,
+    Index,
+    Migration,
+    create_index,
+    newest,
+    statements,
+)
 from holdfast.store.postgres.tables import Table  # noqa: E402
 from holdfast.testing.conformance.base import HUB, make_hub, make_memory, put  # noqa: E402
 from tests.postgres_lint import long_locks, unnamed_needs  # noqa: E402
@@ -83,7 +89,7 @@ def name(old: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     databases().execute(f"CREATE DATABASE {made} TEMPLATE {old}")
     _known(monkeypatch, KNOWN)
     monkeypatch.setattr(migration_steps, "SMALL_BYTES", -1)
-    monkeypatch.setattr(build, "_LOOK_S", 0.02)
+    monkeypatch.setattr(migration_steps, "_LOOK_S", 0.02)
     yield made
     databases().drop(made)
 
@@ -340,7 +346,7 @@ def test_two_processes_that_migrate_do_it_once(
         sent.append(statement)
         return send(connection, statement, values)
 
-    monkeypatch.setattr(build, "send", listening)
+    monkeypatch.setattr(migration_steps, "send", listening)
     with _somebody(name, _WRITING):
         both = [_Beside(name), _Beside(name)]
         _until(_building(ask, name))
@@ -359,7 +365,6 @@ def test_rows_are_filled_in_batches_and_a_rule_is_looked_up_afterwards(
 ) -> None:
     _known(monkeypatch, (*KNOWN, FILLED))
     monkeypatch.setattr(migration_steps, "BATCH", 5)
-    monkeypatch.setattr(build, "BATCH", 5)
     seen: list[str] = []
 
     def told(what: str) -> None:
@@ -649,7 +654,7 @@ def test_what_is_sent_to_tables_in_use_is_short_too(
         sent.add(statement)
         return send(connection, statement, values)
 
-    for module in ("migration_steps", "builder", "migrate"):
+    for module in ("migration_steps", "migrate"):
         monkeypatch.setattr(f"holdfast.store.postgres.{module}.send", listening)
     _run(name)
     assert any("CONCURRENTLY" in one for one in sent)

@@ -18,7 +18,7 @@ from tests.postgres_server import ROLE, databases
 pytest.importorskip("psycopg")
 pytest.register_assert_rewrite("holdfast.testing.conformance")
 
-from holdfast.store.postgres import PostgresStore, unindexing, vector_index  # noqa: E402 - needs the extra
+from holdfast.store.postgres import PostgresStore, vector_index  # noqa: E402 - needs the extra
 from holdfast.store.postgres.initialise import initialise  # noqa: E402
 from holdfast.testing.conformance.base import (  # noqa: E402 - its assertions are rewritten
     MODEL,
@@ -53,7 +53,7 @@ def name() -> Iterator[str]:
             writer.add_hub(make_hub(hub_id))
             for number, vector in enumerate(quantise(_unit(_SIZE, seed)), 1):
                 put(writer, make_memory(number, hub_id=hub_id), [[vector]])
-    assert list(unindexing.drop(store)) == [], "there was never one"
+    assert list(vector_index.drop(store)) == [], "there was never one"
     store.close()
     yield name
     databases().drop(name)
@@ -97,20 +97,20 @@ def _finds_all(reader: Reader, question: Matrix) -> bool:
 
 
 def test_one_hub_loses_its_index_and_is_searched_exactly(store: PostgresStore) -> None:
-    said = list(unindexing.drop(store, hub="one"))
+    said = list(vector_index.drop(store, hub="one"))
     assert [(one.hub, one.model, one.vectors) for one in said] == [("one", MODEL, _SIZE)]
     assert _indexed(store) == {"one": 0, "two": _LENGTH}
     assert _left(store) == (0, 1)
     with store.read() as reader:
         assert _finds_all(reader, _unit(1, 9)[0])
-    assert list(unindexing.drop(store, hub="one")) == []
+    assert list(vector_index.drop(store, hub="one")) == []
 
 
 def test_all_hubs_lose_theirs_and_those_that_are_gone(store: PostgresStore, name: str) -> None:
     databases().execute(
         "CREATE INDEX embeddings_hub_999_1_16 ON holdfast.embeddings_0 (hub_id)", name
     )
-    assert [one.hub for one in unindexing.drop(store)] == ["one", "two"]
+    assert [one.hub for one in vector_index.drop(store)] == ["one", "two"]
     assert _left(store) == (0, 0)
     assert store.check() == []
 
@@ -120,7 +120,7 @@ def test_what_is_written_meanwhile_is_in_the_index_that_is_built_again(
 ) -> None:
     question = _unit(1, 21)[0]
     (blob,) = quantise(question[None, :])
-    list(unindexing.drop(store, hub="one"))
+    list(vector_index.drop(store, hub="one"))
     with store.write(hub="hub_one") as writer:
         put(writer, make_memory(700, hub_id="hub_one"), [[blob]])
         (added,) = writer.passages("hub_one", ["mem_700"])
@@ -137,7 +137,7 @@ def test_what_is_written_meanwhile_is_in_the_index_that_is_built_again(
 def test_a_read_that_began_before_sees_all_of_its_moment(store: PostgresStore) -> None:
     with store.read() as reader:
         assert reader.vector_index("hub_one", MODEL) == _LENGTH
-        assert len(list(unindexing.drop(store))) == 2
+        assert len(list(vector_index.drop(store))) == 2
         assert _finds_all(reader, _unit(1, 5)[0])
 
 
@@ -151,8 +151,8 @@ def test_what_was_broken_off_is_finished_by_the_next_run(
         raise Killed
 
     with monkeypatch.context() as patched, pytest.raises(Killed):
-        patched.setattr(unindexing, step, killed)
-        list(unindexing.drop(store, hub="one"))
+        patched.setattr(vector_index, step, killed)
+        list(vector_index.drop(store, hub="one"))
     rows, indexes = _left(store)
     assert (rows, indexes) == (_SIZE, 2 if step == "drop_indexes" else 1)
     # Whoever comes now is served, and leaves no row behind that nobody knows of.
@@ -162,27 +162,27 @@ def test_what_was_broken_off_is_finished_by_the_next_run(
     with store.write(hub="hub_one") as writer:
         put(writer, make_memory(800, hub_id="hub_one"), [list(quantise(_unit(1, 8)))])
         writer.purge("hub_one", "mem_800")
-    list(unindexing.drop(store, hub="one"))
+    list(vector_index.drop(store, hub="one"))
     assert _left(store) == (0, 1)
 
 
 def test_rows_go_a_step_at_a_time(store: PostgresStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unindexing, "_STEP", 7)
-    list(unindexing.drop(store, hub="one"))
+    monkeypatch.setattr(vector_index, "_STEP", 7)
+    list(vector_index.drop(store, hub="one"))
     assert _left(store)[0] == 0
 
 
 def test_a_hub_that_is_not_there_is_told(store: PostgresStore) -> None:
-    for work in (unindexing.drop(store, hub="three"), vector_index.build(store, hub="three")):
+    for work in (vector_index.drop(store, hub="three"), vector_index.build(store, hub="three")):
         with pytest.raises(NotFound, match="three"):
             list(work)
 
 
 def test_one_process_at_a_time_and_the_owner_alone(store: PostgresStore, name: str) -> None:
     with vector_index.building(store), pytest.raises(StoreBusy):
-        list(unindexing.drop(store))
+        list(vector_index.drop(store))
     role = PostgresStore(databases().url(name, ROLE))
     with pytest.raises(StoreReadOnly, match="may not"):
-        list(unindexing.drop(role))
+        list(vector_index.drop(role))
     role.close()
     assert _indexed(store) == {"one": _LENGTH, "two": _LENGTH}

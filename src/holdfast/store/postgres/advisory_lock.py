@@ -17,6 +17,11 @@ from zlib import crc32
 
 import psycopg
 
+# "HLDF": our locks among those of others on the same database.
+LOCK_CLASS = 0x484C4446
+WHOLE_STORE = 0
+# "HLDH": the turn of one hub's writers, by the hub's number.
+HUB_CLASS = 0x484C4448
 # "HLDA": who is at what, by a number made of its name and hub.
 ALONE_CLASS = 0x484C4441
 # Where the server does not say otherwise, it would look for two hours whether anybody is there.

@@ -11,7 +11,7 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import count
 from typing import Any
@@ -20,7 +20,8 @@ import psycopg
 from psycopg.pq import TransactionStatus
 from psycopg.types.numeric import Int8Dumper
 
-from holdfast.errors import ServerUnreachable, StoreBusy
+from holdfast.errors import ServerUnreachable
+from holdfast.store.postgres.advisory_lock import LOCK_CLASS, WHOLE_STORE
 from holdfast.store.postgres.commit_marks import (
     POSITION,
     Mark,
@@ -30,6 +31,7 @@ from holdfast.store.postgres.commit_marks import (
     was_committed,
 )
 from holdfast.store.postgres.errors import (
+    busy,
     comes_back,
     lay_idle,
     lost,
@@ -39,7 +41,6 @@ from holdfast.store.postgres.errors import (
 )
 from holdfast.store.postgres.keepalive import Answering, Silent, greeted
 from holdfast.store.postgres.pool import Patience, Pool
-from holdfast.store.postgres.unfit import SERVER_FROM
 
 Connection = psycopg.Connection[Any]
 
@@ -50,6 +51,8 @@ for _log in (logging.getLogger("psycopg"), logging.getLogger("psycopg.pool")):
     if _log.level in (logging.NOTSET, logging.WARNING):
         _log.setLevel(logging.ERROR)
 
+# The oldest server that has everything that the store uses.
+SERVER_FROM = 140000
 READERS_MAX = 10
 # Writers of a hub take turns; more connections than hubs that are written at once are idle.
 WRITERS_MAX = 4
@@ -86,47 +89,9 @@ _ANSWER_WAIT_S = 30.0
 # address that is wrong should not keep anybody waiting for long.
 REFUSED_WAIT_S = 2.0
 
-# "HLDF": our locks among those of others on the same database.
-LOCK_CLASS = 0x484C4446
-WHOLE_STORE = 0
-# "HLDH": the turn of one hub's writers, by the hub's number.
-HUB_CLASS = 0x484C4448
-
 # On Citus a node sees of a transaction only what it is told, and by itself it is told nothing: then
 # the wall would hide every row there.
 _ALL_NODES = "SET LOCAL citus.propagate_set_commands = 'local'"
-
-# Given where the URL does not say: a server that has vanished is noticed in seconds, not in hours.
-_PATIENCE = {
-    "connect_timeout": "10",
-    "keepalives_idle": "30",
-    "keepalives_interval": "10",
-    "keepalives_count": "3",
-    "tcp_user_timeout": "30000",
-    "application_name": "holdfast",
-}
-# Where it names several servers: the one that can be written to is meant, and one that has vanished
-# must not take the time in which the next would have answered.
-_OF_SEVERAL = {"target_session_attrs": "read-write", "connect_timeout": "3"}
-
-# What libpq takes from the environment, which is the user's word too.
-_VARIABLES = {
-    "connect_timeout": "PGCONNECT_TIMEOUT",
-    "application_name": "PGAPPNAME",
-    "target_session_attrs": "PGTARGETSESSIONATTRS",
-}
-
-
-def complete(url: str, *, wanted: Mapping[str, str] = _OF_SEVERAL) -> str:
-    """The URL with what it does not say; `wanted` is said where it names several servers."""
-    given = psycopg.conninfo.conninfo_to_dict(url)
-    several = "," in str(given.get("host") or given.get("hostaddr") or "")
-    said = {**_PATIENCE, **wanted} if several else _PATIENCE
-    missing = {
-        k: v for k, v in said.items() if k not in given and _VARIABLES.get(k, "") not in os.environ
-    }
-    # Whatever the URL or the environment says: every text must come through.
-    return psycopg.conninfo.make_conninfo(url, **missing, client_encoding="utf8")
 
 
 def connect(url: str) -> Answering:
@@ -414,7 +379,3 @@ def _last(cursor: psycopg.Cursor[Any]) -> str:
     row = cursor.fetchone()
     assert row is not None
     return str(row[0])
-
-
-def busy(address: str) -> StoreBusy:
-    return StoreBusy(f"Another process is writing to {address}.")

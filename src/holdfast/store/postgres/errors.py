@@ -24,9 +24,8 @@ from holdfast.errors import (
     StoreFull,
     StoreReadOnly,
 )
-from holdfast.store.postgres.certificates import unsafe
 from holdfast.store.postgres.keepalive import Silent
-from holdfast.store.postgres.pooler import AWAY, said_by_pooler
+from holdfast.store.postgres.libpq_messages import AWAY, said_by_pooler, unsafe
 from holdfast.store.postgres.urls import of_a_setting
 
 # What is said by a server that was told to refuse whatever a policy would hide rows of.
@@ -328,3 +327,7 @@ def is_silence(error: psycopg.Error) -> bool:
     """Whether nothing at all was said, by any of several servers."""
     waited = isinstance(error, psycopg.errors.ConnectionTimeout) and not comes_back(error)
     return waited or isinstance(error, Silent)
+
+
+def busy(address: str) -> StoreBusy:
+    return StoreBusy(f"Another process is writing to {address}.")

@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.errors import StoreError
-from holdfast.store.postgres.connections import HUB_CLASS, LOCK_CLASS, WHOLE_STORE, busy
+from holdfast.store.postgres.advisory_lock import HUB_CLASS, LOCK_CLASS, WHOLE_STORE
+from holdfast.store.postgres.errors import busy
 from holdfast.store.postgres.session import Session
 
 if TYPE_CHECKING:

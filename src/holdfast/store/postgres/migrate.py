@@ -17,24 +17,25 @@ import psycopg
 
 from holdfast.errors import InvalidSetting, StoreError, StoreReadOnly, StoreTooNew
 from holdfast.store.postgres import schema
-from holdfast.store.postgres.builder import Builder, Told
-from holdfast.store.postgres.connections import LOCK_CLASS, connect_to_stay
+from holdfast.store.postgres.advisory_lock import LOCK_CLASS
+from holdfast.store.postgres.checks import refuse_foreign, refuse_unfit
+from holdfast.store.postgres.connections import connect_to_stay
 from holdfast.store.postgres.migration_steps import (
     IN_THE_WAY,
     MAKE_STEPS_TABLE,
     TRY_S,
+    Builder,
     Later,
+    Told,
     briefly,
     by_our_names,
     do_small,
     send,
     waiting,
 )
-from holdfast.store.postgres.names import SCHEMA
 from holdfast.store.postgres.pgvector import vector
 from holdfast.store.postgres.schema import Migration, newest, statements
-from holdfast.store.postgres.tables import PARTITIONS, PARTITIONS_MAX
-from holdfast.store.postgres.unfit import refuse_foreign, refuse_unfit
+from holdfast.store.postgres.tables import PARTITIONS, PARTITIONS_MAX, SCHEMA
 
 _MIGRATING = 1
 # Who can do without the newest schema does not wait for it.

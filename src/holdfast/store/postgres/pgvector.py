@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import psycopg
 
 from holdfast.store.postgres.migration_steps import by_our_names
-from holdfast.store.postgres.names import SCHEMA
+from holdfast.store.postgres.tables import SCHEMA
 
 # Where nobody has installed it yet. Not in the first schema of somebody's path, which is mostly
 # `public`: our statements are looked up where pgvector is too, and in our own schema only its owner

@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from holdfast.store.postgres.names import SCHEMA
-
 # The array is made once a statement; on Citus, which takes no subquery in a policy, wherever it is
 # compared.
 _NAMED = "hub_id = ANY (ARRAY(SELECT unnest(string_to_array("
@@ -82,20 +80,3 @@ VIEWS = (
     View("named_substrings", "substrings", "hub_id, memory, grams", keys="hub_id, memory"),
     View("named_turn_words", "turn_words", "hub_id, place, words", keys="hub_id, place"),
 )
-
-RIGHTS = "SELECT, INSERT, UPDATE, DELETE"
-
-
-def grant_to_users(table: str, rights: str = RIGHTS) -> str:
-    """The statement that gives a table that is created later to the roles that use the others."""
-    return f"""
-DO $$
-DECLARE one name;
-BEGIN
-    FOR one IN SELECT DISTINCT r.rolname FROM pg_class c, aclexplode(c.relacl) a, pg_roles r
-        WHERE c.oid = '{SCHEMA}.records'::regclass AND a.privilege_type = 'INSERT'
-        AND r.oid = a.grantee AND a.grantee <> c.relowner
-    LOOP
-        EXECUTE format('GRANT {rights} ON {SCHEMA}.{table} TO %I', one);
-    END LOOP;
-END $$"""

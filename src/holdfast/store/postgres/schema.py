@@ -16,12 +16,49 @@ rebuilt from them. `tables` says how a table is created, and `wall` how hubs are
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
-from holdfast.store.postgres import canonical, derived
-from holdfast.store.postgres.row_security import DUE, VIEWS, grant_to_users, named
-from holdfast.store.postgres.steps import Step
-from holdfast.store.postgres.tables import PARTITIONS, Table, table_statements
+from holdfast.store.postgres import table_definitions as definitions
+from holdfast.store.postgres.row_security import DUE, VIEWS, named
+from holdfast.store.postgres.tables import PARTITIONS, Table, grant_to_users, table_statements
+
+
+class Index(NamedTuple):
+    """An index. `what` is all that follows the name of the table: columns, kind, condition."""
+
+    name: str
+    table: str
+    what: str
+    unique: bool = False
+
+
+class Backfill(NamedTuple):
+    """Rows to be filled, hub by hub. The statement changes at most `%(most)s` rows of the hub
+    `%(hub)s` that are not filled yet, and is sent until it changes fewer."""
+
+    name: str
+    table: str
+    statement: str
+
+
+class Check(NamedTuple):
+    """A rule for the rows of a table: it holds for new rows at once, and is looked up for the
+    others afterwards."""
+
+    name: str
+    table: str
+    rule: str
+
+
+Step: TypeAlias = Index | Backfill | Check
+
+
+def create_index(index: Index, name: str, table: str, *, how: str = "") -> str:
+    """The statement that makes it, under a name and on a table or one of its parts."""
+    unique = "UNIQUE " if index.unique else ""
+    concurrently = "CONCURRENTLY " if how == "beside others" else ""
+    only = "ONLY " if how == "without parts" else ""
+    return f"CREATE {unique}INDEX {concurrently}{name} ON {only}{table} {index.what}"
 
 
 class Migration(NamedTuple):
@@ -62,11 +99,11 @@ MIGRATIONS: tuple[Migration, ...] = (
             "CREATE SEQUENCE places",
             "CREATE SEQUENCE passage_ids",
         ),
-        plain=canonical.WHOLE,
-        tables=(*canonical.TABLES, *derived.TABLES),
+        plain=definitions.REFERENCE_TABLES,
+        tables=(*definitions.CANONICAL_TABLES, *definitions.DERIVED_TABLES),
         after=(
-            *canonical.INDEXES,
-            *derived.INDEXES,
+            *definitions.CANONICAL_INDEXES,
+            *definitions.DERIVED_INDEXES,
             f"CREATE POLICY due_in_all ON records FOR SELECT USING ({DUE})",
             *(statement for view in VIEWS for statement in view.statements),
         ),

@@ -10,8 +10,8 @@ from typing import Any
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Filter, Order
 from holdfast.store.postgres import filters, lexemes, rows
-from holdfast.store.postgres.combinations import Weighed, weightiest
 from holdfast.store.postgres.history import HistoryReader
+from holdfast.store.postgres.lexemes import Weighed, weightiest
 from holdfast.store.substring_match import ids_holding, matching
 from holdfast.store.values import Candidate, Lexicon, TermQuery, TextQuery
 

@@ -23,14 +23,13 @@ from holdfast.store.postgres.commit_marks import POSITION
 from holdfast.store.postgres.connections import (
     Connection,
     Connections,
-    complete,
     configure,
     connect,
 )
 from holdfast.store.postgres.errors import fault, lost
 from holdfast.store.postgres.keepalive import Answering
-from holdfast.store.postgres.names import SCHEMA
-from holdfast.store.postgres.urls import address_of
+from holdfast.store.postgres.tables import SCHEMA
+from holdfast.store.postgres.urls import address_of, complete
 
 # A standby is asked for speed; one that makes readers wait is no help. A new connection takes less,
 # also to another city.

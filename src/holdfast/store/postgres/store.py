@@ -15,28 +15,29 @@ from contextlib import ExitStack, contextmanager, suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+import psycopg
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from holdfast.domain.clock import SystemClock, from_micros
 from holdfast.errors import StoreError
-from holdfast.store.postgres.advisory_lock import ALONE_CLASS, holding, number_of
+from holdfast.store.postgres.advisory_lock import ALONE_CLASS, LOCK_CLASS, holding, number_of
 from holdfast.store.postgres.commit_marks import POSITION
 from holdfast.store.postgres.connections import (
     ANSWER_S,
-    LOCK_CLASS,
     Connection,
     Connections,
-    complete,
     connect,
     connect_patiently,
 )
 from holdfast.store.postgres.errors import translated
 from holdfast.store.postgres.hub_locks import Turn, WritingSession
 from holdfast.store.postgres.migrate import prepare
-from holdfast.store.postgres.names import SCHEMA, search_path
 from holdfast.store.postgres.pool import closed
 from holdfast.store.postgres.reader import PostgresReader
 from holdfast.store.postgres.session import Session
-from holdfast.store.postgres.skew import measured
 from holdfast.store.postgres.standby import MADE, Behind, Standby
-from holdfast.store.postgres.urls import address_of
+from holdfast.store.postgres.tables import SCHEMA, search_path
+from holdfast.store.postgres.urls import address_of, complete
 from holdfast.store.postgres.writer import PostgresWriter
 from holdfast.store.values import Capability, Problem, Progress
 
@@ -204,7 +205,7 @@ class PostgresStore:
         return skew
 
     def check(self) -> list[Problem]:
-        from holdfast.store.postgres.check import problems
+        from holdfast.store.postgres.checks import problems
 
         self._ready()
         # The primary, whatever reads may go to.
@@ -216,7 +217,7 @@ class PostgresStore:
         return found
 
     def notes(self) -> list[str]:
-        from holdfast.store.postgres.notes import notes
+        from holdfast.store.postgres.checks import notes
 
         self._ready()
         with translated(self.address), self._connections.reading(None) as connection:
@@ -270,3 +271,33 @@ class PostgresStore:
 
 # Kept from being closed when they would be collected: they are those of a parent process.
 _LEFT_ALONE: list[Any] = []
+
+
+_READ_ONLY = "-c default_transaction_read_only=on"
+
+
+def open_to_read(url: str) -> Store:
+    """The store in a database, for who may not change it."""
+    address_of(url)  # says what is wrong with a URL that cannot be read
+    options = conninfo_to_dict(url).get("options") or ""
+    return PostgresStore(make_conninfo(url, options=f"{options} {_READ_ONLY}".strip()))
+
+
+# Clocks that are looked after agree within milliseconds, and nothing here hangs on seconds. So they
+# count as equal, and what one machine put off until now is not early on another.
+_NEAR = timedelta(seconds=5)
+# In microseconds: how a time is written is a setting of the server (DateStyle), a number is not.
+# By their full names: it is also asked where the path of the role counts.
+_CLOCK = "(extract(epoch FROM pg_catalog.clock_timestamp()) OPERATOR(pg_catalog.*) 1000000)::bigint"
+
+
+def measured(connection: psycopg.Connection[Any], also: str = "NULL") -> tuple[timedelta, Any]:
+    """How much later it is on the server; nothing where both are near each other. With it the
+    answer to what is asked `also`, on the same way."""
+    before = SystemClock().now()
+    row = connection.execute(f"SELECT {_CLOCK}, ({also})").fetchone()
+    after = SystemClock().now()
+    assert row is not None
+    # The answer is from somewhere between the two.
+    skew = from_micros(row[0]) - (before + (after - before) / 2)
+    return (skew if abs(skew) > _NEAR + (after - before) else timedelta()), row[1]

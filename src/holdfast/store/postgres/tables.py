@@ -7,6 +7,18 @@ from typing import NamedTuple
 
 from holdfast.store.postgres.row_security import walled
 
+SCHEMA = "holdfast"
+
+
+def search_path(vector_schema: str = "") -> str:
+    """Where names are looked up: our tables, and pgvector where it is. Not `public`, unless that is
+    where: somebody who may make functions there could make one that fits better than the server's
+    own. And temporary tables last, so that none stands before one of ours."""
+    places = [SCHEMA, vector_schema] if vector_schema not in ("", SCHEMA) else [SCHEMA]
+    quoted = ['"{}"'.format(place.replace('"', '""')) for place in places]
+    return ", ".join([*quoted, "pg_temp"])
+
+
 # How many tables each large table is made of. A hub lives in one of them, whole; sixteen keep the
 # indexes of 10 million memories at a size that fits in memory, and a plan short.
 PARTITIONS = 16
@@ -42,3 +54,21 @@ def table_statements(table: Table, *, partitions: int, citus: bool) -> Iterator[
             )
     if table.walled:
         yield from walled(table.name, citus=citus)
+
+
+RIGHTS = "SELECT, INSERT, UPDATE, DELETE"
+
+
+def grant_to_users(table: str, rights: str = RIGHTS) -> str:
+    """The statement that gives a table that is created later to the roles that use the others."""
+    return f"""
+DO $$
+DECLARE one name;
+BEGIN
+    FOR one IN SELECT DISTINCT r.rolname FROM pg_class c, aclexplode(c.relacl) a, pg_roles r
+        WHERE c.oid = '{SCHEMA}.records'::regclass AND a.privilege_type = 'INSERT'
+        AND r.oid = a.grantee AND a.grantee <> c.relowner
+    LOOP
+        EXECUTE format('GRANT {rights} ON {SCHEMA}.{table} TO %I', one);
+    END LOOP;
+END $$"""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 
 import psycopg
 from psycopg import conninfo, pq
@@ -158,3 +159,36 @@ def of_a_setting(words: str) -> InvalidSetting | None:
     return InvalidSetting(
         f"A setting of the connection to PostgreSQL cannot be used ({said}).", hint=hint
     )
+
+
+# Given where the URL does not say: a server that has vanished is noticed in seconds, not in hours.
+_PATIENCE = {
+    "connect_timeout": "10",
+    "keepalives_idle": "30",
+    "keepalives_interval": "10",
+    "keepalives_count": "3",
+    "tcp_user_timeout": "30000",
+    "application_name": "holdfast",
+}
+# Where it names several servers: the one that can be written to is meant, and one that has vanished
+# must not take the time in which the next would have answered.
+_OF_SEVERAL = {"target_session_attrs": "read-write", "connect_timeout": "3"}
+
+# What libpq takes from the environment, which is the user's word too.
+_VARIABLES = {
+    "connect_timeout": "PGCONNECT_TIMEOUT",
+    "application_name": "PGAPPNAME",
+    "target_session_attrs": "PGTARGETSESSIONATTRS",
+}
+
+
+def complete(url: str, *, wanted: Mapping[str, str] = _OF_SEVERAL) -> str:
+    """The URL with what it does not say; `wanted` is said where it names several servers."""
+    given = conninfo.conninfo_to_dict(url)
+    several = "," in str(given.get("host") or given.get("hostaddr") or "")
+    said = {**_PATIENCE, **wanted} if several else _PATIENCE
+    missing = {
+        k: v for k, v in said.items() if k not in given and _VARIABLES.get(k, "") not in os.environ
+    }
+    # Whatever the URL or the environment says: every text must come through.
+    return conninfo.make_conninfo(url, **missing, client_encoding="utf8")

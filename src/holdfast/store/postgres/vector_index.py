@@ -12,42 +12,40 @@ be passed over one by one.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.errors import InvalidInput, NotFound, StoreBusy, StoreError, StoreReadOnly
-from holdfast.store.postgres.advisory_lock import holding
-from holdfast.store.postgres.builder import Builder
+from holdfast.store.postgres.advisory_lock import LOCK_CLASS, holding
 from holdfast.store.postgres.connections import (
-    LOCK_CLASS,
     Connection,
     connect,
     connect_to_stay,
 )
-from holdfast.store.postgres.derived import EMBEDDINGS
 from holdfast.store.postgres.errors import translated
-from holdfast.store.postgres.names import SCHEMA
+from holdfast.store.postgres.migration_steps import Builder
 from holdfast.store.postgres.pgvector import remedy
-from holdfast.store.postgres.row_security import grant_to_users
-from holdfast.store.postgres.steps import Index
-from holdfast.store.postgres.tables import table_statements
+from holdfast.store.postgres.schema import Index
+from holdfast.store.postgres.table_definitions import EMBEDDINGS
+from holdfast.store.postgres.tables import SCHEMA, grant_to_users, table_statements
+from holdfast.store.postgres.vectors import CONVERTED, SCALE_BYTES, index_vectors
 
 if TYPE_CHECKING:
     from holdfast.store.postgres.session import Session
     from holdfast.store.postgres.store import PostgresStore
+
 
 # An exact scan of so many vectors of 384 dimensions takes about two milliseconds where they are in
 # memory; what that memory costs each process is what an index saves.
 INDEX_FROM = 20_000
 # Passages whose vectors are added in one transaction; the hub's writers wait for a quarter of a
 # second. There is no index yet at this time: adding to one takes several times as long as building.
-_STEP = 2_000
+_FILL_STEP = 2_000
 # How many neighbours are looked at for each vector that is built in; what pgvector takes by itself.
 # In a hub of 100,000, 128 finds 99.9 % of the ten nearest instead of 99.75, and takes 107 s of the
 # processor instead of 59.
 _EF_CONSTRUCTION = 64
-_SCALE_BYTES = 4
 # More dimensions than an index of half-precision vectors takes.
 _DIMENSIONS_MAX = 4_000
 _MAKING = 2
@@ -56,16 +54,6 @@ _INDEXING = 4
 _PREFIX = f"{EMBEDDINGS.name}_hub_"
 _MEMORY = re.compile(r"[1-9][0-9]{0,6}(kB|MB|GB)")
 
-# A blob is a scale and then one byte a number, from -128 to 127.
-_EMBEDDING = (
-    "(SELECT array_agg(((get_byte(v.vector, i) # 128) - 128)::real ORDER BY i)"
-    f" FROM generate_series({_SCALE_BYTES}, octet_length(v.vector) - 1) AS i)::halfvec"
-)
-_CONVERTED = (
-    f"SELECT v.hub_id, v.model, v.passage, v.window_no, {_EMBEDDING} FROM vectors v"
-    " WHERE v.hub_id = %s AND v.model = %s AND octet_length(v.vector) = %s"
-)
-
 
 class Indexed(NamedTuple):
     """One hub and model that the server searches by itself from now on, or no longer."""
@@ -73,23 +61,6 @@ class Indexed(NamedTuple):
     hub: str
     model: str
     vectors: int
-
-
-def copy(session: Session, hub: int, model: int, length: int, passages: Sequence[int]) -> None:
-    """Adds the vectors of these passages to the index; those of another length do not fit it."""
-    session.put(
-        f"INSERT INTO embeddings (hub_id, model, passage, window_no, embedding) {_CONVERTED}"
-        " AND v.passage = ANY(%s::bigint[])"
-        " ON CONFLICT (hub_id, model, passage, window_no) DO NOTHING",
-        (hub, model, length + _SCALE_BYTES, list(passages)),
-    )
-
-
-def forget(session: Session, hub: int) -> None:
-    """Takes a hub out of the index, where it is in one."""
-    there = session.value("SELECT to_regclass('embeddings') IS NOT NULL")
-    if there:
-        session.put("DELETE FROM embeddings WHERE hub_id = %s", (hub,))
 
 
 def build(
@@ -207,7 +178,7 @@ def _length(session: Session, hub: int, model: int) -> int:
         hub=hub,
         model=model,
     )
-    return (found or 0) - _SCALE_BYTES
+    return (found or 0) - SCALE_BYTES
 
 
 def _fill(store: PostgresStore, one: _Due) -> None:
@@ -229,11 +200,11 @@ def _fill(store: PostgresStore, one: _Due) -> None:
                 hub=one.hub,
                 model=one.model,
                 last=last,
-                bytes=one.length + _SCALE_BYTES,
-                step=_STEP,
+                bytes=one.length + SCALE_BYTES,
+                step=_FILL_STEP,
             )
-            copy(session, one.hub, one.model, one.length, [row[0] for row in missing])
-        if len(missing) < _STEP:
+            index_vectors(session, one.hub, one.model, one.length, [row[0] for row in missing])
+        if len(missing) < _FILL_STEP:
             return
         last = missing[-1][0]
 
@@ -277,10 +248,10 @@ def _finish(store: PostgresStore, one: _Due) -> int:
             (one.hub, one.model),
         )
         session.put(
-            f"INSERT INTO embeddings (hub_id, model, passage, window_no, embedding) {_CONVERTED}"
+            f"INSERT INTO embeddings (hub_id, model, passage, window_no, embedding) {CONVERTED}"
             " AND NOT EXISTS (SELECT 1 FROM embeddings e WHERE e.hub_id = v.hub_id"
             " AND e.model = v.model AND e.passage = v.passage AND e.window_no = v.window_no)",
-            (one.hub, one.model, one.length + _SCALE_BYTES),
+            (one.hub, one.model, one.length + SCALE_BYTES),
         )
         return int(
             session.value(
@@ -325,3 +296,90 @@ def _make_table(store: PostgresStore) -> None:
                 connection.execute(statement)
             # From here on whoever writes writes to it too, or drops a hub from it.
             connection.execute(grant_to_users(EMBEDDINGS.name))
+
+
+# Rows taken away in one transaction: the hub's writers wait for less than a tenth of a second.
+_DROP_STEP = 5_000
+
+
+class _Hub(NamedTuple):
+    """A hub, and its number in every row."""
+
+    id: str
+    name: str
+    number: int
+
+
+def drop(store: PostgresStore, *, hub: str = "") -> Iterator[Indexed]:
+    """Takes away the index of one hub, or of all; tells of each that had one."""
+    hubs, is_made = _found(store, hub)
+    if not is_made:
+        return
+    with building(store) as connection:
+        for one in hubs:
+            said = _say_it_has_none(store, one)
+            drop_indexes(connection, hub=one.number)
+            _take_rows(store, one)
+            yield from said
+        if not hub:
+            # Also those of hubs that are gone.
+            drop_indexes(connection)
+
+
+def _found(store: PostgresStore, name: str) -> tuple[list[_Hub], bool]:
+    """The hubs that are meant, and whether there was ever an index."""
+    with store.read() as reader:
+        named = reader.hub(name) if name else None
+        if name and named is None:
+            raise no_such_hub(name, store.address)
+        hubs = reader.hubs() if named is None else [named]
+        is_made = reader._session.value("SELECT to_regclass('embeddings') IS NOT NULL")
+        return [_Hub(one.id, one.name, reader._session.hub(one.id)) for one in hubs], bool(is_made)
+
+
+def _say_it_has_none(store: PostgresStore, one: _Hub) -> list[Indexed]:
+    with store.read() as reader:
+        if not _indexed(reader._session, one):
+            # Small hubs are not kept waiting.
+            return []
+    with store.write(hub=one.id) as writer:
+        had = _indexed(writer._session, one)
+        writer._session.put(
+            "UPDATE vector_totals SET indexed = 0 WHERE hub_id = %s AND indexed > 0", (one.number,)
+        )
+    return had
+
+
+def _indexed(session: Session, one: _Hub) -> list[Indexed]:
+    session.hub(one.id)
+    found = session.all(
+        "SELECT o.name, t.size FROM vector_totals t JOIN models o ON o.model = t.model"
+        " WHERE t.hub_id = %(hub)s AND t.indexed > 0 ORDER BY o.name",
+        hub=one.number,
+    )
+    return [Indexed(one.name, model, size) for model, size in found]
+
+
+def _take_rows(store: PostgresStore, one: _Hub) -> None:
+    last = (0, 0)
+    while True:
+        with store.read() as reader:
+            reader._session.hub(one.id)
+            some = reader._session.all(
+                "SELECT e.model, e.passage FROM embeddings e WHERE e.hub_id = %(hub)s"
+                " AND (e.model, e.passage) > (%(model)s, %(passage)s)"
+                " ORDER BY e.model, e.passage LIMIT %(step)s",
+                hub=one.number,
+                model=last[0],
+                passage=last[1],
+                step=_DROP_STEP,
+            )
+        if not some:
+            return
+        with store.write(hub=one.id) as writer:
+            writer._session.put(
+                "DELETE FROM embeddings WHERE hub_id = %s AND (model, passage) > (%s, %s)"
+                " AND (model, passage) <= (%s, %s)",
+                (one.number, *last, *some[-1]),
+            )
+        last = some[-1]

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.store.postgres import rows
 from holdfast.store.postgres.search import ITS_MEMORY, ITS_PASSAGE, SearchReader
 from holdfast.store.values import Candidate, VectorRow, VectorState
+
+if TYPE_CHECKING:
+    from holdfast.store.postgres.session import Session
 
 # Windows that the index names for each passage that is wanted: as many as passages have, and a
 # quarter more, since some have more than others. It measures exactly, so the best are among them;
@@ -22,6 +25,17 @@ _EF_SEARCH = 800
 _EF_SEARCH_MAX = 1_000
 # How many rows of the index one search may visit before it stops.
 _SCANNED_MAX = 200_000
+
+SCALE_BYTES = 4
+# A blob is a scale and then one byte a number, from -128 to 127.
+_EMBEDDING = (
+    "(SELECT array_agg(((get_byte(v.vector, i) # 128) - 128)::real ORDER BY i)"
+    f" FROM generate_series({SCALE_BYTES}, octet_length(v.vector) - 1) AS i)::halfvec"
+)
+CONVERTED = (
+    f"SELECT v.hub_id, v.model, v.passage, v.window_no, {_EMBEDDING} FROM vectors v"
+    " WHERE v.hub_id = %s AND v.model = %s AND octet_length(v.vector) = %s"
+)
 
 # No model has this number, so what is asked of it has no answer.
 _NO_SUCH_MODEL = -1
@@ -169,3 +183,22 @@ class VectorsReader(SearchReader):
     def unembedded_count(self, hub_id: str, model: str) -> int:
         known = self._vectors(hub_id, model)
         return known.of_hub - known.state.passages
+
+
+def index_vectors(
+    session: Session, hub: int, model: int, length: int, passages: Sequence[int]
+) -> None:
+    """Adds the vectors of these passages to the index; those of another length do not fit it."""
+    session.put(
+        f"INSERT INTO embeddings (hub_id, model, passage, window_no, embedding) {CONVERTED}"
+        " AND v.passage = ANY(%s::bigint[])"
+        " ON CONFLICT (hub_id, model, passage, window_no) DO NOTHING",
+        (hub, model, length + SCALE_BYTES, list(passages)),
+    )
+
+
+def unindex_hub(session: Session, hub: int) -> None:
+    """Takes a hub out of the index, where it is in one."""
+    there = session.value("SELECT to_regclass('embeddings') IS NOT NULL")
+    if there:
+        session.put("DELETE FROM embeddings WHERE hub_id = %s", (hub,))

@@ -9,18 +9,70 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.errors import NotFound
-from holdfast.store.postgres import bulk_copy, lexemes, vector_index
+from holdfast.store.postgres import bulk_copy, lexemes
 from holdfast.store.postgres.term_counts import CountingWriter
-from holdfast.store.postgres.waiting import ROWS_MAX, Index, Key, Waiting
+from holdfast.store.postgres.vectors import index_vectors
 from holdfast.store.values import VectorRow
 from holdfast.text.terms import terms as terms_of
 
 if TYPE_CHECKING:
     from holdfast.store.postgres.session import Session
     from holdfast.store.values import IndexEntry
+
+
+# Enough that a COPY is worth its statements many times over; about a second of the server's work.
+ROWS_MAX = 10_000
+# What is waiting may take about three times this much memory.
+BYTES_MAX = 16_000_000
+# A row without its long texts.
+_ROW_BYTES = 500
+# A passage's terms and trigrams, for each character of its text.
+_INDEX_BYTES_PER_CHAR = 4
+
+Key = tuple[int, str]  # a hub's number and a memory's id
+
+
+class Index(NamedTuple):
+    """What search shall know of one memory."""
+
+    text: str
+    entries: Sequence[IndexEntry]
+    model: str
+
+
+class Waiting:
+    """The rows, by what they are, as their tables have them but for numbers that the server or
+    another row gives."""
+
+    def __init__(self) -> None:
+        self.memories: list[Sequence[Any]] = []
+        self.changes: list[Sequence[Any]] = []
+        # Hub, memory's id, and the rest: which number the memory has is looked up when it is sent.
+        self.revisions: list[tuple[int, str, Sequence[Any]]] = []
+        self.turns: list[Sequence[Any]] = []
+        self.indexes: dict[Key, Index] = {}
+        # How many numbers a hub has given out.
+        self.given_out: dict[int, int] = {}
+        self.rows = self.bytes = 0
+
+    def count(self, size_bytes: int = 0) -> None:
+        """One row more, with texts of this size."""
+        self.rows += 1
+        self.bytes += _ROW_BYTES + size_bytes
+
+    @property
+    def is_full(self) -> bool:
+        return self.rows >= ROWS_MAX or self.bytes >= BYTES_MAX
+
+
+def size_bytes(index: Index) -> int:
+    """About how much an index takes while it waits."""
+    vectors = sum(len(one) for entry in index.entries for one in entry.vectors)
+    return len(index.text) * _INDEX_BYTES_PER_CHAR + vectors
+
 
 # How many new memories are known by their number; older ones are looked up.
 _NEW_MAX = 2 * ROWS_MAX
@@ -219,7 +271,7 @@ class SendingWriter(CountingWriter):
             newest=max(passages),
         )
         if indexed:
-            vector_index.copy(self._session, hub, number, indexed, sorted(passages))
+            index_vectors(self._session, hub, number, indexed, sorted(passages))
 
     def _model(self, name: str) -> int:
         if name not in self._models:

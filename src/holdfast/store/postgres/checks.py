@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import psycopg
+
+from holdfast.errors import StoreDamaged, StoreError
+from holdfast.store.postgres import schema
+from holdfast.store.postgres.connections import SERVER_FROM
+from holdfast.store.postgres.migration_steps import waiting
+from holdfast.store.postgres.pgvector import lacking
+from holdfast.store.postgres.tables import SCHEMA
 from holdfast.store.values import Problem
 
 if TYPE_CHECKING:
     from holdfast.store.postgres.reader import PostgresReader
+
 
 _LISTED_MAX = 20
 
@@ -156,3 +165,93 @@ def problems(reader: PostgresReader) -> list[Problem]:
             if len(found) > _LISTED_MAX:
                 out.append(Problem(f"and {len(found) - _LISTED_MAX} more of that kind", derived))
     return out
+
+
+def refuse_unfit(connection: psycopg.Connection[Any], address: str) -> None:
+    """Refuses a server or a database that will not do."""
+    if connection.info.server_version < SERVER_FROM:
+        found = connection.info.parameter_status("server_version")
+        raise StoreError(
+            f"{address} is PostgreSQL {found}; Holdfast needs {SERVER_FROM // 10_000} or newer.",
+            hint="Upgrade the server.",
+        )
+    encoding = connection.info.parameter_status("server_encoding")
+    if encoding != "UTF8":
+        name = address.rpartition("/")[2]
+        raise StoreError(
+            f"The database of {address} is encoded in {encoding}, which cannot hold every text.",
+            hint=f"Make one with `createdb --encoding UTF8 --template template0 {name}`.",
+        )
+
+
+def refuse_foreign(connection: psycopg.Connection[Any], address: str) -> None:
+    """Refuses a schema in which others have tables."""
+    found = connection.execute(
+        "SELECT relname FROM pg_class WHERE relnamespace = %s::regnamespace"
+        " AND relkind IN ('r', 'p') LIMIT 1",
+        (SCHEMA,),
+    ).fetchone()
+    if found is not None:
+        raise StoreDamaged(
+            f"The schema `{SCHEMA}` of {address} has tables that are not Holdfast's"
+            f" (`{found[0]}`); it was left as it is.",
+            hint="Name another database in store.url.",
+        )
+
+
+# What does not leave this machine needs no encryption.
+LOCAL = ("/", "localhost", "127.", "::1")
+_SAFER = "Add sslmode=verify-full and sslrootcert=FILE to the URL."
+
+
+def dangers(
+    connection: psycopg.Connection[Any], address: str, vector_schema: str
+) -> tuple[str, ...]:
+    """A sentence for each, with what to do about it."""
+    found = (_line(connection, address), _everybody(connection, vector_schema))
+    return tuple(one for one in found if one)
+
+
+def _line(connection: psycopg.Connection[Any], address: str) -> str:
+    info = connection.info
+    if not info.host or info.host.startswith(LOCAL):
+        return ""
+    if not connection.pgconn.ssl_in_use:
+        return f"The line to {address} is not encrypted: what goes over it can be read. {_SAFER}"
+    if info.get_parameters().get("sslmode") != "verify-full":
+        return (
+            f"The line to {address} is encrypted, but nobody looks whether the server at its other"
+            f" end is the right one. {_SAFER}"
+        )
+    return ""
+
+
+def _everybody(connection: psycopg.Connection[Any], schema: str) -> str:
+    """Servers before 15 let everybody make functions in `public`; one that fits a call better than
+    the server's own would be called instead, with our rights."""
+    query = "SELECT has_schema_privilege('public', %s, 'CREATE')"
+    if not schema or connection.execute(query, (schema,)).fetchone() != (True,):
+        return ""
+    return (
+        f"Everybody may make functions in the schema `{schema}`, where those of pgvector are looked"
+        f' for. Its owner runs: REVOKE CREATE ON SCHEMA "{schema}" FROM PUBLIC'
+    )
+
+
+def notes(connection: psycopg.Connection[Any], address: str) -> list[str]:
+    """One or two sentences for each."""
+    found = (lacking(connection, address), _to_come(connection, address))
+    return [one for one in found if one]
+
+
+def _to_come(connection: psycopg.Connection[Any], address: str) -> str:
+    row = connection.execute(f"SELECT max(version) FROM {SCHEMA}.migrations").fetchone()
+    behind = row is not None and row[0] < schema.newest()
+    later = [one.step.name for one in waiting(connection, schema.MIGRATIONS)]
+    if not later and not behind:
+        return ""
+    to_come = ", ".join([*([f"schema {schema.newest()}"] if behind else []), *later])
+    return (
+        f"The schema of {address} is not up to date ({to_come} to come). Everything works, slower"
+        " in places. The owner of the schema runs: holdfast store migrate"
+    )
