@@ -167,7 +167,7 @@ def test_what_was_broken_off_is_finished_by_the_next_run(
 
 
 def test_rows_go_a_step_at_a_time(store: PostgresStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vector_index, "_STEP", 7)
+    monkeypatch.setattr(vector_index, "_DROP_STEP", 7)
     list(vector_index.drop(store, hub="one"))
     assert _left(store)[0] == 0
 
