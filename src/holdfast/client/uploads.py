@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from holdfast.arguments import draft_from
 from holdfast.client import values
 from holdfast.errors import InvalidInput, NotFound
+from holdfast.files.regular import open_regular
 
 if TYPE_CHECKING:
     from holdfast.client.hub import RemoteHub
@@ -23,14 +24,12 @@ def upload(hub: RemoteHub, file: Any, name: str | None, fields: dict[str, Any]) 
     if isinstance(file, str | os.PathLike):
         path = os.fspath(file)
         try:
-            with open(path, "rb") as opened:
+            if os.path.isdir(path):
+                raise InvalidInput(f"{path} is a folder.", hint="Use index_files for folders.")
+            with open_regular(path) as opened:
                 return _send(hub, opened, name or os.path.basename(path), form)
         except FileNotFoundError:
             raise NotFound(f"There is no file {path}.", hint="Check the name.") from None
-        except IsADirectoryError:
-            raise InvalidInput(
-                f"{path} is a folder.", hint="Use index_files for folders."
-            ) from None
     if not hasattr(file, "read"):
         raise InvalidInput(f"A file is a path or an open file, not {type(file).__name__}.")
     named = name or os.path.basename(str(getattr(file, "name", "")))

@@ -7,6 +7,7 @@ to; nothing that was archived is taken out.
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
@@ -27,6 +28,7 @@ from holdfast.files import archive_format
 from holdfast.files.archive_format import Message
 from holdfast.files.atomic import locked, real_path, write_atomic
 from holdfast.files.journal.entries import Place
+from holdfast.files.regular import open_regular
 from holdfast.text import normalise
 
 FOLDER = "conversations"
@@ -127,8 +129,9 @@ def remove_all(folder: str) -> None:
 
 def is_archive(path: str) -> bool:
     """Whether Holdfast wrote the file."""
-    with suppress(OSError, ValueError), open(path, encoding="utf-8") as file:
-        return archive_format.session_of(file.read(_OPENING_CHARS)) is not None
+    with suppress(OSError, ValueError, InvalidInput), open_regular(path) as file:
+        opening = io.TextIOWrapper(file, encoding="utf-8").read(_OPENING_CHARS)
+        return archive_format.session_of(opening) is not None
     return False
 
 
@@ -326,7 +329,7 @@ def _is_anothers(place: Place, relative: str) -> bool:
 def _read(place: Place, relative: str) -> str | None:
     path = real_path(os.path.join(place.folder, relative), within=place.folder)
     try:
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             data = file.read(_FILE_BYTES_MAX + 1)
     except FileNotFoundError:
         return None

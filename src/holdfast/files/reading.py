@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from holdfast.errors import InvalidInput, StoreError, StoreReadOnly
 from holdfast.files.atomic import real_path
+from holdfast.files.regular import open_regular
 
 # Some thousand times what anybody reads; parsing it would hold up every operation for seconds.
 BYTES_MAX = 20_000_000
@@ -70,7 +71,7 @@ def holds(path: str, text: str | None) -> bool:
 
 def _read(path: str) -> bytes | None:
     try:
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             size = os.fstat(file.fileno()).st_size
             if size > BYTES_MAX:
                 raise InvalidInput(

@@ -23,6 +23,7 @@ from holdfast.files.memory_md.disk import page_names
 from holdfast.files.memory_md.document import FILE_NAME
 from holdfast.files.memory_md.edit import forget_seen
 from holdfast.files.memory_md.sync import Mirror
+from holdfast.files.regular import open_regular
 
 # What is larger is no text that somebody wrote, and would fill the memory.
 _BYTES_MAX = 16_000_000
@@ -105,7 +106,7 @@ def _text(folder: str, path: str) -> str | None:
     """The text of a file; None where it is none."""
     try:
         full = real_path(os.path.join(folder, path), within=folder)
-        with open(full, "rb") as file:
+        with open_regular(full) as file:
             data = file.read(_BYTES_MAX + 1)
     except (OSError, HoldfastError):
         return None

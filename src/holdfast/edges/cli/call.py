@@ -301,8 +301,10 @@ class Call:
             return text.removesuffix("\n").removesuffix("\r")
         if os.path.isdir(path):
             raise InvalidInput(f"{path} is a folder, not {what}.", hint="Name the files in it.")
+        from holdfast.files.regular import open_regular
+
         try:
-            with open(path, "rb") as file:
+            with open_regular(path) as file:
                 # One byte more than allowed is enough to know that it is too long.
                 return _decoded(file.read(bytes_max + 1), path, bytes_max)
         except FileNotFoundError:

@@ -13,6 +13,7 @@ from holdfast.domain.results import Duplicate, Updated
 from holdfast.errors import HoldfastError, InvalidInput, NotFound, StoreFull
 from holdfast.files.folders.documents import REMOVED, other_place, too_many
 from holdfast.files.folders.walk import OTHER_KIND, UNREAD, Note, stamp_of
+from holdfast.files.regular import open_regular
 
 if TYPE_CHECKING:
     from holdfast.edges.cli.call import Call
@@ -116,13 +117,12 @@ class Papers:
 
     def _send(self, path: str) -> tuple[str, Sent]:
         full = os.path.join(self._place.folder, path)
-        # A link that took the file's place since would lead anywhere.
-        flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
         try:
-            handle = os.open(full, flags)
+            # A link that took the file's place since would lead anywhere.
+            opened = open_regular(full, follow_links=False)
         except OSError as error:
             raise InvalidInput(f"It cannot be read: {error.strerror}.") from None
-        with os.fdopen(handle, "rb") as file:
+        with opened as file:
             result = self._call.hub.remember_file(
                 file,
                 name=os.path.basename(path),

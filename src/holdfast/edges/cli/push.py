@@ -18,6 +18,7 @@ from holdfast.edges.cli.output import counted, short
 from holdfast.edges.cli.papers import Papers, is_paper
 from holdfast.edges.cli.write import plain_result, show_result
 from holdfast.errors import HoldfastError, InvalidInput, NotFound
+from holdfast.files.regular import refuse_irregular
 
 if TYPE_CHECKING:
     from holdfast.domain.results import Remembered
@@ -99,6 +100,8 @@ def _sort(things: Sequence[str]) -> _Sorted:
                 hint="Push what you want remembered of it as text.",
             )
         elif os.path.exists(thing):
+            # Before anything is stored or asked: what cannot be read is said at once.
+            refuse_irregular(thing)
             (out.papers if is_paper(thing) else out.texts).append(thing)
         else:
             raise NotFound(f"There is no file or folder {thing}.", hint="Check the name.")

@@ -171,8 +171,10 @@ def _beside(file: str) -> str | None:
 def _opened(path: str) -> IO[bytes]:
     if path == "-":
         return sys.stdin.buffer
+    from holdfast.files.regular import open_regular
+
     try:
-        return open(path, "rb")
+        return open_regular(path)
     except FileNotFoundError:
         raise NotFound(f"There is no file {path}.", hint="Check the name.") from None
 

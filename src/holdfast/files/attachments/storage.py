@@ -21,6 +21,7 @@ from holdfast.errors import InvalidInput, NotFound, TooLarge
 from holdfast.files.atomic import FILE_MODE, locked, make_folder, real_path, sync_folder, told
 from holdfast.files.memory_md.cache import Stamp, read_stamp, token_of, write_stamp
 from holdfast.files.ownership import is_ours
+from holdfast.files.regular import open_regular
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -266,7 +267,7 @@ class Attachments:
     def open(self, digest: str) -> BinaryIO:
         """The bytes, to be read."""
         try:
-            return open(real_path(self.path(digest), within=self._hub_folder), "rb")
+            return open_regular(real_path(self.path(digest), within=self._hub_folder))
         except FileNotFoundError:
             raise NotFound(
                 "The file of this memory is not there any more.",
@@ -349,7 +350,7 @@ class Attachments:
 
 def _opened(path: str) -> BinaryIO:
     try:
-        return open(path, "rb")
+        return open_regular(path)
     except FileNotFoundError:
         raise NotFound(f"There is no file {path}.") from None
     except OSError as error:

@@ -7,9 +7,11 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from holdfast.errors import InvalidInput
 from holdfast.files.atomic import real_path, told, write_atomic
 from holdfast.files.memory_md.document import Item
 from holdfast.files.memory_md.parse import parse
+from holdfast.files.regular import open_regular
 from holdfast.text import normalise
 
 if TYPE_CHECKING:
@@ -47,9 +49,9 @@ def tidy(reader: Reader, hub_id: str, path: str, agreed: str) -> list[str]:
 
 def _read(path: str) -> bytes | None:
     try:
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             return file.read()
-    except OSError:
+    except (OSError, InvalidInput):
         return None
 
 
