@@ -84,7 +84,7 @@ def check_backup(backup: str) -> None:
 
     if not os.path.isfile(backup):
         raise NotFound(f"There is no backup at {backup}.", hint="Check the name.")
-    verify(backup)
+    verify(backup, thorough=True)
 
 
 def restore_backup(

@@ -25,6 +25,7 @@ from holdfast.errors import (
     StoreTooNew,
 )
 from holdfast.store.sqlite import schema
+from holdfast.store.sqlite.foreign_schema import harden
 from holdfast.store.sqlite.schema import APPLICATION_ID, newest
 
 # A writer holds the lock for milliseconds; a minute means that something is stuck.
@@ -83,6 +84,7 @@ def connect(
     with translated(path):
         connection = _open_to_read(path) if read_only else _open(path)
         try:
+            harden(connection)
             connection.set_busy_handler(patience(busy_wait_s))
             if not read_only:
                 _retry_busy(lambda: _use_log(connection, path), busy_wait_s)

@@ -21,6 +21,7 @@ from holdfast.store.sqlite.connection import (
     prepare_file,
     translated,
 )
+from holdfast.store.sqlite.foreign_schema import drop_foreign, harden, refuse_foreign
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,8 +38,11 @@ CANONICAL = (
 )
 
 
-def copy_out(source: apsw.Connection, path: str, progress: Progress | None) -> None:
-    """A consistent copy of the source at `path`: complete and flushed, or not there at all."""
+def copy_out(
+    source: apsw.Connection, path: str, progress: Progress | None, *, whole: bool = False
+) -> None:
+    """A consistent copy of the source at `path`: complete and flushed, or not there at all. Tables
+    and the like that are not ours are left out, unless it is to be `whole`."""
     refuse_place(path)
     folder = os.path.dirname(os.path.abspath(path))
     partial = _fresh(f"{path}.partial-{os.getpid()}")
@@ -47,11 +51,14 @@ def copy_out(source: apsw.Connection, path: str, progress: Progress | None) -> N
         source.execute("BEGIN; SELECT 1 FROM sqlite_schema LIMIT 1")
         destination = apsw.Connection(partial)
         try:
+            harden(destination)
             _copy(destination, source, progress)
+            if not whole:
+                drop_foreign(destination, path)
             _one_file(destination)
         finally:
             destination.close()
-        verify(partial)
+        verify(partial, whole=whole)
         _flush(partial)
         os.replace(partial, path)
         _flush(folder)
@@ -136,7 +143,7 @@ class Aside:
         with translated(self._path):
             # Before the copy: what is written in between is then copied twice, and not left out.
             self._copied = self._state()
-            copy_out(self._source, kept, None)
+            copy_out(self._source, kept, None, whole=True)
             self._source.execute("ROLLBACK")
 
     def _state(self) -> object:
@@ -145,8 +152,10 @@ class Aside:
         return self._source.pragma("data_version")
 
 
-def verify(path: str) -> None:
-    """Refuses a file that is damaged, foreign or newer than we are; leaves it as it is."""
+def verify(path: str, *, whole: bool = False, thorough: bool = False) -> None:
+    """Refuses a file that is damaged, foreign or newer than we are; leaves it as it is. Where it
+    has triggers, views, tables or indexes that are not ours it is refused too, unless it is a copy
+    that was to be `whole`. A `thorough` check also compares each index with its table."""
     from holdfast.store.sqlite.connection import _version
 
     with translated(path):
@@ -154,7 +163,10 @@ def verify(path: str) -> None:
         try:
             if _version(connection, path) == 0:
                 raise StoreDamaged(f"{path} is empty; there is nothing in it to bring back.")
-            found = connection.execute("PRAGMA quick_check(1)").get
+            if not whole:
+                refuse_foreign(connection, path)
+            check = "integrity_check" if thorough else "quick_check"
+            found = connection.execute(f"PRAGMA {check}(1)").get
         finally:
             connection.close()
     if found != "ok":
@@ -173,11 +185,16 @@ def _read_only(path: str) -> apsw.Connection:
     log = f"{path}-wal"
     if os.path.exists(log) and os.path.getsize(log):
         # Copied by hand together with its log, which holds what was written last.
-        return apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
-    return apsw.Connection(
-        f"file:{quote(os.path.abspath(path))}?immutable=1",
-        flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI,
-    )
+        connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
+    else:
+        connection = apsw.Connection(
+            f"file:{quote(os.path.abspath(path))}?immutable=1",
+            flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI,
+        )
+    harden(connection)
+    # Pages are checked as they are read: whoever made the file may have made them up.
+    connection.execute("PRAGMA cell_size_check = ON").fetchall()
+    return connection
 
 
 def rescue(path: str) -> str:
