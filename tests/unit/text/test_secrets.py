@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.text.secrets import PLACEHOLDER, find, named_secret, placeholders, redact
-from holdfast.text.secrets_rules import RULES
+from holdfast.text.secrets.rules import RULES
 from tests.growth import assert_time_grows
 from tests.unit.text.secret_corpus import TRICKY, Draw, clean_lines, secrets
 

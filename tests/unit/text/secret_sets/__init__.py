@@ -43,7 +43,7 @@ class Example:
 @cache
 def seed_words() -> list[str]:
     """Returns the English word list of BIP-39."""
-    return files("holdfast.text").joinpath("bip39_english.txt").read_text("utf-8").split()
+    return files("holdfast.text.secrets").joinpath("bip39_english.txt").read_text("utf-8").split()
 
 
 def seed_phrase(words: int, chance: random.Random) -> list[str]:
@@ -87,7 +87,7 @@ def secret_examples(name: str) -> list[Example]:
     examples = []
     for row in rows(name):
         kind, _, marked = row.partition("\t")
-        question, arrow, answer = filled(marked, chance).rpartition(" ⇒ ")
+        question, _, answer = filled(marked, chance).rpartition(" ⇒ ")
         secrets = tuple(MARKED.findall(answer))
         assert secrets, f"nothing is marked in {row!r}"
         examples.append(Example(kind, question, MARKED.sub(r"\1", answer), secrets))
@@ -99,8 +99,8 @@ def innocent_examples(name: str) -> list[Example]:
     examples = []
     for row in rows(name):
         times, text = (5, row[3:]) if row.startswith("5x ") else (1, row)
-        for _ in range(times):
-            question, arrow, answer = filled(text, chance).rpartition(" ⇒ ")
+        for _number in range(times):
+            question, _, answer = filled(text, chance).rpartition(" ⇒ ")
             examples.append(Example("innocent", question, answer, ()))
     return examples
 

@@ -4,10 +4,12 @@ A cue is a piece of text in small letters without which the pattern cannot match
 no cue costs a few substring searches and nothing more. Patterns are kept as text and compiled when
 a cue was seen, since compiling all of them would cost a start more than everything else. Where a
 pattern has a group `s`, only that is the secret. What is told by a name in front (`password = …`)
-is in secrets_named; whether a match is a made-up example, secrets_checks decides.
+is in named.py; whether a match is a made-up example, checks.py decides. A test checks the example
+of a row, in which the secret is between ⟦ and ⟧.
 """
 
-from typing import NamedTuple
+from holdfast.text.secrets.places import COMMANDS, PLACES
+from holdfast.text.secrets.rule import Rule
 
 # What may not stand before or behind a token, or it would be a piece of something longer.
 _B = r"(?<![A-Za-z0-9_])"
@@ -16,21 +18,6 @@ _E_DASH = r"(?![A-Za-z0-9_-])"
 _HEX = "[0-9a-f]"
 _WORD = "[A-Za-z0-9_-]"
 _ALNUM = "[A-Za-z0-9]"
-
-
-# The shortest token with a shape of its own: an access key of AWS.
-TOKEN_CHARS_MIN = 20
-
-
-class Rule(NamedTuple):
-    """One kind of secret. `check` names a check of secrets_checks beyond 'not an example'. One that
-    is not `spaced` matches only within a word of TOKEN_CHARS_MIN characters, as its cues do."""
-
-    kind: str
-    cues: tuple[str, ...]
-    pattern: str
-    check: str = ""
-    spaced: bool = False
 
 
 def _token(kind: str, front: str, rest: str, *, end: str = _E_DASH, cue: str = "") -> Rule:
@@ -46,16 +33,19 @@ _END = r"-----END (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----"
 _USER = r"[^\s:/@?#\"'<>\[\](){}]{0,64}"
 _URL_PASSWORD = r"(?P<s>[^\s/@?#\"'<>\[\]{}]{3,128})@[\w\[]"
 _DATABASES = (
-    "postgres|postgresql|mysql|mariadb|mongodb|mongodb\\+srv|redis|rediss|amqp|amqps|mssql|sqlserver"
-    "|oracle|clickhouse|couchdb|neo4j|bolt|cassandra|memcached|kafka|nats|ldap|ldaps"
+    *("postgres", "postgresql", "mysql", "mariadb", "mongodb", r"mongodb\+srv", "redis", "rediss"),
+    *("amqp", "amqps", "mssql", "sqlserver", "oracle", "clickhouse", "couchdb", "neo4j", "bolt"),
+    *("cassandra", "memcached", "kafka", "nats", "ldap", "ldaps", r"\+psycopg", r"\+psycopg2"),
+    *(r"\+asyncpg", r"\+pymysql", r"\+aiomysql", r"\+mysqldb", r"\+pyodbc", r"\+cx_oracle"),
 )
+_OF_DATABASE = "|".join(f"(?<={name})" for name in _DATABASES)
 
 # Special ones come before general ones: of two that overlap, the first is kept.
 RULES: tuple[Rule, ...] = (
     # Keys in files
     Rule(
         "private-key",
-        ("private key",),
+        ("-----begin",),
         f"{_BEGIN}(?:(?!-----BEGIN)[\\s\\S]){{16,32000}}?{_END}",
         "pem",
         spaced=True,
@@ -63,7 +53,7 @@ RULES: tuple[Rule, ...] = (
     # One that was cut off is still one.
     Rule(
         "private-key",
-        ("private key",),
+        ("-----begin",),
         f"{_BEGIN}(?:\\s|\\\\[nr])*[A-Za-z0-9+/=\\s\\\\]{{32,}}",
         "pem",
         spaced=True,
@@ -173,7 +163,7 @@ RULES: tuple[Rule, ...] = (
         ("webhook.office.com",),
         r"webhook\.office\.com/(?P<s>webhookb2/[A-Za-z0-9@/-]{80,220})",
     ),
-    Rule("telegram-token", (":aa",), f"{_B}\\d{{8,10}}:AA{_WORD}{{33}}{_E_DASH}"),
+    Rule("telegram-token", (":aa",), f"(?:{_B}|(?<=/bot))\\d{{8,10}}:AA{_WORD}{{33}}{_E_DASH}"),
     _token("twilio-key", "SK", f"{_HEX}{{32}}", end=_E),
     _token("sendgrid-key", r"SG\.", f"{_WORD}{{22}}\\.{_WORD}{{43}}"),
     _token("mailgun-key", "key-", f"{_HEX}{{32}}"),
@@ -203,6 +193,29 @@ RULES: tuple[Rule, ...] = (
     Rule("sentry-token", ("sntry",), f"{_B}sntry[su]_[A-Za-z0-9+/=_-]{{60,250}}"),
     _token("airtable-token", "pat", f"{_ALNUM}{{14}}\\.{_HEX}{{64}}", end=_E),
     _token("dropbox-token", r"sl\.", f"(?:u\\.)?{_WORD}{{120,1200}}"),
+    # Others
+    Rule(
+        "fly-token",
+        ("fm2_", "fm1r_", "fo1_", "flyv1"),
+        r"(?<![\w/+])(?:FlyV1 )?(?:fm2_|fm1[ra]_|fo1_)[A-Za-z0-9+/_=,-]{32,4000}",
+        spaced=True,
+    ),
+    _token("square-token", "EAAA", f"{_WORD}{{56,70}}"),
+    Rule("vault-token", ("s.",), r"(?<![\w./-])s\.[A-Za-z0-9]{24}(?![\w.])", "mixed"),
+    Rule(
+        "password-hash",
+        ("$2", "$6$", "$5$", "$1$", "$y$", "$argon2", "$scrypt$", "$pbkdf2"),
+        r"\$2[abxy]\$\d\d\$[./A-Za-z0-9]{53}"
+        r"|\$[156]\$(?:rounds=\d{1,9}\$)?[./A-Za-z0-9]{1,16}\$[./A-Za-z0-9]{22,86}"
+        r"|\$y\$[./A-Za-z0-9]{2,8}\$[./A-Za-z0-9]{8,32}\$[./A-Za-z0-9]{43}"
+        r"|\$argon2(?:id|i|d)\$v=\d+\$m=\d+,t=\d+,p=\d+\$[A-Za-z0-9+/]{11,64}\$[A-Za-z0-9+/]{22,128}",
+    ),
+    Rule(
+        "jwk-private",
+        ('"kty"',),
+        r'"d"\s{0,2}:\s{0,2}"(?P<s>[A-Za-z0-9_-]{20,700})"',
+        spaced=True,
+    ),
     # General forms
     Rule(
         "jwt",
@@ -212,27 +225,29 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "database-password",
         ("://",),
-        f"(?i:{_DATABASES})(?:\\+\\w{{1,16}})?://{_USER}:{_URL_PASSWORD}",
+        f"(?i:{_OF_DATABASE})://{_USER}:{_URL_PASSWORD}",
         "password",
         spaced=True,
+        at_cue=True,
     ),
     Rule(
         "url-password",
         ("://",),
-        f"\\b[a-zA-Z][a-zA-Z0-9+.-]{{1,15}}://{_USER}:{_URL_PASSWORD}",
+        f"(?<=[a-zA-Z][a-zA-Z0-9+.-])://{_USER}:{_URL_PASSWORD}",
         "password",
         spaced=True,
+        at_cue=True,
     ),
     Rule(
         "basic-auth",
-        ("basic ",),
+        ("basic",),
         r"(?i:authorization[\"']?\s{0,2}[:=]\s{0,2}[\"']?basic) (?P<s>[A-Za-z0-9+/]{8,200}={0,2})",
         "basic",
         spaced=True,
     ),
     Rule(
         "bearer-token",
-        ("bearer ",),
+        ("bearer",),
         r"(?i:\bbearer) (?P<s>[A-Za-z0-9._~+/-]{20,2000}=*)(?![\w(])",
         "token",
         spaced=True,
@@ -240,16 +255,18 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "curl-password",
         ("curl",),
-        r"\bcurl\b[^\n]{0,200}?\s(?:-u|--user)[ =]?[\"']?[^\s:\"']{1,64}:(?P<s>[^\s\"'@]{4,128})",
+        r"(?<!\w)curl\b[^\n]{0,200}?\s(?:-u|--user)[ =]?[\"']?[^\s:\"']{1,64}:"
+        r"(?P<s>[^\s\"'@]{4,128})",
         "password",
         spaced=True,
     ),
     Rule(
         "netrc-password",
-        ("password ",),
-        r"\bmachine\s+\S+\s+login\s+\S+\s+password\s+(?P<s>\S{4,128})",
+        ("machine",),
+        r"machine\s+\S+\s+login\s+\S+\s+password\s+(?P<s>\S{4,128})",
         "password",
         spaced=True,
+        at_cue=True,
     ),
     Rule(
         "docker-auth",
@@ -258,4 +275,6 @@ RULES: tuple[Rule, ...] = (
         "basic",
         spaced=True,
     ),
+    *PLACES,
+    *COMMANDS,
 )

@@ -1,0 +1,232 @@
+"""Credentials in a text: where they are and of which kind. Offline rules, no network, no guesses
+about what is behind a key. A text that holds no cue costs a few substring searches.
+
+What replaces them is a placeholder, `[secret:kind:hash8]`; whose hash that is, the caller knows.
+Why the rules are ours and no library's: docs/decisions/secret-scanner.md.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import NamedTuple
+
+from holdfast.text.secrets.cues import (
+    COMMANDS_BY_CUE,
+    NOUN_CUES,
+    ORDER,
+    SPACED_BY_CUE,
+    TOKENS_BY_CUE,
+)
+from holdfast.text.secrets.rule import TOKEN_CHARS_MIN, Rule
+
+# What stands in the place of a secret.
+PLACEHOLDER = re.compile(r"\[secret:([a-z0-9-]{1,40}):([0-9a-f]{8})\]")
+# Shorter texts can hold a PIN at most: 'pin 1234'.
+_CHARS_MIN = 8
+_ESCAPED = "\\_"
+# A word that can be an option or an argument of a command: '-p', '/p:', '\\\\server', '|'.
+_OPTIONS = ("\n-", "\n/", "\n\\", "\n|")
+
+
+class Found(NamedTuple):
+    """One secret: its kind, and where it begins and ends."""
+
+    kind: str
+    start: int
+    end: int
+
+
+def find(text: str, *, payment_numbers: bool = False) -> list[Found]:
+    """The secrets of a text, in order, none of them overlapping. Card numbers and IBANs are
+    included only on request."""
+    if len(text) < _CHARS_MIN:
+        return []
+    if _ESCAPED in text:
+        return _find_escaped(text, payment_numbers=payment_numbers)
+    low = text.lower()
+    if len(low) != len(text):
+        # Some letters grow when they are made small, and places would not be places any more.
+        low = text.translate(_ascii_small())
+    words = low.split()
+    # Each word once: cues are looked for in a third of the text.
+    vocabulary = "\n" + "\n".join(set(words))
+    spans: list[tuple[int, int]] = []
+    rules = {rule: None for cue, rules in SPACED_BY_CUE if cue in vocabulary for rule in rules}
+    if any(option in vocabulary for option in _OPTIONS):
+        rules |= {
+            rule: None for cue, rules in COMMANDS_BY_CUE if cue in vocabulary for rule in rules
+        }
+    # Tokens stand in one piece: only long words can be, or hold, one.
+    try:
+        lengths = bytes(map(len, words))
+    except ValueError:  # One is longer than a byte can say.
+        lengths = bytes([min(len(word), 255) for word in words])
+    if max(lengths, default=0) >= TOKEN_CHARS_MIN:
+        long = [word for word in words if len(word) >= TOKEN_CHARS_MIN]
+        joined = "\n".join(long)
+        tokens = {rule: None for cue, rules in TOKENS_BY_CUE if cue in joined for rule in rules}
+        if tokens:
+            spans = _spans(low, long)
+            rules |= tokens
+    found = []
+    for rule in sorted(rules, key=ORDER.__getitem__) if rules else ():
+        found += _by(rule, text, low, spans)
+    cues = [cue for cue in NOUN_CUES if cue in vocabulary]
+    if cues:
+        from holdfast.text.secrets.named import find_columns, find_named
+
+        found += [Found(*one) for one in find_named(text, low, cues)]
+        found += [Found(*one) for one in find_columns(text, low, cues)]
+    found += _find_numbers(text, low, words, lengths, payment_numbers=payment_numbers)
+    return _apart(found, text) if found else []
+
+
+def find_answer(question: str, text: str) -> list[Found]:
+    """The secrets of a text that answers a question, as 'What is the password?' asks for one."""
+    found = find(text)
+    if _may_name(question.lower()):
+        from holdfast.text.secrets import answers
+
+        found += [Found(*one) for one in answers.find_answer(question, text)]
+    return _apart(found, text) if found else []
+
+
+def _find_numbers(
+    text: str, low: str, words: list[str], lengths: bytes, *, payment_numbers: bool
+) -> list[Found]:
+    """Seed phrases of wallets, and numbers of cards and accounts where they are asked for."""
+    from holdfast.text.secrets.seed_phrases import find_seed_phrases, may_be_seed_phrase
+
+    found = []
+    if may_be_seed_phrase(words, lengths):
+        found += [Found("seed-phrase", *span) for span in find_seed_phrases(low)]
+    if payment_numbers:
+        from holdfast.text.secrets.payment import find_payment_numbers
+
+        found += [Found(*one) for one in find_payment_numbers(text)]
+    return found
+
+
+def _find_escaped(text: str, *, payment_numbers: bool) -> list[Found]:
+    """The secrets of a markdown text, in which an editor may have put a mark before each _."""
+    from bisect import bisect_left
+
+    plain = text.replace(_ESCAPED, "_")
+    cuts: list[int] = []
+    at = text.find(_ESCAPED)
+    while at >= 0:
+        cuts.append(at - len(cuts))
+        at = text.find(_ESCAPED, at + 2)
+    return [
+        Found(
+            one.kind, one.start + bisect_left(cuts, one.start), one.end + bisect_left(cuts, one.end)
+        )
+        for one in find(plain, payment_numbers=payment_numbers)
+    ]
+
+
+def redact(text: str, placeholder: Callable[[str, str], str | None]) -> tuple[str, list[str]]:
+    """The text with every secret replaced, and the kinds of those that were. `placeholder` is given
+    kind and secret; None leaves the secret where it is."""
+    out: list[str] = []
+    kinds = []
+    at = 0
+    for kind, start, end in find(text):
+        instead = placeholder(kind, text[start:end].replace(_ESCAPED, "_"))
+        if instead is not None:
+            out += [text[at:start], instead]
+            kinds.append(kind)
+            at = end
+    return ("".join([*out, text[at:]]), kinds) if kinds else (text, [])
+
+
+def named_secret(name: str, value: str) -> str:
+    """The kind of secret that a value is by its name, as in a dictionary; '' where it is none."""
+    if len(value) < 4 or not _may_name(name.lower()) or PLACEHOLDER.search(value):
+        return ""
+    from holdfast.text.secrets.named import is_named_secret
+
+    return is_named_secret(name, value)
+
+
+def placeholders(text: str) -> dict[str, int]:
+    """How many secrets of each kind have been replaced in a text."""
+    if "[secret:" not in text:
+        return {}
+    out: dict[str, int] = {}
+    for match in PLACEHOLDER.finditer(text):
+        out[match[1]] = out.get(match[1], 0) + 1
+    return out
+
+
+def _may_name(low: str) -> bool:
+    return any(cue in low for cue in NOUN_CUES)
+
+
+@cache
+def _pattern(rule: Rule) -> re.Pattern[str]:
+    return re.compile(rule.pattern)
+
+
+def _spans(low: str, words: list[str]) -> list[tuple[int, int]]:
+    """Where the words are in the text, which has them in this order."""
+    spans = []
+    at = 0
+    for word in words:
+        start = low.index(word, at)
+        at = start + len(word)
+        spans.append((start, at))
+    return spans
+
+
+def _by(rule: Rule, text: str, low: str, spans: list[tuple[int, int]]) -> list[Found]:
+    from holdfast.text.secrets.checks import CHECKS, is_example
+
+    fits = CHECKS[rule.check]
+    found = []
+    for match in _matches(rule, text, low, spans):
+        group = match.lastgroup or 0
+        if not is_example(match[group]) and fits(match[group]):
+            found.append(Found(rule.kind, *match.span(group)))
+    return found
+
+
+def _matches(
+    rule: Rule, text: str, low: str, spans: list[tuple[int, int]]
+) -> Iterator[re.Match[str]]:
+    """Where a rule matches; one for tokens is tried on the long words only, which are `spans`."""
+    pattern = _pattern(rule)
+    if not rule.spaced:
+        for start, end in spans:
+            yield from pattern.finditer(text, start, end)
+        return
+    if not rule.at_cue:
+        yield from pattern.finditer(text)
+        return
+    for cue in rule.cues:
+        at = low.find(cue)
+        while at >= 0:
+            match = pattern.match(text, at)
+            if match is not None:
+                yield match
+            at = low.find(cue, match.end() if match is not None else at + len(cue))
+
+
+def _apart(found: list[Found], text: str) -> list[Found]:
+    """Of those that overlap the first found, as the rules are in order; none in a placeholder."""
+    taken = bytearray(len(text))
+    for match in PLACEHOLDER.finditer(text) if "[secret:" in text else ():
+        taken[match.start() : match.end()] = b"x" * (match.end() - match.start())
+    out = []
+    for one in found:
+        if taken.find(b"x", one.start, one.end) < 0:
+            taken[one.start : one.end] = b"x" * (one.end - one.start)
+            out.append(one)
+    return sorted(out, key=lambda one: one.start)
+
+
+@cache
+def _ascii_small() -> dict[int, int]:
+    return {ord(capital): ord(capital) + 32 for capital in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}

@@ -1,0 +1,282 @@
+"""Whether a text in the place of a secret can be one: how random it is, and whether it is an
+example, a reference to a variable, or a word. Pure functions; what the places are, others know.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable
+from enum import Enum
+from itertools import pairwise
+
+# A string over few characters, such as aaaa1111, was typed to fill a gap.
+_DISTINCT_MIN = 4
+# Of 32 random hex digits the entropy is about 3.4 bits a character, of 20 random letters and
+# digits about 4; of names and sentences mostly less than 3.
+_ENTROPY_MIN = 2.9
+# How often the class (digit, small, capital) changes per character: about 0.45 in hex, 0.6 in
+# base 62, and under 0.2 in names made of words and numbers.
+_CHANGES_MIN = 0.22
+
+_EXAMPLE = re.compile(
+    r"x{4,}|\*{3,}|\.{3}|…|•|example|sample|placeholder|dummy|redacted|change.?me|change.?this"
+    r"|replace.?(?:me|this|with)|your.?(?:api|key|token|secret|pass|own|\w*here)|_here\b|insert.?"
+    r"|not.?a.?(?:real|secret)|fake|todo|foo.?bar|lorem|\[secret:",
+    re.IGNORECASE,
+)
+# Where the value comes from elsewhere: variables, templates, vaults, paths, calls.
+_REFERENCE = re.compile(
+    r"^[<$%{*@/\\~&]|^\W*$|\$\{|\$\(|\{\{|%\(|#\{|<[\w -]+>|\benv\b|environ|getenv|process\."
+    r"|^(?:self|this|os|config|settings|secrets|vault|args|options|params|request|req|ctx|data|file"
+    r"|arn|op|ref\+\w*|ssm|keyring|azurekv|projects|https?|ftp)[.:\[/]|::|->|=>|\(\)|^//|\.\.|\?\.",
+    re.IGNORECASE,
+)
+_WORDS = frozenset(
+    (
+        *("none", "null", "nil", "true", "false", "undefined", "empty", "required"),
+        *("optional", "string", "str", "bytes", "int", "bool", "text", "any", "secret"),
+        *("password", "passwd", "token", "test", "default", "unset", "missing"),
+        *("invalid", "hidden", "masked", "unknown", "value", "changed", "expired"),
+        *("wrong", "correct", "incorrect", "weak", "strong", "stored", "hashed"),
+        *("encrypted", "same", "different", "known", "needed", "shown", "sent", "valid"),
+        *("public", "private", "admin", "root", "user", "username", "email", "login"),
+        *(
+            "bcrypt",
+            "scrypt",
+            "argon2",
+            "argon2id",
+            "pbkdf2",
+            "sha256",
+            "hmac",
+            "oauth",
+            "plaintext",
+        ),
+        *("text/plain", "varchar", "wrongpassword", "wrong_password", "vault", "keychain"),
+    )
+)
+# Names of methods and formats, which have letters and digits and are no passwords.
+_TECHNICAL = re.compile(
+    r"(?:sha|md|hs|rs|es|utf|oauth|bcrypt|argon|scrypt|pbkdf|base|aes|rsa|ed|x|ipv|http|python|py|v"
+    r"|s|ec|int|uint|str|sec|p|h|u|iso|rfc|win|ntlm|crypt|tls|ssl|gpt|mem|step|line|part|utf-)"
+    r"[-_]?\d[\w.-]*|\w*sha(?:1|256|512)\w*|\w*base64\w*|2fa|two-factor|[\w-]+-\w*ed",
+    re.IGNORECASE,
+)
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z_.-]*\d?")
+_VERSION = re.compile(r"v?\d+(?:[.:/-]\d+)*\w?|\d{4}-\d\d-\d\d.*")
+_SYMBOLS = re.compile(r"[^\w\s.:/,\\-]")
+_KEY_LINE = re.compile(r"[A-Za-z0-9+/]{32}")
+_RUNS = re.compile(r"0123456|1234567|abcdefg|abcd1234|deadbeef", re.IGNORECASE)
+
+
+def is_example(secret: str) -> bool:
+    """Whether it says of itself that it is none, or was typed to fill a gap."""
+    return len(set(secret)) < _DISTINCT_MIN or _EXAMPLE.search(secret) is not None
+
+
+def is_reference(value: str) -> bool:
+    """Whether it names a place where the secret is, and is none itself."""
+    return _REFERENCE.search(value) is not None
+
+
+def entropy(text: str) -> float:
+    """Bits a character, by how often each one stands in the text itself."""
+    total = len(text)
+    return -sum(n / total * math.log2(n / total) for n in Counter(text).values()) if text else 0.0
+
+
+def is_mixed(text: str) -> bool:
+    """Whether it looks drawn at random: letters and digits, one for another all the time."""
+    if not (any(map(str.isdigit, text)) and any(map(str.isalpha, text))):
+        return False
+    kinds = [0 if c.isdigit() else 1 if c.islower() else 2 if c.isupper() else 3 for c in text]
+    changes = sum(a != b for a, b in pairwise(kinds))
+    return changes >= _CHANGES_MIN * len(text) and entropy(text) >= _ENTROPY_MIN
+
+
+class Strength(Enum):
+    """How little a value looks like ordinary text, without knowing where it stands."""
+
+    NONE = 0  # An example, a reference, a version, a type: never a password.
+    WORD = 1  # An ordinary word.
+    NUMBER = 2  # Four digits or more.
+    COINED = 3  # Words joined as in an identifier: four-words, fourWords, four_words5.
+    STRONG = 4  # Letters with digits or symbols.
+
+
+# What is written with letters, digits and marks, and is no password.
+_OTHER_FORMS = re.compile(
+    r"(?:\w\.)+\w?|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|(?:https?|ftp|file|ssh)://\S*|(?:[~.]|\.\.)?/[\w./-]*"
+    r"|[\w-]+(?:\.[\w-]+)+/\S*|[\w-]+(?:\.[a-z]{2,6})+|\d+(?:st|nd|rd|th|%|ms|kb|mb|gb|px|x)"
+    r"|[A-Z]\d{1,3}|\W*\d+\W*|[\w-]+/[\w/-]+|[\w.]+\(\S*|[\w'’-]+['’](?:s|t|re|ll|d|ve)"
+    r"|[A-Z]:\\\S*|\w+\[\S*|[^\W\d]+(?:[,;/+&|][^\W\d]+)+|\W+[^\W\d_]*\W*|[^\W\d_]+[!?.]+",
+    re.IGNORECASE,
+)
+_COINED = re.compile(r"[^\W\d]+(?:[_-][^\W\d_]+)*\d?|[^\W\d_]+(?:[_-][^\W_]+)+")
+_INNER_CAPITAL = re.compile(r"[a-zà-ÿ][A-ZÀ-Þ]")
+
+
+def strength(value: str) -> Strength:
+    """What a person may have chosen as a password, by its form alone."""
+    bare = value.strip(".,;:…")
+    if bare.endswith(("(", "[", "{")):
+        return Strength.NONE
+    if bare.isdigit() and len(bare) >= 4:
+        return Strength.NUMBER
+    if len(bare) < 4 or is_example(value) or is_reference(value):
+        return Strength.NONE
+    if bare.lower() in _WORDS or _TECHNICAL.fullmatch(bare) or _NAMES_ITSELF.fullmatch(bare):
+        return Strength.NONE
+    if _VERSION.fullmatch(bare) or _OTHER_FORMS.fullmatch(bare):
+        return Strength.NONE
+    if not any(map(str.isalpha, bare)):
+        return Strength.NONE
+    if bare.isalpha():
+        return Strength.COINED if _INNER_CAPITAL.search(bare) else Strength.WORD
+    if _COINED.fullmatch(bare) and sum(map(str.isdigit, bare)) <= 1:
+        return Strength.COINED
+    if any(map(str.isdigit, bare)) or _SYMBOLS.search(bare) is not None or "_" in bare:
+        return Strength.STRONG
+    return Strength.NONE
+
+
+def is_coined(value: str) -> bool:
+    """Whether it is strong, or words joined with a digit: `lime-4-tree`, `lime_tree4`."""
+    found = strength(value)
+    joined = found is Strength.COINED and any(map(str.isdigit, value)) and not is_state(value)
+    return found is Strength.STRONG or joined
+
+
+def is_password(value: str) -> bool:
+    """What a person may have chosen: no word, no number of something, nothing from elsewhere."""
+    return strength(value) is Strength.STRONG
+
+
+# 'The password is wrong' gives none: what the state of a thing sounds like.
+_STATE = re.compile(
+    r"\w*(?:ed|ing|able|ible|ly|less|ful|ous|ive|ory)|too|very|being|been|also|only|always|never"
+    r"|about|there|here|this|that|these|those|what|where|which|whose|your|yours|mine|theirs|ours|hers"
+    r"|same|wrong|right|short|shorter|long|longer|weak|weaker|strong|stronger|safe|safer|better|best|worse"
+    r"|unsafe|secure|gone|lost|fine|good|great|known|unknown|empty|blank|stale|public|private|correct"
+    r"|incorrect|optional|mandatory|sensitive|available|different|identical|simple|complex|temporary"
+    r"|complicated|easy|hard|rubbish|terrible|written|kept|sent|hidden|given|unique|random|null|none"
+    r"|still|just|another|something|anything|nothing|everything|someone|under|inside|behind|with|from|like"
+    r"|more|less|much|enough|really|quite|then|when|case|mostly|part|part-of|back|next|last|first|after|before"
+    r"|falsch|richtig|sicher|ready|done|broken|stolen|over|history|important|essential|special|final|local"
+    r"|global|manual|automatic|basic|static|dynamic|generic|normal|usual|current|recent|older|newer|free"
+    r"|plain|plaintext|cleartext|text|data|mandatory|necessary|obvious|trivial|clear|true|false|dead|down"
+    r"|tomorrow|today|yesterday|later|soon|monday|tuesday|wednesday|thursday|friday|saturday|sunday"
+    r"|everywhere|nowhere|anywhere|somewhere|elsewhere|online|offline|onboard|separate|shown|read|set|unset"
+    r"|default|encrypted|between|within|without|against|because|since|until|unless|while|through|during"
+    r"|itself|themselves|myself|yourself|key|keys|password|passwords|token|tokens|secret|secrets|username"
+    r"|login|email|account|admin|field|value|string|number|name|word|phrase|thing|problem|question|issue"
+    r"|people|everyone|nobody|somebody|anyone|longest|shortest|cached|missing|invalid|valid|lowercase|uppercase",
+    re.IGNORECASE,
+)
+
+
+def is_state(value: str) -> bool:
+    """Whether it says how something is, as 'wrong' and 'case-sensitive' do, and is no value."""
+    return _STATE.fullmatch(re.split(r"[-_]", value.rstrip("!?."))[-1]) is not None
+
+
+# Words without which hardly a sentence is made, and which hardly a passphrase has.
+_FUNCTION_WORDS = frozenset(
+    word
+    for line in (
+        "a an the i i'm you he she it we they me my your his her our their is are was were be been",
+        "am do does did don't have has had can can't could will would should must may might not no",
+        "yes and or but if as of to in on at for from with by about into than then so that this",
+        "these those there here what which who where when why how ask same see sorry idea know",
+        "tell told please later maybe nothing none dunno never enter type forgot forgotten",
+        "ich du er sie es wir ihr ist sind nicht kein keine der die das und oder mit für von zu im",
+        "je tu il elle nous vous ne pas le la les un une des est et ou de du pour avec dans sur",
+        "io lui lei noi non il lo gli uno una che di da con su per è sono",
+        "yo él ella el los las y o del al por para no sé eu ele ela não os as do da em um uma que",
+        "ik jij hij zij wij niet geen het een en of van voor met op",
+    )
+    for word in line.split()
+)
+
+
+def is_phrase(value: str) -> bool:
+    """Whether several words can be a passphrase: no sentence, no message, not many of them."""
+    words = value.split()
+    if not 1 <= len(words) <= 12 or len(value) > 80 or is_example(value) or is_reference(value):
+        return False
+    plain = [word.strip(".,;:!?'’").lower() for word in words]
+    if any(word in _FUNCTION_WORDS or word in _WORDS for word in plain):
+        return False
+    return len(value.strip()) >= 4 and not value.endswith(("?", ":", ".", "!")) and "," not in value
+
+
+def is_token(value: str) -> bool:
+    """What a program was given: long and drawn at random."""
+    if len(value) < 16 or is_example(value) or is_reference(value) or _RUNS.search(value):
+        return False
+    return is_mixed(value)
+
+
+def is_basic(value: str) -> bool:
+    """Whether it is a user and a password in base 64."""
+    import base64
+    import binascii
+
+    try:
+        told = base64.b64decode(value + "=" * (-len(value) % 4), validate=True).decode()
+    except (binascii.Error, UnicodeDecodeError, ValueError):
+        return False
+    user, colon, password = told.partition(":")
+    return bool(user and colon) and len(password) >= 3 and told.isprintable()
+
+
+def is_url_password(value: str) -> bool:
+    """In a URL even a word is a password; a port, a variable or `password` itself is none."""
+    plain = value.lower()
+    if is_example(value) or is_reference(value) or plain in _WORDS or plain in ("pass", "pw"):
+        return False
+    return not (value.isdigit() and len(value) <= 5)
+
+
+def is_pem(value: str) -> bool:
+    """Whether there is a key in the block; a page that speaks of one has only its ends."""
+    return _KEY_LINE.search(value) is not None
+
+
+_NAMES_ITSELF = re.compile(
+    r"[A-Za-z_ -]*(?:pass(?:word|wort|phrase)|secret|token)[A-Za-z_ -]*", re.IGNORECASE
+)
+
+
+def is_chosen(value: str) -> bool:
+    """Where a program expects a password, anything but an example or a reference is one."""
+    if _NAMES_ITSELF.fullmatch(value):
+        return False
+    return is_url_password(value) and not value.startswith("-") and len(value) >= 4
+
+
+def is_cookie(value: str) -> bool:
+    """The value of a session: long and random, or signed."""
+    return (
+        len(value) >= 16
+        and not is_example(value)
+        and not is_reference(value)
+        and (is_mixed(value) or entropy(value) >= _COOKIE_ENTROPY_MIN)
+    )
+
+
+_COOKIE_ENTROPY_MIN = 3.8
+
+CHECKS: dict[str, Callable[[str], bool]] = {
+    "": lambda _: True,
+    "pem": is_pem,
+    "mixed": is_mixed,
+    "token": is_token,
+    "password": is_url_password,
+    "basic": is_basic,
+    "chosen": is_chosen,
+    "cookie": is_cookie,
+    "coined": is_coined,
+    "digits": lambda value: any(map(str.isdigit, value)),
+}

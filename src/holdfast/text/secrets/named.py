@@ -1,0 +1,269 @@
+"""Secrets that a name gives away in structured text: `password = …`, `API_KEY: …`, `--token …`,
+cells of tables, columns under a heading.
+
+Sentences ('my wifi password is …') are in said.py. What may be a value is decided in checks.py,
+as most lines that contain the word `password` contain none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from holdfast.text.secrets.checks import (
+    Strength,
+    is_chosen,
+    is_coined,
+    is_phrase,
+    is_token,
+    strength,
+)
+from holdfast.text.secrets.cues import NOUN_CUES
+from holdfast.text.secrets.nouns import Place, find_nouns, is_heading
+from holdfast.text.secrets.said import find_said, phrase_to_line_end
+from holdfast.text.secrets.values import Span
+
+# Names that end like those of secrets and contain none.
+_NO_SECRETS = re.compile(
+    r"(?<![a-z])(?:next|page|continuation|cursor|sync|csrf|public|pub|reset|forgot|change|show|hide|max|min"
+    r"|num|count|total|stop|start|end|pad|eos|bos|unk|mask|sep|cls|special|prompt|completion)[_-]?$",
+    re.IGNORECASE,
+)
+_NAME_BEFORE = re.compile(r"[\w.-]{0,40}$")
+# What stands between a name and its value: an assignment with or without a type, a pair in a
+# call, a YAML list of name and value, two attributes of XML, an element.
+_SEPARATOR = re.compile(
+    r"(?:_?(?:base|value|b64|hex|string|text|1|2))?\\?[\"'`\])*]{0,4}[ \t]{0,4}"
+    r"(?:(?P<typed>:\s{0,3}[A-Za-z_.]{1,30}(?:\[[^\]\n]{1,40}\])?(?:\s?\|\s?None)?\s{0,3}=)"
+    r"|(?P<pair>,[ \t]{0,3}(?=[\"']))"
+    r"|(?P<listed>\n[ \t]{0,12}value:)"
+    r"|(?P<attribute>[ \t]{1,3}value=(?=[\"']))"
+    r"|(?P<element>>)"
+    r"|(?P<tag>[ \t]!\w{1,20})"
+    r"|(?P<equals>:=|=>|={1,3})|(?P<dots>[ \t]?\.{3,40})"
+    r"|(?P<colon>[:：]\*{0,2}(?:[ \t]!\w{1,20})?))[ \t]{0,8}"
+)
+_QUOTED = re.compile(
+    r"[rbuRBU]{0,2}(?P<quote>\\?[\"'`])(?P<s>[^\"'`\n\\]{4,400})(?P=quote)|\"(?P<d>[^\"\n\\]{4,400})\""
+)
+_BARE = re.compile(r"[^\s\"'`,;&<>(){}\[\]\\|，。；、」』]{1,400}")
+# In a connection string or a key file a value ends with the line or a semicolon only.
+_BARE_TO_END = re.compile(r"[^\s\"'`;<>]{1,400}")
+_FLAG = re.compile(
+    r"[ \t]+(?P<s>[^\s\"'`-][^\s\"'`]{3,200})|[ \t]+[\"'](?P<q>[^\"'\n]{4,200})[\"']"
+)
+_ENV_NAME = re.compile(r"(?:^|[\s;\"'])(?:export )?[A-Z][A-Z0-9_]*$")
+_KEY_LINE = re.compile(r"(?:^|[\n{,])[ \t]*(?:[-*+] )?[\"'`*]{0,2}[\w.-]{0,40}$")
+
+
+def find_named(text: str, low: str, cues: Sequence[str] = NOUN_CUES) -> Iterator[Span]:
+    """Kind, start and end of what names give away; `low` is the text in small letters, as long."""
+    for place in find_nouns(low, cues):
+        found = _assigned(text, place)
+        if found is None:
+            found = _in_row(text, place)
+        if found is not None:
+            yield found
+        else:
+            yield from find_said(text, low, place)
+
+
+def is_named_secret(name: str, value: str) -> str:
+    """The kind of secret that a value is by its name, as in a dictionary; '' where it is none."""
+    line = f"{name}={value}"
+    for kind, start, end in find_named(line, line.lower()):
+        if end == len(line) and start <= len(name) + 1:
+            return kind
+    return ""
+
+
+def _assigned(text: str, place: Place) -> Span | None:
+    noun, at, end = place
+    before = _NAME_BEFORE.search(text, max(0, at - 40), at)
+    name = before[0] if before is not None else ""
+    if name and _NO_SECRETS.search(name):
+        return None
+    separator = _SEPARATOR.match(text, end)
+    if separator is None:
+        if name.startswith("--") and (flag := _FLAG.match(text, end)):
+            return _checked_flag(text, place, flag)
+        return None
+    if noun.weak and not _stands_alone(text, at, end):
+        return None
+    form = separator.lastgroup
+    if quoted := _QUOTED.match(text, separator.end()):
+        group = "s" if quoted["s"] is not None else "d"
+        option = name.startswith("--") and is_chosen(quoted[group])
+        if not option and not _fits(quoted[group], place, _WORD_IN_QUOTES):
+            return None
+        return noun.kind, quoted.start(group), quoted.end(group)
+    if form in ("pair", "attribute"):
+        return None
+    bare = (_BARE_TO_END if form == "equals" else _BARE).match(text, separator.end())
+    if bare is None:
+        return None
+    value = _until_ampersand(bare[0]).rstrip(".,:")
+    start = bare.start()
+    after = text[start + len(value) : start + len(value) + 1]
+    # A call or an index: code that reads the value from somewhere.
+    if after in ("(", "[", "{") or value.endswith(("(", ")", "()", "[", "{")):
+        return None
+    if not _fits(value, place, _allowed_bare(text, place, form or "", start, start + len(value))):
+        return phrase_to_line_end(text, start, noun) if form == "equals" else None
+    return noun.kind, start, start + len(value)
+
+
+def _until_ampersand(value: str) -> str:
+    """In a query string the next parameter begins with `&name=`."""
+    at = value.find("&")
+    return value[:at] if at >= 0 and "=" in value[at:] else value
+
+
+_STRONG = frozenset({Strength.STRONG})
+_COINED = frozenset({Strength.STRONG, Strength.COINED, Strength.NUMBER})
+_WORD_IN_QUOTES = frozenset(Strength) - {Strength.NONE}
+
+
+def _allowed_bare(text: str, place: Place, form: str, start: int, end: int) -> frozenset[Strength]:
+    """How weak a value without quotes may be, by the form of the line it is in."""
+    line_end = text.find("\n", end)
+    alone = not text[end : line_end if line_end >= 0 else len(text)].strip(" \t,;.*|")
+    close = text[place.end : start]
+    if form == "element":
+        return _WORD_IN_QUOTES if text.startswith("</", end) else _STRONG
+    if form == "listed" or (
+        form == "equals" and _ENV_NAME.search(text[max(0, place.at - 60) : place.end])
+    ):
+        return _WORD_IN_QUOTES if alone or form == "equals" else _STRONG
+    if form == "dots" or (form == "equals" and " " not in close):
+        return _COINED
+    if (
+        form in ("colon", "tag")
+        and alone
+        and _KEY_LINE.search(text, max(0, place.at - 60), place.at)
+    ):
+        return _WORD_IN_QUOTES if place.noun.text.startswith("pass") else _COINED
+    if form == "colon" and not text[place.end : start].isspace():
+        return _STRONG | {Strength.NUMBER}
+    return _STRONG
+
+
+def _checked_flag(text: str, place: Place, flag: re.Match[str]) -> Span | None:
+    group = "s" if flag["s"] is not None else "q"
+    fits = is_chosen(flag[group]) if group == "q" else _fits(flag[group], place, _COINED)
+    if not fits:
+        return None
+    return place.noun.kind, flag.start(group), flag.end(group)
+
+
+def _fits(value: str, place: Place, allowed: frozenset[Strength]) -> bool:
+    noun = place.noun
+    if noun.kind == "pin":
+        return value.strip("#*").isdigit() and 4 <= len(value) <= 10
+    if noun.is_token:
+        if is_token(value):
+            return True
+        # Short ones only where the line leaves no doubt: in quotes, under a name for nothing else.
+        short = allowed is _WORD_IN_QUOTES and len(value) >= 8 and noun.text not in _VAGUE
+        return short and any(map(str.isdigit, value)) and strength(value) is Strength.STRONG
+    if any(map(str.isspace, value)):
+        return allowed is _WORD_IN_QUOTES and is_phrase(value)
+    if noun.weak and Strength.COINED not in allowed:
+        allowed = _STRONG
+    return strength(value) in allowed
+
+
+_VAGUE = ("token", "credential", "key")
+
+
+def _stands_alone(text: str, at: int, end: int) -> bool:
+    """A short noun such as `pass` counts as a whole name or as the last part of one."""
+    before, after = text[at - 1 : at], text[end : end + 1]
+    return not (before.isalnum() and before.islower()) and not after.isalnum()
+
+
+# Cells
+
+_NEXT_CELL = re.compile(
+    r"[*`_ ]{0,4}(?:\|[ \t]{0,40}|[ \t]{0,4}\t[ \t]{0,8}|</t[dh]>\s{0,8}<t[dh][^>\n]{0,60}>)"
+    r"[*`]{0,3}(?P<s>[^|\t\n<`*]{4,128}?)[*`]{0,3}[ \t]{0,40}(?:\||\t|</t|\n|$)"
+)
+
+
+def _in_row(text: str, place: Place) -> Span | None:
+    """The cell to the right of a cell that contains only the noun's phrase."""
+    cell = _NEXT_CELL.match(text, place.end)
+    if cell is None or place.noun.weak:
+        return None
+    value = cell["s"].rstrip()
+    if any(map(str.isspace, value)):
+        return None
+    if not _fits(value, place, _STRONG) and not (
+        place.noun.kind == "password" and is_coined(value)
+    ):
+        return None
+    return place.noun.kind, cell.start("s"), cell.start("s") + len(value)
+
+
+_DELIMITERS = ("|", "\t", ";", ",")
+_RULER = re.compile(r"[\s|:+-]+")
+_ROWS_MAX = 200
+
+
+def find_columns(text: str, low: str, cues: Sequence[str] = NOUN_CUES) -> Iterator[Span]:
+    """The cells under a heading such as `password`, in tables of markdown, CSV and tabs."""
+    if "\n" not in low or not any(delimiter in low for delimiter in _DELIMITERS):
+        return
+    # A heading is a line with one of the cues and a delimiter.
+    lines = low.splitlines(keepends=True)
+    at = 0
+    for number, line in enumerate(lines):
+        for delimiter in _DELIMITERS:
+            if delimiter in line and number + 1 < len(lines) and delimiter in lines[number + 1]:
+                columns = [
+                    (column, kind)
+                    for column, cell in enumerate(_cells(line, delimiter))
+                    if (kind := is_heading(cell, cues))
+                ]
+                if columns:
+                    yield from _under(text, lines, number, at, delimiter, columns)
+                    break
+        at += len(line)
+
+
+def _cells(line: str, delimiter: str) -> list[str]:
+    return line.rstrip("\r\n").split(delimiter)
+
+
+def _under(
+    text: str,
+    lines: list[str],
+    heading: int,
+    at: int,
+    delimiter: str,
+    columns: list[tuple[int, str]],
+) -> Iterator[Span]:
+    width = lines[heading].count(delimiter)
+    at += len(lines[heading])
+    for line in lines[heading + 1 : heading + 1 + _ROWS_MAX]:
+        if line.count(delimiter) != width:
+            return
+        if not _RULER.fullmatch(line):
+            cells = _cells(text[at : at + len(line)], delimiter)
+            for column, kind in columns:
+                value = cells[column].strip(" \t\"'`*")
+                start = at + sum(len(one) + 1 for one in cells[:column])
+                start += cells[column].find(value)
+                if " " not in value and _is_cell(value, kind):
+                    yield kind, start, start + len(value)
+        at += len(line)
+
+
+def _is_cell(value: str, kind: str) -> bool:
+    if kind == "pin":
+        return value.isdigit() and 4 <= len(value) <= 10
+    if kind != "password":
+        return is_token(value)
+    return strength(value) in _COINED or (
+        strength(value) is Strength.WORD and value.lower() not in ("text", "varchar")
+    )

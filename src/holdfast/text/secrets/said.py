@@ -1,0 +1,251 @@
+"""Secrets that are given in a sentence, in a dozen languages: 'my wifi password is …', 'I changed
+the password to …', 'use … as the password', 'PIN 4711'.
+
+The mechanism is the same for all: a noun for a credential (nouns.py), a connective within a few
+words, and a value that is no ordinary word, or that is set off by quotes or the end of a sentence.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from holdfast.text.secrets import words as vocabulary
+from holdfast.text.secrets.answers import find_after_question
+from holdfast.text.secrets.checks import (
+    Strength,
+    is_coined,
+    is_phrase,
+    is_state,
+    is_token,
+    strength,
+)
+from holdfast.text.secrets.nouns import Noun, Place
+from holdfast.text.secrets.values import PIN, QUOTES, TRAILING, Span
+
+_DESCRIPTION = (
+    rf"(?:,?[ \t](?:{vocabulary.spaced(vocabulary.DESCRIBES)})\b"
+    r"(?:[^\n!?;:=|\".]|\.(?![ \n])){0,48}?)?"
+)
+_IS = (
+    r"(?:(?P<colon>[ \t]{0,2}[:=：→])|(?P<own>['’]s)(?=\s)"
+    r"|,?[ \t](?:(?P<it>it['’]s|it[ ]is|it[ ]was)|c['’]est)(?=\s|:)"
+    rf"|[ \t](?P<english>{vocabulary.spaced({'en': vocabulary.IS_ENGLISH})})(?=[\s:])"
+    rf"|[ \t](?:{vocabulary.spaced(vocabulary.IS)})(?=[\s:])"
+    rf"|[ \t]{{1,2}}(?:->|—|–|-)(?=[ \t])|-?[ \t]?(?:{vocabulary.IS_CJK}))"
+)
+_INTO = (
+    rf"(?:[ \t](?:(?P<english>{vocabulary.spaced({'en': vocabulary.INTO_ENGLISH})})"
+    rf"|{vocabulary.spaced(vocabulary.INTO)})[ \t]|[ \t]?(?:{vocabulary.INTO_CJK})[ \t]?)"
+)
+_ALREADY = rf"(?:(?:{vocabulary.spaced(vocabulary.ALREADY)})[ \t]{{1,2}}|[ \t]?[:：，,]){{0,2}}"
+_GAP = r"[ \t]{0,4}(?:\r?\n\s{0,20}(?:>[ \t]?)?)?[ \t]{0,4}"
+_SAID = re.compile(f"{_DESCRIPTION}{_IS}[ \\t]?{_ALREADY}{_GAP}", re.IGNORECASE)
+_CHANGED = re.compile(f"{_DESCRIPTION}{_INTO}{_ALREADY}{_GAP}", re.IGNORECASE)
+_DIRECT = re.compile(r",?[ \t]{1,3}(?=[^\s=:])")
+_CHANGE_VERB = re.compile(vocabulary.spaced(vocabulary.CHANGE), re.IGNORECASE)
+_CHANGED_BEHIND = re.compile(
+    rf"[\"'”’»`]?[ \t]{{1,2}}(?:{vocabulary.either(vocabulary.CHANGED_BEHIND)})"
+    rf"|[」』]?[ \t]?(?:{vocabulary.CHANGED_BEHIND_CJK})"
+)
+_MARKS = re.compile(r"(?:\*{1,2}|_{2}|<(?:b|code|strong)>)?")
+# A value ends where another script begins: 密码是abc123，请记住.
+_BARE = re.compile(
+    r"[^\s\"”»」』`|<>\\\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uffef]{1,200}"
+)
+# What may follow a word that ends the statement: nothing, or a new clause.
+_ENDS = re.compile(
+    r"[.!*\"'”’`»)]{0,3}(?:\s*$|\s*\n|[.!,;]\s|[ ]\("
+    r"|[ ](?:and|but|or|for|in case|if|so|und|aber|y|et|e|en|i)\s)",
+    re.IGNORECASE,
+)
+
+
+def find_said(text: str, low: str, place: Place) -> Iterator[Span]:
+    """The secret that a sentence gives for the noun at this place."""
+    _, at, end = place
+    if text[end : end + 1] in ("_", "/") or text[max(0, at - 1) : at] in ("_", "."):
+        return
+    found = (
+        _after(text, place, _SAID)
+        or _after_change(text, place)
+        or _right_behind(text, place)
+        or _before(text, low, place)
+        or find_after_question(text, low, place)
+    )
+    if found is not None:
+        yield found
+
+
+def _after(text: str, place: Place, pattern: re.Pattern[str]) -> Span | None:
+    """'The password for the door is …'."""
+    match = pattern.match(text, place.end)
+    if match is None:
+        return None
+    english = place.noun.text.startswith("pass") and match.lastgroup is not None
+    return _value(text, match.end(), place, loose=True, words=english)
+
+
+def _after_change(text: str, place: Place) -> Span | None:
+    """'I changed my password to …', and where the verb comes last, as in German."""
+    match = _CHANGED.match(text, place.end)
+    if match is None:
+        return None
+    found = _value(text, match.end(), place, loose=True, words=match["english"] is not None)
+    if found is None:
+        return None
+    if _CHANGE_VERB.search(text, max(0, place.at - 60), place.at):
+        return found
+    if _CHANGE_VERB.search(text, place.end, match.end()) or _CHANGED_BEHIND.match(text, found[2]):
+        return found
+    return None
+
+
+# A named argument of a call, and somebody who logs in.
+_ARGUMENT = re.compile(r"[`\"']?[A-Za-z_]\w*=")
+_USER = re.compile(
+    r"\b(?:user|login|log in|host|account|ftp|sftp|admin|root|usuario|wi-?fi|ssid)", re.IGNORECASE
+)
+
+
+_LOGS_IN = re.compile(
+    r"(?:\b(?:with|using)|\buser\b[^\n]{0,40}|@[^\n]{0,40})[ ,](?:the )?$", re.IGNORECASE
+)
+
+
+def _right_behind(text: str, place: Place) -> Span | None:
+    """'user ana, password …': without a connective only what cannot be a word is a value."""
+    match = _DIRECT.match(text, place.end)
+    if match is None or _ARGUMENT.match(text, match.end()):
+        return None
+    if place.noun.weak and not _USER.search(text, max(0, place.at - 60), place.at):
+        return None
+    return _value(text, match.end(), place, loose=False)
+
+
+_AS = re.compile(
+    r"(?:[\"“'`](?P<quoted>[^\"”'`\n]{4,80})[\"”'`]|(?P<bare>[^\s\"'`]{4,128}))[ ]"
+    r"(?P<link>as|como|comme|come|als|the)[ ]"
+    r"(?:(?:the|my|our|your|his|her|their|a|new|el|la|le|mi|mon|das|mein|het|mijn)[ ]){0,2}"
+    r"(?:[\w-]{1,20}[ ]){0,2}$",
+    re.IGNORECASE,
+)
+_GIVES = re.compile(
+    r"\b(?:us(?:e|es|ed|ing)|set|put|make|made|try|type|enter|with|choose|chose|picked|nimm|benutze"
+    r"|verwende|utilise|usa|uso|gebruik)\b",
+    re.IGNORECASE,
+)
+
+
+def _before(text: str, low: str, place: Place) -> Span | None:
+    """'Use … as the password', 'make … the new password'."""
+    begin = max(0, place.at - 160)
+    if not low[max(0, place.at - 60) : place.at].endswith((" ",)):
+        return None
+    match = _AS.search(text, begin, place.at)
+    if match is None:
+        return None
+    group = "quoted" if match["quoted"] is not None else "bare"
+    value = match[group].rstrip(TRAILING)
+    start = match.start(group)
+    if not _GIVES.search(text, begin, start):
+        return None
+    if place.noun.is_token:
+        fits = is_token(value)
+    elif group == "quoted" and match["link"] != "the":
+        fits = is_phrase(value) and strength(value) is not Strength.NONE
+    else:
+        fits = strength(value) is Strength.STRONG
+    return (place.noun.kind, start, start + len(value)) if fits else None
+
+
+def _value(text: str, at: int, place: Place, *, loose: bool, words: bool = False) -> Span | None:
+    """The value that begins here. A loose one may be joined of words; a single ordinary word is
+    one only in English, as the adjectives of other languages are too many to list."""
+    noun = place.noun
+    if marks := _MARKS.match(text, at):
+        at = marks.end()
+    if text[at : at + 1] in "([":
+        at += 1
+    if noun.kind == "pin":
+        if text[at : at + 1] in QUOTES:
+            at += 1
+        pin = PIN.match(text, at)
+        return None if pin is None or _is_quantity(text, pin.end()) else (noun.kind, *pin.span())
+    closing = QUOTES.get(text[at : at + 1])
+    if closing is not None:
+        close = text.find(closing, at + 1, at + 130)
+        value = text[at + 1 : close] if close >= 0 else ""
+        if "\n" not in value and _fits_quoted(value, noun):
+            return noun.kind, at + 1, close
+        if not value:
+            at += 1
+    bare = _BARE.match(text, at)
+    if bare is None:
+        return None
+    value = bare[0].rstrip(TRAILING).removesuffix("'")
+    end = at + len(value)
+    if noun.is_token:
+        return (noun.kind, at, end) if is_token(value) else None
+    if _fits_bare(text, place, value, end, loose=loose, words=words):
+        return noun.kind, at, end
+    if loose and noun.kind == "password" and not noun.weak:
+        return phrase_to_line_end(text, at, noun)
+    return None
+
+
+def _fits_quoted(value: str, noun: Noun) -> bool:
+    if noun.is_token:
+        return is_token(value)
+    if any(map(str.isspace, value)):
+        return is_phrase(value)
+    found = strength(value)
+    if found is Strength.WORD:
+        return not noun.weak and len(value) >= 4 and not is_state(value)
+    return found is not Strength.NONE
+
+
+def _fits_bare(text: str, place: Place, value: str, end: int, *, loose: bool, words: bool) -> bool:
+    noun = place.noun
+    found = strength(value)
+    if found is Strength.STRONG:
+        return not (loose is False and _is_quantity(text, end))
+    if found is Strength.NUMBER:
+        return loose and not noun.weak and not _is_quantity(text, end)
+    if not loose:
+        if is_coined(value):
+            return not noun.weak
+        logs_in = _LOGS_IN.search(text, max(0, place.at - 60), place.at) is not None
+        return found is Strength.COINED and logs_in and not is_state(value)
+    if found is Strength.COINED:
+        return not is_state(value) and (not noun.weak or "_" in value or value[-1].isdigit())
+    if words and found is Strength.WORD and not noun.weak and len(value) >= 5:
+        return value.isascii() and not is_state(value) and _ENDS.match(text, end) is not None
+    return False
+
+
+_QUANTITY = re.compile(
+    r"[ \t-](?:char|letter|digit|symbol|word|byte|bit|time|day|minute|hour|second|month|year|week"
+    r"|attempt|tries|zeichen|caract|tekens|letras|users?|people|items?|of\b|ms\b|s\b)|文字|个|桁|字",
+    re.IGNORECASE,
+)
+
+
+def _is_quantity(text: str, end: int) -> bool:
+    return _QUANTITY.match(text, end) is not None
+
+
+_LINE = re.compile(r"[^\n\"|<>]{8,100}")
+
+
+def phrase_to_line_end(text: str, at: int, noun: Noun) -> Span | None:
+    """Several words to the end of a line, where the noun calls for them: 'passphrase: …'."""
+    if "phrase" not in noun.text:
+        return None
+    line = _LINE.match(text, at)
+    if line is None:
+        return None
+    value = line[0].rstrip(" .")
+    if value.count(" ") >= 2 and is_phrase(value):
+        return noun.kind, at, at + len(value)
+    return None

@@ -1,0 +1,110 @@
+"""Seed phrases of wallets: 12 to 24 words of the English list of BIP-39.
+
+A phrase is known by its checksum, which one in sixteen runs of twelve such words has by chance; a
+run of twelve in ordinary text is rare by itself, as half of all words in prose are not in the list.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from importlib.resources import files
+
+_COUNTS = (24, 21, 18, 15, 12)
+_WORDS_MIN = 12
+# Each byte is the length of a word, with a mark at its end: all words of the list have 3 to 8
+# letters, and prose has shorter ones in almost every run of twelve.
+_FITTING = bytes(1 if 3 <= length <= 10 else 0 for length in range(256))
+_RUN = b"\1" * _WORDS_MIN
+_RUNS = re.compile(b"\1{12,}")
+_NUMBERS = frozenset(("12.", "12)", "12:", "12"))
+_MARKS = ",.;:\"'|[]()"
+# Between two words of a phrase: space, a comma, quotes, the number of the next line.
+_BETWEEN = re.compile(r"[\s,;\"'|]{1,12}(?:[-*]\s{1,2})?(?:\d{1,2}[.):]?\s{0,3}[\"']?)?")
+_NAMED = re.compile(
+    r"(?:seed|recovery|backup|mnemonic|secret|wallet|ledger|trezor)[\w -]{0,24}[^\w]{0,6}$"
+)
+
+
+def may_be_seed_phrase(words: list[str], lengths: bytes) -> bool:
+    """Whether twelve words in a row are in the list, or would be without the numbers between;
+    `lengths` are those of the words."""
+    if len(words) < _WORDS_MIN:
+        return False
+    fitting = lengths.translate(_FITTING)
+    if _RUN in fitting:
+        for run in _RUNS.finditer(fitting):
+            if _has_run(words[run.start() : run.end()]):
+                return True
+    return not _NUMBERS.isdisjoint(words) and _has_run(
+        [word for word in words if not word[0].isdigit()]
+    )
+
+
+def _has_run(words: list[str]) -> bool:
+    places = _places()
+    count = 0
+    for word in words:
+        count = count + 1 if word.strip(_MARKS) in places else 0
+        if count == _WORDS_MIN:
+            return True
+    return False
+
+
+@cache
+def _places() -> dict[str, int]:
+    text = files("holdfast.text.secrets").joinpath("bip39_english.txt").read_text("utf-8")
+    return {word: place for place, word in enumerate(text.split())}
+
+
+def find_seed_phrases(low: str) -> Iterator[tuple[int, int]]:
+    """Start and end of each phrase in a text of small letters."""
+    for run in _runs(low):
+        yield from _phrases(low, run)
+
+
+def _runs(low: str) -> Iterator[list[re.Match[str]]]:
+    """Words of the list that follow each other with nothing but marks and numbers between."""
+    places = _places()
+    run: list[re.Match[str]] = []
+    for word in re.finditer(r"[a-z]+", low):
+        fits = word[0] in places
+        if run and fits and _BETWEEN.fullmatch(low, run[-1].end(), word.start()):
+            run.append(word)
+            continue
+        if len(run) >= _WORDS_MIN:
+            yield run
+        run = [word] if fits else []
+    if len(run) >= _WORDS_MIN:
+        yield run
+
+
+def _phrases(low: str, run: list[re.Match[str]]) -> Iterator[tuple[int, int]]:
+    if len(run) in _COUNTS and _NAMED.search(low, max(0, run[0].start() - 60), run[0].start()):
+        yield run[0].start(), run[-1].end()
+        return
+    at = 0
+    while at <= len(run) - _WORDS_MIN:
+        for count in _COUNTS:
+            words = run[at : at + count]
+            if len(words) == count and _is_checked([word[0] for word in words]):
+                yield words[0].start(), words[-1].end()
+                at += count
+                break
+        else:
+            at += 1
+
+
+def _is_checked(words: list[str]) -> bool:
+    """Whether the last bits are the checksum of the others."""
+    import hashlib
+
+    number = 0
+    for word in words:
+        number = number << 11 | _places()[word]
+    check_bits = len(words) // 3
+    entropy = (number >> check_bits).to_bytes(len(words) * 4 // 3, "big")
+    return hashlib.sha256(entropy).digest()[0] >> (8 - check_bits) == number & (
+        (1 << check_bits) - 1
+    )
