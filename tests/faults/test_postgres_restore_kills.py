@@ -78,6 +78,11 @@ def test_a_restore_that_is_killed_is_run_again(tmp_path: Path) -> None:
         assert told.returncode == 3
         assert "`holdfast restore-backup`" in told.stderr
         assert "Tuesday" in _kept(home)
+        # The doctor does not take away what the next run needs.
+        copies = [name for name in os.listdir(home) if ".restoring-" in name]
+        mended = run_command(["doctor", "--fix"], url, home)
+        assert "a restore was broken off" in mended.stdout
+        assert [name for name in os.listdir(home) if ".restoring-" in name] == copies != []
         ran = run_command(command, url, home)
         assert ran.returncode == 0, ran.stderr
         with holdfast.open(home, settings={**SETTINGS, "store.url": url}) as memory:

@@ -12,6 +12,7 @@ from holdfast.domain.clock import SystemClock
 from holdfast.domain.ids import TimeIds
 from holdfast.errors import InvalidSetting, NotFound, StoreDamaged, StoreError
 from holdfast.wiring import DATABASE, build, open_store
+from holdfast.wiring.leftovers import ABANDONED_S, BESIDE, restore_lock
 from holdfast.wiring.urls import from_anywhere
 
 if TYPE_CHECKING:
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from holdfast.store.base import Store
     from holdfast.store.values import Progress
 
-# A copy that is being made is written all the time; one this old was left by a process that died.
-_ABANDONED_S = 3600.0
 # What comes after a store's name, and before a process, while a backup is brought back.
 _RESTORING = ".restoring-"
 
@@ -92,12 +91,16 @@ def restore_backup(
 ) -> str:
     """Makes the embedded store at `path` what the backup holds, and returns where the copy of
     what was there before is ('' where nothing was). `home` is where its hubs have their files."""
+    with restore_lock(path):
+        # Whoever left one died in the middle: nobody else is at it now.
+        _clear_left(f"{path}{_RESTORING}")
+        return _restore_backup(path, backup, progress, home)
+
+
+def _restore_backup(path: str, backup: str, progress: Progress | None, home: str) -> str:
     from holdfast.store.sqlite.files import Aside, copy_in, remove
 
-    _clear_left(f"{path}{_RESTORING}", older_than_s=_ABANDONED_S)
     staged = f"{path}{_RESTORING}{os.getpid()}"
-    # One who died and had our number left it a moment ago: in a container that is always the same.
-    remove(staged)
     try:
         # A copy, which is told of the files in the home: the backup is not ours to change.
         copy_in(staged, backup)
@@ -133,7 +136,7 @@ def copy_to_file(store: Store, path: str, progress: Progress | None = None) -> N
     from holdfast.store.sqlite.files import refuse_place, remove
 
     refuse_place(path)
-    _clear_left(f"{path}.filling-", older_than_s=_ABANDONED_S)
+    _clear_left(f"{path}.filling-", older_than_s=ABANDONED_S)
     partial = f"{path}.filling-{os.getpid()}"
     # Left by one who had our number, it would hold what is gone since.
     remove(partial)
@@ -153,9 +156,7 @@ def restore_into(store: Store, home: str, backup: str, progress: Progress | None
     """Makes a store that is no file what the backup holds, and returns where the copy of what was
     there before is ('' where nothing was). Others see hubs come back one after the other; broken
     off, it is begun again with the same backup."""
-    from holdfast.files.atomic import locked
-
-    with locked(os.path.join(home, "restore")):
+    with restore_lock(os.path.join(home, DATABASE)):
         # Whoever left one died in the middle: nobody else is at it now.
         _clear_left(os.path.join(home, f"{DATABASE}.before-restore"), ".filling-")
         return _restore_into(store, home, backup, progress)
@@ -204,8 +205,7 @@ def _left(start: str) -> list[str]:
     """Stores whose paths begin so, without what SQLite keeps beside them."""
     folder, name = os.path.split(start)
     found = [one for one in os.listdir(folder) if one.startswith(name)]
-    beside = ("-wal", "-shm", "-journal")
-    return [os.path.join(folder, one) for one in sorted(found) if not one.endswith(beside)]
+    return [os.path.join(folder, one) for one in sorted(found) if not one.endswith(BESIDE)]
 
 
 def _clear_left(start: str, then: str = "", *, older_than_s: float = 0.0) -> None:

@@ -83,6 +83,7 @@ def _examined(call: Call, *, fix: bool) -> _Findings:
         mended += diagnosis.mended
         mended += installation.close_to_others(call)
         mended += installation.swept(call)
+        mended += installation.remove_leftovers(call)
     else:
         diagnosis = examine(core)
     return _Findings(
@@ -93,7 +94,7 @@ def _examined(call: Call, *, fix: bool) -> _Findings:
         diagnosis,
         mended,
         installation.open_to_others(call),
-        installation.attachment_problems(call),
+        [*installation.attachment_problems(call), *installation.leftover_problems(call)],
         unknown,
         [*core.store.notes(), *installation.files_left_alone(call)],
     )

@@ -105,6 +105,34 @@ def attachment_problems(call: Call) -> list[str]:
     return [f"hub {hub.name}: {note}" for hub in hubs for note in hub.attachments.check()]
 
 
+def leftover_problems(call: Call) -> list[str]:
+    """Copies of the store that processes left which died while they made them."""
+    from holdfast.wiring.leftovers import find_leftovers
+
+    found = find_leftovers(call.memory.core.store, _beside_store(call), call.memory.home)
+    told = [f"a copy that was broken off left {path}" for path in found.abandoned]
+    return told + [
+        f"a restore was broken off, and {path} is needed to finish it: run"
+        " `holdfast restore-backup` again with the same backup"
+        for path in found.needed
+    ]
+
+
+def remove_leftovers(call: Call) -> list[str]:
+    """Removes those that can go, and says so."""
+    from holdfast.wiring.leftovers import remove_leftovers as remove
+
+    removed = remove(call.memory.core.store, _beside_store(call), call.memory.home)
+    return [f"removed {path}, which a copy that was broken off had left" for path in removed]
+
+
+def _beside_store(call: Call) -> str:
+    """The path that copies of the store are put beside."""
+    from holdfast.wiring import DATABASE
+
+    return _store_path(call) or os.path.join(call.memory.home, DATABASE)
+
+
 def files_left_alone(call: Call) -> list[str]:
     """Of which hubs the files in this home are not looked at, and why."""
     from holdfast.files.atomic import hub_folder
