@@ -65,7 +65,9 @@ def _in_step(hub: HubMemory, name: str, *, writes: bool) -> Iterator[None]:
     try:
         hub.core.settings.refresh()
         step = None
-        if is_kept_in_files(os.path.dirname(hub.memory_md)):
+        # What was edited in files waits until the store can be written.
+        read_only: bool = getattr(hub.core.store, "read_only", False)
+        if not read_only and is_kept_in_files(os.path.dirname(hub.memory_md)):
             # Files belong to the hub: what was edited in them is taken in, and what is written to
             # them rendered, in the name of its owner, whoever made the call.
             hub = hub._filer

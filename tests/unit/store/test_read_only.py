@@ -32,7 +32,7 @@ def test_it_is_read_while_others_write(tmp_path: Path, memory: Holdfast) -> None
 def test_it_is_not_written(tmp_path: Path, memory: Holdfast) -> None:
     store = SqliteStore(str(tmp_path / "memory.db"), read_only=True)
     for durable in (True, False):
-        refused = pytest.raises(StoreReadOnly, match="opened for reading only")
+        refused = pytest.raises(StoreReadOnly, match="can only be read")
         with refused, store.write(durable=durable):
             pass
     store.close()

@@ -104,10 +104,27 @@ def _open(path: str) -> apsw.Connection:
     return apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOMUTEX)
 
 
+def is_read_without_locks(path: str) -> bool:
+    """Whether a store that is only read has neither a log nor a place for one."""
+    writable = os.access(os.path.dirname(os.path.abspath(path)), os.W_OK)
+    return not writable and not any(os.path.exists(f"{path}-{part}") for part in ("shm", "wal"))
+
+
+def _has_log_alone(path: str) -> bool:
+    """Whether there is a log without the file that keeps account of it, which cannot be made."""
+    folder = os.path.dirname(os.path.abspath(path))
+    return not os.access(folder, os.W_OK) and not os.path.exists(f"{path}-shm")
+
+
 def _open_to_read(path: str) -> apsw.Connection:
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_NOMUTEX
-    writable = os.access(os.path.dirname(os.path.abspath(path)), os.W_OK)
-    if writable or any(os.path.exists(f"{path}-{part}") for part in ("shm", "wal")):
+    if not is_read_without_locks(path):
+        if _has_log_alone(path):
+            raise StoreReadOnly(
+                f"The store {path} has a log ({os.path.basename(path)}-wal) that is not in the file"
+                " yet, and its folder cannot be written.",
+                hint="Copy the folder to a place that can be written, and open it there once.",
+            )
         return apsw.Connection(path, flags=flags)
     # A log needs a file beside the store that keeps account of it. Where none can be made, and
     # there is no log, nobody writes there, and the store can be read as it lies.
@@ -115,6 +132,26 @@ def _open_to_read(path: str) -> apsw.Connection:
 
     address = f"file:{quote(os.path.abspath(path))}?immutable=1"
     return apsw.Connection(address, flags=flags | apsw.SQLITE_OPEN_URI)
+
+
+def can_only_be_read(path: str) -> bool:
+    """Whether a store is there and this process may read but not write it, because of a read-only
+    mount or of permissions. Writing needs the folder too: the log is made beside the file."""
+    folder = os.path.dirname(os.path.realpath(path))
+    writable = os.access(path, os.W_OK) and os.access(folder, os.W_OK)
+    return not writable and os.path.isfile(path) and os.access(path, os.R_OK)
+
+
+def state_of(path: str) -> tuple[object, ...]:
+    """Another one whenever somebody else has written to a file that is read without locks."""
+    found: list[object] = []
+    for name in (path, f"{path}-wal"):
+        try:
+            status = os.stat(name)
+            found.append((status.st_mtime_ns, status.st_size))
+        except OSError:
+            found.append(None)
+    return tuple(found)
 
 
 def refuse_older(connection: apsw.Connection, path: str) -> None:

@@ -14,16 +14,19 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from holdfast.errors import StoreClosed, StoreError, StoreReadOnly
+from holdfast.errors import StoreBusy, StoreClosed, StoreError, StoreReadOnly
 from holdfast.store.single_writer import StoreDefaults
 from holdfast.store.sqlite.connection import (
     BUSY_WAIT_S,
+    can_only_be_read,
     connect,
     deadline,
+    is_read_without_locks,
     migrate,
     patience,
     prepare_file,
     refuse_older,
+    state_of,
     translated,
 )
 from holdfast.store.sqlite.reader import SqliteReader
@@ -36,13 +39,16 @@ if TYPE_CHECKING:
 
 # Idle read connections kept open; each holds a page cache of its own.
 _IDLE_READERS_MAX = 8
+_PAGES_PER_STEP = 1_000
 # How long a purge waits for readers before it leaves the emptying of the log to later.
 _SETTLE_WAIT_S = 2.0
 
 
 def open_store(url: str, *, read_only: bool = False) -> Store:
-    """The store at `sqlite:PATH`, made if it is not there, unless it is only to be read."""
-    return SqliteStore(url.removeprefix("sqlite:"), read_only=read_only)
+    """The store at `sqlite:PATH`, made if it is not there, unless it is only to be read. One that
+    cannot be written, as on a read-only mount, is opened for reading."""
+    path = url.removeprefix("sqlite:")
+    return SqliteStore(path, read_only=read_only or can_only_be_read(path))
 
 
 class SqliteStore(StoreDefaults):
@@ -61,7 +67,7 @@ class SqliteStore(StoreDefaults):
     def __init__(self, path: str, *, read_only: bool = False) -> None:
         # Whole, since a program may go to another folder while it has the store open.
         self.path = path = os.path.abspath(path)
-        self._read_only = read_only
+        self.read_only = read_only
         self._closed = False
         self._wrote = False
         self._start()
@@ -70,6 +76,7 @@ class SqliteStore(StoreDefaults):
         if not read_only:
             prepare_file(path)
         self._file = _file_at(path)
+        self._state = state_of(path)
         writer = connect(path, read_only=read_only)
         try:
             (refuse_older if read_only else migrate)(writer, path)
@@ -99,20 +106,41 @@ class SqliteStore(StoreDefaults):
         if os.getpid() != self._process:
             _let_go([self._writer, *self._idle, *self._busy])
             self._start()
-            self._writer = connect(self.path, read_only=self._read_only)
+            self._writer = connect(self.path, read_only=self.read_only)
 
     @contextmanager
     def read(
         self, *, deadline_s: float | None = None, viewer: Viewer | None = None
     ) -> Iterator[SqliteReader]:
         self._ready()
+        state = self._drop_stale_readers()
         connection = self._take_reader()
         try:
             with translated(self.path), deadline(connection, deadline_s):
                 connection.execute("BEGIN")
                 yield SqliteReader(connection, viewer)
+            if state is not None and state != state_of(self.path):
+                raise StoreBusy(
+                    f"The store {self.path} was written while it was read without locks.",
+                    hint="Try again. It is read so because its folder cannot be written from here.",
+                )
         finally:
             self._give_back(connection)
+
+    def _drop_stale_readers(self) -> tuple[object, ...] | None:
+        """A file without a log in a folder that cannot be written is read without locks, and SQLite
+        does not see when another machine or user writes to it after all: connections from before
+        that are closed. Returns the state that is read; None where locks see to it."""
+        if not self.read_only:
+            return None
+        state = state_of(self.path)
+        with self._pool_lock:
+            stale = self._idle if state != self._state else []
+            self._idle = [] if stale else self._idle
+            self._state = state
+        for connection in stale:
+            connection.close()
+        return state if is_read_without_locks(self.path) else None
 
     @contextmanager
     def write(
@@ -124,8 +152,12 @@ class SqliteStore(StoreDefaults):
         wait: bool = True,
     ) -> Iterator[SqliteWriter]:
         self._ready()
-        if self._read_only:
-            raise StoreReadOnly(f"The store {self.path} was opened for reading only.")
+        if self.read_only:
+            raise StoreReadOnly(
+                f"The store {self.path} can only be read.",
+                hint="It was opened so, or its folder is on a read-only mount or belongs to"
+                " somebody else.",
+            )
         with self._write_lock:
             self._ready()
             connection = self._writer
@@ -150,7 +182,7 @@ class SqliteStore(StoreDefaults):
                 connection = self._idle.pop()
                 self._busy.add(connection)
                 return connection
-        connection = connect(self.path, read_only=self._read_only)
+        connection = connect(self.path, read_only=self.read_only)
         with self._pool_lock:
             self._busy.add(connection)
         return connection
@@ -167,7 +199,7 @@ class SqliteStore(StoreDefaults):
         connection.close()
 
     def notes(self) -> list[str]:
-        return []
+        return [f"The store {self.path} can only be read."] if self.read_only else []
 
     def rescue(self) -> str:
         self._ready()
@@ -205,8 +237,11 @@ class SqliteStore(StoreDefaults):
         self._ready()
         # A connection of its own: SQLite's check of a full-text index trusts what an older
         # connection remembers of it, and would call what others wrote since then damage.
-        connection = connect(self.path)
+        connection = connect(self.path, read_only=self.read_only)
         try:
+            if self.read_only:
+                # The checks of full-text indexes are statements that write.
+                connection = _copied(connection)
             return problems(connection)
         finally:
             connection.close()
@@ -244,6 +279,18 @@ def _file_at(path: str) -> int:
         return os.stat(path).st_ino
     except OSError:
         return 0
+
+
+def _copied(source: apsw.Connection) -> apsw.Connection:
+    """The same database in a temporary file, which goes with its connection; closes the source."""
+    try:
+        copy = apsw.Connection("")
+        with copy.backup("main", source, "main") as copying:
+            while not copying.done:
+                copying.step(_PAGES_PER_STEP)
+    finally:
+        source.close()
+    return copy
 
 
 def _let_go(inherited: list[apsw.Connection]) -> None:
