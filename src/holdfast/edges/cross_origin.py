@@ -35,7 +35,7 @@ _PREFLIGHTED_HEADERS = (CLIENT_HEADER, "X-Hub-ID", "Idempotency-Key", "Mcp-Sessi
 _READS = ("GET", "HEAD", "OPTIONS")
 # `none`: the user typed the address. `same-site` is not enough: ports are not part of a site.
 _OWN_SITES = ("same-origin", "none")
-_RESPONSE_HEADERS = {
+RESPONSE_HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
@@ -169,7 +169,7 @@ class SecurityHeaders:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                for name, value in _RESPONSE_HEADERS.items():
+                for name, value in RESPONSE_HEADERS.items():
                     headers[name] = value
             await send(message)
 

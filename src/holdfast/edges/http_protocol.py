@@ -17,10 +17,11 @@ import h11
 from h11._connection import DEFAULT_MAX_INCOMPLETE_EVENT_SIZE
 from h11._receivebuffer import ReceiveBuffer
 from uvicorn.config import Config
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.h11_impl import STATUS_PHRASES, H11Protocol
 from uvicorn.server import ServerState
 
 from holdfast.edges.connections import Connection, ConnectionLimits, Connections
+from holdfast.edges.cross_origin import RESPONSE_HEADERS
 
 log = logging.getLogger("holdfast.server")
 
@@ -29,11 +30,17 @@ CONNECTION = "holdfast.connection"
 
 _BARE_LF = re.compile(rb"(?<!\r)\n")
 _BLANK_LINE = re.compile(rb"\n\r?\n")
+# Of responses that are made here and do not come from the app.
+_HEADERS = [
+    (b"Connection", b"close"),
+    (b"Content-Type", b"text/plain; charset=utf-8"),
+    *((name.encode(), value.encode()) for name, value in RESPONSE_HEADERS.items()),
+]
 _LATE_HEAD = b"The head of the request did not arrive in time."
-_TOO_SLOW = (
-    b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n"
-    b"Content-Type: text/plain; charset=utf-8\r\nContent-Length: %d\r\n\r\n%b"
-    % (len(_LATE_HEAD), _LATE_HEAD)
+_TOO_SLOW = b"HTTP/1.1 408 Request Timeout\r\n%bContent-Length: %d\r\n\r\n%b" % (
+    b"".join(b"%b: %b\r\n" % one for one in _HEADERS),
+    len(_LATE_HEAD),
+    _LATE_HEAD,
 )
 # Connections that are closed when the process has no descriptor left to accept the next.
 _SHED = 16
@@ -141,6 +148,15 @@ class LimitedProtocol(H11Protocol):
     def resume_writing(self) -> None:
         self._cancel_write_timer()
         super().resume_writing()
+
+    def send_400_response(self, msg: str) -> None:
+        """uvicorn's answer to what is no request, with our headers."""
+        body = h11.Data(data=msg.encode("ascii"))
+        reason = STATUS_PHRASES[400]
+        start = h11.Response(status_code=400, headers=_HEADERS, reason=reason)
+        for event in (start, body, h11.EndOfMessage()):
+            self.transport.write(self.conn.send(event) or b"")
+        self.transport.close()
 
     # Deadlines
 

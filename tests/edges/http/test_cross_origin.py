@@ -54,6 +54,13 @@ def keyless(tmp_path: Path) -> Iterator[TestClient]:
         yield client
 
 
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    """The same for tests in which everything is refused."""
+    with keyless_client(tmp_path_factory.mktemp("shared")) as client:
+        yield client
+
+
 def routes(client: TestClient) -> list[tuple[str, str]]:
     """Every method and path there is, with numbers in the place of parameters."""
     described = client.get("/openapi.json").json()["paths"]
@@ -102,10 +109,10 @@ def test_a_request_for_another_host_is_refused(ask: Asking, host: str, path: str
     ids=str,
 )
 def test_no_route_answers_a_page_of_another_origin(
-    keyless: TestClient, headers: dict[str, str]
+    shared: TestClient, headers: dict[str, str]
 ) -> None:
-    for method, path in routes(keyless):
-        answer = keyless.request(method, path, headers={**JSON, **headers}, content="{}")
+    for method, path in routes(shared):
+        answer = shared.request(method, path, headers={**JSON, **headers}, content="{}")
         assert code(answer) == (403, "foreign_origin"), (method, path)
         assert is_protected(answer), (method, path)
 
@@ -139,14 +146,14 @@ def test_our_own_page_and_programs_may_read_and_write(
     assert keyless.post("/v1/memories", headers=headers, json=body).status_code in (200, 201)
 
 
-def test_a_preflight_is_not_granted(keyless: TestClient) -> None:
+def test_a_preflight_is_not_granted(shared: TestClient) -> None:
     headers = {
         "Origin": "http://localhost:3000",
         "Access-Control-Request-Method": "POST",
         "Access-Control-Request-Headers": "content-type,x-holdfast-client",
     }
     for path in ("/v1/memories", "/v1/memories/upload", "/mcp"):
-        answer = keyless.options(path, headers=headers)
+        answer = shared.options(path, headers=headers)
         assert code(answer) == (403, "foreign_origin")
         assert not [name for name in answer.headers if name.startswith("access-control")]
 
@@ -186,15 +193,15 @@ def test_what_is_no_origin_cannot_be_configured(origin: str) -> None:
     ids=str,
 )
 def test_a_write_needs_a_header_that_no_page_can_add_unasked(
-    keyless: TestClient, headers: dict[str, str]
+    shared: TestClient, headers: dict[str, str]
 ) -> None:
     """Even where a browser says nothing of where a request comes from, as old ones do."""
-    for method, path in routes(keyless):
+    for method, path in routes(shared):
         if method in UNSAFE:
-            answer = keyless.request(method, path, headers=headers, content="{}")
+            answer = shared.request(method, path, headers=headers, content="{}")
             assert code(answer) == (403, "client_header_missing"), (method, path)
             assert is_protected(answer), (method, path)
-    assert [one["number"] for one in keyless.get("/v1/memories").json()["data"]] == [1]
+    assert [one["number"] for one in shared.get("/v1/memories").json()["data"]] == [1]
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,16 @@ def good(url: str) -> int:
         return line.status(GET + "\r\n")
 
 
+def test_responses_that_no_app_makes_have_the_security_headers(url: str) -> None:
+    for sent, status in (("no request\r\n\r\n", b"400"), (GET, b"408")):
+        with Raw(url) as line:
+            line.send(sent)
+            response = line.rest()
+        assert response.startswith(b"HTTP/1.1 " + status), response
+        assert response.lower().count(b"\r\nx-content-type-options: nosniff\r\n") == 1
+        assert response.lower().count(b"\r\ncross-origin-resource-policy: same-origin\r\n") == 1
+
+
 # Deadlines
 
 
