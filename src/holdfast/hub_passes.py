@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast import engine
 from holdfast.hub_base import HubBase
+from holdfast.passes.upkeep import note_use
 
 if TYPE_CHECKING:
     from holdfast.domain.decision import Decision
@@ -58,6 +59,7 @@ class HubPasses(HubBase):
             core.begin("journaler", lambda: Shadow(core, home))
         if self.core.settings["memConsolidate.enabled"]:
             self._run_what_is_due()
+        note_use(self)
         return observed
 
     def _run_what_is_due(self) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from holdfast import engine
 from holdfast.files.atomic import is_kept_in_files
+from holdfast.passes.upkeep import note_use
 
 if TYPE_CHECKING:
     from holdfast.files.file_sync import Step
@@ -85,6 +86,7 @@ def _in_step(hub: HubMemory, name: str, *, writes: bool) -> Iterator[None]:
         yield
         if step is not None:
             _follow(hub, step, name, writes=writes)
+        note_use(guest)
     finally:
         guest._stepping.discard(me)
 

@@ -1,5 +1,5 @@
 """The lifecycle as a pass that runs automatically, at most once a day in each hub. Workers run it
-by schedule; elsewhere `upkeep` runs it after an answer was given."""
+by schedule; elsewhere `upkeep` does, after answers were given."""
 
 from __future__ import annotations
 

@@ -48,6 +48,8 @@ class Call:
         self.server = "" if self._lent else _server(args)
         # Whether a person is told, after the answer, how many items wait for review.
         self.tells_waiting = True
+        # Whether the automatic lifecycle may run afterwards.
+        self.upkeep = True
         # One call is over before a thread could do much, and closing would wait for it.
         self._flags: dict[str, Any] = {"embed.background": False}
         if memory is not None:
@@ -77,9 +79,29 @@ class Call:
             if kind is None:
                 # The answer first: closing writes counters.
                 self.out.stdout.flush()
+            due = self._claim_upkeep(succeeded=kind is None)
             self._memory.close()
+            if due:
+                from holdfast.edges.cli import background
+
+                background.start(self.args.home, due)
         if (client := self.__dict__.get("client")) is not None:
             client.close()
+
+    def _claim_upkeep(self, *, succeeded: bool) -> list[str]:
+        """Claims the automatic lifecycle of the hub that was used, where it is due; the ids of the
+        hubs in which a process of its own is to run it."""
+        if self.server or self._memory is None:
+            return []
+        from holdfast.passes.upkeep import note_use, upkeep_of
+
+        if (hub := self.__dict__.get("hub")) is not None:
+            note_use(hub)
+        upkeep = upkeep_of(self._memory.core)
+        if succeeded and self.upkeep:
+            return upkeep.claim_due()
+        upkeep.forget()
+        return []
 
     def _tell_waiting(self) -> None:
         """Says how many items wait for review, to a person who sees it. A server is not asked for

@@ -28,6 +28,8 @@ def _lifecycle_options(parser: Parser) -> None:
 
 
 def _lifecycle(call: Call, args: Namespace) -> None:
+    # Whoever looks at a dry run decides by themselves what happens next.
+    call.upkeep = False
     moves = call.hub.lifecycle(dry_run=args.dry_run)
     if call.out.json:
         call.out.value(

@@ -61,7 +61,9 @@ def _run(call: Call, args: Namespace) -> None:
         # Before the store is opened: what is wrong with it is said first.
         key = http.find_key(args.key_file)
         http.require_key(args.host, key)
-    with library.open(args.home) as memory:
+    # A server that only reads does not archive anything on the side either.
+    settings = {"lifecycle.automatic": False} if args.read_only else None
+    with library.open(args.home, settings=settings) as memory:
         hub, why = hub_here(memory, named=args.hub)
         server = make_server(
             hub, Options(args.dialect, args.read_only, args.all_tools, args.every_hub)

@@ -28,6 +28,7 @@ from holdfast.edges.zone import zone_of
 from holdfast.errors import CallCancelled, HoldfastError, InvalidInput, NotFound
 from holdfast.guest import Guest
 from holdfast.hub_memory import HubMemory
+from holdfast.passes.upkeep import upkeep_of
 
 log = logging.getLogger("holdfast.mcp")
 
@@ -136,7 +137,15 @@ class _Handlers:
             log.exception("The tool %s failed.", params.name)
             return _failure(_fault(error))
         self._tell_person()
+        self._start_upkeep()
         return _result(reply)
+
+    def _start_upkeep(self) -> None:
+        """Has the automatic lifecycle run in the background, a moment after the first answer: a
+        client may end this process without letting it close the memory."""
+        core = self._hub.core
+        if core.permit is None and not core.is_worked and not self._options.read_only:
+            upkeep_of(core).start()
 
     def _tell_person(self) -> None:
         """What there is to know about the hub's files goes to standard error, once each: it is for

@@ -1,0 +1,128 @@
+"""Automatic upkeep in programs without a worker: runs the lifecycle where it is due, after the
+program has its answers.
+
+Hubs that are used are noted. Their lifecycle runs when the memory is closed, or in a thread: an
+hour after the memory was opened and every hour from then on, or earlier where an edge asks for it.
+A command hands it to a process of its own instead (see `edges.cli.background`). What fails is tried
+again later, and is never an error of the operation that happened to come before it.
+"""
+
+from __future__ import annotations
+
+import threading
+from contextlib import suppress
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from holdfast.engine import lifecycle_due
+from holdfast.errors import HoldfastError, NotFound, StoreClosed, StoreReadOnly
+
+if TYPE_CHECKING:
+    from holdfast.engine.core import Core
+
+_KEPT = ("upkeep",)
+# The rules count in days, so looking more often would find nothing.
+_LOOK_EVERY_S = 3600.0
+# The answer that was given last is on its way before the thread takes processor time.
+_PAUSE_S = 1.0
+# Closing a memory takes no longer than about this. What is left over runs the next time.
+_CLOSE_S = 5.0
+
+
+def upkeep_of(core: Core) -> Upkeep:
+    """The upkeep of an open store."""
+    found: Upkeep | None = core.kept.get(_KEPT)
+    return found or core.kept.setdefault(_KEPT, Upkeep())
+
+
+def note_use(hub: Any) -> None:
+    """Notes that a hub (a HubMemory) was used. Guests' hubs are left to the server's worker."""
+    core: Core = hub.core
+    if core.permit is None and not core.is_worked:
+        upkeep_of(core).note_use(hub)
+
+
+class Upkeep:
+    """The hubs that were used since the store was opened, and the thread that looks after them."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._hubs: dict[str, Any] = {}
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._asked = False
+        # Short programs leave it to `close`.
+        self._look_at = monotonic() + _LOOK_EVERY_S
+
+    def note_use(self, hub: Any) -> None:
+        self._hubs[hub.id] = hub
+        if monotonic() >= self._look_at:
+            self._start()
+
+    def start(self) -> None:
+        """Looks now, in a thread, unless it did so before: for programs that run long and may be
+        killed at the end."""
+        if not self._asked:
+            self._asked = True
+            self._start()
+
+    def _start(self) -> None:
+        with self._lock:
+            busy = self._thread is not None and self._thread.is_alive()
+            if busy or self._stop.is_set():
+                return
+            self._look_at = monotonic() + _LOOK_EVERY_S
+            self._thread = threading.Thread(target=self._run, name="holdfast-upkeep", daemon=True)
+            self._thread.start()
+
+    def _run(self) -> None:
+        if self._stop.wait(_PAUSE_S):
+            return
+        for hub in [*self._hubs.values()]:
+            if self._stop.is_set():
+                return
+            _run_if_due(hub)
+
+    def claim_due(self) -> list[str]:
+        """Claims what is due in the hubs that were used, for a caller that runs it elsewhere, and
+        forgets about them. Returns the ids of the hubs."""
+        hubs, self._hubs = self._hubs, {}
+        claimed = []
+        for hub_id, hub in hubs.items():
+            with suppress(HoldfastError, OSError):
+                if lifecycle_due.claim(hub.core, hub_id):
+                    claimed.append(hub_id)
+        return claimed
+
+    def forget(self) -> None:
+        """Forgets which hubs were used, so that nothing runs when the store is closed."""
+        self._hubs = {}
+
+    def wait(self) -> None:
+        """Waits for the thread."""
+        if self._thread is not None:
+            self._thread.join()
+
+    def close(self) -> None:
+        """Ends the thread and runs what is still due, before the store is closed."""
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join(_CLOSE_S)
+        ends = monotonic() + _CLOSE_S
+        for hub in self._hubs.values():
+            if monotonic() < ends:
+                _run_if_due(hub)
+
+
+def _run_if_due(hub: Any) -> None:
+    try:
+        if lifecycle_due.claim(hub.core, hub.id):
+            hub._lifecycle_automatically()
+    except (StoreReadOnly, StoreClosed, NotFound):
+        # Nothing can be written here, or the hub is gone.
+        pass
+    except (HoldfastError, OSError) as error:
+        from holdfast.passes.told import logger
+
+        log = logger("holdfast.lifecycle")
+        log.warning("%s: the lifecycle failed and is tried again later: %s", hub.name, error)
