@@ -130,7 +130,7 @@ def test_what_takes_long_keeps_the_connection_that_waits_for_another(
 
     try:
         limits = limited(databases().url(name), idle_session_timeout=_LIMIT_MS)
-        initialise(limits, partitions=1, role="postgres", told=tell)
+        initialise(limits, partitions=1, role="postgres", report=tell)
     finally:
         databases().drop(name)
     assert told

@@ -19,7 +19,7 @@ from tests.postgres_server import Server, make_server, programs_with_tls
 psycopg = pytest.importorskip("psycopg")
 pytest.importorskip("cryptography", reason="certificates are made with it")
 
-from holdfast.store.postgres.keepalive import Answering  # noqa: E402 - needs the extra
+from holdfast.store.postgres.keepalive import MonitoredConnection  # noqa: E402 - needs the extra
 from tests.faults.certificates import Authority  # noqa: E402
 from tests.faults.postgres_edges import SETTINGS, run_command, url_of  # noqa: E402
 
@@ -83,14 +83,16 @@ def safe(tmp_path_factory: pytest.TempPathFactory) -> Safe:
 def attempts(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     """One entry for each attempt to connect."""
     made: list[str] = []
-    connect = Answering.connect.__func__  # type: ignore[attr-defined]
+    connect = MonitoredConnection.connect.__func__  # type: ignore[attr-defined]
 
-    def connecting(cls: type[Answering], conninfo: str = "", **values: Any) -> Answering:
+    def connecting(
+        cls: type[MonitoredConnection], conninfo: str = "", **values: Any
+    ) -> MonitoredConnection:
         made.append(conninfo)
-        found: Answering = connect(cls, conninfo, **values)
+        found: MonitoredConnection = connect(cls, conninfo, **values)
         return found
 
-    monkeypatch.setattr(Answering, "connect", classmethod(connecting))
+    monkeypatch.setattr(MonitoredConnection, "connect", classmethod(connecting))
     yield made
 
 

@@ -27,7 +27,7 @@ def init_store(
     )
     from holdfast.store.postgres.initialise import initialise
 
-    return initialise(url, partitions=partitions, citus=citus, role=role, told=told)
+    return initialise(url, partitions=partitions, citus=citus, role=role, report=told)
 
 
 def migrate_store(url: str, *, told: Callable[[str], None]) -> Prepared:
@@ -39,7 +39,7 @@ def migrate_store(url: str, *, told: Callable[[str], None]) -> Prepared:
     )
     from holdfast.store.postgres.initialise import migrate
 
-    return migrate(url, told=told)
+    return migrate(url, report=told)
 
 
 def index_store(url: str, *, hub: str = "", memory: str = "") -> Iterator[Indexed]:

@@ -25,7 +25,7 @@ from tests.postgres_server import ROLE, database
 
 psycopg = pytest.importorskip("psycopg")
 
-from holdfast.store.postgres.advisory_lock import ALONE_CLASS, holding, require_held  # noqa: E402 - extra
+from holdfast.store.postgres.advisory_lock import EXCLUSIVE_CLASS, require_held, try_lock  # noqa: E402 - extra
 from holdfast.store.postgres.connections import connect  # noqa: E402
 
 _WAIT_S = 30.0
@@ -124,7 +124,7 @@ def test_the_lock_keeps_nothing_from_being_cleared_away(memory: Holdfast, url: s
 def test_the_lock_keeps_nobody_waiting_however_often_it_is_looked_at(url: str) -> None:
     """A statement that is run often is prepared by the driver, and what answers one that is
     prepared keeps a snapshot: each build of an index would wait for it."""
-    with connect(url) as holder, holding(holder, ALONE_CLASS, 7) as mine:
+    with connect(url) as holder, try_lock(holder, EXCLUSIVE_CLASS, 7) as mine:
         assert mine
         for _ in range(12):
             require_held(holder)

@@ -29,7 +29,7 @@ from holdfast.store.postgres import (  # noqa: E402 - needs the extra `postgres`
 )
 from holdfast.store.postgres.initialise import grant  # noqa: E402
 from holdfast.store.postgres.initialise import migrate as bring_up_to_date  # noqa: E402
-from holdfast.store.postgres.migrate import finish  # noqa: E402
+from holdfast.store.postgres.migrate import run_all  # noqa: E402
 from holdfast.store.postgres.schema import (  # noqa: E402
     MIGRATIONS,
     Backfill,
@@ -89,7 +89,7 @@ def name(old: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     databases().execute(f"CREATE DATABASE {made} TEMPLATE {old}")
     _known(monkeypatch, KNOWN)
     monkeypatch.setattr(migration_steps, "SMALL_BYTES", -1)
-    monkeypatch.setattr(migration_steps, "_LOOK_S", 0.02)
+    monkeypatch.setattr(migration_steps, "_POLL_S", 0.02)
     yield made
     databases().drop(made)
 
@@ -104,7 +104,7 @@ Ask = Callable[[str], list[tuple[Any, ...]]]
 
 
 def _run(name: str, told: Callable[[str], None] = lambda what: None) -> None:
-    bring_up_to_date(databases().url(name), told=told)
+    bring_up_to_date(databases().url(name), report=told)
 
 
 class _Beside(threading.Thread):
@@ -252,7 +252,7 @@ def test_a_table_that_never_becomes_free_is_given_up_and_nothing_is_left_half_do
 ) -> None:
     _run(name)
     _known(monkeypatch, (*KNOWN, COLUMN))
-    monkeypatch.setattr("holdfast.store.postgres.migrate.TRY_S", 0.01)
+    monkeypatch.setattr("holdfast.store.postgres.migrate.RETRY_S", 0.01)
     with _somebody(name, _READING), pytest.raises(Exception, match="for as long as we wait"):
         _run(name)
     assert ask("SELECT max(version) FROM holdfast.migrations") == [(SECOND.version,)]
@@ -270,7 +270,7 @@ from tests import postgres_migrations
 schema.MIGRATIONS = (*postgres_migrations.KNOWN, *(
     getattr(postgres_migrations, one) for one in sys.argv[2:]))
 migration_steps.SMALL_BYTES = -1
-migrate(sys.argv[1], told=lambda what: None)
+migrate(sys.argv[1], report=lambda what: None)
 """
 
 
@@ -484,7 +484,7 @@ def test_a_role_that_owns_nothing_goes_on_without_what_it_may_not_make(name: str
     _use(store, 100)
     store.close()
     with pytest.raises(StoreReadOnly, match=r"may not change it.*store migrate"):
-        bring_up_to_date(databases().url(name, ROLE), told=lambda what: None)
+        bring_up_to_date(databases().url(name, ROLE), report=lambda what: None)
     assert set(_indexes(ask)) == set()
 
 
@@ -637,7 +637,7 @@ def test_no_migration_after_the_first_keeps_a_table_in_use_for_long() -> None:
                     assert long_locks(statement) == [], statement
         for step in migration.later:
             if isinstance(step, Index):
-                for how in ("beside others", "without parts"):
+                for how in ("concurrently", "only"):
                     assert long_locks(create_index(step, step.name, step.table, how=how)) == []
             elif isinstance(step, Backfill):
                 assert long_locks(step.statement) == []
@@ -737,8 +737,8 @@ def test_a_list_in_any_order_is_read_as_far_as_its_page(monkeypatch: pytest.Monk
 def test_finishing_twice_finds_nothing_to_do(name: str) -> None:
     url = databases().url(name)
     seen: list[str] = []
-    assert finish(url, "it", seen.append).later == ()
+    assert run_all(url, "it", seen.append).later == ()
     assert seen
     seen.clear()
-    assert finish(url, "it", seen.append).later == ()
+    assert run_all(url, "it", seen.append).later == ()
     assert seen == []

@@ -106,15 +106,15 @@ def test_one_that_is_not_on_the_server_is_named_with_its_package(bare: str) -> N
     (note,) = initialise(databases().url(bare), partitions=1).notes
     assert "not installed on the server of" in note
     package = f"postgresql-{version // 10_000}-pgvector"
-    remedy = f"{package} on the server; then a superuser runs: CREATE EXTENSION"
-    assert remedy in note
+    how_to_install = f"{package} on the server; then a superuser runs: CREATE EXTENSION"
+    assert how_to_install in note
     assert _notes(bare) == [note]
     with (
         closing(PostgresStore(databases().url(bare))) as store,
         pytest.raises(StoreError) as caught,
     ):
         list(vector_index.build(store))
-    assert remedy in caught.value.hint
+    assert how_to_install in caught.value.hint
 
 
 def _grow_old(name: str) -> None:

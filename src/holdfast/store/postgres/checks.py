@@ -1,4 +1,9 @@
-"""Does the database keep its promises? Looks at everything, hub by hub, and changes nothing."""
+"""Checks of a database. They change nothing.
+
+- `problems`: whether the rows are consistent, hub by hub.
+- `refuse_unsupported`, `refuse_foreign_tables`: whether the database can hold a store at all.
+- `security_warnings`, `notes`: warnings for the administrator, with the command that helps.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +14,8 @@ import psycopg
 from holdfast.errors import StoreDamaged, StoreError
 from holdfast.store.postgres import schema
 from holdfast.store.postgres.connections import SERVER_FROM
-from holdfast.store.postgres.migration_steps import waiting
-from holdfast.store.postgres.pgvector import lacking
+from holdfast.store.postgres.migration_steps import pending_steps
+from holdfast.store.postgres.pgvector import missing_note
 from holdfast.store.postgres.tables import SCHEMA
 from holdfast.store.values import Problem
 
@@ -20,10 +25,10 @@ if TYPE_CHECKING:
 
 _LISTED_MAX = 20
 
-# Each row: the sentence (with {} for what was found), whether it is derived state, and a query
-# that finds (what, memory id) of each place of a hub where the promise is broken. A hub that is
-# being moved or imported has its memories before their revisions: that is no damage.
-_PROMISES: tuple[tuple[str, bool, str], ...] = (
+# Each row: the sentence (with {} for what was found), whether it is derived state, and a query that
+# returns (what, memory id) for each violation in a hub. A hub that is being moved or imported has
+# its memories before their revisions: that is no damage.
+_INVARIANTS: tuple[tuple[str, bool, str], ...] = (
     (
         "memory #{} has a version that its revisions do not reach",
         False,
@@ -151,12 +156,12 @@ _PROMISES: tuple[tuple[str, bool, str], ...] = (
 
 
 def problems(reader: PostgresReader) -> list[Problem]:
-    """Everything that is wrong; derived state is told apart because it can be rebuilt."""
+    """All inconsistencies. Those of derived state are marked, because it can be rebuilt."""
     session = reader._session
     out: list[Problem] = []
     for hub in reader.hubs():
         number = session.hub(hub.id)
-        for sentence, derived, query in _PROMISES:
+        for sentence, derived, query in _INVARIANTS:
             found = session.all(query, hub=number)
             for row in found[:_LISTED_MAX]:
                 said = sentence.format(*row)
@@ -167,8 +172,8 @@ def problems(reader: PostgresReader) -> list[Problem]:
     return out
 
 
-def refuse_unfit(connection: psycopg.Connection[Any], address: str) -> None:
-    """Refuses a server or a database that will not do."""
+def refuse_unsupported(connection: psycopg.Connection[Any], address: str) -> None:
+    """Refuses a server that is too old, or a database that is not UTF-8."""
     if connection.info.server_version < SERVER_FROM:
         found = connection.info.parameter_status("server_version")
         raise StoreError(
@@ -184,8 +189,8 @@ def refuse_unfit(connection: psycopg.Connection[Any], address: str) -> None:
         )
 
 
-def refuse_foreign(connection: psycopg.Connection[Any], address: str) -> None:
-    """Refuses a schema in which others have tables."""
+def refuse_foreign_tables(connection: psycopg.Connection[Any], address: str) -> None:
+    """Refuses a schema of our name that already has tables."""
     found = connection.execute(
         "SELECT relname FROM pg_class WHERE relnamespace = %s::regnamespace"
         " AND relkind IN ('r', 'p') LIMIT 1",
@@ -199,20 +204,21 @@ def refuse_foreign(connection: psycopg.Connection[Any], address: str) -> None:
         )
 
 
-# What does not leave this machine needs no encryption.
+# A connection within this machine needs no encryption.
 LOCAL = ("/", "localhost", "127.", "::1")
 _SAFER = "Add sslmode=verify-full and sslrootcert=FILE to the URL."
 
 
-def dangers(
+def security_warnings(
     connection: psycopg.Connection[Any], address: str, vector_schema: str
 ) -> tuple[str, ...]:
-    """A sentence for each, with what to do about it."""
-    found = (_line(connection, address), _everybody(connection, vector_schema))
+    """Who could read the traffic, and who could put functions where those of pgvector are found; a
+    sentence for each, with what to do about it."""
+    found = (_unencrypted(connection, address), _public_functions(connection, vector_schema))
     return tuple(one for one in found if one)
 
 
-def _line(connection: psycopg.Connection[Any], address: str) -> str:
+def _unencrypted(connection: psycopg.Connection[Any], address: str) -> str:
     info = connection.info
     if not info.host or info.host.startswith(LOCAL):
         return ""
@@ -226,9 +232,9 @@ def _line(connection: psycopg.Connection[Any], address: str) -> str:
     return ""
 
 
-def _everybody(connection: psycopg.Connection[Any], schema: str) -> str:
-    """Servers before 15 let everybody make functions in `public`; one that fits a call better than
-    the server's own would be called instead, with our rights."""
+def _public_functions(connection: psycopg.Connection[Any], schema: str) -> str:
+    """Servers before 15 let everybody create functions in `public`. One that matches a call better
+    than the server's own would be called instead, with our rights."""
     query = "SELECT has_schema_privilege('public', %s, 'CREATE')"
     if not schema or connection.execute(query, (schema,)).fetchone() != (True,):
         return ""
@@ -239,15 +245,15 @@ def _everybody(connection: psycopg.Connection[Any], schema: str) -> str:
 
 
 def notes(connection: psycopg.Connection[Any], address: str) -> list[str]:
-    """One or two sentences for each."""
-    found = (lacking(connection, address), _to_come(connection, address))
+    """Missing extensions and pending migrations, one or two sentences for each."""
+    found = (missing_note(connection, address), _pending_migrations(connection, address))
     return [one for one in found if one]
 
 
-def _to_come(connection: psycopg.Connection[Any], address: str) -> str:
+def _pending_migrations(connection: psycopg.Connection[Any], address: str) -> str:
     row = connection.execute(f"SELECT max(version) FROM {SCHEMA}.migrations").fetchone()
     behind = row is not None and row[0] < schema.newest()
-    later = [one.step.name for one in waiting(connection, schema.MIGRATIONS)]
+    later = [one.step.name for one in pending_steps(connection, schema.MIGRATIONS)]
     if not later and not behind:
         return ""
     to_come = ", ".join([*([f"schema {schema.newest()}"] if behind else []), *later])

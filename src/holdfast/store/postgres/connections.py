@@ -25,8 +25,8 @@ from holdfast.store.postgres.advisory_lock import LOCK_CLASS, WHOLE_STORE
 from holdfast.store.postgres.commit_marks import (
     POSITION,
     Mark,
-    gave_up_waiting,
-    naps,
+    backoff,
+    gave_up_on_standbys,
     not_replicated,
     was_committed,
 )
@@ -39,7 +39,7 @@ from holdfast.store.postgres.errors import (
     refused,
     stopped_writing,
 )
-from holdfast.store.postgres.keepalive import Answering, Silent, greeted
+from holdfast.store.postgres.keepalive import MonitoredConnection, NoAnswer, configured
 from holdfast.store.postgres.pool import Patience, Pool
 
 Connection = psycopg.Connection[Any]
@@ -65,7 +65,7 @@ _SILENCE_MS = 300_000
 # A reader waits for whoever it reads for: an export may go to a slow line, or to a pager. Nobody
 # waits for a reader, but the server clears nothing away that it could still see.
 _READER_SILENCE_MS = 3_600_000
-# A connection that is not there at once is tried again, with longer naps, for so long: a server
+# A connection that is not there at once is tried again, with growing pauses, for so long: a server
 # that restarts, or a standby that takes over, is back by then.
 RECONNECT_WAIT_S = 15.0
 # To begin a transaction takes a server no time. One that is there and has not answered by then, on
@@ -94,14 +94,14 @@ REFUSED_WAIT_S = 2.0
 _ALL_NODES = "SET LOCAL citus.propagate_set_commands = 'local'"
 
 
-def connect(url: str) -> Answering:
+def connect(url: str) -> MonitoredConnection:
     """A connection of its own, outside the pools."""
-    connection = greeted(Answering.connect(url, autocommit=True), configure)
+    connection = configured(MonitoredConnection.connect(url, autocommit=True), configure)
     connection.answer_s = None
     return connection
 
 
-def connect_to_stay(url: str) -> Answering:
+def connect_to_stay(url: str) -> MonitoredConnection:
     """The same for who lies idle while another connection works, however long that takes."""
     connection = connect(url)
     # With a pooler in between, what lies idle is the pooler's, and so are its limits; a server that
@@ -112,10 +112,10 @@ def connect_to_stay(url: str) -> Answering:
     return connection
 
 
-def connect_patiently(url: str) -> Answering:
+def connect_patiently(url: str) -> MonitoredConnection:
     """The same, where a server that is about to come back is waited for."""
     began = time.monotonic()
-    for nap_s in naps(RECONNECT_WAIT_S):
+    for nap_s in backoff(RECONNECT_WAIT_S):
         try:
             return connect(url)
         except psycopg.OperationalError as error:
@@ -146,7 +146,7 @@ class Writing:
         self.warned = False
 
     def heed(self, notice: psycopg.errors.Diagnostic) -> None:
-        self.warned = self.warned or gave_up_waiting(notice)
+        self.warned = self.warned or gave_up_on_standbys(notice)
 
 
 class Connections:
@@ -159,7 +159,7 @@ class Connections:
         search_path: str,
         *,
         answer_s: float = ANSWER_S,
-        hasty: bool = False,
+        async_commit: bool = False,
         spread: bool = False,
         patience_s: float | None = None,
         greet: Callable[[Connection], None] = configure,
@@ -172,7 +172,7 @@ class Connections:
         self._tidied: set[int] = set()
         # A server that is set to acknowledge too early is told not to; one that waits for its
         # standbys is left as it is.
-        self._commits = "; SET LOCAL synchronous_commit = on" if hasty else ""
+        self._commits = "; SET LOCAL synchronous_commit = on" if async_commit else ""
         self._readers = Pool(url, address, name="readers", size=READERS_MAX, greet=greet)
         self._writers = Pool(url, address, name="writers", size=WRITERS_MAX, greet=greet)
 
@@ -186,7 +186,7 @@ class Connections:
         finally:
             self.end_read(connection)
 
-    def begin_read(self, deadline_s: float | None, only_if: str = "") -> Answering | None:
+    def begin_read(self, deadline_s: float | None, only_if: str = "") -> MonitoredConnection | None:
         """A connection in a transaction that sees one moment; None where what `only_if` asks,
         before the transaction begins, is not true."""
         begin = (
@@ -196,8 +196,8 @@ class Connections:
             # Nothing at all would mean: no limit.
             begin += f"; SET LOCAL statement_timeout = {max(1, round(deadline_s * 1000))}"
         try:
-            connection = self._begun(self._readers, begin, only_if, within_s=deadline_s)
-        except (Silent, ServerUnreachable) as error:
+            connection = self._begin(self._readers, begin, only_if, within_s=deadline_s)
+        except (NoAnswer, ServerUnreachable) as error:
             # There is no time for another attempt; a write whose request ends much later has some.
             error.late = deadline_s is not None and deadline_s < RECONNECT_WAIT_S
             raise
@@ -206,7 +206,7 @@ class Connections:
             connection.ends = time.monotonic() + deadline_s + _STOP_WAIT_S
         return connection
 
-    def end_read(self, connection: Answering) -> None:
+    def end_read(self, connection: MonitoredConnection) -> None:
         self._end(self._readers, connection, "ROLLBACK")
 
     @contextmanager
@@ -222,7 +222,7 @@ class Connections:
         a place beside the writers of other hubs."""
         begin = f"BEGIN ISOLATION LEVEL READ COMMITTED; {self._local(_SILENCE_MS)}"
         begin += self._commits if durable else "; SET LOCAL synchronous_commit = off"
-        connection = self._begun(self._writers, begin)
+        connection = self._begin(self._writers, begin)
         assert connection is not None
         connection.answer_s = self._answer_s
         try:
@@ -260,13 +260,13 @@ class Connections:
             raise busy(self._address)
         return str(row[1])
 
-    def _begun(
+    def _begin(
         self, pool: Pool, begin: str, only_if: str = "", *, within_s: float | None = None
-    ) -> Answering | None:
+    ) -> MonitoredConnection | None:
         """A connection on which the transaction has begun. One that turns out to be dead is put
         away and another tried: nothing was asked of it yet."""
         began = time.monotonic()
-        for nap_s in naps(self._patience_s or self._away_s(within_s)):
+        for nap_s in backoff(self._patience_s or self._away_s(within_s)):
             patience = self._patience(pool, within_s, time.monotonic() - began)
             connection = pool.take(patience)
             connection.spread, connection.ends = self._spread, None
@@ -286,7 +286,7 @@ class Connections:
                 if not lost(error):
                     raise
                 last = error
-            if isinstance(last, Silent):
+            if isinstance(last, NoAnswer):
                 pool.forget_idle()
                 if time.monotonic() - began >= self._silent_s(within_s):
                     break
@@ -312,7 +312,7 @@ class Connections:
         """How long a server that says nothing is given until a transaction has begun."""
         return _bounded(_BEGIN_WAIT_S, within_s)
 
-    def _end(self, pool: Pool, connection: Answering, how: str) -> None:
+    def _end(self, pool: Pool, connection: MonitoredConnection, how: str) -> None:
         connection.answer_s, connection.ends = _END_WAIT_S, None
         with suppress(psycopg.Error):
             if connection.info.transaction_status not in (

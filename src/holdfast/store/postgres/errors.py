@@ -24,7 +24,7 @@ from holdfast.errors import (
     StoreFull,
     StoreReadOnly,
 )
-from holdfast.store.postgres.keepalive import Silent
+from holdfast.store.postgres.keepalive import NoAnswer
 from holdfast.store.postgres.libpq_messages import AWAY, said_by_pooler, unsafe
 from holdfast.store.postgres.urls import of_a_setting
 
@@ -326,7 +326,7 @@ def refused(error: psycopg.Error) -> bool:
 def is_silence(error: psycopg.Error) -> bool:
     """Whether nothing at all was said, by any of several servers."""
     waited = isinstance(error, psycopg.errors.ConnectionTimeout) and not comes_back(error)
-    return waited or isinstance(error, Silent)
+    return waited or isinstance(error, NoAnswer)
 
 
 def busy(address: str) -> StoreBusy:

@@ -1,7 +1,7 @@
-"""Whose turn it is: a writer for one hub holds that hub's lock, and touches no other hub.
+"""Locks of writers: a writer for one hub holds that hub's advisory lock and touches no other hub.
 
-Locks are taken in one order, so that no two writers wait for each other: the whole store (shared by
-those that write for one hub), then the hub, then what belongs to no hub.
+Locks are taken in one order, so that writers cannot deadlock: the whole store (shared by writers of
+one hub), then the hub, then the records that belong to no hub.
 """
 
 from __future__ import annotations
@@ -18,20 +18,21 @@ if TYPE_CHECKING:
 
     from holdfast.domain.viewer import Viewer
 
-# An advisory lock has 32 bits for what it is about; two hubs that share one only wait more.
+# An advisory lock has 32 bits for the hub; two hubs that share a lock only wait for each other.
 _LOCKS = 2**31
 
 
-class Turn(NamedTuple):
-    """For which hub a writer writes (None: for the whole store), and whether it waits."""
+class HubLock(NamedTuple):
+    """The hub that a writer writes for (None: the whole store), and whether it waits for the
+    lock."""
 
     address: str
     hub: str | None
     wait: bool
 
 
-def take_turn(connection: psycopg.Connection[Any], hub: int) -> None:
-    """Waits, in a transaction that is no write of the engine's, for the turn of a hub's writers."""
+def lock_hub(connection: psycopg.Connection[Any], hub: int) -> None:
+    """Takes the lock of a hub's writers in a transaction outside `write()`."""
     connection.execute(
         "SELECT pg_advisory_xact_lock_shared(%s::int, %s::int)", (LOCK_CLASS, WHOLE_STORE)
     )
@@ -42,24 +43,24 @@ class WritingSession(Session):
     """The session of a writer."""
 
     def __init__(
-        self, connection: psycopg.Connection[Any], viewer: Viewer | None, turn: Turn
+        self, connection: psycopg.Connection[Any], viewer: Viewer | None, lock: HubLock
     ) -> None:
         super().__init__(connection, viewer)
-        self._turn = turn
-        self._has_no_hub = turn.hub is None
-        # At once, and not when it is first asked for: writers wait at the beginning. Which hub the
-        # write is for; 0 where it is for none, or for all.
-        self.own_hub = max(0, self.hub(turn.hub)) if turn.hub else 0
+        self._wanted = lock
+        self._has_no_hub = lock.hub is None
+        # The lock is taken now and not at the first statement: writers wait at the beginning.
+        # `own_hub` is the hub of the write; 0 for none, or for all.
+        self.own_hub = max(0, self.hub(lock.hub)) if lock.hub else 0
 
     def _find_hub(self, hub_id: str) -> int | None:
-        if self._turn.hub not in (None, hub_id):
+        if self._wanted.hub not in (None, hub_id):
             self.whole(f"touched the hub {hub_id}")
-        if self._turn.hub is None:
+        if self._wanted.hub is None:
             return super()._find_hub(hub_id)
         if getattr(self.connection, "spread", False):
-            # Citus may read `hubs`, which every node has, on any of them, and a lock that is asked
-            # for beside it would be that node's. Nobody makes or drops hubs meanwhile: the lock of
-            # the store is shared.
+            # Citus may read `hubs`, a reference table, on any node, and a lock taken in the same
+            # statement would be that node's. The shared lock of the store keeps hubs from being
+            # created or dropped meanwhile.
             found = super()._find_hub(hub_id)
             if found is not None:
                 self._wait_for(found % _LOCKS)
@@ -73,7 +74,7 @@ class WritingSession(Session):
             hub=hub_id,
         )
         if row is not None and row[1] is False:
-            raise busy(self._turn.address)
+            raise busy(self._wanted.address)
         return None if row is None else int(row[0])
 
     def no_hub(self) -> int:
@@ -84,13 +85,13 @@ class WritingSession(Session):
 
     def _wait_for(self, hub: int) -> None:
         asked = f"SELECT {self._lock()}(%(of_hubs)s::int, %(hub)s::int)"
-        # One that waits comes back with nothing, one that tries with whether it got it.
+        # The waiting function returns void, the trying one whether it got the lock.
         if self.value(asked, of_hubs=HUB_CLASS, hub=hub) is False:
-            raise busy(self._turn.address)
+            raise busy(self._wanted.address)
 
     def _lock(self) -> str:
-        return "pg_advisory_xact_lock" if self._turn.wait else "pg_try_advisory_xact_lock"
+        return "pg_advisory_xact_lock" if self._wanted.wait else "pg_try_advisory_xact_lock"
 
     def whole(self, what: str) -> None:
-        if self._turn.hub is not None:
+        if self._wanted.hub is not None:
             raise StoreError(f"A write for one hub {what}.", hint="Nothing was written.")

@@ -1,5 +1,9 @@
-"""Making a store ready by hand: tables in as many parts as wanted, extensions, a role, and what
-takes long on tables that are in use."""
+"""`holdfast store init` and `store migrate`: tables, extensions, and the rights of a role.
+
+The role of programs reads and writes rows and owns nothing. Row level security holds for it (see
+row_security.py), and it reads the search tables through views. Partitions are not granted, only the
+table itself, because a partition has no policies.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +15,12 @@ from psycopg import sql
 
 from holdfast.errors import InvalidSetting, NotFound, StoreError, StoreReadOnly
 from holdfast.store.postgres import schema
-from holdfast.store.postgres.checks import dangers
+from holdfast.store.postgres.checks import security_warnings
 from holdfast.store.postgres.connections import connect_to_stay
 from holdfast.store.postgres.errors import translated
-from holdfast.store.postgres.migrate import Offered, finish, prepare
-from holdfast.store.postgres.migration_steps import STEPS_TABLE, Told, by_our_names
-from holdfast.store.postgres.pgvector import lacking, make_vector
+from holdfast.store.postgres.migrate import Offered, prepare, run_all
+from holdfast.store.postgres.migration_steps import STEPS_TABLE, Report, own_search_path
+from holdfast.store.postgres.pgvector import install_vector, missing_note
 from holdfast.store.postgres.row_security import VIEWS
 from holdfast.store.postgres.table_definitions import EMBEDDINGS
 from holdfast.store.postgres.tables import RIGHTS, SCHEMA
@@ -24,7 +28,7 @@ from holdfast.store.postgres.urls import address_of, complete
 
 
 class Prepared(NamedTuple):
-    """What there is now, and what a person should know of it."""
+    """The database as it is now, and warnings for its administrator."""
 
     address: str
     offered: Offered
@@ -37,9 +41,10 @@ def initialise(
     partitions: int | None = None,
     citus: bool = False,
     role: str = "",
-    told: Told = lambda what: None,
+    report: Report = lambda what: None,
 ) -> Prepared:
-    """Makes the tables where they are missing, asks for extensions, and lets a role in."""
+    """Creates the tables where they are missing, installs extensions, and grants rights to a
+    role."""
     if citus and partitions is not None:
         raise InvalidSetting("On Citus the tables are spread over nodes, not parted.")
     address = address_of(url)
@@ -47,15 +52,15 @@ def initialise(
         if citus:
             _refuse_without_citus(connection, address)
         prepare(connection, address, partitions=partitions, citus=citus)
-        make_vector(connection)
-        offered = finish(complete(url), address, told)
+        install_vector(connection)
+        offered = run_all(complete(url), address, report)
         if role:
-            _refuse_strangers(connection, address, role)
+            _refuse_non_owner(connection, address, role)
             grant(connection, role)
-        with by_our_names(connection):
-            missing = lacking(connection, address)
+        with own_search_path(connection):
+            missing = missing_note(connection, address)
             notes = [missing] if missing else []
-            notes += dangers(connection, address, offered.vector_schema)
+            notes += security_warnings(connection, address, offered.vector_schema)
     if partitions is not None and offered.partitions != partitions:
         notes.append(
             f"The tables were made before, in {offered.partitions} parts; that cannot be changed."
@@ -67,16 +72,16 @@ def initialise(
     return Prepared(address, offered, tuple(notes))
 
 
-def migrate(url: str, *, told: Told) -> Prepared:
-    """Brings the schema up to date, with what a migration left for later."""
+def migrate(url: str, *, report: Report) -> Prepared:
+    """Runs all migrations, with the steps that they left for later."""
     address = address_of(url)
     with translated(address):
-        return Prepared(address, finish(complete(url), address, told), ())
+        return Prepared(address, run_all(complete(url), address, report), ())
 
 
-def _refuse_strangers(connection: psycopg.Connection[Any], address: str, role: str) -> None:
-    """The server only warns somebody who grants what is not theirs to give."""
-    with by_our_names(connection):
+def _refuse_non_owner(connection: psycopg.Connection[Any], address: str, role: str) -> None:
+    """Refuses to grant rights as a role that is not the owner: the server would only warn."""
+    with own_search_path(connection):
         row = connection.execute(
             "SELECT pg_get_userbyid(relowner), pg_has_role(relowner, 'USAGE') FROM pg_class"
             " WHERE oid = %s::regclass",
@@ -92,7 +97,7 @@ def _refuse_strangers(connection: psycopg.Connection[Any], address: str, role: s
 
 def _refuse_without_citus(connection: psycopg.Connection[Any], address: str) -> None:
     there = "SELECT 1 FROM pg_extension WHERE extname = 'citus'"
-    with by_our_names(connection):
+    with own_search_path(connection):
         found = connection.execute(there).fetchone()
     if found is None:
         raise StoreError(
@@ -110,7 +115,7 @@ _MAINTAIN_FROM = 170000
 def grant(connection: psycopg.Connection[Any], role: str) -> None:
     """Gives an existing role the rights that the store needs."""
     name = sql.Identifier(role)
-    with by_our_names(connection):
+    with own_search_path(connection):
         there = connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", (role,)).fetchone()
         if there is None:
             raise NotFound(
@@ -124,7 +129,7 @@ def grant(connection: psycopg.Connection[Any], role: str) -> None:
 def _grants(connection: psycopg.Connection[Any]) -> Iterator[str]:
     yield f"GRANT USAGE ON SCHEMA {SCHEMA}"
     searched = {view.table for view in VIEWS}
-    for table in (*tables(), *_sometimes(connection)):
+    for table in (*table_names(), *_optional_tables(connection)):
         if table not in searched:
             yield f"GRANT {RIGHTS} ON {SCHEMA}.{table}"
     for view in VIEWS:
@@ -137,7 +142,7 @@ def _grants(connection: psycopg.Connection[Any]) -> Iterator[str]:
         yield f"GRANT MAINTAIN ON ALL TABLES IN SCHEMA {SCHEMA}"
 
 
-def _sometimes(connection: psycopg.Connection[Any]) -> list[str]:
+def _optional_tables(connection: psycopg.Connection[Any]) -> list[str]:
     """The table that exists only where pgvector is used."""
     there = connection.execute(
         "SELECT to_regclass(%s)::text", (f"{SCHEMA}.{EMBEDDINGS.name}",)
@@ -145,8 +150,8 @@ def _sometimes(connection: psycopg.Connection[Any]) -> list[str]:
     return [] if there is None or there[0] is None else [EMBEDDINGS.name]
 
 
-def tables() -> Iterator[str]:
-    """The tables of the store, without what records migrations."""
+def table_names() -> Iterator[str]:
+    """The tables of the store, except those that record migrations."""
     for migration in schema.MIGRATIONS:
         yield from (name for name, _ in migration.plain)
         yield from (table.name for table in migration.tables)

@@ -1,10 +1,10 @@
-"""Bringing a database to the newest schema, and finding out what it offers.
+"""Runs the migrations that a database lacks, and finds out what it can do.
 
-Each migration runs in a transaction of its own, under a lock, and is recorded with what was chosen
-then: how many partitions, and whether Citus spreads the tables. Each row also says how old a
-Holdfast may be that still understands the schema, so that two versions can work on one database
-during an upgrade. What takes long is no part of that transaction (see `online`): whoever opens the
-store does what is done at once and goes on without the rest, which `finish` does.
+Each migration runs in its own transaction, under a lock, and is recorded together with the number
+of partitions and whether Citus distributes the tables. Each record also names the oldest schema
+whose Holdfast still works with it, so that two versions can use one database during an upgrade.
+Long work is not part of the transaction (see `migration_steps`): opening a store does the steps
+that take no time and goes on without the rest, which `run_all` does.
 """
 
 from __future__ import annotations
@@ -18,27 +18,27 @@ import psycopg
 from holdfast.errors import InvalidSetting, StoreError, StoreReadOnly, StoreTooNew
 from holdfast.store.postgres import schema
 from holdfast.store.postgres.advisory_lock import LOCK_CLASS
-from holdfast.store.postgres.checks import refuse_foreign, refuse_unfit
+from holdfast.store.postgres.checks import refuse_foreign_tables, refuse_unsupported
 from holdfast.store.postgres.connections import connect_to_stay
 from holdfast.store.postgres.migration_steps import (
-    IN_THE_WAY,
+    LOCK_CONFLICTS,
     MAKE_STEPS_TABLE,
-    TRY_S,
-    Builder,
-    Later,
-    Told,
-    briefly,
-    by_our_names,
-    do_small,
+    RETRY_S,
+    PendingStep,
+    Report,
+    StepRunner,
+    own_search_path,
+    pending_steps,
+    run_small_steps,
     send,
-    waiting,
+    with_short_locks,
 )
 from holdfast.store.postgres.pgvector import vector
 from holdfast.store.postgres.schema import Migration, newest, statements
 from holdfast.store.postgres.tables import PARTITIONS, PARTITIONS_MAX, SCHEMA
 
 _MIGRATING = 1
-# Who can do without the newest schema does not wait for it.
+# How long opening a store waits for locks where it can work without the newest schema.
 _AT_OPEN_S = 0.2
 
 _RECORD = f"""
@@ -53,20 +53,21 @@ CREATE TABLE {SCHEMA}.migrations (
 
 
 class Offered(NamedTuple):
-    """What a database can do. `vector_schema` is where pgvector is, '' where it is not; `hasty`
-    says that the server acknowledges before it has written, unless it is told otherwise; `later`
-    is what a migration left for later, and is not done."""
+    """What a database can do. `vector_schema` is the schema of pgvector, '' where it is not
+    installed; `async_commit` says that the server acknowledges before it has written, unless a
+    transaction asks for more; `later` are the steps that migrations left for later and that are not
+    done."""
 
     version: int
     partitions: int
     citus: bool
     vector_schema: str
-    hasty: bool
-    later: tuple[Later, ...] = ()
+    async_commit: bool
+    later: tuple[PendingStep, ...] = ()
 
 
 class _Found(NamedTuple):
-    """The schema that is there; `ours` says that this role may change it, on this server."""
+    """The schema that is installed; `ours` says that this role may change it, on this server."""
 
     version: int
     oldest: int
@@ -82,9 +83,9 @@ def prepare(
     partitions: int | None = None,
     citus: bool = False,
 ) -> Offered:
-    """Makes or updates the tables where that is needed, and says what there is. What takes long is
-    left for later."""
-    found, offered = _bring_up(connection, address, partitions=partitions, citus=citus)
+    """Creates or updates the tables where that is needed, and says what the database can do. Long
+    steps are left for later."""
+    found, offered = _update(connection, address, partitions=partitions, citus=citus)
     if not _is_enough(found):
         needed = ", ".join(schema.MIGRATIONS[found.version].needs)
         raise StoreError(
@@ -95,7 +96,7 @@ def prepare(
     return offered
 
 
-def _bring_up(
+def _update(
     connection: psycopg.Connection[Any],
     address: str,
     *,
@@ -103,32 +104,34 @@ def _bring_up(
     citus: bool = False,
     patient: bool = False,
 ) -> tuple[_Found, Offered]:
-    """Makes what is missing, up to a migration that stands on a step for later which is not done.
-    Who is patient waits for tables that are in use, also for what could wait."""
+    """Runs the migrations that are missing, up to one that needs a step which is not done. With
+    `patient`, waits for tables in use also where this Holdfast could work without the migration."""
     if partitions is not None and not 1 <= partitions <= PARTITIONS_MAX:
         raise InvalidSetting(f"A store has from 1 to {PARTITIONS_MAX} partitions.")
-    refuse_unfit(connection, address)
+    refuse_unsupported(connection, address)
     found, offered = _look(connection, address)
     enough = found is not None and _is_enough(found)
     if found is None or (found.version < newest() and (found.ours or not enough)):
         try:
-            wait_s = _AT_OPEN_S if enough and not patient else TRY_S
+            wait_s = _AT_OPEN_S if enough and not patient else RETRY_S
             _migrate(connection, address, partitions or PARTITIONS, citus, wait_s)
-        except (StoreReadOnly, *IN_THE_WAY):
+        except (StoreReadOnly, *LOCK_CONFLICTS):
             if patient or not enough:
                 raise
         found, offered = _look(connection, address)
     assert found is not None
     assert offered is not None
     if found.ours:
-        now, then = _of_made(offered.later, found.version)
-        later = (*do_small(connection, now, citus=found.citus), *then)
+        now, then = _split_at(offered.later, found.version)
+        later = (*run_small_steps(connection, now, citus=found.citus), *then)
         return found, offered._replace(later=later)
     return found, offered
 
 
-def _of_made(later: Sequence[Later], version: int) -> tuple[list[Later], list[Later]]:
-    """Steps of the migrations that are made, and those of the others."""
+def _split_at(
+    later: Sequence[PendingStep], version: int
+) -> tuple[list[PendingStep], list[PendingStep]]:
+    """The steps of migrations up to this version, and those of the others."""
     now = [one for one in later if one.version <= version]
     return now, [one for one in later if one.version > version]
 
@@ -136,23 +139,25 @@ def _of_made(later: Sequence[Later], version: int) -> tuple[list[Later], list[La
 def _look(
     connection: psycopg.Connection[Any], address: str
 ) -> tuple[_Found, Offered] | tuple[None, None]:
-    """What there is, and what it offers; nothing where there is no schema of ours."""
-    with by_our_names(connection):
+    """The installed schema and the features of the database; None where there is no schema."""
+    with own_search_path(connection):
         found = _found(connection, address)
         if found is None:
             return None, None
-        hasty = connection.execute("SHOW synchronous_commit").fetchone() == ("off",)
-        later = tuple(waiting(connection, schema.MIGRATIONS))
+        async_commit = connection.execute("SHOW synchronous_commit").fetchone() == ("off",)
+        later = tuple(pending_steps(connection, schema.MIGRATIONS))
         where = vector(connection).schema
-        return found, Offered(found.version, found.partitions, found.citus, where, hasty, later)
+        return found, Offered(
+            found.version, found.partitions, found.citus, where, async_commit, later
+        )
 
 
-def finish(url: str, address: str, told: Told) -> Offered:
-    """Brings the schema up to date and does what was left for later, beside whoever uses the
-    store; goes on where another left off."""
+def run_all(url: str, address: str, report: Report) -> Offered:
+    """Runs all migrations and all steps that were left for later, while the store is used.
+    Continues where an earlier run stopped."""
     with connect_to_stay(url) as connection, connect_to_stay(url) as guard:
         while True:
-            found, offered = _bring_up(connection, address, patient=True)
+            found, offered = _update(connection, address, patient=True)
             if found.version >= newest() and not offered.later:
                 return offered
             if not found.ours:
@@ -162,22 +167,22 @@ def finish(url: str, address: str, told: Told) -> Offered:
                     hint="Let the owner of the schema run `holdfast store migrate`, on the"
                     " primary.",
                 )
-            builder = Builder(connection, address, citus=found.citus, told=told)
+            builder = StepRunner(connection, address, citus=found.citus, report=report)
             builder.run(guard, partial(_still_to_do, connection, found.version))
 
 
-def _still_to_do(connection: psycopg.Connection[Any], version: int) -> list[Later]:
-    with by_our_names(connection):
-        return _of_made(waiting(connection, schema.MIGRATIONS), version)[0]
+def _still_to_do(connection: psycopg.Connection[Any], version: int) -> list[PendingStep]:
+    with own_search_path(connection):
+        return _split_at(pending_steps(connection, schema.MIGRATIONS), version)[0]
 
 
 def _is_enough(found: _Found) -> bool:
-    """Whether nothing is missing that this Holdfast cannot do without."""
+    """Whether this Holdfast can work with the schema that is installed."""
     return all(one.version <= found.version for one in schema.MIGRATIONS if one.needed)
 
 
 def _found(connection: psycopg.Connection[Any], address: str) -> _Found | None:
-    """The schema that is there, if there is one."""
+    """The schema that is installed, if there is one."""
     row = connection.execute("SELECT to_regclass(%s)::text", (f"{SCHEMA}.migrations",)).fetchone()
     if row is None or row[0] is None:
         return None
@@ -206,25 +211,25 @@ def _migrate(
     wait_s: float,
 ) -> None:
     for migration in schema.MIGRATIONS:
-        if migration.needs and not _stands(connection, address, migration):
+        if migration.needs and not _needs_are_done(connection, address, migration):
             return
 
         def work(version: int = migration.version) -> None:
             connection.execute(
                 "SELECT pg_advisory_xact_lock(%s::int, %s::int)", (LOCK_CLASS, _MIGRATING)
             )
-            # Another process may have migrated while we waited for the lock.
+            # Another process may have migrated while this one waited for the lock.
             found = _found(connection, address)
             if found is None or found.version < version:
                 _apply(connection, address, version, partitions, citus)
 
         try:
             if migration.version == 1:
-                # Nobody uses the tables yet, and they take as long as they take.
-                with by_our_names(connection):
+                # Nobody uses the tables yet, so there is no limit on the time.
+                with own_search_path(connection):
                     work()
             else:
-                briefly(connection, work, wait_s=wait_s)
+                with_short_locks(connection, work, wait_s=wait_s)
         except psycopg.errors.InsufficientPrivilege:
             raise StoreReadOnly(
                 f"The tables of {address} are not there, or not of this version, and the role may"
@@ -240,15 +245,16 @@ def _migrate(
             ) from None
 
 
-def _stands(connection: psycopg.Connection[Any], address: str, migration: Migration) -> bool:
-    """Whether what a migration stands on is there, which others left for later. Where it takes no
-    time, it is made now."""
-    with by_our_names(connection):
+def _needs_are_done(
+    connection: psycopg.Connection[Any], address: str, migration: Migration
+) -> bool:
+    """Whether the steps that a migration needs are done. Those that take no time are done now."""
+    with own_search_path(connection):
         found = _found(connection, address)
         if found is None or found.version >= migration.version:
             return True
-        todo, _ = _of_made(waiting(connection, schema.MIGRATIONS), migration.version - 1)
-    left = do_small(connection, todo, citus=found.citus)
+        todo, _ = _split_at(pending_steps(connection, schema.MIGRATIONS), migration.version - 1)
+    left = run_small_steps(connection, todo, citus=found.citus)
     return not any(one.step.name in migration.needs for one in left)
 
 
@@ -257,7 +263,7 @@ def _apply(
 ) -> None:
     if version == 1:
         connection.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
-        refuse_foreign(connection, address)
+        refuse_foreign_tables(connection, address)
         connection.execute(_RECORD)
         connection.execute(MAKE_STEPS_TABLE)
     else:
@@ -267,14 +273,14 @@ def _apply(
         assert row is not None
         partitions, citus = row
     if citus:
-        # Making a table makes a part of it on every node, which is not short, and nobody uses it.
+        # Creating a table creates shards on every node, which takes long; nobody uses it yet.
         connection.execute("SET LOCAL statement_timeout = 0")
-        # Tables that stand on `hubs`, which every node has, come over one connection to each node.
+        # Tables that reference `hubs`, a reference table, need one connection to each node.
         connection.execute("SET LOCAL citus.multi_shard_modify_mode = 'sequential'")
     migration = schema.MIGRATIONS[version - 1]
     made = list(statements(migration, partitions=partitions, citus=citus))
     if version > 1 and not citus:
-        # All on one way: who uses the tables waits from the first lock to the end.
+        # In one round trip: users of the tables wait from the first lock to the commit.
         made = ["; ".join(made)] if made else []
     for statement in made:
         send(connection, statement)

@@ -1,8 +1,16 @@
-"""Changing tables that are in use: what may be done at once, what is left for later, and what of
-that is done. How the rest is done, `builder` knows.
+"""Changes tables that are in use: short changes with a lock timeout, and the long steps that
+migrations leave for later.
 
-What needs a table for itself gives up after LOCK_WAIT_MS and tries again later: behind a statement
-that waits for a table, everybody else would wait too.
+A change that needs an exclusive lock gives up after LOCK_WAIT_MS and is tried again: behind a
+statement that waits for a table lock, every later statement on that table waits too.
+
+- Indexes of large tables are built concurrently, one partition at a time. An unfinished one is
+  dropped and built again.
+- Columns are filled in batches, with the lock of the hub's writers, and a commit for each batch.
+- Constraints hold for new rows first; existing rows are validated without blocking anybody.
+
+Finished steps are recorded, and the catalog shows what exists, so a process that is killed loses no
+more than the partition or batch that it was working on.
 """
 
 from __future__ import annotations
@@ -15,9 +23,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import psycopg
 
 from holdfast.errors import StoreBusy, StoreError
-from holdfast.store.postgres.advisory_lock import LOCK_CLASS, holding, require_held
-from holdfast.store.postgres.commit_marks import naps
-from holdfast.store.postgres.hub_locks import take_turn
+from holdfast.store.postgres.advisory_lock import LOCK_CLASS, require_held, try_lock
+from holdfast.store.postgres.commit_marks import backoff
+from holdfast.store.postgres.hub_locks import lock_hub
 from holdfast.store.postgres.schema import Backfill, Check, Index, Step, create_index
 from holdfast.store.postgres.tables import SCHEMA, search_path
 
@@ -27,19 +35,19 @@ if TYPE_CHECKING:
 
 Connection = psycopg.Connection[Any]
 
-# As long as anybody waits for a table because of us: about what a slow statement takes.
+# The longest that anybody waits for a table because of a migration: about one slow statement.
 LOCK_WAIT_MS = 300
-# A short change that takes longer than this was no short one; it is taken back.
+# A short change that takes longer than this is rolled back.
 _SHORT_MS = 5_000
-# How long it is tried again and again; a transaction that goes on for longer is looked into.
-TRY_S = 300.0
-# Whoever opens the store only does what is done at once: tables of so many bytes are indexed in
-# less time than a connection takes. The rest is left to `holdfast store migrate`.
+# How long a change is retried. A transaction that blocks it for longer needs an administrator.
+RETRY_S = 300.0
+# Opening a store does only the steps that take no time: a table of this size is indexed faster than
+# a connection is made. The rest is left to `holdfast store migrate`.
 SMALL_BYTES = 8 * 2**20
 _AT_OPEN_MS = 100
-# Rows filled in one transaction; the hub's writers wait for a few milliseconds.
+# Rows filled in one transaction; the hub's writers wait a few milliseconds.
 BATCH = 500
-BUILDING = 3
+STEPS_LOCK = 3
 
 STEPS_TABLE = f"{SCHEMA}.migration_steps"
 MAKE_STEPS_TABLE = f"""
@@ -51,37 +59,39 @@ CREATE TABLE {STEPS_TABLE} (
     PRIMARY KEY (version, step)
 )"""
 
-IN_THE_WAY = (psycopg.errors.LockNotAvailable, psycopg.errors.DeadlockDetected)
+LOCK_CONFLICTS = (psycopg.errors.LockNotAvailable, psycopg.errors.DeadlockDetected)
 
 
-class Later(NamedTuple):
-    """A step that waits, and the migration it belongs to."""
+class PendingStep(NamedTuple):
+    """A step that is not done, and the migration it belongs to."""
 
     version: int
     step: Step
 
 
 @contextmanager
-def by_our_names(connection: Connection) -> Iterator[None]:
-    """A transaction in which names mean what we mean by them, whatever path the role was given. Not
-    for the session, which a pooler may hand to somebody else."""
+def own_search_path(connection: Connection) -> Iterator[None]:
+    """A transaction with our search_path, whatever the role's is. The setting is local to the
+    transaction because a pooler may hand the session to somebody else."""
     with connection.transaction():
         connection.execute(f"SET LOCAL search_path = {search_path()}")
         yield
 
 
-def briefly(connection: Connection, work: Callable[[], None], *, wait_s: float = TRY_S) -> None:
-    """Does a short piece of work in a transaction that waits for no lock longer than LOCK_WAIT_MS,
-    and again until it has got them."""
+def with_short_locks(
+    connection: Connection, work: Callable[[], None], *, wait_s: float = RETRY_S
+) -> None:
+    """Runs short work in a transaction that waits for no lock longer than LOCK_WAIT_MS, and retries
+    until it gets its locks."""
     last: psycopg.Error | None = None
-    for nap_s in naps(wait_s):
+    for nap_s in backoff(wait_s):
         try:
-            with by_our_names(connection):
+            with own_search_path(connection):
                 send(connection, f"SET LOCAL lock_timeout = {LOCK_WAIT_MS}")
                 send(connection, f"SET LOCAL statement_timeout = {_SHORT_MS}")
                 work()
             return
-        except IN_THE_WAY as error:
+        except LOCK_CONFLICTS as error:
             last = error
         time.sleep(nap_s)
     assert last is not None, "there is time for one attempt"
@@ -89,13 +99,13 @@ def briefly(connection: Connection, work: Callable[[], None], *, wait_s: float =
 
 
 def send(connection: Connection, statement: str, values: Any = None) -> psycopg.Cursor[Any]:
-    """Every statement of a change goes through here; that is where a test listens."""
+    """Sends every statement of a change, so that tests can listen here."""
     return connection.execute(statement, values)
 
 
-def waiting(connection: Connection, migrations: Iterable[Migration]) -> list[Later]:
-    """What was left for later, and is not done."""
-    later = [Later(one.version, step) for one in migrations for step in one.later]
+def pending_steps(connection: Connection, migrations: Iterable[Migration]) -> list[PendingStep]:
+    """The steps that migrations left for later and that are not done."""
+    later = [PendingStep(one.version, step) for one in migrations for step in one.later]
     row = connection.execute(
         "SELECT has_table_privilege(%s::regclass::oid, 'SELECT')", (STEPS_TABLE,)
     ).fetchone()
@@ -109,29 +119,32 @@ def waiting(connection: Connection, migrations: Iterable[Migration]) -> list[Lat
     return [one for one in later if (one.version, one.step.name) not in done]
 
 
-def do_small(connection: Connection, later: Sequence[Later], *, citus: bool) -> list[Later]:
-    """Does what is done at once, for whoever opens the store; returns what is left. Nobody waits
-    here for others: what is not free is left too. So is what comes after it, and may stand on it.
+def run_small_steps(
+    connection: Connection, later: Sequence[PendingStep], *, citus: bool
+) -> list[PendingStep]:
+    """Does the steps that take no time, for a process that opens the store; returns those that are
+    left. It does not wait for others: a step whose table is locked is left, and so are the steps
+    after it, which may depend on it.
     """
-    left: list[Later] = []
+    left: list[PendingStep] = []
     for one in later:
         if left:
             left.append(one)
             continue
         try:
-            with by_our_names(connection):
+            with own_search_path(connection):
                 send(connection, f"SET LOCAL lock_timeout = {_AT_OPEN_MS}")
                 small = not citus and _bytes(connection, one.step.table) <= SMALL_BYTES
-                if not small or not _do_at_once(connection, one):
+                if not small or not _run_at_once(connection, one):
                     left.append(one)
-        except (*IN_THE_WAY, psycopg.errors.InsufficientPrivilege):
+        except (*LOCK_CONFLICTS, psycopg.errors.InsufficientPrivilege):
             left.append(one)
     return left
 
 
-def _do_at_once(connection: Connection, one: Later) -> bool:
+def _run_at_once(connection: Connection, one: PendingStep) -> bool:
     row = connection.execute(
-        "SELECT pg_try_advisory_xact_lock(%s::int, %s::int)", (LOCK_CLASS, BUILDING)
+        "SELECT pg_try_advisory_xact_lock(%s::int, %s::int)", (LOCK_CLASS, STEPS_LOCK)
     ).fetchone()
     if row is None or not row[0]:
         return False
@@ -139,22 +152,22 @@ def _do_at_once(connection: Connection, one: Later) -> bool:
         return True
     step = one.step
     if isinstance(step, Index):
-        if _begun(connection, step):
-            # Somebody builds it, or did not come to the end.
+        if _index_exists(connection, step):
+            # Another process is building it, or did not finish.
             return False
         send(connection, create_index(step, step.name, f"{SCHEMA}.{step.table}"))
     elif isinstance(step, Check):
-        send(connection, f"{add_rule(step)} NOT VALID")
-        send(connection, look_up_rule(step))
+        send(connection, f"{add_constraint(step)} NOT VALID")
+        send(connection, validate_constraint(step))
     else:
-        for hub in hubs(connection, 0):
-            while fill(connection, step, hub) == BATCH:
+        for hub in hubs_after(connection, 0):
+            while fill_batch(connection, step, hub) == BATCH:
                 pass
-    note(connection, one)
+    record_step(connection, one)
     return True
 
 
-def _is_finished(connection: Connection, one: Later) -> bool:
+def _is_finished(connection: Connection, one: PendingStep) -> bool:
     row = connection.execute(
         f"SELECT 1 FROM {STEPS_TABLE} WHERE version = %s AND step = %s AND finished_at IS NOT NULL",
         (one.version, one.step.name),
@@ -162,8 +175,8 @@ def _is_finished(connection: Connection, one: Later) -> bool:
     return row is not None
 
 
-def note(connection: Connection, one: Later, reached: int | None = None) -> None:
-    """Notes that a step is finished, or how far it has come."""
+def record_step(connection: Connection, one: PendingStep, reached: int | None = None) -> None:
+    """Records that a step is finished, or which hub it has reached."""
     send(
         connection,
         f"INSERT INTO {STEPS_TABLE} (version, step, reached, finished_at)"
@@ -185,7 +198,7 @@ def _bytes(connection: Connection, table: str) -> int:
     return int(row[0])
 
 
-def _begun(connection: Connection, index: Index) -> bool:
+def _index_exists(connection: Connection, index: Index) -> bool:
     row = connection.execute(
         "SELECT 1 FROM pg_class WHERE relnamespace = %s::regnamespace AND relkind IN ('i', 'I')"
         " AND (relname = %s OR relname ~ ('^' || %s || '_[0-9]+$')) LIMIT 1",
@@ -194,49 +207,56 @@ def _begun(connection: Connection, index: Index) -> bool:
     return row is not None
 
 
-def add_rule(check: Check) -> str:
+def add_constraint(check: Check) -> str:
     return f"ALTER TABLE {SCHEMA}.{check.table} ADD CONSTRAINT {check.name} CHECK ({check.rule})"
 
 
-def look_up_rule(check: Check) -> str:
+def validate_constraint(check: Check) -> str:
     return f"ALTER TABLE {SCHEMA}.{check.table} VALIDATE CONSTRAINT {check.name}"
 
 
-def hubs(connection: Connection, after: int) -> list[int]:
+def hubs_after(connection: Connection, after: int) -> list[int]:
     found = connection.execute(
         f"SELECT hub_id FROM {SCHEMA}.hubs WHERE hub_id > %s ORDER BY hub_id", (after,)
     ).fetchall()
     return [row[0] for row in found]
 
 
-def fill(connection: Connection, backfill: Backfill, hub: int) -> int:
-    """One batch, inside a transaction, in the turn of the hub's writers; how many it filled."""
+def fill_batch(connection: Connection, backfill: Backfill, hub: int) -> int:
+    """Fills one batch inside a transaction, with the lock of the hub's writers; returns the number
+    of rows."""
     send(connection, f"SET LOCAL holdfast.hubs = '0,{hub}'")
-    take_turn(connection, hub)
+    lock_hub(connection, hub)
     return send(connection, backfill.statement, {"hub": hub, "most": BATCH}).rowcount
 
 
-Told: TypeAlias = Callable[[str], None]
+Report: TypeAlias = Callable[[str], None]
 
-# Looking whether another process is done.
-_LOOK_S = 0.5
+# How often to look whether another process is done.
+_POLL_S = 0.5
 
 
-class Builder:
-    """Does everything that was left for later, in the order of the steps, beside everybody else."""
+class StepRunner:
+    """Does all steps that were left for later, in order, while the store is used."""
 
-    def __init__(self, connection: Connection, address: str, *, citus: bool, told: Told) -> None:
-        self._connection, self._address, self._citus, self._told = connection, address, citus, told
+    def __init__(
+        self, connection: Connection, address: str, *, citus: bool, report: Report
+    ) -> None:
+        self._connection, self._address, self._citus, self._report = (
+            connection,
+            address,
+            citus,
+            report,
+        )
 
-    def run(self, guard: Connection, ask: Callable[[], list[Later]]) -> None:
-        """One process at a time: the guard holds the lock. Who finds another at it waits, and
-        does what is left."""
+    def run(self, guard: Connection, ask: Callable[[], list[PendingStep]]) -> None:
+        """Runs the steps, one process at a time: `guard` holds the lock. A process that finds it
+        taken waits, and then does what is left."""
         said = False
         while True:
-            with holding(guard, LOCK_CLASS, BUILDING) as mine:
+            with try_lock(guard, LOCK_CLASS, STEPS_LOCK) as mine:
                 if mine:
-                    # An index of a large table takes as long as it takes; its waits keep nobody
-                    # from reading or writing.
+                    # A concurrent index build may take long and blocks nobody.
                     self._connection.execute(
                         "SET statement_timeout = 0; SET lock_timeout = 0;"
                         f" SET search_path = {search_path()}"
@@ -246,21 +266,21 @@ class Builder:
                         self._do(one)
                     return
             if not said:
-                self._told("another process is at it; waiting")
+                self._report("another process is at it; waiting")
                 said = True
-            time.sleep(_LOOK_S)
+            time.sleep(_POLL_S)
 
-    def _do(self, one: Later) -> None:
+    def _do(self, one: PendingStep) -> None:
         step = one.step
         try:
             if isinstance(step, Index):
                 self.build(step)
             elif isinstance(step, Check):
-                self._look_up(step)
+                self._check_constraint(step)
             else:
                 self._fill_all(one, step)
-            note(self._connection, one)
-        except IN_THE_WAY:
+            record_step(self._connection, one)
+        except LOCK_CONFLICTS:
             raise StoreBusy(
                 f"The table `{step.table}` of {self._address} was in use for as long as we try.",
                 hint="A transaction of a program stays open (see pg_stat_activity). Run it again:"
@@ -270,24 +290,24 @@ class Builder:
     # Indexes
 
     def build(self, index: Index) -> None:
-        """Builds an index of a table, or of one of its parts, unless it is there."""
+        """Builds an index of a table, or of one of its partitions, unless it exists."""
         table = f"{SCHEMA}.{index.table}"
         parts = [] if self._citus else self._parts(index.table)
         if not parts:
-            self._told(f"index {index.name} on {index.table}")
-            # On Citus, too: one statement, which the coordinator sends to every node.
+            self._report(f"index {index.name} on {index.table}")
+            # On Citus too: the coordinator sends the statement to every node.
             self._build_one(index, index.name, index.table)
             return
         if self._state(index.name) is True:
             return
         for number, part in enumerate(parts, 1):
-            self._told(f"index {index.name} on {index.table}, part {number} of {len(parts)}")
+            self._report(f"index {index.name} on {index.table}, part {number} of {len(parts)}")
             if not self._is_attached(index.name, part):
                 self._build_one(index, _of_part(index, part), part)
-        # From here on it takes a moment: nothing is read, the parts only become one.
+        # From here on it is fast: no rows are read, the partitions' indexes are only attached.
         if self._state(index.name) is None:
-            make = create_index(index, index.name, table, how="without parts")
-            briefly(self._connection, lambda: self._send(make))
+            make = create_index(index, index.name, table, how="only")
+            with_short_locks(self._connection, lambda: self._send(make))
         for part in parts:
             if not self._is_attached(index.name, part):
                 self._attach(index.name, _of_part(index, part))
@@ -299,29 +319,29 @@ class Builder:
 
     def _attach(self, name: str, of_part: str) -> None:
         attach = f"ALTER INDEX {SCHEMA}.{name} ATTACH PARTITION {SCHEMA}.{of_part}"
-        briefly(self._connection, lambda: self._send(attach))
+        with_short_locks(self._connection, lambda: self._send(attach))
 
     def _build_one(self, index: Index, name: str, table: str) -> None:
         self._wait_for_build(table)
         state = self._state(name)
         if state is False:
-            # Left by a process or a server that died; nobody reads it, everybody writes it.
+            # Left by a process or server that died: it is written and never read.
             self._send(f"DROP INDEX CONCURRENTLY {SCHEMA}.{name}")
         if state is not True:
-            self._send(create_index(index, name, f"{SCHEMA}.{table}", how="beside others"))
+            self._send(create_index(index, name, f"{SCHEMA}.{table}", how="concurrently"))
 
     def _wait_for_build(self, table: str) -> None:
-        """Until the server is done with an index of this table whose builder was killed: it goes
-        on, and what it builds is good."""
+        """Waits while the server is still building an index of this table for a process that was
+        killed: the result can be used."""
         building = (
             "SELECT 1 FROM pg_stat_progress_create_index WHERE relid = %s::regclass"
             " AND datname = current_database()"
         )
         while self._connection.execute(building, (f"{SCHEMA}.{table}",)).fetchone() is not None:
-            time.sleep(_LOOK_S)
+            time.sleep(_POLL_S)
 
     def _state(self, name: str) -> bool | None:
-        """Whether an index can be used; None where there is none of this name."""
+        """Whether an index is valid; None where there is none of this name."""
         row = self._connection.execute(
             "SELECT indisvalid AND indisready FROM pg_index WHERE indexrelid = to_regclass(%s)",
             (f"{SCHEMA}.{name}",),
@@ -344,37 +364,39 @@ class Builder:
         ).fetchone()
         return row is not None
 
-    # Rules and rows
+    # Constraints and rows
 
-    def _look_up(self, check: Check) -> None:
-        self._told(f"rule {check.name} of {check.table}")
+    def _check_constraint(self, check: Check) -> None:
+        self._report(f"rule {check.name} of {check.table}")
         there = self._connection.execute(
             "SELECT 1 FROM pg_constraint WHERE conname = %s AND conrelid = %s::regclass",
             (check.name, f"{SCHEMA}.{check.table}"),
         ).fetchone()
         if there is None:
-            briefly(self._connection, lambda: self._send(f"{add_rule(check)} NOT VALID"))
-        self._send(look_up_rule(check))
+            with_short_locks(
+                self._connection, lambda: self._send(f"{add_constraint(check)} NOT VALID")
+            )
+        self._send(validate_constraint(check))
 
-    def _fill_all(self, one: Later, backfill: Backfill) -> None:
+    def _fill_all(self, one: PendingStep, backfill: Backfill) -> None:
         row = self._connection.execute(
             f"SELECT reached FROM {STEPS_TABLE} WHERE version = %s AND step = %s",
             (one.version, backfill.name),
         ).fetchone()
-        todo = hubs(self._connection, 0 if row is None else int(row[0] or 0))
+        todo = hubs_after(self._connection, 0 if row is None else int(row[0] or 0))
         for number, hub in enumerate(todo, 1):
-            self._told(f"{backfill.name} in {backfill.table}, hub {number} of {len(todo)}")
+            self._report(f"{backfill.name} in {backfill.table}, hub {number} of {len(todo)}")
             filled = BATCH
             while filled == BATCH:
                 with self._connection.transaction():
-                    filled = fill(self._connection, backfill, hub)
+                    filled = fill_batch(self._connection, backfill, hub)
                     if filled < BATCH:
-                        note(self._connection, one, reached=hub)
+                        record_step(self._connection, one, reached=hub)
 
     def _send(self, statement: str) -> None:
         send(self._connection, statement)
 
 
 def _of_part(index: Index, part: str) -> str:
-    """The name of an index on one part of its table."""
+    """The name of an index on one partition of its table."""
     return index.name + part.removeprefix(index.table)

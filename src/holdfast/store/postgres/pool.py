@@ -15,7 +15,7 @@ from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from holdfast.errors import StoreBusy, StoreClosed
 from holdfast.store.postgres.errors import fault, is_silence
-from holdfast.store.postgres.keepalive import Answering, Silent, greeted
+from holdfast.store.postgres.keepalive import MonitoredConnection, NoAnswer, configured
 
 # The pool is asked for a connection again as often as this: it makes one attempt for each time it
 # is asked, and the server may be back since.
@@ -57,29 +57,31 @@ class Pool:
             # Long enough that a busy server keeps its connections, short enough that an idle one
             # gives them back.
             max_idle=300.0,
-            # Who waits asks again; naps of the pool's own would only make it later.
+            # Callers ask again; pauses of the pool itself would only add delay.
             reconnect_timeout=0.0,
             num_workers=1,
             open=True,
         )
 
-    def _connecting(self, greet: Callable[[psycopg.Connection[Any]], None]) -> type[Answering]:
+    def _connecting(
+        self, greet: Callable[[psycopg.Connection[Any]], None]
+    ) -> type[MonitoredConnection]:
         """The class of the connections: the driver's pool keeps to itself why it could not make
         one."""
         pool = self
 
-        class Connecting(Answering):
+        class Connecting(MonitoredConnection):
             @classmethod
-            def connect(cls, conninfo: str = "", **values: Any) -> Answering:  # type: ignore[override]
+            def connect(cls, conninfo: str = "", **values: Any) -> MonitoredConnection:  # type: ignore[override]
                 try:
-                    return greeted(super().connect(conninfo, **values), greet)
+                    return configured(super().connect(conninfo, **values), greet)
                 except psycopg.Error as error:
                     pool._failed = time.monotonic(), error
                     raise
 
         return Connecting
 
-    def take(self, patience: Patience) -> Answering:
+    def take(self, patience: Patience) -> MonitoredConnection:
         """A connection, to be given back; StoreBusy or ServerUnreachable where none comes."""
         began = time.monotonic()
         while True:
@@ -117,11 +119,11 @@ class Pool:
         at, failure = self._failed or (0.0, None)
         if failure is None or at < began or is_silence(failure):
             if waited_s >= patience.silent_s:
-                raise Silent("the server has stopped answering")
+                raise NoAnswer("the server has stopped answering")
         elif waited_s >= patience.away_s:
             raise fault(failure, self._address)
 
-    def give_back(self, connection: Answering) -> None:
+    def give_back(self, connection: MonitoredConnection) -> None:
         self._lent.discard(id(connection))
         self._pool.putconn(connection)
 
@@ -134,7 +136,7 @@ class Pool:
         self._pool.close()
 
 
-def _is_cut(connection: Answering) -> bool:
+def _is_cut(connection: MonitoredConnection) -> bool:
     """Whether the server has hung up. Asks it nothing: whoever hangs up has said so, and that lies
     here unread."""
     try:

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-# The array is made once a statement; on Citus, which takes no subquery in a policy, wherever it is
-# compared.
+# The array is built once a statement. Citus takes no subquery in a policy, so there it is built for
+# every comparison.
 _NAMED = "hub_id = ANY (ARRAY(SELECT unnest(string_to_array("
 _NAMED += "current_setting('holdfast.hubs', true), ','))::bigint))"
 _NAMED_CITUS = (
@@ -35,7 +35,7 @@ def enable_row_security(table: str) -> tuple[str, ...]:
     )
 
 
-def walled(table: str, *, citus: bool) -> Iterator[str]:
+def policy_statements(table: str, *, citus: bool) -> Iterator[str]:
     """The statements that restrict a new table to the hubs that the transaction has named."""
     mine = named(citus=citus)
     yield from enable_row_security(table)

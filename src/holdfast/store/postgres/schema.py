@@ -1,16 +1,16 @@
 """The PostgreSQL schema, as ordered migrations.
 
 Each migration runs once, in its own transaction, and is recorded in the table `migrations`. Work
-that takes long on tables in use is a step for later (see `steps`). A released migration is never
-edited: a later change is a new migration.
+that takes long on tables in use is left for later, as a step (see `migration_steps`). A released
+migration is never edited: a later change is a new migration.
 
 One schema serves plain PostgreSQL, managed servers and Citus. `hub_id` leads every primary key,
 unique key and foreign key, and never changes, so that a hub can live in any partition or on any
 node. There are no triggers, no sequences whose order matters between hubs, and nothing that locks
 rows of two hubs. `hubs` and `models` are small tables that every node has whole.
 
-Canonical tables (`canonical`) cannot be rebuilt; derived ones (`derived`) can be emptied and
-rebuilt from them. `tables` says how a table is created, and `wall` how hubs are kept apart.
+`table_definitions` lists the tables, `tables` says how one is created, and `row_security` how hubs
+are kept apart.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from holdfast.store.postgres.tables import PARTITIONS, Table, grant_to_users, ta
 
 
 class Index(NamedTuple):
-    """An index. `what` is all that follows the name of the table: columns, kind, condition."""
+    """An index. `what` is what follows the name of the table: columns, kind, condition."""
 
     name: str
     table: str
@@ -33,8 +33,8 @@ class Index(NamedTuple):
 
 
 class Backfill(NamedTuple):
-    """Rows to be filled, hub by hub. The statement changes at most `%(most)s` rows of the hub
-    `%(hub)s` that are not filled yet, and is sent until it changes fewer."""
+    """Fills a column, hub by hub. The statement changes at most `%(most)s` rows of the hub
+    `%(hub)s` that are not filled yet, and is repeated until it changes fewer."""
 
     name: str
     table: str
@@ -42,8 +42,7 @@ class Backfill(NamedTuple):
 
 
 class Check(NamedTuple):
-    """A rule for the rows of a table: it holds for new rows at once, and is looked up for the
-    others afterwards."""
+    """A check constraint. It holds for new rows at once and is validated for the others later."""
 
     name: str
     table: str
@@ -54,10 +53,10 @@ Step: TypeAlias = Index | Backfill | Check
 
 
 def create_index(index: Index, name: str, table: str, *, how: str = "") -> str:
-    """The statement that makes it, under a name and on a table or one of its parts."""
+    """The statement that creates the index, under a name, on a table or one of its partitions."""
     unique = "UNIQUE " if index.unique else ""
-    concurrently = "CONCURRENTLY " if how == "beside others" else ""
-    only = "ONLY " if how == "without parts" else ""
+    concurrently = "CONCURRENTLY " if how == "concurrently" else ""
+    only = "ONLY " if how == "only" else ""
     return f"CREATE {unique}INDEX {concurrently}{name} ON {only}{table} {index.what}"
 
 
@@ -116,7 +115,7 @@ def newest() -> int:
     return MIGRATIONS[-1].version
 
 
-# Emptied by drop_derived; `turn_words` is filled again from the turns at once.
+# Emptied by drop_derived; `turn_words` is refilled from the turns at once.
 DERIVED = (
     "passages",
     "words",
@@ -126,7 +125,7 @@ DERIVED = (
     "vectors",
     "vector_totals",
 )
-# Everything of a hub, in an order in which it can be taken away.
+# All tables with rows of a hub, in the order in which they can be deleted.
 OF_A_HUB = (
     *DERIVED,
     "revisions",

@@ -27,7 +27,7 @@ from holdfast.store.postgres.connections import (
     connect,
 )
 from holdfast.store.postgres.errors import fault, lost
-from holdfast.store.postgres.keepalive import Answering
+from holdfast.store.postgres.keepalive import MonitoredConnection
 from holdfast.store.postgres.tables import SCHEMA
 from holdfast.store.postgres.urls import address_of, complete
 
@@ -102,7 +102,7 @@ class Standby:
         finally:
             self._connections.end_read(connection)
 
-    def _begin(self, deadline_s: float | None) -> Answering:
+    def _begin(self, deadline_s: float | None) -> MonitoredConnection:
         if time.monotonic() < self._asked_again_at:
             raise Behind
         with self._lock:

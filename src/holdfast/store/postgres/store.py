@@ -20,7 +20,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from holdfast.domain.clock import SystemClock, from_micros
 from holdfast.errors import StoreError
-from holdfast.store.postgres.advisory_lock import ALONE_CLASS, LOCK_CLASS, holding, number_of
+from holdfast.store.postgres.advisory_lock import EXCLUSIVE_CLASS, LOCK_CLASS, lock_number, try_lock
 from holdfast.store.postgres.commit_marks import POSITION
 from holdfast.store.postgres.connections import (
     ANSWER_S,
@@ -30,7 +30,7 @@ from holdfast.store.postgres.connections import (
     connect_patiently,
 )
 from holdfast.store.postgres.errors import translated
-from holdfast.store.postgres.hub_locks import Turn, WritingSession
+from holdfast.store.postgres.hub_locks import HubLock, WritingSession
 from holdfast.store.postgres.migrate import prepare
 from holdfast.store.postgres.pool import closed
 from holdfast.store.postgres.reader import PostgresReader
@@ -103,7 +103,7 @@ class PostgresStore:
             self.address,
             self._search_path,
             answer_s=self._answer_s,
-            hasty=self.offered.hasty,
+            async_commit=self.offered.async_commit,
             spread=self.offered.citus,
         )
         self._standby = (
@@ -163,8 +163,8 @@ class PostgresStore:
                     wrote=None if self._standby is None else self._standby.has_come_to,
                 ) as writing,
             ):
-                turn = Turn(self.address, hub, wait=wait and durable)
-                session = WritingSession(writing.connection, viewer, turn)
+                lock = HubLock(self.address, hub, wait=wait and durable)
+                session = WritingSession(writing.connection, viewer, lock)
                 writing.hub = session.own_hub
                 writer = PostgresWriter(session)
                 yield writer
@@ -192,7 +192,9 @@ class PostgresStore:
             # A connection of its own: this may take minutes, and the pools are for moments.
             with translated(self.address):
                 connection = held.enter_context(connect_patiently(self._url))
-                mine = held.enter_context(holding(connection, ALONE_CLASS, number_of(name, hub_id)))
+                mine = held.enter_context(
+                    try_lock(connection, EXCLUSIVE_CLASS, lock_number(name, hub_id))
+                )
             yield mine
 
     def skew(self) -> timedelta:

@@ -1,5 +1,9 @@
-"""The canonical tables of schema 1: hubs, memories and their history, the conversation log,
-mirrored files, records and marks of commits. They cannot be rebuilt from anything else.
+"""The tables of schema 1.
+
+Canonical tables hold hubs, memories and their history, the conversation log, mirrored files,
+records and marks of commits; they cannot be rebuilt from anything else. Derived tables hold
+passages, the search tables and vectors; they can be emptied and rebuilt from the canonical ones.
+One more table is created only where pgvector is installed.
 """
 
 from __future__ import annotations
@@ -58,7 +62,7 @@ _MEMORIES = f"""
     speaker_front {TEXT} GENERATED ALWAYS AS (left(speaker, 200)) STORED,
     PRIMARY KEY (hub_id, number)"""
 
-# Small tables that every node has whole.
+# Small tables that every node has in full (on Citus: reference tables).
 REFERENCE_TABLES = (
     (
         "hubs",
@@ -79,7 +83,7 @@ REFERENCE_TABLES = (
 )
 
 CANONICAL_TABLES = (
-    # What a write counts up; apart from `hubs`, which every node has whole.
+    # Counters that writes change; not in `hubs`, which is replicated to every node.
     Table(
         "hub_counts",
         """
@@ -87,7 +91,7 @@ CANONICAL_TABLES = (
     numbers bigint NOT NULL,
     passages bigint NOT NULL DEFAULT 0,
     terms bigint NOT NULL DEFAULT 0""",
-        walled=False,  # the list of hubs is made of it
+        secured=False,  # the list of hubs is read from it
     ),
     Table("memories", _MEMORIES, large=True),
     Table(
@@ -188,7 +192,8 @@ CANONICAL_TABLES = (
     PRIMARY KEY (hub_id, kind, id)""",
     ),
     # One row for each thread that has written, with which a writer that lost its connection during
-    # a commit finds out whether it was committed (see failover.py). Writes of no hub have hub 0.
+    # a commit finds out whether it was committed (see commit_marks.py). Writes of no hub have hub
+    # 0.
     Table(
         "commits",
         f"""
@@ -200,8 +205,8 @@ CANONICAL_TABLES = (
     ),
 )
 
-# A key and a path belong to one memory of an audience that is not forgotten. Two hashes of 64 bits
-# stand for the name: it may be longer than an index entry can be.
+# A key or path belongs to one memory of an audience that is not forgotten. Two 64-bit hashes stand
+# for the name, which may be longer than an index entry can be.
 _AUDIENCE = "hashtextextended(CASE boundary WHEN 'private' THEN owner ELSE '' END, 0)"
 
 CANONICAL_INDEXES = (
@@ -259,9 +264,9 @@ DERIVED_TABLES = (
     FOREIGN KEY (hub_id, memory) REFERENCES memories (hub_id, number) ON DELETE CASCADE""",
         large=True,
     ),
-    # What is searched, apart from what is shown: ranking reads these narrow rows alone.
-    # Every term and every trigram carries its hub, so posting lists belong to one hub, and
-    # a wall for reading would only keep the index from being used (see `wall`).
+    # The search tables, apart from what is shown: ranking reads only these narrow rows. Every term
+    # and trigram carries its hub, so posting lists belong to one hub. A policy for reading would
+    # keep the index from being used, so they are read through views (see `row_security`).
     Table(
         "words",
         """
@@ -272,7 +277,7 @@ DERIVED_TABLES = (
     words tsvector NOT NULL,
     PRIMARY KEY (hub_id, passage)""",
         large=True,
-        walled=False,
+        secured=False,
     ),
     Table(
         "substrings",
@@ -282,7 +287,7 @@ DERIVED_TABLES = (
     grams integer[] NOT NULL,
     PRIMARY KEY (hub_id, memory)""",
         large=True,
-        walled=False,
+        secured=False,
     ),
     Table(
         "turn_words",
@@ -292,9 +297,9 @@ DERIVED_TABLES = (
     words tsvector NOT NULL,
     PRIMARY KEY (hub_id, place)""",
         large=True,
-        walled=False,
+        secured=False,
     ),
-    # In how many passages a term stands.
+    # The number of passages that contain a term.
     Table(
         "terms",
         f"""
@@ -337,9 +342,9 @@ DERIVED_INDEXES = (
     "CREATE INDEX turn_words_words ON turn_words USING gin (words)",
 )
 
-# Made only where pgvector is, and filled only for hubs that are large (see nearest.py). Its rows
-# are those of `vectors` in another form: the whole numbers without the scale, which a cosine does
-# not see, and which a half-precision number holds exactly.
+# Created only where pgvector is installed, and filled only for large hubs (see vector_index.py).
+# Its rows are those of `vectors` in another form: the integers without the scale, which does not
+# affect a cosine. A half-precision number holds them exactly.
 EMBEDDINGS = Table(
     "embeddings",
     """

@@ -1,45 +1,49 @@
-"""How a table is made: in parts by hub, or spread over nodes, with its wall."""
+"""Where the tables are, and how one is created: partitioned by hub or distributed over nodes, with
+row level security and rights."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from holdfast.store.postgres.row_security import walled
+from holdfast.store.postgres.row_security import policy_statements
 
 SCHEMA = "holdfast"
 
 
 def search_path(vector_schema: str = "") -> str:
-    """Where names are looked up: our tables, and pgvector where it is. Not `public`, unless that is
-    where: somebody who may make functions there could make one that fits better than the server's
-    own. And temporary tables last, so that none stands before one of ours."""
+    """The schemas in which names are looked up: ours, and that of pgvector.
+
+    `public` is left out, unless pgvector is there: somebody who may create functions in it could
+    create one that matches a call better than the server's own. Temporary tables come last, so that
+    none hides a table of ours.
+    """
     places = [SCHEMA, vector_schema] if vector_schema not in ("", SCHEMA) else [SCHEMA]
     quoted = ['"{}"'.format(place.replace('"', '""')) for place in places]
     return ", ".join([*quoted, "pg_temp"])
 
 
-# How many tables each large table is made of. A hub lives in one of them, whole; sixteen keep the
-# indexes of 10 million memories at a size that fits in memory, and a plan short.
+# How many partitions a large table has. A hub is in one of them; sixteen keep the indexes of 10
+# million memories small enough for memory, and query plans short.
 PARTITIONS = 16
 PARTITIONS_MAX = 256
 
-# Sorts by code point, as every other store does, and faster than a language would.
+# Sorts by code point, as every other store does, and faster than a language's collation would.
 TEXT = 'text COLLATE "C"'
 
 
 class Table(NamedTuple):
-    """A table that has a hub in every row. `large` ones are split by hub; `walled` ones show the
-    rows of those hubs alone that the transaction has named (see `wall`)."""
+    """A table with a hub in every row. `large` ones are partitioned by hub; `secured` ones show
+    only rows of the hubs that the transaction has named (see `row_security`)."""
 
     name: str
     columns: str
     large: bool = False
-    walled: bool = True
+    secured: bool = True
 
 
 def table_statements(table: Table, *, partitions: int, citus: bool) -> Iterator[str]:
-    """The statements that make one table with its parts and its wall."""
+    """The statements that create one table, its partitions and its row level security."""
     split = table.large and partitions > 1 and not citus
     yield f"CREATE TABLE {table.name} ({table.columns}\n)" + (
         " PARTITION BY HASH (hub_id)" if split else ""
@@ -52,8 +56,8 @@ def table_statements(table: Table, *, partitions: int, citus: bool) -> Iterator[
                 f"CREATE TABLE {table.name}_{part} PARTITION OF {table.name}"
                 f" FOR VALUES WITH (MODULUS {partitions}, REMAINDER {part})"
             )
-    if table.walled:
-        yield from walled(table.name, citus=citus)
+    if table.secured:
+        yield from policy_statements(table.name, citus=citus)
 
 
 RIGHTS = "SELECT, INSERT, UPDATE, DELETE"

@@ -17,15 +17,15 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.errors import InvalidInput, NotFound, StoreBusy, StoreError, StoreReadOnly
-from holdfast.store.postgres.advisory_lock import LOCK_CLASS, holding
+from holdfast.store.postgres.advisory_lock import LOCK_CLASS, try_lock
 from holdfast.store.postgres.connections import (
     Connection,
     connect,
     connect_to_stay,
 )
 from holdfast.store.postgres.errors import translated
-from holdfast.store.postgres.migration_steps import Builder
-from holdfast.store.postgres.pgvector import remedy
+from holdfast.store.postgres.migration_steps import StepRunner
+from holdfast.store.postgres.pgvector import how_to_install
 from holdfast.store.postgres.schema import Index
 from holdfast.store.postgres.table_definitions import EMBEDDINGS
 from holdfast.store.postgres.tables import SCHEMA, grant_to_users, table_statements
@@ -77,7 +77,9 @@ def build(
             connection.execute("SELECT set_config('maintenance_work_mem', %s, false)", (memory,))
         due, kept = _due(store, hub, index_from)
         drop_indexes(connection, kept=kept)
-        builder = Builder(connection, store.address, citus=store.offered.citus, told=_untold)
+        builder = StepRunner(
+            connection, store.address, citus=store.offered.citus, report=_no_report
+        )
         for one in due:
             _fill(store, one)
             builder.build(_index(store, one))
@@ -92,7 +94,7 @@ def building(store: PostgresStore) -> Iterator[Connection]:
         translated(store.address),
         connect_to_stay(store._url) as connection,
         connect(store._url) as guard,
-        holding(guard, LOCK_CLASS, _INDEXING) as mine,
+        try_lock(guard, LOCK_CLASS, _INDEXING) as mine,
     ):
         if not mine:
             raise StoreBusy(
@@ -123,8 +125,8 @@ def _refuse_who_may_not(connection: Connection, address: str) -> None:
         )
 
 
-def _untold(_: str) -> None:
-    """What is done is told when it is done."""
+def _no_report(_: str) -> None:
+    """The caller reports each index when it is built."""
 
 
 class _Due(NamedTuple):
@@ -284,7 +286,7 @@ def _make_table(store: PostgresStore) -> None:
         if not store.offered.vector_schema:
             raise StoreError(
                 f"pgvector (0.8 or newer) is not installed in {store.address}.",
-                hint=f"To have it, {remedy(connection)}",
+                hint=f"To have it, {how_to_install(connection)}",
             )
         row = connection.execute(
             "SELECT to_regclass(%s)", (f"{SCHEMA}.{EMBEDDINGS.name}",)
