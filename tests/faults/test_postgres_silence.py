@@ -314,7 +314,7 @@ def test_a_line_on_which_nothing_comes_through_is_noticed_by_the_network_too(
     """Where the URL, or the environment, does not say otherwise."""
 
     def said(url: str) -> dict[str, Any]:
-        return dict(psycopg.conninfo.conninfo_to_dict(connections.complete(url)))
+        return dict(psycopg.conninfo.conninfo_to_dict(complete(url)))
 
     plain = said("postgresql://db/holdfast")
     assert (plain["connect_timeout"], plain["tcp_user_timeout"]) == ("10", "30000")

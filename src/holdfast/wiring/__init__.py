@@ -127,7 +127,7 @@ def build_for_reading(
     quiet = {"recall.count_shown": False, "embed.background": False}
     settings = load(home, environ={}, flags=quiet)
     return Core(
-        _open_to_read(home, store_url(home, settings)),
+        _open_read_only(home, store_url(home, settings)),
         clock=clock,
         ids=TimeIds(clock),
         actor=actor,
@@ -136,7 +136,7 @@ def build_for_reading(
     )
 
 
-def _open_to_read(home: str, url: str) -> Store:
+def _open_read_only(home: str, url: str) -> Store:
     scheme = url.partition(":")[0]
     if scheme == "sqlite":
         from holdfast.store.sqlite import open_store as open_sqlite
@@ -144,9 +144,9 @@ def _open_to_read(home: str, url: str) -> Store:
         return open_sqlite(url, read_only=True)
     if scheme in ("postgresql", "postgres"):
         need_postgres()
-        from holdfast.store.postgres.store import open_to_read
+        from holdfast.store.postgres.store import open_read_only
 
-        return open_to_read(url)
+        return open_read_only(url)
     from holdfast.wiring.urls import without_password
 
     raise InvalidSetting(

@@ -1,8 +1,8 @@
-"""Connections: two pools, how a transaction begins, and how it ends when the line is cut.
+"""Connections: two pools, how a transaction begins, and how it ends when the connection is lost.
 
-Readers and writers have pools of their own: writers that wait for their turn must not take the
-connections that readers need. Whatever a transaction needs to be told is told inside it (SET
-LOCAL), so that a pooler between us and the server may hand out another connection each time.
+Readers and writers have separate pools: writers that wait for a lock must not take the connections
+that readers need. All settings are local to a transaction (SET LOCAL), so that a pooler between us
+and the server may hand out another connection each time.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ from holdfast.store.postgres.commit_marks import (
 )
 from holdfast.store.postgres.errors import (
     busy,
-    comes_back,
-    lay_idle,
-    lost,
-    passed_over,
-    refused,
-    stopped_writing,
+    connection_lost,
+    connection_refused,
+    is_coming_up,
+    transaction_failed,
+    was_idle,
+    write_cancelled,
 )
 from holdfast.store.postgres.keepalive import MonitoredConnection, NoAnswer, configured
 from holdfast.store.postgres.pool import Patience, Pool
 
 Connection = psycopg.Connection[Any]
 
-# The driver and its pool tell of attempts that fail, and of what else fails after them. What comes
-# of it is raised here, in a sentence. (The driver's own level, unless somebody chose one, is
+# The driver and its pool log failed attempts. The outcome is raised here as an error with a
+# message, so their log level is raised, unless somebody chose one. (The driver's default is
 # WARNING.)
 for _log in (logging.getLogger("psycopg"), logging.getLogger("psycopg.pool")):
     if _log.level in (logging.NOTSET, logging.WARNING):
@@ -54,58 +54,59 @@ for _log in (logging.getLogger("psycopg"), logging.getLogger("psycopg.pool")):
 # The oldest server that has everything that the store uses.
 SERVER_FROM = 140000
 READERS_MAX = 10
-# Writers of a hub take turns; more connections than hubs that are written at once are idle.
+# Writers of a hub wait for each other, so more connections than hubs written at once would be idle.
 WRITERS_MAX = 4
-# A writer holds its turn for milliseconds; a minute means that something is stuck.
+# A writer holds its lock for milliseconds; a minute means that something is stuck.
 BUSY_WAIT_S = 60.0
-# A writer that says nothing for so long has died without the line being cut; its turn ends. That is
-# our own limit, and not the server's: a writer thinks between two statements, for longer than a
-# server may be set to wait (idle_in_transaction_session_timeout); but others wait for its turn.
+# idle_in_transaction_session_timeout of a writer: one that is idle for longer has died without its
+# connection being closed, and others wait for its lock. It replaces the server's own setting, which
+# may be shorter than a writer needs between two statements.
 _SILENCE_MS = 300_000
-# A reader waits for whoever it reads for: an export may go to a slow line, or to a pager. Nobody
-# waits for a reader, but the server clears nothing away that it could still see.
+# The same for readers: an export may go to a slow network, or to a pager. Nobody waits for a
+# reader, but VACUUM removes nothing that it could still see.
 _READER_SILENCE_MS = 3_600_000
-# A connection that is not there at once is tried again, with growing pauses, for so long: a server
-# that restarts, or a standby that takes over, is back by then.
+# How long a failed connection is retried, with growing pauses: a server that restarts, or a standby
+# that takes over, is back by then.
 RECONNECT_WAIT_S = 15.0
-# To begin a transaction takes a server no time. One that is there and has not answered by then, on
-# a connection that was there and on a new one, is stuck. (A pooler in between may let us wait.)
+# BEGIN takes a server no time. One that has not answered by then, on a pooled connection and on a
+# new one, is stuck. (A pooler in between may make us wait.)
 _BEGIN_WAIT_S = 20.0
-# The same for a read with a deadline, where that is shorter, and for a server that is away; but a
-# busy one is not stuck yet, and one that restarts takes a second or two.
+# A read with a deadline waits no longer than that, but at least this long: a busy server is not
+# stuck yet, and a restart takes a second or two.
 _BEGIN_WAIT_LEAST_S = 2.0
 _STANDBY_WAIT_S = 1.0
-# A read that is stopped at its deadline is stopped by the server; one that is not, by us.
+# The server stops a read at its deadline; if it has not after this time, we do.
 _STOP_WAIT_S = 2.0
-# One statement of a write may take a while: a large hub is dropped in minutes. A server that is
-# gone is noticed long before (see `answering`); this is for one that lets us in and says nothing.
+# One statement of a write may take long: dropping a large hub takes minutes. A server that is gone
+# is noticed long before (see `keepalive`); this is for one that accepts connections and does not
+# answer.
 ANSWER_S = 600.0
-# A connection on which the end of a transaction is not heard so soon is closed, which ends it too.
+# A connection on which ROLLBACK is not answered by then is closed, which ends the transaction too.
 _END_WAIT_S = 1.0
-# Who has lost the line while a write was being committed wants to know what became of it: for as
-# long as a cluster may take to choose another primary.
+# How long to ask whether a write was committed after its connection was lost: as long as a cluster
+# may take to elect another primary.
 _ANSWER_WAIT_S = 30.0
-# Where nobody listens when a store is opened: a server takes a second or two to restart, and an
-# address that is wrong should not keep anybody waiting for long.
+# How long opening a store retries where nobody listens: a server restarts in a second or two, and a
+# wrong address should be reported soon.
 REFUSED_WAIT_S = 2.0
 
-# On Citus a node sees of a transaction only what it is told, and by itself it is told nothing: then
-# the wall would hide every row there.
+# Citus does not pass settings on to its nodes by default; without them row level security would
+# hide every row there.
 _ALL_NODES = "SET LOCAL citus.propagate_set_commands = 'local'"
 
 
 def connect(url: str) -> MonitoredConnection:
-    """A connection of its own, outside the pools."""
+    """A connection outside the pools."""
     connection = configured(MonitoredConnection.connect(url, autocommit=True), configure)
     connection.answer_s = None
     return connection
 
 
 def connect_to_stay(url: str) -> MonitoredConnection:
-    """The same for who lies idle while another connection works, however long that takes."""
+    """The same for a connection that is idle while another one works, however long that takes."""
     connection = connect(url)
-    # With a pooler in between, what lies idle is the pooler's, and so are its limits; a server that
-    # is too old has none, and is refused later.
+    # Behind a pooler, the pooler's limits on idle clients count. A server that is too old has no
+    # such setting, and is refused later.
     limited = connection.info.server_version >= SERVER_FROM
     if connection.prepare_threshold is not None and limited:
         connection.execute("SET idle_session_timeout = 0")
@@ -113,39 +114,46 @@ def connect_to_stay(url: str) -> MonitoredConnection:
 
 
 def connect_patiently(url: str) -> MonitoredConnection:
-    """The same, where a server that is about to come back is waited for."""
+    """The same, with retries while the server restarts or fails over."""
     began = time.monotonic()
     for nap_s in backoff(RECONNECT_WAIT_S):
         try:
             return connect(url)
         except psycopg.OperationalError as error:
-            wait_s = min(REFUSED_WAIT_S, RECONNECT_WAIT_S) if refused(error) else RECONNECT_WAIT_S
-            if not (refused(error) or comes_back(error)) or time.monotonic() > began + wait_s:
+            wait_s = (
+                min(REFUSED_WAIT_S, RECONNECT_WAIT_S)
+                if connection_refused(error)
+                else RECONNECT_WAIT_S
+            )
+            if (
+                not (connection_refused(error) or is_coming_up(error))
+                or time.monotonic() > began + wait_s
+            ):
                 raise
         time.sleep(nap_s)
     return connect(url)
 
 
 def configure(connection: Connection) -> None:
-    """Whole numbers go as bigint whatever their size, so that a statement is prepared once; where a
-    pooler stands in between, none is."""
+    """Sends integers as bigint whatever their size, so that a statement is prepared once. Behind a
+    pooler, no statement is prepared."""
     connection.adapters.register_dumper(int, Int8Dumper)
     row = connection.execute("SELECT pg_catalog.pg_backend_pid()").fetchone()
     if row is None or row[0] != connection.info.backend_pid:
-        # Who answers is not who let us in. The next transaction may be on another connection,
-        # where a statement of that name is missing, or is somebody else's.
+        # The backend that answers is not the one that accepted us: there is a pooler. The next
+        # transaction may be on another connection, without our prepared statements.
         connection.prepare_threshold = None
 
 
-class Writing:
-    """A transaction that is being written: where, and for which hub (0: for none, or for all)."""
+class WriteTransaction:
+    """An open write transaction: its connection, its id and its hub (0: none, or all)."""
 
     def __init__(self, connection: Connection, transaction: str) -> None:
         self.connection, self.transaction = connection, transaction
         self.hub = 0
         self.warned = False
 
-    def heed(self, notice: psycopg.errors.Diagnostic) -> None:
+    def on_notice(self, notice: psycopg.errors.Diagnostic) -> None:
         self.warned = self.warned or gave_up_on_standbys(notice)
 
 
@@ -167,18 +175,19 @@ class Connections:
         self._url, self._address, self._search_path = url, address, search_path
         self._answer_s, self._patience_s = answer_s, patience_s
         self._spread = spread
-        # Marks: whose they are, and which hubs have had theirs cleared away.
+        # For commit marks: an id of this run and its threads, and the hubs whose old marks were
+        # deleted.
         self._run, self._threads, self._thread = os.urandom(8).hex(), count(1), threading.local()
         self._tidied: set[int] = set()
-        # A server that is set to acknowledge too early is told not to; one that waits for its
-        # standbys is left as it is.
+        # Overrides synchronous_commit = off; a server that waits for its standbys keeps its
+        # setting.
         self._commits = "; SET LOCAL synchronous_commit = on" if async_commit else ""
         self._readers = Pool(url, address, name="readers", size=READERS_MAX, greet=greet)
         self._writers = Pool(url, address, name="writers", size=WRITERS_MAX, greet=greet)
 
     @contextmanager
     def reading(self, deadline_s: float | None) -> Iterator[Connection]:
-        """A connection in a transaction that sees one moment."""
+        """A connection in a transaction with one snapshot."""
         connection = self.begin_read(deadline_s)
         assert connection is not None
         try:
@@ -187,22 +196,22 @@ class Connections:
             self.end_read(connection)
 
     def begin_read(self, deadline_s: float | None, only_if: str = "") -> MonitoredConnection | None:
-        """A connection in a transaction that sees one moment; None where what `only_if` asks,
-        before the transaction begins, is not true."""
+        """A connection in a transaction with one snapshot; None where the query `only_if`, sent
+        before the transaction begins, does not return true."""
         begin = (
             f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {self._local(_READER_SILENCE_MS)}"
         )
         if deadline_s is not None:
-            # Nothing at all would mean: no limit.
+            # 0 would mean no limit.
             begin += f"; SET LOCAL statement_timeout = {max(1, round(deadline_s * 1000))}"
         try:
             connection = self._begin(self._readers, begin, only_if, within_s=deadline_s)
         except (NoAnswer, ServerUnreachable) as error:
-            # There is no time for another attempt; a write whose request ends much later has some.
+            # The reader has no time for another attempt; a request with a later deadline does.
             error.late = deadline_s is not None and deadline_s < RECONNECT_WAIT_S
             raise
         if connection is not None and deadline_s is not None:
-            # From now: the time in which a server came back was not the read's.
+            # From now on: the time in which the server came back does not count.
             connection.ends = time.monotonic() + deadline_s + _STOP_WAIT_S
         return connection
 
@@ -217,36 +226,36 @@ class Connections:
         wait: bool,
         whole: bool,
         wrote: Callable[[str], None] | None = None,
-    ) -> Iterator[Writing]:
-        """A connection in a transaction of its own, with the writer's turn: the whole store's, or
-        a place beside the writers of other hubs."""
+    ) -> Iterator[WriteTransaction]:
+        """A connection in a write transaction with the lock of the store: exclusive for the whole
+        store, shared for writers of one hub."""
         begin = f"BEGIN ISOLATION LEVEL READ COMMITTED; {self._local(_SILENCE_MS)}"
         begin += self._commits if durable else "; SET LOCAL synchronous_commit = off"
         connection = self._begin(self._writers, begin)
         assert connection is not None
         connection.answer_s = self._answer_s
         try:
-            transaction = self._take_turn(connection, wait=wait, whole=whole)
-            writing = Writing(connection, transaction)
+            transaction = self._lock_store(connection, wait=wait, whole=whole)
+            writing = WriteTransaction(connection, transaction)
             yield writing
             position = self._commit(writing, durable=durable)
             if wrote is not None:
                 wrote(position)
         except psycopg.errors.QueryCanceled as error:
-            raise stopped_writing(error, self._address) from None
+            raise write_cancelled(error, self._address) from None
         finally:
             self._end(self._writers, connection, "ROLLBACK")
 
     def _local(self, silence_ms: int = _SILENCE_MS) -> str:
-        """What every transaction is told. Hub 0 is that of what belongs to no hub."""
+        """The settings of every transaction. Hub 0 is for records that belong to no hub."""
         told = (
             f"SET LOCAL search_path = {self._search_path}; SET LOCAL holdfast.hubs = '0';"
             f" SET LOCAL idle_in_transaction_session_timeout = {silence_ms}"
         )
         return f"{_ALL_NODES}; {told}" if self._spread else told
 
-    def _take_turn(self, connection: Connection, *, wait: bool, whole: bool) -> str:
-        """Waits for the writers before; returns the number of the transaction."""
+    def _lock_store(self, connection: Connection, *, wait: bool, whole: bool) -> str:
+        """Takes the lock of the store; returns the id of the transaction."""
         if wait:
             connection.execute(f"SET LOCAL lock_timeout = {round(BUSY_WAIT_S * 1000)}")
         lock = f"pg{'' if wait else '_try'}_advisory_xact_lock{'' if whole else '_shared'}"
@@ -255,7 +264,7 @@ class Connections:
             (LOCK_CLASS, WHOLE_STORE),
         ).fetchone()
         assert row is not None
-        # One that waits comes back with nothing, one that tries with whether it got it.
+        # The waiting function returns void, the trying one whether it got the lock.
         if row[0] is False:
             raise busy(self._address)
         return str(row[1])
@@ -263,8 +272,8 @@ class Connections:
     def _begin(
         self, pool: Pool, begin: str, only_if: str = "", *, within_s: float | None = None
     ) -> MonitoredConnection | None:
-        """A connection on which the transaction has begun. One that turns out to be dead is put
-        away and another tried: nothing was asked of it yet."""
+        """A connection on which the transaction has begun. A dead one is replaced and BEGIN sent
+        again, which is safe because nothing else was sent yet."""
         began = time.monotonic()
         for nap_s in backoff(self._patience_s or self._away_s(within_s)):
             patience = self._patience(pool, within_s, time.monotonic() - began)
@@ -272,7 +281,7 @@ class Connections:
             connection.spread, connection.ends = self._spread, None
             connection.answer_s = _STANDBY_WAIT_S
             if self._patience_s is None:
-                # Half of the time: the other half is for a new connection.
+                # Half of the time; the other half is for a new connection.
                 connection.answer_s = self._silent_s(within_s) / 2
             try:
                 if only_if and connection.execute(only_if).fetchone() != (True,):
@@ -283,14 +292,14 @@ class Connections:
                 return connection
             except psycopg.Error as error:
                 pool.give_back(connection)
-                if not lost(error):
+                if not connection_lost(error):
                     raise
                 last = error
             if isinstance(last, NoAnswer):
-                pool.forget_idle()
+                pool.drop_idle()
                 if time.monotonic() - began >= self._silent_s(within_s):
                     break
-            if not lay_idle(last):
+            if not was_idle(last):
                 time.sleep(nap_s)
         raise last
 
@@ -304,12 +313,12 @@ class Connections:
         )
 
     def _away_s(self, within_s: float | None) -> float:
-        """How long a server that is away is given to come back. Who has a deadline has somebody
-        who waits for the answer; what is written waits for another primary."""
+        """How long to wait for a server that is down. A read with a deadline has a caller that
+        waits; a write waits for another primary."""
         return _bounded(RECONNECT_WAIT_S, within_s)
 
     def _silent_s(self, within_s: float | None) -> float:
-        """How long a server that says nothing is given until a transaction has begun."""
+        """How long a server that does not answer is given until a transaction has begun."""
         return _bounded(_BEGIN_WAIT_S, within_s)
 
     def _end(self, pool: Pool, connection: MonitoredConnection, how: str) -> None:
@@ -322,40 +331,40 @@ class Connections:
                 connection.execute(how)
         pool.give_back(connection)
 
-    def _commit(self, writing: Writing, *, durable: bool) -> str:
-        """Ends the transaction; returns where the server's log is by then."""
+    def _commit(self, writing: WriteTransaction, *, durable: bool) -> str:
+        """Commits; returns the position of the server's log after it."""
         connection = writing.connection
         if connection.info.transaction_status == TransactionStatus.INERROR:
-            # The server would take COMMIT for ROLLBACK, and say nothing.
-            raise passed_over()
+            # The server would treat COMMIT as ROLLBACK, without an error.
+            raise transaction_failed()
         if not durable:
             return _last(connection.execute(f"COMMIT; SELECT {POSITION}"))
         mark = Mark(writing.hub, *self._next_mark(), writing.transaction)
-        connection.add_notice_handler(writing.heed)
+        connection.add_notice_handler(writing.on_notice)
         try:
             tidy = mark.hub not in self._tidied
             ended = f"{mark.written(tidy=tidy)}COMMIT; SELECT {POSITION}"
             position = _last(connection.execute(ended))
         except psycopg.Error as error:
-            if not lost(error):
+            if not connection_lost(error):
                 raise
-            # Asked on a connection of its own: one of the pool may be as dead as this one.
+            # On a new connection: a pooled one may be as dead as this one.
             position = was_committed(
                 mark, lambda: connect(self._url), self._local(), self._address, _ANSWER_WAIT_S
             )
             if not position:
                 raise
-            # Whoever said so has waited for its standbys.
+            # The server that confirmed it has waited for its standbys.
             writing.warned = False
         finally:
-            connection.remove_notice_handler(writing.heed)
+            connection.remove_notice_handler(writing.on_notice)
         if writing.warned:
             raise not_replicated(self._address)
         self._tidied.add(mark.hub)
         return position
 
     def _next_mark(self) -> tuple[str, int]:
-        """The place of this thread's marks, and how many it has left there."""
+        """The place of this thread's marks, and the number of its next mark."""
         mine = self._thread
         if not hasattr(mine, "place"):
             mine.place, mine.marks = f"{self._run}x{next(self._threads)}", 0
@@ -368,12 +377,12 @@ class Connections:
 
 
 def _bounded(wait_s: float, within_s: float | None) -> float:
-    """No longer than a read's deadline, where it has one."""
+    """At most the deadline of a read, where it has one."""
     return wait_s if within_s is None else min(wait_s, max(_BEGIN_WAIT_LEAST_S, within_s))
 
 
 def _last(cursor: psycopg.Cursor[Any]) -> str:
-    """The value that the last of several statements answered with."""
+    """The value that the last of several statements returned."""
     while cursor.nextset():
         pass
     row = cursor.fetchone()

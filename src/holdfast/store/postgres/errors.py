@@ -1,7 +1,6 @@
-"""What PostgreSQL says, turned into what a person can act on.
+"""Translates errors of PostgreSQL and the driver into errors of the store, with a hint what to do.
 
-Knows error codes; knows nothing of what the tables mean. No sentence holds a password: a server is
-named by its address alone.
+No message contains a password: a server is named by its address.
 """
 
 from __future__ import annotations
@@ -25,23 +24,23 @@ from holdfast.errors import (
     StoreReadOnly,
 )
 from holdfast.store.postgres.keepalive import NoAnswer
-from holdfast.store.postgres.libpq_messages import AWAY, said_by_pooler, unsafe
-from holdfast.store.postgres.urls import of_a_setting
+from holdfast.store.postgres.libpq_messages import POOLER_SERVER_DOWN, pooler_error, tls_error
+from holdfast.store.postgres.urls import setting_error
 
-# What is said by a server that was told to refuse whatever a policy would hide rows of.
-_WALL_OFF = "would be affected by row-level security"
-# What is said by a server that restarts, and of several none of which can be written to yet.
-_COMES_BACK = rf"starting up|shutting down|in recovery|session is read-only|{AWAY}"
+# The message of a server with row_security = off, which refuses queries that a policy would filter.
+_ROW_SECURITY_OFF = "would be affected by row-level security"
+# Messages of a server that restarts, or where none of several servers can be written to yet.
+_COMING_UP = rf"starting up|shutting down|in recovery|session is read-only|{POOLER_SERVER_DOWN}"
 _NOTHING = "Nothing was written; try again."
 
 
 @contextmanager
 def translated(address: str) -> Iterator[None]:
-    """Turns what the driver raises into one of ours."""
+    """Translates errors that the driver raises."""
     try:
         yield
     except psycopg.Error as error:
-        raise fault(error, address) from None
+        raise to_store_error(error, address) from None
     except (UnicodeDecodeError, JSONDecodeError, OverflowError) as error:
         raise StoreDamaged(
             f"{address} holds a value that cannot be read ({error.__class__.__name__}).",
@@ -54,40 +53,40 @@ def translated(address: str) -> Iterator[None]:
         ) from None
 
 
-def fault(error: psycopg.Error, address: str) -> HoldfastError:
-    """The error of ours that says the same."""
+def to_store_error(error: psycopg.Error, address: str) -> HoldfastError:
+    """The error of the store for an error of the driver."""
     state = error.sqlstate or ""
     if isinstance(error, psycopg.OperationalError) and not state:
         return _no_answer(error, address)
-    if not state and (wrong := of_a_setting(str(error))) is not None:
+    if not state and (wrong := setting_error(str(error))) is not None:
         return wrong
-    if state == "08P01" and (told := said_by_pooler(_said(error), address)) is not None:
+    if state == "08P01" and (told := pooler_error(_message(error), address)) is not None:
         return told
     for front, make in _BY_STATE:
         if state.startswith(front):
             return make(error, address)
     if isinstance(error, psycopg.DataError) and not state:
-        # A NUL: the driver refuses it before the server is asked.
+        # A NUL: the driver refuses it before anything is sent.
         return InvalidInput("The text holds a NUL character, which cannot be stored.")
-    return StoreError(f"{address} refused: {_said(error)}.", hint="Nothing was written.")
+    return StoreError(f"{address} refused: {_message(error)}.", hint="Nothing was written.")
 
 
-def _said(error: psycopg.Error) -> str:
-    """The server's own words, in one line. Its details would quote what was stored."""
+def _message(error: psycopg.Error) -> str:
+    """The server's message, in one line, without its details, which would quote stored text."""
     return _first_line(error.diag.message_primary or str(error).strip())
 
 
 def _no_answer(error: psycopg.Error, address: str) -> HoldfastError:
-    if is_silence(error):
+    if is_timeout(error):
         return _silent(error, address)
     words = str(error).strip()
-    if (wrong := of_a_setting(words)) is not None:
+    if (wrong := setting_error(words)) is not None:
         return wrong
-    # Before a connection stands, the server's refusal comes as words alone.
-    for pattern, make in _AT_THE_DOOR:
+    # Before a connection is established, a refusal has a message and no code.
+    for pattern, make in _BY_MESSAGE:
         if re.search(pattern, words):
             return make(error, address)
-    told = said_by_pooler(_refusal(error), address) or unsafe(words, address)
+    told = pooler_error(_refusal(error), address) or tls_error(words, address)
     if told is not None:
         return told
     return ServerUnreachable(
@@ -147,7 +146,8 @@ def _not_let_in(error: psycopg.Error, address: str) -> HoldfastError:
 
 
 def _refusal(error: psycopg.Error) -> str:
-    """What was said at the door, without the way there."""
+    """The reason for a refused connection, without libpq's description of the
+    attempt."""
     return re.sub(r"^.*(failed|bad|FATAL): +", "", _first_line(str(error).strip()))
 
 
@@ -177,7 +177,9 @@ def _cut(error: psycopg.Error, address: str) -> HoldfastError:
 
 def _busy(error: psycopg.Error, address: str) -> HoldfastError:
     return StoreBusy(
-        f"Other writers were in the way at {address} ({_said(error)}).", hint=_NOTHING, again=True
+        f"Other writers were in the way at {address} ({_message(error)}).",
+        hint=_NOTHING,
+        again=True,
     )
 
 
@@ -189,14 +191,14 @@ def _waited(error: psycopg.Error, address: str) -> HoldfastError:
 
 def _full(error: psycopg.Error, address: str) -> HoldfastError:
     return StoreFull(
-        f"The server of {address} has no room left ({_said(error)}).",
+        f"The server of {address} has no room left ({_message(error)}).",
         hint="Nothing was written; free some space there and try again.",
     )
 
 
 def _read_only(error: psycopg.Error, address: str) -> HoldfastError:
     return StoreReadOnly(
-        f"{address} cannot be written ({_said(error)}).",
+        f"{address} cannot be written ({_message(error)}).",
         hint="It may be a standby, the role may only read, or default_transaction_read_only is on"
         " for the role or the database. Name the primary, grant the role INSERT, UPDATE and DELETE,"
         " or reset that setting.",
@@ -204,8 +206,8 @@ def _read_only(error: psycopg.Error, address: str) -> HoldfastError:
 
 
 def _not_allowed(error: psycopg.Error, address: str) -> HoldfastError:
-    told = f"The role of {address} may not do that ({_said(error)})."
-    if _WALL_OFF in str(error):
+    told = f"The role of {address} may not do that ({_message(error)})."
+    if _ROW_SECURITY_OFF in str(error):
         return StoreReadOnly(
             told,
             hint="row_security is off for the role or the database; the server's default is on:"
@@ -232,45 +234,45 @@ def _stopped(error: psycopg.Error, address: str) -> HoldfastError:
 
 def _missing(error: psycopg.Error, address: str) -> HoldfastError:
     return StoreDamaged(
-        f"A table of {address} is missing or broken ({_said(error)}).",
+        f"A table of {address} is missing or broken ({_message(error)}).",
         hint="Run `holdfast doctor`; if the tables were dropped, a backup brings them back.",
     )
 
 
 def _too_large(error: psycopg.Error, address: str) -> HoldfastError:
     return InvalidInput(
-        f"A value is larger than PostgreSQL can keep ({_said(error)}).", hint="Make it shorter."
+        f"A value is larger than PostgreSQL can keep ({_message(error)}).", hint="Make it shorter."
     )
 
 
-def stopped_writing(error: psycopg.Error, address: str) -> DeadlineExceeded:
-    """For a write of which the server stopped a statement: by a limit of its own, or by hand."""
+def write_cancelled(error: psycopg.Error, address: str) -> DeadlineExceeded:
+    """For a write whose statement the server cancelled: by a timeout, or by an administrator."""
     return DeadlineExceeded(
-        f"The server of {address} stopped the write ({_said(error)}).",
+        f"The server of {address} stopped the write ({_message(error)}).",
         hint="Nothing was written. Where the server or the role has a statement_timeout, raise it.",
     )
 
 
-def passed_over() -> StoreError:
-    """For a write that went on after one of its statements had failed."""
+def transaction_failed() -> StoreError:
+    """For a write that continued after one of its statements had failed."""
     return StoreError(
         "A part of the write had failed and was passed over.", hint="Nothing was written."
     )
 
 
-# By what is said before a connection stands; the first that fits counts.
-_AT_THE_DOOR = (
+# By message, before a connection is established; the first match counts.
+_BY_MESSAGE = (
     (r"no password supplied", _no_password),
     (r"authentication failed|no such user|not permitted to log in", _wrong_password),
     (r'FATAL: +role ".*" does not exist', _wrong_password),
     (r'FATAL: +database ".*" does not exist|no such database', _no_database),
     (r"pg_hba\.conf|permission denied for database", _not_let_in),
     (r"too many|remaining connection slots", _no_slot),
-    (_COMES_BACK, _stopping),
+    (_COMING_UP, _stopping),
     (r"closed the connection unexpectedly", _cut),
 )
 
-# By the first characters of the code; the first that fits counts.
+# By the first characters of the SQLSTATE; the first match counts.
 _BY_STATE = (
     ("28", _wrong_password),
     ("3D000", _no_database),
@@ -288,7 +290,7 @@ _BY_STATE = (
     ("58030", _full),
     ("54", _too_large),
     ("22021", lambda error, address: InvalidInput("The text holds characters that are not UTF-8.")),
-    ("25P02", lambda error, address: passed_over()),
+    ("25P02", lambda error, address: transaction_failed()),
     ("25P03", _cut),
     ("25P04", _cut),
     ("42P01", _missing),
@@ -299,33 +301,33 @@ _BY_STATE = (
 )
 
 
-def lost(error: psycopg.Error) -> bool:
-    """Whether the connection is gone, so that another may be tried."""
+def connection_lost(error: psycopg.Error) -> bool:
+    """Whether the connection is lost, so that another may be tried."""
     state = error.sqlstate or ""
-    # The last two: the server ends a session that was silent, or at work, for too long.
+    # 25P03 and 25P04: the server ended a session that was idle in a transaction, or took too long.
     gone = state.startswith(("08", "57P")) or state in ("25P03", "25P04")
     return gone or (isinstance(error, psycopg.OperationalError) and not state)
 
 
-def lay_idle(error: psycopg.Error) -> bool:
-    """Whether a server that is well has cut the connection because nothing was asked on it."""
+def was_idle(error: psycopg.Error) -> bool:
+    """Whether a healthy server closed the connection because it was idle."""
     return error.sqlstate == "57P05"
 
 
-def comes_back(error: psycopg.Error) -> bool:
-    """Whether a server is there that will let us in, or take writes, in a moment."""
-    return re.search(_COMES_BACK, str(error)) is not None
+def is_coming_up(error: psycopg.Error) -> bool:
+    """Whether a server is up that will accept connections, or writes, in a moment."""
+    return re.search(_COMING_UP, str(error)) is not None
 
 
-def refused(error: psycopg.Error) -> bool:
+def connection_refused(error: psycopg.Error) -> bool:
     """Whether nobody listens at an address that exists."""
-    # Of several addresses, the last that was tried comes first.
+    # Of several addresses, the last one tried comes first.
     return re.search(r"Connection refused|No such file", _first_line(str(error))) is not None
 
 
-def is_silence(error: psycopg.Error) -> bool:
-    """Whether nothing at all was said, by any of several servers."""
-    waited = isinstance(error, psycopg.errors.ConnectionTimeout) and not comes_back(error)
+def is_timeout(error: psycopg.Error) -> bool:
+    """Whether no server answered at all."""
+    waited = isinstance(error, psycopg.errors.ConnectionTimeout) and not is_coming_up(error)
     return waited or isinstance(error, NoAnswer)
 
 

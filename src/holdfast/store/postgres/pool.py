@@ -1,7 +1,7 @@
-"""Connections that are lent and given back, and why there is none where there is none.
+"""A connection pool that says why it has no connection.
 
-The driver's pool says only that time is up. Here it is told apart: all are in use, nobody listens,
-somebody is starting, or nobody says a word. Knows nothing of transactions.
+The driver's pool only reports a timeout. This one distinguishes: all connections are in use, nobody
+listens, the server is starting, or it does not answer.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ import psycopg
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from holdfast.errors import StoreBusy, StoreClosed
-from holdfast.store.postgres.errors import fault, is_silence
+from holdfast.store.postgres.errors import is_timeout, to_store_error
 from holdfast.store.postgres.keepalive import MonitoredConnection, NoAnswer, configured
 
-# The pool is asked for a connection again as often as this: it makes one attempt for each time it
-# is asked, and the server may be back since.
+# How often the driver's pool is asked again: it makes one attempt for each request, and the server
+# may be back since.
 _ASK_AGAIN_S = 0.5
 
 
 class Patience(NamedTuple):
-    """How long a connection is waited for: where all are in use, where a server is away and may
-    come back, and where one is there and says nothing."""
+    """How long to wait for a connection: where all are in use, where the server is down and may
+    come back, and where it is up and does not answer."""
 
     busy_s: float
     away_s: float
@@ -32,7 +32,7 @@ class Patience(NamedTuple):
 
 
 class Pool:
-    """Up to `size` connections to one server, made when they are asked for."""
+    """Up to `size` connections to one server, opened on demand."""
 
     def __init__(
         self,
@@ -54,8 +54,8 @@ class Pool:
             min_size=0,
             max_size=size,
             name=f"holdfast-{name}",
-            # Long enough that a busy server keeps its connections, short enough that an idle one
-            # gives them back.
+            # Long enough that a busy process keeps its connections, short enough that an idle one
+            # closes them.
             max_idle=300.0,
             # Callers ask again; pauses of the pool itself would only add delay.
             reconnect_timeout=0.0,
@@ -66,8 +66,7 @@ class Pool:
     def _connecting(
         self, greet: Callable[[psycopg.Connection[Any]], None]
     ) -> type[MonitoredConnection]:
-        """The class of the connections: the driver's pool keeps to itself why it could not make
-        one."""
+        """A connection class that records why connecting failed; the driver's pool does not say."""
         pool = self
 
         class Connecting(MonitoredConnection):
@@ -82,7 +81,8 @@ class Pool:
         return Connecting
 
     def take(self, patience: Patience) -> MonitoredConnection:
-        """A connection, to be given back; StoreBusy or ServerUnreachable where none comes."""
+        """A connection, to be given back; raises StoreBusy or ServerUnreachable where there is
+        none in time."""
         began = time.monotonic()
         while True:
             waited_s = time.monotonic() - began
@@ -91,22 +91,22 @@ class Pool:
             except PoolClosed:
                 raise closed(self._address) from None
             except PoolTimeout:
-                self._go_on(patience, began)
+                self._raise_if_expired(patience, began)
             else:
-                if not _is_cut(connection):
+                if not _is_closed(connection):
                     self._lent.add(id(connection))
                     return connection
-                # A server that restarts, or cuts what is idle, cuts all that lie here. Whoever
-                # tried one after the other would nap before each.
+                # A server that restarts, or ends idle sessions, closes all pooled connections.
+                # Discarding them here avoids a pause before each.
                 self._pool.putconn(connection)
 
     def _ask_for_s(self, patience: Patience, waited_s: float) -> float:
-        """No longer than until the next of the limits."""
+        """At most the time until the next limit."""
         left_s = [one - waited_s for one in patience if one > waited_s]
         return min(_ASK_AGAIN_S, *left_s) if left_s else 0.0
 
-    def _go_on(self, patience: Patience, began: float) -> None:
-        """Raises where it was waited for long enough, for what there is to be waited for."""
+    def _raise_if_expired(self, patience: Patience, began: float) -> None:
+        """Raises where the limit for the reason at hand is reached."""
         waited_s = time.monotonic() - began
         if len(self._lent) >= self.size:
             if waited_s >= patience.busy_s:
@@ -117,30 +117,29 @@ class Pool:
                 )
             return
         at, failure = self._failed or (0.0, None)
-        if failure is None or at < began or is_silence(failure):
+        if failure is None or at < began or is_timeout(failure):
             if waited_s >= patience.silent_s:
                 raise NoAnswer("the server has stopped answering")
         elif waited_s >= patience.away_s:
-            raise fault(failure, self._address)
+            raise to_store_error(failure, self._address)
 
     def give_back(self, connection: MonitoredConnection) -> None:
         self._lent.discard(id(connection))
         self._pool.putconn(connection)
 
-    def forget_idle(self) -> None:
-        """Makes new ones in place of those that lie here: a line that has fallen silent is not
-        alone."""
+    def drop_idle(self) -> None:
+        """Replaces all idle connections: if one has gone silent, the others probably have too."""
         self._pool.drain()
 
     def close(self) -> None:
         self._pool.close()
 
 
-def _is_cut(connection: MonitoredConnection) -> bool:
-    """Whether the server has hung up. Asks it nothing: whoever hangs up has said so, and that lies
-    here unread."""
+def _is_closed(connection: MonitoredConnection) -> bool:
+    """Whether the server has closed the connection, without a round trip: the end of the stream is
+    unread in the socket."""
     try:
-        # It does not wait. First its reason is read, then that nothing more will come.
+        # This does not block. The first call reads the reason, the second the end of the stream.
         connection.pgconn.consume_input()
         connection.pgconn.consume_input()
     except psycopg.OperationalError:

@@ -1,6 +1,7 @@
-"""One transaction on one connection: runs statements, keeps the deadline, names the hubs.
+"""One transaction on one connection: runs statements, keeps the deadline, and names the hubs that
+row level security lets through.
 
-Every statement of the store goes through here; that is where a test listens.
+Every statement of the store goes through here, so that tests can listen.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from psycopg import DataError
 from psycopg.errors import CharacterNotInRepertoire
 
 from holdfast.errors import DeadlineExceeded
-from holdfast.store.postgres.errors import passed_over
+from holdfast.store.postgres.errors import transaction_failed
 from holdfast.store.postgres.filters import SEEN, viewer_values
 
 if TYPE_CHECKING:
@@ -25,19 +26,19 @@ if TYPE_CHECKING:
 
 Answer = TypeVar("Answer")
 
-# No hub has this number, so what is asked of it has no answer.
+# No hub has this number, so queries for it return nothing.
 NO_SUCH_HUB = -1
-# Rows fetched at a time where it is not known how many are wanted.
+# Rows fetched at a time by a scan.
 _BATCH = 500
-# Names of cursors; never used twice, so that one left open closes no other.
+# Numbers for the names of cursors, never used twice.
 _SCANS = count(1)
 
-# Called with every statement; for tests that look at what is sent.
+# Called with every statement, for tests.
 LISTENERS: list[Callable[[str], None]] = []
 
 
 class Session:
-    """What readers and writers ask; good until the transaction ends."""
+    """Runs statements of readers and writers until the transaction ends."""
 
     def __init__(
         self,
@@ -51,16 +52,16 @@ class Session:
         self._hubs: dict[str, int] = {}
         self._seconds = deadline_s
         self._ends = None if deadline_s is None else time.monotonic() + deadline_s
-        # Sends the rows of a writer that wait; called before a statement that could see them.
+        # Sends the buffered rows of a writer; called before a statement that could see them.
         self.held: Callable[[], None] | None = None
 
     def run(self, sql: str, /, **values: Any) -> psycopg.Cursor[Any]:
-        """The cursor after the statement; the viewer's values are there where they are needed."""
+        """Runs a statement; the values of the viewer's condition are included."""
         self._before(sql)
         return self.connection.execute(sql, {**self._viewer_values, **values})
 
     def run_bytes(self, sql: str, /, **values: Any) -> psycopg.Cursor[Any]:
-        """The same where the rows hold bytes, which as text would be twice as long."""
+        """The same in binary format, for rows with bytes, which as text would be twice as long."""
         self._before(sql)
         return self.connection.execute(sql, values, binary=True)
 
@@ -77,18 +78,18 @@ class Session:
         return None if row is None else row[0]
 
     def put(self, sql: str, row: Sequence[Any]) -> int:
-        """A statement with its values in order; returns how many rows it was about."""
+        """Runs a statement with positional values; returns the number of rows it changed."""
         self._before(sql)
         return self.connection.execute(sql, row).rowcount
 
     def many(self, sql: str, many: Iterable[Sequence[Any]]) -> None:
-        """The same statement for each of the rows, without waiting for each answer."""
+        """Runs the statement for each row, without waiting for each answer."""
         self._before(sql)
         with self.connection.cursor() as cursor:
             cursor.executemany(sql, many)
 
     def copy(self, sql: str, types: Sequence[str], many: Iterable[Sequence[Any]]) -> None:
-        """A COPY from here, of rows with these types."""
+        """A COPY FROM STDIN of rows with these types."""
         self._before(sql)
         try:
             with self.connection.cursor() as cursor, cursor.copy(sql) as copy:
@@ -96,17 +97,18 @@ class Session:
                 for row in many:
                     copy.write_row(row)
         except CharacterNotInRepertoire:
-            # All that a text of ours can hold and one of the server's cannot. In a statement, the
-            # driver itself refuses it; in a COPY it does not look.
+            # NUL is the only character that a Python text can hold and PostgreSQL cannot. The
+            # driver refuses it in a statement, but does not look in a COPY.
             raise DataError("a text holds a NUL") from None
 
     def hold(self, send: Callable[[], None]) -> None:
-        """Rows wait from now on, and `send` sends them. A session that refuses goes on refusing."""
+        """Sets the function that sends buffered rows. A session that refuses keeps refusing."""
         if self.held is None:
             self.held = send
 
     def release(self) -> None:
-        """Sends what waits. Where that fails, nothing else is sent: rows would be missing."""
+        """Sends the buffered rows. If that fails, every later statement is refused, because rows
+        would be missing."""
         held, self.held = self.held, None
         if held is not None:
             try:
@@ -117,7 +119,7 @@ class Session:
 
     @contextmanager
     def beside(self) -> Iterator[None]:
-        """For a statement that sees nothing of what waits."""
+        """Runs a statement that cannot see buffered rows, without sending them."""
         held, self.held = self.held, None
         try:
             yield
@@ -125,11 +127,11 @@ class Session:
             self.held = held
 
     def scan(self, sql: str, /, **values: Any) -> Iterator[tuple[Any, ...]]:
-        """The rows one after the other, fetched in batches: there may be a million."""
+        """The rows one by one, fetched in batches: there may be a million."""
         return self._scan(sql, {**self._viewer_values, **values}, binary=False)
 
     def scan_bytes(self, sql: str, /, **values: Any) -> Iterator[tuple[Any, ...]]:
-        """The same where the rows hold bytes."""
+        """The same in binary format."""
         return self._scan(sql, values, binary=True)
 
     def _scan(
@@ -144,11 +146,11 @@ class Session:
                 yield row
 
     def hub(self, hub_id: str) -> int:
-        """The hub's number; from here on the transaction may see its rows."""
+        """The hub's number; from now on the transaction may see its rows."""
         number = self._hubs.get(hub_id)
         if number is None:
             number = self._find_hub(hub_id)
-            # One that is not there is asked for again: this writer may be about to make it.
+            # A missing hub is not cached: this writer may be about to create it.
             if number is None:
                 return NO_SUCH_HUB
             self._hubs[hub_id] = number
@@ -156,7 +158,7 @@ class Session:
         return number
 
     def _tell_nodes(self) -> None:
-        """What a function sets is not passed on to other nodes (Citus); what SET LOCAL does is."""
+        """Citus passes SET LOCAL on to other nodes, but not set_config()."""
         if getattr(self.connection, "spread", False):
             named = ",".join(str(number) for number in (0, *self._hubs.values()))
             self.run(f"SET LOCAL holdfast.hubs = '{named}'")
@@ -171,11 +173,11 @@ class Session:
         return found
 
     def no_hub(self) -> int:
-        """The number of what belongs to no hub: real ones begin at 1."""
+        """The number for records that belong to no hub; real hubs begin at 1."""
         return 0
 
     def whole(self, what: str) -> None:
-        """Refuses what is about more than the hub that a writer writes for."""
+        """Refuses an operation on the whole store where the writer is for one hub."""
 
     def forget_hub(self, hub_id: str) -> None:
         self._hubs.pop(hub_id, None)
@@ -196,36 +198,36 @@ class Session:
 
 
 def _refuse() -> None:
-    raise passed_over()
+    raise transaction_failed()
 
 
 class Part:
-    """A part of the Reader or the Writer: what they all know."""
+    """Base of the parts of the Reader and the Writer."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
 
     @property
     def _seen(self) -> str:
-        """What the viewer may see, as a condition on `m`."""
+        """The condition on `m` for what the viewer may see."""
         return "" if self._session.viewer is None else SEEN
 
     @property
     def _of_hub(self) -> str:
-        """What has no boundary of its own is the hub's; nobody else sees any of it."""
+        """The condition for rows without a boundary: only viewers of the hub see them."""
         viewer = self._session.viewer
         return "" if viewer is None or "hub" in viewer.boundaries else " AND FALSE"
 
     def _once(self, question: object, ask: Callable[[], Answer]) -> Answer:
-        """What is asked several times in one transaction. A writer asks anew: it may have changed
-        the answer itself."""
+        """The answer to a query that is repeated in one transaction. Readers cache it; a writer
+        asks again, because it may have changed the answer itself."""
         return ask()
 
     def _write_counts(self) -> None:
-        """Writes what a writer has counted and not written yet; a reader has counted nothing."""
+        """Writes the counts that a writer has gathered; a reader has none."""
 
     def _of_seen(self, table: str) -> str:
-        """What belongs to a memory is seen by those who see the memory."""
+        """The condition for rows of a memory: those who see the memory see them."""
         if not self._seen:
             return ""
         return (

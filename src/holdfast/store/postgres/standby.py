@@ -1,10 +1,10 @@
-"""Reading from a standby: only where it has what this process has written or seen.
+"""Reads from a standby, where it has everything that this process has written or seen.
 
-A standby is behind its primary by a little, or by a lot. After each write, and after each read from
-the primary, the primary's position is noted; a read goes to the standby if it has replayed the log
-as far as that, and to the primary otherwise. So whoever writes reads what they wrote, and nobody
-sees time go backwards. What other processes write is seen when it has come through. A standby that
-does not answer, or is a copy of something else, is left alone for a while, which the log tells.
+A standby lags behind its primary. After each write, and after each read from the primary, the
+position of the primary's log is noted; a read goes to the standby if it has replayed the log up to
+there, and to the primary otherwise. So a process reads its own writes, and never sees an older
+state than before. Writes of other processes are seen when they are replayed. A standby that does
+not answer, or is a copy of another store, is not used for a while, and a warning is logged.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ from holdfast.store.postgres.connections import (
     configure,
     connect,
 )
-from holdfast.store.postgres.errors import fault, lost
+from holdfast.store.postgres.errors import connection_lost, to_store_error
 from holdfast.store.postgres.keepalive import MonitoredConnection
 from holdfast.store.postgres.tables import SCHEMA
 from holdfast.store.postgres.urls import address_of, complete
 
-# A standby is asked for speed; one that makes readers wait is no help. A new connection takes less,
-# also to another city.
+# A standby is used for speed, so one that makes readers wait is no help. A new connection takes
+# less than this, also to another city.
 _PATIENCE_S = 0.3
-# How long one that does not answer is left alone.
-_LEFT_ALONE_S = 10.0
-# Where several are named.
+# How long a standby that does not answer is not used.
+_SUSPENDED_S = 10.0
+# Defaults where the URL names several servers.
 _ANY = {"target_session_attrs": "prefer-standby", "connect_timeout": "3"}
 
-# When the tables were made: the same on a primary and its standbys, and nowhere else. This and the
-# next are asked where the path of the role counts, so all names are whole.
-MADE = (
+# When the tables were created: the same on a primary and its standbys, and nowhere else. This and
+# the next query run with the search_path of the role, so every name is qualified.
+CREATED_AT = (
     "SELECT extract(epoch FROM at)::pg_catalog.text"
     f" FROM {SCHEMA}.migrations ORDER BY version LIMIT 1"
 )
@@ -51,11 +51,12 @@ _FAR_ENOUGH = (
 
 
 class Behind(Exception):
-    """The standby does not have yet what was written, or does not answer."""
+    """The standby has not replayed far enough, or does not answer."""
 
 
 class Standby:
-    """Connections to a standby of the store that was made at `made`, and how far it must be."""
+    """Connections to a standby of the store that was created at `made`, and the position that it
+    must have replayed."""
 
     def __init__(self, url: str, search_path: str, made: str, *, spread: bool = False) -> None:
         self.address = address_of(url)
@@ -72,32 +73,32 @@ class Standby:
         self._position = "0/0"
         self._lock = threading.Lock()
         self._asked_again_at = 0.0
-        # What is wrong with it; '' where nothing is.
+        # Why it is not used; '' where it is.
         self.trouble = ""
 
     def _greet(self, connection: Connection) -> None:
         configure(connection)
-        row = connection.execute(MADE).fetchone()
+        row = connection.execute(CREATED_AT).fetchone()
         if row is None or row[0] != self._made:
-            self._leave_alone("it is a copy of another store")
+            self._suspend("it is a copy of another store")
             raise psycopg.OperationalError("a copy of another store")
 
-    def has_come_to(self, position: str) -> None:
-        """Notes where the primary's log was when this process wrote, or looked."""
+    def note_position(self, position: str) -> None:
+        """Notes the position of the primary's log when this process wrote or read."""
         with self._lock:
             if _number(position) > _number(self._position):
                 self._position = position
 
     @contextmanager
     def reading(self, deadline_s: float | None) -> Iterator[Connection]:
-        """A connection in a transaction, or Behind before it begins."""
+        """A connection in a transaction; raises Behind before it begins."""
         connection = self._begin(deadline_s)
         try:
             yield connection
         except psycopg.Error as error:
-            # Cut, or stopped because the standby had to go on: the next attempt asks the primary.
-            if lost(error) or (error.sqlstate or "").startswith("40"):
-                self._leave_alone("it broke off a read")
+            # Lost, or cancelled by a recovery conflict: the next attempt goes to the primary.
+            if connection_lost(error) or (error.sqlstate or "").startswith("40"):
+                self._suspend("it broke off a read")
             raise
         finally:
             self._connections.end_read(connection)
@@ -112,14 +113,13 @@ class Standby:
         except (psycopg.Error, StoreError) as error:
             self._note(error)
             raise Behind from None
-        self._is_well()
+        self._resume()
         if connection is None:
             raise Behind
         return connection
 
-    def look(self) -> str:
-        """What is wrong with it, asked now, by who has more time than a read; '' where nothing
-        is."""
+    def diagnose(self) -> str:
+        """Why the standby cannot be used now; '' where it can. Waits longer than a read would."""
         self._asked_again_at = 0.0
         with self._lock:
             position = self._position
@@ -130,22 +130,22 @@ class Standby:
         except psycopg.Error as error:
             self._note(error)
             return self.trouble
-        self._is_well()
+        self._resume()
         return "" if far else f"it has not come to {position} yet"
 
     def _note(self, error: psycopg.Error | StoreError) -> None:
-        """Leaves it alone, for what it said, unless that is known better already."""
+        """Suspends the standby for this error, unless a better reason is known already."""
         if time.monotonic() >= self._asked_again_at:
-            told = error if isinstance(error, StoreError) else fault(error, self.address)
-            self._leave_alone(_of_it(told.message, self.address))
+            told = error if isinstance(error, StoreError) else to_store_error(error, self.address)
+            self._suspend(_without_address(told.message, self.address))
 
-    def _leave_alone(self, why: str) -> None:
-        self._asked_again_at = time.monotonic() + _LEFT_ALONE_S
+    def _suspend(self, why: str) -> None:
+        self._asked_again_at = time.monotonic() + _SUSPENDED_S
         if why != self.trouble:
             self.trouble = why
             self._tell(f"reads go to the primary and not to {self.address}: {why}")
 
-    def _is_well(self) -> None:
+    def _resume(self) -> None:
         if self.trouble:
             self.trouble = ""
             self._tell(f"reads go to {self.address} again")
@@ -153,7 +153,7 @@ class Standby:
     def _tell(self, what: str) -> None:
         logger = logging.getLogger("holdfast.store")
         if not logger.handlers:
-            # Said where somebody listens, and not on the terminal of everybody.
+            # Only for programs that configure logging, not for every terminal.
             logger.addHandler(logging.NullHandler())
         logger.warning(what)
 
@@ -161,14 +161,14 @@ class Standby:
         self._connections.close()
 
 
-def _of_it(message: str, address: str) -> str:
-    """What was said of an address that has been named already."""
+def _without_address(message: str, address: str) -> str:
+    """The message with `it` in place of the address, which the sentence names already."""
     for named in (f"The PostgreSQL server of {address}", f"the server of {address}", address):
         message = re.sub(re.escape(named), "it", message, flags=re.IGNORECASE)
     return message.removesuffix(".")
 
 
 def _number(position: str) -> int:
-    """A position in the log, to be compared: two hexadecimal numbers of 32 bits."""
+    """A position in the log as a number: two hexadecimal numbers of 32 bits."""
     high, _, low = position.partition("/")
     return (int(high, 16) << 32) + int(low, 16)

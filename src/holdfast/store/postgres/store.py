@@ -1,8 +1,8 @@
 """The store on PostgreSQL: many processes on many machines, one database.
 
-Readers see one moment and wait for nobody. Writers take turns: `write()` waits at its beginning for
-the turn, so that whatever is read inside it stays true until it ends. A writer that says for which
-hub it writes waits for writers of that hub alone, and for those that write for the whole store.
+Readers see one snapshot and wait for nobody. Writers wait for each other: `write()` takes its lock
+at the beginning, so that what is read inside it stays true until it ends. A writer for one hub
+waits only for writers of that hub and for those of the whole store.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from holdfast.store.postgres.migrate import prepare
 from holdfast.store.postgres.pool import closed
 from holdfast.store.postgres.reader import PostgresReader
 from holdfast.store.postgres.session import Session
-from holdfast.store.postgres.standby import MADE, Behind, Standby
+from holdfast.store.postgres.standby import CREATED_AT, Behind, Standby
 from holdfast.store.postgres.tables import SCHEMA, search_path
 from holdfast.store.postgres.urls import address_of, complete
 from holdfast.store.postgres.writer import PostgresWriter
@@ -46,8 +46,9 @@ if TYPE_CHECKING:
     from holdfast.store.base import Store
 
 
-# A clock that is set right, or another server after a failover, is noticed in a minute.
-_SKEW_KEPT_S = 60.0
+# How long a measure_skew clock skew is used: a corrected clock, or another server after a failover,
+# is noticed after a minute.
+_SKEW_TTL_S = 60.0
 
 _ALWAYS = frozenset(
     {
@@ -62,8 +63,8 @@ _ALWAYS = frozenset(
 
 
 def open_store(url: str, *, read_url: str = "", answer_s: float | None = None) -> Store:
-    """The store in the database that the URL names; its tables are made if they are not there.
-    Reads may go to the standby that `read_url` names; one answer to a write may take `answer_s`."""
+    """The store in the database of the URL; its tables are created if they are missing. Reads may
+    go to the standby of `read_url`; one answer to a write may take `answer_s`."""
     return PostgresStore(url, read_url=read_url, answer_s=answer_s or ANSWER_S)
 
 
@@ -88,7 +89,7 @@ class PostgresStore:
         self._read_url, self._answer_s = read_url, answer_s
         with translated(self.address), connect_patiently(self._url) as connection:
             self.offered = prepare(connection, self.address, partitions=partitions, citus=citus)
-            skew, made = measured(connection, MADE)
+            skew, made = measure_skew(connection, CREATED_AT)
             self._made = str(made or "")
         self._closed = False
         self._skew = time.monotonic(), skew
@@ -116,8 +117,8 @@ class PostgresStore:
         if self._closed:
             raise closed(self.address)
         if os.getpid() != self._process:
-            # A forked child leaves its parent's connections alone and makes its own.
-            _LEFT_ALONE.append((self._connections, self._standby))
+            # A forked child does not touch its parent's connections and opens its own.
+            _INHERITED.append((self._connections, self._standby))
             self._start()
 
     @contextmanager
@@ -137,7 +138,7 @@ class PostgresStore:
         if self._standby is not None:
             row = connection.execute(f"SELECT {POSITION}").fetchone()
             if row is not None:
-                self._standby.has_come_to(row[0])
+                self._standby.note_position(row[0])
         return connection
 
     @contextmanager
@@ -160,7 +161,7 @@ class PostgresStore:
                     durable=durable,
                     wait=wait and durable,
                     whole=hub is None,
-                    wrote=None if self._standby is None else self._standby.has_come_to,
+                    wrote=None if self._standby is None else self._standby.note_position,
                 ) as writing,
             ):
                 lock = HubLock(self.address, hub, wait=wait and durable)
@@ -174,7 +175,7 @@ class PostgresStore:
 
     @contextmanager
     def owning(self, lock: int) -> Iterator[Connection]:
-        """A transaction that changes tables, one at a time, on a connection of its own."""
+        """A transaction that changes tables, on a new connection, under an exclusive lock."""
         self._ready()
         with (
             translated(self.address),
@@ -189,7 +190,7 @@ class PostgresStore:
     def alone(self, name: str, hub_id: str) -> Iterator[bool]:
         self._ready()
         with ExitStack() as held:
-            # A connection of its own: this may take minutes, and the pools are for moments.
+            # Not from the pools: this may take minutes.
             with translated(self.address):
                 connection = held.enter_context(connect_patiently(self._url))
                 mine = held.enter_context(
@@ -200,9 +201,9 @@ class PostgresStore:
     def skew(self) -> timedelta:
         self._ready()
         looked_at, skew = self._skew
-        if time.monotonic() - looked_at > _SKEW_KEPT_S:
+        if time.monotonic() - looked_at > _SKEW_TTL_S:
             with translated(self.address), self._connections.reading(None) as connection:
-                skew, _ = measured(connection)
+                skew, _ = measure_skew(connection)
             self._skew = time.monotonic(), skew
         return skew
 
@@ -210,10 +211,10 @@ class PostgresStore:
         from holdfast.store.postgres.checks import problems
 
         self._ready()
-        # The primary, whatever reads may go to.
+        # On the primary, even if reads go to a standby.
         with translated(self.address), self._connections.reading(None) as connection:
             found = problems(PostgresReader(Session(connection)))
-        if self._standby is not None and (wrong := self._standby.look()):
+        if self._standby is not None and (wrong := self._standby.diagnose()):
             said = f"reads do not go to the standby {self._standby.address}: {wrong}"
             found.append(Problem(said, derived=False, outside=True))
         return found
@@ -226,7 +227,7 @@ class PostgresStore:
             return notes(connection, self.address)
 
     def about(self) -> tuple[str, int]:
-        """Which server it is, and how many bytes the tables take there."""
+        """The version of the server, and the size of the tables in bytes."""
         self._ready()
         with translated(self.address), self._connections.reading(None) as connection:
             row = connection.execute(
@@ -244,9 +245,9 @@ class PostgresStore:
         )
 
     def settle(self) -> None:
-        """Clears away rows that were removed, so that the server writes over them soon. Bytes stay
-        until then, in free room and in the log; only VACUUM FULL, which shuts everybody out, ends
-        that, and it is the owner's to run (docs/how-to/keep-memories-in-postgresql.md)."""
+        """Vacuums, so that the server soon overwrites deleted rows. Until then their bytes stay in
+        free space and in the log. Only VACUUM FULL removes them at once; it locks the tables, and
+        is for the owner to run (docs/how-to/keep-memories-in-postgresql.md)."""
         self._ready()
         from holdfast.store.postgres.schema import OF_A_HUB
 
@@ -271,35 +272,37 @@ class PostgresStore:
                 self._standby.close()
 
 
-# Kept from being closed when they would be collected: they are those of a parent process.
-_LEFT_ALONE: list[Any] = []
+# Connections of a parent process, kept from being garbage collected, which would close them.
+_INHERITED: list[Any] = []
 
 
 _READ_ONLY = "-c default_transaction_read_only=on"
 
 
-def open_to_read(url: str) -> Store:
-    """The store in a database, for who may not change it."""
-    address_of(url)  # says what is wrong with a URL that cannot be read
+def open_read_only(url: str) -> Store:
+    """The store of another home, for reading only. Nothing in it is created or migrated; the server
+    refuses every write."""
+    address_of(url)  # refuses a URL that cannot work
     options = conninfo_to_dict(url).get("options") or ""
     return PostgresStore(make_conninfo(url, options=f"{options} {_READ_ONLY}".strip()))
 
 
-# Clocks that are looked after agree within milliseconds, and nothing here hangs on seconds. So they
-# count as equal, and what one machine put off until now is not early on another.
-_NEAR = timedelta(seconds=5)
-# In microseconds: how a time is written is a setting of the server (DateStyle), a number is not.
-# By their full names: it is also asked where the path of the role counts.
+# Machines that share a store do not share a clock, and a lease must not expire earlier on one than
+# on another. Clocks within this difference count as equal, so that a job that one machine deferred
+# until now is due on another too.
+_SKEW_IGNORED = timedelta(seconds=5)
+# In microseconds, because the format of a time depends on DateStyle. Names are qualified, because
+# it is also queried with the search_path of the role.
 _CLOCK = "(extract(epoch FROM pg_catalog.clock_timestamp()) OPERATOR(pg_catalog.*) 1000000)::bigint"
 
 
-def measured(connection: psycopg.Connection[Any], also: str = "NULL") -> tuple[timedelta, Any]:
-    """How much later it is on the server; nothing where both are near each other. With it the
-    answer to what is asked `also`, on the same way."""
+def measure_skew(connection: psycopg.Connection[Any], also: str = "NULL") -> tuple[timedelta, Any]:
+    """How much later it is on the server (0 where the clocks agree), and the answer to the query
+    `also`, in one round trip."""
     before = SystemClock().now()
     row = connection.execute(f"SELECT {_CLOCK}, ({also})").fetchone()
     after = SystemClock().now()
     assert row is not None
-    # The answer is from somewhere between the two.
+    # The server's time was taken somewhere between the two.
     skew = from_micros(row[0]) - (before + (after - before) / 2)
-    return (skew if abs(skew) > _NEAR + (after - before) else timedelta()), row[1]
+    return (skew if abs(skew) > _SKEW_IGNORED + (after - before) else timedelta()), row[1]

@@ -1,8 +1,8 @@
-"""The URL of a database: where it leads, and what is wrong with one that leads nowhere.
+"""The URL of a database: its address for messages, its defaults, and what is wrong with a bad one.
 
-Said before any server is asked, which could only be told as one that does not answer. No sentence
-holds a part of the URL that may be a password, or a piece of one: a character in it that is not
-encoded ends it too soon, and the rest looks like a host, a port or a database. Asks no server.
+Errors in a URL are found before a server is contacted; otherwise they would look like a server that
+does not answer. No message contains a part of the URL that may belong to a password: a character in
+it that is not encoded ends it too early, and the rest looks like a host, a port or a database.
 """
 
 from __future__ import annotations
@@ -20,11 +20,12 @@ _WHOSE = "The URL of the PostgreSQL store"
 _EXAMPLE = "For example: postgresql://user@host:5432/database."
 _PASSWORD = "The characters @ : / ? # % in a password are written as %40 %3A %2F %3F %23 %25."
 _PORT_MAX = 65_535
-# No server listens under a file, so nobody is asked; and with a password given, none is looked for.
+# A host on which no server can listen, so that nothing is contacted; with a password, libpq does
+# not look for one.
 _NOWHERE = {"host": "/dev/null", "hostaddr": "", "port": "5432", "password": "none"}
 
-# What libpq says of a text that it cannot take apart, and what we say.
-_NOT_READ = (
+# Messages of libpq about a URL that it cannot parse, and ours.
+_PARSE_ERRORS = (
     (r"unexpected spaces", f"{_WHOSE} has a space in it.", "It is written as %20."),
     (
         r"percent-encoded",
@@ -37,8 +38,8 @@ _NOT_READ = (
         "For example: postgresql://user@host/database?sslmode=require&connect_timeout=5.",
     ),
 )
-# What it says of a setting that it knows, and whose value it does not take; `of_a_setting` too.
-_NOT_TAKEN = (
+# Messages of libpq about a setting whose value it does not accept.
+_BAD_VALUE = (
     r"^(connection is bad: )?(connection to .* failed: )?"
     r"(invalid (integer value|port number|\"?\w+\"? value)|bad value for|definition of service"
     r"|could not parse network address|could not match|cannot match)"
@@ -50,12 +51,12 @@ _VALUES = {
 
 
 def address_of(url: str) -> str:
-    """Where a URL leads, without its password: what messages may say."""
+    """The URL without its password, for messages; refuses one that cannot work."""
     parts = _parts(url)
     _refuse_places(url, parts)
     _refuse_values(url)
     if not (parts.get("dbname") or parts.get("service") or _named_outside()):
-        # libpq would take the database that is called like the user, which nobody had in mind.
+        # libpq would use the database with the name of the user, which nobody has in mind.
         raise InvalidSetting(
             f"{_WHOSE} names no database.",
             hint="It comes after the host: postgresql://user@host:5432/database.",
@@ -65,12 +66,12 @@ def address_of(url: str) -> str:
 
 
 def _places(parts: dict[str, str]) -> str:
-    """Each host with its port, as a URL has them."""
+    """Each host with its port, as in a URL."""
     hosts = (parts.get("host") or parts.get("hostaddr") or "localhost").split(",")
     ports = parts.get("port", "").split(",")
     if len(ports) == 1:
         ports *= len(hosts)
-    # An address of IPv6 has colons of its own.
+    # An IPv6 address contains colons.
     shown = [f"[{host}]" if ":" in host and "/" not in host else host for host in hosts]
     both = zip(shown, ports, strict=True)
     return ",".join(f"{host}:{port}" if port else host for host, port in both)
@@ -85,7 +86,7 @@ def _parts(url: str) -> dict[str, str]:
     try:
         found = conninfo.conninfo_to_dict(url)
     except psycopg.ProgrammingError as error:
-        # Not from there: what libpq says names the part that it could not read.
+        # Not chained: libpq's message quotes the part that it could not parse.
         raise _unreadable(url, str(error)) from None
     return {name: str(value) for name, value in found.items() if value is not None}
 
@@ -97,7 +98,7 @@ def _unreadable(url: str, words: str) -> InvalidSetting:
         return InvalidSetting(
             f"{_WHOSE} has a setting `{name}`, which libpq does not know.", hint=_like(name)
         )
-    for pattern, message, hint in _NOT_READ:
+    for pattern, message, hint in _PARSE_ERRORS:
         if re.search(pattern, words):
             return InvalidSetting(message, hint=hint)
     return InvalidSetting(
@@ -107,7 +108,7 @@ def _unreadable(url: str, words: str) -> InvalidSetting:
 
 
 def _like(name: str) -> str:
-    """Which setting may be meant."""
+    """A hint with the setting that may be meant."""
     from difflib import get_close_matches
 
     known = [option.keyword.decode() for option in pq.Conninfo.get_defaults()]
@@ -116,10 +117,10 @@ def _like(name: str) -> str:
 
 
 def _refuse_places(url: str, parts: dict[str, str]) -> None:
-    """Hosts and ports that cannot be, and what looks like the rest of a password."""
+    """Refuses impossible hosts and ports, and what looks like the rest of a password."""
     given = re.match(r"\w+://([^/?]*)(.*?)(?:\?|$)", url)
     misplaced = given is not None and (given[1].count("@") > 1 or "@" in given[2])
-    # A socket without a file has a name that begins with one (?host=@name).
+    # The name of an abstract Unix socket begins with @ (?host=@name).
     if misplaced or any("@" in host[1:] for host in parts.get("host", "").split(",")):
         raise InvalidSetting(f"{_WHOSE} has an @ too many, or one too late.", hint=_PASSWORD)
     ports = parts.get("port", "").split(",")
@@ -138,18 +139,18 @@ def _refuse_places(url: str, parts: dict[str, str]) -> None:
 
 
 def _refuse_values(url: str) -> None:
-    """Values that libpq does not take, of the URL or of its variables (PGSSLMODE): it says so
-    before it connects."""
+    """Refuses values that libpq does not accept, in the URL or its variables (PGSSLMODE). libpq
+    checks them before it connects."""
     asked = pq.PGconn.connect_start(conninfo.make_conninfo(url, **_NOWHERE).encode())
     words = asked.get_error_message()
     asked.finish()
-    if refused := of_a_setting(words):
+    if refused := setting_error(words):
         raise refused
 
 
-def of_a_setting(words: str) -> InvalidSetting | None:
-    """The error where libpq's words are about a value that it does not take."""
-    if not re.match(_NOT_TAKEN, words):
+def setting_error(words: str) -> InvalidSetting | None:
+    """The error for a message of libpq about a value that it does not accept; None for others."""
+    if not re.match(_BAD_VALUE, words):
         return None
     said = re.sub(r"^connection .*?(bad|failed): ", "", words.partition("\n")[0])
     hint = "It stands after the ? of the URL, or in a variable that begins with PG."
@@ -161,8 +162,8 @@ def of_a_setting(words: str) -> InvalidSetting | None:
     )
 
 
-# Given where the URL does not say: a server that has vanished is noticed in seconds, not in hours.
-_PATIENCE = {
+# Defaults where the URL has none: a server that has vanished is noticed in seconds, not in hours.
+_DEFAULTS = {
     "connect_timeout": "10",
     "keepalives_idle": "30",
     "keepalives_interval": "10",
@@ -170,11 +171,11 @@ _PATIENCE = {
     "tcp_user_timeout": "30000",
     "application_name": "holdfast",
 }
-# Where it names several servers: the one that can be written to is meant, and one that has vanished
-# must not take the time in which the next would have answered.
+# Defaults where it names several servers: the primary is meant, and one that has vanished must not
+# use up the time in which the next would have answered.
 _OF_SEVERAL = {"target_session_attrs": "read-write", "connect_timeout": "3"}
 
-# What libpq takes from the environment, which is the user's word too.
+# Variables of libpq that override these defaults.
 _VARIABLES = {
     "connect_timeout": "PGCONNECT_TIMEOUT",
     "application_name": "PGAPPNAME",
@@ -183,12 +184,12 @@ _VARIABLES = {
 
 
 def complete(url: str, *, wanted: Mapping[str, str] = _OF_SEVERAL) -> str:
-    """The URL with what it does not say; `wanted` is said where it names several servers."""
+    """The URL with our defaults; `wanted` are those for a URL that names several servers."""
     given = conninfo.conninfo_to_dict(url)
     several = "," in str(given.get("host") or given.get("hostaddr") or "")
-    said = {**_PATIENCE, **wanted} if several else _PATIENCE
+    said = {**_DEFAULTS, **wanted} if several else _DEFAULTS
     missing = {
         k: v for k, v in said.items() if k not in given and _VARIABLES.get(k, "") not in os.environ
     }
-    # Whatever the URL or the environment says: every text must come through.
+    # Always, so that every text can be sent.
     return conninfo.make_conninfo(url, **missing, client_encoding="utf8")
