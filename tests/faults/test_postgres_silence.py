@@ -24,6 +24,7 @@ psycopg = pytest.importorskip("psycopg")
 
 from holdfast.store.postgres import PostgresStore, connections, session  # noqa: E402 - the extra
 from holdfast.store.postgres.commit_marks import Mark  # noqa: E402
+from holdfast.store.postgres.urls import complete  # noqa: E402
 from tests.faults.postgres_edges import SETTINGS, library, run_command, url_of  # noqa: E402
 
 pytestmark = pytest.mark.faults
