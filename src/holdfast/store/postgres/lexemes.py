@@ -1,12 +1,18 @@
-"""Index terms and trigrams as PostgreSQL keeps them.
+"""Index terms and trigrams as PostgreSQL stores them, and queries for them.
 
-Terms come analysed from `holdfast.text.terms`; no dictionary of the server touches them. Every one
-is written with its hub's number in front ('12·tab'), so that posting lists belong to one hub: a
-search reads its own hub's postings alone, however many hubs share the index. Word order is not in
-the index: a phrase is looked for in the passage's own terms, which knows no bound on positions.
+Terms are analysed by `holdfast.text.terms`, not by a dictionary of the server. Each is prefixed
+with its hub's number ('12·tab'), so that posting lists belong to one hub: a search reads only the
+postings of its own hub. Positions are not indexed: a phrase is looked for in the passage's own
+terms, which has no limit on positions.
 
-Trigrams are numbers of 32 bits, made from hub and text alike. Two that meet by chance only mean
-that one more text is looked at: what is found is checked against the text itself.
+Trigrams are 32-bit hashes of hub and text. A collision only means that one more text is checked.
+
+A query of common words matches a third of a large hub, and ranking reads a row for each match. Most
+of these contain one of the words and rank behind those that contain several. So the index, which
+combines posting lists without reading rows, is asked for the combinations of terms with the most
+weight: those that would return enough passages if words were independent (`weightiest`). Words of
+one subject occur together, so there are mostly more; where there are fewer, the search lowers the
+bar.
 """
 
 from __future__ import annotations
@@ -15,21 +21,21 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 from zlib import crc32
 
-_MARK = "·"
-# PostgreSQL keeps at most 1 MB of lexemes a row, each with 4 bytes of its own.
+_SEPARATOR = "·"
+# A tsvector has at most 1 MB of lexemes, with 4 bytes of overhead each.
 _LEXEME_BYTES_MAX = 1_000_000
-# Substring search asks for at most this many of a long needle's trigrams; the text itself is
-# checked afterwards, so fewer only means a few more texts to look at.
+# Substring search asks for at most this many trigrams of a long needle. The text itself is checked
+# afterwards, so fewer only means that a few more texts are checked.
 _GRAMS_ASKED_MAX = 24
-# Numbers of trigrams that are kept, about 10 MB; a language has about 20,000 that are common.
-_NUMBERS_MAX = 100_000
+# Cached hashes of trigrams, about 10 MB; a language has about 20,000 common ones.
+_HASHES_MAX = 100_000
 
 
 def kept(hub: int, terms: Iterable[str]) -> list[str]:
-    """The distinct terms that fit into one row; what does not is left out."""
+    """The distinct terms that fit into one row; the rest is left out."""
     distinct = list(dict.fromkeys(terms))
-    front_bytes = len(f"{hub}{_MARK}".encode()) + 4
-    # No character takes more than four bytes, so that most rows need not be counted.
+    front_bytes = len(f"{hub}{_SEPARATOR}".encode()) + 4
+    # No character takes more than four bytes, so most rows need no counting.
     if len("".join(distinct)) * 4 + len(distinct) * front_bytes <= _LEXEME_BYTES_MAX:
         return distinct
     room = _LEXEME_BYTES_MAX
@@ -41,54 +47,54 @@ def kept(hub: int, terms: Iterable[str]) -> list[str]:
 
 
 def marked(hub: int, terms: Iterable[str]) -> list[str]:
-    """The distinct terms as they are indexed, as far as they fit into one row."""
+    """The distinct terms as lexemes, as far as they fit into one row."""
     return written(hub, kept(hub, terms))
 
 
 def written(hub: int, terms: Iterable[str]) -> list[str]:
-    """Terms that are known to fit, as they are indexed."""
-    front = f"{hub}{_MARK}"
+    """Terms that are known to fit, as lexemes."""
+    front = f"{hub}{_SEPARATOR}"
     return [front + term for term in terms]
 
 
 def unmarked(lexeme: str) -> str:
     """The term of a lexeme."""
-    return lexeme.partition(_MARK)[2]
+    return lexeme.partition(_SEPARATOR)[2]
 
 
 def quoted(hub: int, term: str) -> str:
-    """The term as a query; everything in it is text, nothing is syntax."""
+    """The term as a tsquery operand; nothing in it is syntax."""
     escaped = term.replace("\\", "\\\\").replace("'", "''")
-    return f"'{hub}{_MARK}{escaped}'"
+    return f"'{hub}{_SEPARATOR}{escaped}'"
 
 
 def either(hub: int, terms: Iterable[str], prefixes: Iterable[str] = ()) -> str:
-    """A query for any of these terms, or for words that begin with one of the prefixes."""
+    """A tsquery for any of these terms, or for words that begin with one of the prefixes."""
     parts = [quoted(hub, term) for term in terms]
     parts += [f"{quoted(hub, front)}:*" for front in prefixes]
     return " | ".join(parts)
 
 
 def every(hub: int, terms: Iterable[str]) -> str:
-    """A query for all of these terms."""
+    """A tsquery for all of these terms."""
     return " & ".join(quoted(hub, term) for term in dict.fromkeys(terms))
 
 
 def grams(hub: int, text: str) -> list[int]:
-    """Every run of three characters, as a number that belongs to the hub."""
-    number_of = _numbers_of(hub).__getitem__
+    """The hashes of all trigrams of a text, for a hub."""
+    number_of = _hashes_of(hub).__getitem__
     return sorted(set(map(number_of, map("".join, zip(text, text[1:], text[2:], strict=False)))))
 
 
 def grams_asked(hub: int, needle: str) -> list[int]:
-    """Numbers that every text holding the needle has; none where it is too short."""
+    """Hashes that every text with the needle has; none where it is too short for a trigram."""
     found = sorted({needle[at : at + 3] for at in range(len(needle) - 2)})
     step = max(1, len(found) // _GRAMS_ASKED_MAX)
-    return sorted(set(map(_numbers_of(hub).__getitem__, found[::step])))
+    return sorted(set(map(_hashes_of(hub).__getitem__, found[::step])))
 
 
-class _Numbers(dict[str, int]):
-    """The number of each run, of one hub; filled on demand, since texts share most of theirs."""
+class _Hashes(dict[str, int]):
+    """The hash of each trigram, for one hub; a cache, since texts share most of their trigrams."""
 
     def __init__(self, hub: int) -> None:
         super().__init__()
@@ -96,34 +102,34 @@ class _Numbers(dict[str, int]):
         self._front = crc32(str(hub).encode())
 
     def __missing__(self, run: str) -> int:
-        if len(self) >= _NUMBERS_MAX:
+        if len(self) >= _HASHES_MAX:
             self.clear()
-        # As a signed number of 32 bits, which is what an integer of the database is.
+        # A signed 32-bit integer, as in the database.
         number = (crc32(run.encode(), self._front) ^ 0x80000000) - 0x80000000
         self[run] = number
         return number
 
 
-# Those of the hub that was asked for last: texts come in batches of one hub.
-_LAST = [_Numbers(0)]
+# The cache of the last hub: texts come in batches of one hub.
+_LAST = [_Hashes(0)]
 
 
-def _numbers_of(hub: int) -> _Numbers:
+def _hashes_of(hub: int) -> _Hashes:
     last = _LAST[0]
     if last.hub != hub:
-        _LAST[0] = last = _Numbers(hub)
+        _LAST[0] = last = _Hashes(hub)
     return last
 
 
-# Combinations are made of so many of the rarest terms; the others only add to the merit. Eight
-# have 256 combinations, which are weighed in a tenth of a millisecond.
+# Combinations use this many of the rarest terms; the others only add to the rank. Eight have 256
+# combinations, which are weighed in a tenth of a millisecond.
 TERMS_MAX = 8
-# Sums of the same weights in another order may differ in the last digits.
-_HAIR = 1e-9
+# Sums of the same weights in another order may differ by rounding.
+_ROUNDING = 1e-9
 
 
 class Weighed(NamedTuple):
-    """A term as a query, what holding it is worth, and how many passages do."""
+    """A term as a tsquery, its weight, and the number of passages that contain it."""
 
     query: str
     weight: float
@@ -131,19 +137,19 @@ class Weighed(NamedTuple):
 
 
 def weightiest(terms: Sequence[Weighed], passages: int, wanted: int) -> str:
-    """A query that about so many passages of the hub fulfil, those with the most weight; empty
-    where any of the terms is enough."""
+    """A tsquery that about `wanted` passages of the hub match, those with the most weight; empty
+    where any one term is enough."""
     if sum(term.passages for term in terms) <= wanted:
         return ""
     best = sorted(terms, key=lambda term: -term.weight)[:TERMS_MAX]
     least = _bar(best, max(passages, 1), wanted)
-    if least <= min(term.weight for term in terms) + _HAIR:
+    if least <= min(term.weight for term in terms) + _ROUNDING:
         return ""
-    return _holding(best, least) or ""
+    return _with_weight(best, least) or ""
 
 
 def _bar(terms: Sequence[Weighed], passages: int, wanted: int) -> float:
-    """The weight that so many passages reach."""
+    """The weight that `wanted` passages are expected to reach."""
     combinations = [(0.0, float(passages))]
     for term in terms:
         share = min(1.0, term.passages / passages)
@@ -160,17 +166,17 @@ def _bar(terms: Sequence[Weighed], passages: int, wanted: int) -> float:
     return 0.0
 
 
-def _holding(terms: Sequence[Weighed], least: float) -> str | None:
-    """A query for terms of at least this weight together; None where all of them are too light."""
-    if sum(term.weight for term in terms) < least - _HAIR:
+def _with_weight(terms: Sequence[Weighed], least: float) -> str | None:
+    """A tsquery for terms with at least this weight together; None where all have less."""
+    if sum(term.weight for term in terms) < least - _ROUNDING:
         return None
     first, rest = terms[0], terms[1:]
     missing = least - first.weight
     parts = []
-    if missing <= _HAIR:
+    if missing <= _ROUNDING:
         parts.append(first.query)
-    elif with_first := _holding(rest, missing):
+    elif with_first := _with_weight(rest, missing):
         parts.append(f"{first.query} & ({with_first})")
-    if without_first := _holding(rest, least):
+    if without_first := _with_weight(rest, least):
         parts.append(without_first)
     return " | ".join(parts)

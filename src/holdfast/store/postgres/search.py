@@ -1,5 +1,5 @@
-"""Searching: by terms, phrases and parts of words. Finding, not ranking: what comes back is in a
-rough order of merit, and the engine ranks it alike for every store."""
+"""Searches by terms, phrases and substrings. The results are in a rough order; the engine ranks
+them, the same for every store."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from holdfast.store.postgres.lexemes import Weighed, weightiest
 from holdfast.store.substring_match import ids_holding, matching
 from holdfast.store.values import Candidate, Lexicon, TermQuery, TextQuery
 
-# The rough merit is BM25 with every term counted once, and these are its usual constants here: with
-# them, what is cut off at the limit is what the engine would rank last.
+# The rough order is BM25 with every term counted once, with the constants of the engine, so that
+# what is cut off at the limit is what the engine would rank last.
 _K1, _B = 0.9, 0.4
-# Where more passages match than this times those that are wanted, the weightiest are looked at. So
-# many, because how long a passage is weighs in its merit as well, and is not in the index.
+# Where more passages match than this times the number wanted, only those with the most weight are
+# read. The factor allows for the length of a passage, which counts too and is not in the index.
 _LOOKED_AT_PER_WANTED = 4
-# The rows of what was found, one by one. Plain joins are no faster where a server knows its tables.
-# Where it does not yet, it takes a hub for one row and compares each match with all of it; and it
-# takes looking into all texts of the hub for as cheap as comparing numbers.
+# Lateral subqueries that look up the rows of a match one by one. Plain joins are no faster where
+# the server has statistics. Where it has none yet, it takes a hub for one row and compares each
+# match with all of it, and takes reading all texts of the hub for as cheap as comparing numbers.
 ITS_PASSAGE = (
     "SELECT b.* FROM passages b WHERE b.hub_id = %(hub)s AND b.passage = w.passage LIMIT 1"
 )
@@ -45,14 +45,15 @@ class SearchReader(HistoryReader):
         return Lexicon(passages, length, {term: known[term] for term in terms})
 
     def _totals(self, hub: int) -> tuple[int, int]:
-        """How many passages the hub has, and how many terms they hold together."""
+        """The number of passages of the hub, and of their terms."""
         found = self._session.row(
             "SELECT passages, terms FROM hub_counts WHERE hub_id = %(hub)s", hub=hub
         )
         return found or (0, 0)
 
     def _held(self, hub: int, terms: Sequence[str]) -> dict[str, int]:
-        """In how many passages each of these terms stands, of those that the hub has."""
+        """The number of passages with each of these terms; terms that the hub lacks are left
+        out."""
         return dict(
             self._session.all(
                 "SELECT term, passages FROM terms WHERE hub_id = %(hub)s AND term = ANY(%(terms)s)",
@@ -72,8 +73,8 @@ class SearchReader(HistoryReader):
         reach = limit
         while True:
             source, asked, whole = self._matching_words(hub_id, query, told, reach)
-            # Ranking first and filtering after keeps the joins off the many weak matches. Where
-            # the filter then leaves too few, the next round reaches further.
+            # Ordering before filtering avoids joins for the many weak matches. Where the filter
+            # leaves too few, the next round reads further.
             found = self._session.all(
                 f"SELECT {rows.PASSAGE_COLUMNS}, w.every FROM"
                 f" (SELECT s.*, count(*) OVER () AS every FROM ({source}"
@@ -92,7 +93,7 @@ class SearchReader(HistoryReader):
     def _all_reached(
         self, source: str, asked: dict[str, Any], found: list[Any], reach: int
     ) -> bool:
-        """Whether no more passages match than were looked at."""
+        """Whether no more passages match than were read."""
         if found:
             return bool(found[0][-1] < reach)
         matches = self._session.value(
@@ -103,8 +104,8 @@ class SearchReader(HistoryReader):
     def _matching_words(
         self, hub_id: str, query: TermQuery, told: Lexicon, reach: int
     ) -> tuple[str, dict[str, Any], bool]:
-        """A statement for the passages that match, with their merit; its values; and whether it
-        finds every one of them, or the best."""
+        """A query for the passages that match, with their rank; its values; and whether it finds
+        all of them, or only the best."""
         hub = self._session.hub(hub_id)
         weighed = [
             Weighed(lexemes.quoted(hub, term), _rarity(told, term), told.frequency[term])
@@ -112,7 +113,7 @@ class SearchReader(HistoryReader):
         ]
         whole = True
         if query.phrases:
-            # The phrases decide; loose terms only add to the merit.
+            # The phrases must match; other terms only add to the rank.
             held = lexemes.every(hub, (term for phrase in query.phrases for term in phrase))
         else:
             held = ""
@@ -151,7 +152,7 @@ class SearchReader(HistoryReader):
         hub = self._session.hub(hub_id)
         conditions, values = filters.where(wanted)
         grams = lexemes.grams_asked(hub, needle)
-        # Too short for a trigram: every text that is in the index is looked at.
+        # Too short for a trigram: every indexed text is checked.
         held = " AND s.grams @> %(grams)s::integer[]" if grams else ""
         found = self._session.scan(
             f"SELECT {rows.MEMORY_COLUMNS} FROM named_substrings s"
@@ -168,7 +169,7 @@ class SearchReader(HistoryReader):
     def matching(
         self, hub_id: str, query: TextQuery, wanted: Filter, *, order: Order
     ) -> Iterator[Memory]:
-        # Which rows, in order, before any content is read: sorting would carry it all along.
+        # Keys in order first, without content, which would be carried through the sort.
         keys = self._matching_keys(hub_id, query, wanted, order)
 
         def read(numbers: list[int]) -> dict[int, Memory]:
@@ -180,7 +181,7 @@ class SearchReader(HistoryReader):
     def _matching_keys(
         self, hub_id: str, query: TextQuery, wanted: Filter, order: Order
     ) -> list[tuple[int, bool]]:
-        """The numbers of those that may match, in order, each with whether its words do."""
+        """The numbers of memories that may match, in order, each with whether its words do."""
         hub = self._session.hub(hub_id)
         conditions, values = filters.where(wanted)
         column, down = filters.ORDERINGS[order]
@@ -192,7 +193,7 @@ class SearchReader(HistoryReader):
             f" WHERE s.hub_id = %(hub)s{held}"
         ]
         if query.terms:
-            # The index knows title and body together; which of them, the passage's own terms tell.
+            # The index has title and body together; the passage's own terms tell which.
             parts.append(
                 f"SELECT w.memory, true FROM named_words w CROSS JOIN LATERAL ({ITS_PASSAGE}) AS b"
                 " WHERE w.hub_id = %(hub)s AND w.words @@ %(every)s::tsquery"
@@ -249,9 +250,9 @@ def _rarity(told: Lexicon, term: str) -> float:
 
 
 def _merit(hub: int, query: TermQuery, weighed: Sequence[Weighed], values: dict[str, Any]) -> str:
-    """BM25 with every term counted once: how rare the terms are that a passage holds, and how long
-    it is. What it asks for is added to the values."""
-    # A term alone tells passages apart by their length only.
+    """BM25 with every term counted once: how rare the terms of a passage are, and how long it is.
+    Adds the values it needs."""
+    # A single term orders passages by their length only.
     parts = ["1::float8"]
     for at, term in enumerate(weighed):
         values[f"term{at}"], values[f"weight{at}"] = term.query, term.weight

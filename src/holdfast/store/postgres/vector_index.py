@@ -1,12 +1,17 @@
-"""An index of the vectors of each large hub, kept by the server (pgvector, HNSW).
+"""Builds and drops the HNSW index of the vectors of each large hub (pgvector).
 
-The blobs in `vectors` stay the truth. Below INDEX_FROM vectors a hub is scanned exactly by whoever
-asks, and has no rows here. Above it, its vectors stand in `embeddings` a second time, and the index
-names those worth measuring. Made by `holdfast store index`, in small steps beside readers and
-writers; after that, writers keep it up to date. How it is taken away, `unindexing` knows.
+The blobs in `vectors` are canonical. A hub with fewer than INDEX_FROM vectors is scanned exactly
+and has no rows here. Above that, its vectors are also in `embeddings`, and the index finds the ones
+worth measuring. `holdfast store index` builds it in small steps while the store is used; after
+that, writers keep it up to date (see `vectors`).
 
-An index belongs to one hub: in one that many share, the nearest are mostly other hubs', and have to
-be passed over one by one.
+Each hub has its own index: in a shared one, the nearest vectors are mostly those of other hubs, and
+have to be skipped one by one.
+
+Dropping is for the time before many vectors are added, which is slow one by one, or for good. First
+the hub is marked as not indexed, with the lock of its writers: from then on recall compares all
+vectors, and writers add none. Then the index is dropped, and then its rows are deleted. A read that
+began before sees its snapshot until it ends. Each step handles what an interrupted run has left.
 """
 
 from __future__ import annotations
@@ -36,27 +41,26 @@ if TYPE_CHECKING:
     from holdfast.store.postgres.store import PostgresStore
 
 
-# An exact scan of so many vectors of 384 dimensions takes about two milliseconds where they are in
-# memory; what that memory costs each process is what an index saves.
+# An exact scan of this many vectors of 384 dimensions takes about two milliseconds if they are in
+# memory; an index saves that memory in each process.
 INDEX_FROM = 20_000
-# Passages whose vectors are added in one transaction; the hub's writers wait for a quarter of a
-# second. There is no index yet at this time: adding to one takes several times as long as building.
+# Passages whose vectors are added in one transaction; the hub's writers wait a quarter of a second.
+# The index is built afterwards: adding rows to one takes several times as long.
 _FILL_STEP = 2_000
-# How many neighbours are looked at for each vector that is built in; what pgvector takes by itself.
-# In a hub of 100,000, 128 finds 99.9 % of the ten nearest instead of 99.75, and takes 107 s of the
-# processor instead of 59.
+# The default of pgvector. In a hub of 100,000, 128 finds 99.9 % of the ten nearest instead of
+# 99.75, and takes 107 s of processor time instead of 59.
 _EF_CONSTRUCTION = 64
-# More dimensions than an index of half-precision vectors takes.
+# The maximum for an index of half-precision vectors.
 _DIMENSIONS_MAX = 4_000
 _MAKING = 2
-# One process at a time builds.
+# The lock for building and dropping indexes.
 _INDEXING = 4
 _PREFIX = f"{EMBEDDINGS.name}_hub_"
 _MEMORY = re.compile(r"[1-9][0-9]{0,6}(kB|MB|GB)")
 
 
 class Indexed(NamedTuple):
-    """One hub and model that the server searches by itself from now on, or no longer."""
+    """A hub and model whose index was built or dropped."""
 
     hub: str
     model: str
@@ -66,9 +70,8 @@ class Indexed(NamedTuple):
 def build(
     store: PostgresStore, *, hub: str = "", index_from: int = INDEX_FROM, memory: str = ""
 ) -> Iterator[Indexed]:
-    """Gives every hub that is large enough its index, one after the other, or only the one that is
-    named. `memory` is what the server may take for it ('2GB'), where that is not what it is set
-    to."""
+    """Builds the index of every hub that is large enough, or only of the one named. `memory` sets
+    maintenance_work_mem ('2GB')."""
     if memory and not _MEMORY.fullmatch(memory):
         raise InvalidInput(f"`{memory}` is no amount of memory.", hint="Write it as 512MB or 2GB.")
     _make_table(store)
@@ -88,8 +91,7 @@ def build(
 
 @contextmanager
 def building(store: PostgresStore) -> Iterator[Connection]:
-    """A connection that may build and drop indexes, for as long as it takes; nobody else does
-    meanwhile."""
+    """A connection without timeouts that builds and drops indexes, under an exclusive lock."""
     with (
         translated(store.address),
         connect_to_stay(store._url) as connection,
@@ -102,7 +104,7 @@ def building(store: PostgresStore) -> Iterator[Connection]:
                 hint="Wait until it is done.",
             )
         connection.execute(f"SET search_path = {store._search_path}")
-        _refuse_who_may_not(connection, store.address)
+        _refuse_non_owner(connection, store.address)
         connection.execute("SET statement_timeout = 0; SET lock_timeout = 0")
         yield connection
 
@@ -113,7 +115,7 @@ def no_such_hub(name: str, address: str) -> NotFound:
     )
 
 
-def _refuse_who_may_not(connection: Connection, address: str) -> None:
+def _refuse_non_owner(connection: Connection, address: str) -> None:
     row = connection.execute(
         "SELECT pg_has_role(c.relowner, 'USAGE') FROM pg_class c WHERE c.oid = %s::regclass",
         (f"{SCHEMA}.{EMBEDDINGS.name}",),
@@ -130,7 +132,7 @@ def _no_report(_: str) -> None:
 
 
 class _Due(NamedTuple):
-    """A hub that is large enough, its number, and a model that it has vectors of."""
+    """A hub that is large enough, its number, and a model of its vectors."""
 
     hub_id: str
     name: str
@@ -173,7 +175,7 @@ def _due(store: PostgresStore, only: str, index_from: int) -> tuple[list[_Due], 
 
 
 def _length(session: Session, hub: int, model: int) -> int:
-    """How long the vectors are: most of them, should a model have been swapped behind its name."""
+    """The length of the vectors; that of most, should the model behind a name have changed."""
     found = session.value(
         "SELECT octet_length(v.vector) FROM vectors v WHERE v.hub_id = %(hub)s"
         " AND v.model = %(model)s GROUP BY 1 ORDER BY count(*) DESC LIMIT 1",
@@ -184,7 +186,7 @@ def _length(session: Session, hub: int, model: int) -> int:
 
 
 def _fill(store: PostgresStore, one: _Due) -> None:
-    """Adds what is missing, a step at a time."""
+    """Adds missing rows, one step at a time."""
     last = 0
     while True:
         with store.write(hub=one.hub_id) as writer:
@@ -195,7 +197,7 @@ def _fill(store: PostgresStore, one: _Due) -> None:
                 " AND v.model = %(model)s AND v.passage > %(last)s"
                 " AND octet_length(v.vector) = %(bytes)s AND NOT EXISTS"
                 " (SELECT 1 FROM embeddings e WHERE e.hub_id = %(hub)s AND e.model = %(model)s"
-                # Said of both, so that both are walked in order, from here on.
+                # For both tables, so that both are read in order from here on.
                 " AND e.passage > %(last)s"
                 " AND e.passage = v.passage AND e.window_no = v.window_no)"
                 " ORDER BY v.passage LIMIT %(step)s",
@@ -212,15 +214,15 @@ def _fill(store: PostgresStore, one: _Due) -> None:
 
 
 def _plan_without(session: Session, *ways: str) -> None:
-    """Until the transaction ends. The server may know nothing yet of tables that are just being
-    filled, take them for tiny, and compare each row with each: a hub of 100,000 then waits for a
-    quarter of an hour."""
+    """Disables join methods until the transaction ends. The server may have no statistics of tables
+    that are just being filled, take them for tiny and compare all rows with each other; a hub of
+    100,000 would take a quarter of an hour."""
     for way in ways:
         session.run(f"SELECT set_config('enable_{way}', 'off', true)")
 
 
 def _index(store: PostgresStore, one: _Due) -> Index:
-    """The hub's index, on the part of the table that the hub is in."""
+    """The definition of the hub's index, on the partition that the hub is in."""
     with store.read() as reader:
         reader._session.hub(one.hub_id)
         part = reader._session.value(
@@ -238,8 +240,8 @@ def _index(store: PostgresStore, one: _Due) -> Index:
 
 
 def _finish(store: PostgresStore, one: _Due) -> int:
-    """Makes up for what came and went in the meantime, and says that all of it is there: in the
-    hub's turn, which takes some seconds for a million."""
+    """Applies changes since the rows were added, and marks the hub as indexed; with the lock of the
+    hub's writers, which takes some seconds for a million."""
     with store.write(hub=one.hub_id) as writer:
         session = writer._session
         _plan_without(session, "nestloop")
@@ -269,8 +271,8 @@ def _finish(store: PostgresStore, one: _Due) -> int:
 def drop_indexes(
     connection: Connection, *, hub: int | None = None, kept: Collection[str] = ()
 ) -> None:
-    """Takes away those of one hub, or of all, but for some: of hubs that are gone, whose vectors
-    were made anew, or that shall have none."""
+    """Drops the indexes of one hub, or of all, except those in `kept`: of hubs that are gone or
+    whose vectors were replaced."""
     found = connection.execute(
         "SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
         " WHERE n.nspname = %s AND c.relkind IN ('i', 'I') AND starts_with(c.relname, %s)",
@@ -296,16 +298,16 @@ def _make_table(store: PostgresStore) -> None:
                 EMBEDDINGS, partitions=store.offered.partitions, citus=store.offered.citus
             ):
                 connection.execute(statement)
-            # From here on whoever writes writes to it too, or drops a hub from it.
+            # From now on writers add to it, or delete a hub from it.
             connection.execute(grant_to_users(EMBEDDINGS.name))
 
 
-# Rows taken away in one transaction: the hub's writers wait for less than a tenth of a second.
+# Rows deleted in one transaction; the hub's writers wait less than a tenth of a second.
 _DROP_STEP = 5_000
 
 
 class _Hub(NamedTuple):
-    """A hub, and its number in every row."""
+    """A hub and its number."""
 
     id: str
     name: str
@@ -313,23 +315,23 @@ class _Hub(NamedTuple):
 
 
 def drop(store: PostgresStore, *, hub: str = "") -> Iterator[Indexed]:
-    """Takes away the index of one hub, or of all; tells of each that had one."""
+    """Drops the index of one hub, or of all; yields each that had one."""
     hubs, is_made = _found(store, hub)
     if not is_made:
         return
     with building(store) as connection:
         for one in hubs:
-            said = _say_it_has_none(store, one)
+            said = _mark_not_indexed(store, one)
             drop_indexes(connection, hub=one.number)
-            _take_rows(store, one)
+            _delete_rows(store, one)
             yield from said
         if not hub:
-            # Also those of hubs that are gone.
+            # Also those of deleted hubs.
             drop_indexes(connection)
 
 
 def _found(store: PostgresStore, name: str) -> tuple[list[_Hub], bool]:
-    """The hubs that are meant, and whether there was ever an index."""
+    """The hubs that are meant, and whether the table of the index exists."""
     with store.read() as reader:
         named = reader.hub(name) if name else None
         if name and named is None:
@@ -339,10 +341,10 @@ def _found(store: PostgresStore, name: str) -> tuple[list[_Hub], bool]:
         return [_Hub(one.id, one.name, reader._session.hub(one.id)) for one in hubs], bool(is_made)
 
 
-def _say_it_has_none(store: PostgresStore, one: _Hub) -> list[Indexed]:
+def _mark_not_indexed(store: PostgresStore, one: _Hub) -> list[Indexed]:
     with store.read() as reader:
         if not _indexed(reader._session, one):
-            # Small hubs are not kept waiting.
+            # No lock for a hub without an index.
             return []
     with store.write(hub=one.id) as writer:
         had = _indexed(writer._session, one)
@@ -362,7 +364,7 @@ def _indexed(session: Session, one: _Hub) -> list[Indexed]:
     return [Indexed(one.name, model, size) for model, size in found]
 
 
-def _take_rows(store: PostgresStore, one: _Hub) -> None:
+def _delete_rows(store: PostgresStore, one: _Hub) -> None:
     last = (0, 0)
     while True:
         with store.read() as reader:

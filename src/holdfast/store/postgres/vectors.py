@@ -1,4 +1,8 @@
-"""Reading vectors: as they were stored, in the order of their passages."""
+"""Reads vectors, searches the server's index of them, and keeps that index up to date.
+
+A vector is stored as a scale and one signed byte a dimension. The index (see `vector_index`) has
+the same numbers as half-precision vectors.
+"""
 
 from __future__ import annotations
 
@@ -13,21 +17,21 @@ from holdfast.store.values import Candidate, VectorRow, VectorState
 if TYPE_CHECKING:
     from holdfast.store.postgres.session import Session
 
-# Windows that the index names for each passage that is wanted: as many as passages have, and a
-# quarter more, since some have more than others. It measures exactly, so the best are among them;
-# where passages are long, further rounds are worth more than ever more windows.
-_SPARE = 1.25
-_NAMED_PER_WANTED_MAX = 4
-# How far the index looks at least. Of the ten nearest among a million it finds 94 % with 400, 95 %
+# How many windows the index is asked for, for each passage wanted: the average number of windows of
+# a passage and a quarter more, since some have more than others. The index measures exactly, so the
+# best are among them; for long passages, further rounds are worth more than ever more windows.
+_WINDOWS_FACTOR = 1.25
+_WINDOWS_PER_WANTED_MAX = 4
+# hnsw.ef_search, at least. Of the ten nearest among a million, the index finds 94 % with 400, 95 %
 # with 600 and 98 % with 800, which takes 13 ms of the server (bench/postgres_nearest.py).
 _EF_SEARCH = 800
-# The most that the server takes.
+# The maximum of the server.
 _EF_SEARCH_MAX = 1_000
 # How many rows of the index one search may visit before it stops.
 _SCANNED_MAX = 200_000
 
 SCALE_BYTES = 4
-# A blob is a scale and then one byte a number, from -128 to 127.
+# Converts a blob to a vector: a scale, and then one byte a number, from -128 to 127.
 _EMBEDDING = (
     "(SELECT array_agg(((get_byte(v.vector, i) # 128) - 128)::real ORDER BY i)"
     f" FROM generate_series({SCALE_BYTES}, octet_length(v.vector) - 1) AS i)::halfvec"
@@ -37,12 +41,12 @@ CONVERTED = (
     " WHERE v.hub_id = %s AND v.model = %s AND octet_length(v.vector) = %s"
 )
 
-# No model has this number, so what is asked of it has no answer.
+# No model has this number, so queries for it return nothing.
 _NO_SUCH_MODEL = -1
 
 
 class _Vectors(NamedTuple):
-    """How many passages a hub has, the number of a model, and what there is of its vectors."""
+    """The number of passages of a hub, the number of a model, and the state of its vectors."""
 
     of_hub: int
     model: int
@@ -54,12 +58,12 @@ class VectorsReader(SearchReader):
     """The part of the Reader that is about vectors."""
 
     def _model(self, name: str) -> int:
-        """The number that stands for the model's name in every row."""
+        """The number of the model in every row."""
         found = self._session.value("SELECT model FROM models WHERE name = %(name)s", name=name)
         return _NO_SUCH_MODEL if found is None else int(found)
 
     def _vectors(self, hub_id: str, model: str) -> _Vectors:
-        """What is known of a hub's vectors of a model."""
+        """The state of a hub's vectors of a model."""
         self._write_counts()
         hub = self._session.hub(hub_id)
         return self._once(("vectors", hub, model), lambda: self._find_vectors(hub, model))
@@ -114,15 +118,15 @@ class VectorsReader(SearchReader):
     ) -> list[VectorRow]:
         known = self._vectors(hub_id, model)
         windows = known.state.size / max(1, known.state.passages)
-        named = math.ceil(limit * min(_SPARE * windows, _NAMED_PER_WANTED_MAX))
-        # The numbers of hub and model, and the length, stand in the statement itself: that is how
-        # the server knows which index is meant.
+        named = math.ceil(limit * min(_WINDOWS_FACTOR * windows, _WINDOWS_PER_WANTED_MAX))
+        # The numbers of hub and model, and the length, are literals in the statement, so that the
+        # planner can choose the hub's partial index.
         hub, length = self._session.hub(hub_id), len(question)
         embedding = f"e.embedding::halfvec({length}) <=> %(question)s::halfvec({length})"
-        # Sent together: one way to the server and back.
+        # One round trip.
         with self._session.connection.pipeline():
-            # With sorting out of the way the order comes from the index. It goes on until enough
-            # rows of this hub are found, and its answer is put in order here.
+            # Without sorting, the order comes from the index. The scan continues until enough rows
+            # are found, and the result is sorted here.
             self._session.run(
                 "SELECT set_config('hnsw.iterative_scan', 'relaxed_order', true),"
                 " set_config('hnsw.ef_search', %(ef)s, true),"
@@ -164,8 +168,9 @@ class VectorsReader(SearchReader):
     def unembedded(self, hub_id: str, model: str, *, limit: int, after: int = 0) -> list[Candidate]:
         memory = ITS_MEMORY.format(number="p.memory", wanted="")
         found = self._session.all(
-            # Each is looked up by its key: of vectors that are just being added the server knows
-            # nothing yet, and would compare each passage with all of them.
+            # A lateral join, so that each vector is looked up by its key: the server has no
+            # statistics yet of vectors that are just being added, and would compare each passage
+            # with all of them.
             f"SELECT {rows.PASSAGE_COLUMNS} FROM (SELECT n.passage FROM passages n"
             " LEFT JOIN LATERAL (SELECT v.passage FROM vectors v WHERE v.hub_id = %(hub)s"
             " AND v.model = %(model)s AND v.passage = n.passage LIMIT 1) AS v ON true"
@@ -188,7 +193,7 @@ class VectorsReader(SearchReader):
 def index_vectors(
     session: Session, hub: int, model: int, length: int, passages: Sequence[int]
 ) -> None:
-    """Adds the vectors of these passages to the index; those of another length do not fit it."""
+    """Adds the vectors of these passages to the index, except those of another length."""
     session.put(
         f"INSERT INTO embeddings (hub_id, model, passage, window_no, embedding) {CONVERTED}"
         " AND v.passage = ANY(%s::bigint[])"
@@ -198,7 +203,7 @@ def index_vectors(
 
 
 def unindex_hub(session: Session, hub: int) -> None:
-    """Takes a hub out of the index, where it is in one."""
+    """Removes a hub's rows from the index, where there is one."""
     there = session.value("SELECT to_regclass('embeddings') IS NOT NULL")
     if there:
         session.put("DELETE FROM embeddings WHERE hub_id = %s", (hub,))
