@@ -17,7 +17,7 @@ from tests.postgres_server import Server, spare_server
 psycopg = pytest.importorskip("psycopg")
 
 from holdfast.store.postgres import PostgresStore  # noqa: E402 - needs the extra `postgres`
-from holdfast.store.postgres.errors import fault  # noqa: E402
+from holdfast.store.postgres.errors import to_store_error  # noqa: E402
 from tests.faults.pgbouncer import Pooler  # noqa: E402
 from tests.faults.postgres_edges import (  # noqa: E402
     SETTINGS,
@@ -244,7 +244,7 @@ def test_what_a_pooler_says_at_times_becomes_a_sentence(
     words: str, said: str, advice: str, *, again: bool
 ) -> None:
     """In which words it says so depends on the moment; all have the same code."""
-    told = fault(psycopg.errors.ProtocolViolation(words), "here")
+    told = to_store_error(psycopg.errors.ProtocolViolation(words), "here")
     assert said in told.message
     assert advice in told.hint
     assert isinstance(told, StoreError)

@@ -1,9 +1,8 @@
-"""Rows as every store of tables has them, to values and back: hubs, change sets, revisions, turns.
-Which columns there are and where, each store says itself, in the order of the fields; which hub a
-row belongs to is no part of it.
+"""Converts rows to values and back, for the SQL stores: hubs, change sets, revisions, turns. Each
+store lists its columns, in the order of the fields and without the hub.
 
-Times are whole microseconds since 1970, so a cursor of one store is a cursor of another. Values
-that a recall never meets are imported where they are made: their classes cost it time.
+Times are microseconds since 1970, so that a cursor of one store is valid on another. Classes that a
+recall does not need are imported where they are used, because imports cost start-up time.
 """
 
 from __future__ import annotations

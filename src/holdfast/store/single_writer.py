@@ -1,6 +1,6 @@
-"""What stores on this machine with one writer at a time answer alike: there is no line to a server
-to be spared, no search of vectors but by reading them, no clock but ours, and nobody who writes
-between a look and what is put. A store for many machines does all of this in its own way."""
+"""Defaults for stores on this machine with a single writer at a time: no round trips to save, no
+vector index, no clock but ours, and nobody who writes between a read and a write. A store for
+several machines implements all of this itself."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 
 class ReaderDefaults:
-    """A part of the Reader of the contract."""
+    """Methods of the Reader contract."""
 
     if TYPE_CHECKING:
 
         def revisions(self, hub_id: str, memory_id: str) -> list[Revision]: ...
 
     def expect(self, hub_id: str, memories: Sequence[Memory]) -> None:
-        """A look is not worth being asked for."""
+        """Does nothing: single lookups are cheap here."""
 
     def revisions_by_memory(
         self, hub_id: str, memory_ids: Sequence[str]
@@ -50,7 +50,7 @@ class ReaderDefaults:
 
 
 class WriterDefaults:
-    """A part of the Writer of the contract."""
+    """Methods of the Writer contract."""
 
     if TYPE_CHECKING:
 
@@ -73,7 +73,7 @@ class WriterDefaults:
 
 
 class StoreDefaults:
-    """A part of the Store of the contract."""
+    """Methods of the Store contract."""
 
     if TYPE_CHECKING:
 
@@ -81,7 +81,7 @@ class StoreDefaults:
 
     @contextmanager
     def alone(self, name: str, hub_id: str) -> Iterator[bool]:
-        # Who was killed would be taken for being at it; a lease in a record runs out by itself.
+        # Always granted: a lock could outlive a killed process; leases in records expire instead.
         self._ready()
         yield True
 

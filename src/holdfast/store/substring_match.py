@@ -1,5 +1,5 @@
-"""What an index of parts of words leaves to be done: it says which texts may hold a needle, and
-here each of them is looked at. How a store finds those, and reads them, it knows itself."""
+"""Checks the candidates of a substring index: the index says which texts may contain the needle,
+and these functions look at each text. Each store finds and reads its candidates itself."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from holdfast.store.values import TextQuery
 from holdfast.text.searchable import searchable
 from holdfast.text.terms import trigram_text
 
-# Rows are read so many at a time where it is not known how many are wanted: a page, mostly.
+# Rows read at a time; mostly the first page is enough.
 _BATCH = 32
 
 
 def ids_holding(memories: Iterable[Memory], needle: str, limit: int) -> list[str]:
-    """The first of those that hold the needle; no more of them are read than it takes."""
+    """The ids of the first memories that contain the needle; reads no more than it needs."""
     return list(islice((one.id for one in memories if needle in searchable(one)), limit))
 
 
@@ -25,8 +25,8 @@ def matching(
     read: Callable[[list[int]], Mapping[int, Memory]],
     query: TextQuery,
 ) -> Iterator[Memory]:
-    """Those of the rows with these keys that match, in the order of the keys. With each key comes
-    whether its words match; if not, its text decides."""
+    """The memories with these keys that match, in order. Each key comes with whether its words
+    match; if not, its text decides."""
     for start in range(0, len(keys), _BATCH):
         batch = dict(keys[start : start + _BATCH])
         there = read(list(batch))

@@ -248,7 +248,7 @@ def test_no_more_waits_than_the_bounds_allow(
             writer.add_memory(memory)
             writer.add_revision(HUB, "chg_1", memory.id, 1, at(0), {})
             index(writer, memory)
-            held = writer._waiting
+            held = writer._pending
             most = max(most, len(held.memories) + len(held.revisions) + len(held.indexes))
     assert 0 < most <= 30
     with store.read() as reader:

@@ -1,9 +1,8 @@
-"""Many rows at once: by COPY where they are many, by INSERT where they are few.
+"""Inserts many rows: with COPY where they are many, with INSERT where they are few.
 
-A table behind the wall takes no COPY from a role that the wall holds for, so rows go into a
-temporary table of the same columns first, and the server takes them over from there: that is about
-as fast. Both ways write the same rows. Knows the columns and how the server wants them; nothing of
-where rows come from.
+A table with row level security takes no COPY from a role that the policies hold for, so rows are
+copied into a temporary table with the same columns first and inserted from there, which is about as
+fast. Both ways write the same rows.
 """
 
 from __future__ import annotations
@@ -18,15 +17,14 @@ from holdfast.store.postgres import rows
 if TYPE_CHECKING:
     from holdfast.store.postgres.session import Session
 
-# Below this many rows the statements that COPY needs take longer than sending them one by one.
+# Below this many rows, the extra statements of COPY take longer than single INSERTs.
 COPY_FROM = 100
 
 Row = Sequence[Any]
 
 
 class Table(NamedTuple):
-    """A table that is written in bulk: its columns with their types, in the order of a row's
-    values."""
+    """A table that is written in bulk: its columns and types, in the order of a row's values."""
 
     name: str
     columns: tuple[tuple[str, str], ...]
@@ -41,9 +39,9 @@ class Table(NamedTuple):
         return f"INSERT INTO {self.name} ({self.names}) VALUES ({', '.join(places)})"
 
 
-def _columns(said: str) -> tuple[tuple[str, str], ...]:
+def _columns(listed: str) -> tuple[tuple[str, str], ...]:
     """Columns from 'name type, name type'."""
-    return tuple((part.split()[0], part.split()[1]) for part in said.split(","))
+    return tuple((part.split()[0], part.split()[1]) for part in listed.split(","))
 
 
 _NUMBERS = ("number", "version", "access_count", "shown_count", "mention_count")
@@ -96,7 +94,7 @@ TURN_WORDS = Table("turn_words", _columns("hub_id int8, place int8, words tsvect
 
 
 class Copier:
-    """Sends rows, in one transaction."""
+    """Inserts rows in one transaction."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -104,7 +102,7 @@ class Copier:
         self._may_stage: bool | None = None
 
     def send(self, table: Table, many: Sequence[Row], *, otherwise: str = "") -> None:
-        """Adds the rows; `otherwise` says what becomes of one that is there already."""
+        """Inserts the rows; `otherwise` is the ON CONFLICT clause."""
         if not many:
             return
         if len(many) < COPY_FROM or not self._can_stage():
@@ -113,7 +111,7 @@ class Copier:
             self._stage(table, many, otherwise)
 
     def _can_stage(self) -> bool:
-        """Whether this role may make temporary tables; everyone may, unless somebody forbade it."""
+        """Whether this role may create temporary tables; by default every role may."""
         if self._may_stage is None:
             self._may_stage = bool(
                 self._session.value("SELECT has_database_privilege(current_database(), 'TEMP')")
@@ -153,8 +151,8 @@ def _encoded(
         yield values
 
 
-# What the server reads in a binary COPY: a list is its number of dimensions, a flag, the type of
-# what is in it, its length and where it begins, and then each value after its length in bytes.
+# Encodings for a binary COPY. An array is its number of dimensions, a flag, the type of its
+# elements, its length and lower bound, and then each element after its length in bytes.
 _TEXT_OID, _INT4_OID = 25, 23
 _NO_TEXTS = pack("!iii", 0, 0, _TEXT_OID)
 _NO_NUMBERS = pack("!iii", 0, 0, _INT4_OID)
@@ -180,8 +178,8 @@ def _numbers(values: Sequence[int]) -> bytes:
 
 
 def _lexemes(values: Sequence[str]) -> bytes:
-    """Distinct lexemes, each ended by a zero and followed by its count of positions: none. The
-    server puts them in its order."""
+    """A tsvector: distinct lexemes, each ended by a zero byte and followed by its number of
+    positions, 0. The server sorts them."""
     joined = "\0\0\0".join(values).encode()
     return len(values).to_bytes(4) + joined + (b"\0\0\0" if values else b"")
 
@@ -191,7 +189,7 @@ _ENCODERS: dict[str, Callable[[Any], bytes]] = {
     "int4[]": _numbers,
     "tsvector": _lexemes,
 }
-# How an INSERT takes what it could mistake for something else.
+# Placeholders of an INSERT for types that need a cast.
 _PLACES = {
     "text[]": "%s::text[]",
     "int4[]": "%s::integer[]",

@@ -164,9 +164,9 @@ def problems(reader: PostgresReader) -> list[Problem]:
         for sentence, derived, query in _INVARIANTS:
             found = session.all(query, hub=number)
             for row in found[:_LISTED_MAX]:
-                said = sentence.format(*row)
+                message = sentence.format(*row)
                 counted = sentence.count("{}") > 1
-                out.append(Problem(said, derived, "" if counted else row[1], hub.id))
+                out.append(Problem(message, derived, "" if counted else row[1], hub.id))
             if len(found) > _LISTED_MAX:
                 out.append(Problem(f"and {len(found) - _LISTED_MAX} more of that kind", derived))
     return out

@@ -248,11 +248,11 @@ class Connections:
 
     def _local(self, silence_ms: int = _SILENCE_MS) -> str:
         """The settings of every transaction. Hub 0 is for records that belong to no hub."""
-        told = (
+        settings = (
             f"SET LOCAL search_path = {self._search_path}; SET LOCAL holdfast.hubs = '0';"
             f" SET LOCAL idle_in_transaction_session_timeout = {silence_ms}"
         )
-        return f"{_ALL_NODES}; {told}" if self._spread else told
+        return f"{_ALL_NODES}; {settings}" if self._spread else settings
 
     def _lock_store(self, connection: Connection, *, wait: bool, whole: bool) -> str:
         """Takes the lock of the store; returns the id of the transaction."""

@@ -60,8 +60,8 @@ def to_store_error(error: psycopg.Error, address: str) -> HoldfastError:
         return _no_answer(error, address)
     if not state and (wrong := setting_error(str(error))) is not None:
         return wrong
-    if state == "08P01" and (told := pooler_error(_message(error), address)) is not None:
-        return told
+    if state == "08P01" and (known := pooler_error(_message(error), address)) is not None:
+        return known
     for front, make in _BY_STATE:
         if state.startswith(front):
             return make(error, address)
@@ -86,9 +86,9 @@ def _no_answer(error: psycopg.Error, address: str) -> HoldfastError:
     for pattern, make in _BY_MESSAGE:
         if re.search(pattern, words):
             return make(error, address)
-    told = pooler_error(_refusal(error), address) or tls_error(words, address)
-    if told is not None:
-        return told
+    known = pooler_error(_refusal(error), address) or tls_error(words, address)
+    if known is not None:
+        return known
     return ServerUnreachable(
         f"The PostgreSQL server of {address} cannot be reached ({_refusal(error)}).",
         hint="Check that it runs and that the address is right. A write that had not been"
@@ -206,15 +206,15 @@ def _read_only(error: psycopg.Error, address: str) -> HoldfastError:
 
 
 def _not_allowed(error: psycopg.Error, address: str) -> HoldfastError:
-    told = f"The role of {address} may not do that ({_message(error)})."
+    known = f"The role of {address} may not do that ({_message(error)})."
     if _ROW_SECURITY_OFF in str(error):
         return StoreReadOnly(
-            told,
+            known,
             hint="row_security is off for the role or the database; the server's default is on:"
             f' ALTER ROLE "{_user(address)}" RESET row_security',
         )
     return StoreReadOnly(
-        told,
+        known,
         hint="Let the owner of the schema run it; or, where this role only has to read and write,"
         f" let it in: `holdfast store init --role {_user(address)}`, as the owner.",
     )

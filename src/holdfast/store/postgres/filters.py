@@ -1,7 +1,7 @@
-"""A Filter in SQL: the same test as Filter.admits, on the table alias `m`.
+"""A Filter as SQL conditions: the same test as Filter.admits, on the table alias `m`.
 
-Names that may be long (keys, paths, sessions) are looked up by a hash beside them: an index takes
-no entry of more than a third of a page.
+Names that may be long (keys, paths, sessions) are looked up by a hash column, because an index
+entry may not be longer than a third of a page.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from holdfast.domain.viewer import Viewer
 
 HAPPENED = "coalesce(m.occurred_at, m.created_at)"
 
-# The value a list is sorted by, and whether it runs downwards; the number breaks ties.
+# The column a list is sorted by, and whether it is descending; the number breaks ties.
 ORDERINGS: dict[Order, tuple[str, bool]] = {
     "newest": ("m.number", True),
     "oldest": ("m.number", False),
@@ -32,12 +32,12 @@ def viewer_values(viewer: Viewer | None) -> dict[str, Any]:
     """The values of SEEN."""
     if viewer is None:
         return {}
-    # No text here holds a NUL, so nobody's name does: such a viewer owns nothing.
+    # PostgreSQL stores no NUL, so an actor with one in its name owns nothing.
     name = None if "\0" in viewer.actor else viewer.actor
     return {"viewer": name, "viewer_sees": list(viewer.boundaries)}
 
 
-# Each list of a filter and the column that it is about.
+# Each list of a filter and its column.
 _LISTS = (
     ("states", "state"),
     ("categories", "category"),
@@ -47,8 +47,8 @@ _LISTS = (
     ("sources", "source"),
     ("trusts", "trust"),
 )
-# The other end is always said: the server knows little of how these times are spread, takes one end
-# alone for a third of all rows, and would rather read every row than go by the index of times.
+# Both bounds are always given: for one bound the planner assumes a third of all rows, and would
+# read the whole table rather than use the index of times.
 _NEVER = 2**62
 _MOMENTS = (
     ("since", f"{HAPPENED} >= %(since)s AND {HAPPENED} < {_NEVER}"),

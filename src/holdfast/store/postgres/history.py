@@ -1,4 +1,4 @@
-"""Reading history, the conversation log, and what is kept of mirrored files."""
+"""Reads the history, the conversation log, and the state of mirrored files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from holdfast.store.postgres.memories import MemoriesReader
 
 
 class HistoryReader(MemoriesReader):
-    """The part of the Reader that is about what happened and what was said."""
+    """The part of the Reader for changes, revisions, turns and mirrored files."""
 
     def _changes(self, hub_id: str, rest: str, **values: Any) -> list[Change]:
         found = self._session.all(

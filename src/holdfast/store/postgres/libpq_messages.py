@@ -63,9 +63,9 @@ def tls_error(text: str, address: str) -> ServerUnreachable | None:
     """The error for a message of libpq about TLS; None for others. A retry would fail the same."""
     for one in _TLS_MESSAGES:
         if found := re.search(one.pattern, text):
-            said = one.message.format(*found.groups())
+            message = one.message.format(*found.groups())
             return ServerUnreachable(
-                f"{said.removesuffix('.')} ({address}).", hint=one.hint.format(*found.groups())
+                f"{message.removesuffix('.')} ({address}).", hint=one.hint.format(*found.groups())
             )
     return None
 

@@ -1,4 +1,4 @@
-"""Reading hubs and memories: rows by name, number, key and path, lists, and counts."""
+"""Reads hubs and memories: by name, number, key and path, lists, and counts."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from holdfast.store.values import first_named
 if TYPE_CHECKING:
     from holdfast.store.postgres.session import Session
 
-# As long as the front of a speaker's name that is indexed (see canonical.py).
+# The length of the indexed prefix of a speaker's name (see table_definitions.py).
 _FRONT_CHARS = 200
 
 
-# By what a memory is looked for before it is written, and how many at once are asked for.
+# The fields by which a memory is looked up before it is written.
 _HASHED = "ARRAY(SELECT hashtextextended(n, 0) FROM unnest(%(names)s::text[]) AS n)"
 _EXPECTED = {
     "content_hash": "m.content_hash = ANY(%(names)s::text[])",
     "key": f"m.key_hash = ANY({_HASHED})",
     "source_path": f"m.path_hash = ANY({_HASHED})",
 }
-# One by one, the first that is found ends the search; that is faster for a few.
+# Below this many memories, single lookups are faster: the first hit ends the search.
 _EXPECTED_FROM = 3
 
 
 class _Group(NamedTuple):
-    """Memories of a hub that are alike in these, and how many they are."""
+    """A row of the GROUP BY for statistics."""
 
     state: str
     category: str
@@ -55,8 +55,8 @@ class MemoriesReader(Part):
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
-        # Hub, field and value of what was looked for and is nowhere. Nobody but a writer of this
-        # very transaction can change that: a reader sees one moment, a writer has its turn.
+        # Hub, field and value of lookups that are known to find nothing. Only a writer of this
+        # transaction can change that: a reader has one snapshot, a writer has the hub's lock.
         self._absent: set[tuple[str, str, str | None]] = set()
 
     # Hubs
@@ -93,7 +93,7 @@ class MemoriesReader(Part):
         return found[0] if found else None
 
     def expect(self, hub_id: str, memories: Sequence[Memory]) -> None:
-        """Asks at once which of their paths, keys and hashes are nowhere: mostly, nearly all."""
+        """Finds out in one query which paths, keys and hashes do not exist; mostly nearly all."""
         if len(memories) < _EXPECTED_FROM:
             return
         hub = self._session.hub(hub_id)
@@ -114,7 +114,7 @@ class MemoriesReader(Part):
         return (hub_id, name, value) in self._absent
 
     def _note_present(self, memory: Memory) -> None:
-        """A writer has made it, or given it other names."""
+        """Forgets the absence of a memory that a writer has created or renamed."""
         for name in _EXPECTED if self._absent else ():
             self._absent.discard((memory.hub_id, name, getattr(memory, name)))
 
@@ -157,7 +157,7 @@ class MemoriesReader(Part):
             return {}
         found = self._select(hub_id, f" AND m.id = ANY(%(ids)s){self._seen}", ids=list(memory_ids))
         there = {memory.id: memory for memory in found}
-        # A server gives rows in the order in which it comes upon them.
+        # In the order asked for; the server returns rows in any order.
         return {one: there[one] for one in memory_ids if one in there}
 
     def memories(
@@ -188,7 +188,7 @@ class MemoriesReader(Part):
         conditions, values = filters.where(wanted)
         found = self._session.all(
             f"SELECT m.id FROM memories m WHERE m.hub_id = %(hub)s{conditions}{self._seen}"
-            # No number is no limit.
+            # LIMIT NULL means no limit.
             " ORDER BY m.pinned DESC, greatest(m.updated_at, m.accessed_at) DESC, m.number DESC"
             " LIMIT %(limit)s",
             hub=self._session.hub(hub_id),
@@ -216,7 +216,7 @@ class MemoriesReader(Part):
         return [row[0] for row in found]
 
     def speakers(self, hub_id: str, *, limit: int) -> list[str]:
-        # Jumps from one speaker to the next in the index, however many turns each has.
+        # A loose index scan: jumps from one speaker to the next, however many memories each has.
         first = "SELECT min(m.speaker_front) FROM memories m WHERE m.hub_id = %(hub)s"
         found = self._session.all(
             "WITH RECURSIVE s (name) AS ("
@@ -249,7 +249,7 @@ class MemoriesReader(Part):
         self._write_counts()
         groups = self._groups(hub)
         seen = [group for group in groups if group.seen]
-        # Where they see everything, what belongs to memories is counted without looking at them.
+        # If the viewer sees everything, rows of memories are counted without joining them.
         whole = len(seen) == len(groups)
         visible = [group for group in seen if not (group.forgotten or group.held)]
 
@@ -291,7 +291,7 @@ class MemoriesReader(Part):
         )
 
     def _groups(self, hub: int) -> list[_Group]:
-        """How many memories are alike in what is counted; one look at each of them."""
+        """The counts of memories by all counted fields, in one scan."""
         seen = f"true{self._seen}"
         found = self._session.all(
             "SELECT m.state, m.category, m.kind, m.layer, m.pinned, m.forgotten_at IS NOT NULL,"
@@ -335,13 +335,13 @@ class MemoriesReader(Part):
         )
 
     def _seen_changes(self, table: str) -> str:
-        """A change set is seen by those who see something that it changed, and, where nothing of
-        it is left, by everyone."""
+        """The condition for change sets: a viewer sees those that changed something they see, and
+        those of which nothing is left."""
         if not self._seen:
             return ""
         touched = f"r.hub_id = %(hub)s AND r.change_id = {table}.id"
-        # Not EXISTS: two of them with OR between are answered from a list of all the revisions of
-        # the hub, made anew for each statement.
+        # Not EXISTS: two of them joined by OR are answered with a hash of all revisions of the hub,
+        # built for each statement.
         return (
             " AND ((SELECT true FROM revisions r JOIN memories m ON m.hub_id = r.hub_id"
             f" AND m.number = r.memory WHERE {touched}{self._seen} LIMIT 1)"

@@ -252,7 +252,7 @@ class StepRunner:
     def run(self, guard: Connection, ask: Callable[[], list[PendingStep]]) -> None:
         """Runs the steps, one process at a time: `guard` holds the lock. A process that finds it
         taken waits, and then does what is left."""
-        said = False
+        reported = False
         while True:
             with try_lock(guard, LOCK_CLASS, STEPS_LOCK) as mine:
                 if mine:
@@ -265,9 +265,9 @@ class StepRunner:
                         require_held(guard)
                         self._do(one)
                     return
-            if not said:
+            if not reported:
                 self._report("another process is at it; waiting")
-                said = True
+                reported = True
             time.sleep(_POLL_S)
 
     def _do(self, one: PendingStep) -> None:

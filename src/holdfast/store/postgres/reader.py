@@ -1,4 +1,4 @@
-"""The Reader of the contract, put together from its parts."""
+"""The Reader of the store contract, composed of its parts."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
 
 
 class PostgresReader(VectorsReader, RecordsReader):
-    """One consistent moment of the database, as values."""
+    """One snapshot of the database."""
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
         self._answers: dict[object, Any] = {}
 
     def _once(self, question: object, ask: Callable[[], Answer]) -> Answer:
-        # Nothing changes in the moment that is seen: a recall asks for the same few figures from
-        # five places, and each time is a way to the server and back.
+        # A snapshot does not change. A recall needs the same few figures in five places, and each
+        # query is a round trip.
         if question not in self._answers:
             self._answers[question] = ask()
         answer: Answer = self._answers[question]

@@ -1,4 +1,4 @@
-"""Records: keys, members, jobs. Those that belong to no hub have hub 0."""
+"""Reads and writes records: keys, members, jobs. Records that belong to no hub have hub_id 0."""
 
 from __future__ import annotations
 
@@ -67,8 +67,8 @@ class RecordsReader(Part):
                 by=to_micros(by),
                 limit=limit,
             )
-        # Asked of all hubs at once, by an index on what is due: one look, however many hubs there
-        # are. Where nodes share them, each gives its first few.
+        # For all hubs at once, by the index `records_due`: one index scan, however many hubs there
+        # are. On Citus, each node returns its first few.
         found = self._due(
             f"SELECT {_COLUMNS}, h.id FROM records r LEFT JOIN hubs h ON h.hub_id = r.hub_id"
             " WHERE r.kind = %(kind)s AND r.due <= %(by)s"
@@ -80,8 +80,8 @@ class RecordsReader(Part):
         return [_from_row(row, row[6] or NO_HUB) for row in found]
 
     def due_hub(self, kind: str, by: datetime, *, after: str = "") -> str | None:
-        # One look into an index that has what is due by hub (`records_due_in_hub`), however much
-        # is due in the hubs before. (The hub 0 is that of what belongs to none.)
+        # One lookup in the index `records_due_in_hub`, however much is due in the hubs before. (Hub
+        # 0 is for records that belong to none.)
         found = self._due(
             "SELECT h.id FROM records r JOIN hubs h ON h.hub_id = r.hub_id"
             " WHERE r.kind = %(kind)s AND r.due <= %(by)s AND r.hub_id >"
@@ -94,7 +94,7 @@ class RecordsReader(Part):
         return found[0][0] if found else None
 
     def _due(self, sql: str, **values: Any) -> list[Any]:
-        """What is asked of all hubs at once; the wall lets that through where it is said."""
+        """Runs a query over all hubs, which row level security allows with this setting."""
         self._session.run("SET LOCAL holdfast.due = 'all'")
         found = self._session.all(sql, **values)
         self._session.run("SET LOCAL holdfast.due = ''")
@@ -108,7 +108,7 @@ class RecordsWriter(RecordsReader):
         hub = self._records_hub(record.hub_id)
         if hub == NO_SUCH_HUB:
             raise NotFound(f"There is no hub {record.hub_id}.")
-        # Asked first: a refusal by the index would end the whole transaction.
+        # Checked first: a unique violation would abort the whole transaction.
         if record.lookup is not None:
             other = self.record_by_lookup(record.hub_id, record.kind, record.lookup)
             if other is not None and other.id != record.id:
@@ -130,7 +130,7 @@ class RecordsWriter(RecordsReader):
     def swap_record(self, before: Record | None, after: Record | None) -> bool:
         one = before or after
         assert one is not None, "there is something to be put, or to be taken away"
-        # No lock for what belongs to no hub: the row itself is waited for, by the server.
+        # No lock for records of no hub: the server makes writers wait for the row itself.
         hub = 0 if one.hub_id == NO_HUB else self._session.hub(one.hub_id)
         if hub == NO_SUCH_HUB:
             raise NotFound(f"There is no hub {one.hub_id}.")

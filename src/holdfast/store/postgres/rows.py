@@ -1,6 +1,6 @@
-"""Rows of the tables to values and back; the only place that knows the column order.
+"""Converts rows of the tables to values and back; the only place that knows the column order.
 
-Times are whole microseconds since 1970, as on every store: a cursor of one is a cursor of another.
+Times are microseconds since 1970, as on every store, so that a cursor of one is valid on another.
 """
 
 from __future__ import annotations

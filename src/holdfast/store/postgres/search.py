@@ -69,10 +69,10 @@ class SearchReader(HistoryReader):
             return []
         conditions, values = filters.where(wanted)
         memory = ITS_MEMORY.format(number="w.memory", wanted=f"{conditions}{self._seen}")
-        told = self.lexicon(hub_id, query.terms)
+        lexicon = self.lexicon(hub_id, query.terms)
         reach = limit
         while True:
-            source, asked, whole = self._matching_words(hub_id, query, told, reach)
+            source, asked, whole = self._matching_words(hub_id, query, lexicon, reach)
             # Ordering before filtering avoids joins for the many weak matches. Where the filter
             # leaves too few, the next round reads further.
             found = self._session.all(
@@ -102,13 +102,13 @@ class SearchReader(HistoryReader):
         return bool(matches < reach)
 
     def _matching_words(
-        self, hub_id: str, query: TermQuery, told: Lexicon, reach: int
+        self, hub_id: str, query: TermQuery, lexicon: Lexicon, reach: int
     ) -> tuple[str, dict[str, Any], bool]:
         """A query for the passages that match, with their rank; its values; and whether it finds
         all of them, or only the best."""
         hub = self._session.hub(hub_id)
         weighed = [
-            Weighed(lexemes.quoted(hub, term), _rarity(told, term), told.frequency[term])
+            Weighed(lexemes.quoted(hub, term), _rarity(lexicon, term), lexicon.frequency[term])
             for term in query.terms
         ]
         whole = True
@@ -118,12 +118,12 @@ class SearchReader(HistoryReader):
         else:
             held = ""
             if not query.prefixes:
-                held = weightiest(weighed, told.passages, reach * _LOOKED_AT_PER_WANTED)
+                held = weightiest(weighed, lexicon.passages, reach * _LOOKED_AT_PER_WANTED)
             whole = not held
             held = held or lexemes.either(hub, query.terms, query.prefixes)
         values: dict[str, Any] = {"hub": hub, "held": held}
         merit = _merit(hub, query, weighed, values)
-        values["average"] = max(told.terms / max(told.passages, 1), 1.0)
+        values["average"] = max(lexicon.terms / max(lexicon.passages, 1), 1.0)
         found = f"SELECT w.passage, w.memory, {merit} AS merit"
         held_by = " WHERE w.hub_id = %(hub)s AND w.words @@ %(held)s::tsquery"
         texts = [(phrase, "") for phrase in query.phrases if len(phrase) > 1]
@@ -244,9 +244,9 @@ class SearchReader(HistoryReader):
         return [rows.candidate_from_row(row) for row in found]
 
 
-def _rarity(told: Lexicon, term: str) -> float:
-    held = told.frequency[term]
-    return math.log(1 + (max(told.passages, held) - held + 0.5) / (held + 0.5))
+def _rarity(lexicon: Lexicon, term: str) -> float:
+    held = lexicon.frequency[term]
+    return math.log(1 + (max(lexicon.passages, held) - held + 0.5) / (held + 0.5))
 
 
 def _merit(hub: int, query: TermQuery, weighed: Sequence[Weighed], values: dict[str, Any]) -> str:

@@ -136,8 +136,8 @@ class Standby:
     def _note(self, error: psycopg.Error | StoreError) -> None:
         """Suspends the standby for this error, unless a better reason is known already."""
         if time.monotonic() >= self._asked_again_at:
-            told = error if isinstance(error, StoreError) else to_store_error(error, self.address)
-            self._suspend(_without_address(told.message, self.address))
+            known = error if isinstance(error, StoreError) else to_store_error(error, self.address)
+            self._suspend(_without_address(known.message, self.address))
 
     def _suspend(self, why: str) -> None:
         self._asked_again_at = time.monotonic() + _SUSPENDED_S

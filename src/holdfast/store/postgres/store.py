@@ -215,8 +215,8 @@ class PostgresStore:
         with translated(self.address), self._connections.reading(None) as connection:
             found = problems(PostgresReader(Session(connection)))
         if self._standby is not None and (wrong := self._standby.diagnose()):
-            said = f"reads do not go to the standby {self._standby.address}: {wrong}"
-            found.append(Problem(said, derived=False, outside=True))
+            message = f"reads do not go to the standby {self._standby.address}: {wrong}"
+            found.append(Problem(message, derived=False, outside=True))
         return found
 
     def notes(self) -> list[str]:

@@ -1,7 +1,7 @@
-"""How many passages a hub has, how long they are, and in how many each term stands.
+"""Counts the passages of a hub, their length, and the passages with each term.
 
-What one transaction adds to these is written once, at its end or before somebody asks: a row that
-is changed a thousand times in one transaction is a thousand rows long.
+The changes of one transaction are written once, at its end or before they are read: a row that is
+updated a thousand times in one transaction leaves a thousand row versions.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ from holdfast.store.postgres.vectors import VectorsReader
 if TYPE_CHECKING:
     from holdfast.store.postgres.session import Session
 
-# The large tables that are read by more than one index.
+# The large tables with more than one index.
 _ANALYSED = ("memories", "passages", "words", "substrings", "changes", "revisions", "terms")
 _ANALYSED_FROM = 1_000
-# To look at them takes a second at most, however large they are: as long as taking in so many.
+# ANALYZE takes a second at most, however large the tables are: as long as inserting this many.
 _ALWAYS_ANALYSED_FROM = 10_000
-# A hub that is less than this share of what the server knows already is one of many, and taken for
-# about what it is.
+# A hub that is less than this share of its table is one of many, and the planner's estimate is
+# right.
 _SHARE = 1 / 8
 # Below this many terms, one statement that names them all is faster than a COPY.
 _COPIED_FROM = 1_000
 
 
 def _grown(before: int, after: int) -> bool:
-    """Whether a hub has come to 1,000, 10,000, 100,000 … passages."""
+    """Whether a hub has reached 1,000, 10,000, 100,000 … passages."""
     return after >= _ANALYSED_FROM and len(str(after)) > len(str(max(before, 0)))
 
 
 class Counts:
-    """What one transaction adds to the counts of a hub."""
+    """The changes of one transaction to the counts of a hub."""
 
     def __init__(self) -> None:
         self.terms: Counter[str] = Counter()
@@ -77,8 +77,8 @@ class CountingWriter(VectorsReader):
             self._analyse(hub, passages)
 
     def _analyse(self, hub: int, passages: int) -> None:
-        """Lets the server look at the tables the hub is in. It does so by itself, but up to a
-        minute later, and until then it takes a large hub for a small one and reads all of it."""
+        """Runs ANALYZE on the partitions of the hub. Autovacuum would do so up to a minute later,
+        and until then the planner takes a large hub for a small one and reads all of it."""
         found = self._session.row(
             "SELECT p.tableoid::regclass::text, (SELECT c.reltuples FROM pg_class c"
             " WHERE c.oid = p.tableoid) FROM passages p WHERE p.hub_id = %(hub)s LIMIT 1",
@@ -120,7 +120,7 @@ class CountingWriter(VectorsReader):
             " WHERE terms.hub_id = %s AND terms.term = t.term",
             (names, [held[name] for name in names], hub),
         )
-        # A word that nothing holds any more must not be left in a list of words.
+        # No word of purged text may remain in the table.
         self._session.put(
             "DELETE FROM terms WHERE hub_id = %s AND term = ANY(%s::text[]) AND passages <= 0",
             (hub, names),

@@ -152,13 +152,13 @@ def setting_error(words: str) -> InvalidSetting | None:
     """The error for a message of libpq about a value that it does not accept; None for others."""
     if not re.match(_BAD_VALUE, words):
         return None
-    said = re.sub(r"^connection .*?(bad|failed): ", "", words.partition("\n")[0])
+    message = re.sub(r"^connection .*?(bad|failed): ", "", words.partition("\n")[0])
     hint = "It stands after the ? of the URL, or in a variable that begins with PG."
     for name, values in _VALUES.items():
-        if name in said:
+        if name in message:
             hint = f"{name} is {values}. {hint}"
     return InvalidSetting(
-        f"A setting of the connection to PostgreSQL cannot be used ({said}).", hint=hint
+        f"A setting of the connection to PostgreSQL cannot be used ({message}).", hint=hint
     )
 
 
@@ -187,9 +187,11 @@ def complete(url: str, *, wanted: Mapping[str, str] = _OF_SEVERAL) -> str:
     """The URL with our defaults; `wanted` are those for a URL that names several servers."""
     given = conninfo.conninfo_to_dict(url)
     several = "," in str(given.get("host") or given.get("hostaddr") or "")
-    said = {**_DEFAULTS, **wanted} if several else _DEFAULTS
+    defaults = {**_DEFAULTS, **wanted} if several else _DEFAULTS
     missing = {
-        k: v for k, v in said.items() if k not in given and _VARIABLES.get(k, "") not in os.environ
+        k: v
+        for k, v in defaults.items()
+        if k not in given and _VARIABLES.get(k, "") not in os.environ
     }
     # Always, so that every text can be sent.
     return conninfo.make_conninfo(url, **missing, client_encoding="utf8")

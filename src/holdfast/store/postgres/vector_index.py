@@ -321,10 +321,10 @@ def drop(store: PostgresStore, *, hub: str = "") -> Iterator[Indexed]:
         return
     with building(store) as connection:
         for one in hubs:
-            said = _mark_not_indexed(store, one)
+            dropped = _mark_not_indexed(store, one)
             drop_indexes(connection, hub=one.number)
             _delete_rows(store, one)
-            yield from said
+            yield from dropped
         if not hub:
             # Also those of deleted hubs.
             drop_indexes(connection)

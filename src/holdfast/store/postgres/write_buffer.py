@@ -1,8 +1,9 @@
-"""Sending what waits: all rows of a kind at once, in an order in which one stands on another.
+"""Buffers the rows of a write transaction, so that many can be sent at once.
 
-A row that is handed over waits until somebody could see it (session.py), the transaction ends, or
-many have gathered. Then memories, changes, revisions, turns and what search knows of them go one
-table after the other. A fault of a row is told then, and the whole transaction is void.
+The buffer is flushed before a statement that could see its rows (session.py), at the end of the
+transaction, or when it is full. Then memories, changes, revisions, turns and their search rows are
+inserted, one table after the other. An invalid row is reported at that time, and the whole
+transaction fails.
 """
 
 from __future__ import annotations
@@ -23,43 +24,42 @@ if TYPE_CHECKING:
     from holdfast.store.values import IndexEntry
 
 
-# Enough that a COPY is worth its statements many times over; about a second of the server's work.
+# Enough that COPY pays many times over; about a second of the server's work.
 ROWS_MAX = 10_000
-# What is waiting may take about three times this much memory.
+# The buffer may take about three times this much memory.
 BYTES_MAX = 16_000_000
-# A row without its long texts.
+# The estimated size of a row without its long texts.
 _ROW_BYTES = 500
-# A passage's terms and trigrams, for each character of its text.
+# The estimated size of a passage's terms and trigrams, for each character of its text.
 _INDEX_BYTES_PER_CHAR = 4
 
 Key = tuple[int, str]  # a hub's number and a memory's id
 
 
 class Index(NamedTuple):
-    """What search shall know of one memory."""
+    """The search index entries of one memory."""
 
     text: str
     entries: Sequence[IndexEntry]
     model: str
 
 
-class Waiting:
-    """The rows, by what they are, as their tables have them but for numbers that the server or
-    another row gives."""
+class PendingRows:
+    """The rows by table, without the numbers that the server or another row assigns."""
 
     def __init__(self) -> None:
         self.memories: list[Sequence[Any]] = []
         self.changes: list[Sequence[Any]] = []
-        # Hub, memory's id, and the rest: which number the memory has is looked up when it is sent.
+        # Hub, id of the memory, and the rest; the memory's number is looked up at the flush.
         self.revisions: list[tuple[int, str, Sequence[Any]]] = []
         self.turns: list[Sequence[Any]] = []
         self.indexes: dict[Key, Index] = {}
-        # How many numbers a hub has given out.
+        # The last number assigned in each hub.
         self.given_out: dict[int, int] = {}
         self.rows = self.bytes = 0
 
     def count(self, size_bytes: int = 0) -> None:
-        """One row more, with texts of this size."""
+        """Counts one more row, with texts of this size."""
         self.rows += 1
         self.bytes += _ROW_BYTES + size_bytes
 
@@ -69,31 +69,31 @@ class Waiting:
 
 
 def size_bytes(index: Index) -> int:
-    """About how much an index takes while it waits."""
+    """The estimated size of an index in the buffer."""
     vectors = sum(len(one) for entry in index.entries for one in entry.vectors)
     return len(index.text) * _INDEX_BYTES_PER_CHAR + vectors
 
 
-# How many new memories are known by their number; older ones are looked up.
+# How many new memories are remembered with their number; others are looked up.
 _NEW_MAX = 2 * ROWS_MAX
 
 
-class SendingWriter(CountingWriter):
-    """The part of the Writer that lets rows wait, and sends them."""
+class BufferedWriter(CountingWriter):
+    """The part of the Writer that buffers rows and sends them."""
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
-        self._waiting = Waiting()
-        # Memories of this transaction, and those of them that search knows nothing of yet.
+        self._pending = PendingRows()
+        # Memories of this transaction, and those of them that are not indexed yet.
         self._new: dict[Key, int] = {}
         self._bare: set[Key] = set()
         self._models: dict[str, int] = {}
 
     def _hold(self, size_bytes: int = 0) -> None:
-        """Counts a row that was handed over, and sees to it that it is sent in time."""
-        self._waiting.count(size_bytes)
+        """Counts a buffered row, and flushes the buffer if it is full."""
+        self._pending.count(size_bytes)
         self._session.hold(self._send)
-        if self._waiting.is_full:
+        if self._pending.is_full:
             self._session.release()
 
     def _write_counts(self) -> None:
@@ -101,28 +101,28 @@ class SendingWriter(CountingWriter):
         super()._write_counts()
 
     def _send(self) -> None:
-        waiting, self._waiting = self._waiting, Waiting()
-        numbers = self._numbers_of(waiting)
-        self._unindex_known(waiting, numbers)
-        indexes = {key: index for key, index in waiting.indexes.items() if index.entries}
+        pending, self._pending = self._pending, PendingRows()
+        numbers = self._numbers_of(pending)
+        self._unindex_known(pending, numbers)
+        indexes = {key: index for key, index in pending.indexes.items() if index.entries}
         passages = sum(len(index.entries) for index in indexes.values())
-        placed = len(waiting.changes) + len(waiting.revisions) + len(waiting.turns)
+        placed = len(pending.changes) + len(pending.revisions) + len(pending.turns)
         places, passage_ids = self._next(placed, passages)
-        few = waiting.rows + passages < bulk_copy.COPY_FROM
-        # Few go one after the other, without waiting for each answer.
+        few = pending.rows + passages < bulk_copy.COPY_FROM
+        # A few rows are sent in a pipeline, without pending for each answer.
         with self._session.connection.pipeline() if few else nullcontext():
-            self._send_rows(waiting, numbers, iter(places))
+            self._send_rows(pending, numbers, iter(places))
             self._send_indexes(indexes, numbers, iter(passage_ids))
-        self._bare.difference_update(waiting.indexes)
+        self._bare.difference_update(pending.indexes)
         if len(self._new) > _NEW_MAX:
             self._new.clear()
             self._bare.clear()
 
-    def _numbers_of(self, waiting: Waiting) -> Mapping[Key, int]:
-        """The numbers of the memories that something is said of; NotFound where one is not there.
-        Those of this transaction are known."""
+    def _numbers_of(self, pending: PendingRows) -> Mapping[Key, int]:
+        """The numbers of the memories that revisions and indexes refer to; raises NotFound for one
+        that does not exist. Those of this transaction are known."""
         asked: dict[int, set[str]] = {}
-        for key in (*(one[:2] for one in waiting.revisions), *waiting.indexes):
+        for key in (*(one[:2] for one in pending.revisions), *pending.indexes):
             if key not in self._new:
                 asked.setdefault(key[0], set()).add(key[1])
         if not asked:
@@ -135,16 +135,16 @@ class SendingWriter(CountingWriter):
                 ids=sorted(ids),
             ):
                 found[hub, memory_id] = number
-        for hub, memory_id, _ in waiting.revisions:
+        for hub, memory_id, _ in pending.revisions:
             if (hub, memory_id) not in found:
                 raise NotFound(f"There is no memory {memory_id} for this revision.")
-        for hub, memory_id in waiting.indexes:
+        for hub, memory_id in pending.indexes:
             if (hub, memory_id) not in found:
                 raise NotFound(f"There is no memory {memory_id} to be indexed.")
         return found
 
     def _next(self, places: int, passages: int) -> tuple[list[int], list[int]]:
-        """Numbers for rows whose order counts."""
+        """Numbers for rows whose order matters."""
         if not (places or passages):
             return [], []
         row = self._session.row(
@@ -156,23 +156,23 @@ class SendingWriter(CountingWriter):
         return row[0], row[1]
 
     def _send_rows(
-        self, waiting: Waiting, numbers: Mapping[Key, int], places: Iterator[int]
+        self, pending: PendingRows, numbers: Mapping[Key, int], places: Iterator[int]
     ) -> None:
-        for hub, given_out in waiting.given_out.items():
+        for hub, given_out in pending.given_out.items():
             self._session.put(
                 "UPDATE hub_counts SET numbers = %s WHERE hub_id = %s", (given_out, hub)
             )
         send = self._copier.send
-        send(bulk_copy.MEMORIES, waiting.memories)
-        send(bulk_copy.CHANGES, [(*row, next(places)) for row in waiting.changes])
+        send(bulk_copy.MEMORIES, pending.memories)
+        send(bulk_copy.CHANGES, [(*row, next(places)) for row in pending.changes])
         send(
             bulk_copy.REVISIONS,
             [
                 (hub, numbers[hub, memory_id], *rest, next(places))
-                for hub, memory_id, rest in waiting.revisions
+                for hub, memory_id, rest in pending.revisions
             ],
         )
-        turns = [(*row, next(places)) for row in waiting.turns]
+        turns = [(*row, next(places)) for row in pending.turns]
         send(bulk_copy.TURNS, turns)
         send(
             bulk_copy.TURN_WORDS,
@@ -216,20 +216,20 @@ class SendingWriter(CountingWriter):
         for (hub, model), some in vectors.items():
             self._add_vectors(hub, model, some)
 
-    # What is there already
+    # Existing index entries
 
-    def _unindex_known(self, waiting: Waiting, numbers: Mapping[Key, int]) -> None:
-        """Takes away what search knew of the memories that are indexed anew."""
+    def _unindex_known(self, pending: PendingRows, numbers: Mapping[Key, int]) -> None:
+        """Deletes the index entries of memories that are indexed again."""
         known: dict[int, list[int]] = {}
-        for key in waiting.indexes:
+        for key in pending.indexes:
             if key not in self._bare:
                 known.setdefault(key[0], []).append(numbers[key])
         for hub, memories in known.items():
             self._unindex(hub, memories)
 
     def _unindex(self, hub: int, memories: Sequence[int]) -> None:
-        # Asked first: the role of programs may not read what it deletes, and writers of a hub take
-        # turns.
+        # Read first: the role of programs may not read what it deletes (RETURNING), and the lock of
+        # the hub keeps the rows from changing.
         gone = self._session.all(
             "SELECT w.passage, w.length, tsvector_to_array(w.words) FROM named_words w"
             " WHERE w.hub_id = %(hub)s AND w.memory = ANY(%(memories)s::bigint[])",
@@ -278,14 +278,14 @@ class SendingWriter(CountingWriter):
             number = super()._model(name)
             if number < 0:
                 return number
-            # One that is there stays.
+            # Models are never deleted.
             self._models[name] = number
         return self._models[name]
 
     def _model_number(self, name: str) -> int:
         number = self._model(name)
         if number < 0:
-            # A writer of another hub may be adding it: then this waits for it, and finds it.
+            # If a writer of another hub is adding it, this waits for that and then finds it.
             self._session.put(
                 "INSERT INTO models (model, name) VALUES (nextval('model_ids'), %s)"
                 " ON CONFLICT (name) DO NOTHING",

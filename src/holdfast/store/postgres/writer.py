@@ -1,4 +1,5 @@
-"""Writing what is canonical: rows into tables, inside the one transaction that `write()` opened."""
+"""The Writer of the store contract: canonical rows, and the derived rows of the search index,
+inside the one transaction that `write()` opened."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from holdfast.store.postgres.records import RecordsWriter
 from holdfast.store.postgres.schema import DERIVED, OF_A_HUB
 from holdfast.store.postgres.session import NO_SUCH_HUB
 from holdfast.store.postgres.vectors import unindex_hub
-from holdfast.store.postgres.write_buffer import Index, SendingWriter, size_bytes
+from holdfast.store.postgres.write_buffer import BufferedWriter, Index, size_bytes
 from holdfast.text.terms import terms as terms_of
 
 if TYPE_CHECKING:
@@ -26,12 +27,12 @@ if TYPE_CHECKING:
     from holdfast.store.values import IndexEntry, VectorRow
 
 
-# Turns whose words are made again at a time.
+# Turns that are indexed again at a time.
 _TURNS_PER_PART = 500
 
 
-class IndexWriter(SendingWriter):
-    """The part of the Writer that is about derived state."""
+class IndexWriter(BufferedWriter):
+    """The part of the Writer for derived rows."""
 
     def _number(self, hub: int, memory_id: str) -> int | None:
         number: int | None = self._session.value(
@@ -45,13 +46,13 @@ class IndexWriter(SendingWriter):
         self, hub_id: str, memory_id: str, text: str, entries: Sequence[IndexEntry], model: str
     ) -> None:
         hub, index = self._session.hub(hub_id), Index(text, entries, model)
-        # What comes later takes the place of what waits.
-        self._waiting.indexes[hub, memory_id] = index
+        # Replaces an index that is still in the buffer.
+        self._pending.indexes[hub, memory_id] = index
         self._hold(size_bytes(index))
 
     def unindex(self, hub_id: str, memory_id: str) -> None:
         hub = self._session.hub(hub_id)
-        self._waiting.indexes.pop((hub, memory_id), None)
+        self._pending.indexes.pop((hub, memory_id), None)
         if (hub, memory_id) in self._bare:
             return
         memory = self._number(hub, memory_id)
@@ -76,7 +77,7 @@ class IndexWriter(SendingWriter):
         }
         self._add_vectors(hub, model, [row for row in vectors if row.passage_id in waiting])
 
-    # Everything derived
+    # All derived rows
 
     def drop_derived(self) -> None:
         self._session.whole("dropped what is derived of all")
@@ -87,7 +88,7 @@ class IndexWriter(SendingWriter):
             unindex_hub(self._session, hub)
             for table in DERIVED:
                 if table == "vector_totals":
-                    # What was taken away stays counted, so that no cache takes new for old.
+                    # Removals stay counted, so that no cache mistakes new vectors for old ones.
                     self._session.put(
                         "UPDATE vector_totals SET removals = removals + size, size = 0,"
                         " passages = 0, indexed = 0 WHERE hub_id = %s",
@@ -121,7 +122,7 @@ class IndexWriter(SendingWriter):
         self._session.put(
             "INSERT INTO turn_words (hub_id, place, words)"
             " VALUES (%s, %s, array_to_tsvector(%s::text[])) ON CONFLICT (hub_id, place)"
-            # Not `excluded.words`: the words of the table are not for everybody to read.
+            # Not `excluded.words`: that needs the right to read the column.
             " DO UPDATE SET words = array_to_tsvector(%s::text[])",
             (hub, place, words, words),
         )
@@ -131,11 +132,11 @@ class PostgresWriter(IndexWriter, RecordsWriter):
     """The Writer of the contract."""
 
     def finish(self) -> None:
-        """What is left to be written before the transaction ends."""
+        """Writes what is left before the transaction ends."""
         self._write_counts()
 
     def _own(self, hub_id: str) -> int:
-        """The number of a hub that is there."""
+        """The number of a hub; raises NotFound where there is none."""
         hub = self._session.hub(hub_id)
         if hub == NO_SUCH_HUB:
             raise NotFound(f"There is no hub {hub_id}.")
@@ -166,7 +167,7 @@ class PostgresWriter(IndexWriter, RecordsWriter):
         self._session.put("UPDATE hubs SET state = %s WHERE hub_id = %s", (state, hub))
         self._session.put("UPDATE hub_counts SET numbers = %s WHERE hub_id = %s", (numbers, hub))
         if state == "active":
-            # All of it has come, mostly since the server last looked.
+            # All rows have been added, mostly since the last ANALYZE.
             self._analyse_if_large(hub)
 
     def drop_hub(self, hub_id: str) -> None:
@@ -182,7 +183,7 @@ class PostgresWriter(IndexWriter, RecordsWriter):
         self._session.forget_hub(hub_id)
 
     def take_numbers(self, hub_id: str, count: int) -> int:
-        hub, given_out = self._own(hub_id), self._waiting.given_out
+        hub, given_out = self._own(hub_id), self._pending.given_out
         if hub not in given_out:
             with self._session.beside():
                 given_out[hub] = self._session.value(
@@ -197,7 +198,7 @@ class PostgresWriter(IndexWriter, RecordsWriter):
 
     def add_memory(self, memory: Memory) -> None:
         hub = self._own(memory.hub_id)
-        self._waiting.memories.append((hub, *rows.memory_to_row(memory)))
+        self._pending.memories.append((hub, *rows.memory_to_row(memory)))
         self._new[hub, memory.id] = memory.number
         self._note_present(memory)
         self._bare.add((hub, memory.id))
@@ -213,7 +214,7 @@ class PostgresWriter(IndexWriter, RecordsWriter):
 
     def add_change(self, change: Change) -> None:
         hub = self._own(change.hub_id)
-        self._waiting.changes.append((hub, *shared.change_to_row(change)))
+        self._pending.changes.append((hub, *shared.change_to_row(change)))
         self._hold(len(change.reason))
 
     def mark_undone(self, hub_id: str, change_id: str, by: str | None) -> None:
@@ -231,9 +232,9 @@ class PostgresWriter(IndexWriter, RecordsWriter):
         at: datetime,
         fields: Mapping[str, tuple[Any, Any]],
     ) -> None:
-        hub, told = self._own(hub_id), shared.fields_to_row(fields)
-        self._waiting.revisions.append((hub, memory_id, (version, change_id, to_micros(at), told)))
-        self._hold(len(told))
+        hub, text = self._own(hub_id), shared.fields_to_row(fields)
+        self._pending.revisions.append((hub, memory_id, (version, change_id, to_micros(at), text)))
+        self._hold(len(text))
 
     def add_receipt(self, hub_id: str, receipt: Receipt) -> None:
         self._session.put(
@@ -296,7 +297,7 @@ class PostgresWriter(IndexWriter, RecordsWriter):
     # The conversation log and mirrored files
 
     def add_turn(self, turn: Turn) -> None:
-        self._waiting.turns.append((self._own(turn.hub_id), *shared.turn_to_row(turn)))
+        self._pending.turns.append((self._own(turn.hub_id), *shared.turn_to_row(turn)))
         self._hold(len(turn.content))
 
     def _correct_turn(self, hub: int, turn: Turn) -> None:
