@@ -1,8 +1,8 @@
-"""The contract in plain Python: the model that tests hold other stores against.
+"""The store contract in plain Python: the reference that tests compare other stores with.
 
-A write copies the state, changes the copy and puts it in place at the end, so a reader's snapshot
-is simply the state it started with. That costs time in proportion to the store at every write:
-right for a model and for tests, wrong for anything large.
+A write copies the state, changes the copy and replaces the state at the end, so that a reader's
+snapshot is the state it started with. Each write takes time in proportion to the whole store, which
+is right for a reference and for tests, and wrong for anything large.
 """
 
 from __future__ import annotations

@@ -1,19 +1,28 @@
-"""What the store in memory holds: plain dictionaries, copied whole for each write."""
+"""The data of the in-memory store: plain dictionaries, copied whole for each write."""
 
 from __future__ import annotations
 
+import time
+from typing import TYPE_CHECKING
+
 from holdfast.domain.change import Change, Receipt, Revision
+from holdfast.domain.clock import EPOCH
 from holdfast.domain.hub import Hub
 from holdfast.domain.memory import Memory
 from holdfast.domain.mirror import Agreed, Clash
+from holdfast.domain.names import NOBODY
 from holdfast.domain.record import Record
 from holdfast.domain.turn import Turn
 from holdfast.domain.viewer import Viewer
+from holdfast.errors import DeadlineExceeded
 from holdfast.store.values import IndexEntry
+
+if TYPE_CHECKING:
+    from holdfast.domain.viewer import Viewer
 
 
 class IndexedPassage:
-    """A passage with what search knows of it, and its vectors by model."""
+    """A passage with its index entry, and its vectors by model."""
 
     __slots__ = ("entry", "memory_id", "pk", "vectors")
 
@@ -30,7 +39,7 @@ class IndexedPassage:
 
 
 class HubContents:
-    """Everything of one hub."""
+    """The contents of one hub."""
 
     def __init__(self, hub: Hub) -> None:
         self.hub = hub
@@ -60,8 +69,8 @@ class HubContents:
         return twin
 
     def seen_by(self, viewer: Viewer) -> HubContents:
-        """Only what the viewer may see: memories, what belongs to them, and change sets that
-        touched one of them, or of which nothing is left."""
+        """Only what the viewer may see: memories, their rows, and change sets that changed one of
+        them or of which nothing is left."""
         twin = HubContents(self.hub)
         twin.memories = {key: one for key, one in self.memories.items() if viewer.sees(one)}
         mine = twin.memories
@@ -71,7 +80,7 @@ class HubContents:
         twin.changes = {
             key: one for key, one in self.changes.items() if key in changed or key not in touched
         }
-        # What has no boundary of its own is the hub's.
+        # Rows without a boundary belong to the hub.
         if "hub" in viewer.boundaries:
             twin.receipts = self.receipts
             twin.turns = self.turns
@@ -84,7 +93,7 @@ class HubContents:
 
 
 class State:
-    """Everything of a store. A state that readers may have is never changed, only replaced."""
+    """The contents of a store. A state that readers may have is never changed, only replaced."""
 
     def __init__(self) -> None:
         self.hubs: dict[str, HubContents] = {}
@@ -97,3 +106,36 @@ class State:
         twin.records = dict(self.records)
         twin.sequence = self.sequence
         return twin
+
+
+class Part:
+    """Base of the parts of the Reader: one state, for one viewer, with a deadline."""
+
+    def __init__(
+        self, state: State, deadline_s: float | None = None, viewer: Viewer | None = None
+    ) -> None:
+        self._state = state
+        self._viewer = viewer
+        self._seconds = deadline_s
+        self._ends = None if deadline_s is None else time.monotonic() + deadline_s
+
+    def _in_time(self) -> None:
+        if self._ends is not None and time.monotonic() > self._ends:
+            raise DeadlineExceeded(
+                f"The read was stopped after {self._seconds:g} s; this is not an empty answer.",
+                hint="Narrow the query, or raise recall.deadline_s.",
+            )
+
+    def _whole(self, hub_id: str) -> HubContents:
+        """The whole hub."""
+        self._in_time()
+        hub = self._state.hubs.get(hub_id)
+        return HubContents(Hub(hub_id, "", NOBODY, EPOCH)) if hub is None else hub
+
+    def _hub(self, hub_id: str) -> HubContents:
+        """The hub as the viewer sees it."""
+        hub = self._whole(hub_id)
+        return hub if self._viewer is None else hub.seen_by(self._viewer)
+
+    def _ordered(self, hub_id: str) -> list[Memory]:
+        return sorted(self._hub(hub_id).memories.values(), key=lambda memory: memory.number)

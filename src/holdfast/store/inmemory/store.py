@@ -1,4 +1,4 @@
-"""The store in memory: hands out states to readers, and puts a writer's in place."""
+"""The in-memory store: gives its state to readers, and replaces it with that of a writer."""
 
 from __future__ import annotations
 
@@ -70,8 +70,8 @@ class InMemoryStore(StoreDefaults):
                 self._writing = False
 
     def keep(self, state: State) -> None:
-        """Called with the state that a write leaves, before anyone sees it. A store that builds on
-        this one saves it here; an error leaves everything as it was."""
+        """Called with the state after a write, before anyone sees it. A store that extends this one
+        saves it here; an error discards the write."""
 
     def check(self) -> list[Problem]:
         self._ready()
@@ -91,7 +91,7 @@ class InMemoryStore(StoreDefaults):
         raise StoreError("A store in memory has nothing to be rescued from.")
 
     def settle(self) -> None:
-        """Nothing to do: what was removed is gone."""
+        """Does nothing: removed rows are gone."""
         self._ready()
 
     def backup(self, path: str, progress: Progress | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Writing: changes to a state that nobody else sees yet."""
+"""The Writer of the store contract, on a copy of the state that nobody else sees yet."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from holdfast.store.values import IndexEntry, VectorRow
 
 
 class InMemoryWriter(InMemoryReader, WriterDefaults):
-    """The Writer of the contract, on a state that nobody else sees yet."""
+    """The whole Writer."""
 
     def _own(self, hub_id: str) -> HubContents:
         if hub_id not in self._state.hubs:
@@ -74,7 +74,8 @@ class InMemoryWriter(InMemoryReader, WriterDefaults):
         own.memories[memory.id] = memory
 
     def _refuse_taken(self, memory: Memory) -> None:
-        """A key and a source path belong to one memory of an audience that is not forgotten."""
+        """Refuses a key or source path that another memory of the audience has, unless
+        forgotten."""
         if memory.forgotten_at is not None:
             return
         for other in self._own(memory.hub_id).memories.values():

@@ -1,4 +1,4 @@
-"""Finding, by looking at everything: words, parts of words, passages and vectors."""
+"""Searches words, substrings, passages and vectors, by looking at everything."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from itertools import pairwise
 
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import DOWNWARDS, Filter, Order, place_in
-from holdfast.store.inmemory.part import Part
-from holdfast.store.inmemory.state import IndexedPassage
+from holdfast.store.inmemory.state import IndexedPassage, Part
 from holdfast.store.values import (
     Candidate,
     IndexEntry,
@@ -21,8 +20,8 @@ from holdfast.store.values import (
 from holdfast.text.terms import trigram_text
 
 
-class FindingReader(Part):
-    """The part of the Reader that is about what is derived."""
+class SearchReader(Part):
+    """The part of the Reader that searches."""
 
     def lexicon(self, hub_id: str, terms: Sequence[str]) -> Lexicon:
         passages = list(self._whole(hub_id).passages.values())
@@ -133,7 +132,7 @@ def _candidate(passage: IndexedPassage) -> Candidate:
 
 
 def _merit(entry: IndexEntry, query: TermQuery) -> int:
-    """How many of the terms the passage holds; 0 where it does not fit the query at all."""
+    """The number of terms that the passage contains; 0 where it does not match the query."""
     both = (entry.body, entry.head)
     if any(_holds(words, phrase) for phrase in query.excluded for words in both):
         return 0
