@@ -99,6 +99,6 @@ def _is_free(
         return mine
     if from_text(record.body["started_at"]) + lasts <= now:
         return True
-    # It held the lock that this run holds now, so it is dead. (A run that replaced an overdue one may
-    # not have held it.)
+    # It held the lock that this run holds now, so it is dead. (A run that replaced an overdue one
+    # may not have held it.)
     return knows and mine and record.body["known"] is True

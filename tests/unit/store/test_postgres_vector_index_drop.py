@@ -141,7 +141,7 @@ def test_a_read_that_began_before_sees_all_of_its_moment(store: PostgresStore) -
         assert _finds_all(reader, _unit(1, 5)[0])
 
 
-@pytest.mark.parametrize("step", ["drop_indexes", "_take_rows"])
+@pytest.mark.parametrize("step", ["drop_indexes", "_delete_rows"])
 def test_what_was_broken_off_is_finished_by_the_next_run(
     store: PostgresStore, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
