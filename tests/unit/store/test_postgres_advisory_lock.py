@@ -133,15 +133,15 @@ def test_the_lock_keeps_nobody_waiting_however_often_it_is_looked_at(url: str) -
             assert other.execute(asked, (holder.info.backend_pid,)).fetchone() == (None,)
 
 
-def test_a_run_of_an_older_holdfast_is_waited_for(memory: Holdfast) -> None:
-    """It takes no lock, so that nobody can tell whether it lives."""
+def test_a_run_that_did_not_get_the_lock_is_waited_for(memory: Holdfast) -> None:
+    """One that replaced an overdue run does not hold it, so nobody can tell whether it is alive."""
     core, hub = memory.core, memory.hub("h")
     left = _turn(memory)
     left.__enter__()
     with core.store.write() as writer:
         record = writer.record(hub.id, singleton.KIND, "consolidate")
         assert record is not None
-        body = {name: value for name, value in record.body.items() if name != "known"}
+        body = {**record.body, "known": False}
         writer.put_record(record._replace(body=body))
     left.gen.close()
     with core.store.write() as writer:
