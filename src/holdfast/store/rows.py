@@ -31,6 +31,10 @@ def hub_from_row(row: Row) -> Hub:
     return Hub(row[0], row[1], row[2], from_micros(row[3]), row[4], row[5])
 
 
+def hub_to_row(hub: Hub) -> Row:
+    return (hub.id, hub.name, hub.owner, to_micros(hub.created_at), hub.numbers, hub.state)
+
+
 def change_from_row(row: Row, hub_id: str) -> Change:
     from holdfast.domain.change import Change
 

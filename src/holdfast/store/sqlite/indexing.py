@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import NotFound
 from holdfast.store import rows as shared
+from holdfast.store.checksums import passage_checksum, vector_checksum
 from holdfast.store.sqlite import search
 from holdfast.store.sqlite.part import Part
 from holdfast.store.sqlite.schema import DERIVED, DROP_DERIVED
@@ -37,21 +38,20 @@ class IndexWriter(Part):
         for entry in entries:
             length = len(entry.body) + len(entry.head)
             terms += length
+            fields = (
+                entry.ordinal,
+                entry.start,
+                entry.end,
+                shared.dumps(list(entry.headings)) if entry.headings else "[]",
+                " ".join(entry.body),
+                " ".join(entry.head),
+                length,
+                entry.windows,
+            )
             self._do(
                 'INSERT INTO passages (hub, memory, ordinal, start, "end", headings, body, head,'
-                " length, windows) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (
-                    hub,
-                    memory,
-                    entry.ordinal,
-                    entry.start,
-                    entry.end,
-                    shared.dumps(list(entry.headings)) if entry.headings else "[]",
-                    " ".join(entry.body),
-                    " ".join(entry.head),
-                    length,
-                    entry.windows,
-                ),
+                " length, windows, checksum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (hub, memory, *fields, passage_checksum(hub_id, memory_id, fields)),
             )
             passage = self._connection.last_insert_rowid()
             self._do(
@@ -70,7 +70,7 @@ class IndexWriter(Part):
             "UPDATE word_totals SET passages = passages + ?, terms = terms + ? WHERE hub = ?",
             (len(entries), terms, hub),
         )
-        self._add_vectors(hub, model, vectors)
+        self._add_vectors(hub_id, model, vectors)
 
     def unindex(self, hub_id: str, memory_id: str) -> None:
         hub = self._pk(hub_id)
@@ -122,14 +122,20 @@ class IndexWriter(Part):
                 (passage, hub, model),
             )
         }
-        self._add_vectors(hub, model, [row for row in vectors if row.passage_id in waiting])
+        self._add_vectors(hub_id, model, [row for row in vectors if row.passage_id in waiting])
 
-    def _add_vectors(self, hub: int, model: str, vectors: Sequence[VectorRow]) -> None:
+    def _add_vectors(self, hub_id: str, model: str, vectors: Sequence[VectorRow]) -> None:
         if not vectors:
             return
+        hub = self._pk(hub_id)
         self._connection.executemany(
-            'INSERT INTO vectors (passage, hub, model, "window", vector) VALUES (?, ?, ?, ?, ?)',
-            [(row.passage_id, hub, model, row.window, row.vector) for row in vectors],
+            'INSERT INTO vectors (passage, hub, model, "window", vector, checksum)'
+            " VALUES (?, ?, ?, ?, ?, ?)",
+            [
+                (row.passage_id, hub, model, row.window, row.vector)
+                + (vector_checksum(hub_id, model, *row),)
+                for row in vectors
+            ],
         )
         passages = {row.passage_id for row in vectors}
         self._do(

@@ -21,15 +21,15 @@ class MemoriesReader(Part):
 
     def hubs(self) -> list[Hub]:
         found = self._all(f"SELECT {rows.HUB_COLUMNS} FROM hubs ORDER BY name")
-        return [shared.hub_from_row(row) for row in found]
+        return [rows.hub_from_row(row) for row in found]
 
     def hub(self, name: str) -> Hub | None:
         row = self._one(f"SELECT {rows.HUB_COLUMNS} FROM hubs WHERE name = ?", (name,))
-        return None if row is None else shared.hub_from_row(row)
+        return None if row is None else rows.hub_from_row(row)
 
     def hub_by_id(self, hub_id: str) -> Hub | None:
         row = self._one(f"SELECT {rows.HUB_COLUMNS} FROM hubs WHERE id = ?", (hub_id,))
-        return None if row is None else shared.hub_from_row(row)
+        return None if row is None else rows.hub_from_row(row)
 
     # Memories
 

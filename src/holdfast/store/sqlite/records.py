@@ -14,8 +14,9 @@ from holdfast.domain.clock import from_micros, to_micros
 from holdfast.domain.record import NO_HUB, Record
 from holdfast.errors import AlreadyExists, NotFound
 from holdfast.store import rows as shared
+from holdfast.store.checksums import require_intact, row_checksum
 
-_COLUMNS = "r.kind, r.id, r.at, r.body, r.lookup, r.due"
+_COLUMNS = "r.kind, r.id, r.at, r.body, r.lookup, r.due, r.checksum"
 # The number of no hub: real ones begin at 1.
 _NO_HUB_PK = 0
 
@@ -75,7 +76,7 @@ class RecordsReader:
             f" WHERE r.kind = ? AND r.due <= ?{of_hub} ORDER BY r.due, r.hub, r.id LIMIT ?",
             (kind, to_micros(by), *hub, limit),
         )
-        return [_from_row(row, row[6] or NO_HUB) for row in found]
+        return [_from_row(row[:7], row[7] or NO_HUB) for row in found]
 
     def due_hub(self, kind: str, by: datetime, *, after: str = "") -> str | None:
         # All that is due is looked at: on one machine it is seldom much. Hub 0 is that of none.
@@ -95,21 +96,21 @@ class RecordsWriter(RecordsReader):
         hub = self._records_pk(record.hub_id)
         if hub < 0:
             raise NotFound(f"There is no hub {record.hub_id}.")
+        fields = (
+            record.kind,
+            record.id,
+            to_micros(record.at),
+            shared.dumps(dict(record.body)),
+            record.lookup,
+            None if record.due is None else to_micros(record.due),
+        )
         try:
             self._connection.execute(
-                "INSERT INTO records (hub, kind, id, at, body, lookup, due)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (hub, kind, id) DO UPDATE SET"
+                "INSERT INTO records (hub, kind, id, at, body, lookup, due, checksum)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (hub, kind, id) DO UPDATE SET"
                 " at = excluded.at, body = excluded.body, lookup = excluded.lookup,"
-                " due = excluded.due",
-                (
-                    hub,
-                    record.kind,
-                    record.id,
-                    to_micros(record.at),
-                    shared.dumps(dict(record.body)),
-                    record.lookup,
-                    None if record.due is None else to_micros(record.due),
-                ),
+                " due = excluded.due, checksum = excluded.checksum",
+                (hub, *fields, row_checksum("records", record.hub_id, fields)),
             )
         except apsw.ConstraintError:
             raise AlreadyExists(
@@ -125,5 +126,6 @@ class RecordsWriter(RecordsReader):
 
 
 def _from_row(row: shared.Row, hub_id: str) -> Record:
+    require_intact("records", hub_id, row[:-1], row[-1], f"{row[0]} {row[1]}")
     due = None if row[5] is None else from_micros(row[5])
     return Record(hub_id, row[0], row[1], from_micros(row[2]), json.loads(row[3]), row[4], due)

@@ -1,19 +1,40 @@
 """Rows of the tables to values and back; the only place that knows the column order.
 
+A row that is read ends with its checksum, which is compared before anything is made of the row.
+
 Values that a recall never meets are imported where they are made: their classes cost it time.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.clock import from_micros, to_micros
-from holdfast.domain.memory import TIMES, Memory, Origin
+from holdfast.domain.memory import COUNTERS, TIMES, Memory, Origin
+from holdfast.store import rows as shared
+from holdfast.store.checksums import (
+    are_counters_intact,
+    counters_check,
+    damaged_row,
+    is_intact,
+    require_intact,
+    row_checksum,
+)
 from holdfast.store.rows import Row, dumps
 
-_STORED = tuple(name for name in Memory._fields if name != "hub_id")
+if TYPE_CHECKING:
+    from holdfast.domain.change import Change, Receipt, Revision
+    from holdfast.domain.hub import Hub
+    from holdfast.domain.mirror import Agreed, Clash
+    from holdfast.domain.turn import Turn
+
+_FIELDS = tuple(name for name in Memory._fields if name != "hub_id")
+# Counters come last, and are not part of the checksum.
+_COUNTERS_AT = len(_FIELDS) - len(COUNTERS)
+assert set(_FIELDS[_COUNTERS_AT:]) == COUNTERS
+_STORED = (*_FIELDS, "checksum", "counters_check")
 COLUMNS = ", ".join(_STORED)
 MEMORY_COLUMNS = ", ".join(f"m.{name}" for name in _STORED)
 INSERT_MEMORY = f"INSERT INTO memories (hub, {COLUMNS}) VALUES (?, {', '.join('?' * len(_STORED))})"
@@ -33,7 +54,9 @@ _NO_METADATA: Mapping[str, Any] = {}
 
 
 def memory_from_row(row: Row, hub_id: str) -> Memory:
-    values = [*row[:_HUB_ID_AT], hub_id, *row[_HUB_ID_AT:]]
+    if not is_memory_intact(row, hub_id):
+        raise damaged_row("memories", f"#{row[1]}")
+    values = [*row[:_HUB_ID_AT], hub_id, *row[_HUB_ID_AT:-2]]
     for at in _TIMES_AT:
         if values[at] is not None:
             values[at] = from_micros(values[at])
@@ -47,6 +70,13 @@ def memory_from_row(row: Row, hub_id: str) -> Memory:
     return Memory._make(values)
 
 
+def is_memory_intact(row: Row, hub_id: str) -> bool:
+    """Whether a row of MEMORY_COLUMNS matches its checksum and the check of its counters."""
+    return is_intact("memories", hub_id, row[:_COUNTERS_AT], row[-2]) and are_counters_intact(
+        row[_COUNTERS_AT:-2], row[-1]
+    )
+
+
 def memory_to_row(memory: Memory) -> list[Any]:
     values: list[Any] = list(memory)
     for at in _TIMES_AT:
@@ -57,20 +87,61 @@ def memory_to_row(memory: Memory) -> list[Any]:
     values[_ORIGIN_AT] = None if memory.origin is None else dumps(list(memory.origin))
     values[_METADATA_AT] = dumps(dict(memory.metadata)) if memory.metadata else "{}"
     del values[_HUB_ID_AT]
-    return values
+    checksum = row_checksum("memories", memory.hub_id, values[:_COUNTERS_AT])
+    return [*values, checksum, counters_check(*values[_COUNTERS_AT:])]
 
 
-HUB_COLUMNS = "id, name, owner, created_at, numbers, state"
-
-
-CHANGE_COLUMNS = "id, at, actor, action, reason, undoes, undone_by"
-
-
+HUB_COLUMNS = "id, name, owner, created_at, numbers, state, checksum"
+CHANGE_COLUMNS = "id, at, actor, action, reason, undoes, undone_by, checksum"
+# A revision without its change set or its memory is read as well, and fails its checksum.
 REVISIONS = (
-    "SELECT r.pk, c.id, m.id, r.version, r.at, r.fields FROM revisions r"
-    " JOIN changes c ON c.pk = r.change JOIN memories m ON m.pk = r.memory"
+    "SELECT r.pk, c.id, m.id, r.version, r.at, r.fields, r.checksum FROM revisions r"
+    " LEFT JOIN changes c ON c.pk = r.change LEFT JOIN memories m ON m.pk = r.memory"
 )
-TURN_COLUMNS = "id, role, content, at, source, session"
+RECEIPT_COLUMNS = "memory_id, number, at, actor, reason, revisions, checksum"
+TURN_COLUMNS = "id, role, content, at, source, session, checksum"
+AGREED_COLUMNS = "path, text, at, checksum"
+CLASH_COLUMNS = "id, memory_id, path, in_store, in_file, at, settled_at, checksum"
 
 
-CLASH_COLUMNS = "id, memory_id, path, in_store, in_file, at, settled_at"
+def sealed(table: str, hub_id: str, fields: Sequence[Any]) -> Row:
+    """The fields, and their checksum behind them."""
+    return (*fields, row_checksum(table, hub_id, fields))
+
+
+def hub_from_row(row: Row) -> Hub:
+    require_intact("hubs", row[0], row[:-1], row[-1])
+    return shared.hub_from_row(row[:-1])
+
+
+def change_from_row(row: Row, hub_id: str) -> Change:
+    require_intact("changes", hub_id, row[:-1], row[-1])
+    return shared.change_from_row(row[:-1], hub_id)
+
+
+def revision_from_row(row: Row, hub_id: str) -> Revision:
+    # All but the sequence, which the store gives when the row is written.
+    require_intact("revisions", hub_id, row[1:-1], row[-1], f"version {row[3]} of {row[2]}")
+    return shared.revision_from_row(row[:-1])
+
+
+def receipt_from_row(row: Row, hub_id: str) -> Receipt:
+    require_intact("receipts", hub_id, row[:-1], row[-1])
+    return shared.receipt_from_row(row[:-1])
+
+
+def turn_from_row(row: Row, hub_id: str) -> Turn:
+    require_intact("turns", hub_id, row[:-1], row[-1])
+    return shared.turn_from_row(row[:-1], hub_id)
+
+
+def agreed_from_row(row: Row, hub_id: str) -> Agreed:
+    from holdfast.domain.mirror import Agreed
+
+    require_intact("agreed", hub_id, row[:-1], row[-1])
+    return Agreed(row[0], row[1], from_micros(row[2]))
+
+
+def clash_from_row(row: Row, hub_id: str) -> Clash:
+    require_intact("clashes", hub_id, row[:-1], row[-1])
+    return shared.clash_from_row(row[:-1])

@@ -5,6 +5,8 @@ migration is never edited: a later change is a new migration.
 
 Canonical tables cannot be rebuilt. Derived tables (`DERIVED`) can be dropped and rebuilt from them.
 
+Every canonical row, and every passage and vector, carries a checksum (see `store/checksums.py`).
+
 Posting lists belong to one hub: every index term is prefixed with the hub's number (see
 `search.py`), so a search reads only the postings and the statistics of its own hub.
 """
@@ -33,7 +35,8 @@ CREATE TABLE hubs (
     owner TEXT NOT NULL,
     created_at INTEGER NOT NULL,
     numbers INTEGER NOT NULL DEFAULT 0,
-    state TEXT NOT NULL DEFAULT 'active'
+    state TEXT NOT NULL DEFAULT 'active',
+    checksum INTEGER NOT NULL
 ) STRICT;
 CREATE TABLE memories (
     pk INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -82,6 +85,8 @@ CREATE TABLE memories (
     shown_count INTEGER NOT NULL,
     mention_count INTEGER NOT NULL,
     accessed_at INTEGER,
+    checksum INTEGER NOT NULL,
+    counters_check INTEGER NOT NULL,
     UNIQUE (hub, id),
     UNIQUE (hub, number)
 ) STRICT;
@@ -104,6 +109,7 @@ CREATE TABLE changes (
     reason TEXT NOT NULL,
     undoes TEXT,
     undone_by TEXT,
+    checksum INTEGER NOT NULL,
     UNIQUE (hub, id)
 ) STRICT;
 CREATE TABLE revisions (
@@ -113,7 +119,8 @@ CREATE TABLE revisions (
     change INTEGER NOT NULL REFERENCES changes (pk) ON DELETE CASCADE,
     version INTEGER NOT NULL,
     at INTEGER NOT NULL,
-    fields TEXT NOT NULL
+    fields TEXT NOT NULL,
+    checksum INTEGER NOT NULL
 ) STRICT;
 CREATE UNIQUE INDEX revisions_memory ON revisions (memory, version);
 CREATE INDEX revisions_change ON revisions (change);
@@ -126,7 +133,8 @@ CREATE TABLE receipts (
     at INTEGER NOT NULL,
     actor TEXT NOT NULL,
     reason TEXT NOT NULL,
-    revisions INTEGER NOT NULL
+    revisions INTEGER NOT NULL,
+    checksum INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX receipts_hub ON receipts (hub, pk);
 CREATE TABLE turns (
@@ -138,6 +146,7 @@ CREATE TABLE turns (
     at INTEGER NOT NULL,
     source TEXT NOT NULL,
     session TEXT,
+    checksum INTEGER NOT NULL,
     UNIQUE (hub, id)
 ) STRICT;
 CREATE INDEX turns_hub ON turns (hub, pk);
@@ -147,6 +156,7 @@ CREATE TABLE agreed (
     path TEXT NOT NULL,
     text TEXT NOT NULL,
     at INTEGER NOT NULL,
+    checksum INTEGER NOT NULL,
     PRIMARY KEY (hub, path)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE clashes (
@@ -159,6 +169,7 @@ CREATE TABLE clashes (
     in_file TEXT NOT NULL,
     at INTEGER NOT NULL,
     settled_at INTEGER,
+    checksum INTEGER NOT NULL,
     UNIQUE (hub, id)
 ) STRICT;
 CREATE INDEX clashes_memory ON clashes (hub, memory_id);
@@ -170,6 +181,7 @@ CREATE TABLE records (
     body TEXT NOT NULL,
     lookup TEXT,
     due INTEGER,
+    checksum INTEGER NOT NULL,
     PRIMARY KEY (hub, kind, id)
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX records_lookup ON records (hub, kind, lookup) WHERE lookup IS NOT NULL;
@@ -188,7 +200,8 @@ CREATE TABLE passages (
     body TEXT NOT NULL,
     head TEXT NOT NULL,
     length INTEGER NOT NULL,
-    windows INTEGER NOT NULL
+    windows INTEGER NOT NULL,
+    checksum INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX passages_memory ON passages (memory, ordinal);
 CREATE INDEX passages_hub ON passages (hub, pk);
@@ -198,6 +211,7 @@ CREATE TABLE vectors (
     model TEXT NOT NULL,
     "window" INTEGER NOT NULL,
     vector BLOB NOT NULL,
+    checksum INTEGER NOT NULL,
     PRIMARY KEY (hub, model, passage, "window")
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX vectors_passage ON vectors (passage);

@@ -11,6 +11,12 @@ from holdfast.domain.change import Change, Receipt, Revision
 from holdfast.domain.clock import to_micros
 from holdfast.errors import NotFound
 from holdfast.store import rows as shared
+from holdfast.store.checksums import (
+    ACCESS_WEIGHT,
+    ACCESSED_AT_WEIGHT,
+    MENTION_WEIGHT,
+    SHOWN_WEIGHT,
+)
 from holdfast.store.single_writer import WriterDefaults
 from holdfast.store.sqlite import rows
 from holdfast.store.sqlite.indexing import IndexWriter
@@ -29,17 +35,29 @@ class SqliteWriter(SqliteReader, IndexWriter, RecordsWriter, WriterDefaults):
 
     def add_hub(self, hub: Hub) -> None:
         self._do(
-            f"INSERT INTO hubs ({rows.HUB_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)",
-            (hub.id, hub.name, hub.owner, to_micros(hub.created_at), hub.numbers, hub.state),
+            f"INSERT INTO hubs ({rows.HUB_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            rows.sealed("hubs", hub.id, shared.hub_to_row(hub)),
         )
         self._pks.pop(hub.id, None)
         self._do("INSERT INTO word_totals (hub) VALUES (?)", (self._pk(hub.id),))
 
     def rename_hub(self, hub_id: str, name: str) -> None:
-        self._do("UPDATE hubs SET name = ? WHERE id = ?", (name, hub_id))
+        self._set_hub(hub_id, name=name)
 
     def set_hub_state(self, hub_id: str, state: HubState, numbers: int) -> None:
-        self._do("UPDATE hubs SET state = ?, numbers = ? WHERE id = ?", (state, numbers, hub_id))
+        self._set_hub(hub_id, state=state, numbers=numbers)
+
+    def _set_hub(self, hub_id: str, **new: Any) -> Hub | None:
+        """Changes a hub, after comparing its checksum; None where there is no such hub."""
+        before = self.hub_by_id(hub_id)
+        if before is None:
+            return None
+        after = before._replace(**new)
+        self._do(
+            f"UPDATE hubs SET ({rows.HUB_COLUMNS}) = (?, ?, ?, ?, ?, ?, ?) WHERE id = ?",
+            (*rows.sealed("hubs", hub_id, shared.hub_to_row(after)), hub_id),
+        )
+        return after
 
     def drop_hub(self, hub_id: str) -> None:
         hub = self._pk(hub_id)
@@ -55,11 +73,11 @@ class SqliteWriter(SqliteReader, IndexWriter, RecordsWriter, WriterDefaults):
         self._pks.pop(hub_id, None)
 
     def take_numbers(self, hub_id: str, count: int) -> int:
-        hub = self._pk(hub_id)
-        self._do("UPDATE hubs SET numbers = numbers + ? WHERE pk = ?", (count, hub))
-        if not self._connection.changes():
+        hub = self.hub_by_id(hub_id)
+        if hub is None:
             raise NotFound(f"There is no hub {hub_id}.")
-        return int(self._one("SELECT numbers FROM hubs WHERE pk = ?", (hub,)) - count + 1)
+        self._set_hub(hub_id, numbers=hub.numbers + count)
+        return hub.numbers + 1
 
     def add_memory(self, memory: Memory) -> None:
         self._do(rows.INSERT_MEMORY, (self._pk(memory.hub_id), *rows.memory_to_row(memory)))
@@ -73,14 +91,31 @@ class SqliteWriter(SqliteReader, IndexWriter, RecordsWriter, WriterDefaults):
 
     def add_change(self, change: Change) -> None:
         self._do(
-            f"INSERT INTO changes (hub, {rows.CHANGE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (self._pk(change.hub_id), *shared.change_to_row(change)),
+            f"INSERT INTO changes (hub, {rows.CHANGE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                self._pk(change.hub_id),
+                *rows.sealed("changes", change.hub_id, shared.change_to_row(change)),
+            ),
         )
 
     def mark_undone(self, hub_id: str, change_id: str, by: str | None) -> None:
+        self._set_change(hub_id, change_id, undone_by=by)
+
+    def _set_change(self, hub_id: str, change_id: str, **new: Any) -> None:
+        row = self._one(
+            f"SELECT {rows.CHANGE_COLUMNS} FROM changes WHERE hub = ? AND id = ?",
+            (self._pk(hub_id), change_id),
+        )
+        if row is None:
+            return
+        after = rows.change_from_row(row, hub_id)._replace(**new)
         self._do(
-            "UPDATE changes SET undone_by = ? WHERE hub = ? AND id = ?",
-            (by, self._pk(hub_id), change_id),
+            f"UPDATE changes SET ({rows.CHANGE_COLUMNS}) = (?, ?, ?, ?, ?, ?, ?, ?)"
+            " WHERE hub = ? AND id = ?",
+            (
+                *rows.sealed("changes", hub_id, shared.change_to_row(after)),
+                *(self._pk(hub_id), change_id),
+            ),
         )
 
     def add_revision(
@@ -93,62 +128,82 @@ class SqliteWriter(SqliteReader, IndexWriter, RecordsWriter, WriterDefaults):
         fields: Mapping[str, tuple[Any, Any]],
     ) -> None:
         hub = self._pk(hub_id)
+        row = rows.sealed(
+            "revisions",
+            hub_id,
+            (change_id, memory_id, version, to_micros(at), shared.fields_to_row(fields)),
+        )
         self._do(
-            "INSERT INTO revisions (hub, memory, change, version, at, fields) VALUES (?,"
-            " (SELECT pk FROM memories WHERE hub = ? AND id = ?),"
-            " (SELECT pk FROM changes WHERE hub = ? AND id = ?), ?, ?, ?)",
-            (
-                hub,
-                hub,
-                memory_id,
-                hub,
-                change_id,
-                version,
-                to_micros(at),
-                shared.fields_to_row(fields),
-            ),
+            "INSERT INTO revisions (hub, change, memory, version, at, fields, checksum) VALUES (?,"
+            " (SELECT pk FROM changes WHERE hub = ? AND id = ?),"
+            " (SELECT pk FROM memories WHERE hub = ? AND id = ?), ?, ?, ?, ?)",
+            (hub, hub, change_id, hub, memory_id, *row[2:]),
         )
 
     def add_receipt(self, hub_id: str, receipt: Receipt) -> None:
         self._do(
-            "INSERT INTO receipts (hub, memory_id, number, at, actor, reason, revisions)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (self._pk(hub_id), *shared.receipt_to_row(receipt)),
+            f"INSERT INTO receipts (hub, {rows.RECEIPT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                self._pk(hub_id),
+                *rows.sealed("receipts", hub_id, shared.receipt_to_row(receipt)),
+            ),
         )
 
     def correct(self, hub_id: str, row: Change | Revision | Turn | Receipt | Clash) -> None:
         from holdfast.domain.turn import Turn
 
-        hub = self._pk(hub_id)
         if isinstance(row, Change):
-            self._do(
-                "UPDATE changes SET reason = ? WHERE hub = ? AND id = ?", (row.reason, hub, row.id)
-            )
+            self._set_change(hub_id, row.id, reason=row.reason)
         elif isinstance(row, Revision):
-            self._do(
-                "UPDATE revisions SET fields = ? WHERE hub = ? AND pk = ?",
-                (shared.fields_to_row(row.fields), hub, row.sequence),
-            )
+            self._correct_revision(hub_id, row)
         elif isinstance(row, Turn):
-            self._correct_turn(hub, row)
+            self._correct_turn(hub_id, row)
         elif isinstance(row, Receipt):
-            self._do(
-                "UPDATE receipts SET reason = ? WHERE hub = ? AND memory_id = ? AND at = ?",
-                (row.reason, hub, row.memory_id, to_micros(row.at)),
-            )
+            self._correct_receipt(hub_id, row)
         else:
+            self._set_clash(hub_id, row.id, in_store=row.in_store, in_file=row.in_file)
+
+    def _correct_revision(self, hub_id: str, revision: Revision) -> None:
+        row = self._one(
+            f"{rows.REVISIONS} WHERE r.hub = ? AND r.pk = ?", (self._pk(hub_id), revision.sequence)
+        )
+        if row is None:
+            return
+        rows.revision_from_row(row, hub_id)
+        fields = shared.fields_to_row(revision.fields)
+        self._do(
+            "UPDATE revisions SET fields = ?, checksum = ? WHERE pk = ?",
+            (*rows.sealed("revisions", hub_id, (*row[1:5], fields))[-2:], revision.sequence),
+        )
+
+    def _correct_receipt(self, hub_id: str, receipt: Receipt) -> None:
+        found = self._all(
+            f"SELECT {rows.RECEIPT_COLUMNS}, pk FROM receipts"
+            " WHERE hub = ? AND memory_id = ? AND at = ?",
+            (self._pk(hub_id), receipt.memory_id, to_micros(receipt.at)),
+        )
+        for *row, pk in found:
+            after = rows.receipt_from_row(tuple(row), hub_id)._replace(reason=receipt.reason)
+            sealed = rows.sealed("receipts", hub_id, shared.receipt_to_row(after))
             self._do(
-                "UPDATE clashes SET in_store = ?, in_file = ? WHERE hub = ? AND id = ?",
-                (row.in_store, row.in_file, hub, row.id),
+                "UPDATE receipts SET reason = ?, checksum = ? WHERE pk = ?",
+                (receipt.reason, sealed[-1], pk),
             )
 
-    def _correct_turn(self, hub: int, turn: Turn) -> None:
-        pk = self._one("SELECT pk FROM turns WHERE hub = ? AND id = ?", (hub, turn.id))
-        if pk is None:
+    def _correct_turn(self, hub_id: str, turn: Turn) -> None:
+        hub = self._pk(hub_id)
+        row = self._one(
+            f"SELECT {rows.TURN_COLUMNS}, pk FROM turns WHERE hub = ? AND id = ?", (hub, turn.id)
+        )
+        if row is None:
             return
+        *before, pk = row
+        after = rows.turn_from_row(tuple(before), hub_id)._replace(
+            content=turn.content, source=turn.source, session=turn.session
+        )
         self._do(
-            "UPDATE turns SET content = ?, source = ?, session = ? WHERE pk = ?",
-            (turn.content, turn.source, turn.session, pk),
+            f"UPDATE turns SET ({rows.TURN_COLUMNS}) = (?, ?, ?, ?, ?, ?, ?) WHERE pk = ?",
+            (*rows.sealed("turns", hub_id, shared.turn_to_row(after)), pk),
         )
         self._do("DELETE FROM turn_words WHERE rowid = ?", (pk,))
         self._index_turn(hub, pk, turn.content)
@@ -156,8 +211,8 @@ class SqliteWriter(SqliteReader, IndexWriter, RecordsWriter, WriterDefaults):
     def add_turn(self, turn: Turn) -> None:
         hub = self._pk(turn.hub_id)
         self._do(
-            f"INSERT INTO turns (hub, {rows.TURN_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (hub, *shared.turn_to_row(turn)),
+            f"INSERT INTO turns (hub, {rows.TURN_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (hub, *rows.sealed("turns", turn.hub_id, shared.turn_to_row(turn))),
         )
         self._index_turn(hub, self._connection.last_insert_rowid(), turn.content)
 
@@ -174,9 +229,10 @@ class SqliteWriter(SqliteReader, IndexWriter, RecordsWriter, WriterDefaults):
         return int(self._connection.changes())
 
     def set_agreed(self, hub_id: str, agreed: Agreed) -> None:
+        row = (agreed.path, agreed.text, to_micros(agreed.at))
         self._do(
-            "INSERT OR REPLACE INTO agreed (hub, path, text, at) VALUES (?, ?, ?, ?)",
-            (self._pk(hub_id), agreed.path, agreed.text, to_micros(agreed.at)),
+            f"INSERT OR REPLACE INTO agreed (hub, {rows.AGREED_COLUMNS}) VALUES (?, ?, ?, ?, ?)",
+            (self._pk(hub_id), *rows.sealed("agreed", hub_id, row)),
         )
 
     def drop_agreed(self, hub_id: str, path: str) -> None:
@@ -184,14 +240,25 @@ class SqliteWriter(SqliteReader, IndexWriter, RecordsWriter, WriterDefaults):
 
     def add_clash(self, hub_id: str, clash: Clash) -> None:
         self._do(
-            f"INSERT INTO clashes (hub, {rows.CLASH_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (self._pk(hub_id), *shared.clash_to_row(clash)),
+            f"INSERT INTO clashes (hub, {rows.CLASH_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (self._pk(hub_id), *rows.sealed("clashes", hub_id, shared.clash_to_row(clash))),
         )
 
     def settle_clash(self, hub_id: str, clash_id: str, at: datetime) -> None:
+        self._set_clash(hub_id, clash_id, settled_at=at)
+
+    def _set_clash(self, hub_id: str, clash_id: str, **new: Any) -> None:
+        hub = self._pk(hub_id)
+        row = self._one(
+            f"SELECT {rows.CLASH_COLUMNS} FROM clashes WHERE hub = ? AND id = ?", (hub, clash_id)
+        )
+        if row is None:
+            return
+        after = rows.clash_from_row(row, hub_id)._replace(**new)
         self._do(
-            "UPDATE clashes SET settled_at = ? WHERE hub = ? AND id = ?",
-            (to_micros(at), self._pk(hub_id), clash_id),
+            f"UPDATE clashes SET ({rows.CLASH_COLUMNS}) = (?, ?, ?, ?, ?, ?, ?, ?)"
+            " WHERE hub = ? AND id = ?",
+            (*rows.sealed("clashes", hub_id, shared.clash_to_row(after)), hub, clash_id),
         )
 
     def purge(self, hub_id: str, memory_id: str) -> int:
@@ -217,26 +284,27 @@ class SqliteWriter(SqliteReader, IndexWriter, RecordsWriter, WriterDefaults):
             )
         return len(changes)
 
-    # Counters
+    # Counters. Their check moves by as much as they do, so that counting hides no damage.
 
     def count_access(self, hub_id: str, memory_ids: Sequence[str], at: datetime) -> None:
-        hub = self._pk(hub_id)
+        hub, now = self._pk(hub_id), to_micros(at)
         self._connection.executemany(
-            "UPDATE memories SET access_count = access_count + 1, accessed_at = ?"
-            " WHERE hub = ? AND id = ?",
-            [(to_micros(at), hub, memory_id) for memory_id in memory_ids],
+            "UPDATE memories SET access_count = access_count + 1, accessed_at = ?,"
+            f" counters_check = counters_check + {ACCESS_WEIGHT}"
+            f" + (? - coalesce(accessed_at, 0)) * {ACCESSED_AT_WEIGHT} WHERE hub = ? AND id = ?",
+            [(now, now, hub, memory_id) for memory_id in memory_ids],
         )
 
     def count_shown(self, hub_id: str, memory_ids: Sequence[str]) -> None:
-        hub = self._pk(hub_id)
-        self._connection.executemany(
-            "UPDATE memories SET shown_count = shown_count + 1 WHERE hub = ? AND id = ?",
-            [(hub, memory_id) for memory_id in memory_ids],
-        )
+        self._count(hub_id, memory_ids, "shown_count", SHOWN_WEIGHT)
 
     def count_mention(self, hub_id: str, memory_ids: Sequence[str]) -> None:
+        self._count(hub_id, memory_ids, "mention_count", MENTION_WEIGHT)
+
+    def _count(self, hub_id: str, memory_ids: Sequence[str], counter: str, weight: int) -> None:
         hub = self._pk(hub_id)
         self._connection.executemany(
-            "UPDATE memories SET mention_count = mention_count + 1 WHERE hub = ? AND id = ?",
+            f"UPDATE memories SET {counter} = {counter} + 1,"
+            f" counters_check = counters_check + {weight} WHERE hub = ? AND id = ?",
             [(hub, memory_id) for memory_id in memory_ids],
         )
