@@ -256,7 +256,8 @@ def test_a_rescue_keeps_the_damaged_file_and_loses_nothing(tmp_path: Path) -> No
     before = _filled(tmp_path)
     with _open(tmp_path) as memory:
         kept = memory.core.store.rescue()
-        assert os.path.exists(kept)
+        assert os.path.exists(kept.kept)
+        assert (kept.aside, kept.notes) == ("", ())
         # What is derived is empty afterwards, and said to be missing.
         assert len([p for p in examine(memory.core).found if p.memory_id]) > 0
         # Numbers and passages that were given out are not given out again.

@@ -1,7 +1,8 @@
 """The doctor: is everything as it should be, and can it be mended?
 
-Canonical state is never touched. Derived state (passages, word index, substring index, vectors,
-what belongs to whom) is rebuilt from it. What only a backup can bring back is said to be so.
+Derived state (passages, word index, substring index, vectors, what belongs to whom) is rebuilt from
+canonical state. Canonical rows that are damaged are repaired where that can be proven; those that
+cannot be are set aside, with a copy of the damaged store. Intact rows are never touched.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from holdfast.store.base import Reader
 
 _BATCH = 200
+# A rebuild, and a rescue where that was not enough.
+_ROUNDS_MAX = 3
 # As many of a kind as a person reads; the rest is counted.
 _LISTED_MAX = 20
 _CHANGED_OUTSIDE = "was changed outside Holdfast or is damaged; restore a backup"
@@ -43,26 +46,57 @@ class Diagnosis(NamedTuple):
 
 def examine(core: Core) -> Diagnosis:
     """Looks, and changes nothing."""
-    found = core.store.check() + changed_outside(core) + _broken_imports(core)
+    found = _problems(core)
     # Where derived tables are broken, what they count cannot be known.
-    broken = any(problem.derived for problem in found if not _is_import(problem))
+    broken = any(not _is_import(problem) for problem in found)
     return Diagnosis(found, [], found, 0 if broken else unembedded(core))
 
 
 def mend(core: Core, progress: Callable[[int, int], None] | None = None) -> Diagnosis:
-    """Looks, rebuilds what can be derived, removes broken-off imports, and looks again."""
-    changed = changed_outside(core)
-    found = core.store.check() + changed + _broken_imports(core)
-    mended = []
-    if any(problem.derived for problem in found if not _is_import(problem)):
+    """Looks, repairs damaged rows, rebuilds what can be derived, removes broken-off imports, and
+    looks again."""
+    found = left = _problems(core)
+    mended: list[str] = []
+    rescued = False
+    # A rebuild is tried first where only derived state is damaged; what is left then needs more.
+    for _ in range(_ROUNDS_MAX):
+        damage = [problem for problem in left if not _is_import(problem)]
+        if not damage:
+            break
+        if rescued or any(not problem.derived for problem in damage):
+            if rescued:
+                break
+            rescued = _rescue(core, mended)
         try:
             count = rebuild(core, progress)
         except StoreDamaged:
-            kept = core.store.rescue()
-            mended.append(f"moved what is canonical to a new file; the damaged one is {kept}")
+            if rescued:
+                break
+            rescued = _rescue(core, mended)
             count = rebuild(core, progress)
         core.vectors.forget()
         mended.append(f"rebuilt the search index of {count} memories")
+        left = _problems(core)
+    if not any(not _is_import(problem) for problem in left):
+        _finish(core, mended, progress)
+        left = _problems(core)
+        return Diagnosis(found, mended, left, unembedded(core))
+    return Diagnosis(found, mended, left, 0)
+
+
+def _rescue(core: Core, mended: list[str]) -> bool:
+    done = core.store.rescue()
+    mended.append(f"moved what is canonical to a new file; the damaged one is {done.kept}")
+    mended += done.notes
+    if done.aside:
+        mended.append(f"wrote the rows that were set aside to {done.aside}")
+    return True
+
+
+def _finish(
+    core: Core, mended: list[str], progress: Callable[[int, int], None] | None = None
+) -> None:
+    """What can be mended in a store that is whole."""
     mended += ["removed what a broken-off import had left"] * _drop_broken_imports(core)
     if entries := belongings.mend(core):
         mended.append(f"noted {entries} places and keys that people have")
@@ -73,8 +107,18 @@ def mend(core: Core, progress: Callable[[int, int], None] | None = None) -> Diag
     else:
         if embedded:
             mended.append(f"made {embedded} missing vectors")
-    left = core.store.check() + changed + _broken_imports(core)
-    return Diagnosis(found, mended, left, unembedded(core))
+
+
+def _problems(core: Core) -> list[Problem]:
+    """Everything that is wrong. Whatever cannot be read is a problem, and never an error."""
+    found = core.store.check()
+    for look in (changed_outside, _broken_imports):
+        try:
+            found = found + look(core)
+        except StoreDamaged as error:
+            if not found:
+                found = [Problem(f"something cannot be read: {error.message}", False)]
+    return found
 
 
 def changed_outside(core: Core) -> list[Problem]:
@@ -92,9 +136,8 @@ def changed_outside(core: Core) -> list[Problem]:
                         continue
                     what = f"memory #{memory.number} of hub {hub.name} {_CHANGED_OUTSIDE}"
                     out.append(Problem(what, False, memory.id, hub.id))
-    except StoreDamaged:
-        # What cannot even be read is said by the store's own check.
-        return out
+    except StoreDamaged as error:
+        return [*out, Problem(f"not every memory can be read: {error.message}", False)]
     if more:
         out.append(Problem(f"and {more} more of that kind", False))
     return out

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         Lexicon,
         Problem,
         Progress,
+        Rescued,
         TermQuery,
         TextQuery,
         VectorRow,
@@ -398,9 +399,10 @@ class Store(Protocol):
         """What works, and would work better: each a sentence with the command that does it."""
         ...
 
-    def rescue(self) -> str:
-        """Saves canonical state from a store whose derived state cannot even be dropped; returns
-        where the damaged one is kept. Derived state is empty afterwards."""
+    def rescue(self) -> Rescued:
+        """Saves canonical state from a store in which rows are damaged, or derived state cannot
+        even be dropped: damaged rows are repaired where that can be proven, and set aside where
+        not. The damaged store is kept. Derived state is empty afterwards."""
         ...
 
     def settle(self) -> None:

@@ -114,4 +114,13 @@ class Problem(NamedTuple):
     outside: bool = False
 
 
+class Rescued(NamedTuple):
+    """What a rescue did: where the damaged store is kept, where the rows that were set aside are
+    ('' where there are none), and sentences about what was repaired or set aside."""
+
+    kept: str
+    aside: str
+    notes: tuple[str, ...]
+
+
 Progress = Callable[[int, int], None]  # (done, total)

@@ -12,7 +12,7 @@ from holdfast.store.inmemory.reader import InMemoryReader
 from holdfast.store.inmemory.state import State
 from holdfast.store.inmemory.writer import InMemoryWriter
 from holdfast.store.single_writer import StoreDefaults
-from holdfast.store.values import Capability, Problem, Progress
+from holdfast.store.values import Capability, Problem, Progress, Rescued
 
 if TYPE_CHECKING:
     from holdfast.domain.viewer import Viewer
@@ -87,7 +87,7 @@ class InMemoryStore(StoreDefaults):
     def notes(self) -> list[str]:
         return []
 
-    def rescue(self) -> str:
+    def rescue(self) -> Rescued:
         raise StoreError("A store in memory has nothing to be rescued from.")
 
     def settle(self) -> None:

@@ -39,7 +39,7 @@ from holdfast.store.postgres.standby import CREATED_AT, Behind, Standby
 from holdfast.store.postgres.tables import SCHEMA, search_path
 from holdfast.store.postgres.urls import address_of, complete
 from holdfast.store.postgres.writer import PostgresWriter
-from holdfast.store.values import Capability, Problem, Progress
+from holdfast.store.values import Capability, Problem, Progress, Rescued
 
 if TYPE_CHECKING:
     from holdfast.domain.viewer import Viewer
@@ -238,7 +238,7 @@ class PostgresStore:
         assert row is not None
         return f"PostgreSQL {row[0].partition(' ')[0]}", int(row[1] or 0)
 
-    def rescue(self) -> str:
+    def rescue(self) -> Rescued:
         raise StoreError(
             "A PostgreSQL server mends its own files; Holdfast cannot.",
             hint="Restore a backup of the server if tables are damaged.",

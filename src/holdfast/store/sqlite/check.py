@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any
 
 import apsw
 
+from holdfast.store.rows import Row
+from holdfast.store.sqlite import check_index, check_log, schema
+from holdfast.store.sqlite import tables as tables_of
+from holdfast.store.sqlite.salvage import READ_ERRORS, Unreadable, checked_rows
+from holdfast.store.sqlite.tables import Table
 from holdfast.store.values import Problem
 
 _LISTED_MAX = 20
+# Lines of SQLite's own check.
+_LINES_MAX = 100
 
 # Each row: the sentence (with {} for what was found), whether it is derived state, and a query
 # that finds (what, memory id, hub id) of each place where the promise is broken. A hub that is
@@ -107,6 +116,34 @@ _PROMISES: tuple[tuple[str, bool, str], ...] = (
         " WHERE NOT EXISTS (SELECT 1 FROM vector_totals t WHERE t.hub = v.hub"
         " AND t.model = v.model)",
     ),
+    (
+        "memory #{} was last updated at another time than its newest revision says",
+        False,
+        "SELECT m.number, m.id, h.id FROM memories m JOIN hubs h ON h.pk = m.hub"
+        " JOIN revisions r ON r.memory = m.pk AND r.version = m.version"
+        " WHERE h.state = 'active' AND r.at <> m.updated_at",
+    ),
+    (
+        "the count of rows ever made in {} is lower than its rows",
+        True,
+        "SELECT s.name, '', '' FROM sqlite_sequence s WHERE s.seq < CASE s.name"
+        " WHEN 'hubs' THEN (SELECT max(pk) FROM hubs)"
+        " WHEN 'memories' THEN (SELECT max(pk) FROM memories)"
+        " WHEN 'changes' THEN (SELECT max(pk) FROM changes)"
+        " WHEN 'revisions' THEN (SELECT max(pk) FROM revisions)"
+        " WHEN 'receipts' THEN (SELECT max(pk) FROM receipts)"
+        " WHEN 'turns' THEN (SELECT max(pk) FROM turns)"
+        " WHEN 'clashes' THEN (SELECT max(pk) FROM clashes)"
+        " WHEN 'passages' THEN (SELECT max(pk) FROM passages) END",
+    ),
+    (
+        "hub {} has a newest vector that is not of its passages",
+        True,
+        "SELECT h.name, '', h.id FROM hubs h JOIN vector_totals t ON t.hub = h.pk"
+        " WHERE t.removals < 0 OR t.newest < (SELECT coalesce(max(v.passage), 0) FROM vectors v"
+        " WHERE v.hub = t.hub AND v.model = t.model) OR t.newest >"
+        " (SELECT coalesce(max(s.seq), 0) FROM sqlite_sequence s WHERE s.name = 'passages')",
+    ),
     # Finds nothing, but fails where the table is missing.
     ("the word counts are missing", True, "SELECT 1, '', '' FROM word_counts LIMIT 0"),
     (
@@ -118,34 +155,69 @@ _PROMISES: tuple[tuple[str, bool, str], ...] = (
 )
 
 
-def problems(connection: apsw.Connection) -> list[Problem]:
-    """Everything that is wrong; derived state is told apart because it can be rebuilt."""
+def problems(connection: apsw.Connection, path: str = "") -> list[Problem]:
+    """Everything that is wrong; derived state is told apart because it can be rebuilt. Whatever
+    cannot be looked at is a problem as well: no damage makes this raise."""
     out: list[Problem] = []
+    if path:
+        _attempt(lambda: check_log.problems(connection, path), out, False, "the write-ahead log")
+    _attempt(lambda: _schema(connection), out, False, "the schema")
     tables = dict(
         _rows(connection, "SELECT rootpage, tbl_name FROM sqlite_schema WHERE rootpage", out, False)
     )
-    lines = _rows(connection, "PRAGMA integrity_check(20)", out, derived=True)
+    lines = _structure(connection, out)
     out += [
-        Problem(f"the file is damaged: {line}", _damage_is_derived(line, tables))
+        Problem(f"the file is damaged: {line}", _damage_is_derived(str(line), tables))
         for (line,) in lines
         if line != "ok"
     ]
+    if len(lines) == _LINES_MAX:
+        out.append(Problem("the file has more damage than is listed", False))
     # One by one, so that a table that cannot be read does not speak for the others.
-    for name in sorted(set(tables.values())):
+    for name in sorted({str(name) for name in tables.values()}):
         check = f"PRAGMA foreign_key_check({name})"
         for table, row, parent, _ in _rows(connection, check, out, _derived(name)):
             # A table without row numbers, such as that of the vectors, gives None.
             which = f"a row of {table}" if row is None else f"row {row} of {table}"
             out.append(Problem(f"{which} points to a missing row of {parent}", _derived(table)))
+    for each in (*tables_of.CANONICAL, *tables_of.DERIVED):
+        derived = each in tables_of.DERIVED
+        _attempt(partial(_checksums, connection, each, derived), out, derived, each.name)
     for table in ("words", "trigrams", "turn_words"):
         _rows(connection, f"INSERT INTO {table} ({table}) VALUES ('integrity-check')", out, True)
     for sentence, derived, query in _PROMISES:
         found = _rows(connection, query, out, derived)
         for what, memory_id, hub_id in found[:_LISTED_MAX]:
-            out.append(Problem(sentence.format(what), derived, memory_id, hub_id))
+            out.append(Problem(sentence.format(what), derived, str(memory_id), str(hub_id)))
         if len(found) > _LISTED_MAX:
             out.append(Problem(f"and {len(found) - _LISTED_MAX} more of that kind", derived))
+    if not out:
+        # An index is compared with its text, which has to be right for that.
+        _attempt(lambda: check_index.problems(connection), out, True, "the word indexes")
     return out
+
+
+def _structure(connection: apsw.Connection, out: list[Problem]) -> list[tuple[Any, ...]]:
+    """What SQLite's own check says. Where it cannot run as a whole, which is mostly due to a word
+    index, it runs on each canonical table."""
+    try:
+        return connection.execute(f"PRAGMA integrity_check({_LINES_MAX})").fetchall()
+    except READ_ERRORS as error:
+        out.append(Problem(f"a check could not run: {_said(error)}", True))
+    return [
+        line
+        for table in tables_of.CANONICAL
+        for line in _rows(connection, f"PRAGMA integrity_check({table.name})", out, False)
+    ]
+
+
+def _attempt(
+    look: Callable[[], Iterable[Problem]], out: list[Problem], derived: bool, what: str
+) -> None:
+    try:
+        out.extend(look())
+    except READ_ERRORS as error:
+        out.append(Problem(f"{what} cannot be checked: {_said(error)}", derived))
 
 
 def _rows(
@@ -153,9 +225,61 @@ def _rows(
 ) -> list[tuple[Any, ...]]:
     try:
         return connection.execute(query).fetchall()
-    except apsw.Error as error:
-        out.append(Problem(f"a check could not run: {error}", derived or _derived(str(error))))
+    except READ_ERRORS as error:
+        said = _said(error)
+        out.append(Problem(f"a check could not run: {said}", derived or _derived(said)))
         return []
+
+
+def _said(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
+def _schema(connection: apsw.Connection) -> Iterator[Problem]:
+    """Compares every table and index with the schema that a new store has."""
+    query = "SELECT type, name, tbl_name, sql FROM sqlite_schema"
+    found = set(connection.execute(query).fetchall())
+    fresh = apsw.Connection(":memory:")
+    try:
+        for migration in schema.MIGRATIONS:
+            fresh.execute(migration.sql)
+        wanted = set(fresh.execute(query).fetchall())
+    finally:
+        fresh.close()
+    for kind, name, table, _ in sorted(wanted - found):
+        said = f"the {kind} {name} is missing, or is not what this Holdfast made"
+        yield Problem(said, _derived(str(table)))
+    known = {name for _, name, _, _ in wanted}
+    for kind, name, *_ in sorted(found - wanted, key=repr):
+        if name not in known:
+            yield Problem(f"the {kind} {name} is not one of Holdfast's", False)
+
+
+def _checksums(connection: apsw.Connection, table: Table, derived: bool) -> Iterator[Problem]:
+    """The rows of a table that cannot be read, or do not match their checksum."""
+    wrong = 0
+    for row in checked_rows(connection, table):
+        if isinstance(row, Unreadable):
+            said = f"cannot be read ({row.error})"
+            key = row.key
+        elif table.is_intact(row):
+            continue
+        else:
+            said = "does not match its checksum"
+            key = row[: len(table.key)]
+        wrong += 1
+        if wrong <= _LISTED_MAX:
+            yield Problem(f"{_named(table, key, row)} {said}", derived)
+    if wrong > _LISTED_MAX:
+        yield Problem(f"and {wrong - _LISTED_MAX} more of that kind", derived)
+
+
+def _named(table: Table, key: Row, row: Row | Unreadable) -> str:
+    if table.name == "memories" and not isinstance(row, Unreadable):
+        return f"memory #{row[3]}"
+    if not key:
+        return f"the table {table.name}"
+    return f"row {' '.join(str(part)[:60] for part in key)} of {table.name}"
 
 
 def _damage_is_derived(line: str, tables: dict[int, str]) -> bool:

@@ -22,20 +22,20 @@ from holdfast.store.sqlite.connection import (
     translated,
 )
 from holdfast.store.sqlite.foreign_schema import drop_foreign, harden, refuse_foreign
+from holdfast.store.values import Rescued
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
+    from holdfast.store.sqlite.rescue import Report
     from holdfast.store.values import Progress
 
 # Pages copied between two reports: about 4 MB.
 _PAGES_PER_STEP = 1_000
+# Sentences about repaired rows; the rest is counted.
+_TOLD_MAX = 20
 # How long a rescue waits for others to close the store: one that is just ending is done by then.
 _ALONE_WAIT_S = 2.0
-CANONICAL = (
-    *("hubs", "memories", "changes", "revisions", "receipts"),
-    *("turns", "agreed", "clashes", "records"),
-)
 
 
 def copy_out(
@@ -197,11 +197,12 @@ def _read_only(path: str) -> apsw.Connection:
     return connection
 
 
-def rescue(path: str) -> str:
+def rescue(path: str) -> Rescued:
     """Brings the canonical tables into a fresh database that takes the place of a damaged one.
 
-    For when derived tables are so damaged that they cannot even be dropped. Nobody else may have
-    the store open: StoreBusy where somebody has. The damaged file is kept; its name is returned.
+    For when canonical rows are damaged, or derived tables cannot even be dropped. Nobody else may
+    have the store open: StoreBusy where somebody has. The damaged file is kept, and rows that
+    could not be brought over are written to a file beside it.
 
     The fresh database is copied into the file, in one transaction, rather than put in its place:
     a process that opens the store meanwhile waits for the lock of this very file, and would go on
@@ -217,7 +218,8 @@ def rescue(path: str) -> str:
                 migrate(made, fresh)
             finally:
                 made.close()
-            _save_canonical(damaged, fresh)
+            report = _save_canonical(damaged, fresh)
+            aside = _written_aside(kept, report)
             source = apsw.Connection(fresh, flags=apsw.SQLITE_OPEN_READONLY)
             try:
                 _copy(damaged, source, None)
@@ -226,7 +228,7 @@ def rescue(path: str) -> str:
         finally:
             damaged.close()
             remove(fresh)
-    return kept
+    return Rescued(kept, aside, tuple(_told(report)))
 
 
 def _alone(path: str) -> apsw.Connection:
@@ -272,25 +274,37 @@ def _kept(damaged: apsw.Connection, path: str) -> str:
     return kept
 
 
-def _save_canonical(damaged: apsw.Connection, fresh: str) -> None:
-    damaged.execute("ATTACH DATABASE ? AS fresh", (fresh,))
-    damaged.execute("BEGIN IMMEDIATE")
+def _save_canonical(damaged: apsw.Connection, fresh: str) -> Report:
+    from holdfast.store.sqlite.rescue import bring_over
+
+    filled = apsw.Connection(fresh, flags=apsw.SQLITE_OPEN_READWRITE)
     try:
-        for table in CANONICAL:
-            damaged.execute(f"INSERT INTO fresh.{table} SELECT * FROM main.{table}")
-        damaged.execute("INSERT INTO fresh.word_totals (hub) SELECT pk FROM fresh.hubs")
-        # What was given out once is not given out again, also where it is gone by now.
-        damaged.execute(
-            "DELETE FROM fresh.sqlite_sequence;"
-            "INSERT INTO fresh.sqlite_sequence SELECT name, seq FROM main.sqlite_sequence"
-        )
-        damaged.execute("COMMIT")
-    except BaseException:
-        if damaged.in_transaction:
-            damaged.execute("ROLLBACK")
-        raise
-    # Its lock goes with it, so that it can be read from as a source.
-    damaged.execute("DETACH DATABASE fresh")
+        return bring_over(damaged, filled)
+    finally:
+        # Its lock goes with it, so that it can be read from as a source.
+        filled.close()
+
+
+def _written_aside(kept: str, report: Report) -> str:
+    """Writes what was set aside to a file beside the damaged one; '' where nothing was."""
+    from holdfast.store.sqlite.rescue import write_aside
+
+    if not report.aside:
+        return ""
+    path = free_name(f"{kept}.rows.jsonl")
+    write_aside(path, report.aside)
+    return path
+
+
+def _told(report: Report) -> Iterator[str]:
+    yield from report.repaired[:_TOLD_MAX]
+    if len(report.repaired) > _TOLD_MAX:
+        yield f"and {len(report.repaired) - _TOLD_MAX} more rows"
+    counts: dict[str, int] = {}
+    for row in report.aside:
+        counts[row.table] = counts.get(row.table, 0) + 1
+    for table, count in counts.items():
+        yield f"set aside {count} damaged rows of {table}"
 
 
 def _copy(

@@ -132,8 +132,10 @@ class IndexWriter(Part):
             'INSERT INTO vectors (passage, hub, model, "window", vector, checksum)'
             " VALUES (?, ?, ?, ?, ?, ?)",
             [
-                (row.passage_id, hub, model, row.window, row.vector)
-                + (vector_checksum(hub_id, model, *row),)
+                (
+                    *(row.passage_id, hub, model, row.window, row.vector),
+                    vector_checksum(hub_id, model, *row),
+                )
                 for row in vectors
             ],
         )

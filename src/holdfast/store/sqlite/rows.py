@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.clock import from_micros, to_micros
+from holdfast.domain.codec import field_from_plain
 from holdfast.domain.memory import COUNTERS, TIMES, Memory, Origin
 from holdfast.store import rows as shared
 from holdfast.store.checksums import (
@@ -30,11 +31,11 @@ if TYPE_CHECKING:
     from holdfast.domain.mirror import Agreed, Clash
     from holdfast.domain.turn import Turn
 
-_FIELDS = tuple(name for name in Memory._fields if name != "hub_id")
+FIELDS = tuple(name for name in Memory._fields if name != "hub_id")
 # Counters come last, and are not part of the checksum.
-_COUNTERS_AT = len(_FIELDS) - len(COUNTERS)
-assert set(_FIELDS[_COUNTERS_AT:]) == COUNTERS
-_STORED = (*_FIELDS, "checksum", "counters_check")
+COUNTERS_AT = len(FIELDS) - len(COUNTERS)
+assert set(FIELDS[COUNTERS_AT:]) == COUNTERS
+_STORED = (*FIELDS, "checksum", "counters_check")
 COLUMNS = ", ".join(_STORED)
 MEMORY_COLUMNS = ", ".join(f"m.{name}" for name in _STORED)
 INSERT_MEMORY = f"INSERT INTO memories (hub, {COLUMNS}) VALUES (?, {', '.join('?' * len(_STORED))})"
@@ -72,8 +73,8 @@ def memory_from_row(row: Row, hub_id: str) -> Memory:
 
 def is_memory_intact(row: Row, hub_id: str) -> bool:
     """Whether a row of MEMORY_COLUMNS matches its checksum and the check of its counters."""
-    return is_intact("memories", hub_id, row[:_COUNTERS_AT], row[-2]) and are_counters_intact(
-        row[_COUNTERS_AT:-2], row[-1]
+    return is_intact("memories", hub_id, row[:COUNTERS_AT], row[-2]) and are_counters_intact(
+        row[COUNTERS_AT:-2], row[-1]
     )
 
 
@@ -87,8 +88,22 @@ def memory_to_row(memory: Memory) -> list[Any]:
     values[_ORIGIN_AT] = None if memory.origin is None else dumps(list(memory.origin))
     values[_METADATA_AT] = dumps(dict(memory.metadata)) if memory.metadata else "{}"
     del values[_HUB_ID_AT]
-    checksum = row_checksum("memories", memory.hub_id, values[:_COUNTERS_AT])
-    return [*values, checksum, counters_check(*values[_COUNTERS_AT:])]
+    checksum = row_checksum("memories", memory.hub_id, values[:COUNTERS_AT])
+    return [*values, checksum, counters_check(*values[COUNTERS_AT:])]
+
+
+def field_to_column(name: str, plain: Any) -> Any:
+    """A field as a revision has it, as its column has it."""
+    value = field_from_plain(name, plain)
+    if value is None:
+        return None
+    if name in TIMES:
+        return to_micros(value)
+    if name == "pinned":
+        return int(value)
+    if name in ("tags", "origin"):
+        return dumps(list(value))
+    return dumps(dict(value)) if name == "metadata" else value
 
 
 HUB_COLUMNS = "id, name, owner, created_at, numbers, state, checksum"

@@ -31,7 +31,7 @@ from holdfast.store.sqlite.connection import (
 )
 from holdfast.store.sqlite.reader import SqliteReader
 from holdfast.store.sqlite.writer import SqliteWriter
-from holdfast.store.values import Capability, Problem, Progress
+from holdfast.store.values import Capability, Problem, Progress, Rescued
 
 if TYPE_CHECKING:
     from holdfast.domain.viewer import Viewer
@@ -201,7 +201,7 @@ class SqliteStore(StoreDefaults):
     def notes(self) -> list[str]:
         return [f"The store {self.path} can only be read."] if self.read_only else []
 
-    def rescue(self) -> str:
+    def rescue(self) -> Rescued:
         self._ready()
         with self._write_lock, self._pool_lock:
             idle, self._idle = self._idle, []
@@ -242,7 +242,8 @@ class SqliteStore(StoreDefaults):
             if self.read_only:
                 # The checks of full-text indexes are statements that write.
                 connection = _copied(connection)
-            return problems(connection)
+                return problems(connection)
+            return problems(connection, self.path)
         finally:
             connection.close()
 

@@ -12,6 +12,7 @@ from holdfast.domain.query import EVERYTHING
 from holdfast.store.base import Store
 from holdfast.store.values import IndexEntry, TermQuery, TextQuery
 from holdfast.testing.conformance.base import HUB, StoreCase, at, index, make_memory, put, revise
+from holdfast.text.searchable import searchable
 from holdfast.text.terms import terms, trigram_text
 
 # Numbers count from 1. Words that a query language might take for its own are words here.
@@ -252,8 +253,8 @@ class Search(StoreCase):
 
     def test_a_passage_without_words_is_kept(self, store: Store) -> None:
         with store.write() as writer:
-            put(writer, make_memory(1, "—"))
-            writer.index(HUB, "mem_1", "—", [IndexEntry(0, 0, 1, (), (), ())], "")
+            memory = put(writer, make_memory(1, "—"))
+            writer.index(HUB, "mem_1", searchable(memory), [IndexEntry(0, 0, 1, (), (), ())], "")
         with store.read() as reader:
             (only,) = reader.passages(HUB, ["mem_1"])
             assert (only.body, only.head, only.headings) == ("", "", ())

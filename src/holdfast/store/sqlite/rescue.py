@@ -1,0 +1,544 @@
+"""Brings canonical rows from a damaged file into a fresh one: intact rows as they are, damaged ones
+repaired where that can be proven, and the rest set aside with a copy of their bytes.
+
+A memory that cannot be proven but whose content is intact is kept and held for review. What is
+set aside is written to a file beside the store, a JSON object a line.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any, NamedTuple
+
+import apsw
+
+from holdfast.domain import memory as domain
+from holdfast.errors import StoreDamaged
+from holdfast.store import repairs
+from holdfast.store.checksums import are_counters_intact, counters_check, is_intact, row_checksum
+from holdfast.store.repairs import Values
+from holdfast.store.rows import Row, dumps
+from holdfast.store.sqlite import salvage
+from holdfast.store.sqlite.rows import COUNTERS_AT, FIELDS, field_to_column, memory_from_row
+from holdfast.store.sqlite.tables import (
+    AGREED,
+    CHANGES,
+    CLASHES,
+    HUBS,
+    MEMORIES,
+    RECEIPTS,
+    RECORDS,
+    REVISIONS,
+    TURNS,
+    Table,
+)
+
+_COUNTERS = FIELDS[COUNTERS_AT:]
+_COVERED = {
+    table.name: tuple(field.removeprefix("t.") for field in table.fields)
+    for table in (HUBS, CHANGES, RECEIPTS, TURNS, AGREED, CLASHES, RECORDS)
+} | {"memories": FIELDS[:COUNTERS_AT]}
+# Searching for a changed byte takes a second or two for a row.
+_SEARCHES_MAX = 20
+_ACTOR = "doctor"
+_HELD = "damaged: a part of it could not be read, and the doctor kept the rest"
+MEMORY_ROW = (*FIELDS, "checksum", "counters_check")
+_SEQUENCED = ("hubs", "memories", "changes", "revisions", "receipts", "turns", "clashes")
+# A number past this was not counted up to.
+_SEQUENCE_MAX = 2**40
+# The year 9999; a time past it is none.
+_TIME_MAX = 253_402_300_799_000_000
+# What a memory cannot be without.
+_NEEDED = ("id", "number", "content", "created_at", "updated_at", "version")
+# Fields with a few possible values, and the one that promises least.
+_ONE_OF: dict[str, tuple[tuple[str, ...], str]] = {
+    "content_type": (domain.CONTENT_TYPES, "text"),
+    "kind": (domain.KINDS, "semantic"),
+    "stability": (domain.STABILITIES, "evolving"),
+    "boundary": (domain.BOUNDARIES, "private"),
+    "state": (domain.STATES, "active"),
+    "layer": (domain.LAYERS, "long_term"),
+    "trust": (domain.TRUSTS, "import"),
+    "source": (domain.SOURCES, "sdk"),
+}
+_TEXTS = {"title": "(damaged)", "owner": "", "summary": "", "category": "fact"}
+_TEXTS |= {"state_reason": "", "quarantine": ""}
+_JSON = {"tags": "[]", "metadata": "{}", "origin": None}
+
+
+class Damaged(NamedTuple):
+    """A row that was set aside, or replaced by something less."""
+
+    table: str
+    key: Row
+    why: str
+    values: Values
+
+
+class Report(NamedTuple):
+    """What a rescue did: sentences about rows that were repaired, and the rows set aside."""
+
+    repaired: list[str]
+    aside: list[Damaged]
+
+
+def bring_over(damaged: apsw.Connection, fresh: apsw.Connection) -> Report:
+    """Fills the tables of a fresh store from a damaged one."""
+    return _Rescue(damaged, fresh).run()
+
+
+class _Rescue:
+    def __init__(self, damaged: apsw.Connection, fresh: apsw.Connection) -> None:
+        self._damaged = damaged
+        self._fresh = fresh
+        self._report = Report([], [])
+        self._hub_ids: dict[int, str] = {0: ""}
+        self._memory_ids: dict[int, str] = {}
+        self._change_ids: dict[int, str] = {}
+        self._searches = 0
+        self._to_hold: list[Values] = []
+
+    def run(self) -> Report:
+        self._fresh.execute("PRAGMA foreign_keys = OFF; BEGIN IMMEDIATE").fetchall()
+        for table in (HUBS, CHANGES, MEMORIES, REVISIONS):
+            self._bring(table)
+        for table in (RECEIPTS, TURNS, AGREED, CLASHES, RECORDS):
+            self._bring(table)
+        self._drop_orphans()
+        self._complete_histories()
+        self._keep_sequences()
+        self._fresh.execute("INSERT INTO word_totals (hub) SELECT pk FROM hubs")
+        self._fresh.execute("COMMIT; PRAGMA foreign_keys = ON").fetchall()
+        return self._report
+
+    # Rows
+
+    def _bring(self, table: Table) -> None:
+        """Intact rows go over at once; the others wait until all that might prove them is there."""
+        waiting: list[Values] = []
+        for values in salvage.raw_rows(self._damaged, table):
+            if isinstance(values, salvage.Unreadable):
+                self._set_aside(table, values.key, values.error, {})
+            elif self._is_intact(table, values):
+                self._insert(table, values)
+            else:
+                waiting.append(values)
+        for values in waiting:
+            key = tuple(values.get(name) for name in table.key)
+            found = self._repaired(table, values, key)
+            if found is None:
+                self._fallback(table, values, key)
+            else:
+                if self._insert(table, found):
+                    self._report.repaired.append(f"restored {_named(table, found)}")
+
+    def _insert(self, table: Table, values: Values) -> bool:
+        names = table.columns
+        try:
+            self._fresh.execute(
+                f"INSERT INTO {table.name} ({', '.join(names)})"
+                f" VALUES ({', '.join('?' * len(names))})",
+                [values.get(name) for name in names],
+            )
+        except (apsw.Error, TypeError, UnicodeError) as error:
+            key = tuple(values.get(name) for name in table.key)
+            self._set_aside(table, key, f"it does not fit: {error}", values)
+            return False
+        if table is HUBS:
+            self._hub_ids[values["pk"]] = values["id"]
+        elif table is CHANGES:
+            self._change_ids[values["pk"]] = values["id"]
+        elif table is MEMORIES:
+            self._memory_ids[values["pk"]] = values["id"]
+        return True
+
+    def _covered(self, table: Table, values: Values) -> tuple[str | None, list[Any]]:
+        """The hub's id, and the values that the checksum covers."""
+        hub_id = values.get("id") if table is HUBS else self._hub_ids.get(values.get("hub", -1))
+        if table is REVISIONS:
+            change = self._change_ids.get(values.get("change", -1))
+            memory = self._memory_ids.get(values.get("memory", -1))
+            rest = [values.get(name) for name in ("version", "at", "fields")]
+            return hub_id, [change, memory, *rest]
+        return hub_id, [values.get(name) for name in _COVERED[table.name]]
+
+    def _is_intact(self, table: Table, values: Values) -> bool:
+        return self._is_proven(table, values) and (
+            table is not MEMORIES
+            or are_counters_intact(
+                [values.get(name) for name in _COUNTERS], values.get("counters_check")
+            )
+        )
+
+    def _is_proven(self, table: Table, values: Values) -> bool:
+        hub_id, covered = self._covered(table, values)
+        return isinstance(hub_id, str) and is_intact(
+            table.name, hub_id, covered, values.get("checksum")
+        )
+
+    def _repaired(self, table: Table, values: Values, key: Row) -> Values | None:
+        """The row as it was written, where a candidate matches the checksum."""
+        if self._is_proven(table, values):
+            return self._recounted(values)
+        copies = salvage.copies_in_indexes(self._damaged, table, key)
+        copies = {**self._known(table, values), **copies}
+        found = repairs.restored(values, copies, lambda one: self._is_proven(table, one))
+        if found is None:
+            hub_id, covered = self._covered(table, values)
+            if isinstance(hub_id, str) and None not in covered[:2]:
+                found = self._resealed(table, values, hub_id, covered)
+        if found is None and self._searches < _SEARCHES_MAX:
+            self._searches += 1
+            texts = [*_COVERED.get(table.name, ("fields",))]
+            found = repairs.one_byte_off(values, texts, lambda one: self._is_proven(table, one))
+        return self._recounted(found) if found is not None and table is MEMORIES else found
+
+    def _resealed(
+        self, table: Table, values: Values, hub_id: str, covered: list[Any]
+    ) -> Values | None:
+        try:
+            computed = row_checksum(table.name, hub_id, covered)
+        except (TypeError, ValueError):
+            return None
+        if repairs.is_checksum_damaged(computed, values.get("checksum")):
+            return {**values, "checksum": computed}
+        return None
+
+    def _known(self, table: Table, values: Values) -> dict[str, list[Any]]:
+        """What else says what a row was."""
+        known: dict[str, list[Any]] = {}
+        if table is not HUBS:
+            known["hub"] = list(self._hub_ids)
+        if table is REVISIONS:
+            known["fields"] = ["{}"]
+        if table is MEMORIES:
+            for revision in self._revisions_of(values.get("pk")):
+                known.setdefault("version", []).append(revision["version"])
+                known.setdefault("updated_at", []).append(revision["at"])
+                known.setdefault("created_at", []).append(revision["at"])
+                for name, pair in _plain(revision).items():
+                    # Newest last: of all that are tried at once, the last one counts.
+                    known.setdefault(name, []).append(field_to_column(name, pair[1]))
+        return known
+
+    def _revisions_of(self, memory: Any) -> list[Values]:
+        names = REVISIONS.columns
+        try:
+            found = self._damaged.execute(
+                f"SELECT {', '.join(names)} FROM revisions WHERE memory = ? ORDER BY version",
+                (memory,),
+            ).fetchall()
+        except (*salvage.READ_ERRORS, TypeError):
+            return []
+        return [dict(zip(names, row, strict=True)) for row in found]
+
+    def _recounted(self, values: Values) -> Values:
+        """A memory whose row is proven, with counters that can be; they may have lost a little."""
+        counters = [values.get(name) for name in _COUNTERS]
+        if are_counters_intact(counters, values.get("counters_check")):
+            return values
+        number = f"memory #{values['number']}"
+        self._report.repaired.append(f"set the counters of {number} to what they start with")
+        fresh = dict(zip(_COUNTERS, (0, 0, 1, None), strict=True))
+        return {**values, **fresh, "counters_check": counters_check(0, 0, 1, None)}
+
+    # What cannot be proven
+
+    def _fallback(self, table: Table, values: Values, key: Row) -> None:
+        self._set_aside(table, key, "its checksum does not match", values)
+        made = None
+        if table is HUBS:
+            made = self._hub_kept(values, key)
+        elif table is CHANGES:
+            made = self._change_kept(values, key)
+        elif table is MEMORIES:
+            made = self._memory_kept(values)
+        if made is not None and self._insert(table, made):
+            self._report.repaired.append(f"kept {_named(table, made)} as far as it can be read")
+
+    def _sealed(self, table: Table, values: Values) -> Values:
+        hub_id, covered = self._covered(table, values)
+        assert hub_id is not None
+        return {**values, "checksum": row_checksum(table.name, hub_id, covered)}
+
+    def _first(self, table: Table, values: Values, key: Row, name: str) -> Any:
+        """A column from an index, or from the row."""
+        copies = salvage.copies_in_indexes(self._damaged, table, key).get(name, [])
+        return next((one for one in [*copies, values.get(name)] if isinstance(one, str)), None)
+
+    def _hub_kept(self, values: Values, key: Row) -> Values | None:
+        """A hub holds everything else, so it is kept with what can be said of it."""
+        hub_id = self._first(HUBS, values, key, "id")
+        name = self._first(HUBS, values, key, "name")
+        if hub_id is None or name is None:
+            return None
+        numbers = self._one("SELECT max(number) FROM memories WHERE hub = ?", key)
+        born = self._one("SELECT min(created_at) FROM memories WHERE hub = ?", key)
+        owner = self._one(
+            "SELECT owner FROM memories WHERE hub = ? GROUP BY owner ORDER BY count(*) DESC", key
+        )
+        made = {
+            "pk": key[0],
+            "id": hub_id,
+            "name": name,
+            "owner": owner if isinstance(owner, str) else _text(values.get("owner")) or _ACTOR,
+            "created_at": born if isinstance(born, int) else 0,
+            "numbers": numbers if isinstance(numbers, int) else 0,
+            "state": "active",
+        }
+        return self._sealed(HUBS, made)
+
+    def _change_kept(self, values: Values, key: Row) -> Values | None:
+        """Revisions need their change set; what it said of itself may be lost."""
+        change_id = self._first(CHANGES, values, key, "id")
+        hub = values.get("hub")
+        if change_id is None or hub not in self._hub_ids or hub == 0:
+            return None
+        at = self._one("SELECT at FROM revisions WHERE change = ? LIMIT 1", key)
+        made = {
+            "pk": key[0],
+            "hub": hub,
+            "id": change_id,
+            "at": at if isinstance(at, int) else 0,
+            "actor": _ACTOR,
+            "action": "update",
+            "reason": "the record of this change was damaged",
+            "undoes": None,
+            "undone_by": None,
+        }
+        return self._sealed(CHANGES, made)
+
+    def _memory_kept(self, values: Values) -> Values | None:
+        """A memory whose content is what was written, although something else of it is not; it is
+        held for review later."""
+        from holdfast.text.normalise import content_hash
+
+        hub_id = self._hub_ids.get(values.get("hub", -1))
+        content = values.get("content")
+        if not hub_id or not isinstance(content, str):
+            return None
+        made = _sound(values)
+        if any(made.get(name) is None for name in _NEEDED):
+            return None
+        if content_hash(content) != values.get("content_hash"):
+            return None
+        counters = dict(zip(_COUNTERS, (0, 0, 1, None), strict=True))
+        made |= {**counters, "counters_check": counters_check(0, 0, 1, None)}
+        try:
+            made = self._sealed(MEMORIES, made)
+            memory_from_row(tuple(made.get(name) for name in MEMORY_ROW), hub_id)
+        except (StoreDamaged, TypeError, ValueError, OverflowError):
+            return None
+        self._to_hold.append(made)
+        return made
+
+    def _one(self, query: str, values: Row) -> Any:
+        try:
+            row = self._damaged.execute(query, values).fetchone()
+        except salvage.READ_ERRORS:
+            return None
+        return None if row is None else row[0]
+
+    # The whole
+
+    def _set_aside(self, table: Table, key: Row, why: str, values: Values) -> None:
+        self._report.aside.append(Damaged(table.name, key, why, values))
+
+    def _drop_orphans(self) -> None:
+        """Rows that belong to something that could not be kept go with it."""
+        for table in (MEMORIES, CHANGES, RECEIPTS, TURNS, AGREED, CLASHES, REVISIONS):
+            checks = ["hub NOT IN (SELECT pk FROM hubs)"]
+            if table is REVISIONS:
+                checks.append("memory NOT IN (SELECT pk FROM memories)")
+            for check in checks:
+                names = table.columns
+                query = f"SELECT {', '.join(names)} FROM {table.name} WHERE {check}"
+                for row in self._fresh.execute(query).fetchall():
+                    values = dict(zip(names, row, strict=True))
+                    key = tuple(values[name] for name in table.key)
+                    self._set_aside(table, key, "what it belongs to could not be kept", values)
+                    where = " AND ".join(f"{name} = ?" for name in table.key)
+                    self._fresh.execute(f"DELETE FROM {table.name} WHERE {where}", key)
+
+    def _complete_histories(self) -> None:
+        """Gives each memory a revision for each of its versions: where one was lost, one that
+        says nothing of what it changed."""
+        for pk, hub, version, updated_at in self._fresh.execute(
+            "SELECT pk, hub, version, updated_at FROM memories m WHERE version <>"
+            " (SELECT count(*) FROM revisions r WHERE r.memory = m.pk AND r.version <= m.version)"
+            " OR NOT EXISTS (SELECT 1 FROM revisions r WHERE r.memory = m.pk"
+            "  AND r.version = m.version AND r.at = m.updated_at)"
+            " OR EXISTS (SELECT 1 FROM revisions r LEFT JOIN changes c ON c.pk = r.change"
+            "  WHERE r.memory = m.pk AND (c.pk IS NULL OR c.hub <> m.hub))"
+        ).fetchall():
+            self._complete(_int(pk), _int(hub), _int(version), _int(updated_at))
+        for values in self._to_hold:
+            self._hold(values)
+
+    def _complete(self, pk: int, hub: int, version: int, updated_at: int) -> None:
+        there: dict[int, int] = {}
+        query = (
+            "SELECT r.version, r.at, r.pk, c.hub FROM revisions r"
+            " LEFT JOIN changes c ON c.pk = r.change WHERE r.memory = ?"
+        )
+        found: Any = self._fresh.execute(query, (pk,)).fetchall()
+        for number, at, revision, of_hub in found:
+            if of_hub != hub or (number == version and at != updated_at) or number > version:
+                self._fresh.execute("DELETE FROM revisions WHERE pk = ?", (revision,))
+            else:
+                there[number] = at
+        at = updated_at
+        for number in range(version, 0, -1):
+            at = there.get(number, at)
+            if number not in there:
+                self._add_revision(pk, hub, number, at, "{}", "a revision was damaged and lost")
+        named = f"memory #{self._one_fresh('SELECT number FROM memories WHERE pk = ?', pk)}"
+        self._report.repaired.append(
+            f"the history of {named} is incomplete: {version - len(there)} revisions were lost"
+        )
+
+    def _hold(self, values: Values) -> None:
+        """Hides a memory until somebody has looked at it, as a revision like any other."""
+        pk, hub, version = values["pk"], values["hub"], values["version"] + 1
+        at = values["updated_at"]
+        fields = dumps({"quarantine": [values["quarantine"], _HELD]})
+        held = self._sealed(
+            MEMORIES, {**values, "quarantine": _HELD, "version": version, "updated_at": at}
+        )
+        self._fresh.execute(
+            "UPDATE memories SET quarantine = ?, version = ?, updated_at = ?, checksum = ?"
+            " WHERE pk = ?",
+            (_HELD, version, at, held["checksum"], pk),
+        )
+        self._add_revision(pk, hub, version, at, fields, "held by doctor: its row was damaged")
+
+    def _add_revision(
+        self, memory: int, hub: int, version: int, at: int, fields: str, reason: str
+    ) -> None:
+        change_id = f"chg_doctor{os.urandom(8).hex()}"
+        change = {
+            "hub": hub,
+            "id": change_id,
+            "at": at,
+            "actor": _ACTOR,
+            "action": "update",
+            "reason": reason,
+            "undoes": None,
+            "undone_by": None,
+        }
+        self._put(CHANGES, self._sealed(CHANGES, change))
+        pk = self._fresh.last_insert_rowid()
+        self._change_ids[pk] = change_id
+        revision = {"hub": hub, "memory": memory, "change": pk, "version": version, "at": at}
+        self._put(REVISIONS, self._sealed(REVISIONS, {**revision, "fields": fields}))
+
+    def _put(self, table: Table, values: Values) -> None:
+        """A new row, with the next row number."""
+        self._fresh.execute(
+            f"INSERT INTO {table.name} ({', '.join(values)})"
+            f" VALUES ({', '.join('?' * len(values))})",
+            list(values.values()),
+        )
+
+    def _one_fresh(self, query: str, *values: Any) -> Any:
+        return self._fresh.execute(query, values).get
+
+    def _keep_sequences(self) -> None:
+        """What was given out once is not given out again, also where it is gone by now."""
+        try:
+            rows: Any = self._damaged.execute("SELECT name, seq FROM sqlite_sequence").fetchall()
+        except salvage.READ_ERRORS:
+            rows = []
+        found: dict[str, Any] = dict(rows)
+        for name in (*_SEQUENCED, "passages"):
+            highest = self._one_fresh(f"SELECT coalesce(max(pk), 0) FROM {name}")
+            before = found.get(name)
+            if isinstance(before, int) and 0 <= before < _SEQUENCE_MAX:
+                highest = max(highest, before)
+            self._fresh.execute("DELETE FROM sqlite_sequence WHERE name = ?", (name,))
+            self._fresh.execute("INSERT INTO sqlite_sequence VALUES (?, ?)", (name, highest))
+
+
+def write_aside(path: str, rows: list[Damaged]) -> None:
+    """Writes rows that were set aside, a JSON object a line; bytes that are no text in hex."""
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        for row in rows:
+            file.write(
+                json.dumps(
+                    {
+                        "table": row.table,
+                        "key": [_plain_value(part) for part in row.key],
+                        "why": row.why,
+                        "row": {name: _plain_value(one) for name, one in row.values.items()},
+                    },
+                    ensure_ascii=False,
+                )
+                + "\n"
+            )
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _plain_value(value: Any) -> Any:
+    return {"hex": value.hex()} if isinstance(value, bytes) else value
+
+
+def _plain(revision: Values) -> dict[str, list[Any]]:
+    """The fields of a revision, where they can be read."""
+    try:
+        found = json.loads(revision["fields"])
+    except (TypeError, ValueError):
+        return {}
+    if not isinstance(found, dict):
+        return {}
+    return {name: pair for name, pair in found.items() if isinstance(pair, list) and len(pair) == 2}
+
+
+def _named(table: Table, values: Values) -> str:
+    if table is MEMORIES:
+        return f"memory #{values.get('number')}"
+    if table is HUBS:
+        return f"hub {values.get('name')}"
+    key = " ".join(str(values.get(name)) for name in table.key)
+    return f"row {key} of {table.name}"
+
+
+def _sound(values: Values) -> Values:
+    """A memory's row in which every field that cannot be what was written is replaced."""
+    out = dict(values)
+    for name in FIELDS:
+        value = values.get(name)
+        if name in _ONE_OF:
+            allowed, least = _ONE_OF[name]
+            out[name] = value if value in allowed else least
+        elif name in _TEXTS:
+            out[name] = value if isinstance(value, str) else _TEXTS[name]
+        elif name in _JSON:
+            out[name] = value if _is_json(value) else _JSON[name]
+        elif name in domain.TIMES:
+            out[name] = value if isinstance(value, int) and 0 <= value < _TIME_MAX else None
+        elif name == "pinned":
+            out[name] = int(value == 1)
+        elif name in ("number", "version"):
+            out[name] = value if isinstance(value, int) and value > 0 else None
+        else:
+            out[name] = value if isinstance(value, str) else None
+    return out
+
+
+def _is_json(value: Any) -> bool:
+    try:
+        json.loads(value)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _int(value: Any) -> int:
+    assert isinstance(value, int)
+    return value

@@ -1,0 +1,197 @@
+"""Reads every row of a table that may be damaged: what can be read, row by row, and what cannot.
+
+A healthy table is read in one pass. Where that fails, its rows are looked up one by one, by every
+key that the table or its indexes still have, so that a broken page costs its own rows only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+import apsw
+
+from holdfast.store.rows import Row
+from holdfast.store.sqlite.tables import Table
+
+# What reading a damaged file raises: SQLite's errors, and Python's for values it cannot make.
+READ_ERRORS = (apsw.Error, UnicodeDecodeError, ValueError, OverflowError, MemoryError)
+# Row numbers are tried one by one up to here; a table has more only after many years.
+_PROBES_MAX = 5_000_000
+
+
+class Unreadable(NamedTuple):
+    """A row that is there and cannot be read."""
+
+    key: Row
+    error: str
+
+
+def checked_rows(connection: apsw.Connection, table: Table) -> Iterator[Row | Unreadable]:
+    """Every row of a table as `Table.checked` selects it."""
+    size = len(table.key)
+    seen: set[Row] = set()
+    try:
+        for row in connection.execute(table.checked):
+            seen.add(row[:size])
+            yield row
+        return
+    except READ_ERRORS as error:
+        failure = _said(error)
+    found = False
+    where = " AND ".join(f"t.{name} = ?" for name in table.key)
+    for key in keys(connection, table):
+        found = True
+        if key in seen:
+            continue
+        try:
+            row = connection.execute(f"{table.checked} WHERE {where}", key).fetchone()
+        except READ_ERRORS as error:
+            yield Unreadable(key, _said(error))
+        else:
+            yield Unreadable(key, "it is not where its key says") if row is None else row
+    if not found:
+        yield Unreadable((), failure)
+
+
+def raw_rows(connection: apsw.Connection, table: Table) -> Iterator[dict[str, Any] | Unreadable]:
+    """Every row of a table by column; those that cannot be read as a whole, as far as they can."""
+    names = table.columns
+    seen: set[Row] = set()
+    try:
+        for row in connection.execute(f"SELECT {', '.join(names)} FROM {table.name} NOT INDEXED"):
+            values = dict(zip(names, row, strict=True))
+            seen.add(tuple(values[name] for name in table.key))
+            yield values
+        return
+    except READ_ERRORS:
+        pass
+    for key in probed_keys(connection, table):
+        if key not in seen:
+            values = raw_row(connection, table, key) or {}
+            yield values or Unreadable(key, "none of its columns can be read")
+
+
+def copies_in_indexes(connection: apsw.Connection, table: Table, key: Row) -> dict[str, list[Any]]:
+    """What the indexes of a table say of the columns of one of its rows."""
+    found: dict[str, list[Any]] = {}
+    where = " AND ".join(f"{name} = ?" for name in table.key)
+    for index, only in _indexes(connection, table.name):
+        with suppress(*READ_ERRORS):
+            names = [
+                name
+                for (name,) in connection.execute(
+                    "SELECT name FROM pragma_index_info(?)", (index,)
+                ).fetchall()
+                if name in table.columns
+            ]
+            query = f"SELECT {', '.join(map(str, names))} FROM {table.name} INDEXED BY {index}"
+            # The plus keeps the lookup in the index, which is scanned.
+            lookup = where if not table.has_row_numbers else "+pk = ?"
+            both = f"{only} AND {lookup}" if only else f" WHERE {lookup}"
+            for row in connection.execute(query + both, key).fetchall():
+                for name, value in zip(names, row, strict=True):
+                    found.setdefault(str(name), []).append(value)
+    return found
+
+
+def _said(error: BaseException) -> str:
+    return str(error) or type(error).__name__
+
+
+def keys(connection: apsw.Connection, table: Table) -> list[Row]:
+    """The keys of all rows that anything in the file still names."""
+    columns = ", ".join(table.key)
+    found: dict[Row, None] = {}
+    ways = [f"SELECT {columns} FROM {table.name} NOT INDEXED"]
+    ways += [
+        f"SELECT {columns} FROM {table.name} INDEXED BY {index}{only}"
+        for index, only in _indexes(connection, table.name)
+    ]
+    for way in ways:
+        _collect(connection, way, found)
+        _collect(connection, f"{way} ORDER BY {', '.join(f'{c} DESC' for c in table.key)}", found)
+    return sorted(found, key=lambda key: tuple((type(part).__name__, part) for part in key))
+
+
+def probed_keys(connection: apsw.Connection, table: Table) -> list[Row]:
+    """The same, and every row number that was ever given out and leads to a row."""
+    found = dict.fromkeys(keys(connection, table))
+    if table.has_row_numbers:
+        highest = max((key[0] for key in found), default=0)
+        with suppress(*READ_ERRORS):
+            row = connection.execute(
+                "SELECT seq FROM sqlite_sequence WHERE name = ?", (table.name,)
+            ).fetchone()
+            if row is not None and isinstance(row[0], int):
+                highest = max(highest, row[0])
+        for pk in range(1, min(highest, _PROBES_MAX) + 1):
+            if (pk,) not in found:
+                query = f"SELECT 1 FROM {table.name} WHERE pk = ?"
+                try:
+                    there = connection.execute(query, (pk,)).fetchone()
+                except READ_ERRORS:
+                    continue
+                if there is not None:
+                    found[pk,] = None
+    return list(found)
+
+
+def raw_row(connection: apsw.Connection, table: Table, key: Row) -> dict[str, Any] | None:
+    """A row column by column, with bytes for text that is no text; None if it is not there.
+
+    A column that cannot be read is left out.
+    """
+    where = " AND ".join(f"{name} = ?" for name in table.key)
+    names = _columns(connection, table)
+    query = f"SELECT {', '.join(names)} FROM {table.name} WHERE {where}"
+    try:
+        row = connection.execute(query, key).fetchone()
+        return None if row is None else dict(zip(names, row, strict=True))
+    except READ_ERRORS:
+        pass
+    values: dict[str, Any] = {}
+    for name in names:
+        for expression in (name, f"CAST({name} AS BLOB)"):
+            try:
+                row = connection.execute(
+                    f"SELECT {expression} FROM {table.name} WHERE {where}", key
+                ).fetchone()
+            except READ_ERRORS:
+                continue
+            if row is not None:
+                values[name] = row[0]
+            break
+    return values or None
+
+
+def _columns(connection: apsw.Connection, table: Table) -> Sequence[str]:
+    return table.columns or [
+        f'"{name}"'
+        for (name,) in connection.execute(
+            "SELECT name FROM pragma_table_info(?)", (table.name,)
+        ).fetchall()
+    ]
+
+
+def _collect(connection: apsw.Connection, query: str, found: dict[Row, None]) -> None:
+    with suppress(*READ_ERRORS):
+        for row in connection.execute(query):
+            found[row] = None
+
+
+def _indexes(connection: apsw.Connection, table: str) -> list[tuple[str, str]]:
+    """The indexes of a table, each with the condition of one that covers only some rows."""
+    try:
+        found = connection.execute(
+            "SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND tbl_name = ?", (table,)
+        ).fetchall()
+    except READ_ERRORS:
+        return []
+    out = []
+    for name, sql in found:
+        condition = " ".join(str(sql or "").split()).partition(" WHERE ")[2]
+        if isinstance(name, str) and name.isidentifier():
+            out.append((name, f" WHERE {condition}" if condition else ""))
+    return out
