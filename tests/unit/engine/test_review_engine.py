@@ -271,14 +271,22 @@ def test_the_doctor_finds_content_that_was_changed_outside(tmp_path: Path) -> No
     connection.execute("UPDATE memories SET content = 'Note x' WHERE number IN (7, 250)")
     connection.close()
     with open_for_tests(tmp_path, ids=TimeIds(SystemClock())) as memory:
-        for told in (repair.examine(memory.core), repair.mend(memory.core)):
-            changed = [problem for problem in told.left if "outside Holdfast" in problem.what]
-            assert [problem.what.split(" of ")[0] for problem in changed] == [
-                "memory #7",
-                "memory #250",
-            ]
-            assert not any(problem.derived for problem in changed)
-            assert "restore a backup" in changed[0].what
+        changed = [one for one in repair.examine(memory.core).left if "checksum" in one.what]
+        assert [one.what for one in changed][:2] == [
+            "memory #7 does not match its checksum",
+            "memory #250 does not match its checksum",
+        ]
+        assert not any(problem.derived for problem in changed)
+        told = repair.mend(memory.core)
+        assert told.left == []
+        # One byte was changed, which the checksum proves; of the other, only a copy is left.
+        assert memory.hub().history(7)[-1].after.content == "Note 6"
+        assert "set aside 1 damaged rows of memories" in told.mended
+        with pytest.raises(NotFound):
+            memory.hub().get(250)
+    (aside,) = tmp_path.glob("*.rows.jsonl")
+    rows = [json.loads(line) for line in aside.read_text().splitlines()]
+    assert [row["row"]["number"] for row in rows if row["table"] == "memories"] == [250]
 
 
 # Undo and purge

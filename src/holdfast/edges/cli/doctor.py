@@ -12,11 +12,20 @@ from holdfast.edges.cli import installation
 from holdfast.edges.cli.command import Command, Namespace, Parser
 from holdfast.edges.cli.output import counted
 from holdfast.errors import StoreDamaged
+from holdfast.store.values import Problem
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from holdfast.edges.cli.call import Call
     from holdfast.engine.repair import Diagnosis
-    from holdfast.store.values import Problem
+
+
+_ABOUT_DAMAGE = "What is left can be brought back by a backup alone: `holdfast restore-backup`."
+_BEFORE_REPAIR = (
+    "`holdfast doctor --fix` repairs damaged rows where that can be proven, sets aside the others,"
+    " and keeps the damaged file. `holdfast restore-backup` brings back a backup."
+)
 
 
 class _Findings(NamedTuple):
@@ -75,17 +84,24 @@ def _examined(call: Call, *, fix: bool) -> _Findings:
         call.do_without_model()
     core = call.memory.core
     language, unknown = installation.language_models(call)
-    facts = installation.facts(call)
     mended: list[str] = []
     if fix:
         with call.out.progress("mend") as step:
             diagnosis = mend(core, step)
         mended += diagnosis.mended
         mended += installation.close_to_others(call)
-        mended += installation.swept(call)
         mended += installation.remove_leftovers(call)
     else:
         diagnosis = examine(core)
+    unread: list[str] = []
+    if fix:
+        mended += _read(lambda: installation.swept(call), [], unread)
+    files = _read(lambda: installation.attachment_problems(call), [], unread)
+    notes = _read(lambda: installation.files_left_alone(call), [], unread)
+    facts = installation.facts(call)
+    if unread and not diagnosis.left:
+        # Whatever was not found in the store: it is not healthy while something cannot be read.
+        diagnosis = diagnosis._replace(left=[Problem(why, False) for why in unread])
     return _Findings(
         facts,
         model,
@@ -94,10 +110,19 @@ def _examined(call: Call, *, fix: bool) -> _Findings:
         diagnosis,
         mended,
         installation.open_to_others(call),
-        [*installation.attachment_problems(call), *installation.leftover_problems(call)],
+        [*files, *installation.leftover_problems(call)],
         unknown,
-        [*core.store.notes(), *installation.files_left_alone(call)],
+        [*core.store.notes(), *notes],
     )
+
+
+def _read(act: Callable[[], list[str]], otherwise: list[str], unread: list[str]) -> list[str]:
+    """What a look at a store that may be damaged gives; why not, where it cannot be read."""
+    try:
+        return act()
+    except StoreDamaged as error:
+        unread.append(error.message)
+        return otherwise
 
 
 def _plain(found: _Findings) -> dict[str, Any]:
@@ -137,7 +162,7 @@ def _show_facts(call: Call, found: _Findings) -> None:
         # Of a file its mode, of a database its server.
         ("store", facts["store"] + (f" ({facts['store_mode']})" if facts["store_mode"] else "")),
         *([("size", sizes)] if sizes else []),
-        ("hubs", str(facts["hubs"])),
+        ("hubs", "unknown" if facts["hubs"] is None else str(facts["hubs"])),
         ("lifecycle", _lifecycle(call, facts["lifecycle"])),
         ("model", model["name"] or f"none. {model['note'] or 'See below.'}"),
     ]
@@ -172,7 +197,7 @@ def _show_findings(call: Call, found: _Findings) -> None:
     if found.healthy:
         show("healthy", "all is as it should be", "bold green")
     elif any(not problem.derived and not problem.outside for problem in problems):
-        call.out.note("What is damaged, only a backup brings back: `holdfast restore-backup`.")
+        call.out.note(_ABOUT_DAMAGE if call.args.fix else _BEFORE_REPAIR)
     elif not call.args.fix and (
         found.open_to_others or found.files or any(not problem.outside for problem in problems)
     ):
@@ -191,7 +216,10 @@ def _left(call: Call, found: _Findings) -> list[tuple[str, str]]:
 
 def _sentences(call: Call, problems: list[Problem]) -> list[tuple[str, str]]:
     """What is wrong, each sentence once, with the hub where there are several."""
-    names = {hub.id: hub.name for hub in call.memory.hubs()}
+    try:
+        names = {hub.id: hub.name for hub in call.memory.hubs()}
+    except StoreDamaged:
+        names = {}
     counts: dict[tuple[str, str], int] = {}
     for problem in problems:
         hub = names.get(problem.hub_id, "") if len(names) > 1 else ""
@@ -211,7 +239,8 @@ DOCTOR = Command(
     "holdfast doctor --fix",
     _doctor_options,
     _doctor,
-    "--fix rebuilds what can be derived, makes missing vectors, and closes files to others;\n"
-    "it never changes what you remembered. Ends with 6 where a problem is left.\n"
+    "--fix rebuilds what can be derived, makes missing vectors, closes files to others, and\n"
+    "repairs damaged rows; a row that cannot be repaired is set aside in a file, and the damaged\n"
+    "store is kept. Ends with 6 where a problem is left.\n"
     "In a pipe, a line per finding: what, value.",
 )

@@ -10,7 +10,7 @@ import stat
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from holdfast.errors import EmbedderError, InvalidSetting
+from holdfast.errors import EmbedderError, InvalidSetting, StoreDamaged
 
 if TYPE_CHECKING:
     from holdfast.edges.cli.call import Call
@@ -43,9 +43,17 @@ def facts(call: Call) -> dict[str, Any]:
         "store": path or without_password(call.memory.core.settings["store.url"]),
         "store_mode": _mode(path) if path else server,
         "bytes": sizes,
-        "hubs": len(call.memory.hubs()),
+        "hubs": _hub_count(call),
         "lifecycle": _lifecycle_facts(call),
     }
+
+
+def _hub_count(call: Call) -> int | None:
+    """How many hubs there are; None where their rows cannot be read."""
+    try:
+        return len(call.memory.hubs())
+    except StoreDamaged:
+        return None
 
 
 def _lifecycle_facts(call: Call) -> dict[str, Any]:
@@ -54,11 +62,12 @@ def _lifecycle_facts(call: Call) -> dict[str, Any]:
     from holdfast.engine.lifecycle_due import last_run
 
     core = call.memory.core
-    with core.store.read() as reader:
-        runs = {
-            hub.name: None if (run := last_run(reader, hub.id)) is None else to_text(run.at)
-            for hub in call.memory.hubs()[:_HUBS_SHOWN]
-        }
+    runs: dict[str, str | None] = {}
+    # What is damaged is said by the doctor's findings.
+    with suppress(StoreDamaged), core.store.read() as reader:
+        for hub in call.memory.hubs()[:_HUBS_SHOWN]:
+            run = last_run(reader, hub.id)
+            runs[hub.name] = None if run is None else to_text(run.at)
     return {"automatic": core.settings["lifecycle.automatic"], "last_runs": runs}
 
 
