@@ -268,17 +268,20 @@ def trees(database: Path) -> dict[str, list[int]]:
 
 
 def flip(data: bytearray, page: int, chance: random.Random) -> str:
-    """Changes 1 to 16 bytes of a page: in a row, or here and there."""
+    """Changes 1 to 16 bytes of a page: in a row, or here and there; mostly where something is."""
     count = chance.choice((1, 1, 2, 4, 16, 16))
     start = (page - 1) * PAGE
-    # The first 100 bytes of the file are its header, which has trials of its own.
-    low = start if page > 1 or chance.random() < 0.3 else start + 100
-    if chance.random() < 0.5:
-        first = chance.randrange(low, start + PAGE - count)
-        places = list(range(first, first + count))
-    else:
-        places = [chance.randrange(low, start + PAGE) for _ in range(count)]
-    for place in places:
+    # The first 100 bytes of the file are its header, without which nothing can be opened.
+    low = start if page > 1 or chance.random() < 0.2 else start + 100
+    used = [place for place in range(low, start + PAGE) if data[place]]
+    where = used if used and chance.random() < 0.8 else range(low, start + PAGE)
+    first = chance.choice(where)
+    in_a_row = chance.random() < 0.5
+    places = [
+        min(first + n, start + PAGE - 1) if in_a_row else chance.choice(where)
+        for n in range(count)
+    ]
+    for place in dict.fromkeys(places):
         data[place] ^= chance.randrange(1, 256)
     return f"page {page}, bytes {[place - start for place in places][:4]}"
 

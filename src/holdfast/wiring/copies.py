@@ -83,7 +83,7 @@ def check_backup(backup: str) -> None:
 
     if not os.path.isfile(backup):
         raise NotFound(f"There is no backup at {backup}.", hint="Check the name.")
-    verify(backup, thorough=True)
+    verify(backup, derived=True)
 
 
 def restore_backup(

@@ -155,9 +155,15 @@ _PROMISES: tuple[tuple[str, bool, str], ...] = (
 )
 
 
-def problems(connection: apsw.Connection, path: str = "") -> list[Problem]:
+def problems(
+    connection: apsw.Connection, path: str = "", *, compare_indexes: bool = True
+) -> list[Problem]:
     """Everything that is wrong; derived state is told apart because it can be rebuilt. Whatever
-    cannot be looked at is a problem as well: no damage makes this raise."""
+    cannot be looked at is a problem as well: no damage makes this raise.
+
+    With a path, the write-ahead log beside it is looked at too. Word indexes are compared
+    with their text unless told otherwise, which takes the longest.
+    """
     out: list[Problem] = []
     if path:
         _attempt(lambda: check_log.problems(connection, path), out, False, "the write-ahead log")
@@ -181,17 +187,19 @@ def problems(connection: apsw.Connection, path: str = "") -> list[Problem]:
             which = f"a row of {table}" if row is None else f"row {row} of {table}"
             out.append(Problem(f"{which} points to a missing row of {parent}", _derived(table)))
     for each in (*tables_of.CANONICAL, *tables_of.DERIVED):
-        derived = each in tables_of.DERIVED
-        _attempt(partial(_checksums, connection, each, derived), out, derived, each.name)
-    for table in ("words", "trigrams", "turn_words"):
-        _rows(connection, f"INSERT INTO {table} ({table}) VALUES ('integrity-check')", out, True)
-    for sentence, derived, query in _PROMISES:
-        found = _rows(connection, query, out, derived)
+        can_rebuild = each in tables_of.DERIVED
+        _attempt(partial(_checksums, connection, each, can_rebuild), out, can_rebuild, each.name)
+    if not connection.readonly("main"):
+        for table in ("words", "trigrams", "turn_words"):
+            command = f"INSERT INTO {table} ({table}) VALUES ('integrity-check')"
+            _rows(connection, command, out, True)
+    for sentence, can_rebuild, query in _PROMISES:
+        found = _rows(connection, query, out, can_rebuild)
         for what, memory_id, hub_id in found[:_LISTED_MAX]:
-            out.append(Problem(sentence.format(what), derived, str(memory_id), str(hub_id)))
+            out.append(Problem(sentence.format(what), can_rebuild, str(memory_id), str(hub_id)))
         if len(found) > _LISTED_MAX:
-            out.append(Problem(f"and {len(found) - _LISTED_MAX} more of that kind", derived))
-    if not out:
+            out.append(Problem(f"and {len(found) - _LISTED_MAX} more of that kind", can_rebuild))
+    if compare_indexes and not out:
         # An index is compared with its text, which has to be right for that.
         _attempt(lambda: check_index.problems(connection), out, True, "the word indexes")
     return out
@@ -236,7 +244,8 @@ def _said(error: BaseException) -> str:
 
 
 def _schema(connection: apsw.Connection) -> Iterator[Problem]:
-    """Compares every table and index with the schema that a new store has."""
+    """Compares every table and index of ours with the schema that a new store has. What other
+    programs keep in the file is theirs."""
     query = "SELECT type, name, tbl_name, sql FROM sqlite_schema"
     found = set(connection.execute(query).fetchall())
     fresh = apsw.Connection(":memory:")
@@ -249,10 +258,6 @@ def _schema(connection: apsw.Connection) -> Iterator[Problem]:
     for kind, name, table, _ in sorted(wanted - found):
         said = f"the {kind} {name} is missing, or is not what this Holdfast made"
         yield Problem(said, _derived(str(table)))
-    known = {name for _, name, _, _ in wanted}
-    for kind, name, *_ in sorted(found - wanted, key=repr):
-        if name not in known:
-            yield Problem(f"the {kind} {name} is not one of Holdfast's", False)
 
 
 def _checksums(connection: apsw.Connection, table: Table, derived: bool) -> Iterator[Problem]:

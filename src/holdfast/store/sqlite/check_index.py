@@ -73,13 +73,16 @@ def _differences(connection: apsw.Connection, index: _Index) -> Iterator[str]:
     expected: dict[int, int] = {}
     sizes: dict[int, list[int]] = {}
     for doc, columns in index.documents(connection):
-        expected[doc] = sum(
-            hash((token, name, position if index.has_positions else None))
-            for name, tokens in zip(index.columns, columns, strict=True)
-            for position, token in enumerate(tokens)
-        )
+        if index.has_positions:
+            expected[doc] = sum(
+                hash((token, name, position))
+                for name, tokens in zip(index.columns, columns, strict=True)
+                for position, token in enumerate(tokens)
+            )
+        else:
+            expected[doc] = sum(map(hash, columns[0]))
         sizes[doc] = [len(tokens) for tokens in columns]
-    found, terms = _scanned(connection, index)
+    found, terms = (_scanned if index.has_positions else _scanned_sets)(connection, index)
     wrong = sum(found.get(doc, 0) != expected.get(doc, 0) for doc in found.keys() | expected.keys())
     if wrong:
         yield f"{index.named} differs from the text of {wrong} entries"
@@ -88,30 +91,48 @@ def _differences(connection: apsw.Connection, index: _Index) -> Iterator[str]:
     yield from _wrong_sizes(connection, index, sizes)
 
 
-def _scanned(connection: apsw.Connection, index: _Index) -> tuple[dict[int, int], dict[str, int]]:
+_Scan = tuple[dict[int, int], dict[str, int]]
+
+
+def _scanned(connection: apsw.Connection, index: _Index) -> _Scan:
     """What the index holds of each document, and in how many documents each term is."""
+    docs: dict[int, int] = {}
+    terms: dict[str, int] = {}
+    last = None
+    for term, doc, column, offset in _instances(connection, index, "term, doc, col, offset"):
+        docs[doc] = docs.get(doc, 0) + hash((term, column, offset))
+        # Instances come by term, then by document.
+        if (term, doc) != last:
+            last = term, doc
+            terms[term] = terms.get(term, 0) + 1
+    return docs, terms
+
+
+def _scanned_sets(connection: apsw.Connection, index: _Index) -> _Scan:
+    """The same of an index without positions, in which a term is once in a document."""
+    docs: dict[int, int] = {}
+    terms: dict[str, int] = {}
+    last, hashed, count = None, 0, 0
+    for term, doc in _instances(connection, index, "term, doc"):
+        if term != last:
+            if last is not None:
+                terms[last] = count
+            last, hashed, count = term, hash(term), 0
+        count += 1
+        docs[doc] = docs.get(doc, 0) + hashed
+    if last is not None:
+        terms[last] = count
+    return docs, terms
+
+
+def _instances(connection: apsw.Connection, index: _Index, columns: str) -> Iterator[Any]:
     name = f"temp.{index.table}_instances"
     connection.execute(f"DROP TABLE IF EXISTS {name}")
     connection.execute(
         f"CREATE VIRTUAL TABLE {name} USING fts5vocab (main, {index.table}, instance)"
     )
-    docs: dict[int, int] = {}
-    terms: dict[str, int] = {}
-    seen: set[int] = set()
-    last = None
-    for term, doc, column, offset in connection.execute(
-        f"SELECT term, doc, col, offset FROM {name}"
-    ):
-        if not index.has_positions:
-            column = index.columns[0]
-        docs[doc] = docs.get(doc, 0) + hash((term, column, offset))
-        if term != last:
-            last, seen = term, set()
-        if doc not in seen:
-            seen.add(doc)
-            terms[term] = terms.get(term, 0) + 1
+    yield from connection.execute(f"SELECT {columns} FROM {name}")
     connection.execute(f"DROP TABLE {name}")
-    return docs, terms
 
 
 def _not_found(connection: apsw.Connection, index: _Index, terms: dict[str, int]) -> int:

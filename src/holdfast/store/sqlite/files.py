@@ -58,13 +58,25 @@ def copy_out(
             _one_file(destination)
         finally:
             destination.close()
-        verify(partial, whole=whole)
+        _verify_copy(partial, whole=whole)
         _flush(partial)
         os.replace(partial, path)
         _flush(folder)
     except BaseException:
         remove(partial)
         raise
+
+
+def _verify_copy(partial: str, *, whole: bool) -> None:
+    """Refuses to keep a copy that is not healthy: a backup is trusted when nothing else is left."""
+    try:
+        verify(partial, whole=whole, derived=True)
+    except StoreDamaged as error:
+        found = error.message.removeprefix(f"{partial} is damaged: ")
+        raise StoreDamaged(
+            f"The store is damaged, so no backup was made of it: {found}",
+            hint="Run `holdfast doctor --fix` first; older backups are as they were.",
+        ) from None
 
 
 def refuse_place(path: str) -> None:
@@ -152,10 +164,11 @@ class Aside:
         return self._source.pragma("data_version")
 
 
-def verify(path: str, *, whole: bool = False, thorough: bool = False) -> None:
+def verify(path: str, *, whole: bool = False, derived: bool = False) -> None:
     """Refuses a file that is damaged, foreign or newer than we are; leaves it as it is. Where it
     has triggers, views, tables or indexes that are not ours it is refused too, unless it is a copy
-    that was to be `whole`. A `thorough` check also compares each index with its table."""
+    that was to be `whole`. Damage of what is `derived`, and can be rebuilt, counts where asked."""
+    from holdfast.store.sqlite.check import problems
     from holdfast.store.sqlite.connection import _version
 
     with translated(path):
@@ -165,12 +178,17 @@ def verify(path: str, *, whole: bool = False, thorough: bool = False) -> None:
                 raise StoreDamaged(f"{path} is empty; there is nothing in it to bring back.")
             if not whole:
                 refuse_foreign(connection, path)
-            check = "integrity_check" if thorough else "quick_check"
-            found = connection.execute(f"PRAGMA {check}(1)").get
+            found = problems(connection, compare_indexes=False)
         finally:
             connection.close()
-    if found != "ok":
-        raise StoreDamaged(f"{path} is damaged: {found}.", hint="Use another backup.")
+    wrong = [problem for problem in found if derived or not problem.derived]
+    if wrong:
+        more = f", and {len(wrong) - 1} more problems" if len(wrong) > 1 else ""
+        raise StoreDamaged(
+            f"{path} is damaged: {wrong[0].what}{more}.",
+            hint="Use another backup; or put this one into an empty home as memory.db and run"
+            " `holdfast doctor --fix` there, which repairs what can be repaired.",
+        )
 
 
 def _one_file(copy: apsw.Connection) -> None:
