@@ -278,8 +278,7 @@ def flip(data: bytearray, page: int, chance: random.Random) -> str:
     first = chance.choice(where)
     in_a_row = chance.random() < 0.5
     places = [
-        min(first + n, start + PAGE - 1) if in_a_row else chance.choice(where)
-        for n in range(count)
+        min(first + n, start + PAGE - 1) if in_a_row else chance.choice(where) for n in range(count)
     ]
     for place in dict.fromkeys(places):
         data[place] ^= chance.randrange(1, 256)
@@ -350,8 +349,6 @@ class Bench:
         with open_home(home) as memory:
             left = [problem.what for problem in mend(memory.core).left]
         after = read_everything(home, asked)
-        with open_home(home) as memory:
-            left += [problem.what for problem in examine(memory.core).found]
         lost = [
             name
             for name in answers

@@ -18,6 +18,7 @@ from holdfast.recall.analyse import Analysis
 from holdfast.recall.evidence import Evidence, Found, corrected, saturated
 from holdfast.recall.vector import VectorCache
 from holdfast.recall.voice import Voice, first_person
+from holdfast.store.checksums import damaged_row
 from holdfast.store.values import Candidate, Lexicon, TermQuery
 from holdfast.text.terms import fold, is_stop, is_unspaced, symbols, terms, trigram_text
 
@@ -99,6 +100,9 @@ def gather(
     if asked.past is None:
         kept = _best(found)
         memories = asked.reader.memories_by_id(asked.hub_id, list(kept))
+        if len(memories) < len(kept):
+            # Found by its passage a moment ago, in the same transaction.
+            raise damaged_row("memories", next(key for key in kept if key not in memories))
         items = {key: Evidence(memories[key], list(rows.values())) for key, rows in kept.items()}
     else:
         items = _as_of(asked, asked.past, found)

@@ -9,6 +9,7 @@ from holdfast.domain.hub import Hub
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Filter, Order
 from holdfast.store import rows as shared
+from holdfast.store.checksums import damaged_row
 from holdfast.store.sqlite import filters, rows
 from holdfast.store.sqlite.part import Part
 from holdfast.store.values import first_named
@@ -24,12 +25,20 @@ class MemoriesReader(Part):
         return [rows.hub_from_row(row) for row in found]
 
     def hub(self, name: str) -> Hub | None:
-        row = self._one(f"SELECT {rows.HUB_COLUMNS} FROM hubs WHERE name = ?", (name,))
-        return None if row is None else rows.hub_from_row(row)
+        return self._hub_by("name", name)
 
     def hub_by_id(self, hub_id: str) -> Hub | None:
-        row = self._one(f"SELECT {rows.HUB_COLUMNS} FROM hubs WHERE id = ?", (hub_id,))
-        return None if row is None else rows.hub_from_row(row)
+        return self._hub_by("id", hub_id)
+
+    def _hub_by(self, column: str, value: str) -> Hub | None:
+        row = self._one(f"SELECT {rows.HUB_COLUMNS} FROM hubs WHERE {column} = ?", (value,))
+        if row is None:
+            self._require_no_hub(column, value)
+            return None
+        hub = rows.hub_from_row(row)
+        if value not in (hub.id, hub.name):
+            raise damaged_row("hubs", value)
+        return hub
 
     # Memories
 

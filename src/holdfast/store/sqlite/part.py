@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from holdfast.domain.query import Filter
+from holdfast.store.checksums import damaged_row
 from holdfast.store.sqlite import filters
 from holdfast.store.sqlite.records import RecordsReader
 
@@ -34,8 +35,17 @@ class Part(RecordsReader):
         pk = self._pks.get(hub_id)
         if pk is None:
             pk = self._one("SELECT pk FROM hubs WHERE id = ?", (hub_id,))
+            if pk is None:
+                self._require_no_hub("id", hub_id)
             pk = self._pks[hub_id] = -1 if pk is None else pk
         return pk
+
+    def _require_no_hub(self, column: str, value: str) -> None:
+        """Raises StoreDamaged for a hub that is in the table and not in its index: a whole hub
+        that is not found would look as if it were empty."""
+        query = f"SELECT 1 FROM hubs NOT INDEXED WHERE {column} = ?"
+        if self._one(query, (value,)) is not None:
+            raise damaged_row("hubs", value)
 
     def _one(self, sql: str, values: Sequence[Any] = ()) -> Any:
         return self._connection.execute(sql, values).get

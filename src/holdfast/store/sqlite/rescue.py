@@ -39,8 +39,8 @@ _COVERED = {
     table.name: tuple(field.removeprefix("t.") for field in table.fields)
     for table in (HUBS, CHANGES, RECEIPTS, TURNS, AGREED, CLASHES, RECORDS)
 } | {"memories": FIELDS[:COUNTERS_AT]}
-# Searching for a changed byte takes a second or two for a row.
-_SEARCHES_MAX = 20
+# Rows in which a changed byte is searched for, which takes up to a second each.
+_SEARCHES_MAX = 10
 _ACTOR = "doctor"
 _HELD = "damaged: a part of it could not be read, and the doctor kept the rest"
 MEMORY_ROW = (*FIELDS, "checksum", "counters_check")
@@ -49,8 +49,6 @@ _SEQUENCED = ("hubs", "memories", "changes", "revisions", "receipts", "turns", "
 _SEQUENCE_MAX = 2**40
 # The year 9999; a time past it is none.
 _TIME_MAX = 253_402_300_799_000_000
-# What a memory cannot be without.
-_NEEDED = ("id", "number", "content", "created_at", "updated_at", "version")
 # Fields with a few possible values, and the one that promises least.
 _ONE_OF: dict[str, tuple[tuple[str, ...], str]] = {
     "content_type": (domain.CONTENT_TYPES, "text"),
@@ -182,8 +180,14 @@ class _Rescue:
         if self._is_proven(table, values):
             return self._recounted(values)
         copies = salvage.copies_in_indexes(self._damaged, table, key)
-        copies = {**self._known(table, values), **copies}
-        found = repairs.restored(values, copies, lambda one: self._is_proven(table, one))
+        if table is not HUBS:
+            copies.setdefault("hub", []).extend(self._hub_ids)
+        if table is REVISIONS:
+            copies["fields"] = ["{}"]
+        likely = self._from_revisions(values) if table is MEMORIES else {}
+        for name, value in likely.items():
+            copies.setdefault(name, []).append(value)
+        found = repairs.restored(values, likely, copies, lambda one: self._is_proven(table, one))
         if found is None:
             hub_id, covered = self._covered(table, values)
             if isinstance(hub_id, str) and None not in covered[:2]:
@@ -205,33 +209,39 @@ class _Rescue:
             return {**values, "checksum": computed}
         return None
 
-    def _known(self, table: Table, values: Values) -> dict[str, list[Any]]:
-        """What else says what a row was."""
-        known: dict[str, list[Any]] = {}
-        if table is not HUBS:
-            known["hub"] = list(self._hub_ids)
-        if table is REVISIONS:
-            known["fields"] = ["{}"]
-        if table is MEMORIES:
-            for revision in self._revisions_of(values.get("pk")):
-                known.setdefault("version", []).append(revision["version"])
-                known.setdefault("updated_at", []).append(revision["at"])
-                known.setdefault("created_at", []).append(revision["at"])
-                for name, pair in _plain(revision).items():
-                    # Newest last: of all that are tried at once, the last one counts.
-                    known.setdefault(name, []).append(field_to_column(name, pair[1]))
+    def _from_revisions(self, values: Values) -> Values:
+        """What its revisions say of a memory's row."""
+        revisions = self._revisions_of(values)
+        if not revisions:
+            return {}
+        first, last = revisions[0], revisions[-1]
+        known: Values = {"hub": last["hub"], "version": last["version"]}
+        known |= {"created_at": first["at"], "updated_at": last["at"]}
+        for revision in revisions:
+            for name, pair in _plain(revision).items():
+                known[name] = field_to_column(name, pair[1])
         return known
 
-    def _revisions_of(self, memory: Any) -> list[Values]:
+    def _revisions_of(self, values: Values) -> list[Values]:
+        """The revisions of a memory that match their checksum, oldest first. They prove its id and
+        its hub."""
         names = REVISIONS.columns
         try:
-            found = self._damaged.execute(
+            found: Any = self._damaged.execute(
                 f"SELECT {', '.join(names)} FROM revisions WHERE memory = ? ORDER BY version",
-                (memory,),
+                (values.get("pk"),),
             ).fetchall()
         except (*salvage.READ_ERRORS, TypeError):
             return []
-        return [dict(zip(names, row, strict=True)) for row in found]
+        rows = [dict(zip(names, row, strict=True)) for row in found]
+        out = []
+        for row in rows:
+            hub_id = self._hub_ids.get(row["hub"])
+            change = self._change_ids.get(row["change"])
+            covered = [change, values.get("id"), row["version"], row["at"], row["fields"]]
+            if hub_id and is_intact("revisions", hub_id, covered, row["checksum"]):
+                out.append(row)
+        return out
 
     def _recounted(self, values: Values) -> Values:
         """A memory whose row is proven, with counters that can be; they may have lost a little."""
@@ -310,16 +320,21 @@ class _Rescue:
         return self._sealed(CHANGES, made)
 
     def _memory_kept(self, values: Values) -> Values | None:
-        """A memory whose content is what was written, although something else of it is not; it is
-        held for review later."""
+        """A memory whose id, hub and content are proven, although something else of it is not; it
+        is held for review later."""
         from holdfast.text.normalise import content_hash
 
-        hub_id = self._hub_ids.get(values.get("hub", -1))
+        revisions = self._revisions_of(values)
         content = values.get("content")
-        if not hub_id or not isinstance(content, str):
+        if not revisions or not isinstance(content, str):
             return None
-        made = _sound(values)
-        if any(made.get(name) is None for name in _NEEDED):
+        hub, newest = revisions[-1]["hub"], revisions[-1]
+        made = {**_sound(values), "hub": hub}
+        made |= {"version": newest["version"], "updated_at": newest["at"]}
+        if made["created_at"] is None:
+            made["created_at"] = revisions[0]["at"]
+        given_out = self._one_fresh("SELECT numbers FROM hubs WHERE pk = ?", hub) or 0
+        if made["number"] is None or made["number"] > given_out:
             return None
         if content_hash(content) != values.get("content_hash"):
             return None
@@ -327,7 +342,7 @@ class _Rescue:
         made |= {**counters, "counters_check": counters_check(0, 0, 1, None)}
         try:
             made = self._sealed(MEMORIES, made)
-            memory_from_row(tuple(made.get(name) for name in MEMORY_ROW), hub_id)
+            memory_from_row(tuple(made.get(name) for name in MEMORY_ROW), self._hub_ids[hub])
         except (StoreDamaged, TypeError, ValueError, OverflowError):
             return None
         self._to_hold.append(made)

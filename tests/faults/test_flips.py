@@ -1,0 +1,191 @@
+"""Bytes flipped at random in every table and index: `doctor` finds all of it, never fails, and
+repairs without losing what could be read. `make test-damage` runs many more (bench/damage.py)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import apsw
+import pytest
+
+from holdfast.engine.repair import examine, mend
+from holdfast.errors import StoreDamaged
+from holdfast.library import Holdfast
+from holdfast.store import repairs
+from holdfast.store.checksums import row_checksum
+from tests.faults.flips import Bench, open_home
+
+pytestmark = pytest.mark.faults
+
+GOLDEN = 1835503098250050948
+PARTS = 6
+ROUNDS = 2
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+    # Tried for every row that cannot be repaired otherwise; it has a test of its own.
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(repairs, "TRIES_MAX", 1_000)
+        yield Bench(tmp_path_factory.mktemp("flips"), count=12)
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_a_flipped_byte_is_found_or_changes_no_read(bench: Bench, part: int) -> None:
+    """Over every tree, the free pages and the log; each trial's seed is in what it says."""
+    names = [*bench.trees, "log"][part::PARTS]
+    trials = [bench.trial(name, seed) for name in names for seed in range(ROUNDS)]
+    assert [wrong for trial in trials for wrong in trial.wrong] == []
+    # The trials are of use only if many of them hit something.
+    assert sum(trial.found for trial in trials) >= len(trials) // 3
+
+
+def _execute(home: Path, sql: str) -> None:
+    connection = apsw.Connection(str(home / "memory.db"))
+    connection.execute(sql)
+    connection.close()
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    with open_home(tmp_path) as memory:
+        hub = memory.create_hub("work")
+        memory.create_hub("other").remember("Apples of another hub.")
+        for n in range(5):
+            hub.remember(f"Note {n} about apples.", key=f"key-{n}")
+        hub.update(1, content="The first note is about plums.", tags=["plum"])
+        hub.log_turn("user", "Where are the apples?")
+    return tmp_path
+
+
+CHANGES = {
+    "a text": "UPDATE memories SET title = 'Another title' WHERE number = 2 AND hub = 1",
+    "a number": "UPDATE memories SET created_at = created_at + 1 WHERE number = 2 AND hub = 1",
+    "the hub of a memory": "UPDATE memories SET hub = 2, number = 99 WHERE number = 2 AND hub = 1",
+    "a counter": "UPDATE memories SET shown_count = shown_count + 1 WHERE number = 2 AND hub = 1",
+    "a hub": "UPDATE hubs SET owner = 'mallory' WHERE name = 'work'",
+    "a change set": "UPDATE changes SET actor = 'mallory' WHERE pk = 1",
+    "a revision": "UPDATE revisions SET at = at + 1 WHERE pk = 2",
+    "the memory of a revision": "UPDATE revisions SET memory = 3, version = 7 WHERE pk = 2",
+    "a turn": "UPDATE turns SET content = 'Something else' WHERE pk = 1",
+}
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_a_row_that_was_changed_outside_cannot_be_read_and_is_found(home: Path, what: str) -> None:
+    _execute(home, CHANGES[what])
+    with open_home(home) as memory:
+        assert any("checksum" in one.what for one in examine(memory.core).found)
+        with pytest.raises(StoreDamaged, match="holdfast doctor"):
+            for hub in memory.hubs():
+                list(memory.hub(hub.name).export())
+                memory.hub(hub.name).turns()
+        assert mend(memory.core).left == []
+        for hub in memory.hubs():
+            list(memory.hub(hub.name).export())
+
+
+def test_counting_hides_no_damage(home: Path) -> None:
+    """A counter is changed by adding to it, so what is wrong with it stays visible."""
+    with open_home(home) as memory:
+        damaged = memory.hub("work").get(2)
+    _execute(home, "UPDATE memories SET access_count = 7 WHERE number = 2 AND hub = 1")
+    with open_home(home) as memory:
+        with memory.core.store.write() as writer:
+            writer.count_shown(damaged.hub_id, [damaged.id])
+            writer.count_access(damaged.hub_id, [damaged.id], memory.core.now())
+        assert "memory #2 does not match its checksum" in _found(memory)
+        assert "set the counters of memory #2 to what they start with" in mend(memory.core).mended
+        assert memory.hub("work").get(2).content == damaged.content
+
+
+def _found(memory: Holdfast) -> list[str]:
+    return [problem.what for problem in examine(memory.core).found]
+
+
+def test_a_row_is_rebuilt_from_its_revisions(home: Path) -> None:
+    with open_home(home) as memory:
+        before = list(memory.hub("work").export())
+    _execute(
+        home,
+        "UPDATE memories SET content = 'x', content_hash = 'y', tags = 'z'"
+        " WHERE number = 1 AND hub = 1",
+    )
+    with open_home(home) as memory:
+        assert "memory #1 does not match its checksum" in _found(memory)
+        told = mend(memory.core)
+        assert told.left == []
+        assert "restored memory #1" in told.mended
+        assert list(memory.hub("work").export()) == before
+    assert list(home.glob("*.rows.jsonl")) == []
+
+
+def test_a_memory_that_cannot_be_proven_is_held_for_review(home: Path) -> None:
+    """Its content is what was written; who may see it is no longer certain."""
+    _execute(
+        home,
+        "UPDATE memories SET boundary = 'somebody', owner = 'mallory' WHERE number = 2 AND hub = 1",
+    )
+    with open_home(home) as memory:
+        told = mend(memory.core)
+        assert told.left == []
+        hub = memory.hub("work")
+        assert hub.recall("Note 1 apples").degraded == ()
+        assert 2 not in [one.number for one in hub.list()]
+        with memory.core.store.read() as reader:
+            kept = reader.memory_by_number(hub.id, 2)
+        assert kept is not None
+        assert (kept.boundary, kept.content) == ("private", "Note 1 about apples.")
+        assert kept.quarantine.startswith("damaged")
+    (aside,) = home.glob("*.rows.jsonl")
+    (row,) = [json.loads(line) for line in aside.read_text().splitlines()]
+    assert (row["table"], row["row"]["owner"]) == ("memories", "mallory")
+    assert aside.stat().st_mode & 0o777 == 0o600
+
+
+def test_bytes_that_are_no_text_are_kept_as_they_are(home: Path) -> None:
+    _execute(home, "UPDATE turns SET content = CAST(x'ff00fe' AS TEXT)")
+    with open_home(home) as memory:
+        told = mend(memory.core)
+        assert told.left == []
+        assert "set aside 1 damaged rows of turns" in told.mended
+        assert memory.hub("work").turns() == []
+    (aside,) = home.glob("*.rows.jsonl")
+    (row,) = [json.loads(line) for line in aside.read_text().splitlines()]
+    assert row["row"]["content"] == {"hex": "ff00fe"}
+
+
+def _damage_row(home: Path) -> None:
+    _execute(home, "UPDATE memories SET title = 'Another' WHERE number = 2 AND hub = 1")
+
+
+def _damage_vector(home: Path) -> None:
+    _execute(home, "UPDATE vectors SET vector = zeroblob(length(vector)) WHERE passage = 4")
+
+
+def _damage_passage(home: Path) -> None:
+    _execute(home, "UPDATE passages SET windows = 9 WHERE pk = 4")
+
+
+@pytest.mark.parametrize("damage", [_damage_row, _damage_vector, _damage_passage])
+def test_no_backup_is_made_of_a_damaged_store(home: Path, damage: Callable[[Path], None]) -> None:
+    damage(home)
+    with open_home(home) as memory:
+        with pytest.raises(StoreDamaged, match="no backup was made"):
+            memory.backup(home / "backup.db")
+        assert [path.name for path in home.iterdir() if "backup" in path.name] == []
+        assert mend(memory.core).left == []
+        memory.backup(home / "backup.db")
+    assert (home / "backup.db").exists()
+
+
+def test_a_checksum_is_the_same_on_every_machine() -> None:
+    """It is written to files that outlive a version of Python."""
+    fields = ("mem_1", 7, "naïve 東京 😀\n", None, 2**62)
+    assert row_checksum("memories", "hub_1", fields) == GOLDEN
+    assert row_checksum("turns", "hub_1", fields) != GOLDEN
+    assert row_checksum("memories", "hub_2", fields) != GOLDEN
+    swapped = (fields[1], fields[0], *fields[2:])
+    assert row_checksum("memories", "hub_1", swapped) != GOLDEN
