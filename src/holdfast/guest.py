@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _REFUSED: dict[Act, str] = {
     "read": "read it",
     "write": "write to it",
+    "retire": "archive, supersede or expire what is in it",
     "delete_own": "delete from it",
     "delete_any": "delete what is not your own",
     "manage": "manage it",

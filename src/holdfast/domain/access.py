@@ -97,13 +97,14 @@ class Key(NamedTuple):
         return ""
 
 
-Act: TypeAlias = Literal["read", "write", "delete_own", "delete_any", "manage", "own"]
+# retire: archive, supersede or expire a memory, or show it to fewer people; it can be brought back.
+Act: TypeAlias = Literal["read", "write", "retire", "delete_own", "delete_any", "manage", "own"]
 ACTS: tuple[Act, ...] = get_args(Act)
 
 _ALLOWED: dict[Role, frozenset[Act]] = {
     "viewer": frozenset({"read"}),
-    "contributor": frozenset({"read", "write"}),
-    "admin": frozenset({"read", "write", "delete_own", "delete_any", "manage"}),
+    "contributor": frozenset({"read", "write", "retire"}),
+    "admin": frozenset({"read", "write", "retire", "delete_own", "delete_any", "manage"}),
     "owner": frozenset(ACTS),
 }
 _BY_POLICY: dict[DeletePolicy, frozenset[Act]] = {
@@ -111,6 +112,10 @@ _BY_POLICY: dict[DeletePolicy, frozenset[Act]] = {
     "own": frozenset({"delete_own"}),
     "any": frozenset({"delete_own", "delete_any"}),
 }
+
+
+# What a key that deletes nothing does not do.
+_REMOVES: frozenset[Act] = frozenset({"retire", "delete_own", "delete_any"})
 
 
 class Standing(NamedTuple):
@@ -128,7 +133,7 @@ class Standing(NamedTuple):
     def allows(self, act: Act, key: Key | None = None) -> bool:
         """Whether the role allows it, and the key, where one is used, does not forbid it."""
         if key is not None and act != "read":
-            if key.read_only or (key.no_delete and act.startswith("delete")):
+            if key.read_only or (key.no_delete and act in _REMOVES):
                 return False
             # A key for some hubs is for their memories, not for their members.
             if key.hubs and act in ("manage", "own"):

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from holdfast.domain.memory import REVISED, Memory
+from holdfast.domain.decision import AWAITS
+from holdfast.domain.memory import BOUNDARIES, REVISED, Memory
 
 Action: TypeAlias = Literal[
     "remember",
@@ -85,6 +86,28 @@ def changed_fields(before: Memory, after: Memory) -> dict[str, tuple[Any, Any]]:
         for name in REVISED
         if (old := getattr(before, name)) != (new := getattr(after, name))
     }
+
+
+def retires(before: Memory, fields: Mapping[str, tuple[Any, Any]]) -> bool:
+    """Whether a change takes a memory out of what people find, though it can be brought back:
+    archived, superseded, held for review, ended or made to expire sooner, or shown to fewer people.
+    A question that waits for a decision is no memory yet; answering it puts it away."""
+    if before.quarantine == AWAITS:
+        return False
+    for name, (old, new) in fields.items():
+        match name:
+            case "state" if new == "archived":
+                return True
+            case "superseded_by" | "quarantine" if new and not old:
+                return True
+            case "expires_at" | "valid_until" if new and (old is None or new < old):
+                return True
+            # Notes of the day are archived after some days, however much they are used.
+            case "category" if new == "daily":
+                return True
+            case "boundary" if BOUNDARIES.index(new) < BOUNDARIES.index(old):
+                return True
+    return False
 
 
 def entries(

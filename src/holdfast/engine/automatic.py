@@ -79,9 +79,11 @@ def take_proposals(
     layer: Layer = "journal",
     reason: str = "noticed in a conversation",
     finish: Callable[[Writer, list[Taken]], None] | None = None,
+    replaces: bool = True,
 ) -> list[Taken]:
     """Takes proposals in, in order, all in one transaction. `finish` runs inside it, after them:
-    whoever works on a job ends it there, and counts what became of them."""
+    whoever works on a job ends it there, and counts what became of them. Where whoever said it may
+    not supersede (`replaces`), what would replace something is held for review."""
     taken: list[Taken | None] = []
     drafts: list[Draft] = []
     for proposal in proposals:
@@ -93,7 +95,9 @@ def take_proposals(
     with core.write(hub_id) as writer:
         require_hub(writer, hub_id, hub)
         recorder = Recorder(core, writer, hub_id, "remember", reason=reason)
-        results = [one or _take(writer, recorder, next(prepared)) for one in taken]
+        results = [
+            one or _take(writer, recorder, next(prepared), replaces=replaces) for one in taken
+        ]
         if finish is not None:
             finish(writer, results)
     recorder.embed()
@@ -178,7 +182,7 @@ def _looked(core: Core, hub_id: str, hub: str, prepared: list[Prepared]) -> list
 # Inside it
 
 
-def _take(writer: Writer, recorder: Recorder, item: Prepared) -> Taken:
+def _take(writer: Writer, recorder: Recorder, item: Prepared, *, replaces: bool) -> Taken:
     memory = item.memory._replace(created_at=recorder.change.at)
     rivals = find_rivals(writer, memory, item.indexed, seen=item.seen)
     same = [
@@ -208,6 +212,9 @@ def _take(writer: Writer, recorder: Recorder, item: Prepared) -> Taken:
         return _hold(recorder, item, unsure[0], reason)
     if rivals:
         replaced = [rival.memory for rival in rivals]
+        if not replaces or not all(recorder.may_retire(one) for one in replaced):
+            reason = f"{CONTRADICTS}#{replaced[0].number}: it came by a key that replaces nothing"
+            return _hold(recorder, item, rivals[0], reason)
         result = supersede_all(recorder, item, replaced)
         return Taken("superseded", result.memory, rivals[0].verdict.reason)
     stored = recorder.add(item.memory, item.indexed)

@@ -14,7 +14,7 @@ from holdfast.domain.viewer import Viewer
 from holdfast.engine.doors import guarded
 from holdfast.engine.held import HeldLog
 from holdfast.engine.redact import Redactor
-from holdfast.errors import DeadlineExceeded, EmbedderError, HoldfastError, NotFound
+from holdfast.errors import DeadlineExceeded, EmbedderError, Forbidden, HoldfastError, NotFound
 from holdfast.recall.vector import VectorCache
 
 if TYPE_CHECKING:
@@ -124,6 +124,14 @@ class Core:
         """Forbidden where the actor may not do this, or not with this memory."""
         if self.permit is not None:
             self.permit(act, memory)
+
+    def allows(self, act: Act, memory: Memory | None = None) -> bool:
+        """Whether the actor may do this; for what is done differently where they may not."""
+        try:
+            self.require(act, memory)
+        except Forbidden:
+            return False
+        return True
 
     def require_delete(self, memory: Memory) -> None:
         """Forbidden where the actor may not take this memory away."""
@@ -273,8 +281,9 @@ class Core:
     # Counters
 
     def shown(self, hub_id: str, memory_ids: Sequence[str]) -> None:
-        """Notes that these were shown; written later, off the path of the answer."""
-        if not self.settings["recall.count_shown"]:
+        """Notes that these were shown; written later, off the path of the answer. Who may not
+        write changes no counts either."""
+        if not self.settings["recall.count_shown"] or not self.allows("write"):
             return
         shared = self._shared
         with shared.lock:

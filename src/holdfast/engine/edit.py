@@ -370,8 +370,12 @@ def settle(core: Core, done: str) -> None:
 
 def access(core: Core, hub_id: str, hub: str, references: Sequence[Reference]) -> list[Memory]:
     """Notes that these were really used: ranking and the lifecycle take that into account. Where
-    nothing can be written, they can be looked at all the same."""
+    nothing can be written, they can be looked at all the same. Who only reads a hub does not
+    change how what is in it ranks and ages: their use is not counted."""
+    counted = core.allows("write")
     try:
+        if not counted:
+            return _looked_at(core, hub_id, hub, references)
         with core.write(hub_id) as writer:
             require_hub(writer, hub_id, hub)
             found = [find_memory(writer, hub_id, hub, reference) for reference in references]
@@ -379,5 +383,10 @@ def access(core: Core, hub_id: str, hub: str, references: Sequence[Reference]) -
             fresh = writer.memories_by_id(hub_id, [memory.id for memory in found])
             return [fresh[memory.id] for memory in found]
     except StoreReadOnly:
-        with core.read() as reader:
-            return [find_memory(reader, hub_id, hub, reference) for reference in references]
+        return _looked_at(core, hub_id, hub, references)
+
+
+def _looked_at(core: Core, hub_id: str, hub: str, references: Sequence[Reference]) -> list[Memory]:
+    with core.read() as reader:
+        require_hub(reader, hub_id, hub)
+        return [find_memory(reader, hub_id, hub, reference) for reference in references]

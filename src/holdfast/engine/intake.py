@@ -77,7 +77,8 @@ def take_in(
         if (doubted := doubted_by(item, rivals)) is not None:
             # Once more, as what it is now: it may wait already, or a person has said no to it.
             return take_in(writer, recorder, hub, doubted)
-        ended = ended_by(rivals)
+        # A key that deletes nothing replaces nothing either: then both are there.
+        ended = [one for one in ended_by(rivals) if recorder.may_retire(one)]
         if ended:
             return supersede_all(recorder, item, ended)
         return _store(recorder, item)

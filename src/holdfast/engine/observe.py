@@ -96,6 +96,7 @@ def _queue(core: Core, writer: Writer, hub_id: str, turns: list[Turn]) -> list[j
     dropped = jobs.make_room(writer, hub_id, jobs.JOURNAL, most=most)
     about: dict[str, Any] = {"actor": core.actor, "at": to_text(turns[0].at)}
     about["session"] = turns[0].session
+    about["replaces"] = core.allows("retire")
     about["turns"] = {turn.role: turn.id for turn in turns}
     about[jobs.SAID] = {
         turn.role: turn.content[: USER_CHARS_MAX if _is_user(turn) else ASSISTANT_CHARS_MAX]

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from holdfast.domain.change import Action, Change, changed_fields
+from holdfast.domain.change import Action, Change, changed_fields, retires
 from holdfast.domain.memory import Memory
 from holdfast.engine.core import Core
 from holdfast.engine.passages import Indexed, indexed_all
@@ -86,7 +86,7 @@ class Recorder:
         if fields.get("forgotten_at", (None, None))[1] is not None:
             self._core.require_delete(before)
         else:
-            self._core.require("write", before)
+            self._core.require("retire" if retires(before, fields) else "write", before)
         self._write_change()
         after = before._replace(
             **{name: pair[1] for name, pair in fields.items()},
@@ -102,6 +102,10 @@ class Recorder:
         if "quarantine" in fields or "content" in fields:
             self._core.held.note(after)
         return after
+
+    def may_retire(self, memory: Memory) -> bool:
+        """Whether who acts may archive, supersede or expire it."""
+        return self._core.allows("retire", memory)
 
     def _record(self, memory: Memory, fields: dict[str, tuple[Any, Any]]) -> None:
         self._writer.add_revision(

@@ -154,7 +154,8 @@ def _take(core: Core, home: str, hub: Hub, job: Job, proposed: Proposed, failed:
         captured.note(core, writer, hub.id, noted or [Noted("nothing", "", "")])
 
     with in_files(core, home, hub, [proposed.heard.at.date()]):
-        take(core, hub, [proposed], finish)
+        # Jobs from before this was noted came by keys that were allowed to.
+        take(core, hub, [proposed], finish, replaces=job.about.get("replaces", True))
 
 
 def take(
@@ -164,6 +165,7 @@ def take(
     finish: Callable[[Writer, list[Noted]], None],
     *,
     reason: str = "noticed in a conversation",
+    replaces: bool = True,
 ) -> list[Noted]:
     """Takes in what was proposed of some turns, as one change set, and has `finish` told what
     became of each, inside the transaction. Returns the same with its words."""
@@ -177,7 +179,16 @@ def take(
         ]
         finish(writer, [_by_number(*one) for one in zip(told, taken, strict=True)])
 
-    take_proposals(core, hub.id, hub.name, placed, layer="journal", reason=reason, finish=end)
+    take_proposals(
+        core,
+        hub.id,
+        hub.name,
+        placed,
+        layer="journal",
+        reason=reason,
+        finish=end,
+        replaces=replaces,
+    )
     return told
 
 

@@ -256,3 +256,54 @@ def test_a_key_that_is_empty_or_too_long_is_refused(house: House, ask: Asking, k
     answer = ask.post("/v1/memories", {"content": "One"}, headers={"Idempotency-Key": key})
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, "invalid_request")
     assert house.hub.list() == []
+
+
+CHANGES_OF_ANOTHERS: list[tuple[str, str, Any]] = [
+    ("PATCH", "/v1/memories/{}", {"title": "Another"}),
+    ("POST", "/v1/memories/{}/pin", None),
+    ("POST", "/v1/memories/{}/access", None),
+    ("POST", "/v1/memories/batch-access", {"ids": ["ID"]}),
+    ("POST", "/v1/memories/batch-archive", {"ids": ["ID"]}),
+    ("POST", "/v1/memories", {"content": "In its place", "supersedes": "ID"}),
+    ("POST", "/v1/undo", {}),
+]
+
+
+@pytest.mark.parametrize(("method", "path", "body"), CHANGES_OF_ANOTHERS)
+def test_what_was_made_private_since_is_not_told_again(
+    house: House, method: str, path: str, body: Any
+) -> None:
+    """That it was done is told, and nothing of what the memory says or said."""
+    import json
+
+    words = ("Zanzibar", "zanzi-tag", "Zanzi title")
+    ben = house.ask(house.member("ben", "admin"))
+    made = house.hub.remember(f"{words[0]} is the place", title=words[2], tags=[words[1]]).memory
+    if path == "/v1/undo":
+        ben("PATCH", f"/v1/memories/{made.id}", json={"category": "places"})
+    sent = json.loads(json.dumps(body).replace("ID", made.id))
+    first = ben(method, path.format(made.id), json=sent, headers=KEY)
+    assert first.status_code < 300, first.text
+    assert words[0] in first.text
+    house.hub.update(made.id, boundary="private")
+    again = ben(method, path.format(made.id), json=sent, headers=KEY)
+    assert again.status_code == first.status_code
+    assert again.headers["Idempotent-Replay"] == "state-only"
+    told = again.text.casefold()
+    assert not [word for word in words if word.casefold() in told], again.text
+    assert made.content_hash not in told
+    assert made.id in again.text
+    # Shared again, it is told again.
+    house.hub.update(made.id, boundary="hub")
+    assert ben(method, path.format(made.id), json=sent, headers=KEY).json() == first.json()
+
+
+def test_a_move_is_told_again_to_who_sees_the_memory_in_its_new_hub(house: House) -> None:
+    ask = house.ask()
+    there = house.memory.create_hub("there")
+    made = house.hub.remember("Zanzibar is the place").memory
+    body = {"ids": [made.id], "hub": there.id}
+    first = ask.post("/v1/memories/batch-move", body, headers=KEY)
+    again = ask.post("/v1/memories/batch-move", body, headers=KEY)
+    assert again.json() == first.json()
+    assert again.headers["Idempotent-Replay"] == "true"

@@ -25,10 +25,11 @@ from pydantic import BaseModel
 from holdfast.domain.record import NO_HUB, Record
 from holdfast.edges.http.answers import Refused
 from holdfast.edges.http.call import Call
+from holdfast.engine import kept_answers
 from holdfast.engine.attempts import persist
 from holdfast.engine.core import Core
 from holdfast.engine.kept_answers import KIND
-from holdfast.errors import StoreError
+from holdfast.errors import Forbidden, NotFound, StoreError
 
 if TYPE_CHECKING:
     from holdfast.store.base import Store, Writer
@@ -79,11 +80,7 @@ def once(
     # Outside of the work, which is begun again by itself where its store is lost.
     claimed = persist(lambda: _claim(core, place, asked), writes=True)
     if claimed.body["status"] is not None:
-        # What was answered then is told again only to who may still look.
-        call.hub()
-        response.status_code = claimed.body["status"]
-        response.headers["Idempotent-Replay"] = "true"
-        return json.loads(claimed.body["answer"])
+        return _replayed(call, claimed, response)
     if not harmless:
         call.also = partial(_note_begun, claimed)
     try:
@@ -96,6 +93,38 @@ def once(
     persist(lambda: _keep(core, claimed, status, answer), writes=True)
     response.status_code = status
     return answer
+
+
+def _replayed(call: Call, kept: Record, response: Response) -> Any:
+    """What was answered then, for who may still look; without what is in it where they no longer
+    see a memory that it is about."""
+    hub = call.hub()
+    text: str = kept.body["answer"]
+    answer = json.loads(text)
+    response.status_code = kept.body["status"]
+    left = kept_answers.memories_in(text)
+    with hub.core.read() as reader:
+        left -= reader.memories_by_id(hub.id, [*left]).keys()
+    bare = kept_answers.state_only(answer)
+    if left and bare != answer and not _moved_and_seen(call, answer, left):
+        response.headers["Idempotent-Replay"] = "state-only"
+        return bare
+    response.headers["Idempotent-Replay"] = "true"
+    return answer
+
+
+def _moved_and_seen(call: Call, answer: Any, left: frozenset[str]) -> bool:
+    """Whether those that are not in the hub are in one that they were moved to, and seen there."""
+    if call.request.url.path.rpartition("/")[2] != "batch-move":
+        return False
+    for hub_id in {one["hub_id"] for one in answer["data"] if "hub_id" in one}:
+        try:
+            there = call.guest.hub(hub_id)
+        except (NotFound, Forbidden):
+            continue
+        with there.core.read() as reader:
+            left -= reader.memories_by_id(there.id, [*left]).keys()
+    return not left
 
 
 def _claim(core: Core, place: str, asked: str) -> Record:
