@@ -51,7 +51,10 @@ A list comes in pages: `next_cursor` fetches the next one, and is null on the la
 for the hub and the order it was made for, and stays right while others write.
 
 A key whose first request was cut off by a crash is done again where that is harmless (a push of the
-same text is a duplicate); else the answer is 409 `interrupted`, and nothing is done twice. Answers
+same text is a duplicate); else the answer is 409 `interrupted`, and nothing is done twice. An
+answer that is given again has the header `Idempotent-Replay: true`; where the caller no longer sees
+a memory that it is about, `state-only`, and then ids, numbers, times and states are in it and no
+text. Answers
 with secrets (keys, invitations) are not kept, so these routes take no idempotency key. Those of
 hubs, organisations, teams and members take none either: a second one of a name is 409, and the same
 role given twice is that role.

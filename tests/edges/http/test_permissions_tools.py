@@ -1,0 +1,83 @@
+"""Every tool of every dialect × every role × every key × every boundary, by `permissions_tools`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+import pytest
+
+from holdfast import NotFound
+from holdfast.agents.desk import Desk
+from holdfast.agents.dialects import NAMES, find_dialect
+from holdfast.agents.toolset import Toolset
+from holdfast.engine import keys
+from holdfast.guest import Guest
+from tests.edges.http.permissions import BOUNDARIES, ROLES, SCOPES, Scene
+from tests.edges.http.permissions_tools import ANSWERED, NO_HUB, REFUSED, TOOLS, expected_call
+
+
+@pytest.fixture(scope="module")
+def scene(homes: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
+    made = Scene(tmp_path_factory.mktemp("scene"))
+    with made.house:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def guests(scene: Scene) -> dict[tuple[str, str], Guest]:
+    memory = scene.house.memory
+    return {
+        (role, scope): Guest(memory, keys.find_key(memory.core, scene.keys[role, scope]))
+        for role in ROLES
+        for scope in SCOPES
+    }
+
+
+def test_every_tool_is_in_the_table() -> None:
+    there = {f"{name} {tool.name}" for name in NAMES for tool in find_dialect(name).tools}
+    assert there == {" ".join(name.split()[:2]) for name in TOOLS}
+
+
+def test_what_is_offered_to_readers_is_what_the_table_says() -> None:
+    reading = {" ".join(name.split()[:2]) for name, call in TOOLS.items() if call.reads}
+    offered = {
+        f"{name} {tool.name}"
+        for name in NAMES
+        for tool in find_dialect(name).offered(all_tools=True, read_only=True)
+    }
+    assert offered == reading
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_each_role_and_key_may_call_what_the_table_says(
+    scene: Scene, guests: dict[tuple[str, str], Guest], name: str
+) -> None:
+    call = TOOLS[name]
+    for boundary in BOUNDARIES if call.about is not None else ("org",):
+        for (role, scope), guest in guests.items():
+            wanted = expected_call(call, role, scope, boundary)
+            if wanted == NO_HUB and boundary != "org":
+                continue  # They are turned away before a memory is looked for.
+            assert _came_to(scene, guest, name, role, boundary) == wanted, (role, scope, boundary)
+
+
+def _came_to(scene: Scene, guest: Guest, name: str, role: str, boundary: str) -> str:
+    call = TOOLS[name]
+    dialect, tool = name.split()[:2]
+    # As the MCP server of `holdfast serve` makes them.
+    try:
+        hub, standing = guest.stands(scene.hub.id)
+    except NotFound:
+        return NO_HUB
+    desk = Desk(guest.hub(hub.id), every_hub=True, guest=guest)
+    read_only = not standing.allows("write", guest.key)
+    tools = Toolset(find_dialect(dialect), desk, all_tools=True, read_only=read_only)
+    memory = ""
+    if call.about is not None:
+        kept, owner = ("private", role) if boundary == "own" else (boundary, "somebody")
+        memory = scene.spare(partial(call.about, scene), kept, owner)
+    reply = tools.call(tool, call.arguments(scene, memory))
+    if not reply.failed and not call.reads:
+        scene.used()
+    return REFUSED if reply.failed else ANSWERED
