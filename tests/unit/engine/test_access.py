@@ -19,11 +19,11 @@ from tests.homes.traces import kept_in
 # Who may do what: the one table that every route follows.
 ALLOWED: dict[tuple[str | None, str], str] = {
     ("viewer", "own"): "read",
-    ("contributor", "none"): "read write",
-    ("contributor", "own"): "read write delete_own",
-    ("contributor", "any"): "read write delete_own delete_any",
-    ("admin", "none"): "read write delete_own delete_any manage",
-    ("owner", "none"): "read write delete_own delete_any manage own",
+    ("contributor", "none"): "read write retire",
+    ("contributor", "own"): "read write retire delete_own",
+    ("contributor", "any"): "read write retire delete_own delete_any",
+    ("admin", "none"): "read write retire delete_own delete_any manage",
+    ("owner", "none"): "read write retire delete_own delete_any manage own",
 }
 
 
@@ -41,7 +41,7 @@ def test_a_key_only_ever_narrows(role: Any, act: Act) -> None:
     plain = Key("key_1", "ada", "laptop", START)
     assert full.allows(act, plain) == full.allows(act)
     assert full.allows(act, plain._replace(read_only=True)) == (act == "read")
-    kept = full.allows(act) and not act.startswith("delete")
+    kept = full.allows(act) and act not in ("retire", "delete_own", "delete_any")
     assert full.allows(act, plain._replace(no_delete=True)) == kept
     scoped = full.allows(act) and act not in ("manage", "own")
     assert full.allows(act, plain._replace(hubs=("hub_1",))) == scoped
