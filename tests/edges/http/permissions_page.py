@@ -43,8 +43,9 @@ _INTRODUCTION = """\
 
 What every route and every tool answers: by the role of who asks, by their key, and by the \
 boundary of the memory it is about. The page is made from the table that the tests go by, and \
-every cell of it is tried (`tests/edges/http/test_permissions.py`, `test_permissions_tools.py`). What the words \
-mean is in [roles and boundaries](../explanation/roles-and-boundaries.md).
+every cell of it is tried (`tests/edges/http/test_permissions.py`, \
+`test_permissions_tools.py`). What the words mean is in \
+[roles and boundaries](../explanation/roles-and-boundaries.md).
 
 ## How to read it
 

@@ -211,7 +211,7 @@ def asked(town: Town, name: str, hub: str, ids: Ids) -> Any:
             text = text.replace("{" + field + "}", value)
         return text
 
-    method, path = name.split()
+    method, path = name.split()[:2]
     path += QUERIES.get(name, "")
     for param, value in (
         ("memory_id", ids.memory),

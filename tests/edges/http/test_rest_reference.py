@@ -20,7 +20,8 @@ def test_the_page_is_what_the_api_says() -> None:
 
 def test_every_route_is_in_the_reference() -> None:
     text = _PAGE.read_text(encoding="utf-8")
-    assert [name for name in (*ROUTES, *OWN_ROUTES, *OPEN_ROUTES) if f"`{name}`" not in text] == []
+    names = {" ".join(name.split()[:2]) for name in (*ROUTES, *OWN_ROUTES, *OPEN_ROUTES)}
+    assert [name for name in names if f"`{name}`" not in text] == []
 
 
 def codes_in_the_source() -> set[tuple[str, int]]:
