@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Iterator
+from itertools import count
 from typing import Any
 
 import pytest
@@ -36,6 +37,7 @@ NAMED = sorted(
     for one in tool.parameters
     if one.name in NAMES and one.kind in ("text", "reference")
 )
+_NUMBERS = count(1)
 SPELLINGS: tuple[Callable[[str], str], ...] = (
     lambda name: f" {name}",
     lambda name: f"\u00a0\t{name}\u3000\n",
@@ -90,7 +92,7 @@ def _failed(
     """Whether a call failed; what it is about is made anew."""
     name = parse_label("k", "key")
     guest = Guest(memory, keys.create_key(memory.core, name, actor=PersonName(actor)).what)
-    key = f"clé {memory.core.ids.next('key')}"
+    key = f"café {next(_NUMBERS)}"
     carl = holdfast.HubMemory(
         memory.core.acting(PersonName("carl")), memory.hub("plans").info, memory.home
     )

@@ -116,6 +116,7 @@ def test_clean_values_are_made_where_they_are_parsed() -> None:
         "domain/names.py": "has the name that is nobody's",
         "engine/access.py": "finds members from before names were checked",
         "engine/access_records.py": "reads records back",
+        "engine/lifecycle.py": "names who acts by itself",
         "engine/transfer.py": "reads an export",
         "testing/conformance/base.py": "writes examples",
         "testing/conformance/viewers.py": "writes examples",
