@@ -110,6 +110,11 @@ SETTINGS: tuple[Setting, ...] = (
         "Secrets that may be kept: kinds, hashes as placeholders show them, patterns with *.",
     ),
     Setting(
+        "secrets.payment_numbers",
+        False,
+        "Whether numbers of payment cards and IBANs are replaced as well.",
+    ),
+    Setting(
         "supersede.enabled",
         True,
         "Whether a new value takes the place of an old one by itself, such as a new address.",

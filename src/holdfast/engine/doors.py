@@ -74,6 +74,8 @@ class _GuardedWriter:
 
     def __init__(self, writer: Writer, redactor: Redactor) -> None:
         self._writer, self._redactor = writer, redactor
+        # The last turn that was written, by hub and session: the next one may answer it.
+        self._last_turns: dict[tuple[str, str | None], str] = {}
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._writer, name)
@@ -100,7 +102,10 @@ class _GuardedWriter:
         self._writer.add_revision(hub_id, change_id, memory_id, version, at, fields)
 
     def add_turn(self, turn: Turn) -> None:
-        self._writer.add_turn(self._redactor.row(turn))
+        place = turn.hub_id, turn.session
+        turn = self._redactor.turn(turn, self._last_turns.get(place, ""))
+        self._last_turns[place] = turn.content
+        self._writer.add_turn(turn)
 
     def add_receipt(self, hub_id: str, receipt: Receipt) -> None:
         self._writer.add_receipt(hub_id, self._redactor.row(receipt))

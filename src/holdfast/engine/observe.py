@@ -18,7 +18,7 @@ from holdfast.domain.observed import MODES, Noted, Observed
 from holdfast.domain.record import Record
 from holdfast.engine import captured, jobs
 from holdfast.engine.core import Core
-from holdfast.engine.turns import UNKNOWN_SOURCE, add_turns, made_turn
+from holdfast.engine.turns import UNKNOWN_SOURCE, add_turns, last_said, made_turn
 from holdfast.errors import InvalidInput
 from holdfast.text import normalise
 
@@ -59,10 +59,11 @@ def observe(
     reason = _why_not(core, mode)
     # Both have the same time: they are one turn of the conversation.
     moment = normalise.clean_time(at) or core.now()
+    question = last_said(core, hub_id, session, said["user"]) if said["user"] else ""
+    spoken = core.redactor.conversation(list(filter(None, said.values())), question)
     turns = [
         made_turn(core, hub_id, role, text, source=source, session=session, at=moment)
-        for role, text in said.items()
-        if text
+        for role, text in zip(filter(said.get, said), spoken, strict=True)
     ]
     dropped: list[jobs.Job] = []
 

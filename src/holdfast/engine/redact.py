@@ -11,7 +11,7 @@ engine/doors.py.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from operator import itemgetter
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from holdfast.domain.memory import Memory
+    from holdfast.domain.turn import Turn
     from holdfast.settings import Settings
     from holdfast.store.base import Reader, Store, Writer
 
@@ -64,6 +65,7 @@ class Redactor:
         self._store, self._now = store, now
         self._enabled = bool(settings["secrets.enabled"])
         self._allowed = _Allowed(settings["secrets.allow"])
+        self._payment_numbers = bool(settings["secrets.payment_numbers"])
         self._key: bytes | None = None
         self._clean: set[tuple[int, int]] = set()
         # What this thread has written meanwhile: the store's writer, a new key, kinds and counts.
@@ -80,19 +82,60 @@ class Redactor:
             return text
         from holdfast.text.secrets import redact
 
-        out, kinds = redact(text, self._placeholder)
+        out, kinds = redact(text, self._placeholder, payment_numbers=self._payment_numbers)
         if kinds:
             self._count(kinds)
         elif len(text) >= _CLEAN_CHARS_MIN:
             self._note_clean(text)
         return out
 
+    def answer(self, question: str, text: str) -> str:
+        """The text, which answers a question, with placeholders for its secrets: the answer to
+        'What is the password?' is one even where it is only a word."""
+        if not self._enabled:
+            return text
+        from holdfast.text.secrets import redact
+
+        # By itself first: only what the question adds is left to find then.
+        text = self.text(text)
+        out, kinds = redact(text, self._placeholder, question=question)
+        self._count(kinds)
+        return out
+
+    def conversation(self, texts: Sequence[str], question: str = "") -> list[str]:
+        """Texts that answer each other, in order; the first one answers `question`. A secret that
+        was given as an answer is also replaced where later texts repeat it."""
+        if not self._enabled:
+            return list(texts)
+        out: list[str] = []
+        answers: dict[str, str] = {}
+        for text in texts:
+            for secret, placeholder in answers.items():
+                text = replace_word(text, secret, placeholder)
+            clean = self.answer(question, text)
+            if clean != text:
+                answers.update(self._answers(question, self.text(text)))
+            out.append(clean)
+            question = clean
+        return out
+
+    def _answers(self, question: str, text: str) -> dict[str, str]:
+        """The secrets of an answer, with their placeholders."""
+        from holdfast.text.secrets import find_answer
+
+        given = [(one.kind, text[one.start : one.end]) for one in find_answer(question, text)]
+        made = {secret: self._placeholder(kind, secret) for kind, secret in given}
+        return {secret: instead for secret, instead in made.items() if instead is not None}
+
     def _is_quiet_in_pieces(self, text: str) -> bool:
         """Whether a long text holds nothing, piece by piece: one that was read before, and has
         changed in a line, is looked at around that line."""
         if _OVER_MANY_LINES in text:
             return False
-        from holdfast.text.secrets import find
+        from holdfast.text.secrets import find, find_over_many_lines
+
+        if find_over_many_lines(text):
+            return False
 
         lines = text.splitlines(keepends=True)
         begin = 0
@@ -103,7 +146,7 @@ class Redactor:
             # What belongs together over a line's end is in one of two pieces.
             piece = "".join(lines[begin : at + _OVERLAP_LINES])
             if _mark(piece) not in self._clean:
-                if find(piece):
+                if find(piece, payment_numbers=self._payment_numbers):
                     return False
                 self._note_clean(piece)
             begin = at
@@ -137,6 +180,12 @@ class Redactor:
         new = self.changed(fields)
         return row._replace(**new) if new else row  # type: ignore[attr-defined]
 
+    def turn(self, turn: Turn, question: str) -> Turn:
+        """A turn without secrets, also where it is only the answer to the previous one."""
+        out = self.row(turn)
+        content = self.answer(question, out.content)
+        return out if content == out.content else out._replace(content=content)
+
     def changed(self, fields: Mapping[str, Any]) -> dict[str, Any]:
         """Those of the fields that hold a secret, with a placeholder in its place."""
         if not self._enabled or self._is_quiet(fields.values()):
@@ -166,7 +215,7 @@ class Redactor:
                 short += value
         from holdfast.text.secrets import find
 
-        return not find("\n".join(short))
+        return not find("\n".join(short), payment_numbers=self._payment_numbers)
 
     def _is_clean(self, text: str) -> bool:
         """Whether a longer text holds nothing; it need not be looked at again."""
@@ -175,7 +224,7 @@ class Redactor:
         from holdfast.text.secrets import find
 
         in_pieces = len(text) >= _LONG_CHARS_MIN and self._is_quiet_in_pieces(text)
-        if not in_pieces and find(text):
+        if not in_pieces and find(text, payment_numbers=self._payment_numbers):
             return False
         self._note_clean(text)
         return True
@@ -231,7 +280,8 @@ class Redactor:
             return []
         from holdfast.text.secrets import find
 
-        at = [(one.kind, text[one.start : one.end]) for one in find(text)]
+        found = find(text, payment_numbers=self._payment_numbers)
+        at = [(one.kind, text[one.start : one.end]) for one in found]
         return [kind for kind, secret in at if self._placeholder(kind, secret) is not None]
 
     def _count(self, kinds: list[str]) -> None:
@@ -295,6 +345,15 @@ class Redactor:
     def committed(self) -> None:
         """What was made inside the write is on the disk, and good from now on."""
         self._key = self._key or getattr(self._mine, "key", None)
+
+
+def replace_word(text: str, word: str, instead: str) -> str:
+    """The text with each place replaced where the word stands by itself."""
+    if word not in text:
+        return text
+    import re
+
+    return re.sub(rf"(?<!\w){re.escape(word)}(?!\w)", lambda _: instead, text)
 
 
 def told(kinds: Mapping[str, int]) -> str:

@@ -72,9 +72,7 @@ def find_in_store(
             found += told(core, f"#{memory.number}")
             if progress is not None and done % _BATCH == 0:
                 progress(done, max(total, done))
-        for row in _rows(reader, hub_id):
-            core.redactor.take()
-            _clean(core, row)
+        for row, _ in _cleaned(core, reader, hub_id):
             found += told(core, _place(reader, hub_id, row))
         for record in _records(reader, hub_id):
             core.redactor.take()
@@ -89,10 +87,10 @@ def clean_store(core: Core, hub_id: str, hub: str, progress: Progress | None = N
     with core.read() as reader:
         require_hub(reader, hub_id, hub)
         dirty = [m.id for m in _memories(reader, hub_id) if core.redactor.memory(m) is not m]
-        rows = [row for row in _rows(reader, hub_id) if _clean(core, row) is not row]
+        rows = [pair for pair in _cleaned(core, reader, hub_id) if pair[0] is not pair[1]]
         told_of = [one for one in _records(reader, hub_id) if core.redactor.changed(one.body)]
     total = len(dirty) + len(rows) + len(told_of)
-    touched = {row.memory_id for row in rows if isinstance(row, Revision)}
+    touched = {row.memory_id for row, _ in rows if isinstance(row, Revision)}
     done = 0
     for batch in _batches(dirty):
         with core.write(hub_id) as writer:
@@ -102,8 +100,8 @@ def clean_store(core: Core, hub_id: str, hub: str, progress: Progress | None = N
             progress(done, total)
     for some in _batches(rows):
         with core.write(hub_id) as writer:
-            for row in some:
-                writer.correct(hub_id, _clean(core, row))
+            for _, clean in some:
+                writer.correct(hub_id, clean)
         done += len(some)
         if progress is not None:
             progress(done, total)
@@ -172,6 +170,20 @@ def _records(reader: Reader, hub_id: str) -> Iterator[Record]:
 
 
 _PLACES = {jobs.QUEUES[jobs.JOURNAL]: "turns that wait", captured.KIND: "what was captured"}
+
+
+def _cleaned(core: Core, reader: Reader, hub_id: str) -> Iterator[tuple[_Row, _Row]]:
+    """Each row, and the row without secrets, which is the very same where it has none. The counts
+    of the redactor are those of this row."""
+    last: dict[str | None, str] = {}
+    for row in _rows(reader, hub_id):
+        core.redactor.take()
+        if isinstance(row, Turn):
+            clean: _Row = core.redactor.turn(row, last.get(row.session, ""))
+            last[row.session] = row.content
+        else:
+            clean = _clean(core, row)
+        yield row, clean
 
 
 def _clean(core: Core, row: _Row) -> _Row:

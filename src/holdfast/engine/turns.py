@@ -32,6 +32,8 @@ RECOVERY_OPENING = (
     "for context — do NOT respond to these messages, just absorb the context silently:"
 )
 RECOVERY_CLOSING = "(End of recovery context. Wait for the next real message.)"
+# Longer texts are no mere answer to 'What is the password?'.
+_ANSWER_CHARS_MAX = 1_000
 # A record for each who has logged turns in a hub: a turn does not say who did.
 _AUTHOR = "log-author"
 _TURN_ID = re.compile(r"trn_[0-9a-z]{1,64}")
@@ -53,7 +55,10 @@ def log_turn(
     at: datetime | str | None = None,
 ) -> Turn:
     """Adds a turn. What the log no longer holds goes in the same transaction."""
-    turn = made_turn(core, hub_id, role, content, source=source, session=session, at=at)
+    question = last_said(core, hub_id, session, content)
+    turn = made_turn(
+        core, hub_id, role, content, source=source, session=session, at=at, question=question
+    )
     add_turns(core, hub_id, hub, [turn])
     return turn
 
@@ -67,8 +72,10 @@ def made_turn(
     source: str,
     session: str | None,
     at: datetime | str | None,
+    question: str = "",
 ) -> Turn:
-    """A turn as the log will have it: checked, without secrets and echoes."""
+    """A turn as the log will have it: checked, without secrets and echoes. `question` is the turn
+    that it may answer."""
     core.require("write")
     checked: Role = normalise.one_of(role, ROLES, "role")  # type: ignore[assignment]
     said = normalise.clean_content(content, bytes_max=core.settings["content.bytes_max"])
@@ -82,7 +89,17 @@ def made_turn(
         source=_clean_label(source, "source") or UNKNOWN_SOURCE,
         session=clean_session(session),
     )
-    return core.redactor.row(turn)
+    return core.redactor.turn(turn, question)
+
+
+def last_said(core: Core, hub_id: str, session: str | None, answer: str) -> str:
+    """The content of the newest turn of a session, which the next one may answer."""
+    if len(answer) > _ANSWER_CHARS_MAX:
+        return ""
+    session = clean_session(session)
+    with core.read() as reader:
+        newest = reader.turns(hub_id, limit=1, session=session)
+    return newest[0].content if newest and newest[0].session == session else ""
 
 
 def add_turns(

@@ -129,9 +129,12 @@ def remove_all(folder: str) -> None:
 
 def is_archive(path: str) -> bool:
     """Whether Holdfast wrote the file."""
-    with suppress(OSError, ValueError, InvalidInput), open_regular(path) as file:
-        opening = io.TextIOWrapper(file, encoding="utf-8").read(_OPENING_CHARS)
-        return archive_format.session_of(opening) is not None
+    with (
+        suppress(OSError, ValueError, InvalidInput),
+        open_regular(path) as file,
+        io.TextIOWrapper(file, encoding="utf-8") as text,
+    ):
+        return archive_format.session_of(text.read(_OPENING_CHARS)) is not None
     return False
 
 
@@ -222,6 +225,8 @@ def _from_caller(redactor: Redactor, given: Iterable[Any], notes: list[str]) -> 
             unreadable += 1
         else:
             out.append(redactor.row(said))
+    spoken = redactor.conversation([said.content for said in out])
+    out = [said._replace(content=text) for said, text in zip(out, spoken, strict=True)]
     if unreadable:
         noun = "message was" if unreadable == 1 else "messages were"
         notes.append(

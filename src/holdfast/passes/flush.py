@@ -153,7 +153,9 @@ def _given(
     core: Core, hub: Hub, messages: Iterable[Any] | str, session: str | None
 ) -> Iterator[Heard]:
     now = core.now()
-    for speaker, words, at in _said(messages):
+    said = list(_said(messages))
+    spoken = core.redactor.conversation([words for _, words, _ in said])
+    for (speaker, _, at), words in zip(said, spoken, strict=True):
         name = speaker.strip()
         if name.lower() in _NO_PEOPLE or not normalise.is_visible(words):
             continue

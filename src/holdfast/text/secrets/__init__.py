@@ -83,14 +83,26 @@ def find(text: str, *, payment_numbers: bool = False) -> list[Found]:
     return _apart(found, text) if found else []
 
 
-def find_answer(question: str, text: str) -> list[Found]:
+def find_answer(question: str, text: str, *, payment_numbers: bool = False) -> list[Found]:
     """The secrets of a text that answers a question, as 'What is the password?' asks for one."""
-    found = find(text)
-    if _may_name(question.lower()):
+    found = find(text, payment_numbers=payment_numbers)
+    if question and _may_name(question.lower()):
         from holdfast.text.secrets import answers
 
         found += [Found(*one) for one in answers.find_answer(question, text)]
     return _apart(found, text) if found else []
+
+
+def find_over_many_lines(text: str) -> list[Found]:
+    """The secrets that only many lines together give away: cells under a heading, and numbered
+    words of a seed phrase."""
+    from holdfast.text.secrets.named import find_columns
+
+    low = text.lower() if len(text.lower()) == len(text) else text.translate(_ascii_small())
+    words = low.split()
+    lengths = bytes([min(len(word), 255) for word in words])
+    found = [Found(*one) for one in find_columns(text, low)]
+    return found + _find_numbers(text, low, words, lengths, payment_numbers=False)
 
 
 def _find_numbers(
@@ -127,13 +139,19 @@ def _find_escaped(text: str, *, payment_numbers: bool) -> list[Found]:
     ]
 
 
-def redact(text: str, placeholder: Callable[[str, str], str | None]) -> tuple[str, list[str]]:
+def redact(
+    text: str,
+    placeholder: Callable[[str, str], str | None],
+    *,
+    question: str = "",
+    payment_numbers: bool = False,
+) -> tuple[str, list[str]]:
     """The text with every secret replaced, and the kinds of those that were. `placeholder` is given
-    kind and secret; None leaves the secret where it is."""
+    kind and secret; None leaves the secret where it is. `question` is what the text answers."""
     out: list[str] = []
     kinds = []
     at = 0
-    for kind, start, end in find(text):
+    for kind, start, end in find_answer(question, text, payment_numbers=payment_numbers):
         instead = placeholder(kind, text[start:end].replace(_ESCAPED, "_"))
         if instead is not None:
             out += [text[at:start], instead]

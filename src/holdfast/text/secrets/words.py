@@ -116,8 +116,8 @@ ASKS = {
 }
 # What makes it another question: where it is, how long it should be, whether it was changed.
 ASKS_ELSE = {
-    "en": "what(?:['’]s|_is|_are|_does)_an? where how why when who whether did should shall is_it"
-    " is_the are_the does reset changed? store rotate",
+    "en": "what(?:['’]s|_is|_are|_does)_an? where how why when who whether did should shall"
+    " does reset changed? store rotate",
     "de": "wo warum hast haben soll",
     "fr": "où comment pourquoi as-tu combien gestionnaire",
     "it": "dove come perché hai",
