@@ -41,8 +41,9 @@ EVENT = "event"
 
 
 class Proposal(NamedTuple):
-    """Something to remember. With `said`, the turn it was taken from, it is kept only if that turn
-    supports it; `quote` is the part of the turn it relies on, and `at` when it was said."""
+    """Something to remember. With `said`, the turn it was taken from, it is grounded here: kept
+    only if the turn supports it. A proposer that has grounded it already gives only the `origin`.
+    `quote` is the part of the turn it relies on, and `at` when it was said."""
 
     text: str
     category: str | None = None

@@ -274,13 +274,12 @@ class Proposed:
         if explicit:
             metadata[EXPLICIT] = True
         turn = heard.turns.get(role, "")
+        # It is grounded already, so the proposal does not carry the turn to be checked again.
         self.proposals.append(
             Proposal(
                 text,
                 category,
                 Origin(turn, found.start, found.end, content_hash(said)),
-                said=said,
-                quote=said[found.start : found.end],
                 at=heard.at,
                 occurred_at=occurred_at,
                 occurred_until=occurred_until,
@@ -298,9 +297,10 @@ class Proposed:
         return bool(self.dropped) and not self.proposals
 
     def speaks_of(self, start: int, end: int) -> bool:
-        """Whether something was proposed of these words of the user."""
+        """Whether something was proposed from these words of the user."""
+        said = content_hash(self.heard.user)
         return any(
-            one.said == self.heard.user and one.origin.start < end and one.origin.end > start
+            one.origin.hash == said and one.origin.start < end and one.origin.end > start
             for one in self.proposals
             if one.origin is not None
         )

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from holdfast import Holdfast, HubMemory
 from holdfast.passes.work import work_until_done
 from holdfast.testing import FixedClock
+from holdfast.text.grounding import Span, Unsupported, ground
 from tests.unit.passes.conftest import Opener
 
 
@@ -35,6 +39,22 @@ def test_what_the_user_said_is_in_todays_journal_with_its_place_in_the_turn(
     assert hub.jobs() == []
     (day,) = hub.captured()
     assert day.outcomes == {"queued": 1, "stored": 1}
+
+
+def test_each_proposal_of_a_turn_is_grounded_once(
+    memory: Holdfast, hub: HubMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    grounded: list[tuple[str, str]] = []
+
+    def counting(claim: str, said: str, **more: Any) -> Span | Unsupported:
+        grounded.append((claim, said))
+        return ground(claim, said, **more)
+
+    monkeypatch.setattr("holdfast.text.grounding.ground", counting)
+    hub.observe_turn("I prefer tabs. I moved to Lisbon.", "Noted.")
+    noted(memory)
+    assert len(texts(hub)) == 2
+    assert len(grounded) == len(set(grounded)) == 2
 
 
 def test_a_turn_with_nothing_in_it_writes_nothing_and_is_counted(
