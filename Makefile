@@ -15,7 +15,7 @@ ON_POSTGRES := tests/edges tests/property tests/e2e tests/docs/test_docs_example
 		journaler_kills mirror_processes processes proposing_processes purge_traces server_kills \
 		sharing worker_kills)
 
-.PHONY: run tour test bytecode test-postgres test-postgres-versions test-llm test-patroni lint types bench-store bench-recall bench-recall-speed bench-context bench-documents bench-postgres bench-postgres-recall bench-postgres-import bench-mcp bench-http bench-capture figures inspector constraints clean help
+.PHONY: run tour test bytecode test-postgres test-postgres-versions test-llm test-patroni test-attack lint types bench-store bench-recall bench-recall-speed bench-context bench-documents bench-postgres bench-postgres-recall bench-postgres-import bench-mcp bench-http bench-capture figures inspector constraints clean help
 
 help: ## what can be made
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 24
@@ -82,6 +82,11 @@ test-patroni: $(VENV)/.patroni ## kill a primary under Patroni and etcd (a minut
 $(VENV)/.patroni: $(VENV)/.ready tests/patroni/requirements.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps --upgrade --target $(VENV)/patroni -r tests/patroni/requirements.txt
 	@touch $@
+
+# A real server and hostile clients on loopback. What else the machine does is in the figures: they are
+# ratios of seconds next to each other.
+test-attack: $(VENV)/.ready ## attack a server for two minutes; a good client must not notice much
+	$(BIN)/python -m tests.attack
 
 lint: $(VENV)/.ready ## lint and formatting
 	$(BIN)/ruff check .

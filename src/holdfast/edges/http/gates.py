@@ -57,7 +57,7 @@ class Limits(NamedTuple):
     streamed: tuple[str, ...] = ("/v1/memories/upload",)
 
 
-# Asked often, and cheap.
+# Asked often, and cheap: they have a bucket of their own.
 UNPACED = ("/healthz", "/readyz")
 # Events stay open, and are counted by their route.
 UNCOUNTED = (*UNPACED, "/metrics", "/v1/events")
@@ -68,9 +68,13 @@ _KEPT_PER_KEY = 16
 # A request that comes too often is answered after this, where so many are not waiting already.
 _DELAY_S = 0.25
 _DELAYED_MAX = 200
-# Without a key where one is needed: a burst for so many seconds, and some for those who just try.
-_STRANGER_BURST_S = 5
+# Without a known key where one is needed: the burst of an address, and how much slower its pace is
+# than that of a key. A request that turns out to have a valid key is not counted.
 _STRANGER_BURST_MIN = 60
+_STRANGER_SLOWER = 5
+# Health checks of one address: a burst, and the pace after it.
+_HEALTH_BURST = 60.0
+_HEALTH_PER_SECOND = 10.0
 
 
 def is_mcp(scope: Scope) -> bool:
@@ -108,25 +112,20 @@ class Pace:
         self._delayed = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["path"] in UNPACED:
+        if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         key, now = _key(scope), time.monotonic()
+        if scope["path"] in UNPACED:
+            # Those that watch over a server ask each few seconds, whatever else their machine asks.
+            who = f"health {_address(scope)}"
+            wait = self._take(who, now, _HEALTH_BURST, _HEALTH_PER_SECOND)
+            await self._answer(scope, receive, send, wait)
+            return
         known = key in self._good
-        wait = 0.0 if known else self._take(_address(scope), now, self._burst(scope))
+        wait = 0.0 if known else self._take(_address(scope), now, *self._pace_of_strangers(scope))
         if key and not wait:
             wait = self._take(key, now)
-        if wait > 0:
-            seconds = str(int(wait) + 1)
-            answer = problem(
-                429,
-                "too_many_requests",
-                f"This key asks too often; try again in {seconds} s.",
-                headers={"Retry-After": seconds},
-            )
-            await self._delay()
-            await answer(scope, receive, send)
-            return
 
         async def noted(message: Message) -> None:
             if message["type"] == "http.response.start" and message["status"] < 400:
@@ -134,16 +133,32 @@ class Pace:
                     # Each is known again after its next request.
                     self._good.clear()
                 self._good.add(key)
+                self._give_back(_address(scope))
             await send(message)
 
-        await self._app(scope, receive, send if known or not key else noted)
+        await self._answer(scope, receive, send if known or not key else noted, wait)
 
-    def _burst(self, scope: Scope) -> float:
-        """What the bucket of an address holds. Where a key is needed, whoever comes without one
+    async def _answer(self, scope: Scope, receive: Receive, send: Send, wait: float) -> None:
+        if wait <= 0:
+            await self._app(scope, receive, send)
+            return
+        seconds = str(int(wait) + 1)
+        answer = problem(
+            429,
+            "too_many_requests",
+            f"This key asks too often; try again in {seconds} s.",
+            headers={"Retry-After": seconds},
+        )
+        await self._delay()
+        await answer(scope, receive, send)
+
+    def _pace_of_strangers(self, scope: Scope) -> tuple[float, float]:
+        """The burst and the pace of an address. Where a key is needed, whoever comes without one
         that is known has little to ask for."""
         if not getattr(getattr(scope.get("app"), "state", None), "key_needed", False):
-            return self._most
-        return min(self._most, max(_STRANGER_BURST_MIN, _STRANGER_BURST_S * self._per_second))
+            return self._most, self._per_second
+        burst = min(self._most, max(_STRANGER_BURST_MIN, self._per_second))
+        return burst, self._per_second / _STRANGER_SLOWER
 
     async def _delay(self) -> None:
         """Slows down who asks too often and does not wait: a refusal costs them more than us."""
@@ -154,14 +169,22 @@ class Pace:
             finally:
                 self._delayed -= 1
 
-    def _take(self, who: str, now: float, most: float | None = None) -> float:
+    def _give_back(self, who: str) -> None:
+        if who in self._buckets:
+            left, at = self._buckets[who]
+            self._buckets[who] = (left + 1, at)
+
+    def _take(
+        self, who: str, now: float, most: float | None = None, per_second: float | None = None
+    ) -> float:
         """Takes one from the bucket; returns how many seconds to wait where it is empty."""
         most = self._most if most is None else most
+        per_second = self._per_second if per_second is None else per_second
         left, at = self._buckets.get(who, (most, now))
-        left = min(most, left + (now - at) * self._per_second)
+        left = min(most, left + (now - at) * per_second)
         if left < 1:
             self._buckets[who] = (left, now)
-            return (1 - left) / self._per_second
+            return (1 - left) / per_second
         if len(self._buckets) >= self._BUCKETS_MAX and who not in self._buckets:
             fullest = sorted(self._buckets, key=lambda one: self._buckets[one], reverse=True)
             for one in fullest[: self._BUCKETS_MAX // 2]:

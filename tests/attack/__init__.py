@@ -1,0 +1,1 @@
+"""Hostile clients against a real server on loopback: `make test-attack`."""
