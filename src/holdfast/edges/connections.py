@@ -16,11 +16,14 @@ from typing import Literal, NamedTuple
 # known. `idle`: between two requests. `busy`: it is being answered, or sends a body with a key.
 State = Literal["waiting", "idle", "busy"]
 
-# Connections that the kernel keeps until they are accepted; so many are accepted at once.
-BACKLOG = 128
+# Connections that the kernel keeps until they are accepted. One that finds no room there tries again
+# after a second.
+BACKLOG = 2_048
+# So many are accepted at once.
+ACCEPTED_AT_ONCE = 128
 # Descriptors that are kept for everything else: the store, its pools, files that are read, and
 # connections that were accepted and are not counted yet.
-DESCRIPTORS_RESERVED = 128 + BACKLOG
+DESCRIPTORS_RESERVED = 128 + ACCEPTED_AT_ONCE
 
 
 class ConnectionLimits(NamedTuple):

@@ -96,7 +96,12 @@ def make_server(
 
     import uvicorn
 
-    from holdfast.edges.connections import BACKLOG, ConnectionLimits, Connections
+    from holdfast.edges.connections import (
+        ACCEPTED_AT_ONCE,
+        BACKLOG,
+        ConnectionLimits,
+        Connections,
+    )
     from holdfast.edges.http_protocol import handle_loop_errors, limited_protocol
 
     limits = (limits or ConnectionLimits()).within_descriptors()
@@ -106,6 +111,9 @@ def make_server(
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             handle_loop_errors(asyncio.get_running_loop(), connections)
             await super().startup(sockets)
+            for listening in sockets or ():
+                # The event loop takes one number for how many wait and how many it accepts at once.
+                listening.listen(BACKLOG)
 
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
             if stopping is not None:
@@ -117,7 +125,7 @@ def make_server(
         http=limited_protocol(limits, connections),
         # Nothing here speaks it, and a request for it would be logged twice.
         ws="none",
-        backlog=BACKLOG,
+        backlog=ACCEPTED_AT_ONCE,
         lifespan="on",
         log_config=None,
         access_log=False,
