@@ -16,8 +16,8 @@ from typing import Literal, NamedTuple
 # known. `idle`: between two requests. `busy`: it is being answered, or sends a body with a key.
 State = Literal["waiting", "idle", "busy"]
 
-# Connections that the kernel keeps until they are accepted. One that finds no room there tries again
-# after a second.
+# Connections that the kernel keeps until they are accepted. One that finds no room there tries
+# again after a second.
 BACKLOG = 2_048
 # So many are accepted at once.
 ACCEPTED_AT_ONCE = 128
