@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 PORT = 4653  # HOLD on the keys of a telephone
 # What was accepted is finished within this; writes take milliseconds, a recall at most seconds.
 _STOP_S = 10
-# A thread gives the interpreter up at each statement of SQL, and waits for this long to have it back
+# A thread gives the interpreter up at each statement of SQL, and waits this long to have it back
 # while another computes. Beside exports a good client's p95 is 2.5 times its quiet value with the
 # usual 5 ms, and 1.6 times with this (`make test-attack`).
 _SWITCH_S = 0.0005
