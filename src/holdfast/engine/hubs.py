@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from holdfast.domain.hub import Hub
 from holdfast.engine.core import Core, require_hub
 from holdfast.errors import AlreadyExists, NotFound
+from holdfast.text.names import refuse_confusable
 from holdfast.text.normalise import HUB_NAME_CHARS_MAX, clean_hub_name
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ def create_hub(core: Core, name: str, *, seen_by: PersonName | None = None) -> H
     from holdfast.engine import belongings
 
     name = clean_hub_name(name)
+    refuse_confusable(name, "the hub")
     with core.store.write() as writer:
         own = _free_name(core, writer, name, seen_by)
         if own is None:
@@ -109,6 +111,7 @@ def list_hubs(core: Core) -> list[Hub]:
 def rename_hub(core: Core, name: str, new: str, *, seen_by: PersonName | None = None) -> Hub:
     """Another name for a hub; `seen_by` as for `create_hub`."""
     new = clean_hub_name(new)
+    refuse_confusable(new, "the hub")
     hub = find_hub(core, name)
     with core.store.write() as writer:
         require_hub(writer, hub.id, name)

@@ -100,8 +100,14 @@ def hidden_character(text: str) -> int | None:
 
 def _parse_name(text: object, what: str) -> str:
     name = _parse_reference(text, what, NAME_CHARS_MAX)
+    refuse_confusable(name, what)
+    return _single_spaced(name)
+
+
+def refuse_confusable(name: str, what: str) -> None:
+    """Refuses a new name with characters that are taken for others."""
     if name.isascii():
-        return _single_spaced(name)
+        return
     if any(_is_variant(character) for character in name):
         plain = unicodedata.normalize("NFKC", name)
         raise InvalidInput(
@@ -110,7 +116,6 @@ def _parse_name(text: object, what: str) -> str:
         )
     _refuse_loose_marks(name, what)
     _refuse_mixed_scripts(name, what)
-    return _single_spaced(name)
 
 
 def _parse_reference(text: object, what: str, chars_max: int = _REFERENCE_CHARS_MAX) -> str:

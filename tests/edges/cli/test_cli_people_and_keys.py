@@ -42,6 +42,22 @@ def test_members_are_set_listed_and_removed(run: Run) -> None:
     assert run("member", "remove", "bob").code == 3
 
 
+def test_a_name_is_the_same_in_every_spelling(run: Run) -> None:
+    run("hub", "create", "work", "--use")
+    assert run("member", "set", " bob ", "--role", "viewer").rows == [["set", "bob", "viewer"]]
+    assert run("member", "remove", " ada").code == run("member", "remove", "ada").code == 5
+    for hidden in ("\u200bbob", "bоb"):
+        refused = run("member", "set", hidden, "--role", "viewer")
+        assert refused.code == 2
+        assert "name of a person" in refused.err
+        assert run("key", "create", "ci", "--actor", hidden).code == 2
+    assert run("member", "set", "boЬ").code == 2
+    assert run("hub", "create", "wоrk").code == 2
+    made = json.loads(run("--json", "key", "create", "ci", "--actor", " bob").out)
+    assert made["key"]["actor"] == "bob"
+    assert run("member", "remove", "bob\u00a0").code == 0
+
+
 def test_an_invitation_is_good_once(run: Run) -> None:
     token = run("invite", "create", "--role", "viewer").out.strip()
     assert run("invite", "accept", token, "--actor", "bob").rows == [["joined", "bob", "viewer"]]

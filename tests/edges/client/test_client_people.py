@@ -179,6 +179,16 @@ def test_organisations_and_teams_through_a_server(guarded: Served) -> None:
         assert (ada.orgs(), ada.teams()) == ([], [])
 
 
+def test_a_name_is_the_same_in_every_spelling(guarded: Served) -> None:
+    with holdfast.Client(guarded.url, guarded.key(actor="ada"), hub="work") as ada:
+        assert ada.set_member(" bob", " Viewer").actor == "bob"
+        assert ada.set_member("bob\u3000", "admin").role == "admin"
+        with pytest.raises(holdfast.InvalidInput, match="invisible"):
+            ada.set_member("\u200bbob", "viewer")
+        ada.remove_member(" bob")
+        assert [one.actor for one in ada.members()] == ["ada"]
+
+
 def test_names_may_hold_what_paths_are_made_of(guarded: Served) -> None:
     with holdfast.Client(guarded.url, guarded.key(actor="ada"), hub="work") as ada:
         org = ada.create_org("R&D / ümlaut?#%")
