@@ -118,7 +118,6 @@ def set_member(
     """Adds somebody, or changes their role. The last owner stays one. A name that could be taken
     for that of another member is refused."""
     member = Member(scope, scope_id, actor, role, core.now(), core.actor)
-    belongings.complete(core)
     with core.store.write(hub=hub_of_scope(scope, scope_id)) as writer:
         need_scope(writer, scope, scope_id)
         if member.role != "owner":
@@ -144,14 +143,9 @@ def standing(core: Core, hub: Hub, actor: PersonName) -> Standing | None:
 
 def hubs_of(core: Core, actor: PersonName) -> list[tuple[Hub, Standing]]:
     """The hubs that somebody can reach, as they are called for them, by name."""
-    known = belongings.complete(core)
     with core.store.read() as reader:
-        if known:
-            there = (reader.hub_by_id(hub_id) for hub_id in _near(reader, actor))
-            hubs = [hub for hub in there if hub is not None]
-        else:
-            hubs = reader.hubs()
-        seen = (_seen(reader, hub, actor) for hub in hubs)
+        hubs = (reader.hub_by_id(hub_id) for hub_id in _near(reader, actor))
+        seen = (_seen(reader, hub, actor) for hub in hubs if hub is not None)
         found = [pair for pair in seen if pair is not None]
     return sorted(found, key=lambda pair: (pair[0].called, pair[0].id))
 

@@ -74,8 +74,7 @@ def put_member(writer: Writer, member: Member) -> None:
 
 
 def refuse_lookalike(writer: Writer, scope: ScopeKind, scope_id: str, actor: PersonName) -> None:
-    """Refuses a new member whose name could be taken for that of another. `belongings.complete` has
-    been called."""
+    """Refuses a new member whose name could be taken for that of another."""
     found = [*belongings.of(writer, belongings.look_of(scope_id, actor), "look")]
     hub = writer.hub_by_id(scope_id) if scope == "hub" else None
     if hub is not None and names.skeleton(hub.owner) == names.skeleton(actor):

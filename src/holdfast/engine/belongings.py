@@ -13,7 +13,6 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from holdfast.domain.record import NO_HUB, Record
-from holdfast.errors import StoreReadOnly
 from holdfast.text.names import skeleton
 
 if TYPE_CHECKING:
@@ -29,8 +28,6 @@ What: TypeAlias = Literal[
 ]
 
 _KIND = "belongs"
-# Another name for each kind of entry that was added: stores from before it get theirs.
-_COMPLETE = "belongings-complete-2"
 # Most have few of anything, and what stands behind them in the table is read in vain.
 _PAGE_FIRST = 16
 _PAGE_MAX = 500
@@ -69,19 +66,6 @@ def of(reader: Reader, whose: str, what: What) -> Iterator[str]:
         after, limit = page[-1].id, min(_PAGE_MAX, limit * 4)
 
 
-def complete(core: Core) -> bool:
-    """Whether all that there is has its entries. A store from before there were any gets them here,
-    once; one that cannot be written is looked through instead."""
-    with core.store.read() as reader:
-        if reader.record(NO_HUB, _COMPLETE, _COMPLETE) is not None:
-            return True
-    try:
-        mend(core)
-    except StoreReadOnly:
-        return False
-    return True
-
-
 def mend(core: Core) -> int:
     """Makes the entries that are missing; how many those were."""
     made = 0
@@ -91,7 +75,6 @@ def mend(core: Core) -> int:
             if writer.record(NO_HUB, _KIND, _prefix(whose, what) + which) is None:
                 note(writer, whose, what, which, at)
                 made += 1
-        writer.put_record(Record(NO_HUB, _COMPLETE, _COMPLETE, at, {}))
     return made
 
 

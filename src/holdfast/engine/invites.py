@@ -10,7 +10,6 @@ from holdfast.domain.record import NO_HUB
 from holdfast.engine import belongings
 from holdfast.engine.access_records import (
     Handed,
-    every,
     hash_of,
     hub_of_scope,
     invite_from,
@@ -53,15 +52,10 @@ def invite(
 
 def invites(core: Core, scope: ScopeKind, scope_id: str) -> list[Invite]:
     """The invitations of a scope, oldest first, used ones among them."""
-    known = belongings.complete(core)
     with core.store.read() as reader:
-        if known:
-            ids = belongings.of(reader, scope_id, "invite")
-            there = (reader.record(NO_HUB, "invite", invite_id) for invite_id in ids)
-            records = [one for one in there if one is not None]
-        else:
-            records = list(every(reader, NO_HUB, "invite"))
-    found = [invite_from(one) for one in records]
+        ids = belongings.of(reader, scope_id, "invite")
+        records = [reader.record(NO_HUB, "invite", invite_id) for invite_id in ids]
+    found = [invite_from(one) for one in records if one is not None]
     return [one for one in found if (one.scope, one.scope_id) == (scope, scope_id)]
 
 
@@ -75,7 +69,6 @@ def accept(core: Core, token: str, actor: PersonName) -> Member:
     if not isinstance(token, str):
         raise refused
     token = token.strip()
-    belongings.complete(core)
     # For which hub it is, has to be known before the write that takes the place; a read may be of
     # a standby that has not heard of it yet.
     with core.store.write(hub=NO_HUB) as writer:

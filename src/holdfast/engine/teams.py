@@ -94,7 +94,6 @@ def rename_team(core: Core, team_id: str, name: Label) -> Team:
 def remove_team(core: Core, team_id: str) -> Team:
     """Ends a team. Its hubs stay, with all that is in them, and belong to no team: what was for the
     team is then for the members of the hub, until the hub is given to another."""
-    belongings.complete(core)
     with core.store.write() as writer:
         team = _team_from(need(writer, "team", team_id))
         _take_hubs_back(writer, team.id, core)
@@ -105,7 +104,6 @@ def remove_team(core: Core, team_id: str) -> Team:
 
 def remove_org(core: Core, org_id: str) -> Org:
     """Ends an organisation that has no teams any more."""
-    belongings.complete(core)
     with core.store.write() as writer:
         org = _org_from(need(writer, "org", org_id))
         if left := _teams(writer, org_id):
@@ -140,7 +138,6 @@ def _drop_scope(writer: Writer, scope: ScopeKind, scope_id: str) -> None:
 
 def orgs_of(core: Core, actor: PersonName) -> list[tuple[Org, Standing]]:
     """The organisations that somebody belongs to, by name."""
-    belongings.complete(core)
     with core.store.read() as reader:
         found = [
             (_org_from(record), Standing(actor, role, ()))
@@ -154,7 +151,6 @@ def orgs_of(core: Core, actor: PersonName) -> list[tuple[Org, Standing]]:
 def teams_of(core: Core, actor: PersonName) -> list[tuple[Team, Standing]]:
     """The teams that somebody can see, by name: those they belong to, and those of organisations
     they belong to."""
-    belongings.complete(core)
     with core.store.read() as reader:
         ids = set(belongings.of(reader, actor, "team"))
         for org_id in belongings.of(reader, actor, "org"):

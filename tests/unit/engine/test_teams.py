@@ -10,7 +10,7 @@ import pytest
 
 from holdfast import AlreadyExists, Conflict, Holdfast, HubMemory, InvalidInput, NotFound
 from holdfast.domain.record import NO_HUB
-from holdfast.engine import access, belongings, invites, keys, repair, teams
+from holdfast.engine import access, keys, repair, teams
 from holdfast.guest import Guest
 from holdfast.store.inmemory import InMemoryStore
 from holdfast.testing import open_for_tests
@@ -162,28 +162,6 @@ def test_who_manages_an_organisation_manages_its_teams_and_sees_nothing_more(
 
 
 # What belongs to whom
-
-
-def test_a_store_from_before_gets_its_entries_once(memory: Holdfast, hub: HubMemory) -> None:
-    core = memory.core
-    memory.create_org("Acme")
-    memory.create_team("Tools", org="Acme")
-    other = memory.create_hub("other")
-    memory.share("other", team="Tools")
-    memory.set_member("bob", "viewer", hub="work")
-    memory.set_member("bob", "viewer", team="Tools")
-    key = keys.create_key(core, "k", actor="bob").what
-    invited = memory.invite("viewer").what
-    with core.store.write() as writer:
-        for one in writer.records(NO_HUB, "belongs", limit=500):
-            writer.drop_record(NO_HUB, "belongs", one.id)
-        writer.drop_record(NO_HUB, belongings._COMPLETE, belongings._COMPLETE)
-    with core.store.read() as reader:
-        assert list(belongings.of(reader, "bob", "hub")) == []
-    assert [found.id for found, _ in access.hubs_of(core, "bob")] == [other.id, hub.id]
-    assert [one.id for one in keys.keys(core, "bob")] == [key.id]
-    assert [one.id for one in invites.invites(core, "hub", invited.scope_id)] == [invited.id]
-    assert [team.name for team, _ in teams.teams_of(core, "bob")] == ["Tools"]
 
 
 def test_the_doctor_brings_back_entries_that_were_lost(memory: Holdfast, hub: HubMemory) -> None:

@@ -242,12 +242,8 @@ class StepRunner:
     def __init__(
         self, connection: Connection, address: str, *, citus: bool, report: Report
     ) -> None:
-        self._connection, self._address, self._citus, self._report = (
-            connection,
-            address,
-            citus,
-            report,
-        )
+        self._connection, self._address = connection, address
+        self._citus, self._report = citus, report
 
     def run(self, guard: Connection, ask: Callable[[], list[PendingStep]]) -> None:
         """Runs the steps, one process at a time: `guard` holds the lock. A process that finds it

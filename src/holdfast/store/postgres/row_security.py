@@ -2,7 +2,7 @@
 its statements say. It is a second line of defence behind the conditions of the statements
 themselves. It does not hold for superusers and roles with BYPASSRLS.
 
-Defines the policies, the views of the search tables, and the rights to tables that come later.
+Defines the policies, and the views through which the search tables are read.
 """
 
 from __future__ import annotations
