@@ -54,7 +54,7 @@ def test_the_owner_of_the_server_can_clear_every_byte_of_what_was_purged(tmp_pat
         PostgresStore(url, partitions=1).close()
         with open_memory(tmp_path, settings={**SETTINGS, "store.url": url}) as memory:
             hub = memory.hub("plans", create=True)
-            stored = hub.remember(f"The password is {_SECRET}")
+            stored = hub.remember(f"The garden gate is painted {_SECRET}")
             for number in range(3):
                 hub.remember(f"Roses are watered at {number}")
             owner.execute("ANALYZE")
