@@ -18,7 +18,7 @@ from holdfast.engine.listing import scan_memories
 from holdfast.errors import Conflict
 from holdfast.store.inmemory import InMemoryStore
 from holdfast.testing import FixedClock, open_for_tests
-from holdfast.text.slots import compare
+from holdfast.text.slots.compare import compare
 
 # Statements that meet: some say the same, some replace each other, some contradict each other.
 STATEMENTS = (

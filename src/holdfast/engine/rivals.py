@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Filter
 from holdfast.store.values import TermQuery
-from holdfast.text.slot_words import STATEMENT_CHARS_MAX, sought
+from holdfast.text.slots.search_terms import STATEMENT_CHARS_MAX, search_terms_of
 from holdfast.text.terms import terms
 
 if TYPE_CHECKING:
     from holdfast.engine.passages import Indexed
     from holdfast.store.base import Reader
     from holdfast.store.values import Candidate, Lexicon
-    from holdfast.text.slots import Verdict
+    from holdfast.text.slots.compare import Verdict
 
 # A slot has one value in force, its echoes and its held rivals; the rest are chance matches.
 _CANDIDATES_MAX = 60
@@ -150,7 +150,7 @@ def spoken_against(memory: Memory, rivals: Sequence[Rival]) -> Rival | None:
 
 def _verdict(reader: Reader, memory: Memory, other: Memory, index: Indexed | None) -> Verdict:
     # Here, because its patterns cost some milliseconds that a hub without candidates need not pay.
-    from holdfast.text.slots import Verdict, compare
+    from holdfast.text.slots.compare import Verdict, compare
     from holdfast.text.wordings import adds_nothing, near
 
     verdict = compare(memory.content, other.content)
@@ -185,7 +185,7 @@ def _is_short(text: str) -> bool:
 
 
 def _candidates(reader: Reader, memory: Memory, *, replaced: bool) -> list[str]:
-    words, kind = sought(memory.content)
+    words, kind = search_terms_of(memory.content)
     # A rival is about the same: it begins with a word of this one, of its kind, or a small word.
     # What begins with another name need not be read.
     openings = {*words, *kind, *_OPENINGS, *terms(memory.content)}
@@ -206,14 +206,14 @@ def _candidates(reader: Reader, memory: Memory, *, replaced: bool) -> list[str]:
 
 def _held(text: str, *, replaced: bool) -> list[frozenset[str]]:
     """Sets of index terms: every rival has all of one of them."""
-    from holdfast.text.slots import held_by_replaced, subject_of
+    from holdfast.text.slots.compare import subject_of, terms_of_replaced
 
     named: frozenset[str] = frozenset()
     subject = subject_of(text)
     # In scripts without spaces, the terms of a name depend on what is written next to it.
     if subject not in ("", "?", "we") and subject.isascii():
         named = frozenset(terms(subject))
-    return [named | one for one in held_by_replaced(text)] if replaced else [named]
+    return [named | one for one in terms_of_replaced(text)] if replaced else [named]
 
 
 def _by_what_is_held(
@@ -264,7 +264,7 @@ def _comparable(memory: Memory, other: Memory) -> bool:
         other.boundary == "private",
     ):
         return False
-    from holdfast.text.slots import subject_of
+    from holdfast.text.slots.compare import subject_of
 
     if subject_of(memory.content):
         return True

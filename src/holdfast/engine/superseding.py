@@ -15,7 +15,7 @@ from holdfast.engine.core import Core, require_hub
 from holdfast.engine.prepared import Prepared
 from holdfast.engine.recorder import Recorder
 from holdfast.errors import InvalidInput
-from holdfast.text.slot_words import STATEMENT_CHARS_MAX
+from holdfast.text.slots.search_terms import STATEMENT_CHARS_MAX
 
 if TYPE_CHECKING:
     from holdfast.engine.rivals import Rival
@@ -60,7 +60,7 @@ def _is_compared(item: Prepared) -> bool:
     if len(memory.content.strip()) > STATEMENT_CHARS_MAX:
         return False
     # Here, as its patterns cost milliseconds that a longer text need not pay.
-    from holdfast.text.slots import can_replace
+    from holdfast.text.slots.compare import can_replace
 
     return can_replace(memory.content)
 

@@ -22,7 +22,7 @@ from holdfast.passes.consolidate_rules import (
 from holdfast.text.guard import instruction_shaped
 from holdfast.text.sameness import words_key
 from holdfast.text.secrets import placeholders
-from holdfast.text.slots import compare
+from holdfast.text.slots.compare import compare
 
 # What no longer holds, or something newer speaks against: the only reasons to retire a memory.
 _AGAINST = ("replaces", "contradicts")

@@ -8,7 +8,7 @@ from heapq import nlargest
 
 from holdfast.domain.clock import from_text, to_text
 from holdfast.domain.memory import MADE_FROM, Memory
-from holdfast.text.slots import compare, slot_of
+from holdfast.text.slots.compare import compare, slot_of
 from holdfast.text.terms import terms
 
 # How many memories a text is compared with: the newest of the same slot, and as many again that

@@ -29,7 +29,7 @@ from holdfast.engine.compact import ranked, replaceable, sameness
 from holdfast.passes.consolidate_near import Near, audience, day_of, said_at, voice
 from holdfast.passes.consolidate_plan import Refused, Step, StepKind
 from holdfast.text.sameness import words_key
-from holdfast.text.slots import compare
+from holdfast.text.slots.compare import compare
 
 POINTS_ENOUGH = 3
 _POINTS_SAID_AGAIN = 2

@@ -41,7 +41,7 @@ def test_words_that_can_be_read_in_two_ways_are_read_once() -> None:
     printed = run(
         "from holdfast.text.classify import classify\n"
         "from holdfast.text.echo import is_fixed_reply\n"
-        "from holdfast.text.slots_rules import without_when\n"
+        "from holdfast.text.slots.rules import without_when\n"
         "print(classify('I ' + 'really ' * 60 + 'x like').category)\n"
         "print(is_fixed_reply('No results found.' + ' Note: ' * 60 + '\\nx'))\n"
         "print(without_when('Lives in Porto' + ' in May 2020' * 60 + ' 1x').split()[-1])\n"

@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.text.slots import (
+from holdfast.text.slots.compare import (
     RELATIONS,
     Slot,
     can_replace,
     compare,
-    held_by_replaced,
     slot_of,
     subject_of,
+    terms_of_replaced,
 )
 from holdfast.text.terms import terms
 from holdfast.text.wordings import adds_nothing
@@ -88,8 +88,8 @@ def test_what_is_replaced_has_the_terms_it_is_sought_by() -> None:
     replaced = [pair for pair in pairs if compare(*pair).relation == "replaces"]
     assert len(replaced) > len(REPLACES)
     for new, old in replaced:
-        assert any(held <= set(terms(old)) for held in held_by_replaced(new)), (new, old)
-    telling = [text for text in texts if can_replace(text) and all(held_by_replaced(text))]
+        assert any(held <= set(terms(old)) for held in terms_of_replaced(new)), (new, old)
+    telling = [text for text in texts if can_replace(text) and all(terms_of_replaced(text))]
     assert len(telling) > 100, "it would not be worth asking"
 
 

@@ -1,21 +1,25 @@
-"""The rules by which a statement fills a slot: what of whom is said, and with which value.
-
-Patterns for the body of a statement (see text.statements), in English. Which of two values goes is
-decided in text.slots.
+"""The rules by which a statement fills a slot: which attribute of which subject has which value.
+The patterns match the body of an English statement (see `text.statements`). `compare` decides which
+of two values replaces the other.
 """
 
 from __future__ import annotations
 
 import re
-from functools import cache
-from typing import NamedTuple
+from functools import cache, lru_cache
+from typing import Literal, NamedTuple, TypeAlias, get_args
+
+from holdfast.text.statements import KEPT_MAX, Statement, core_stems, without_helpers
+from holdfast.text.terms import fold, terms
+
+# Rules
 
 
 class Rule(NamedTuple):
-    """A kind of slot. `cues` are words, one of which every such statement has; the groups of the
-    pattern are value, and where they make sense: what (which of several such slots of a subject),
-    was (the value before) and rest (what else is said). A `dated` one has the time as its
-    value; one of `verbs` must be there as well, where the cues alone are too common."""
+    """A kind of slot. Every matching statement contains one of `cues`, and one of `verbs` where the
+    cues alone are too common. The groups of the pattern are `value`, and optionally `what` (which
+    of several such slots of a subject), `was` (the value before) and `rest` (what else is said).
+    The value of a `dated` rule is a time."""
 
     kind: str
     cues: tuple[str, ...]
@@ -30,7 +34,7 @@ _NAME = (
     r"[^\W\d_a-z][\w'.&+-]*){0,4})"
 )
 _PLACE = rf"{_NAME}(?:, {_NAME})?"
-# When: what may stand at the end of a statement without being a part of what it says.
+# A time at the end of a statement, which is not part of the value.
 _WHEN = (
     r"(?:,? (?:now|currently|today|yesterday|recently|again|already|these days|at the moment|"
     r"any ?more|any longer|nowadays|instead|permanently|for good"
@@ -47,8 +51,8 @@ _WHEN = (
     r"|year)s? ago|for (?:the (?:last|past) )?(?:\d+|two|three|four|five|ten|many|several)"
     r" (?:day|week|month|year)s))+"
 )
-# The last word of what the pattern above finds; without it there is no need to look.
-_LAST = frozenset(
+# Every match of the pattern above ends with one of these, so other texts are skipped.
+_WHEN_ENDS = frozenset(
     """
     now currently today yesterday recently again already days moment more anymore longer nowadays
     instead permanently good january february march april may june july august september october
@@ -59,9 +63,9 @@ _LAST = frozenset(
 
 
 def without_when(text: str) -> str:
-    """A text without the time at its end: since when it is so, or when it happened."""
+    """A text without the time at its end."""
     last = text.rsplit(" ", 1)[-1].lower().strip(".,;!")
-    if last not in _LAST and not last[:1].isdigit():
+    if last not in _WHEN_ENDS and not last[:1].isdigit():
         return text.strip(" ,;")
     return re.sub(rf"(?i){_WHEN}\Z", "", text).strip(" ,;")
 
@@ -76,7 +80,7 @@ _DAY = (
     r"|next month|Q[1-4](?: \d{4})?)"
 )
 _CLOCK = r"(?:\d{1,2}(?::\d\d)? ?(?:am|pm|a\.m\.|p\.m\.|o'clock)?|noon|midnight)"
-# What somebody uses: a name or a word or two.
+# The name of a tool: up to four words.
 _TOOL = r"[^\s,;.]+(?:[ .](?!for\b|as\b|in\b|on\b|to\b|with\b|and\b|instead\b|over\b|now\b|since\b|when\b|because\b|at\b|from\b)[^\s,;]+){0,3}"  # noqa: E501
 _FOR = r"(?: (?:for|as|in|on|at|when|with) (?P<what>[^,;]{2,60}?))?"
 _VERSION = r"v?\d+(?:\.\d+){0,3}(?:[-.]?(?:rc|beta|alpha|lts)\d*)?"
@@ -257,5 +261,115 @@ RULES: tuple[Rule, ...] = (
 
 @cache
 def compiled(rule: Rule) -> re.Pattern[str]:
-    """The pattern of a rule, made when it is first needed."""
+    """The pattern of a rule, compiled when it is first needed."""
     return re.compile(rf"(?i)(?:{rule.pattern})\Z")
+
+
+# Slots of a statement
+
+
+Relation: TypeAlias = Literal["same", "replaces", "contradicts", "unrelated"]
+RELATIONS: tuple[Relation, ...] = get_args(Relation)
+
+
+# What is in a statement by which it may take the place of others: for each such thing, index terms
+# that those others have (see `compare.terms_of_replaced`).
+TermSets: TypeAlias = list[frozenset[str]]
+
+
+class Verdict(NamedTuple):
+    """How a new statement relates to an older one, and why, as a short phrase."""
+
+    relation: Relation
+    reason: str
+
+
+class Filled(NamedTuple):
+    """A slot with its value. `what` tells slots of one kind apart, and `name` is its original
+    wording. `was` is the value before, `rest` what else is said; `over`: there is no value now."""
+
+    kind: str
+    what: str
+    value: str
+    was: str
+    rest: str
+    over: bool
+    name: str
+
+    def attribute(self) -> str:
+        return f"{self.kind} {self.what}".strip()
+
+    def label(self) -> str:
+        """The slot in words, for people."""
+        if self.kind in ("due", "clock", "given") and self.name:
+            return self.name
+        link = "" if self.kind in ("favourite", "name of") else "of "
+        kind = self.kind if self.name else self.kind.removesuffix(" of")
+        return f"{kind} {link}{self.name}" if self.name else kind
+
+
+@lru_cache(maxsize=KEPT_MAX)
+def filled(said: Statement) -> tuple[Filled, ...]:
+    folded = said.body.lower()
+    lasting = without_when(said.body)
+    out = []
+    for rule in RULES:
+        if not any(cue in folded for cue in rule.cues):
+            continue
+        if not any(verb in folded for verb in rule.verbs):
+            continue
+        body = said.body if rule.dated else lasting
+        match = compiled(rule).match(without_helpers(body)) or compiled(rule).match(body)
+        if match is None:
+            continue
+        name = " ".join(f"{_group(match, 'whose')} {_group(match, 'what')}".split())
+        value, was, rest = _values(match)
+        over = match.groupdict().get("gone") is not None
+        if value or was or over:
+            out.append(
+                Filled(
+                    rule.kind, attribute_key(name), value, was, rest, over, _without_article(name)
+                )
+            )
+    return tuple(out)
+
+
+def _group(match: re.Match[str], name: str) -> str:
+    """The group of this name that matched; rules with several forms number their groups."""
+    for group, text in match.groupdict().items():
+        if text and group.rstrip("0123456789") == name:
+            return text.strip()
+    return ""
+
+
+def _values(match: re.Match[str]) -> tuple[str, str, str]:
+    value, was, rest = (_group(match, name) for name in ("value", "was", "rest"))
+    return plain_value(value), plain_value(was), without_when(f" {rest}") if rest else ""
+
+
+def plain_value(value: str) -> str:
+    """A value in the form in which values are compared."""
+    folded = fold(without_when(value)).strip(" .,;:!\"'`*")
+    return re.sub(r"^(?:the|a|an|my|our|his|her|their) ", "", folded)
+
+
+def attribute_key(text: str) -> str:
+    """What a slot is about, in the form in which it is compared."""
+    folded = re.sub(r"\b(?:the|a|an|my|our|its?|now|for|of|new|current)\b", " ", fold(text))
+    return " ".join(core_stems(folded.replace("'s", " "))) or " ".join(folded.split())
+
+
+def index_terms(name: str) -> frozenset[str]:
+    """Index terms that every statement about the same thing has."""
+    kept = frozenset(attribute_key(name).split())
+    return frozenset(term for term in kept.intersection(terms(name)) if term.isascii())
+
+
+def _without_article(name: str) -> str:
+    return re.sub(r"^(?:the|this|my|our) ", "", fold(name))
+
+
+def one_includes_other(one: str, other: str) -> bool:
+    """Whether one value may only be more precise than the other."""
+    first, second = set(core_stems(one)), set(core_stems(other))
+    return bool(first and second) and (first <= second or second <= first)

@@ -1,5 +1,5 @@
-"""Index terms by which statements are found that a new one may repeat or replace. Small and without
-patterns: it is asked for everything that is remembered, before text.slots is loaded at all.
+"""Index terms to find the statements that a new one may repeat or replace. Small and without
+patterns: it is used for everything that is remembered, before the rest of the package is loaded.
 """
 
 from __future__ import annotations
@@ -8,11 +8,10 @@ from typing import NamedTuple
 
 from holdfast.text.terms import query_terms, terms
 
-# A longer text says more than one thing, and one of them would go with the other: it is compared
-# with nothing.
+# A longer text makes several statements, so it is not compared with others.
 STATEMENT_CHARS_MAX = 240
-# Words of one row say the same kind of thing, so that one of them is found by another.
-_KINDS = (
+# Words of one row express the same kind of fact, so that one is found by another.
+_SYNONYMS = (
     "lives living moved based relocated resides settled",
     "works working job joined employed employer left quit resigned promoted",
     "married divorced husband wife separated",
@@ -28,23 +27,23 @@ _KINDS = (
 )
 
 
-def _rows() -> tuple[frozenset[str], ...]:
-    return tuple(frozenset(terms(row)) for row in _KINDS)
+def _synonym_rows() -> tuple[frozenset[str], ...]:
+    return tuple(frozenset(terms(row)) for row in _SYNONYMS)
 
 
-class Sought(NamedTuple):
-    """What to look for: the words of the statement, and the words of its kind."""
+class SearchTerms(NamedTuple):
+    """What to search for: the words of the statement, and related words."""
 
     words: tuple[str, ...]
     kind: tuple[str, ...]
 
 
-def sought(text: str) -> Sought:
-    """The terms by which older statements are found that a new one may be about."""
+def search_terms_of(text: str) -> SearchTerms:
+    """The terms to find older statements about the same thing."""
     words = tuple(query_terms(text))
     own = set(words)
     kind: dict[str, None] = {}
-    for row in _rows():
+    for row in _synonym_rows():
         if not row.isdisjoint(own):
             kind.update(dict.fromkeys(sorted(row)))
-    return Sought(words, tuple(kind))
+    return SearchTerms(words, tuple(kind))

@@ -1,0 +1,1 @@
+"""Slots: how a new statement relates to an older one about the same thing."""
