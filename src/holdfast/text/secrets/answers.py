@@ -106,7 +106,7 @@ def _answer(text: str, at: int, end: int, noun: Noun) -> Span | None:
 def _fits(value: str, noun: Noun) -> bool:
     if noun.is_token:
         return is_token(value) or (len(value) >= 8 and strength(value) is Strength.STRONG)
-    return strength(value) is not Strength.NONE and not is_state(value)
+    return strength(value) is not Strength.NONE and not is_state(value, by_ending=False)
 
 
 def _in_sentence(line: str, start: int, noun: Noun) -> Span | None:

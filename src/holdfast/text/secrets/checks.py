@@ -154,8 +154,9 @@ def is_password(value: str) -> bool:
 
 
 # 'The password is wrong' gives none: what the state of a thing sounds like.
+_STATE_ENDING = re.compile(r"\w*(?:ed|ing|able|ible|ly|less|ful|ous|ive|ory)", re.IGNORECASE)
 _STATE = re.compile(
-    r"\w*(?:ed|ing|able|ible|ly|less|ful|ous|ive|ory)|too|very|being|been|also|only|always|never"
+    r"too|very|being|been|also|only|always|never"
     r"|about|there|here|this|that|these|those|what|where|which|whose|your|yours|mine|theirs|ours|hers"
     r"|same|wrong|right|short|shorter|long|longer|weak|weaker|strong|stronger|safe|safer|better|best|worse"
     r"|unsafe|secure|gone|lost|fine|good|great|known|unknown|empty|blank|stale|public|private|correct"
@@ -176,9 +177,13 @@ _STATE = re.compile(
 )
 
 
-def is_state(value: str) -> bool:
-    """Whether it says how something is, as 'wrong' and 'case-sensitive' do, and is no value."""
-    return _STATE.fullmatch(re.split(r"[-_]", value.rstrip("!?."))[-1]) is not None
+def is_state(value: str, *, by_ending: bool = True) -> bool:
+    """Whether it says how something is, as 'wrong' and 'case-sensitive' do, and is no value; also
+    by an ending such as -ed, unless the text is known to answer a question."""
+    last = re.split(r"[-_]", value.rstrip("!?."))[-1]
+    if by_ending and _STATE_ENDING.fullmatch(last):
+        return True
+    return _STATE.fullmatch(last) is not None
 
 
 # Words without which hardly a sentence is made, and which hardly a passphrase has.
@@ -239,6 +244,11 @@ def is_url_password(value: str) -> bool:
     return not (value.isdigit() and len(value) <= 5)
 
 
+def is_docker_auth(value: str) -> bool:
+    """A user and a password in base 64, or a token in their place."""
+    return is_basic(value) or (len(value) >= 32 and is_mixed(value))
+
+
 def is_pem(value: str) -> bool:
     """Whether there is a key in the block; a page that speaks of one has only its ends."""
     return _KEY_LINE.search(value) is not None
@@ -275,6 +285,7 @@ CHECKS: dict[str, Callable[[str], bool]] = {
     "token": is_token,
     "password": is_url_password,
     "basic": is_basic,
+    "docker": is_docker_auth,
     "chosen": is_chosen,
     "cookie": is_cookie,
     "coined": is_coined,

@@ -15,6 +15,7 @@ from holdfast.text.secrets.checks import (
     is_chosen,
     is_coined,
     is_phrase,
+    is_state,
     is_token,
     strength,
 )
@@ -33,7 +34,7 @@ _NAME_BEFORE = re.compile(r"[\w.-]{0,40}$")
 # What stands between a name and its value: an assignment with or without a type, a pair in a
 # call, a YAML list of name and value, two attributes of XML, an element.
 _SEPARATOR = re.compile(
-    r"(?:_?(?:base|value|b64|hex|string|text|1|2))?\\?[\"'`\])*]{0,4}[ \t]{0,4}"
+    r"(?i:_?(?:base|value|b64|hex|string|text|1|2))?\\?[\"'`\])*]{0,4}[ \t]{0,4}"
     r"(?:(?P<typed>:\s{0,3}[A-Za-z_.]{1,30}(?:\[[^\]\n]{1,40}\])?(?:\s?\|\s?None)?\s{0,3}=)"
     r"|(?P<pair>,[ \t]{0,3}(?=[\"']))"
     r"|(?P<listed>\n[ \t]{0,12}value:)"
@@ -49,6 +50,8 @@ _QUOTED = re.compile(
 _BARE = re.compile(r"[^\s\"'`,;&<>(){}\[\]\\|，。；、」』]{1,400}")
 # In a connection string or a key file a value ends with the line or a semicolon only.
 _BARE_TO_END = re.compile(r"[^\s\"'`;<>]{1,400}")
+_ELEMENT = re.compile(r"[^<>\n]{1,200}")
+_CALL = re.compile(r"[A-Za-z_][\w.]*\(")
 _FLAG = re.compile(
     r"[ \t]+(?P<s>[^\s\"'`-][^\s\"'`]{3,200})|[ \t]+[\"'](?P<q>[^\"'\n]{4,200})[\"']"
 )
@@ -99,14 +102,15 @@ def _assigned(text: str, place: Place) -> Span | None:
         return noun.kind, quoted.start(group), quoted.end(group)
     if form in ("pair", "attribute"):
         return None
-    bare = (_BARE_TO_END if form == "equals" else _BARE).match(text, separator.end())
+    pattern = {"equals": _BARE_TO_END, "element": _ELEMENT}.get(form or "", _BARE)
+    bare = pattern.match(text, separator.end())
     if bare is None:
         return None
-    value = _until_ampersand(bare[0]).rstrip(".,:")
+    value = bare[0] if form == "element" else _until_ampersand(bare[0]).rstrip(".,:")
     start = bare.start()
     after = text[start + len(value) : start + len(value) + 1]
     # A call or an index: code that reads the value from somewhere.
-    if after in ("(", "[", "{") or value.endswith(("(", ")", "()", "[", "{")):
+    if after in ("(", "[", "{") or _CALL.match(value) or value.endswith(("(", ")", "()", "[", "{")):
         return None
     if not _fits(value, place, _allowed_bare(text, place, form or "", start, start + len(value))):
         return phrase_to_line_end(text, start, noun) if form == "equals" else None
@@ -170,7 +174,10 @@ def _fits(value: str, place: Place, allowed: frozenset[Strength]) -> bool:
         return allowed is _WORD_IN_QUOTES and is_phrase(value)
     if noun.weak and Strength.COINED not in allowed:
         allowed = _STRONG
-    return strength(value) in allowed
+    found = strength(value)
+    if found in (Strength.WORD, Strength.COINED) and is_state(value):
+        return False
+    return found in allowed
 
 
 _VAGUE = ("token", "credential", "key")

@@ -40,8 +40,14 @@ _INTO = (
 )
 _ALREADY = rf"(?:(?:{vocabulary.spaced(vocabulary.ALREADY)})[ \t]{{1,2}}|[ \t]?[:：，,]){{0,2}}"
 _GAP = r"[ \t]{0,4}(?:\r?\n\s{0,20}(?:>[ \t]?)?)?[ \t]{0,4}"
+# 'The password upstairs is …': without a preposition only what cannot be a word is a value.
+_OTHER_WORDS = (
+    r"(?:[ \t](?!(?:policy|manager|length|field|hash|reset|hint|generator|prompt|strength|column"
+    r"|rules?|files?|page|box|expiry|age|version|is|was)\b)[^\W\d_]{2,20}){1,3}?"
+)
+_SAID_LATER = re.compile(f"{_OTHER_WORDS}{_IS}[ \\t]?{_ALREADY}{_GAP}", re.IGNORECASE)
 _SAID = re.compile(f"{_DESCRIPTION}{_IS}[ \\t]?{_ALREADY}{_GAP}", re.IGNORECASE)
-_CHANGED = re.compile(f"{_DESCRIPTION}{_INTO}{_ALREADY}{_GAP}", re.IGNORECASE)
+_CHANGED = re.compile(f"(?:{_OTHER_WORDS}|{_DESCRIPTION}){_INTO}{_ALREADY}{_GAP}", re.IGNORECASE)
 _DIRECT = re.compile(r",?[ \t]{1,3}(?=[^\s=:])")
 _CHANGE_VERB = re.compile(vocabulary.spaced(vocabulary.CHANGE), re.IGNORECASE)
 _CHANGED_BEHIND = re.compile(
@@ -67,8 +73,9 @@ def find_said(text: str, low: str, place: Place) -> Iterator[Span]:
     if text[end : end + 1] in ("_", "/") or text[max(0, at - 1) : at] in ("_", "."):
         return
     found = (
-        _after(text, place, _SAID)
+        _after(text, place)
         or _after_change(text, place)
+        or _after_words(text, place)
         or _right_behind(text, place)
         or _before(text, low, place)
         or find_after_question(text, low, place)
@@ -77,13 +84,24 @@ def find_said(text: str, low: str, place: Place) -> Iterator[Span]:
         yield found
 
 
-def _after(text: str, place: Place, pattern: re.Pattern[str]) -> Span | None:
+def _after(text: str, place: Place) -> Span | None:
     """'The password for the door is …'."""
-    match = pattern.match(text, place.end)
+    match = _SAID.match(text, place.end)
     if match is None:
         return None
     english = place.noun.text.startswith("pass") and match.lastgroup is not None
     return _value(text, match.end(), place, loose=True, words=english)
+
+
+def _after_words(text: str, place: Place) -> Span | None:
+    """'The password upstairs is …'."""
+    match = _SAID_LATER.match(text, place.end)
+    if match is None or place.noun.weak:
+        return None
+    found = _value(text, match.end(), place, loose=True)
+    if found is None or found[0] != "password":
+        return found
+    return found if strength(text[found[1] : found[2]]) is Strength.STRONG else None
 
 
 def _after_change(text: str, place: Place) -> Span | None:
@@ -125,7 +143,7 @@ def _right_behind(text: str, place: Place) -> Span | None:
 
 _AS = re.compile(
     r"(?:[\"“'`](?P<quoted>[^\"”'`\n]{4,80})[\"”'`]|(?P<bare>[^\s\"'`]{4,128}))[ ]"
-    r"(?P<link>as|como|comme|come|als|the)[ ]"
+    r"(?P<link>as|is|for|como|comme|come|als|the)[ ]"
     r"(?:(?:the|my|our|your|his|her|their|a|new|el|la|le|mi|mon|das|mein|het|mijn)[ ]){0,2}"
     r"(?:[\w-]{1,20}[ ]){0,2}$",
     re.IGNORECASE,
@@ -148,11 +166,11 @@ def _before(text: str, low: str, place: Place) -> Span | None:
     group = "quoted" if match["quoted"] is not None else "bare"
     value = match[group].rstrip(TRAILING)
     start = match.start(group)
-    if not _GIVES.search(text, begin, start):
+    if match["link"] != "is" and not _GIVES.search(text, begin, start):
         return None
     if place.noun.is_token:
         fits = is_token(value)
-    elif group == "quoted" and match["link"] != "the":
+    elif group == "quoted" and match["link"] not in ("the", "is", "for"):
         fits = is_phrase(value) and strength(value) is not Strength.NONE
     else:
         fits = strength(value) is Strength.STRONG
@@ -178,8 +196,9 @@ def _value(text: str, at: int, place: Place, *, loose: bool, words: bool = False
         value = text[at + 1 : close] if close >= 0 else ""
         if "\n" not in value and _fits_quoted(value, noun):
             return noun.kind, at + 1, close
-        if not value:
-            at += 1
+        if value:
+            return None
+        at += 1
     bare = _BARE.match(text, at)
     if bare is None:
         return None

@@ -116,7 +116,7 @@ ASKS = {
 }
 # What makes it another question: where it is, how long it should be, whether it was changed.
 ASKS_ELSE = {
-    "en": "what(?:['’]s|_is|_are|_does)_an? where how why when who whether did should shall"
+    "en": "what(?:['’]s|_is|_are|_does)_an? where how why when who whether should shall"
     " does reset changed? store rotate",
     "de": "wo warum hast haben soll",
     "fr": "où comment pourquoi as-tu combien gestionnaire",

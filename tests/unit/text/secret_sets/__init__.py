@@ -109,9 +109,13 @@ Redact = Callable[[str, str], str]  # The question of the previous turn, the tex
 
 
 def leaks(example: Example, redacted: str) -> bool:
-    """Says whether half of a secret, or more, is still in the text."""
+    """Says whether half of a secret, or more, is still in the text. Pieces that the text has
+    elsewhere, as 'sudo' in a password for sudo, do not count."""
+    around = example.text
+    for secret in example.secrets:
+        around = around.replace(secret, "\0")
     return any(
-        secret[start : start + width] in redacted
+        redacted.count(secret[start : start + width]) > around.count(secret[start : start + width])
         for secret in example.secrets
         for width in [max(3, (len(secret) + 1) // 2)]
         for start in range(max(1, len(secret) - width + 1))
