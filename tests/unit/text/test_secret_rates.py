@@ -12,7 +12,7 @@ from tests.unit.text.secret_sets import (
     touched,
 )
 
-FOUND_MIN = 0.93
+FOUND_MIN = 0.95
 TOUCHED_MAX = 0.01
 
 
@@ -23,7 +23,7 @@ def redact(question: str, text: str) -> str:
     return text
 
 
-@pytest.mark.parametrize("name", ["development.txt", "held_out.txt"])
+@pytest.mark.parametrize("name", ["development.txt", "held_out.txt", "held_out_2.txt"])
 def test_secrets_of_a_set_are_redacted(name: str) -> None:
     examples = secret_examples(name)
     left = missed(name, redact)

@@ -14,7 +14,7 @@ _OPENING = r"^[^\w¿]{0,4}(?:(?:and|ok|okay|so|but|hey|hi|sorry|please|thanks|gr
 _ASKS = re.compile(rf"{_OPENING}¿?(?:{words.spaced(words.ASKS)})\b", re.IGNORECASE)
 _ASKS_ELSE = re.compile(rf"\b(?:{words.spaced(words.ASKS_ELSE)})\b", re.IGNORECASE)
 _ASKED_BEHIND = re.compile(
-    rf"[ \t]*(?:$|[?？:.!。：]|(?:{words.spaced(words.ASKED_BEHIND)})\b(?![ \t]*[?]))"
+    rf"[ \t]*(?:$|[?？:.!。：]|,[ ]|(?:{words.spaced(words.ASKED_BEHIND)})\b(?![ \t]*[?]))"
     r"|[ \t]?(?:は何|は$|は？|是什么|是多少|是啥|는 뭐)",
     re.IGNORECASE,
 )
@@ -73,9 +73,13 @@ def _asked(question: str) -> Noun | None:
         if not (place.noun.weak and place.noun.text not in ("pass", "pw"))
         and _ASKED_BEHIND.match(last, place.end)
     ]
-    if not places or (last.isascii() and not _ASKS.search(last)):
+    if not places:
         return None
-    return max(places, key=lambda place: (place.end, len(place.noun.text))).noun
+    noun = max(places, key=lambda place: (place.end, len(place.noun.text))).noun
+    # In other languages the question mark is enough: how a question begins varies too much.
+    foreign = noun.kind == "password" and (not noun.text.startswith("pass") or "passwort" in low)
+    asks = _ASKS.search(last) or (foreign and last.rstrip().endswith(("?", "？")))
+    return noun if asks or not last.isascii() else None
 
 
 def _answer(text: str, at: int, end: int, noun: Noun) -> Span | None:

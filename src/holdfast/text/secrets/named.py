@@ -88,7 +88,7 @@ def _assigned(text: str, place: Place) -> Span | None:
         return None
     separator = _SEPARATOR.match(text, end)
     if separator is None:
-        if name.startswith("--") and (flag := _FLAG.match(text, end)):
+        if name.startswith("-") and (flag := _FLAG.match(text, end)):
             return _checked_flag(text, place, flag)
         return None
     if noun.weak and not _stands_alone(text, at, end):
@@ -192,7 +192,7 @@ def _stands_alone(text: str, at: int, end: int) -> bool:
 # Cells
 
 _NEXT_CELL = re.compile(
-    r"[*`_ ]{0,4}(?:\|[ \t]{0,40}|[ \t]{0,4}\t[ \t]{0,8}|</t[dh]>\s{0,8}<t[dh][^>\n]{0,60}>)"
+    r"[:*`_ ]{0,4}(?:\|[ \t]{0,40}|[ \t]{0,4}\t[ \t]{0,8}|</t[dh]>\s{0,8}<t[dh][^>\n]{0,60}>)"
     r"[*`]{0,3}(?P<s>[^|\t\n<`*]{4,128}?)[*`]{0,3}[ \t]{0,40}(?:\||\t|</t|\n|$)"
 )
 

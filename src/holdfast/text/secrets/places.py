@@ -7,8 +7,10 @@ from holdfast.text.secrets.rule import Rule
 
 # One argument of a command line, in quotes or without.
 _ARGUMENT = r"(?:\"(?P<q>[^\"\n]{3,128})\"|'(?P<a>[^'\n]{3,128})'|(?P<s>[^\s\"'`;|&<>$]{3,128}))"
-# The arguments of a call that takes a user and a password.
-_TWO_TEXTS = r"\(\s{0,2}[\"'][^\"'\n]{1,64}[\"'],\s{0,2}[\"'](?P<s>[^\"'\n]{4,128})[\"']\s{0,2}\)"
+# The arguments of a call that takes a user and a password, perhaps after a host.
+_TWO_TEXTS = (
+    r"\(\s{0,2}(?:[\"'][^\"'\n]{1,64}[\"'],\s{0,2}){1,2}[\"'](?P<s>[^\"'\n]{4,128})[\"']\s{0,2}\)"
+)
 # The rest of a command up to an option; it ends with the line.
 _UP_TO = r"\b[^\n|;]{0,160}?\s"
 
@@ -63,6 +65,15 @@ COMMANDS: tuple[Rule, ...] = (
     _command("ipmi", "ipmitool", "-P ", "ipmitool -H bmc -U root -P ⟦Maple77!⟧ power status"),
     _command("sql", ("sqlcmd", "isql", "bcp"), "-P ?", "sqlcmd -S db -U sa -P ⟦Maple77!⟧"),
     _command("gpg", "gpg", "--passphrase[ =]", "gpg --batch --passphrase ⟦Maple77!⟧ -d a", "2?"),
+    Rule(
+        "login-password",
+        ("-u",),
+        rf"-u[ =]?\S{{1,64}}(?:\s[^\n|;]{{0,120}}?)?\s-[pP][ =]?{_ARGUMENT}",
+        "coined",
+        True,
+        "tool -h host -u ana -P ⟦Maple77!⟧ -t topic",
+        at_cue=True,
+    ),
     Rule(
         "sudo-password",
         ("echo",),
@@ -154,8 +165,8 @@ PLACES: tuple[Rule, ...] = (
     ),
     Rule(
         "login-password",
-        ("login(", "auth(", "auth=("),
-        rf"(?i:login|auth|auth=){_TWO_TEXTS}",
+        ("login(", "auth(", "auth=(", ".auth"),
+        rf"(?i:login|\.?auth(?:\s?=\s?)?){_TWO_TEXTS}",
         "chosen",
         True,
         'server.login("bot@example.org", "⟦Maple77!⟧")',

@@ -89,6 +89,12 @@ RULES: tuple[Rule, ...] = (
         ("q~",),
         r"(?<![\w~.-])[A-Za-z0-9_~.]{3}\dQ~[A-Za-z0-9_~.-]{31,34}(?![\w~-])",
     ),
+    Rule(
+        "url-signature",
+        ("signature=",),
+        r"(?i:[?&](?:x-(?:amz|goog)-)?signature=)(?P<s>[A-Za-z0-9%+/_-]{27,512}=?)",
+        "mixed",
+    ),
     Rule("azure-sas", ("sig=",), r"[?&]sig=(?P<s>[A-Za-z0-9%+/_-]{40,60}(?:%3D|=))"),
     Rule("digitalocean-token", ("_v1_",), f"{_B}do[opr]_v1_{_HEX}{{64}}{_E}"),
     Rule("cloudflare-key", ("v1.0-",), f"{_B}v1\\.0-{_HEX}{{24}}-{_HEX}{{146}}{_E}"),

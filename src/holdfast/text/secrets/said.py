@@ -28,7 +28,7 @@ _DESCRIPTION = (
     r"(?:[^\n!?;:=|\".]|\.(?![ \n])){0,48}?)?"
 )
 _IS = (
-    r"(?:(?P<colon>[ \t]{0,2}[:=：→])|(?P<own>['’]s)(?=\s)"
+    r"(?:(?P<colon>[ \t]{0,2}[:：→]|[ \t]=(?=[ \t]))|(?P<own>['’]s)(?=\s)"
     r"|,?[ \t](?:(?P<it>it['’]s|it[ ]is|it[ ]was)|c['’]est)(?=\s|:)"
     rf"|[ \t](?P<english>{vocabulary.spaced({'en': vocabulary.IS_ENGLISH})})(?=[\s:])"
     rf"|[ \t](?:{vocabulary.spaced(vocabulary.IS)})(?=[\s:])"
@@ -45,7 +45,8 @@ _OTHER_WORDS = (
     r"(?:[ \t](?!(?:policy|manager|length|field|hash|reset|hint|generator|prompt|strength|column"
     r"|rules?|files?|page|box|expiry|age|version|is|was)\b)[^\W\d_]{2,20}){1,3}?"
 )
-_SAID_LATER = re.compile(f"{_OTHER_WORDS}{_IS}[ \\t]?{_ALREADY}{_GAP}", re.IGNORECASE)
+_CLAUSE = r"[^\n.!?:;]{1,40},[ ](?=it['’]s[ ]|it[ ]is[ ])(?:it['’]s|it[ ]is)"
+_SAID_LATER = re.compile(f"(?:{_CLAUSE}|{_OTHER_WORDS}{_IS})[ \\t]?{_ALREADY}{_GAP}", re.IGNORECASE)
 _SAID = re.compile(f"{_DESCRIPTION}{_IS}[ \\t]?{_ALREADY}{_GAP}", re.IGNORECASE)
 _CHANGED = re.compile(f"(?:{_OTHER_WORDS}|{_DESCRIPTION}){_INTO}{_ALREADY}{_GAP}", re.IGNORECASE)
 _DIRECT = re.compile(r",?[ \t]{1,3}(?=[^\s=:])")
@@ -59,6 +60,7 @@ _MARKS = re.compile(r"(?:\*{1,2}|_{2}|<(?:b|code|strong)>)?")
 _BARE = re.compile(
     r"[^\s\"”»」』`|<>\\\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uffef]{1,200}"
 )
+_CALL = re.compile(r"[A-Za-z_][\w.]*\(")
 # What may follow a word that ends the statement: nothing, or a new clause.
 _ENDS = re.compile(
     r"[.!*\"'”’`»)]{0,3}(?:\s*$|\s*\n|[.!,;]\s|[ ]\("
@@ -70,7 +72,9 @@ _ENDS = re.compile(
 def find_said(text: str, low: str, place: Place) -> Iterator[Span]:
     """The secret that a sentence gives for the noun at this place."""
     _, at, end = place
-    if text[end : end + 1] in ("_", "/") or text[max(0, at - 1) : at] in ("_", "."):
+    if text[end : end + 1] in ("_", "/"):
+        return
+    if not place.noun.is_token and text[max(0, at - 1) : at] in ("_", "."):
         return
     found = (
         _after(text, place)
@@ -96,12 +100,12 @@ def _after(text: str, place: Place) -> Span | None:
 def _after_words(text: str, place: Place) -> Span | None:
     """'The password upstairs is …'."""
     match = _SAID_LATER.match(text, place.end)
-    if match is None or place.noun.weak:
+    if match is None or (place.noun.weak and place.noun.text in ("pass", "pw", "code")):
         return None
     found = _value(text, match.end(), place, loose=True)
     if found is None or found[0] != "password":
         return found
-    return found if strength(text[found[1] : found[2]]) is Strength.STRONG else None
+    return found if is_coined(text[found[1] : found[2]]) else None
 
 
 def _after_change(text: str, place: Place) -> Span | None:
@@ -143,7 +147,7 @@ def _right_behind(text: str, place: Place) -> Span | None:
 
 _AS = re.compile(
     r"(?:[\"“'`](?P<quoted>[^\"”'`\n]{4,80})[\"”'`]|(?P<bare>[^\s\"'`]{4,128}))[ ]"
-    r"(?P<link>as|is|for|como|comme|come|als|the)[ ]"
+    r"(?P<link>as|is|for|the|(?P<foreign>como|comme|come|als)|that['’]s|that[ ]is|which[ ]is)[ ]"
     r"(?:(?:the|my|our|your|his|her|their|a|new|el|la|le|mi|mon|das|mein|het|mijn)[ ]){0,2}"
     r"(?:[\w-]{1,20}[ ]){0,2}$",
     re.IGNORECASE,
@@ -153,6 +157,9 @@ _GIVES = re.compile(
     r"|verwende|utilise|usa|uso|gebruik)\b",
     re.IGNORECASE,
 )
+
+
+_GOES_ON = re.compile(r"s?[ \t-]\w")
 
 
 def _before(text: str, low: str, place: Place) -> Span | None:
@@ -166,14 +173,19 @@ def _before(text: str, low: str, place: Place) -> Span | None:
     group = "quoted" if match["quoted"] is not None else "bare"
     value = match[group].rstrip(TRAILING)
     start = match.start(group)
-    if match["link"] != "is" and not _GIVES.search(text, begin, start):
+    if match["link"] == "for" and _GOES_ON.match(text, place.end):
+        return None
+    given = match["link"] in ("is", "that's", "that’s", "that is", "which is") or match["foreign"]
+    if not given and not _GIVES.search(text, begin, start):
         return None
     if place.noun.is_token:
         fits = is_token(value)
+    elif place.noun.kind == "pin" or "code" in place.noun.text:
+        fits = PIN.fullmatch(value) is not None
     elif group == "quoted" and match["link"] not in ("the", "is", "for"):
         fits = is_phrase(value) and strength(value) is not Strength.NONE
     else:
-        fits = strength(value) is Strength.STRONG
+        fits = is_coined(value)
     return (place.noun.kind, start, start + len(value)) if fits else None
 
 
@@ -201,6 +213,8 @@ def _value(text: str, at: int, place: Place, *, loose: bool, words: bool = False
         at += 1
     bare = _BARE.match(text, at)
     if bare is None:
+        return None
+    if _CALL.match(bare[0]):
         return None
     value = bare[0].rstrip(TRAILING).removesuffix("'")
     end = at + len(value)

@@ -88,7 +88,8 @@ CHANGED_BEHIND_CJK = "(?:に|へ)[ \\t]?(?:変|設定|し|更新)|(?:로|으로)
 # May stand between the verb and the value.
 ALREADY = {
     "en": "now still just simply currently probably actually also always again really apparently"
-    " the_following as_follows going_to_be set_to changed_to",
+    " the_following as_follows going_to_be been made (?:re)?set_to"
+    " (?:chang|updat|switch|rotat|modifi)ed_to",
     "de": "jetzt nun noch immer einfach wieder folgendes",
     "fr": "maintenant toujours simplement encore désormais",
     "it": "ora adesso sempre ancora semplicemente",
@@ -105,7 +106,7 @@ ASKS = {
     " i_need i['’]ll_need we_need do_you_(?:have|know|remember) remind say the your my wi-?fi"
     " password passphrase pin api new let_me_have",
     "de": "was wie welche nenn gib sag kannst könntest brauche ich_brauche bitte",
-    "fr": "quel donne dis peux pouvez il_me_faut j['’]ai_besoin envoie",
+    "fr": "quel donne dis peux pouvez c['’]est_quoi il_me_faut j['’]ai_besoin envoie",
     "it": "qual dimmi puoi dammi mi_serve potresti",
     "es": "cu[aá]l dime puedes me_das necesito envíame",
     "pt": "qual diga pode me_diga preciso",
