@@ -8,7 +8,7 @@ import socket
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
-from holdfast.edges.log_limit import limit_repeats
+from holdfast.edges.log_limit import guard_log
 from holdfast.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def run(
     """Answers until SIGTERM or SIGINT, then finishes what it has accepted, for at most `stop_s`.
     `stopping` is called first: what would never be finished by itself ends then."""
     server = make_server(app, stop_s=stop_s, limits=limits, stopping=stopping)
-    limit_repeats()
+    guard_log()
     # When it has stopped, uvicorn raises the signal again that stopped it, which must not end the
     # process before the memory is closed.
     signal.signal(signal.SIGTERM, signal.default_int_handler)

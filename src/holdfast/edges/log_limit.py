@@ -1,12 +1,15 @@
-"""A limit on repeated errors in the log: a client that causes one error a thousand times a second
-fills no disk. The first few are written, the rest are counted, and the count is written with the
-next one of its kind."""
+"""What a client can do to the log: nothing. One error a thousand times a second fills no disk, as
+the first few are written, the rest counted, and the count written with the next one of its kind.
+And no text of a client begins a line or steers the terminal that shows the log."""
 
 from __future__ import annotations
 
 import logging
 import time
 from collections.abc import Callable
+from typing import Any
+
+from holdfast.text.characters import printable
 
 # So many of one kind are written in each period.
 PER_PERIOD = 5
@@ -45,8 +48,37 @@ class RepeatLimit(logging.Filter):
         return count < PER_PERIOD
 
 
-def limit_repeats() -> None:
-    """Limits repeated errors in everything this process logs."""
+class LineFormatter(logging.Formatter):
+    """Writes a message on one line with control characters escaped, and indents tracebacks, so
+    that text from outside cannot pose as a line of the log."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  logging's name
+        record.message = _one_line(record.message)
+        return super().formatMessage(record)
+
+    def formatException(self, ei: Any) -> str:  # noqa: N802  logging's name
+        return _indented(super().formatException(ei))
+
+    def formatStack(self, stack_info: str) -> str:  # noqa: N802  logging's name
+        return _indented(super().formatStack(stack_info))
+
+
+def _one_line(text: str) -> str:
+    """Escaped like a line of a pipe, but with its backslashes as they are: JSON has its own."""
+    return printable(text).replace("\n", "\\n")
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"  {line}" for line in printable(text).split("\n"))
+
+
+def guard_log() -> None:
+    """Limits repeated errors and escapes control characters in everything this process logs."""
     for handler in (*logging.getLogger().handlers, logging.lastResort):
-        if handler is not None and not any(isinstance(one, RepeatLimit) for one in handler.filters):
+        if handler is None:
+            continue
+        if not any(isinstance(one, RepeatLimit) for one in handler.filters):
             handler.addFilter(RepeatLimit())
+        if not isinstance(handler.formatter, LineFormatter):
+            old = handler.formatter or logging.Formatter()
+            handler.setFormatter(LineFormatter(old._fmt, old.datefmt))

@@ -21,6 +21,7 @@ from holdfast.domain.memory import (
 from holdfast.engine.core import Core
 from holdfast.errors import InvalidInput
 from holdfast.text import normalise
+from holdfast.text.characters import without_hidden
 from holdfast.text.classify import classify
 from holdfast.text.titles import summary_of, title_of
 
@@ -64,7 +65,11 @@ def without_secrets(core: Core, draft: Draft) -> Draft:
     """The draft with placeholders in the place of secrets. Before anything is checked: a secret may
     be longer than a tag, and a tag is written in small letters."""
     refuse_deep(draft.metadata)
-    out = core.redactor.row(draft._replace(attachment=None))
+    # The guard has yet to read the content, and decodes what is hidden in it.
+    content = draft.content
+    if isinstance(content, str):
+        content = core.redactor.text(content, keep_hidden=True)
+    out = core.redactor.row(draft._replace(attachment=None, content=""))._replace(content=content)
     file = draft.attachment
     if file is not None:
         file = file._replace(name=core.redactor.text(file.name))
@@ -177,8 +182,21 @@ def reason_to_hold(text: str, trust: str) -> str:
     return instruction_shaped(text, in_conversation=trust == "agent") or ""
 
 
+def _without_hidden(content: str) -> str:
+    cleaned = without_hidden(content)
+    if cleaned is not content and not normalise.is_visible(cleaned):
+        raise InvalidInput(
+            "The content has only characters that cannot be seen.",
+            hint="Give at least one word that is worth remembering.",
+        )
+    return cleaned
+
+
 def compose(draft: Draft, core: Core, hub_id: str) -> Memory:
     """A memory from a clean draft, all but its id, number and times."""
+    # The guard reads what is hidden in a text; nobody else does.
+    quarantine = reason_to_hold(draft.content, draft.trust)
+    draft = draft._replace(content=_without_hidden(draft.content))
     picked = classify(
         draft.content,
         title=draft.title or "",
@@ -226,7 +244,7 @@ def compose(draft: Draft, core: Core, hub_id: str) -> Memory:
         layer=draft.layer or picked.layer,
         pinned=draft.pinned,
         trust=draft.trust,
-        quarantine=reason_to_hold(draft.content, draft.trust),
+        quarantine=quarantine,
         source=draft.source,
         source_agent=draft.source_agent,
         assisted_by_agent=draft.assisted_by_agent,

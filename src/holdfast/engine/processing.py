@@ -21,6 +21,7 @@ from holdfast.engine.origins import address_of, is_made_from_same
 from holdfast.engine.passages import indexed
 from holdfast.engine.recorder import Recorder
 from holdfast.text import normalise
+from holdfast.text.characters import clean_text
 from holdfast.text.classify import classify
 from holdfast.text.guard import instruction_shaped
 from holdfast.text.titles import summary_of
@@ -211,7 +212,7 @@ def _filled(core: Core, about: Mapping[str, Any], memory: Memory, made: Made) ->
     """The fields of the memory with its text."""
     fields: dict[str, Any] = {}
     note = made.note
-    text = storable(made.text)
+    text = clean_text(storable(made.text))
     if "address" in about and text:
         # The address stays in front: it is still a link, and found as one.
         text = f"{about['address']}\n\n{text}"
@@ -248,7 +249,8 @@ def _with_words(memory: Memory, about: Mapping[str, Any], text: str, made: Made)
     elif "hash" in about and memory.trust not in GUARDED:
         # Nor does who hands a file over vouch for every word in it: only what is typed is theirs.
         fields["trust"] = "import"
-    fields["quarantine"] = instruction_shaped(text) or ""
+    # As it came: the guard decodes what is hidden in a text.
+    fields["quarantine"] = instruction_shaped(storable(made.text)) or ""
     # By the shape of the words themselves: that they come from a file says nothing of them.
     picked = classify(text, title=memory.title)
     for name, before in about["picked"].items():

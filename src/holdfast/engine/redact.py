@@ -1,5 +1,6 @@
-"""No secret is written: every text that is on its way into the store or a hub's files goes through
-one Redactor, which puts a placeholder in the place of each credential.
+"""No secret and no control character is written: every text that is on its way into the store or a
+hub's files goes through one Redactor, which puts a placeholder in the place of each credential and
+removes what would steer a terminal.
 
 The same secret gives the same placeholder in one store, `[secret:kind:hash8]`. The hash is keyed
 with a random key of the store: a plain one of a short password could be guessed by trying. The key
@@ -18,6 +19,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from holdfast.domain.record import NO_HUB, Record
+from holdfast.text.characters import clean_text, without_controls
 from holdfast.text.normalise import content_hash
 
 if TYPE_CHECKING:
@@ -44,6 +46,8 @@ _OVERLAP_LINES = 3
 _OVER_MANY_LINES = "-----BEGIN"
 # Fields that Holdfast fills itself; they are long, and would be looked at for nothing.
 _MADE_HERE = ("id", "hub_id", "content_hash", "created_at", "updated_at")
+# Names are not cleaned but refused where they hold what cannot be seen (text/normalise.py).
+_NAMES = frozenset({"key", "tags", "category"})
 _Value = TypeVar("_Value", bound=tuple[Any, ...])
 
 
@@ -59,7 +63,7 @@ def _mark(text: str) -> tuple[int, int]:
 
 
 class Redactor:
-    """Replaces secrets, for one store. Thread-safe."""
+    """Replaces secrets and removes control characters, for one store. Thread-safe."""
 
     def __init__(self, store: Store, settings: Settings, now: Callable[[], datetime]) -> None:
         self._store, self._now = store, now
@@ -73,9 +77,15 @@ class Redactor:
 
     # Texts and values
 
-    def text(self, text: str) -> str:
-        """The text with placeholders for its secrets; the very same where it has none."""
-        if not self._enabled or _mark(text) in self._clean:
+    def text(self, text: str, *, keep_hidden: bool = False) -> str:
+        """The text without control and hidden characters and with placeholders for its secrets; the
+        very same where it has none of them. `keep_hidden` is for text that the guard has yet to
+        read, which decodes what is hidden."""
+        text = without_controls(text) if keep_hidden else clean_text(text)
+        return self._redacted(text) if self._enabled else text
+
+    def _redacted(self, text: str) -> str:
+        if _mark(text) in self._clean:
             return text
         if len(text) >= _LONG_CHARS_MIN and self._is_quiet_in_pieces(text):
             self._note_clean(text)
@@ -172,7 +182,7 @@ class Redactor:
 
     def row(self, row: _Value) -> _Value:
         """A value of named fields, such as a draft or a turn, with each text in it redacted."""
-        if not self._enabled or self._is_quiet(_given(type(row))(row)):
+        if self._is_quiet(_given(type(row))(row)):
             return row
         fields: dict[str, Any] = row._asdict()  # type: ignore[attr-defined]
         for name in _MADE_HERE:
@@ -187,15 +197,26 @@ class Redactor:
         return out if content == out.content else out._replace(content=content)
 
     def changed(self, fields: Mapping[str, Any]) -> dict[str, Any]:
-        """Those of the fields that hold a secret, with a placeholder in its place."""
-        if not self._enabled or self._is_quiet(fields.values()):
+        """Those of the fields that have to change: secrets and control characters."""
+        if self._is_quiet(fields.values()):
             return {}
         out = {}
         for name, old in fields.items():
+            if not isinstance(old, (str, tuple, list, Mapping)):
+                continue
             # The names of our own fields say nothing of what is in them.
-            if isinstance(old, (str, tuple, list, Mapping)) and (new := self.value(old)) != old:
+            new = self._name(old) if name in _NAMES else self.value(old)
+            if new != old:
                 out[name] = new
         return out
+
+    def _name(self, value: Any) -> Any:
+        """A key, a category or tags without secrets."""
+        if not self._enabled:
+            return value
+        if isinstance(value, str):
+            return self._redacted(value)
+        return type(value)(self._redacted(one) for one in value)
 
     def _is_quiet(self, values: Iterable[Any]) -> bool:
         """Whether there is nothing in any of them. The short ones are looked at as one text: most
@@ -213,13 +234,22 @@ class Redactor:
                 if isinstance(value, Mapping) or not all(isinstance(one, str) for one in value):
                     return False
                 short += value
+        together = "\n".join(short)
+        if clean_text(together) is not together:
+            return False
+        if not self._enabled:
+            return True
         from holdfast.text.secrets import find
 
-        return not find("\n".join(short), payment_numbers=self._payment_numbers)
+        return not find(together, payment_numbers=self._payment_numbers)
 
     def _is_clean(self, text: str) -> bool:
         """Whether a longer text holds nothing; it need not be looked at again."""
         if _mark(text) in self._clean:
+            return True
+        if clean_text(text) is not text:
+            return False
+        if not self._enabled:
             return True
         from holdfast.text.secrets import find
 
@@ -230,7 +260,8 @@ class Redactor:
         return True
 
     def memory(self, memory: Memory) -> Memory:
-        """A memory without secrets; its hash is that of the content it has then."""
+        """A memory as it may be stored: without secrets, control characters and hidden text; its
+        hash is that of the content it has then."""
         out = self.row(memory)
         if out.content != memory.content:
             out = out._replace(content_hash=content_hash(out.content))

@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from holdfast.domain.memory import Memory
+from holdfast.text.characters import STEERING
 
 Part: TypeAlias = Literal["pinned", "long_term", "relevant", "recent"]
 PARTS: tuple[Part, ...] = get_args(Part)
@@ -63,7 +64,7 @@ class Style(NamedTuple):
 # Making content harmless
 
 # Controls do nothing for a reader, and some end lines or steer terminals; a tab is harmless.
-_CONTROLS = dict.fromkeys([*range(9), *range(11, 32), *range(127, 160)])
+_CONTROLS = dict.fromkeys(STEERING)
 # What markdown reads as structure at the start of a line: headings, fences, rules and underlines,
 # front matter; what looks like this block's own sections and items; and the labels with which chat
 # templates and session recovery mark a system message.

@@ -54,7 +54,7 @@ def clean_files(place: Place) -> list[str]:
     forget_seen(core, place.hub_id)
     for path in _paths(folder):
         text = _text(folder, path)
-        if text is None or core.redactor.text(text) == text:
+        if text is None or not core.redactor.found(text):
             continue
         day = day_of_name(path)
         try:

@@ -1,6 +1,6 @@
 """Checks at the door: what a caller gives is made clean, or refused with a sentence that helps.
 
-Content is kept to the letter; only names, keys, tags and categories are put into one form. This
+Content is kept as it is given; only names, keys, tags and categories are put into one form. This
 module knows what a well-formed value is; it does not know which hubs, keys or memories exist.
 """
 
@@ -14,6 +14,7 @@ from functools import cache
 from typing import Protocol, cast
 
 from holdfast.errors import InvalidInput
+from holdfast.text.characters import with_blank_selectors
 from holdfast.text.names import hidden_character
 
 # The bound Memax's clients already know; a book is about 1 MB.
@@ -51,8 +52,8 @@ _ILLEGAL_IN_CATEGORY = r"\s*[,;/\\]\s*"
 def clean_content(text: str, *, bytes_max: int = CONTENT_BYTES_MAX) -> str:
     """The same text, to the letter, once it is known to be storable.
 
-    Line endings and control characters other than NUL are kept: a pasted log or terminal output
-    has them, and what was remembered should come back as it was.
+    NUL and half characters are refused. Other control characters, and those that hide text, are
+    removed where the text is stored (`text/characters.py`).
     """
     _require_text(text, "Content")
     if not is_visible(text):
@@ -222,7 +223,7 @@ def _one_line(text: str, what: str, chars_max: int) -> str:
     # Invisible characters (zero width, right-to-left marks) would let two names that look the same
     # be different.
     # A tag or a category may be an emoji, which is spelled with variation selectors.
-    seen = text if what in ("key", "hub name") else re.sub("[\ufe0e\ufe0f]", " ", text)
+    seen = text if what in ("key", "hub name") else with_blank_selectors(text)
     if (position := hidden_character(seen)) is not None:
         raise InvalidInput(
             f"The {what} has an invisible character (U+{ord(text[position]):04X}) at position "

@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.edges.cli.output import one_line, short, visible
+from holdfast.edges.cli.output import short
+from holdfast.engine import drafts, redact
+from holdfast.text.characters import printable, printable_line
 from tests.edges.cli.cli_calls import Run
 
 # What could steer a terminal, hidden in what somebody wanted remembered.
@@ -99,10 +101,51 @@ def test_a_long_list_stops_at_a_page_and_says_how_to_go_on(
     assert "Note number 9" in rest
 
 
+@pytest.fixture
+def hostile(run: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """A store with texts that would be cleaned today, such as one of an import of long ago."""
+    with monkeypatch.context() as lax:
+        for place in (redact, drafts):
+            for name in ("clean_text", "without_controls", "without_hidden"):
+                lax.setattr(place, name, str, raising=False)
+        run("remember", "-", "--title", _HOSTILE, stdin=_HOSTILE)
+        run("remember", "-", "--title", "colour", stdin="Another colour that is red")
+        run("update", "1", "-", stdin=_HOSTILE + "\nsecond line")
+    assert "\x1b[31m" in run("get", "1", "--content").out
+    return run
+
+
 @pytest.mark.parametrize(
     "words",
     [
         ("list",),
+        ("get", "1"),
+        ("recall", "colour", "--words"),
+        ("recall", "colour", "--words", "--explain", "--json"),
+        ("list", "--json"),
+        ("related", "2", "--explain"),
+        ("timeline", "today"),
+        ("history", "1"),
+        ("diff", "1"),
+        ("context",),
+        ("export", "-"),
+        ("consolidate", "--dry-run"),
+        ("get", "\x1b]0;pwned\x07"),
+    ],
+    ids=lambda words: words[0] + "-" + str(len(words)),
+)
+def test_a_pipe_that_ends_on_a_terminal_steers_nothing(hostile: Run, words) -> None:
+    ran = hostile(*words)
+    printed = ran.out + ran.err
+    for character in ("\x1b", "\x9b", "\x07", "\u202e", "\r"):
+        assert character not in printed
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("list",),
+        ("export", "-"),
         ("get", "1"),
         ("get", "1", "--content"),
         ("recall", "colour", "--words"),
@@ -122,10 +165,7 @@ def test_a_long_list_stops_at_a_page_and_says_how_to_go_on(
     ],
     ids=lambda words: words[0] + "-" + str(len(words)),
 )
-def test_a_memory_cannot_steer_the_terminal(run: Run, at_terminal, words) -> None:
-    run("remember", "-", "--title", _HOSTILE, stdin=_HOSTILE)
-    run("remember", "-", "--title", "colour", stdin="Another colour that is red")
-    run("update", "1", "-", stdin=_HOSTILE + "\nsecond line")
+def test_a_memory_cannot_steer_the_terminal(hostile: Run, at_terminal, words) -> None:
     _, seen = at_terminal(*words)
     printed = _COLOUR.sub("", seen) if "--json" not in words else seen
     assert "\x1b" not in printed
@@ -193,13 +233,13 @@ def test_progress_is_shown_on_a_terminal(stocked: Run, at_terminal, tmp_path: Pa
     ],
 )
 def test_what_steers_is_made_visible_and_the_rest_is_left_alone(text: str, shown: str) -> None:
-    assert visible(text) == shown
+    assert printable(text) == shown
 
 
 def test_a_line_of_a_pipe_can_be_read_back() -> None:
     text = "a\tb\nc\\d\re\x1b"
-    assert one_line(text) == "a\\tb\\nc\\\\d\\re\\x1b"
-    assert one_line(text).encode().decode("unicode_escape") == text
+    assert printable_line(text) == "a\\tb\\nc\\\\d\\re\\x1b"
+    assert printable_line(text).encode().decode("unicode_escape") == text
 
 
 def test_long_text_is_cut_for_the_eye() -> None:

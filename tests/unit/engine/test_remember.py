@@ -226,7 +226,7 @@ def test_bad_input_gets_a_sentence_and_changes_nothing(
 
 @pytest.mark.parametrize(
     "text",
-    ["שלום עולם", "a\u200bb", "\u202eevil", "🏴‍☠️ ahoy", "line\r\nends", "x" * 100_000, "ı İ ß ﬁ"],
+    ["שלום עולם", "a\u200bb", "\u200eleft", "🏴‍☠️ ahoy", "line\r\nends", "x" * 100_000, "ı İ ß ﬁ"],
 )
 def test_any_text_survives_to_the_letter(hub: HubMemory, text: str) -> None:
     assert hub.get(hub.remember(text).memory.id).content == text

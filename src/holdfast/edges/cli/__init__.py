@@ -137,9 +137,9 @@ def _failed(words: Sequence[str], code: str, message: str, hint: str, exit_code:
         error = {"code": code, "message": message, "hint": hint}
         sys.stderr.write(json.dumps({"error": error}, ensure_ascii=False) + "\n")
     else:
-        from holdfast.edges.cli.output import visible
+        from holdfast.text.characters import printable
 
-        sys.stderr.write(visible(f"holdfast: {message}") + "\n")
+        sys.stderr.write(printable(f"holdfast: {message}") + "\n")
         if hint:
-            sys.stderr.write(visible(f"  {hint}") + "\n")
+            sys.stderr.write(printable(f"  {hint}") + "\n")
     return exit_code

@@ -35,7 +35,7 @@ def _consolidate(call: Call, args: Namespace) -> None:
     if call.out.json:
         call.out.value(_plain(done, call.hub.name))
     elif args.dry_run:
-        call.out.stdout.write(done.plan.text)
+        call.out.raw(done.plan.text)
         _refusals(call, done)
     else:
         _tell(call, done)
@@ -45,7 +45,7 @@ def _consolidate(call: Call, args: Namespace) -> None:
 def _write(call: Call, path: str) -> None:
     plan = call.hub.plan_consolidation()
     if path == "-":
-        call.out.stdout.write(_as_written(call, plan))
+        call.out.raw(_as_written(call, plan))
         return
     # Somebody may have edited the one that is there.
     try:

@@ -14,47 +14,19 @@ from contextlib import contextmanager
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, Any, TextIO
 
+from holdfast.text.characters import JSON_ESCAPES, printable, printable_line
+
 if TYPE_CHECKING:
     from rich.console import Console
-
-# C0 and C1 controls, DEL, and the characters that turn the direction of the text around them;
-# tab and newline are harmless. Marks that Arabic, Hebrew and emoji need are left alone.
-_STEERING = (
-    *(code for code in range(0x20) if code not in (0x09, 0x0A)),
-    *range(0x7F, 0xA0),
-    *range(0x2028, 0x202F),
-    *range(0x2066, 0x206A),
-)
-
-
-def _escape(code: int) -> str:
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
-
-
-_VISIBLE = {code: _escape(code) for code in _STEERING}
-# One line of a pipe: what would end the line or the field is written as in C.
-_LINE = _VISIBLE | {0x09: "\\t", 0x0A: "\\n", 0x0D: "\\r", 0x5C: "\\\\"}
-# JSON leaves DEL and C1 as they are; a terminal would obey them.
-_JSON = {code: f"\\u{code:04x}" for code in _STEERING if code >= 0x7F}
 
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
 
 Step = Callable[[int, int], None]  # (done, total); a total of 0 is one nobody knows
 
 
-def visible(text: str) -> str:
-    """The text with nothing in it that steers a terminal; lines stay lines."""
-    return text.replace("\r\n", "\n").translate(_VISIBLE)
-
-
-def one_line(text: str) -> str:
-    """The text as one field of one line, nothing lost."""
-    return text.translate(_LINE)
-
-
 def short(text: str, chars_max: int = 200) -> str:
     """The text on one line for the eye: spaces run together, and cut where it is long."""
-    words = " ".join(visible(text[: chars_max * 4]).split())
+    words = " ".join(printable(text[: chars_max * 4]).split())
     return words if len(words) <= chars_max else words[: chars_max - 1].rstrip() + "…"
 
 
@@ -95,7 +67,7 @@ class Out:
         self.utf8()
         indent = 2 if self.stdout.isatty() else None
         text = json.dumps(plain, ensure_ascii=False, indent=indent, default=_plain)
-        self.stdout.write(text.translate(_JSON) + "\n")
+        self.stdout.write(text.translate(JSON_ESCAPES) + "\n")
 
     def utf8(self) -> None:
         """JSON is UTF-8, whatever the locale says."""
@@ -104,23 +76,29 @@ class Out:
 
     def row(self, *fields: str) -> None:
         """One line of a pipe: fields between tabs."""
-        self.stdout.write("\t".join(one_line(field) for field in fields) + "\n")
+        self.stdout.write("\t".join(printable_line(field) for field in fields) + "\n")
+
+    def raw(self, text: str) -> None:
+        """Text to the letter in a pipe; escaped where a terminal would obey it."""
+        self.stdout.write(printable(text) if self.stdout.isatty() else text)
 
     # For people
 
     def line(self, text: str = "", style: str = "") -> None:
         """A line; coloured where a terminal shows it."""
         if style and self.terminal and self.color:
-            self.console().print(self._text(visible(text), style))
+            self.console().print(self._text(printable(text), style))
         else:
-            self.stdout.write((visible(text) if self.terminal else text) + "\n")
+            self.stdout.write(printable(text) + "\n")
 
     def parts(self, *parts: tuple[str, str]) -> None:
         """A line of (text, style) pieces."""
         if self.terminal and self.color:
             from rich.text import Text
 
-            self.console().print(Text.assemble(*((visible(text), style) for text, style in parts)))
+            self.console().print(
+                Text.assemble(*((printable(text), style) for text, style in parts))
+            )
         else:
             self.line("".join(text for text, _ in parts))
 
@@ -155,7 +133,7 @@ class Out:
     def note(self, text: str) -> None:
         """Something worth knowing that is not the answer: to stderr, unless quiet."""
         if not self.quiet:
-            self.stderr.write(visible(text) + "\n")
+            self.stderr.write(printable(text) + "\n")
 
     def time(self, at: datetime | None) -> str:
         """A moment in the person's zone."""

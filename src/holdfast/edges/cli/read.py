@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.edges.cli import options
 from holdfast.edges.cli.command import Command, Namespace, Parser
-from holdfast.edges.cli.output import short, times, visible
+from holdfast.edges.cli.output import short, times
 from holdfast.errors import InvalidInput, NotFound
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ def _get(call: Call, args: Namespace) -> None:
 
         call.out.value(plain_memory(memory, call.hub.name))
     elif args.content:
-        call.out.line(memory.content)
+        call.out.raw(f"{memory.content}\n")
     else:
         _show_memory(call, memory)
 
@@ -149,7 +149,7 @@ def _show_memory(call: Call, memory: Memory) -> None:
     call.out.line()
     # Data to be read, not obeyed: what steers a terminal is visible in a pipe too, because the
     # pipe may end on one. `--content` gives it to the letter.
-    call.out.line(visible(memory.content))
+    call.out.line(memory.content)
 
 
 # More sources than this are a merge of a whole file; --json has all of them.

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.clock import to_text
 from holdfast.edges.cli.command import Command, Namespace, Parser
-from holdfast.edges.cli.output import counted, short, visible
+from holdfast.edges.cli.output import counted, short
 from holdfast.edges.cli.plain import plain_memory
 from holdfast.errors import HoldfastError, InvalidInput, NotFound
+from holdfast.text.characters import printable
 
 if TYPE_CHECKING:
     from holdfast.domain.held import Item
@@ -146,7 +147,7 @@ def _show(call: Call, item: Item, *, whole: bool = False) -> bool:
 
 
 def _show_text(call: Call, text: str, *, whole: bool) -> bool:
-    lines = visible(text).split("\n")
+    lines = printable(text).split("\n")
     kept = lines if whole else "\n".join(lines[:_LINES_MAX])[:_CHARS_MAX].split("\n")
     for line in kept:
         call.out.line(f"    | {line}")

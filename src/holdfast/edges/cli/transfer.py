@@ -13,6 +13,7 @@ from holdfast.edges.cli.command import Command, Namespace, Parser
 from holdfast.edges.cli.output import counted
 from holdfast.edges.cli.plain import plain_hub
 from holdfast.errors import AlreadyExists, InvalidInput, NotFound
+from holdfast.text.characters import JSON_ESCAPES
 
 if TYPE_CHECKING:
     from holdfast.edges.cli.call import Call
@@ -33,7 +34,7 @@ def _export(call: Call, args: Namespace) -> None:
         # The lines are the answer, also with --json: each of them is JSON.
         call.out.utf8()
         for line in call.hub.export():
-            call.out.stdout.write(line + "\n")
+            call.out.stdout.write(line.translate(JSON_ESCAPES) + "\n")
         _note_left_behind(call)
         return
     if os.path.isdir(args.file):

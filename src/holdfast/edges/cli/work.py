@@ -66,12 +66,14 @@ def _watch(call: Call) -> None:
     import signal
     import threading
 
+    from holdfast.edges.log_limit import guard_log
     from holdfast.edges.worker import Worker
 
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
     call.out.note("Working on jobs as they come; Ctrl-C ends it.")
+    guard_log()
     with Worker(call.memory):
         # In pieces: a wait without end would not hear a signal on every system.
         while not stop.wait(1.0):

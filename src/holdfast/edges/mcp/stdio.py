@@ -22,6 +22,8 @@ from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 
+from holdfast.edges.log_limit import guard_log
+
 # A line is one message. The longest honest one holds a memory of `content.bytes_max` with every
 # character escaped (six bytes for one); ten times the default of that leaves room.
 _LINE_BYTES_MAX = 64_000_000
@@ -40,6 +42,7 @@ _STOP_S = 5
 
 def serve(server: Server[Any]) -> None:
     """Serves one client; returns when it is gone, or at SIGTERM and SIGINT."""
+    guard_log()
     # Writes are whole or not at all, so that the process may end in the midst of one.
     too_late = threading.Timer(_STOP_S, os._exit, (0,))
     too_late.daemon = True

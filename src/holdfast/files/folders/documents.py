@@ -23,6 +23,7 @@ from holdfast.engine.remember import remember_stream
 from holdfast.errors import InvalidInput
 from holdfast.files.folders.walk import Found, Note, Walked, is_inside, stamp_of, walk
 from holdfast.store.base import Reader
+from holdfast.text.characters import without_hidden
 from holdfast.text.normalise import content_hash
 
 FOLDER = "files"
@@ -220,8 +221,9 @@ class _Run:
         bytes_max = self._core.settings["content.bytes_max"]
         try:
             stamp, written = read_text(self._root, path, bytes_max)
-            content = self._core.redactor.text(written)
-            draft = clean_draft(self._core, self._draft(path, content))
+            given = self._core.redactor.text(written, keep_hidden=True)
+            content = without_hidden(given)
+            draft = clean_draft(self._core, self._draft(path, given))
         except InvalidInput as error:
             # What was known of it stays known, and the file is looked at again next time.
             if known is not None:

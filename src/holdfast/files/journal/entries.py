@@ -22,6 +22,7 @@ from holdfast.files.atomic import real_path
 from holdfast.files.conflicts import settled_away
 from holdfast.files.journal.changes import Look, Signature, signature_of
 from holdfast.store.base import Reader
+from holdfast.text.characters import without_controls
 
 # A fence or a comment is closed within so many lines, and above the next entry with a time, or it
 # is none: it would swallow the entries that are added below it.
@@ -61,7 +62,8 @@ def parse(text: str) -> list[Block]:
 
 def render(text: str, time: str = "") -> str:
     """The lines of an entry, without the last line end."""
-    first, *rest = text.strip().split("\n")
+    # New content has no control characters; content of an older store may.
+    first, *rest = without_controls(text).strip().split("\n")
     lines = [f"- {time} {first}" if time else f"- {first}"]
     lines += [f"  {line}" if line.strip() else "" for line in rest]
     return "\n".join(line.rstrip("\r") for line in lines)
@@ -69,7 +71,7 @@ def render(text: str, time: str = "") -> str:
 
 def render_bare(text: str) -> str:
     """The same without a time; a table or a fenced block is an entry as it stands."""
-    return text.strip() if _stands_alone(text.strip()) else render(text)
+    return without_controls(text).strip() if _stands_alone(text.strip()) else render(text)
 
 
 def keys_of(blocks: Iterable[Block]) -> list[str]:

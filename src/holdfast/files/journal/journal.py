@@ -31,6 +31,7 @@ from holdfast.files.journal.entries import Block, Line, Place
 from holdfast.files.journal.sync import Guard, Synced
 from holdfast.files.ownership import elsewhere, require_here
 from holdfast.text import normalise
+from holdfast.text.characters import without_hidden
 
 # Enough of a wrong day to know it by; two dates with dots between them have 22.
 _DAY_CHARS_SHOWN = 40
@@ -76,7 +77,8 @@ def add(
     """Adds an entry to the journal of its UTC day; with `once`, unless the day says so already."""
     core = place.core
     text = normalise.clean_content(text, bytes_max=core.settings["content.bytes_max"]).strip()
-    text = core.redactor.text(text)
+    given = core.redactor.text(text, keep_hidden=True)
+    text = without_hidden(given)
     moment = normalise.clean_time(at) or core.now()
     day = moment.date()
     with core.store.read() as reader:
@@ -84,7 +86,7 @@ def add(
     line = journal_entries.render(text, f"{moment:%H:%M}")
     block = journal_entries.parse(line + "\n")[0]
     draft = intake.draft_of(day, block)._replace(
-        content=text,
+        content=given,
         occurred_at=moment,
         trust=normalise.one_of(trust, TRUSTS, "trust"),  # type: ignore[arg-type]
         source=normalise.one_of(source, SOURCES, "source"),  # type: ignore[arg-type]

@@ -8,6 +8,8 @@ import unicodedata
 from datetime import date
 from typing import NamedTuple, TypeAlias
 
+from holdfast.text.characters import STEERING
+
 FILE_NAME = "MEMORY.md"
 TITLE = "# Long-term Memory"
 # Only these count as white space: a form feed or a no-break space is something a person typed.
@@ -129,8 +131,13 @@ _LINES = re.compile(r"[^\n]*\n|[^\n]+")
 
 # What would break an item is written as an HTML reference, which every reader shows as meant. What
 # looks like such a reference already gets one `amp;` more, so that nothing is ever ambiguous.
-_REFERENCE = re.compile(r"&((?:amp;)*)(lt;!--|#(?:9|10|13|32|45);)")
-_DECODED = {"lt;!--": "<!--", "#9;": "\t", "#10;": "\n", "#13;": "\r", "#32;": " ", "#45;": "-"}
+# New content has no control characters; content of an older store may.
+_CONTROLS = {code: f"&#{code};" for code in STEERING}
+_DECODED = {
+    "lt;!--": "<!--",
+    **{f"#{code};": chr(code) for code in (*map(ord, "\t\n -"), *STEERING)},
+}
+_REFERENCE = re.compile(rf"&((?:amp;)*)({'|'.join(map(re.escape, _DECODED))})")
 
 
 def lines_of(text: str) -> list[str]:
@@ -179,7 +186,7 @@ def _last_comment(text: str) -> re.Match[str] | None:
 def escaped(content: str) -> str:
     """Content in a form that an item can hold; `unescaped` is its exact inverse."""
     text = _REFERENCE.sub(lambda found: f"&amp;{found[1]}{found[2]}", content)
-    text = text.replace("<!--", "&lt;!--").replace("\r", "&#13;")
+    text = text.replace("<!--", "&lt;!--").translate(_CONTROLS)
     body = text.strip(SPACE)
     start = text.find(body)
     front, back = text[:start], text[start + len(body) :]

@@ -15,7 +15,7 @@ from holdfast.domain.memory import SOURCES, TRUSTS, Memory, Source, Trust
 from holdfast.domain.mirror import Agreed
 from holdfast.domain.results import Duplicate, Remembered
 from holdfast.engine.block import ITEM_SHARE, FileItem, FilePart
-from holdfast.engine.drafts import clean_label
+from holdfast.engine.drafts import clean_label, reason_to_hold
 from holdfast.engine.remember import remember_many
 from holdfast.errors import HoldfastError, InvalidInput, StoreError
 from holdfast.files.memory_md.cache import our_memories
@@ -39,6 +39,7 @@ from holdfast.files.memory_md.pages import joined, split, tidied
 from holdfast.files.memory_md.parse import parse
 from holdfast.files.memory_md.sync import Mirror
 from holdfast.text import normalise
+from holdfast.text.characters import without_hidden
 from holdfast.text.sameness import words_key
 
 if TYPE_CHECKING:
@@ -184,7 +185,7 @@ def _without_private(document: Document, hidden: set[str], *, empty: bool = Fals
 def append(place: Place, content: str, *, chars_max: int | None) -> Appended:
     """Adds what the hub does not know yet; refused where the file would grow past `chars_max`."""
     normalise.clean_content(content, bytes_max=place.core.settings["content.bytes_max"])
-    found = pieces(place.core.redactor.text(content))
+    found = pieces(place.core.redactor.text(content, keep_hidden=True))
     if not found:
         raise InvalidInput("There is nothing to add.", hint="Give a bullet or a sentence.")
     new, known = _new_ones(place, found)
@@ -290,6 +291,7 @@ def rewrite(place: Place, text: str, *, chars_max: int | None) -> Rewritten:
             hint="Give the whole new text. To take a single thing out, leave its line out.",
         )
     normalise.clean_content(text, bytes_max=place.core.settings["content.bytes_max"])
+    _refuse_hidden_orders(place, text)
     text = place.core.redactor.text(text)
     present = _present(place)
     size = len(shown(present or ""))
@@ -333,6 +335,18 @@ def rewrite(place: Place, text: str, *, chars_max: int | None) -> Rewritten:
     return Rewritten(
         tuple(new), tuple(changed), report.archived, tuple(kept), report.changes, tuple(notes)
     )
+
+
+def _refuse_hidden_orders(place: Place, text: str) -> None:
+    """Refuses a text with orders in characters that cannot be seen. Elsewhere such a text is held;
+    here most of it is the file as it was."""
+    if without_hidden(text) is text:
+        return
+    if why := reason_to_hold(text, place.trust):
+        raise InvalidInput(
+            f"The new text {why}, so nothing was changed.",
+            hint="Give the text without invisible characters.",
+        )
 
 
 def _seen(place: Place) -> str | None:

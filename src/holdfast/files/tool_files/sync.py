@@ -26,6 +26,7 @@ from holdfast.files.folders.documents import FOLDER, REMOVED
 from holdfast.files.ownership import require_here
 from holdfast.files.tool_files.folder import FileText, Folder, Stamp, encoded, open_root
 from holdfast.files.tool_files.tree import reach
+from holdfast.text.characters import without_hidden
 from holdfast.text.normalise import is_visible
 
 if TYPE_CHECKING:
@@ -243,10 +244,11 @@ class KeptFiles:
         self, root: Folder, path: str, text: str, before: Sides, author: Author, reason: str
     ) -> None:
         """A new text for a file that is there, or a new file: in the store and on the disk."""
-        text = self.core.redactor.text(text)
+        given = self.core.redactor.text(text, keep_hidden=True)
+        text = without_hidden(given)
         self._refuse_secret(path)
         *above, name = path.split("/")
-        self._draft(path, text, author)  # What cannot be stored is refused before anything is.
+        self._draft(path, given, author)  # What cannot be stored is refused before anything is.
         folder = reach(root, above, make=True)
         assert folder is not None, "it was just made"
         with folder:
@@ -255,7 +257,7 @@ class KeptFiles:
 
             def write(writer: Writer, recorder: Recorder) -> dict[str, Base]:
                 nonlocal memory
-                memory = self.record(writer, recorder, path, text, author)
+                memory = self.record(writer, recorder, path, given, author)
                 # What is on the disk now: a crash before it is replaced is found by this.
                 return {path: self._base_of(before, memory)}
 
@@ -293,7 +295,7 @@ class KeptFiles:
         assert made is not None, "a text that shows something has a draft"
         if memory is None:
             return recorder.add(made)
-        new = new_version(memory, made) if memory.content != text else {}
+        new = new_version(memory, made) if memory.content != made.content else {}
         return recorder.revise(memory, **new, state="active", state_reason="")
 
     def _draft(self, path: str, text: str, author: Author) -> Memory | None:
