@@ -21,6 +21,7 @@ from holdfast.domain.query import Filter
 from holdfast.files.journal import entries as journal_entries
 from holdfast.files.journal import journal, sync
 from holdfast.testing import open_for_tests
+from holdfast.text.characters import clean_text
 from holdfast.text.normalise import is_visible
 
 DAY = "2026-01-14"
@@ -36,7 +37,7 @@ WORDS = [
 ]
 TEXTS = st.sampled_from(WORDS) | st.text(
     st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=12
-).filter(is_visible)
+).map(clean_text).filter(is_visible)
 PLACES = st.integers(0, 30)
 STEPS = [
     *((sync, name) for name in ("take_in", "note_clashes", "follow_store")),

@@ -20,6 +20,7 @@ from holdfast.files.memory_md.document import (
     unescaped,
 )
 from holdfast.files.memory_md.parse import identified, item_text, parse, parse_anew, rewritten
+from holdfast.text.characters import clean_text
 from holdfast.text.normalise import clean_category, is_visible
 
 # Pieces that mean something to the format, so that chance finds the corners.
@@ -35,6 +36,8 @@ PIECES = st.sampled_from(
 LETTERS = st.characters(codec="utf-8", exclude_characters="\0")
 TEXT = st.lists(PIECES | st.text(LETTERS, max_size=4), max_size=24).map("".join)
 CONTENT = TEXT.filter(is_visible)
+# As a store keeps it: without control and hidden characters.
+STORED = TEXT.map(clean_text).filter(is_visible)
 NEWLINE = st.sampled_from(["\n", "\r\n"])
 
 

@@ -29,11 +29,11 @@ from holdfast.files.memory_md.parse import parse, rewritten
 from holdfast.files.memory_md.sync import Mirror
 from holdfast.testing import FixedClock
 from holdfast.text.normalise import content_hash
-from tests.property.test_mirror_properties import CONTENT
+from tests.property.test_mirror_properties import STORED
 
 # Few enough to meet each other again, odd enough to try the format.
 TEXTS = st.sampled_from(["tea", "coffee", "Ann is tall.", "a\n\nb", "- - -", "x <!-- mem_1 -->"])
-SOME = TEXTS | CONTENT
+SOME = TEXTS | STORED
 CATEGORIES = st.sampled_from(["fact", "person", "machine-runtime"])
 WHICH = st.integers(0, 50)
 CRASHES = ("taken in", "before the file", "after the file", "agreed")

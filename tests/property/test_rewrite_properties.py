@@ -26,7 +26,7 @@ from holdfast.files.memory_md.pages import joined, split
 from holdfast.files.memory_md.parse import parse
 from holdfast.testing import FixedClock
 from holdfast.text.normalise import content_hash, is_visible
-from tests.property.test_mirror_properties import CONTENT, TEXT
+from tests.property.test_mirror_properties import STORED, TEXT
 
 SETTINGS = {"store.url": "memory:", "embed.model": "none", "actor": "ann"}
 # Few enough to meet each other again.
@@ -73,7 +73,7 @@ def put_in(hub: HubMemory, contents: list[str]) -> dict[str, str]:
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.lists(CONTENT, max_size=5), st.booleans())
+@given(st.lists(STORED, max_size=5), st.booleans())
 def test_a_rewrite_to_the_same_text_changes_nothing(contents: list[str], pages: bool) -> None:
     with a_hub(**{"files.per_category": pages}) as hub:
         put_in(hub, contents)
@@ -85,7 +85,7 @@ def test_a_rewrite_to_the_same_text_changes_nothing(contents: list[str], pages: 
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.lists(CONTENT, min_size=1, max_size=5, unique_by=content_hash), TEXTS, st.data())
+@given(st.lists(STORED, min_size=1, max_size=5, unique_by=content_hash), TEXTS, st.data())
 def test_the_others_stay_the_same_memories_when_one_is_added_or_left_out(
     contents: list[str], added: str, data: st.DataObject
 ) -> None:
@@ -105,7 +105,7 @@ def test_the_others_stay_the_same_memories_when_one_is_added_or_left_out(
 
 @settings(max_examples=50, deadline=None)
 @example([], "<!-- mem_1 --><!-- mem_1 -->")
-@given(st.lists(CONTENT, max_size=4), TEXT.filter(is_visible))
+@given(st.lists(STORED, max_size=4), TEXT.filter(is_visible))
 def test_any_text_can_be_the_new_one_and_one_undo_takes_it_back(
     contents: list[str], text: str
 ) -> None:
@@ -162,7 +162,7 @@ class Authors(RuleBasedStateMachine):
     @rule(
         agent=st.sampled_from(["one", "two"]),
         drop=WHICH,
-        text=TEXTS | CONTENT,
+        text=TEXTS | STORED,
         heading=st.sampled_from(["## Fact", "## Person", "## Odd / One"]),
         crash=st.none() | st.integers(0, 3),
     )
@@ -186,7 +186,7 @@ class Authors(RuleBasedStateMachine):
         self.look(agent)
         self.all_is_well()
 
-    @rule(text=TEXTS | CONTENT, heading=st.sampled_from(["## Fact", "## Person"]))
+    @rule(text=TEXTS | STORED, heading=st.sampled_from(["## Fact", "## Person"]))
     def append(self, text: str, heading: str) -> None:
         done = self.hub.append_memory_md(f"{heading}\n- x{text}\n", source_agent="one")
         self.acknowledged |= {m.content for m in done.added}
@@ -194,12 +194,12 @@ class Authors(RuleBasedStateMachine):
         # Whoever adds a line knows of it, so leaving it out later is meant.
         self.look("one")
 
-    @rule(text=TEXTS | CONTENT, category=CATEGORIES)
+    @rule(text=TEXTS | STORED, category=CATEGORIES)
     def remember(self, text: str, category: str) -> None:
         self.hub.remember(text, category=category, layer="long_term")
         self.acknowledged.add(text)
 
-    @rule(text=TEXTS | CONTENT)
+    @rule(text=TEXTS | STORED)
     def type_line(self, text: str) -> None:
         path = Path(self.hub.memory_md)
         path.write_bytes(f"{path.read_bytes().decode()}\n\n## Person\n- {text}".encode())

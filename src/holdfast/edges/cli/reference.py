@@ -33,7 +33,8 @@ This page is made from the commands themselves:
 
 In a line of a pipe, a tab is written `\\t`, a line end `\\n`, a backslash `\\\\`, and any other
 control character like `\\x1b`; times are ISO 8601 in your zone. Only `holdfast get --content` and
-`holdfast export` give text to the letter. On a terminal, whatever could steer it is made visible.
+`holdfast export` give text to the letter. On a terminal, whatever could steer it is made visible,
+there too.
 
 Notes (hints, a degraded answer, `Nothing found for “…”.`) and progress go to standard error, so a
 pipe holds only the answer; `--quiet` leaves them out. An error is a sentence and what to do next
