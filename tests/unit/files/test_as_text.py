@@ -99,9 +99,9 @@ def test_an_id_on_a_line_of_its_own_leaves_no_line(hub: HubMemory) -> None:
 
 
 def test_a_line_of_which_nothing_is_seen_stays_in_its_memory(hub: HubMemory) -> None:
-    hub.remember("Page one\n\x0c", category="fact", layer="long_term")
+    hub.remember("Page one\n\u200e", category="fact", layer="long_term")
     hub.rewrite_memory_md((hub.read_memory_md() or "").replace("tea", "coffee"))
-    assert (hub.get(4).content, hub.get(4).version) == ("Page one\n\x0c", 1)
+    assert (hub.get(4).content, hub.get(4).version) == ("Page one\n\u200e", 1)
 
 
 # Appending

@@ -264,8 +264,7 @@ def test_all_of_it_works_on_a_system_without_handles_for_folders(
         "  indented\n",
         "é and é\n",
         "emoji 🍵\n",
-        "\u2028 odd line ends \x85\n",
-        "\x1b[1m\n",
+        "\u200e odd spaces \u00a0\n",
     ],
 )
 def test_a_text_survives_to_the_letter_through_file_memory_and_undo(

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.files.journal.entries import Block, keys_of, parse, plain, render
+from holdfast.text.characters import clean_text
 
 # What journals are made of, so that random texts hit the rules.
 PIECES = st.sampled_from(
@@ -18,7 +19,8 @@ PIECES = st.sampled_from(
     )
 )
 JOURNALS = st.lists(PIECES | st.text(max_size=3), max_size=30).map("".join)
-WORDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1)
+ANYTHING = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1)
+WORDS = ANYTHING.map(clean_text).filter(bool)
 
 
 def entries(text: str) -> list[tuple[str, str]]:
