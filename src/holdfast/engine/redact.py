@@ -103,7 +103,7 @@ class Redactor:
         """The text, which answers a question, with placeholders for its secrets: the answer to
         'What is the password?' is one even where it is only a word."""
         if not self._enabled:
-            return text
+            return self.text(text)
         from holdfast.text.secrets import redact
 
         # By itself first: only what the question adds is left to find then.
@@ -116,7 +116,7 @@ class Redactor:
         """Texts that answer each other, in order; the first one answers `question`. A secret that
         was given as an answer is also replaced where later texts repeat it."""
         if not self._enabled:
-            return list(texts)
+            return [self.text(text) for text in texts]
         out: list[str] = []
         answers: dict[str, str] = {}
         for text in texts:
@@ -244,12 +244,10 @@ class Redactor:
         return not find(together, payment_numbers=self._payment_numbers)
 
     def _is_clean(self, text: str) -> bool:
-        """Whether a longer text holds nothing; it need not be looked at again."""
-        if _mark(text) in self._clean:
-            return True
+        """Whether a longer text holds nothing; for secrets it need not be looked at again."""
         if clean_text(text) is not text:
             return False
-        if not self._enabled:
+        if not self._enabled or _mark(text) in self._clean:
             return True
         from holdfast.text.secrets import find
 

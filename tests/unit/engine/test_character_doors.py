@@ -173,6 +173,16 @@ def test_no_control_and_no_hidden_character_gets_through(
     assert found == []
 
 
+def test_hidden_characters_of_a_long_text_do_not_get_past_the_last_door(memory: Holdfast) -> None:
+    """It is known as free of secrets when it reaches the store."""
+    long = "A long text about the harbour. " * 20 + "\U000e0041\U000e0042"
+    core = memory.core
+    assert core.redactor.text(long, keep_hidden=True) is long
+    hub = memory.hub()
+    hub.remember("Something")
+    assert core.redactor.memory(hub.get(1)._replace(content=long)).content == long[:-2]
+
+
 def test_the_words_around_them_stay(memory: Holdfast) -> None:
     hub = memory.hub()
     hub.remember("One \x1b[31mred\x1b[0m word,\r\nI ❤️ it, over\rwritten")
