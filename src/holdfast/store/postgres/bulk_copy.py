@@ -44,7 +44,10 @@ def _columns(listed: str) -> tuple[tuple[str, str], ...]:
     return tuple((part.split()[0], part.split()[1]) for part in listed.split(","))
 
 
-_NUMBERS = ("number", "version", "access_count", "shown_count", "mention_count")
+_NUMBERS = (
+    *("number", "version", "access_count", "shown_count", "mention_count"),
+    *("checksum", "counters_check"),
+)
 _OTHER_TYPES = {"tags": "text[]", "pinned": "bool", **dict.fromkeys(_NUMBERS, "int8")}
 _OTHER_TYPES |= dict.fromkeys(TIMES, "int8")
 
@@ -56,21 +59,21 @@ CHANGES = Table(
     "changes",
     _columns(
         "hub_id int8, id text, at int8, actor text, action text, reason text, undoes text,"
-        " undone_by text, place int8"
+        " undone_by text, checksum int8, place int8"
     ),
 )
 REVISIONS = Table(
     "revisions",
     _columns(
         "hub_id int8, memory int8, version int8, change_id text, at int8, fields text,"
-        " sequence int8"
+        " checksum int8, sequence int8"
     ),
 )
 TURNS = Table(
     "turns",
     _columns(
         "hub_id int8, id text, role text, content text, at int8, source text, session text,"
-        " place int8"
+        " checksum int8, place int8"
     ),
 )
 PASSAGES = Table(

@@ -1,18 +1,21 @@
 """Checks of a database. They change nothing.
 
-- `problems`: whether the rows are consistent, hub by hub.
+- `problems`: whether the rows match their checksums and are consistent, hub by hub.
 - `refuse_unsupported`, `refuse_foreign_tables`: whether the database can hold a store at all.
 - `security_warnings`, `notes`: warnings for the administrator, with the command that helps.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import psycopg
 
+from holdfast.domain.record import NO_HUB
 from holdfast.errors import StoreDamaged, StoreError
-from holdfast.store.postgres import schema
+from holdfast.store.checksums import is_intact
+from holdfast.store.postgres import rows, schema
 from holdfast.store.postgres.connections import SERVER_FROM
 from holdfast.store.postgres.migration_steps import pending_steps
 from holdfast.store.postgres.pgvector import missing_note
@@ -21,6 +24,7 @@ from holdfast.store.values import Problem
 
 if TYPE_CHECKING:
     from holdfast.store.postgres.reader import PostgresReader
+    from holdfast.store.postgres.session import Session
 
 
 _LISTED_MAX = 20
@@ -155,12 +159,43 @@ _INVARIANTS: tuple[tuple[str, bool, str], ...] = (
 )
 
 
+# The rows of a hub, each with what its checksum covers and the checksum at its end.
+_CHECKED_ROWS = (
+    ("changes", f"SELECT {rows.CHANGE_COLUMNS} FROM changes c WHERE c.hub_id = %(hub)s"),
+    (
+        "revisions",
+        "SELECT r.change_id, m.id, r.version, r.at, r.fields, r.checksum FROM revisions r"
+        " LEFT JOIN memories m ON m.hub_id = r.hub_id AND m.number = r.memory"
+        " WHERE r.hub_id = %(hub)s",
+    ),
+    ("receipts", f"SELECT {rows.RECEIPT_COLUMNS} FROM receipts WHERE hub_id = %(hub)s"),
+    ("turns", f"SELECT {rows.TURN_COLUMNS} FROM turns t WHERE t.hub_id = %(hub)s"),
+    ("agreed", f"SELECT {rows.AGREED_COLUMNS} FROM agreed WHERE hub_id = %(hub)s"),
+    ("clashes", f"SELECT {rows.CLASH_COLUMNS} FROM clashes c WHERE c.hub_id = %(hub)s"),
+    (
+        "records",
+        "SELECT kind, id, at, body, lookup, due, checksum FROM records WHERE hub_id = %(hub)s",
+    ),
+)
+
+
 def problems(reader: PostgresReader) -> list[Problem]:
     """All inconsistencies. Those of derived state are marked, because it can be rebuilt."""
     session = reader._session
     out: list[Problem] = []
-    for hub in reader.hubs():
+    hubs = []
+    for (hub_id,) in session.all("SELECT id FROM hubs ORDER BY name"):
+        try:
+            hub = reader.hub_by_id(hub_id)
+        except StoreDamaged:
+            out.append(Problem(f"hub {hub_id} does not match its checksum", False, "", hub_id))
+        else:
+            hubs += [] if hub is None else [hub]
+    out += _damaged_rows(session, NO_HUB, session.no_hub(), _CHECKED_ROWS[-1:])
+    for hub in hubs:
         number = session.hub(hub.id)
+        out += _damaged_memories(session, hub.id, number)
+        out += _damaged_rows(session, hub.id, number, _CHECKED_ROWS)
         for sentence, derived, query in _INVARIANTS:
             found = session.all(query, hub=number)
             for row in found[:_LISTED_MAX]:
@@ -170,6 +205,32 @@ def problems(reader: PostgresReader) -> list[Problem]:
             if len(found) > _LISTED_MAX:
                 out.append(Problem(f"and {len(found) - _LISTED_MAX} more of that kind", derived))
     return out
+
+
+def _damaged_memories(session: Session, hub_id: str, hub: int) -> Iterator[Problem]:
+    query = f"SELECT {rows.MEMORY_COLUMNS} FROM memories m WHERE m.hub_id = %(hub)s"
+    wrong = [row for row in session.scan(query, hub=hub) if not rows.is_memory_intact(row, hub_id)]
+    for row in wrong[:_LISTED_MAX]:
+        yield Problem(f"memory #{row[1]} does not match its checksum", False, row[0], hub_id)
+    if len(wrong) > _LISTED_MAX:
+        yield Problem(f"and {len(wrong) - _LISTED_MAX} more of that kind", False, "", hub_id)
+
+
+def _damaged_rows(
+    session: Session, hub_id: str, hub: int, tables: Sequence[tuple[str, str]]
+) -> Iterator[Problem]:
+    """The rows of a hub, apart from its memories, that do not match their checksum."""
+    for table, query in tables:
+        wrong = [
+            row
+            for row in session.scan(query, hub=hub)
+            if not is_intact(table, hub_id, row[:-1], row[-1])
+        ]
+        for row in wrong[:_LISTED_MAX]:
+            name = " ".join(str(part)[:60] for part in row[:2])
+            yield Problem(f"{name} of {table} does not match its checksum", False, "", hub_id)
+        if len(wrong) > _LISTED_MAX:
+            yield Problem(f"and {len(wrong) - _LISTED_MAX} more of that kind", False, "", hub_id)
 
 
 def refuse_unsupported(connection: psycopg.Connection[Any], address: str) -> None:

@@ -7,10 +7,10 @@ from datetime import datetime
 from typing import Any
 
 from holdfast.domain.change import Change, Receipt, Revision
-from holdfast.domain.clock import from_micros, to_micros
+from holdfast.domain.clock import to_micros
 from holdfast.domain.mirror import Agreed, Clash
 from holdfast.domain.turn import Turn
-from holdfast.store import rows as shared
+from holdfast.store import checked_rows as checked
 from holdfast.store.postgres import lexemes, rows
 from holdfast.store.postgres.memories import MemoriesReader
 
@@ -25,7 +25,7 @@ class HistoryReader(MemoriesReader):
             hub=self._session.hub(hub_id),
             **values,
         )
-        return [shared.change_from_row(row, hub_id) for row in found]
+        return [checked.change_from_row(row, hub_id) for row in found]
 
     def changes(self, hub_id: str, *, limit: int, before: str | None = None) -> list[Change]:
         earlier = (
@@ -61,7 +61,7 @@ class HistoryReader(MemoriesReader):
             hub=self._session.hub(hub_id),
             **values,
         )
-        return [shared.revision_from_row(row) for row in found]
+        return [checked.revision_from_row(row, hub_id) for row in found]
 
     def revisions(self, hub_id: str, memory_id: str) -> list[Revision]:
         return self._revisions(
@@ -118,22 +118,22 @@ class HistoryReader(MemoriesReader):
             f"{self._seen_changes('c')} ORDER BY c.place",
             hub=self._session.hub(hub_id),
         ):
-            yield shared.change_from_row(row, hub_id)
+            yield checked.change_from_row(row, hub_id)
 
     def scan_revisions(self, hub_id: str) -> Iterator[Revision]:
         for row in self._session.scan(
             f"{rows.REVISIONS} WHERE r.hub_id = %(hub)s{self._seen} ORDER BY r.sequence",
             hub=self._session.hub(hub_id),
         ):
-            yield shared.revision_from_row(row)
+            yield checked.revision_from_row(row, hub_id)
 
     def receipts(self, hub_id: str) -> list[Receipt]:
         found = self._session.all(
-            "SELECT memory_id, number, at, actor, reason, revisions FROM receipts"
+            f"SELECT {rows.RECEIPT_COLUMNS} FROM receipts"
             f" WHERE hub_id = %(hub)s{self._of_hub} ORDER BY place",
             hub=self._session.hub(hub_id),
         )
-        return [shared.receipt_from_row(row) for row in found]
+        return [checked.receipt_from_row(row, hub_id) for row in found]
 
     # The conversation log
 
@@ -158,7 +158,7 @@ class HistoryReader(MemoriesReader):
             before=before,
             limit=limit,
         )
-        return [shared.turn_from_row(row, hub_id) for row in found]
+        return [checked.turn_from_row(row, hub_id) for row in found]
 
     def search_turns(self, hub_id: str, terms: Sequence[str], *, limit: int) -> list[Turn]:
         if not terms:
@@ -177,7 +177,7 @@ class HistoryReader(MemoriesReader):
             any=lexemes.either(hub, terms),
             limit=limit,
         )
-        return [shared.turn_from_row(row, hub_id) for row in found]
+        return [checked.turn_from_row(row, hub_id) for row in found]
 
     def scan_turns(self, hub_id: str) -> Iterator[Turn]:
         for row in self._session.scan(
@@ -185,25 +185,25 @@ class HistoryReader(MemoriesReader):
             " ORDER BY t.place",
             hub=self._session.hub(hub_id),
         ):
-            yield shared.turn_from_row(row, hub_id)
+            yield checked.turn_from_row(row, hub_id)
 
     # Mirrored files
 
     def agreed(self, hub_id: str, path: str) -> Agreed | None:
         row = self._session.row(
-            "SELECT path, text, at FROM agreed WHERE hub_id = %(hub)s"
+            f"SELECT {rows.AGREED_COLUMNS} FROM agreed WHERE hub_id = %(hub)s"
             " AND path_hash = hashtextextended(%(path)s, 0) AND path = %(path)s",
             hub=self._session.hub(hub_id),
             path=path,
         )
-        return None if row is None else Agreed(row[0], row[1], from_micros(row[2]))
+        return None if row is None else checked.agreed_from_row(row, hub_id)
 
     def scan_agreed(self, hub_id: str) -> Iterator[Agreed]:
         for row in self._session.scan(
-            "SELECT path, text, at FROM agreed WHERE hub_id = %(hub)s ORDER BY path",
+            f"SELECT {rows.AGREED_COLUMNS} FROM agreed WHERE hub_id = %(hub)s ORDER BY path",
             hub=self._session.hub(hub_id),
         ):
-            yield Agreed(row[0], row[1], from_micros(row[2]))
+            yield checked.agreed_from_row(row, hub_id)
 
     def clashes(self, hub_id: str, *, settled: bool = False) -> list[Clash]:
         open_only = "" if settled else " AND c.settled_at IS NULL"
@@ -212,4 +212,4 @@ class HistoryReader(MemoriesReader):
             f"{self._seen_clashes} ORDER BY c.place",
             hub=self._session.hub(hub_id),
         )
-        return [shared.clash_from_row(row) for row in found]
+        return [checked.clash_from_row(row, hub_id) for row in found]

@@ -10,7 +10,6 @@ from holdfast.domain.clock import from_micros
 from holdfast.domain.hub import Hub, Statistics
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Filter, Order
-from holdfast.store import rows as shared
 from holdfast.store.postgres import filters, rows
 from holdfast.store.postgres.session import Part
 from holdfast.store.values import first_named
@@ -62,17 +61,15 @@ class MemoriesReader(Part):
     # Hubs
 
     def hubs(self) -> list[Hub]:
-        return [
-            shared.hub_from_row(row) for row in self._session.all(f"{rows.HUBS} ORDER BY h.name")
-        ]
+        return [rows.hub_from_row(row) for row in self._session.all(f"{rows.HUBS} ORDER BY h.name")]
 
     def hub(self, name: str) -> Hub | None:
         row = self._session.row(f"{rows.HUBS} WHERE h.name = %(name)s", name=name)
-        return None if row is None else shared.hub_from_row(row)
+        return None if row is None else rows.hub_from_row(row)
 
     def hub_by_id(self, hub_id: str) -> Hub | None:
         row = self._session.row(f"{rows.HUBS} WHERE h.id = %(hub)s", hub=hub_id)
-        return None if row is None else shared.hub_from_row(row)
+        return None if row is None else rows.hub_from_row(row)
 
     # Memories
 

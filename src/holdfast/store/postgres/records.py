@@ -11,9 +11,11 @@ from holdfast.domain.clock import from_micros, to_micros
 from holdfast.domain.record import NO_HUB, Record
 from holdfast.errors import AlreadyExists, NotFound
 from holdfast.store import rows as shared
+from holdfast.store.checked_rows import sealed
+from holdfast.store.checksums import require_intact
 from holdfast.store.postgres.session import NO_SUCH_HUB, Part
 
-_COLUMNS = "r.kind, r.id, r.at, r.body, r.lookup, r.due"
+_COLUMNS = "r.kind, r.id, r.at, r.body, r.lookup, r.due, r.checksum"
 
 
 class RecordsReader(Part):
@@ -77,7 +79,7 @@ class RecordsReader(Part):
             by=to_micros(by),
             limit=limit,
         )
-        return [_from_row(row, row[6] or NO_HUB) for row in found]
+        return [_from_row(row[:7], row[7] or NO_HUB) for row in found]
 
     def due_hub(self, kind: str, by: datetime, *, after: str = "") -> str | None:
         # One lookup in the index `records_due_in_hub`, however much is due in the hubs before. (Hub
@@ -116,8 +118,8 @@ class RecordsWriter(RecordsReader):
         self._session.put(
             f"{_INSERT} ON CONFLICT (hub_id, kind, id) DO UPDATE SET"
             " at = excluded.at, body = excluded.body, lookup = excluded.lookup,"
-            " due = excluded.due",
-            (hub, *_to_row(record)),
+            " due = excluded.due, checksum = excluded.checksum",
+            (hub, *_sealed(record)),
         )
 
     def drop_record(self, hub_id: str, kind: str, record_id: str) -> bool:
@@ -136,21 +138,21 @@ class RecordsWriter(RecordsReader):
             raise NotFound(f"There is no hub {one.hub_id}.")
         if before is None:
             sql = f"{_INSERT} ON CONFLICT DO NOTHING"
-            return self._session.put(sql, (hub, *_to_row(one))) > 0
+            return self._session.put(sql, (hub, *_sealed(one))) > 0
         same = "hub_id = %s AND kind = %s AND id = %s AND at = %s AND body = %s"
         same += " AND due IS NOT DISTINCT FROM %s::bigint"
         kind, name, at, body, _, due = _to_row(before)
         there = (hub, kind, name, at, body, due)
         if after is None:
             return self._session.put(f"DELETE FROM records WHERE {same}", there) > 0
-        _, _, new_at, new_body, _, new_due = _to_row(after)
-        sql = f"UPDATE records SET at = %s, body = %s, due = %s WHERE {same}"
-        return self._session.put(sql, (new_at, new_body, new_due, *there)) > 0
+        _, _, new_at, new_body, _, new_due, checksum = _sealed(after)
+        sql = f"UPDATE records SET at = %s, body = %s, due = %s, checksum = %s WHERE {same}"
+        return self._session.put(sql, (new_at, new_body, new_due, checksum, *there)) > 0
 
 
 _INSERT = (
-    "INSERT INTO records (hub_id, kind, id, at, body, lookup, due)"
-    " VALUES (%s, %s, %s, %s, %s, %s, %s)"
+    "INSERT INTO records (hub_id, kind, id, at, body, lookup, due, checksum)"
+    " VALUES (%s, %s, %s, %s, %s, %s, %s, %s)"
 )
 
 
@@ -165,6 +167,11 @@ def _to_row(record: Record) -> tuple[str, str, int, str, str | None, int | None]
     )
 
 
+def _sealed(record: Record) -> shared.Row:
+    return sealed("records", record.hub_id, _to_row(record))
+
+
 def _from_row(row: shared.Row, hub_id: str) -> Record:
+    require_intact("records", hub_id, row[:-1], row[-1], f"{row[0]} {row[1]}")
     due = None if row[5] is None else from_micros(row[5])
     return Record(hub_id, row[0], row[1], from_micros(row[2]), json.loads(row[3]), row[4], due)

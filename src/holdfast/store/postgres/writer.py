@@ -11,7 +11,15 @@ from holdfast.domain.change import Change, Receipt, Revision
 from holdfast.domain.clock import to_micros
 from holdfast.domain.turn import Turn
 from holdfast.errors import NotFound
+from holdfast.store import checked_rows as checked
 from holdfast.store import rows as shared
+from holdfast.store.checked_rows import sealed
+from holdfast.store.checksums import (
+    ACCESS_WEIGHT,
+    ACCESSED_AT_WEIGHT,
+    MENTION_WEIGHT,
+    SHOWN_WEIGHT,
+)
 from holdfast.store.postgres import lexemes, rows
 from holdfast.store.postgres.records import RecordsWriter
 from holdfast.store.postgres.schema import DERIVED, OF_A_HUB
@@ -147,9 +155,9 @@ class PostgresWriter(IndexWriter, RecordsWriter):
     def add_hub(self, hub: Hub) -> None:
         self._session.whole("made another")
         self._session.put(
-            "INSERT INTO hubs (hub_id, id, name, owner, created_at, state)"
-            " VALUES (nextval('hub_ids'), %s, %s, %s, %s, %s)",
-            (hub.id, hub.name, hub.owner, to_micros(hub.created_at), hub.state),
+            "INSERT INTO hubs (hub_id, id, name, owner, created_at, state, checksum)"
+            " VALUES (nextval('hub_ids'), %s, %s, %s, %s, %s, %s)",
+            sealed("hubs", hub.id, rows.hub_fields(hub)),
         )
         self._session.put(
             "INSERT INTO hub_counts (hub_id, numbers) VALUES (%s, %s)",
@@ -158,17 +166,29 @@ class PostgresWriter(IndexWriter, RecordsWriter):
 
     def rename_hub(self, hub_id: str, name: str) -> None:
         self._session.whole("renamed it")
-        self._session.put(
-            "UPDATE hubs SET name = %s WHERE hub_id = %s", (name, self._session.hub(hub_id))
-        )
+        self._set_hub(hub_id, name=name)
 
     def set_hub_state(self, hub_id: str, state: HubState, numbers: int) -> None:
         hub = self._session.hub(hub_id)
-        self._session.put("UPDATE hubs SET state = %s WHERE hub_id = %s", (state, hub))
+        self._set_hub(hub_id, state=state)
         self._session.put("UPDATE hub_counts SET numbers = %s WHERE hub_id = %s", (numbers, hub))
         if state == "active":
             # All rows have been added, mostly since the last ANALYZE.
             self._analyse_if_large(hub)
+
+    def _set_hub(self, hub_id: str, **new: Any) -> None:
+        """Changes a hub, after comparing its checksum."""
+        before = self.hub_by_id(hub_id)
+        if before is not None:
+            after = before._replace(**new)
+            self._session.put(
+                "UPDATE hubs SET name = %s, state = %s, checksum = %s WHERE hub_id = %s",
+                (
+                    *(after.name, after.state),
+                    sealed("hubs", hub_id, rows.hub_fields(after))[-1],
+                    self._session.hub(hub_id),
+                ),
+            )
 
     def drop_hub(self, hub_id: str) -> None:
         self._session.whole("dropped it")
@@ -214,13 +234,32 @@ class PostgresWriter(IndexWriter, RecordsWriter):
 
     def add_change(self, change: Change) -> None:
         hub = self._own(change.hub_id)
-        self._pending.changes.append((hub, *shared.change_to_row(change)))
+        row = sealed("changes", change.hub_id, shared.change_to_row(change))
+        self._pending.changes.append((hub, *row))
         self._hold(len(change.reason))
 
     def mark_undone(self, hub_id: str, change_id: str, by: str | None) -> None:
+        self._set_change(hub_id, change_id, undone_by=by)
+
+    def _set_change(self, hub_id: str, change_id: str, **new: Any) -> None:
+        hub = self._session.hub(hub_id)
+        row = self._session.row(
+            f"SELECT {rows.CHANGE_COLUMNS} FROM changes c"
+            " WHERE c.hub_id = %(hub)s AND c.id = %(id)s",
+            hub=hub,
+            id=change_id,
+        )
+        if row is None:
+            return
+        after = checked.change_from_row(row, hub_id)._replace(**new)
         self._session.put(
-            "UPDATE changes SET undone_by = %s WHERE hub_id = %s AND id = %s",
-            (by, self._session.hub(hub_id), change_id),
+            "UPDATE changes SET reason = %s, undone_by = %s, checksum = %s"
+            " WHERE hub_id = %s AND id = %s",
+            (
+                *(after.reason, after.undone_by),
+                sealed("changes", hub_id, shared.change_to_row(after))[-1],
+                *(hub, change_id),
+            ),
         )
 
     def add_revision(
@@ -233,39 +272,61 @@ class PostgresWriter(IndexWriter, RecordsWriter):
         fields: Mapping[str, tuple[Any, Any]],
     ) -> None:
         hub, text = self._own(hub_id), shared.fields_to_row(fields)
-        self._pending.revisions.append((hub, memory_id, (version, change_id, to_micros(at), text)))
+        when = to_micros(at)
+        row = sealed("revisions", hub_id, (change_id, memory_id, version, when, text))
+        self._pending.revisions.append((hub, memory_id, (version, change_id, *row[3:])))
         self._hold(len(text))
 
     def add_receipt(self, hub_id: str, receipt: Receipt) -> None:
         self._session.put(
-            "INSERT INTO receipts (hub_id, memory_id, number, at, actor, reason, revisions)"
-            " VALUES (%s, %s, %s, %s, %s, %s, %s)",
-            (self._own(hub_id), *shared.receipt_to_row(receipt)),
+            f"INSERT INTO receipts (hub_id, {rows.RECEIPT_COLUMNS})"
+            " VALUES (%s, %s, %s, %s, %s, %s, %s, %s)",
+            (self._own(hub_id), *sealed("receipts", hub_id, shared.receipt_to_row(receipt))),
         )
 
     def correct(self, hub_id: str, row: Change | Revision | Turn | Receipt | Clash) -> None:
-        hub = self._own(hub_id)
         if isinstance(row, Change):
-            self._session.put(
-                "UPDATE changes SET reason = %s WHERE hub_id = %s AND id = %s",
-                (row.reason, hub, row.id),
-            )
+            self._set_change(hub_id, row.id, reason=row.reason)
         elif isinstance(row, Revision):
-            self._session.put(
-                "UPDATE revisions SET fields = %s WHERE hub_id = %s AND sequence = %s",
-                (shared.fields_to_row(row.fields), hub, row.sequence),
-            )
+            self._correct_revision(hub_id, row)
         elif isinstance(row, Turn):
-            self._correct_turn(hub, row)
+            self._correct_turn(hub_id, row)
         elif isinstance(row, Receipt):
-            self._session.put(
-                "UPDATE receipts SET reason = %s WHERE hub_id = %s AND memory_id = %s AND at = %s",
-                (row.reason, hub, row.memory_id, to_micros(row.at)),
-            )
+            self._correct_receipt(hub_id, row)
         else:
+            self._set_clash(hub_id, row.id, in_store=row.in_store, in_file=row.in_file)
+
+    def _correct_revision(self, hub_id: str, revision: Revision) -> None:
+        hub = self._own(hub_id)
+        row = self._session.row(
+            f"{rows.REVISIONS} WHERE r.hub_id = %(hub)s AND r.sequence = %(sequence)s",
+            hub=hub,
+            sequence=revision.sequence,
+        )
+        if row is None:
+            return
+        checked.revision_from_row(row, hub_id)
+        fields = shared.fields_to_row(revision.fields)
+        self._session.put(
+            "UPDATE revisions SET fields = %s, checksum = %s WHERE hub_id = %s AND sequence = %s",
+            (*sealed("revisions", hub_id, (*row[1:5], fields))[-2:], hub, revision.sequence),
+        )
+
+    def _correct_receipt(self, hub_id: str, receipt: Receipt) -> None:
+        hub = self._own(hub_id)
+        found = self._session.all(
+            f"SELECT {rows.RECEIPT_COLUMNS}, place FROM receipts WHERE hub_id = %(hub)s"
+            " AND memory_id = %(memory)s AND at = %(at)s",
+            hub=hub,
+            memory=receipt.memory_id,
+            at=to_micros(receipt.at),
+        )
+        for *row, place in found:
+            after = checked.receipt_from_row(tuple(row), hub_id)._replace(reason=receipt.reason)
+            checksum = sealed("receipts", hub_id, shared.receipt_to_row(after))[-1]
             self._session.put(
-                "UPDATE clashes SET in_store = %s, in_file = %s WHERE hub_id = %s AND id = %s",
-                (row.in_store, row.in_file, hub, row.id),
+                "UPDATE receipts SET reason = %s, checksum = %s WHERE hub_id = %s AND place = %s",
+                (receipt.reason, checksum, hub, place),
             )
 
     def purge(self, hub_id: str, memory_id: str) -> int:
@@ -297,21 +358,34 @@ class PostgresWriter(IndexWriter, RecordsWriter):
     # The conversation log and mirrored files
 
     def add_turn(self, turn: Turn) -> None:
-        self._pending.turns.append((self._own(turn.hub_id), *shared.turn_to_row(turn)))
+        row = sealed("turns", turn.hub_id, shared.turn_to_row(turn))
+        self._pending.turns.append((self._own(turn.hub_id), *row))
         self._hold(len(turn.content))
 
-    def _correct_turn(self, hub: int, turn: Turn) -> None:
-        place = self._session.value(
-            "UPDATE turns SET content = %(content)s, source = %(source)s, session = %(session)s"
-            " WHERE hub_id = %(hub)s AND id = %(id)s RETURNING place",
+    def _correct_turn(self, hub_id: str, turn: Turn) -> None:
+        hub = self._own(hub_id)
+        row = self._session.row(
+            f"SELECT {rows.TURN_COLUMNS}, t.place FROM turns t"
+            " WHERE t.hub_id = %(hub)s AND t.id = %(id)s",
             hub=hub,
             id=turn.id,
-            content=turn.content,
-            source=turn.source,
-            session=turn.session,
         )
-        if place is not None:
-            self._index_turn(hub, place, turn.content)
+        if row is None:
+            return
+        *before, place = row
+        after = checked.turn_from_row(tuple(before), hub_id)._replace(
+            content=turn.content, source=turn.source, session=turn.session
+        )
+        self._session.put(
+            "UPDATE turns SET content = %s, source = %s, session = %s, checksum = %s"
+            " WHERE hub_id = %s AND place = %s",
+            (
+                *(after.content, after.source, after.session),
+                sealed("turns", hub_id, shared.turn_to_row(after))[-1],
+                *(hub, place),
+            ),
+        )
+        self._index_turn(hub, place, turn.content)
 
     def prune_turns(self, hub_id: str, *, keep: int) -> int:
         hub = self._session.hub(hub_id)
@@ -330,10 +404,13 @@ class PostgresWriter(IndexWriter, RecordsWriter):
 
     def set_agreed(self, hub_id: str, agreed: Agreed) -> None:
         self._session.put(
-            "INSERT INTO agreed (hub_id, path, text, at) VALUES (%s, %s, %s, %s)"
+            f"INSERT INTO agreed (hub_id, {rows.AGREED_COLUMNS}) VALUES (%s, %s, %s, %s, %s)"
             " ON CONFLICT (hub_id, path_hash, path_hash_two) DO UPDATE"
-            " SET text = excluded.text, at = excluded.at",
-            (self._own(hub_id), agreed.path, agreed.text, to_micros(agreed.at)),
+            " SET text = excluded.text, at = excluded.at, checksum = excluded.checksum",
+            (
+                self._own(hub_id),
+                *sealed("agreed", hub_id, (agreed.path, agreed.text, to_micros(agreed.at))),
+            ),
         )
 
     def drop_agreed(self, hub_id: str, path: str) -> None:
@@ -345,32 +422,52 @@ class PostgresWriter(IndexWriter, RecordsWriter):
 
     def add_clash(self, hub_id: str, clash: Clash) -> None:
         self._session.put(
-            "INSERT INTO clashes (hub_id, id, memory_id, path, in_store, in_file, at, settled_at)"
-            " VALUES (%s, %s, %s, %s, %s, %s, %s, %s)",
-            (self._own(hub_id), *shared.clash_to_row(clash)),
+            "INSERT INTO clashes (hub_id, id, memory_id, path, in_store, in_file, at, settled_at,"
+            " checksum) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s)",
+            (self._own(hub_id), *sealed("clashes", hub_id, shared.clash_to_row(clash))),
         )
 
     def settle_clash(self, hub_id: str, clash_id: str, at: datetime) -> None:
+        self._set_clash(hub_id, clash_id, settled_at=at)
+
+    def _set_clash(self, hub_id: str, clash_id: str, **new: Any) -> None:
+        hub = self._session.hub(hub_id)
+        row = self._session.row(
+            f"SELECT {rows.CLASH_COLUMNS} FROM clashes c"
+            " WHERE c.hub_id = %(hub)s AND c.id = %(id)s",
+            hub=hub,
+            id=clash_id,
+        )
+        if row is None:
+            return
+        after = sealed(
+            "clashes",
+            hub_id,
+            shared.clash_to_row(checked.clash_from_row(row, hub_id)._replace(**new)),
+        )
         self._session.put(
-            "UPDATE clashes SET settled_at = %s WHERE hub_id = %s AND id = %s",
-            (to_micros(at), self._session.hub(hub_id), clash_id),
+            "UPDATE clashes SET in_store = %s, in_file = %s, settled_at = %s, checksum = %s"
+            " WHERE hub_id = %s AND id = %s",
+            (*after[3:5], *after[6:], hub, clash_id),
         )
 
-    # Counters
+    # Counters. Their check moves by as much as they do, so that counting hides no damage.
 
     def count_access(self, hub_id: str, memory_ids: Sequence[str], at: datetime) -> None:
         self._count(
             hub_id,
             memory_ids,
-            "access_count = m.access_count + n.times, accessed_at = %(at)s",
+            "access_count = m.access_count + n.times, accessed_at = %(at)s, counters_check ="
+            f" m.counters_check + n.times * {ACCESS_WEIGHT}"
+            f" + (%(at)s - coalesce(m.accessed_at, 0)) * {ACCESSED_AT_WEIGHT}",
             at=to_micros(at),
         )
 
     def count_shown(self, hub_id: str, memory_ids: Sequence[str]) -> None:
-        self._count(hub_id, memory_ids, "shown_count = m.shown_count + n.times")
+        self._count(hub_id, memory_ids, _added("shown_count", SHOWN_WEIGHT))
 
     def count_mention(self, hub_id: str, memory_ids: Sequence[str]) -> None:
-        self._count(hub_id, memory_ids, "mention_count = m.mention_count + n.times")
+        self._count(hub_id, memory_ids, _added("mention_count", MENTION_WEIGHT))
 
     def _count(self, hub_id: str, memory_ids: Sequence[str], change: str, **values: Any) -> None:
         if memory_ids:
@@ -382,3 +479,9 @@ class PostgresWriter(IndexWriter, RecordsWriter):
                 ids=list(memory_ids),
                 **values,
             )
+
+
+def _added(counter: str, weight: int) -> str:
+    return (
+        f"{counter} = m.{counter} + n.times, counters_check = m.counters_check + n.times * {weight}"
+    )

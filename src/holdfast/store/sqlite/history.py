@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.clock import to_micros
+from holdfast.store import checked_rows as checked
 from holdfast.store.sqlite import rows
 from holdfast.store.sqlite.part import Part
 
@@ -37,7 +38,7 @@ class HistoryReader(Part):
             " ORDER BY pk DESC LIMIT ?",
             (hub, *((hub, before) if before else ()), limit),
         )
-        return [rows.change_from_row(row, hub_id) for row in found]
+        return [checked.change_from_row(row, hub_id) for row in found]
 
     def _change(self, hub_id: str, condition: str, *values: Any) -> Change | None:
         row = self._one(
@@ -45,7 +46,7 @@ class HistoryReader(Part):
             f" WHERE hub = ?{self._seen_changes} AND {condition}",
             (self._pk(hub_id), *values),
         )
-        return None if row is None else rows.change_from_row(row, hub_id)
+        return None if row is None else checked.change_from_row(row, hub_id)
 
     def change(self, hub_id: str, change_id: str) -> Change | None:
         return self._change(hub_id, "id = ?", change_id)
@@ -64,7 +65,7 @@ class HistoryReader(Part):
             f" (SELECT pk FROM memories m WHERE hub = ? AND id = ?{self._seen}) ORDER BY r.version",
             (hub, memory_id),
         )
-        return [rows.revision_from_row(row, hub_id) for row in found]
+        return [checked.revision_from_row(row, hub_id) for row in found]
 
     def revisions_of(self, hub_id: str, change_id: str) -> list[Revision]:
         hub = self._pk(hub_id)
@@ -73,7 +74,7 @@ class HistoryReader(Part):
             f"{self._of_seen('r.memory')} ORDER BY r.pk",
             (hub, change_id),
         )
-        return [rows.revision_from_row(row, hub_id) for row in found]
+        return [checked.revision_from_row(row, hub_id) for row in found]
 
     def changed_after(self, hub_id: str, at: datetime) -> list[str]:
         found = self._all(
@@ -103,18 +104,18 @@ class HistoryReader(Part):
             " ORDER BY pk",
             (self._pk(hub_id),),
         ):
-            yield rows.change_from_row(row, hub_id)
+            yield checked.change_from_row(row, hub_id)
 
     def scan_revisions(self, hub_id: str) -> Iterator[Revision]:
         for row in self._connection.execute(
             f"{rows.REVISIONS} WHERE r.hub = ?{self._of_seen('r.memory')} ORDER BY r.pk",
             (self._pk(hub_id),),
         ):
-            yield rows.revision_from_row(row, hub_id)
+            yield checked.revision_from_row(row, hub_id)
 
     def receipts(self, hub_id: str) -> list[Receipt]:
         found = self._all(
             f"SELECT {rows.RECEIPT_COLUMNS} FROM receipts WHERE hub = ?{self._of_hub} ORDER BY pk",
             (self._pk(hub_id),),
         )
-        return [rows.receipt_from_row(row, hub_id) for row in found]
+        return [checked.receipt_from_row(row, hub_id) for row in found]

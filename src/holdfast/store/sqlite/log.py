@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from holdfast.store import checked_rows as checked
 from holdfast.store import rows as shared
 from holdfast.store.sqlite import rows, search
 from holdfast.store.sqlite.part import Part
@@ -37,7 +38,7 @@ class LogReader(Part):
             " ORDER BY pk DESC LIMIT ?",
             (hub, *values, limit),
         )
-        return [rows.turn_from_row(row, hub_id) for row in found]
+        return [checked.turn_from_row(row, hub_id) for row in found]
 
     def search_turns(self, hub_id: str, terms: Sequence[str], *, limit: int) -> list[Turn]:
         if not terms:
@@ -53,28 +54,28 @@ class LogReader(Part):
             " ORDER BY w.merit DESC, t.pk DESC",
             (shared.dumps(list(dict.fromkeys(each))), limit, hub),
         )
-        return [rows.turn_from_row(row, hub_id) for row in found]
+        return [checked.turn_from_row(row, hub_id) for row in found]
 
     def scan_turns(self, hub_id: str) -> Iterator[Turn]:
         for row in self._connection.execute(
             f"SELECT {rows.TURN_COLUMNS} FROM turns WHERE hub = ?{self._of_hub} ORDER BY pk",
             (self._pk(hub_id),),
         ):
-            yield rows.turn_from_row(row, hub_id)
+            yield checked.turn_from_row(row, hub_id)
 
     def agreed(self, hub_id: str, path: str) -> Agreed | None:
         row = self._one(
             f"SELECT {rows.AGREED_COLUMNS} FROM agreed WHERE hub = ? AND path = ?",
             (self._pk(hub_id), path),
         )
-        return None if row is None else rows.agreed_from_row(row, hub_id)
+        return None if row is None else checked.agreed_from_row(row, hub_id)
 
     def scan_agreed(self, hub_id: str) -> Iterator[Agreed]:
         for row in self._connection.execute(
             f"SELECT {rows.AGREED_COLUMNS} FROM agreed WHERE hub = ? ORDER BY path",
             (self._pk(hub_id),),
         ):
-            yield rows.agreed_from_row(row, hub_id)
+            yield checked.agreed_from_row(row, hub_id)
 
     def clashes(self, hub_id: str, *, settled: bool = False) -> list[Clash]:
         open_only = "" if settled else " AND settled_at IS NULL"
@@ -87,4 +88,4 @@ class LogReader(Part):
             " ORDER BY pk",
             (self._pk(hub_id),),
         )
-        return [rows.clash_from_row(row, hub_id) for row in found]
+        return [checked.clash_from_row(row, hub_id) for row in found]

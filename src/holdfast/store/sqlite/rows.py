@@ -8,7 +8,7 @@ Values that a recall never meets are imported where they are made: their classes
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.clock import from_micros, to_micros
@@ -26,10 +26,7 @@ from holdfast.store.checksums import (
 from holdfast.store.rows import Row, dumps
 
 if TYPE_CHECKING:
-    from holdfast.domain.change import Change, Receipt, Revision
     from holdfast.domain.hub import Hub
-    from holdfast.domain.mirror import Agreed, Clash
-    from holdfast.domain.turn import Turn
 
 FIELDS = tuple(name for name in Memory._fields if name != "hub_id")
 # Counters come last, and are not part of the checksum.
@@ -119,44 +116,6 @@ AGREED_COLUMNS = "path, text, at, checksum"
 CLASH_COLUMNS = "id, memory_id, path, in_store, in_file, at, settled_at, checksum"
 
 
-def sealed(table: str, hub_id: str, fields: Sequence[Any]) -> Row:
-    """The fields, and their checksum behind them."""
-    return (*fields, row_checksum(table, hub_id, fields))
-
-
 def hub_from_row(row: Row) -> Hub:
     require_intact("hubs", row[0], row[:-1], row[-1])
     return shared.hub_from_row(row[:-1])
-
-
-def change_from_row(row: Row, hub_id: str) -> Change:
-    require_intact("changes", hub_id, row[:-1], row[-1])
-    return shared.change_from_row(row[:-1], hub_id)
-
-
-def revision_from_row(row: Row, hub_id: str) -> Revision:
-    # All but the sequence, which the store gives when the row is written.
-    require_intact("revisions", hub_id, row[1:-1], row[-1], f"version {row[3]} of {row[2]}")
-    return shared.revision_from_row(row[:-1])
-
-
-def receipt_from_row(row: Row, hub_id: str) -> Receipt:
-    require_intact("receipts", hub_id, row[:-1], row[-1])
-    return shared.receipt_from_row(row[:-1])
-
-
-def turn_from_row(row: Row, hub_id: str) -> Turn:
-    require_intact("turns", hub_id, row[:-1], row[-1])
-    return shared.turn_from_row(row[:-1], hub_id)
-
-
-def agreed_from_row(row: Row, hub_id: str) -> Agreed:
-    from holdfast.domain.mirror import Agreed
-
-    require_intact("agreed", hub_id, row[:-1], row[-1])
-    return Agreed(row[0], row[1], from_micros(row[2]))
-
-
-def clash_from_row(row: Row, hub_id: str) -> Clash:
-    require_intact("clashes", hub_id, row[:-1], row[-1])
-    return shared.clash_from_row(row[:-1])

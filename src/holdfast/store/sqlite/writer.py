@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast.domain.change import Change, Receipt, Revision
 from holdfast.domain.clock import to_micros
 from holdfast.errors import NotFound
+from holdfast.store import checked_rows as checked
 from holdfast.store import rows as shared
 from holdfast.store.checksums import (
     ACCESS_WEIGHT,
@@ -36,7 +37,7 @@ class SqliteWriter(SqliteReader, IndexWriter, RecordsWriter, WriterDefaults):
     def add_hub(self, hub: Hub) -> None:
         self._do(
             f"INSERT INTO hubs ({rows.HUB_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)",
-            rows.sealed("hubs", hub.id, shared.hub_to_row(hub)),
+            checked.sealed("hubs", hub.id, shared.hub_to_row(hub)),
         )
         self._pks.pop(hub.id, None)
         self._do("INSERT INTO word_totals (hub) VALUES (?)", (self._pk(hub.id),))
@@ -55,7 +56,7 @@ class SqliteWriter(SqliteReader, IndexWriter, RecordsWriter, WriterDefaults):
         after = before._replace(**new)
         self._do(
             f"UPDATE hubs SET ({rows.HUB_COLUMNS}) = (?, ?, ?, ?, ?, ?, ?) WHERE id = ?",
-            (*rows.sealed("hubs", hub_id, shared.hub_to_row(after)), hub_id),
+            (*checked.sealed("hubs", hub_id, shared.hub_to_row(after)), hub_id),
         )
         return after
 
@@ -94,7 +95,7 @@ class SqliteWriter(SqliteReader, IndexWriter, RecordsWriter, WriterDefaults):
             f"INSERT INTO changes (hub, {rows.CHANGE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 self._pk(change.hub_id),
-                *rows.sealed("changes", change.hub_id, shared.change_to_row(change)),
+                *checked.sealed("changes", change.hub_id, shared.change_to_row(change)),
             ),
         )
 
@@ -108,12 +109,12 @@ class SqliteWriter(SqliteReader, IndexWriter, RecordsWriter, WriterDefaults):
         )
         if row is None:
             return
-        after = rows.change_from_row(row, hub_id)._replace(**new)
+        after = checked.change_from_row(row, hub_id)._replace(**new)
         self._do(
             f"UPDATE changes SET ({rows.CHANGE_COLUMNS}) = (?, ?, ?, ?, ?, ?, ?, ?)"
             " WHERE hub = ? AND id = ?",
             (
-                *rows.sealed("changes", hub_id, shared.change_to_row(after)),
+                *checked.sealed("changes", hub_id, shared.change_to_row(after)),
                 *(self._pk(hub_id), change_id),
             ),
         )
@@ -128,7 +129,7 @@ class SqliteWriter(SqliteReader, IndexWriter, RecordsWriter, WriterDefaults):
         fields: Mapping[str, tuple[Any, Any]],
     ) -> None:
         hub = self._pk(hub_id)
-        row = rows.sealed(
+        row = checked.sealed(
             "revisions",
             hub_id,
             (change_id, memory_id, version, to_micros(at), shared.fields_to_row(fields)),
@@ -145,7 +146,7 @@ class SqliteWriter(SqliteReader, IndexWriter, RecordsWriter, WriterDefaults):
             f"INSERT INTO receipts (hub, {rows.RECEIPT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 self._pk(hub_id),
-                *rows.sealed("receipts", hub_id, shared.receipt_to_row(receipt)),
+                *checked.sealed("receipts", hub_id, shared.receipt_to_row(receipt)),
             ),
         )
 
@@ -169,11 +170,11 @@ class SqliteWriter(SqliteReader, IndexWriter, RecordsWriter, WriterDefaults):
         )
         if row is None:
             return
-        rows.revision_from_row(row, hub_id)
+        checked.revision_from_row(row, hub_id)
         fields = shared.fields_to_row(revision.fields)
         self._do(
             "UPDATE revisions SET fields = ?, checksum = ? WHERE pk = ?",
-            (*rows.sealed("revisions", hub_id, (*row[1:5], fields))[-2:], revision.sequence),
+            (*checked.sealed("revisions", hub_id, (*row[1:5], fields))[-2:], revision.sequence),
         )
 
     def _correct_receipt(self, hub_id: str, receipt: Receipt) -> None:
@@ -183,8 +184,8 @@ class SqliteWriter(SqliteReader, IndexWriter, RecordsWriter, WriterDefaults):
             (self._pk(hub_id), receipt.memory_id, to_micros(receipt.at)),
         )
         for *row, pk in found:
-            after = rows.receipt_from_row(tuple(row), hub_id)._replace(reason=receipt.reason)
-            sealed = rows.sealed("receipts", hub_id, shared.receipt_to_row(after))
+            after = checked.receipt_from_row(tuple(row), hub_id)._replace(reason=receipt.reason)
+            sealed = checked.sealed("receipts", hub_id, shared.receipt_to_row(after))
             self._do(
                 "UPDATE receipts SET reason = ?, checksum = ? WHERE pk = ?",
                 (receipt.reason, sealed[-1], pk),
@@ -198,12 +199,12 @@ class SqliteWriter(SqliteReader, IndexWriter, RecordsWriter, WriterDefaults):
         if row is None:
             return
         *before, pk = row
-        after = rows.turn_from_row(tuple(before), hub_id)._replace(
+        after = checked.turn_from_row(tuple(before), hub_id)._replace(
             content=turn.content, source=turn.source, session=turn.session
         )
         self._do(
             f"UPDATE turns SET ({rows.TURN_COLUMNS}) = (?, ?, ?, ?, ?, ?, ?) WHERE pk = ?",
-            (*rows.sealed("turns", hub_id, shared.turn_to_row(after)), pk),
+            (*checked.sealed("turns", hub_id, shared.turn_to_row(after)), pk),
         )
         self._do("DELETE FROM turn_words WHERE rowid = ?", (pk,))
         self._index_turn(hub, pk, turn.content)
@@ -212,7 +213,7 @@ class SqliteWriter(SqliteReader, IndexWriter, RecordsWriter, WriterDefaults):
         hub = self._pk(turn.hub_id)
         self._do(
             f"INSERT INTO turns (hub, {rows.TURN_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (hub, *rows.sealed("turns", turn.hub_id, shared.turn_to_row(turn))),
+            (hub, *checked.sealed("turns", turn.hub_id, shared.turn_to_row(turn))),
         )
         self._index_turn(hub, self._connection.last_insert_rowid(), turn.content)
 
@@ -232,7 +233,7 @@ class SqliteWriter(SqliteReader, IndexWriter, RecordsWriter, WriterDefaults):
         row = (agreed.path, agreed.text, to_micros(agreed.at))
         self._do(
             f"INSERT OR REPLACE INTO agreed (hub, {rows.AGREED_COLUMNS}) VALUES (?, ?, ?, ?, ?)",
-            (self._pk(hub_id), *rows.sealed("agreed", hub_id, row)),
+            (self._pk(hub_id), *checked.sealed("agreed", hub_id, row)),
         )
 
     def drop_agreed(self, hub_id: str, path: str) -> None:
@@ -241,7 +242,7 @@ class SqliteWriter(SqliteReader, IndexWriter, RecordsWriter, WriterDefaults):
     def add_clash(self, hub_id: str, clash: Clash) -> None:
         self._do(
             f"INSERT INTO clashes (hub, {rows.CLASH_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (self._pk(hub_id), *rows.sealed("clashes", hub_id, shared.clash_to_row(clash))),
+            (self._pk(hub_id), *checked.sealed("clashes", hub_id, shared.clash_to_row(clash))),
         )
 
     def settle_clash(self, hub_id: str, clash_id: str, at: datetime) -> None:
@@ -254,11 +255,11 @@ class SqliteWriter(SqliteReader, IndexWriter, RecordsWriter, WriterDefaults):
         )
         if row is None:
             return
-        after = rows.clash_from_row(row, hub_id)._replace(**new)
+        after = checked.clash_from_row(row, hub_id)._replace(**new)
         self._do(
             f"UPDATE clashes SET ({rows.CLASH_COLUMNS}) = (?, ?, ?, ?, ?, ?, ?, ?)"
             " WHERE hub = ? AND id = ?",
-            (*rows.sealed("clashes", hub_id, shared.clash_to_row(after)), hub, clash_id),
+            (*checked.sealed("clashes", hub_id, shared.clash_to_row(after)), hub, clash_id),
         )
 
     def purge(self, hub_id: str, memory_id: str) -> int:
