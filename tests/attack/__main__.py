@@ -205,7 +205,10 @@ def main() -> None:
     only = parser.parse_args().only
     names = [name for name in ATTACKS if only in name]
     if not tell(*run(names)):
-        raise SystemExit(f"A good client's p95 was over {RATIO_MAX:.0f} times its quiet value.")
+        raise SystemExit(
+            f"A good client's p95 was over {RATIO_MAX:.0f} times its quiet value, or a request of "
+            "it failed or was not answered."
+        )
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.edges.connections import ConnectionLimits
 from holdfast.edges.http.gates import Limits
 from holdfast.edges.request_body import BodyBudget, BodyBudgetSpent
 from tests.edges.http.apps import make_app
@@ -109,6 +110,37 @@ def test_a_stranger_s_flood_is_slowed_down_and_the_owner_s_requests_are_not(
             told = [line.status(get) for _ in range(62)]
         assert set(told) == {401, 429}
         assert good(url, key) == 200
+
+
+def test_an_upload_with_a_key_is_not_cut_off_for_strangers(tmp_path: Path) -> None:
+    server = Server(tmp_path, PATIENT)
+    mark = "x-boundary"
+    form = (
+        f'--{mark}\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\n'
+        f"Ada prefers tabs\r\n--{mark}--\r\n"
+    )
+    head = (
+        "POST /v1/memories/upload HTTP/1.1\r\nHost: localhost\r\n"
+        f"Authorization: Bearer {server.house.key()}\r\nExpect: 100-continue\r\n"
+        f"Content-Type: multipart/form-data; boundary={mark}\r\nContent-Length: {len(form)}\r\n"
+    )
+    limits = ConnectionLimits(total=10, per_address=10)
+    with (
+        contextlib.closing(server.house.memory),
+        served(server.app, limits) as url,
+        contextlib.ExitStack() as held,
+        Raw(url) as line,
+    ):
+        line.send(head + "\r\n")
+        # The server reads the body from here on.
+        assert line.until(b"\r\n\r\n").startswith(b"HTTP/1.1 100")
+        line.send(form[:40])
+        for _ in range(30):
+            held.enter_context(Raw(url)).send("GET /v1/hub HTTP/1.1\r\n")
+        with Raw(url) as last:
+            # The others have been accepted when this one is answered.
+            assert last.status("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n") == 200
+        assert line.status(form[40:]) == 201
 
 
 def test_large_bodies_have_a_budget_of_memory() -> None:

@@ -23,6 +23,7 @@ from holdfast.edges.http.once import IdempotencyKey, once
 from holdfast.edges.http.plain import plain_result
 from holdfast.edges.http.shapes import JobOut, Many, Pushed
 from holdfast.edges.http.streams import Streams
+from holdfast.edges.http_protocol import connection_of
 from holdfast.engine.jobs import Job
 from holdfast.files.attachments.storage import Incoming, Received
 
@@ -87,6 +88,10 @@ async def upload(call: Calling, response: Response, key: IdempotencyKey = None) 
         uploads.open(caller_of(call.request.scope)),
         await run_in_threadpool(hub.attachments.incoming, _announced(call.request)) as incoming,
     ):
+        connection = connection_of(call.request.scope)
+        if connection is not None:
+            # It is not closed for strangers while the body arrives.
+            connection.protect()
         form = _Form(incoming, boundary)
         await _receive(call.request, form)
         received = await run_in_threadpool(form.received)
