@@ -23,7 +23,9 @@ def redact(question: str, text: str) -> str:
     return text
 
 
-@pytest.mark.parametrize("name", ["development.txt", "held_out.txt", "held_out_2.txt"])
+@pytest.mark.parametrize(
+    "name", ["development.txt", "held_out.txt", "held_out_2.txt", "held_out_3.txt"]
+)
 def test_secrets_of_a_set_are_redacted(name: str) -> None:
     examples = secret_examples(name)
     left = missed(name, redact)

@@ -77,7 +77,7 @@ def _asked(question: str) -> Noun | None:
         return None
     noun = max(places, key=lambda place: (place.end, len(place.noun.text))).noun
     # In other languages the question mark is enough: how a question begins varies too much.
-    foreign = noun.kind == "password" and (not noun.text.startswith("pass") or "passwort" in low)
+    foreign = noun.kind == "password" and not noun.is_english
     asks = _ASKS.search(last) or (foreign and last.rstrip().endswith(("?", "？")))
     return noun if asks or not last.isascii() else None
 

@@ -211,7 +211,7 @@ def is_phrase(value: str) -> bool:
     if not 1 <= len(words) <= 12 or len(value) > 80 or is_example(value) or is_reference(value):
         return False
     plain = [word.strip(".,;:!?'’").lower() for word in words]
-    if any(word in _FUNCTION_WORDS or word in _WORDS for word in plain):
+    if any(word in _FUNCTION_WORDS for word in plain) or all(word in _WORDS for word in plain):
         return False
     return len(value.strip()) >= 4 and not value.endswith(("?", ":", ".", "!")) and "," not in value
 

@@ -23,7 +23,19 @@ TOKENS_BY_CUE = _by_cue(rule for rule in RULES if not rule.spaced)
 ORDER = {rule: place for place, rule in enumerate(RULES)}
 # Each noun of nouns.py contains one of these; that module is only loaded where one is found.
 NOUN_CUES = (
-    *("pass", "psswd", "pswd", "pw", "key", "secret", "token", "credential", "kennwort"),
+    *(
+        "pass",
+        "psswd",
+        "psw",
+        "masterauth",
+        "pswd",
+        "pw",
+        "key",
+        "secret",
+        "token",
+        "credential",
+        "kennwort",
+    ),
     *("contrase", "wachtwoord", "senha", "hasło", "haslo", "lösenord", "adgangskode", "salasana"),
     *(
         "парол",

@@ -20,6 +20,15 @@ class Noun(NamedTuple):
     after: str = ""
 
     @property
+    def is_english(self) -> bool:
+        """Whether only English sentences have this word; 'password' is used in Italian too."""
+        return self.text.startswith("pass") and self.text not in (
+            "passwort",
+            "passord",
+            "passordet",
+        )
+
+    @property
     def is_token(self) -> bool:
         """Whether programs make such a secret: then it is long and looks random."""
         return self.kind in ("api-key", "token", "secret")
@@ -48,11 +57,11 @@ _CODE_OF = (
 _CODE_FOR = (
     rf"[ _-](?:for|of|to|de|del|du|da|do|della|dell|van|vom|der)\b[^\n.:?!]{{0,24}}?\b(?:{_LOCKED})"
 )
-_WORD = r"(?<![^\W_])$"
+_WORD = r"(?<![a-z0-9à-ɏ])$"
 
 _PASSWORD_WORDS = (
     *("password", "passwd", "passphrase", "pass phrase", "passcode", "pass code", "passwort"),
-    *("psswd", "pswd", "passwrd", "mot de passe", "palavra-passe"),
+    *("psswd", "requirepass", "masterauth", "pswd", "passwrd", "mot de passe", "palavra-passe"),
     *("palavra passe", "passord", "pwd", "kennwort", "contraseña", "contrasena", "wachtwoord"),
     *(
         "senha",
@@ -72,21 +81,29 @@ _PASSWORD_WORDS = (
 )
 NOUNS = (
     *(Noun(word, "password") for word in _PASSWORD_WORDS),
-    Noun("pw", "password", weak=True, before=_WORD, after=r"(?![^\W_])"),
-    Noun("mdp", "password", before=_WORD, after=r"(?![^\W_])"),
-    Noun("pass", "password", weak=True, before=r"(?:_|(?<![^\W_]))$", after=r"(?![^\W_]|word)"),
-    Noun("pass", "password", before=r"(?:^|\s)--?\w+$", after=r"(?![^\W_])"),
-    Noun("psk", "password", before=r"(?<![^\W_])$", after=r"(?![^\W_])"),
-    Noun("clave", "password", weak=True, before=_WORD, after=r"(?![^\W_])"),
+    Noun("pw", "password", weak=True, before=_WORD, after=r"(?![a-z0-9à-ɏ])"),
+    Noun("mdp", "password", before=_WORD, after=r"(?![a-z0-9à-ɏ])"),
+    Noun(
+        "pass",
+        "password",
+        weak=True,
+        before=r"(?:_|(?<![a-z0-9à-ɏ]))$",
+        after=r"(?![a-z0-9à-ɏ]|word)",
+    ),
+    Noun("pass", "password", before=r"(?:^|\s)--?\w+$", after=r"(?![a-z0-9à-ɏ])"),
+    Noun("psw", "password", before=_WORD, after=r"(?![a-z0-9à-ɏ])"),
+    Noun("key", "password", before=r"master[ _-]$", after=r"(?![a-z0-9à-ɏ])"),
+    Noun("psk", "password", before=r"(?<![a-z0-9à-ɏ])$", after=r"(?![a-z0-9à-ɏ])"),
+    Noun("clave", "password", weak=True, before=_WORD, after=r"(?![a-z0-9à-ɏ])"),
     Noun("schlüssel", "password", weak=True, before=rf"{_NETWORK}|wlan-?netz-?$"),
-    Noun("key", "password", before=_NETWORK, after=r"(?![^\W_])"),
-    Noun("code", "password", weak=True, before=_NETWORK, after=r"(?![^\W_])"),
+    Noun("key", "password", before=_NETWORK, after=r"(?![a-z0-9à-ɏ])"),
+    Noun("code", "password", weak=True, before=_NETWORK, after=r"(?![a-z0-9à-ɏ])"),
     Noun("code wifi", "password", weak=True),
     Noun("codice wifi", "password", weak=True),
     Noun("clé wifi", "password", weak=True),
-    Noun("parola", "password", weak=True, before=_WORD, after=r"(?![^\W_])"),
+    Noun("parola", "password", weak=True, before=_WORD, after=r"(?![a-z0-9à-ɏ])"),
     # Made by programs.
-    Noun("key", "api-key", before=_KEY_OF, after=r"(?![^\W_])"),
+    Noun("key", "api-key", before=_KEY_OF, after=r"(?![a-z0-9à-ɏ])"),
     Noun("apikey", "api-key"),
     Noun("accesskey", "api-key"),
     Noun("secretkey", "api-key"),
@@ -107,17 +124,17 @@ NOUNS = (
     Noun("токен", "token"),
     Noun("ключ", "api-key"),
     # A few digits.
-    Noun("pin", "pin", before=r"(?<![^\W_])(?<!-)$", after=r"(?![^\W_]|-[^\W\d])"),
+    Noun("pin", "pin", before=r"(?<![a-z0-9à-ɏ])(?<!-)$", after=r"(?![a-z0-9à-ɏ]|-[^\W\d])"),
     Noun("pincode", "pin"),
     Noun("pin-code", "pin"),
     Noun("pin code", "pin"),
-    Noun("code", "pin", before=_CODE_OF, after=r"(?![^\W_])"),
+    Noun("code", "pin", before=_CODE_OF, after=r"(?![a-z0-9à-ɏ])"),
     Noun("code", "pin", before=_WORD, after=_CODE_FOR),
     Noun("código", "pin", before=_WORD, after=_CODE_FOR),
     Noun("codigo", "pin", before=_WORD, after=_CODE_FOR),
     Noun("codice", "pin", before=_WORD, after=_CODE_FOR),
     Noun("codice", "pin", before=_WORD, after=r" pin\b"),
-    Noun("combination", "pin", before=rf"(?:{_LOCKED})[ _-]$", after=r"(?![^\W_])"),
+    Noun("combination", "pin", before=rf"(?:{_LOCKED})[ _-]$", after=r"(?![a-z0-9à-ɏ])"),
     Noun(
         "combination", "pin", before=_WORD, after=rf" (?:of|for|to) [^\n.:?!]{{0,24}}?(?:{_LOCKED})"
     ),

@@ -28,7 +28,7 @@ _DESCRIPTION = (
     r"(?:[^\n!?;:=|\".]|\.(?![ \n])){0,48}?)?"
 )
 _IS = (
-    r"(?:(?P<colon>[ \t]{0,2}[:：→]|[ \t]=(?=[ \t]))|(?P<own>['’]s)(?=\s)"
+    r"(?:(?P<colon>[ \t]{0,2}[:：→]|[ \t]=(?=[ \t]))"
     r"|,?[ \t](?:(?P<it>it['’]s|it[ ]is|it[ ]was)|c['’]est)(?=\s|:)"
     rf"|[ \t](?P<english>{vocabulary.spaced({'en': vocabulary.IS_ENGLISH})})(?=[\s:])"
     rf"|[ \t](?:{vocabulary.spaced(vocabulary.IS)})(?=[\s:])"
@@ -47,10 +47,15 @@ _OTHER_WORDS = (
 )
 _CLAUSE = r"[^\n.!?:;]{1,40},[ ](?=it['’]s[ ]|it[ ]is[ ])(?:it['’]s|it[ ]is)"
 _SAID_LATER = re.compile(f"(?:{_CLAUSE}|{_OTHER_WORDS}{_IS})[ \\t]?{_ALREADY}{_GAP}", re.IGNORECASE)
-_SAID = re.compile(f"{_DESCRIPTION}{_IS}[ \\t]?{_ALREADY}{_GAP}", re.IGNORECASE)
-_CHANGED = re.compile(f"(?:{_OTHER_WORDS}|{_DESCRIPTION}){_INTO}{_ALREADY}{_GAP}", re.IGNORECASE)
+_SAID = re.compile(
+    f"(?:(?P<own>['’]s)(?=\\s)|{_DESCRIPTION}{_IS})[ \\t]?{_ALREADY}{_GAP}", re.IGNORECASE
+)
+_ANY_WORDS = r"(?:[ \t][^\W\d_]{1,20}){1,4}?"
+_CHANGED = re.compile(f"(?:{_ANY_WORDS}|{_DESCRIPTION}){_INTO}{_ALREADY}{_GAP}", re.IGNORECASE)
 _DIRECT = re.compile(r",?[ \t]{1,3}(?=[^\s=:])")
 _CHANGE_VERB = re.compile(vocabulary.spaced(vocabulary.CHANGE), re.IGNORECASE)
+# 'The code was changed in 2024.'
+_CHANGED_WHEN = re.compile(r"\b(?:is|was|were|been)\b.*\bin\s*$", re.IGNORECASE | re.DOTALL)
 _CHANGED_BEHIND = re.compile(
     rf"[\"'”’»`]?[ \t]{{1,2}}(?:{vocabulary.either(vocabulary.CHANGED_BEHIND)})"
     rf"|[」』]?[ \t]?(?:{vocabulary.CHANGED_BEHIND_CJK})"
@@ -93,7 +98,7 @@ def _after(text: str, place: Place) -> Span | None:
     match = _SAID.match(text, place.end)
     if match is None:
         return None
-    english = place.noun.text.startswith("pass") and match.lastgroup is not None
+    english = place.noun.is_english and match.lastgroup is not None
     return _value(text, match.end(), place, loose=True, words=english)
 
 
@@ -111,7 +116,9 @@ def _after_words(text: str, place: Place) -> Span | None:
 def _after_change(text: str, place: Place) -> Span | None:
     """'I changed my password to …', and where the verb comes last, as in German."""
     match = _CHANGED.match(text, place.end)
-    if match is None:
+    if match is None or _ARGUMENT.match(text, match.end()):
+        return None
+    if _CHANGED_WHEN.search(match[0]):
         return None
     found = _value(text, match.end(), place, loose=True, words=match["english"] is not None)
     if found is None:
@@ -135,9 +142,22 @@ _LOGS_IN = re.compile(
 )
 
 
+_DESCRIBED = re.compile(
+    rf"(?:,?[ \t](?:{vocabulary.spaced(vocabulary.DESCRIBES)})"
+    r"(?:[ \t][^\W\d_]{1,20}){1,3}?)?[ \t]"
+)
+
+
 def _right_behind(text: str, place: Place) -> Span | None:
     """'user ana, password …': without a connective only what cannot be a word is a value."""
     match = _DIRECT.match(text, place.end)
+    if match is not None and not place.noun.is_english:
+        # In English too many things have a name with digits: 'the password for Windows10'.
+        described = _DESCRIBED.match(text, place.end)
+        if described is not None and described.end() > match.end():
+            found = _value(text, described.end(), place, loose=False)
+            if found is not None:
+                return found
     if match is None or _ARGUMENT.match(text, match.end()):
         return None
     if place.noun.weak and not _USER.search(text, max(0, place.at - 60), place.at):

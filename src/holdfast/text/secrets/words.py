@@ -35,6 +35,7 @@ DESCRIBES = {
 # The verb between a noun and its value. In English a single word may be a value.
 IS_ENGLISH = (
     "is was are were (?:has|have|had)_been will_be would_be should_be can_be may_be might_be"
+    " (?:turned_out|turns_out|happens|used|ought|has|supposed|going)_to_be"
     " becomes became remains stays equals reads means"
 )
 IS = {
@@ -65,14 +66,14 @@ INTO = {
     "pl": "na",
     "ru": "на",
 }
-INTO_CJK = "改为|改成了?|改為|设为|设成|设置为|換成|换成了?|更新为|を"
+INTO_CJK = "(?:已经?|被)?(?:改为|改成了?|改為|设为|设成|设置为|換成|换成了?|更新为)|を"
 CHANGE = {
     "en": "chang (?<![a-z])(?:re)?set\\b setting updat switch rotat modif made replac",
     "de": "änder gesetzt setz umgestellt gewechselt",
     "fr": "mis_à mis_le remplac défini modifi",
     "it": "cambi impost aggiorn",
     "es": "cambi actualic puse",
-    "pt": "troqu troc mud(?:ei|ou|amos|ar) alter atualiz",
+    "pt": "troqu troc mud[aáeo] alter atualiz",
     "nl": "verander gewijzigd aangepast ingesteld gezet",
     "sv": "ändra bytt bytte",
     "pl": "zmieni ustawi",
