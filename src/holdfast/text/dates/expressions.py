@@ -1,7 +1,7 @@
 """The readings of a single date in English words: '5 May 2024', 'two weeks ago', 'last summer'.
 
-One pattern finds them and one method each says what they mean, as days in the reader's zone. It
-does not know what stands around a date ('since', 'between … and …'): that is read in dates.py.
+One pattern finds them and one method each says what they mean, as days in the reader's zone. The
+words around a date ('since', 'between … and …') are read in `context`.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import Literal, NamedTuple
 
-from holdfast.text.dates_pattern import (
+from holdfast.text.dates.pattern import (
     AFTER_DATE,
-    ATOM,
     COUNTED,
     EACH,
+    EXPRESSION,
     MONTH_OF,
     NUMBERED,
     NUMBERS,
@@ -36,7 +36,7 @@ Days = tuple[date, date]
 Wants = Literal["", "in", "on"]
 
 
-class Atom(NamedTuple):
+class DateExpression(NamedTuple):
     """A date before the words around it are read.
 
     `wants` is the preposition without which it is no date ('' for none), `shy` says that it is in
@@ -58,7 +58,7 @@ def month_length(year: int, month: int) -> int:
     return 31 if month == 12 else (date(year, month + 1, 1) - _DAY).day
 
 
-class AtomReader:
+class ExpressionReader:
     """One text, one clock and one zone."""
 
     def __init__(self, text: str, now: datetime, zone: tzinfo) -> None:
@@ -67,10 +67,10 @@ class AtomReader:
         self.now = now.astimezone(zone)
         self.today = self.now.date()
 
-    def read(self) -> list[Atom]:
-        atoms: list[Atom] = []
-        for match in ATOM.finditer(self.text):
-            read: Callable[[re.Match[str]], Atom | None]
+    def read(self) -> list[DateExpression]:
+        atoms: list[DateExpression] = []
+        for match in EXPRESSION.finditer(self.text):
+            read: Callable[[re.Match[str]], DateExpression | None]
             read = getattr(self, f"_read_{match.lastgroup}")
             try:
                 atom = read(match)
@@ -83,15 +83,17 @@ class AtomReader:
 
     # What each reading means. All return None when the words turn out to be no date.
 
-    def _read_iso(self, match: re.Match[str]) -> Atom:
+    def _read_iso(self, match: re.Match[str]) -> DateExpression:
         said = match["iso"]
         if len(said) == 10:
             return self._days(match, date.fromisoformat(said))
         when = datetime.fromisoformat(said)
         when = (when if when.tzinfo else when.replace(tzinfo=self.zone)).astimezone(UTC)
-        return Atom(*match.span(), when, when + timedelta(seconds=1 if said.count(":") > 1 else 60))
+        return DateExpression(
+            *match.span(), when, when + timedelta(seconds=1 if said.count(":") > 1 else 60)
+        )
 
-    def _read_slash(self, match: re.Match[str]) -> Atom | None:
+    def _read_slash(self, match: re.Match[str]) -> DateExpression | None:
         first, second, third = map(int, match["slash"].split("/"))
         if first > 31:
             return self._days(match, date(first, second, third))
@@ -101,17 +103,17 @@ class AtomReader:
             return self._days(match, date(third, first, second))
         return None
 
-    def _read_yearmonth(self, match: re.Match[str]) -> Atom:
+    def _read_yearmonth(self, match: re.Match[str]) -> DateExpression:
         year, month = map(int, match["yearmonth"].split("-"))
         return self._days(match, *_month_days(year, month))
 
-    def _read_dayfirst(self, match: re.Match[str]) -> Atom | None:
+    def _read_dayfirst(self, match: re.Match[str]) -> DateExpression | None:
         sure = match["d_th"] or match["d_of"] or match["d_year"]
         if not sure and self._shy(match, match["d_month"]):
             return None
         return self._month_day(match, match["d_month"], match["d_day"], "", match["d_year"])
 
-    def _read_monthfirst(self, match: re.Match[str]) -> Atom | None:
+    def _read_monthfirst(self, match: re.Match[str]) -> DateExpression | None:
         if not (match["m_th"] or match["m_year"]) and (
             self._shy(match, match["m_month"]) or word_after(self.text, match.end()) in COUNTED
         ):
@@ -122,7 +124,7 @@ class AtomReader:
 
     def _month_day(
         self, match: re.Match[str], month: str, day: str, to: str | None, year: str | None
-    ) -> Atom | None:
+    ) -> DateExpression | None:
         def of_year(number: int) -> Days | None:
             try:
                 first = date(number, _month(month), int(day))
@@ -136,20 +138,20 @@ class AtomReader:
             return self._days(match, *days) if days else None
         return self._yearless(match, of_year)
 
-    def _read_monthyear(self, match: re.Match[str]) -> Atom:
+    def _read_monthyear(self, match: re.Match[str]) -> DateExpression:
         return self._days(match, *_month_days(int(match["y_year"]), _month(match["y_month"])))
 
-    def _read_monthrel(self, match: re.Match[str]) -> Atom:
+    def _read_monthrel(self, match: re.Match[str]) -> DateExpression:
         year = self.today.year + {"last": -1, "this": 0, "next": 1}[match["r_which"].lower()]
         return self._days(match, *_month_days(year, _month(match["r_month"])))
 
-    def _read_season(self, match: re.Match[str]) -> Atom:
+    def _read_season(self, match: re.Match[str]) -> DateExpression:
         return self._days(match, *_season_days(int(match["s_year"]), match["s_season"].lower()))
 
-    def _read_quarter(self, match: re.Match[str]) -> Atom:
+    def _read_quarter(self, match: re.Match[str]) -> DateExpression:
         return self._days(match, *_quarter_days(int(match["q_year"]), int(match["q_number"]) - 1))
 
-    def _read_ago(self, match: re.Match[str]) -> Atom:
+    def _read_ago(self, match: re.Match[str]) -> DateExpression:
         """A window as wide as the unit, around the point in time; a day is that very day."""
         unit = match["a_unit"].lower()
         sign = 1 if match["a_way"].lower() == "from now" else -1
@@ -158,19 +160,19 @@ class AtomReader:
             if unit == "hour":
                 here = self.now.astimezone(UTC)
                 near, far = (here + timedelta(hours=sign * number) for number in (2, 5))
-                return Atom(*match.span(), min(near, far), max(near, far))
+                return DateExpression(*match.span(), min(near, far), max(near, far))
             low, high = sorted((self._moved(unit, sign * 2), self._moved(unit, sign * 5)))
             return self._days(match, low, high + _DAY)
         number = _number(match["a_number"])
         if unit == "hour":
             middle = self.now.astimezone(UTC) + timedelta(hours=sign * number)
             half_hour = timedelta(minutes=30)
-            return Atom(*match.span(), middle - half_hour, middle + half_hour)
+            return DateExpression(*match.span(), middle - half_hour, middle + half_hour)
         day = self._moved(unit, sign * number)
         half = timedelta(days=UNIT_DAYS[unit] // 2)
         return self._days(match, day - half, day + half + _DAY)
 
-    def _read_span(self, match: re.Match[str]) -> Atom:
+    def _read_span(self, match: re.Match[str]) -> DateExpression:
         """'The past 3 days' reach back from today and include it."""
         number = 3 if match["n_few"] else _number(match["n_number"])
         unit = match["n_unit"].lower()
@@ -178,12 +180,12 @@ class AtomReader:
         if unit == "hour":
             here = self.now.astimezone(UTC)
             there = here + timedelta(hours=number if ahead else -number)
-            return Atom(*match.span(), min(here, there), max(here, there))
+            return DateExpression(*match.span(), min(here, there), max(here, there))
         if ahead:
             return self._days(match, self.today, self._moved(unit, number) + _DAY)
         return self._days(match, self._moved(unit, -number), self.today + _DAY)
 
-    def _read_which(self, match: re.Match[str]) -> Atom | None:
+    def _read_which(self, match: re.Match[str]) -> DateExpression | None:
         noun = match["w_noun"].lower()
         way = match["w_way"].lower()
         step = {"last": -1, "past": -1, "previous": -1, "next": 1, "coming": 1}.get(way, 0)
@@ -205,22 +207,22 @@ class AtomReader:
             return self._days(match, *self._stepped(step, lambda y: _season_days(y, noun)))
         return self._days(match, *self._period(noun, step))
 
-    def _part_of_day(self, match: re.Match[str], noun: str, step: int) -> Atom | None:
+    def _part_of_day(self, match: re.Match[str], noun: str, step: int) -> DateExpression | None:
         if match["w_part"] or step == 1 or (step == -1 and noun != "night"):
             return None
         return self._part(match, self.today + step * _DAY, noun)
 
-    def _read_near(self, match: re.Match[str]) -> Atom:
+    def _read_near(self, match: re.Match[str]) -> DateExpression:
         said = match["near_day"].lower()
         days = {"today": 0, "yesterday": -1, "tomorrow": 1}.get(said)
         if days is None:
             days = -2 if "before" in said else 2
         return self._part(match, self.today + days * _DAY, match["near_part"])
 
-    def _read_tonight(self, match: re.Match[str]) -> Atom:
+    def _read_tonight(self, match: re.Match[str]) -> DateExpression:
         return self._part(match, self.today, "night")
 
-    def _read_weekend(self, match: re.Match[str]) -> Atom:
+    def _read_weekend(self, match: re.Match[str]) -> DateExpression:
         """The latest one that has begun."""
         noun = match["weekend"].split()[-1].lower()
         if noun == "weekend":
@@ -228,21 +230,21 @@ class AtomReader:
             return self._days(match, saturday, saturday + 2 * _DAY)
         return self._yearless(match, lambda year: _season_days(year, noun))
 
-    def _read_weekday(self, match: re.Match[str]) -> Atom | None:
+    def _read_weekday(self, match: re.Match[str]) -> DateExpression | None:
         repeated = word_before(self.text, match.start()) in EACH
         if repeated or self._shy(match, match["weekday_name"]):
             return None
         day = self._weekday(match["weekday_name"].lower(), -1)
         return self._part(match, day, match["weekday_part"])._replace(wants="on")
 
-    def _read_month(self, match: re.Match[str]) -> Atom | None:
+    def _read_month(self, match: re.Match[str]) -> DateExpression | None:
         said = match["month"]
         if word_before(self.text, match.start()) in EACH:
             return None
         atom = self._yearless(match, lambda year: _month_days(year, _month(said)))
         return atom._replace(wants="in", shy=self._shy(match, said))
 
-    def _read_year(self, match: re.Match[str]) -> Atom | None:
+    def _read_year(self, match: re.Match[str]) -> DateExpression | None:
         year = int(match["year"])
         if word_after(self.text, match.end()) in COUNTED or (
             word_before(self.text, match.start()) in NUMBERED
@@ -259,18 +261,20 @@ class AtomReader:
         """An hour of a day in the reader's zone."""
         return datetime(day.year, day.month, day.day, hour, tzinfo=self.zone).astimezone(UTC)
 
-    def _days(self, match: re.Match[str], first: date, stop: date | None = None) -> Atom:
-        return Atom(*match.span(), self.moment(first), self.moment(stop or first + _DAY))
+    def _days(self, match: re.Match[str], first: date, stop: date | None = None) -> DateExpression:
+        return DateExpression(*match.span(), self.moment(first), self.moment(stop or first + _DAY))
 
-    def _part(self, match: re.Match[str], day: date, part: str | None) -> Atom:
+    def _part(self, match: re.Match[str], day: date, part: str | None) -> DateExpression:
         if not part:
             return self._days(match, day)
         since, until = (
             self.moment(day + timedelta(hours // 24), hours % 24) for hours in PARTS[part.lower()]
         )
-        return Atom(*match.span(), since, until)
+        return DateExpression(*match.span(), since, until)
 
-    def _yearless(self, match: re.Match[str], of_year: Callable[[int], Days | None]) -> Atom:
+    def _yearless(
+        self, match: re.Match[str], of_year: Callable[[int], Days | None]
+    ) -> DateExpression:
         """The latest that has begun. Eight years back, since a 29 February may be that far."""
         for year in range(self.today.year, self.today.year - 9, -1):
             days = of_year(year)

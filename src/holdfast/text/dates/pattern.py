@@ -1,6 +1,6 @@
 """The words and the one pattern by which a date in English is found; what they mean is not here.
 
-Compiling takes some milliseconds, so dates.py loads this only when a text may hold a date.
+Compiling takes some milliseconds, so `find` loads this only when a text may hold a date.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _DAY_NUMBER = r"(?:[12]\d|3[01]|0?[1-9])"
 
 # One pattern, its readings tried from first to last. Each is a group, the last to close when it
 # matched, so that `lastgroup` names it; its parts have its letter in front, since names differ.
-ATOM = re.compile(
+EXPRESSION = re.compile(
     rf"""(?<![\w@#$€£/.:+-])(?:
     (?P<iso>\d{{4}}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{{1,6}})?)?(?:Z|[+-]\d\d:?\d\d)?)?
         (?![\w/]|-\d))

@@ -4,8 +4,7 @@ Each mention is a half-open window [since, until) in UTC, worked out in the read
 a clock that is passed in. Memories look back, so a date without a year is the latest one that has
 begun. Weeks begin on Monday; seasons are those of the northern half of the earth, in whole months.
 Words that only look like a date ('may I', 'the sun', '2000 people') are left alone, and so is
-05/06/2024, which two readers read as two days. It knows English alone, no holidays and no
-birthdays, and not what a window is worth.
+05/06/2024, which two readers read as two days. English only; no holidays, no birthdays.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ def find_dates(text: str, *, now: datetime, zone: tzinfo | None = UTC) -> list[D
     """The times a text names, in order and without overlap."""
     if not _may_have_date(text):
         return []
-    from holdfast.text.dates_context import read_mentions
+    from holdfast.text.dates.context import read_mentions
 
     return read_mentions(text, now, zone or UTC, bare=False)
 
@@ -61,7 +60,7 @@ def parse_when(
             return (when if when.tzinfo else when.replace(tzinfo=zone or UTC)).astimezone(UTC)
         # A phrase of more words than this is a sentence, and its date would be a guess.
         if len(said) <= 80:
-            from holdfast.text.dates_context import read_mentions
+            from holdfast.text.dates.context import read_mentions
 
             mentions = read_mentions(said, now, zone or UTC, bare=True)
     except (ValueError, OverflowError):
@@ -79,7 +78,7 @@ _ISO_NUMBERS = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})(?!\d)")
 
 
 def _check_exists(said: str, year: int, month: int, day: int) -> None:
-    from holdfast.text.dates_atoms import month_length
+    from holdfast.text.dates.expressions import month_length
 
     if not year or not 1 <= month <= 12:
         reason = f"there is no month {month}" if year else "there is no year 0"

@@ -1,7 +1,7 @@
 """What the words around a date make of it: 'since', 'before', 'between … and …', 'from … to …'.
 
-Here it is also decided whether a word that could be a date is one: 'in May' is, 'may' is not. It
-does not know what a single date means; that is in dates_atoms.py.
+Here it is also decided whether a word that could be a date is one: 'in May' is, 'may' is not. What
+a single date means is decided in `expressions`.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from datetime import datetime, timedelta, tzinfo
 
-from holdfast.text.dates import EARLIEST, LATEST, DateMention
-from holdfast.text.dates_atoms import Atom, AtomReader
+from holdfast.text.dates.expressions import DateExpression, ExpressionReader
+from holdfast.text.dates.find import EARLIEST, LATEST, DateMention
 
 # What stands before a date and says how it is meant. 'by' and 'for' are missing on purpose: they
 # also stand before April, June and May; 'from' counts only together with a 'to'.
@@ -42,7 +42,7 @@ class _Reader:
     def __init__(self, text: str, now: datetime, zone: tzinfo) -> None:
         self.text = text
         self.zone = zone
-        self.atoms = AtomReader(text, now, zone)
+        self.atoms = ExpressionReader(text, now, zone)
 
     def mentions(self, *, bare: bool) -> list[DateMention]:
         """Read each date with what stands before it and between it and the next."""
@@ -65,7 +65,7 @@ class _Reader:
             found.append(self._mention(start, atom.end, since, until))
         return found
 
-    def _operator(self, atom: Atom, floor: int) -> tuple[str, int]:
+    def _operator(self, atom: DateExpression, floor: int) -> tuple[str, int]:
         """The word before a date that says how it is meant ('' for none), and where it begins."""
         # 32 characters hold the longest of them.
         lead = self.text[max(floor, atom.start - 32) : atom.start]
@@ -75,7 +75,7 @@ class _Reader:
             return "of", atom.start - len(lead) + part.start()
         return "", atom.start
 
-    def _is_meant(self, atom: Atom, operator: str) -> bool:
+    def _is_meant(self, atom: DateExpression, operator: str) -> bool:
         """Whether a date that is also a plain word, a name or a number is meant as a date."""
         if not atom.wants:
             return True
@@ -102,7 +102,7 @@ class _Reader:
         return since, until
 
     def _range(
-        self, first: Atom, second: Atom, operator: str
+        self, first: DateExpression, second: DateExpression, operator: str
     ) -> tuple[int, datetime, datetime] | None:
         """'between A and B', 'from A to B', 'A to B': from the start of A to the end of B."""
         gap = _RANGE.fullmatch(self.text, first.end, second.start)
