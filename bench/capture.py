@@ -30,7 +30,7 @@ from holdfast.passes.work import work_until_done
 from holdfast.testing import FixedClock, ScriptedModel
 from holdfast.testing.model import Asked, call
 from holdfast.text.capture import capture
-from holdfast.text.chunk_tokens import count_tokens
+from holdfast.text.chunking.chunk import count_tokens
 from holdfast.text.grounding import Unsupported, ground
 from holdfast.text.sameness import words_key
 from holdfast.text.terms import terms

@@ -19,7 +19,7 @@ from holdfast.embed.find import find_embedder
 from holdfast.engine.passages import windows_of
 from holdfast.evaluation.cache import CachedEmbedder
 from holdfast.evaluation.stores import read_stores, sample_path
-from holdfast.text.chunk import chunk
+from holdfast.text.chunking.chunk import chunk
 
 _BATCH = 256
 # The larger share of a mixture, and the length of the noise: the ten nearest of a question are then

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.domain.memory import Memory
 from holdfast.store.values import Candidate, IndexEntry
-from holdfast.text.chunk import Chunk, chunk
-from holdfast.text.chunk_prose import split_lines
-from holdfast.text.chunk_tokens import count_tokens
+from holdfast.text.chunking.chunk import Chunk, chunk, count_tokens
+from holdfast.text.chunking.prose import split_lines
 from holdfast.text.searchable import searchable
 from holdfast.text.terms import symbols, terms
 

@@ -19,7 +19,7 @@ from holdfast.recall.lexical import bm25, rarity
 from holdfast.recall.weights import CUT_COVERAGE, CUT_PASSAGES_LEAST
 from holdfast.sources.registry import Excerpt, Excerpts
 from holdfast.store.values import Candidate, Lexicon
-from holdfast.text.chunk import chunk
+from holdfast.text.chunking.chunk import chunk
 from holdfast.text.terms import is_unspaced, query_terms, symbols, terms, trigram_text
 
 # What people and agents write down; code and data are no memory.

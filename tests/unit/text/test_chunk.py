@@ -8,8 +8,7 @@ import sys
 import pytest
 
 from holdfast.errors import InvalidInput
-from holdfast.text.chunk import Chunk, chunk
-from holdfast.text.chunk_tokens import count_tokens
+from holdfast.text.chunking.chunk import Chunk, chunk, count_tokens
 from tests.growth import assert_time_grows
 
 # 25 tokens or so: enough to be a section of its own.

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.text.chunk import chunk
-from holdfast.text.chunk_tokens import count_tokens
+from holdfast.text.chunking.chunk import chunk, count_tokens
 
 
 def passages(text: str, language: str = "", tokens_max: int = 128) -> list[str]:

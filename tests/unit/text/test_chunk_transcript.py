@@ -7,8 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from holdfast.text.chunk import chunk
-from holdfast.text.chunk_tokens import count_tokens
+from holdfast.text.chunking.chunk import chunk, count_tokens
 
 AT = datetime(2026, 5, 1, 10, 32, tzinfo=UTC)
 

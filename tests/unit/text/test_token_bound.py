@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.text.chunk_tokens import count_tokens
+from holdfast.text.chunking.chunk import count_tokens
 from holdfast.text.token_bound import _PAIRS, _word_at_most, tokens_at_most
 
 

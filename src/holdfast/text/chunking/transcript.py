@@ -12,11 +12,9 @@ import re
 from datetime import UTC, date, datetime, time
 from typing import NamedTuple
 
-from holdfast.text.chunk import TOKENS_MIN, Chunk, trimmed
-from holdfast.text.chunk_blocks import Block, read_blocks
-from holdfast.text.chunk_markdown import split_blocks
-from holdfast.text.chunk_prose import LINE
-from holdfast.text.chunk_tokens import count_tokens
+from holdfast.text.chunking.chunk import TOKENS_MIN, Chunk, count_tokens, trimmed
+from holdfast.text.chunking.markdown import Block, read_blocks, split_blocks
+from holdfast.text.chunking.prose import LINE
 
 _STAMP = (
     r"(?:(?P<{0}day>\d{{4}}-\d\d-\d\d)(?:(?:T|,?[ ]+)(?P<{0}time>\d{{1,2}}:\d\d(?::\d\d)?)"

@@ -14,13 +14,13 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from holdfast.text.chunk import TOKENS_MIN, Chunk, trimmed, whole
-from holdfast.text.chunk_blocks import TITLE_CHARS_MAX
-from holdfast.text.chunk_prose import LINE, Span, pack, split_lines
-from holdfast.text.chunk_tokens import count_tokens
+from holdfast.text.chunking.chunk import TOKENS_MIN, Chunk, count_tokens, trimmed, whole
+from holdfast.text.chunking.markdown import TITLE_CHARS_MAX
+from holdfast.text.chunking.prose import LINE, Span, pack, split_lines
 
 if TYPE_CHECKING:
     import ast
+
 
 _PYTHON = ("python", "py", "python3", "pyi")
 _PYTHON_SIGN = re.compile(

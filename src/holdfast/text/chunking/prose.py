@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from holdfast.text.chunk_tokens import count_quarters, count_tokens
+from holdfast.text.chunking.chunk import count_quarters, count_tokens
 
 # A line with its end. Only these three ends, so that the lines agree with those of Python's ast
 # and a form feed inside a line is a character like any other.

@@ -1,0 +1,1 @@
+"""Chunking: cutting a text into passages. `chunk.chunk` is the entry point."""
