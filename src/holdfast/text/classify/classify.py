@@ -2,8 +2,8 @@
 
 The first rule that matches decides; what the caller gave is never overruled. Precision comes
 before recall: a wrong label hides a memory from a filter, the default hides nothing. The tables
-are in classify_rules.py and in words in docs/reference/classification.md. This module reads text
-alone: it knows neither the store nor the clock nor who is asking.
+are in `rules` and in words in docs/reference/classification.md. It reads the text only,
+and no store, clock or caller.
 """
 
 from __future__ import annotations

@@ -1,0 +1,10 @@
+"""Classification: which content type, kind, stability, category, tags and layer a memory has."""
+
+from holdfast.text.classify.classify import (
+    LONG_TERM_CHARS_MAX,
+    NOTE_CHARS_MAX,
+    Classified,
+    classify,
+)
+
+__all__ = ["LONG_TERM_CHARS_MAX", "NOTE_CHARS_MAX", "Classified", "classify"]
