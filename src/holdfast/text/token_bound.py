@@ -1,6 +1,6 @@
 """How many tokens a text can have at most, whatever the model: a budget in tokens must hold.
 
-`chunk_tokens` estimates what is likely; this one never undershoots, and is too high by two or three
+`chunking` estimates what is likely; this one never undershoots, and is too high by two or three
 times for prose. It leans on three things that hold for the vocabularies it was checked against
 (cl100k, p50k, Qwen, Tekken, Mistral's SentencePiece, an older Claude's, BERT's WordPiece):
 a token is at least a byte; every ASCII letter merges with a space before it; and the pairs of

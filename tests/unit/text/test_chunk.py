@@ -230,7 +230,7 @@ def test_the_estimate_of_tokens(text: str, tokens: int) -> None:
 
 def test_a_short_note_loads_nothing_more() -> None:
     code = (
-        "import sys; from holdfast.text.chunk import chunk; before = set(sys.modules);"
+        "import sys; from holdfast.text.chunking.chunk import chunk; before = set(sys.modules);"
         "chunk('I had lunch with Ana at the harbour. ' * 12);"
         "print(sorted(set(sys.modules) - before))"
     )

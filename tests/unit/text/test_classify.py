@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.domain.memory import CONTENT_TYPES, KINDS, LAYERS, STABILITIES
-from holdfast.text import classify_rules
 from holdfast.text.classify import classify
+from holdfast.text.classify import rules as classify_rules
 from holdfast.text.content_types import content_type_of, language_of
 from holdfast.text.normalise import clean_category, clean_tags
 

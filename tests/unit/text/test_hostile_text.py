@@ -30,7 +30,7 @@ def run(code: str) -> str:
 
 def test_a_line_that_is_nearly_the_rule_of_a_table_is_read_once() -> None:
     printed = run(
-        "from holdfast.text.chunk_blocks import read_blocks\n"
+        "from holdfast.text.chunking.markdown import read_blocks\n"
         "for cell in ('| ', '|:', '|:\\t', '|-', '| :-: '):\n"
         "    print([b.kind for b in read_blocks('| a | b |\\n| - |' + cell * 60 + 'x\\n')])\n"
     )
@@ -56,7 +56,7 @@ def test_time_grows_with_the_length_of_a_text_and_not_with_its_square() -> None:
         "from holdfast.files.memory_md.document import without_any_id\n"
         "from holdfast.files.memory_md.parse import parse\n"
         "from holdfast.passes.consolidate_model import written_down\n"
-        "from holdfast.text.chunk import chunk\n"
+        "from holdfast.text.chunking.chunk import chunk\n"
         "from holdfast.text.quantities import numbers_in\n"
         "from holdfast.text.summarise import sentences\n"
         "print(len(chunk('def o' + 'en' * 200_000 + '\\n', content_type='code')) > 0)\n"

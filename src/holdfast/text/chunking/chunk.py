@@ -9,7 +9,8 @@ loaded when it is needed.
 Token counts are estimates that need no tokeniser: an ASCII letter or space counts a quarter of a
 token, a digit or an accented Latin letter a half, and a sign or a character of another script a
 whole one. For chat and prose that is about a fifth too many, on purpose: a passage whose size is
-underestimated would be cut off by the embedder silently. docs/decisions/chunking.md has the figures.
+underestimated would be cut off by the embedder silently. docs/decisions/chunking.md has the
+figures.
 """
 
 from __future__ import annotations
@@ -105,7 +106,7 @@ def _may_have_heading(text: str) -> bool:
 
 
 def may_be_transcript(text: str) -> bool:
-    """A cheap look that is never wrong when it says no; see chunk_transcript.is_transcript."""
+    """A cheap look that is never wrong when it says no; see `transcript.is_transcript`."""
     if text.startswith("["):
         return True
     # Four turns need three line ends and four colons.

@@ -1,4 +1,4 @@
-"""The tables behind `classify`: which words make a note a preference, an event, a lasting fact.
+"""The tables behind `classifier`: which words make a note a preference, an event, a lasting fact.
 
 Each row has a name that docs/reference/classification.md explains. Order matters: the first row
 that matches decides. Patterns are read against folded text (lower case, no accents, straight

@@ -42,46 +42,48 @@ class _Reader:
     def __init__(self, text: str, now: datetime, zone: tzinfo) -> None:
         self.text = text
         self.zone = zone
-        self.atoms = ExpressionReader(text, now, zone)
+        self.expressions = ExpressionReader(text, now, zone)
 
     def mentions(self, *, bare: bool) -> list[DateMention]:
         """Read each date with what stands before it and between it and the next."""
-        atoms = self.atoms.read()
+        expressions = self.expressions.read()
         found: list[DateMention] = []
         at = 0
-        while at < len(atoms) and len(found) < _MENTIONS_MAX:
-            atom = atoms[at]
+        while at < len(expressions) and len(found) < _MENTIONS_MAX:
+            expression = expressions[at]
             at += 1
-            operator, start = self._operator(atom, found[-1].end if found else 0)
-            if at < len(atoms) and (ranged := self._range(atom, atoms[at], operator)):
+            operator, start = self._operator(expression, found[-1].end if found else 0)
+            if at < len(expressions) and (
+                ranged := self._range(expression, expressions[at], operator)
+            ):
                 at += 1
                 found.append(self._mention(start, *ranged))
                 continue
             if operator in ("between", "from"):
-                operator, start = "", atom.start
-            if not bare and not self._is_meant(atom, operator):
+                operator, start = "", expression.start
+            if not bare and not self._is_meant(expression, operator):
                 continue
-            since, until = self._applied(operator, atom.since, atom.until)
-            found.append(self._mention(start, atom.end, since, until))
+            since, until = self._applied(operator, expression.since, expression.until)
+            found.append(self._mention(start, expression.end, since, until))
         return found
 
-    def _operator(self, atom: DateExpression, floor: int) -> tuple[str, int]:
+    def _operator(self, expression: DateExpression, floor: int) -> tuple[str, int]:
         """The word before a date that says how it is meant ('' for none), and where it begins."""
         # 32 characters hold the longest of them.
-        lead = self.text[max(floor, atom.start - 32) : atom.start]
+        lead = self.text[max(floor, expression.start - 32) : expression.start]
         if before := _BEFORE.search(lead):
-            return before["op"].lower(), atom.start - len(lead) + before.start()
+            return before["op"].lower(), expression.start - len(lead) + before.start()
         if part := _PART_OF.search(lead):
-            return "of", atom.start - len(lead) + part.start()
-        return "", atom.start
+            return "of", expression.start - len(lead) + part.start()
+        return "", expression.start
 
-    def _is_meant(self, atom: DateExpression, operator: str) -> bool:
+    def _is_meant(self, expression: DateExpression, operator: str) -> bool:
         """Whether a date that is also a plain word, a name or a number is meant as a date."""
-        if not atom.wants:
+        if not expression.wants:
             return True
-        if not operator or operator in {"in": ("on",), "on": ("in", "during")}[atom.wants]:
+        if not operator or operator in {"in": ("on",), "on": ("in", "during")}[expression.wants]:
             return False
-        return not atom.shy or operator in ("in", "since", "during")
+        return not expression.shy or operator in ("in", "since", "during")
 
     def _mention(self, start: int, end: int, since: datetime, until: datetime) -> DateMention:
         return DateMention(start, end, since, until, self.text[start:end])
@@ -90,7 +92,7 @@ class _Reader:
         self, operator: str, since: datetime, until: datetime
     ) -> tuple[datetime, datetime]:
         """The window that 'since', 'before', 'until' or 'after' make of a date."""
-        tonight = self.atoms.moment(self.atoms.today + _DAY)
+        tonight = self.expressions.moment(self.expressions.today + _DAY)
         if operator in ("since", "starting"):
             return since, tonight if tonight > since else LATEST
         if operator == "after":
@@ -115,12 +117,12 @@ class _Reader:
             # 'May 3 to May 7, 2024' says the year once, at the end.
             year = second.since.astimezone(self.zone).year
             days = first.of_year(year)
-            if days and self.atoms.moment(days[0]) >= until:
+            if days and self.expressions.moment(days[0]) >= until:
                 days = first.of_year(year - 1)
             if days:
-                since = self.atoms.moment(days[0])
+                since = self.expressions.moment(days[0])
         elif since >= until and second.of_year:
             days = second.of_year(second.since.astimezone(self.zone).year + 1)
             if days:
-                until = self.atoms.moment(days[1])
+                until = self.expressions.moment(days[1])
         return (second.end, since, until) if since < until else None

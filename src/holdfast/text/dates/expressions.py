@@ -37,10 +37,10 @@ Wants = Literal["", "in", "on"]
 
 
 class DateExpression(NamedTuple):
-    """A date before the words around it are read.
+    """A date, before the words around it are read.
 
-    `wants` is the preposition without which it is no date ('' for none), `shy` says that it is in
-    lower case and also a plain word, and `of_year` works it out again for another year.
+    `wants` is the preposition that it needs to be a date ('' for none), `shy` says that it is in
+    lower case and also an ordinary word, and `of_year` resolves it again for another year.
     """
 
     start: int
@@ -68,20 +68,20 @@ class ExpressionReader:
         self.today = self.now.date()
 
     def read(self) -> list[DateExpression]:
-        atoms: list[DateExpression] = []
+        expressions: list[DateExpression] = []
         for match in EXPRESSION.finditer(self.text):
             read: Callable[[re.Match[str]], DateExpression | None]
             read = getattr(self, f"_read_{match.lastgroup}")
             try:
-                atom = read(match)
+                expression = read(match)
             except (ValueError, OverflowError):
                 continue  # a day the month does not have, or a year the calendar does not
             # Two days from the ends of the calendar no zone can push a date over them.
-            if atom and _FIRST < atom.since < atom.until < _LAST:
-                atoms.append(atom)
-        return atoms
+            if expression and _FIRST < expression.since < expression.until < _LAST:
+                expressions.append(expression)
+        return expressions
 
-    # What each reading means. All return None when the words turn out to be no date.
+    # One method for each kind of expression. They return None where the words are no date.
 
     def _read_iso(self, match: re.Match[str]) -> DateExpression:
         said = match["iso"]
@@ -241,8 +241,8 @@ class ExpressionReader:
         said = match["month"]
         if word_before(self.text, match.start()) in EACH:
             return None
-        atom = self._yearless(match, lambda year: _month_days(year, _month(said)))
-        return atom._replace(wants="in", shy=self._shy(match, said))
+        expression = self._yearless(match, lambda year: _month_days(year, _month(said)))
+        return expression._replace(wants="in", shy=self._shy(match, said))
 
     def _read_year(self, match: re.Match[str]) -> DateExpression | None:
         year = int(match["year"])

@@ -92,7 +92,7 @@ def _check_exists(said: str, year: int, month: int, day: int) -> None:
 
 
 # Every date has one of these words or a year or a slash in it. Most questions have none, and then
-# the large pattern of dates_pattern is neither compiled (some milliseconds, once) nor run.
+# the large pattern of `pattern` is neither compiled (some milliseconds, once) nor run.
 _DATE_WORDS = frozenset(
     """
     today yesterday tomorrow tonight morning afternoon evening night day days week weeks weekend

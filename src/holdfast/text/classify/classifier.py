@@ -12,7 +12,7 @@ import re
 from typing import NamedTuple, cast
 
 from holdfast.domain.memory import ContentType, Kind, Layer, Stability
-from holdfast.text import classify_rules as rules
+from holdfast.text.classify import rules
 from holdfast.text.content_types import SAMPLE_CHARS, content_type_of, language_of
 from holdfast.text.tags import tags_of, technologies
 from holdfast.text.terms import fold
