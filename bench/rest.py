@@ -35,7 +35,7 @@ import sys
 from holdfast.edges import listening
 from holdfast.edges.http.app import create_app
 from holdfast.edges.http.gates import Limits
-from holdfast.library import open as open_memory
+from holdfast.api.memory import open as open_memory
 memory = open_memory(sys.argv[1], settings={"embed.model": "none", "actor": "bench"})
 socket_ = listening.listen("127.0.0.1", 0)
 print(socket_.getsockname()[1], flush=True)

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from holdfast.agents.toolset import Reply, Toolset, tools
+    from holdfast.api.hub import HubMemory
+    from holdfast.api.memory import Holdfast, open
     from holdfast.client import Client, RemoteHub
     from holdfast.domain.change import Change, Entry, Receipt, Revision
     from holdfast.domain.draft import Draft
@@ -56,8 +58,6 @@ if TYPE_CHECKING:
         StoreTooNew,
         TooLarge,
     )
-    from holdfast.hub_memory import HubMemory
-    from holdfast.library import Holdfast, open
 
 __version__ = "0.1.0"
 
@@ -78,8 +78,8 @@ _PLACES = {
     "errors": "AlreadyExists CallCancelled Conflict DeadlineExceeded EmbedderError Forbidden"
     " HoldfastError HubFull InvalidInput InvalidSetting ModelError NotFound ServerUnreachable"
     " StoreBusy StoreClosed StoreDamaged StoreError StoreFull StoreReadOnly StoreTooNew TooLarge",
-    "hub_memory": "HubMemory",
-    "library": "Holdfast open",
+    "api.hub": "HubMemory",
+    "api.memory": "Holdfast open",
 }
 
 

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import apsw
 
+from holdfast.api.memory import Holdfast
 from holdfast.domain.change import Receipt
 from holdfast.domain.clock import SystemClock
 from holdfast.domain.ids import TimeIds
@@ -24,7 +25,6 @@ from holdfast.domain.query import EVERYTHING, ORDERS, Filter
 from holdfast.domain.record import NO_HUB, Record
 from holdfast.engine.repair import examine, mend
 from holdfast.errors import HoldfastError, StoreDamaged
-from holdfast.library import Holdfast
 from holdfast.store.base import Reader
 from holdfast.store.values import TermQuery, TextQuery
 from holdfast.testing import START, FixedClock, HashEmbedder, open_for_tests

@@ -19,8 +19,8 @@ from urllib.parse import quote, urlencode
 import psycopg
 from starlette.testclient import TestClient
 
+from holdfast.api.memory import Holdfast
 from holdfast.errors import HoldfastError
-from holdfast.library import Holdfast
 
 PATIENCE_S = 30.0
 SETTINGS = {"embed.model": "none", "actor": "olga"}

@@ -18,11 +18,11 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
+from holdfast.api.hub import HubMemory
+from holdfast.api.memory import Holdfast
+from holdfast.api.memory import open as open_memory
 from holdfast.engine.repair import examine
 from holdfast.errors import HoldfastError
-from holdfast.hub_memory import HubMemory
-from holdfast.library import Holdfast
-from holdfast.library import open as open_memory
 
 KILLS = 200
 WRITERS = 8

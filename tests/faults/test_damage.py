@@ -12,11 +12,11 @@ from pathlib import Path
 import apsw
 import pytest
 
+from holdfast.api.memory import Holdfast
 from holdfast.domain.clock import SystemClock
 from holdfast.domain.ids import TimeIds
 from holdfast.engine.repair import examine, mend
 from holdfast.errors import HoldfastError, StoreDamaged, StoreTooNew
-from holdfast.library import Holdfast
 from holdfast.store.sqlite.schema import newest
 from holdfast.testing import FixedClock, HashEmbedder, open_for_tests
 

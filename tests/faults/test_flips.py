@@ -10,9 +10,9 @@ from pathlib import Path
 import apsw
 import pytest
 
+from holdfast.api.memory import Holdfast
 from holdfast.engine.repair import examine, mend
 from holdfast.errors import StoreDamaged
-from holdfast.library import Holdfast
 from holdfast.store import repairs
 from holdfast.store.checksums import row_checksum
 from tests.faults.flips import Bench, open_home

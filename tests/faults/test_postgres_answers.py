@@ -17,10 +17,10 @@ from typing import NamedTuple
 import pytest
 from starlette.testclient import TestClient
 
+from holdfast.api.memory import open as open_memory
 from holdfast.edges.cli import main
 from holdfast.engine import keys
 from holdfast.errors import HoldfastError, InvalidSetting, ServerUnreachable, StoreReadOnly
-from holdfast.library import open as open_memory
 from holdfast.wiring import open_store
 from holdfast.wiring.urls import without_password
 from tests.edges.http.conftest import client_of

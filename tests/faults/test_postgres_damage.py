@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.api.memory import Holdfast
 from holdfast.domain.mirror import Agreed, Clash
 from holdfast.domain.record import NO_HUB, Record
 from holdfast.engine.repair import examine, mend
 from holdfast.errors import StoreDamaged
-from holdfast.library import Holdfast
 from holdfast.testing import START, HashEmbedder, open_for_tests
 from tests.postgres_server import database
 

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.api.memory import open as open_memory
 from holdfast.domain.clock import SystemClock
 from holdfast.engine.move import move
 from holdfast.errors import ServerUnreachable
-from holdfast.library import open as open_memory
 from holdfast.store.inmemory import InMemoryStore
 from tests.faults.postgres_edges import SETTINGS, url_of
 from tests.postgres_server import database, databases, needs

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.library import open as open_memory
+from holdfast.api.memory import open as open_memory
 from tests.postgres_server import ROLE, database, databases
 
 psycopg = pytest.importorskip("psycopg")

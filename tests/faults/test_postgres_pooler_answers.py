@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.api.memory import open as open_memory
 from holdfast.errors import DeadlineExceeded, StoreError
-from holdfast.library import open as open_memory
 from tests.postgres_server import Server, spare_server
 
 psycopg = pytest.importorskip("psycopg")

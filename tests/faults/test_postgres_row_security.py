@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
+from holdfast.api.memory import open as open_memory
 from holdfast.domain.record import Record
 from holdfast.domain.turn import Turn
 from holdfast.errors import ServerUnreachable
-from holdfast.library import open as open_memory
 from tests.postgres_server import ROLE, database, databases, needs
 
 psycopg = pytest.importorskip("psycopg")

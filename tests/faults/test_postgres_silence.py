@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
+from holdfast.api.hub import HubMemory
+from holdfast.api.memory import Holdfast
+from holdfast.api.memory import open as open_memory
 from holdfast.engine import keys
 from holdfast.errors import ServerUnreachable
-from holdfast.hub_memory import HubMemory
-from holdfast.library import Holdfast
-from holdfast.library import open as open_memory
 from tests.edges.http.conftest import client_of
 from tests.postgres_server import Server, spare_server
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.library import open as open_memory
+from holdfast.api.memory import open as open_memory
 from tests.faults.logging_turns import Logger
 from tests.postgres_server import Server, make_server
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
+from holdfast.api.memory import open as open_memory
 from holdfast.errors import ServerUnreachable
-from holdfast.library import open as open_memory
 from tests.postgres_server import Server, make_server, programs_with_tls
 
 psycopg = pytest.importorskip("psycopg")

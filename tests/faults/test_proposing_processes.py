@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.library import Holdfast
-from holdfast.library import open as open_memory
+from holdfast.api.memory import Holdfast
+from holdfast.api.memory import open as open_memory
 from tests.faults.proposing import FACTS
 
 pytestmark = pytest.mark.faults

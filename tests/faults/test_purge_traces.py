@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.library import Holdfast
+from holdfast.api.memory import Holdfast
 from holdfast.testing import FixedClock, HashEmbedder, open_for_tests
 from tests.homes.traces import kept_in
 

@@ -17,10 +17,10 @@ from typing import Any
 
 import pytest
 
+from holdfast.api.memory import Holdfast
+from holdfast.api.memory import open as open_memory
 from holdfast.engine import keys
 from holdfast.engine.repair import examine
-from holdfast.library import Holdfast
-from holdfast.library import open as open_memory
 
 CLIENTS = 6
 KILLS = 4
@@ -33,7 +33,7 @@ import sys
 from holdfast.edges.http.gates import Limits
 from holdfast.edges.http.app import create_app
 from holdfast.edges import listening
-from holdfast.library import open as open_memory
+from holdfast.api.memory import open as open_memory
 memory = open_memory(sys.argv[1], settings={"embed.model": "none", "actor": "tester"})
 socket_ = listening.listen("127.0.0.1", int(sys.argv[2]))
 print(socket_.getsockname()[1], flush=True)

@@ -14,11 +14,11 @@ import apsw
 import psycopg
 import pytest
 
+from holdfast.api.hub import HubMemory
+from holdfast.api.memory import Holdfast
 from holdfast.engine.doors import unguarded
 from holdfast.engine.repair import examine
 from holdfast.errors import AlreadyExists, HoldfastError, NotFound, StoreBusy, StoreDamaged
-from holdfast.hub_memory import HubMemory
-from holdfast.library import Holdfast
 from holdfast.store.postgres.session import LISTENERS
 from holdfast.store.sqlite import SqliteStore
 from holdfast.store.sqlite.connection import patience

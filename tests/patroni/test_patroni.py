@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.library import open as open_memory
+from holdfast.api.memory import open as open_memory
 from tests.faults.logging_turns import Logger
 from tests.patroni.cluster import Cluster, until
 from tests.scratch import folder_for_sockets

@@ -14,12 +14,12 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from holdfast.api.hub import HubMemory
+from holdfast.api.memory import Holdfast
 from holdfast.domain.memory import COUNTERS, Memory
 from holdfast.domain.query import Hit
 from holdfast.engine.repair import examine
 from holdfast.errors import Conflict, HoldfastError, NotFound
-from holdfast.hub_memory import HubMemory
-from holdfast.library import Holdfast
 from holdfast.store.inmemory import InMemoryStore
 from holdfast.testing import START, CountedIds, FixedClock, HashEmbedder, open_for_tests
 from tests.postgres_server import ROLE, databases

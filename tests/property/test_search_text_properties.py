@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast import InvalidInput
-from holdfast.hub_memory import HubMemory
+from holdfast.api.hub import HubMemory
 from holdfast.store.inmemory import InMemoryStore
 from holdfast.testing import open_for_tests
 from holdfast.text.terms import is_unspaced, query_terms, terms, trigram_text

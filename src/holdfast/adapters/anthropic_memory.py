@@ -37,7 +37,7 @@ if TYPE_CHECKING:
         BetaMemoryTool20250818ViewCommand,
     )
 
-    from holdfast.hub_memory import HubMemory
+    from holdfast.api.hub import HubMemory
 
 
 class HoldfastMemoryTool(BetaAbstractMemoryTool):

@@ -9,11 +9,11 @@ from typing import NamedTuple, TypeAlias
 
 from holdfast import engine
 from holdfast.agents.wording import in_brief
+from holdfast.api.caller import Guest
+from holdfast.api.hub import HubMemory
 from holdfast.domain.hub import Hub
 from holdfast.domain.memory import Memory, Source, Trust
 from holdfast.errors import NotFound
-from holdfast.guest import Guest
-from holdfast.hub_memory import HubMemory
 from holdfast.text.names import parse_place
 
 # (done, total, note); it may raise CallCancelled when the caller has given up.

@@ -15,9 +15,9 @@ from holdfast.agents.dialects import find_dialect
 from holdfast.agents.given import MissingArguments, checked
 from holdfast.agents.schemas import render
 from holdfast.agents.tool import Dialect, Tool
+from holdfast.api.caller import without_places
+from holdfast.api.hub import HubMemory
 from holdfast.errors import CallCancelled, HoldfastError, InvalidInput, NotFound
-from holdfast.guest import without_places
-from holdfast.hub_memory import HubMemory
 
 
 class Reply(NamedTuple):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, overload
 
-from holdfast.arguments import draft_from, to_draft
+from holdfast.api.arguments import draft_from, to_draft
 from holdfast.client import values
 from holdfast.client.base import PUSH_MAX, at_most, reference_text, understanding
 from holdfast.client.passes import RemotePasses

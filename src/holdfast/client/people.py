@@ -6,9 +6,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from holdfast.api.people import refuse_two
 from holdfast.client import values
 from holdfast.errors import InvalidInput
-from holdfast.people import refuse_two
 from holdfast.text import names
 
 if TYPE_CHECKING:

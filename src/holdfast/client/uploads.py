@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from holdfast.arguments import draft_from
+from holdfast.api.arguments import draft_from
 from holdfast.client import values
 from holdfast.errors import InvalidInput, NotFound
 from holdfast.files.regular import open_regular

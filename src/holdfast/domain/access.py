@@ -97,14 +97,20 @@ class Key(NamedTuple):
         return ""
 
 
+# read_log: read what has no boundary of its own (the conversation log, receipts, model usage),
+# which is not for those who see only what is shared beyond the hub.
 # retire: archive, supersede or expire a memory, or show it to fewer people; it can be brought back.
-Act: TypeAlias = Literal["read", "write", "retire", "delete_own", "delete_any", "manage", "own"]
+Act: TypeAlias = Literal[
+    "read", "read_log", "write", "retire", "delete_own", "delete_any", "manage", "own"
+]
 ACTS: tuple[Act, ...] = get_args(Act)
 
 _ALLOWED: dict[Role, frozenset[Act]] = {
-    "viewer": frozenset({"read"}),
-    "contributor": frozenset({"read", "write", "retire"}),
-    "admin": frozenset({"read", "write", "retire", "delete_own", "delete_any", "manage"}),
+    "viewer": frozenset({"read", "read_log"}),
+    "contributor": frozenset({"read", "read_log", "write", "retire"}),
+    "admin": frozenset(
+        {"read", "read_log", "write", "retire", "delete_own", "delete_any", "manage"}
+    ),
     "owner": frozenset(ACTS),
 }
 _BY_POLICY: dict[DeletePolicy, frozenset[Act]] = {
@@ -132,7 +138,7 @@ class Standing(NamedTuple):
 
     def allows(self, act: Act, key: Key | None = None) -> bool:
         """Whether the role allows it, and the key, where one is used, does not forbid it."""
-        if key is not None and act != "read":
+        if key is not None and act not in ("read", "read_log"):
             if key.read_only or (key.no_delete and act in _REMOVES):
                 return False
             # A key for some hubs is for their memories, not for their members.

@@ -19,8 +19,8 @@ from holdfast.errors import InvalidInput, StoreDamaged, StoreReadOnly
 from holdfast.text.normalise import HUB_NAME_CHARS_MAX, clean_hub_name
 
 if TYPE_CHECKING:
-    from holdfast.hub_memory import HubMemory
-    from holdfast.library import Holdfast
+    from holdfast.api.hub import HubMemory
+    from holdfast.api.memory import Holdfast
 
 FILE_NAME = "projects.json"
 _VERSION = 1

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from holdfast.errors import HoldfastError
 
 if TYPE_CHECKING:
-    from holdfast.library import Holdfast
+    from holdfast.api.memory import Holdfast
 
 _log = logging.getLogger("holdfast.watcher")
 

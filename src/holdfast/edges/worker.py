@@ -17,7 +17,7 @@ from holdfast.passes import schedule
 from holdfast.passes.work import Hand
 
 if TYPE_CHECKING:
-    from holdfast.library import Holdfast
+    from holdfast.api.memory import Holdfast
 
 _log = logging.getLogger("holdfast.worker")
 

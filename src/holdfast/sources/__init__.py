@@ -18,7 +18,7 @@ from holdfast.sources.registry import Excerpts as Excerpts
 from holdfast.sources.registry import MemorySource as MemorySource
 
 if TYPE_CHECKING:
-    from holdfast.hub_memory import HubMemory
+    from holdfast.api.hub import HubMemory
     from holdfast.sources.registry import Registry
 
 

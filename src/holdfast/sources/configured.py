@@ -15,7 +15,7 @@ from holdfast.errors import HoldfastError, InvalidSetting
 from holdfast.sources.registry import Excerpt, MemorySource, Registry
 
 if TYPE_CHECKING:
-    from holdfast.hub_memory import HubMemory
+    from holdfast.api.hub import HubMemory
 
 SOURCES_GROUP = "holdfast.sources"
 SETTING = "sources.read"

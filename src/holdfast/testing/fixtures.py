@@ -9,10 +9,10 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from holdfast.api.memory import Holdfast
     from holdfast.domain.clock import Clock
     from holdfast.domain.ids import Ids
     from holdfast.embed.base import Embedder
-    from holdfast.library import Holdfast
     from holdfast.llm.base import Model
     from holdfast.store.base import Store
 
@@ -62,7 +62,7 @@ def open_for_tests(
 
     Whatever is handed in takes the place of these.
     """
-    from holdfast.library import open as open_memory
+    from holdfast.api.memory import open as open_memory
 
     held = {"actor": "tester", "embed.model": "none", "time_zone": "UTC"}
     return open_memory(

@@ -32,8 +32,8 @@ def test_a_turn_is_logged_queued_and_noted_by_who_works(on: Run) -> None:
 
 
 def test_jobs_behind_one_that_another_process_does_are_no_failures(on: Run, home: Path) -> None:
+    from holdfast.api.memory import open as open_memory
     from holdfast.engine import jobs
-    from holdfast.library import open as open_memory
     from holdfast.passes.journaler import WORK
 
     for said in ("I use vim.", "I use emacs.", "I use nano."):

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 import holdfast
+from holdfast.api.hub import HubMemory
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Hit, LeftOut, Passage, Recalled
 from holdfast.edges.cli.output import Out
-from holdfast.hub_memory import HubMemory
 from tests.edges.cli.cli_calls import Run
 
 

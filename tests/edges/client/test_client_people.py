@@ -206,8 +206,8 @@ def test_names_may_hold_what_paths_are_made_of(guarded: Served) -> None:
 def test_a_client_has_the_methods_about_people_that_an_open_memory_has() -> None:
     import inspect
 
+    from holdfast.api.people import People
     from holdfast.client.people import RemotePeople
-    from holdfast.people import People
 
     names = [
         name for name in dir(People) if not name.startswith("_") and name not in ("hub", "core")

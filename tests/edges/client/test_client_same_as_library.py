@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 import holdfast
+from holdfast.api.hub import HubMemory
 from holdfast.client import NEEDS_THE_MACHINE, RemoteHub
 from holdfast.domain.memory import Memory, Origin
-from holdfast.hub_memory import HubMemory
 from tests.edges.client.servers import served
 
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from starlette.routing import BaseRoute, Mount, Route
 
+from holdfast.api.memory import Holdfast
 from holdfast.edges.http.app import create_app
 from holdfast.edges.http.gates import Limits
-from holdfast.library import Holdfast
 
 if TYPE_CHECKING:
     from fastapi import FastAPI

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from holdfast.api.hub import HubMemory
+from holdfast.api.memory import Holdfast
+from holdfast.api.memory import open as open_memory
 from holdfast.edges.http.gates import Limits
 from holdfast.engine import access, keys
-from holdfast.hub_memory import HubMemory
-from holdfast.library import Holdfast
-from holdfast.library import open as open_memory
 from tests.edges.http.apps import make_app
 
 # More than any test asks for in a minute.

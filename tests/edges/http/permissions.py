@@ -9,9 +9,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from holdfast.api.hub import HubMemory
 from holdfast.domain.access import ScopeKind
 from holdfast.engine import access, invites, keys, teams
-from holdfast.hub_memory import HubMemory
 from tests.edges.http.conftest import House
 
 # How somebody stands to the hub. Its team belongs to an organisation; those two are no members.

@@ -17,9 +17,9 @@ from holdfast.agents.desk import Desk
 from holdfast.agents.dialects import NAMES, find_dialect
 from holdfast.agents.tool import Parameter, Tool
 from holdfast.agents.toolset import Toolset
+from holdfast.api.caller import Guest, without_places
+from holdfast.api.hub import HubMemory
 from holdfast.engine import access, invites, keys, teams
-from holdfast.guest import Guest, without_places
-from holdfast.hub_memory import HubMemory
 from tests.edges.http.conftest import Asking, House
 from tests.edges.http.permissions import ORG_ROUTES, OWN_ROUTES, ROUTES, TEAM_ROUTES
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 import holdfast
+from holdfast.api.hub import HubMemory
 from holdfast.domain.usage import UsageRow
 from holdfast.engine.usage import record
 from holdfast.errors import InvalidInput
-from holdfast.hub_memory import HubMemory
 from holdfast.llm.base import Usage
 from tests.edges.client.servers import served
 from tests.edges.http.conftest import Asking, House

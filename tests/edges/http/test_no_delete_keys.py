@@ -13,11 +13,11 @@ import pytest
 from holdfast.agents.desk import Desk
 from holdfast.agents.dialects import find_dialect
 from holdfast.agents.toolset import Toolset
+from holdfast.api.caller import Guest
+from holdfast.api.hub import HubMemory
 from holdfast.domain.change import retires
 from holdfast.domain.memory import Memory
 from holdfast.engine import keys
-from holdfast.guest import Guest
-from holdfast.hub_memory import HubMemory
 from tests.edges.http.conftest import Asking, House
 
 PAST = "2020-01-01T00:00:00Z"

@@ -15,9 +15,9 @@ import holdfast
 from holdfast.agents.desk import Desk
 from holdfast.agents.dialects import find_dialect
 from holdfast.agents.toolset import Toolset
+from holdfast.api.caller import Guest
 from holdfast.domain.access import ScopeKind
 from holdfast.engine import access, keys
-from holdfast.guest import Guest
 from tests.edges.http import permissions_page
 from tests.edges.http.conftest import House
 from tests.edges.http.permissions import (

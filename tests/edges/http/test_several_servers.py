@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.api.memory import Holdfast
+from holdfast.api.memory import open as open_memory
 from holdfast.engine import jobs
-from holdfast.library import Holdfast
-from holdfast.library import open as open_memory
 from tests.edges.http.conftest import OWNER, Asking, House, client_of
 from tests.postgres_server import ROLE, database
 

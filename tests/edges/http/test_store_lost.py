@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from holdfast.api.hub import HubMemory
 from holdfast.edges.http import once
 from holdfast.errors import ServerUnreachable
-from holdfast.hub_memory import HubMemory
 from tests.edges.http.conftest import Asking
 
 

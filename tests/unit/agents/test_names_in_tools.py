@@ -17,9 +17,9 @@ from holdfast.agents.dialects import NAMES as DIALECTS
 from holdfast.agents.dialects import find_dialect
 from holdfast.agents.tool import Tool
 from holdfast.agents.toolset import Toolset
+from holdfast.api.caller import Guest
 from holdfast.domain.names import PersonName
 from holdfast.engine import access, keys
-from holdfast.guest import Guest
 from holdfast.text.names import parse_label
 
 NAMES = {"id", "number", "key", "new_key", "hub", "change", "supersedes"}

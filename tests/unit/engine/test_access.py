@@ -18,12 +18,12 @@ from tests.homes.traces import kept_in
 
 # Who may do what: the one table that every route follows.
 ALLOWED: dict[tuple[str | None, str], str] = {
-    ("viewer", "own"): "read",
-    ("contributor", "none"): "read write retire",
-    ("contributor", "own"): "read write retire delete_own",
-    ("contributor", "any"): "read write retire delete_own delete_any",
-    ("admin", "none"): "read write retire delete_own delete_any manage",
-    ("owner", "none"): "read write retire delete_own delete_any manage own",
+    ("viewer", "own"): "read read_log",
+    ("contributor", "none"): "read read_log write retire",
+    ("contributor", "own"): "read read_log write retire delete_own",
+    ("contributor", "any"): "read read_log write retire delete_own delete_any",
+    ("admin", "none"): "read read_log write retire delete_own delete_any manage",
+    ("owner", "none"): "read read_log write retire delete_own delete_any manage own",
 }
 
 
@@ -40,7 +40,7 @@ def test_a_key_only_ever_narrows(role: Any, act: Act) -> None:
     full = Standing("ada", role, ("hub",), "any")
     plain = Key("key_1", "ada", "laptop", START)
     assert full.allows(act, plain) == full.allows(act)
-    assert full.allows(act, plain._replace(read_only=True)) == (act == "read")
+    assert full.allows(act, plain._replace(read_only=True)) == (act in ("read", "read_log"))
     kept = full.allows(act) and act not in ("retire", "delete_own", "delete_any")
     assert full.allows(act, plain._replace(no_delete=True)) == kept
     scoped = full.allows(act) and act not in ("manage", "own")

@@ -8,10 +8,10 @@ from typing import Any, cast
 
 import pytest
 
+from holdfast.api.hub import HubMemory
+from holdfast.api.memory import open as open_memory
 from holdfast.engine.attempts import persist
 from holdfast.errors import ServerUnreachable
-from holdfast.hub_memory import HubMemory
-from holdfast.library import open as open_memory
 from holdfast.store.base import Store
 from holdfast.store.inmemory import InMemoryStore
 

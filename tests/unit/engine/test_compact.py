@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast import HubMemory
-from holdfast.library import Holdfast
+from holdfast.api.memory import Holdfast
 from holdfast.testing import FixedClock, open_for_tests
 
 

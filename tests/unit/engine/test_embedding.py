@@ -9,9 +9,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from holdfast.api.memory import Holdfast
 from holdfast.engine import embedding
 from holdfast.errors import EmbedderError
-from holdfast.library import Holdfast
 from holdfast.testing import HashEmbedder, open_for_tests
 
 NOTES = 600

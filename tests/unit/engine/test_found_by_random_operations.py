@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.api.hub import HubMemory
 from holdfast.errors import AlreadyExists, NotFound
-from holdfast.hub_memory import HubMemory
 from holdfast.store.inmemory import InMemoryStore
 from holdfast.testing import open_for_tests
 

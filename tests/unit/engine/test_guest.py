@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from holdfast import Forbidden, Holdfast, HubMemory, NotFound
+from holdfast.api.caller import Guest
 from holdfast.domain.access import ACTS, ROLES, Act
 from holdfast.engine import access, keys
-from holdfast.guest import Guest
 
 
 def guest(memory: Holdfast, actor: str, **scope: Any) -> Guest:

@@ -11,9 +11,9 @@ from holdfast import Conflict, Forbidden, Holdfast, HubMemory, InvalidInput, Not
 from holdfast.agents.desk import Desk
 from holdfast.agents.dialects import find_dialect
 from holdfast.agents.toolset import Toolset
+from holdfast.api.caller import Guest
 from holdfast.edges.mcp.resources import Resources
 from holdfast.engine import access, keys, teams
-from holdfast.guest import Guest
 from holdfast.testing import FixedClock, open_for_tests
 
 

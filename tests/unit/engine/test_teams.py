@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from holdfast import AlreadyExists, Conflict, Holdfast, HubMemory, InvalidInput, NotFound
+from holdfast.api.caller import Guest
 from holdfast.domain.record import NO_HUB
 from holdfast.engine import access, keys, repair, teams
-from holdfast.guest import Guest
 from holdfast.store.inmemory import InMemoryStore
 from holdfast.testing import open_for_tests
 from holdfast.wiring import open_store

@@ -11,11 +11,11 @@ import pytest
 
 import holdfast
 from holdfast import HubMemory, InvalidInput
+from holdfast.api.memory import Holdfast
 from holdfast.files import reading
 from holdfast.files.memory_md.edit import Rewritten
 from holdfast.files.memory_md.intake import SyncReport
 from holdfast.files.memory_md.parse import parse
-from holdfast.library import Holdfast
 from holdfast.testing import open_for_tests
 from tests.property.test_mirror_stateful import CRASHES, Crash, crash_at
 

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 from holdfast import Conflict, HubMemory, InvalidInput, engine
+from holdfast.api.file_sync import READING, WRITING, WRITING_SLOWLY
+from holdfast.api.memory import Holdfast
 from holdfast.errors import StoreError, StoreReadOnly
 from holdfast.files import atomic, reading
 from holdfast.files.memory_md import cache, disk, sync
 from holdfast.files.memory_md.intake import Intake, SyncReport
 from holdfast.files.memory_md.parse import parse
-from holdfast.in_step import READING, WRITING, WRITING_SLOWLY
-from holdfast.library import Holdfast
 from holdfast.testing import FixedClock, open_for_tests
 from tests.property.test_mirror_stateful import CRASHES, Crash, crash_at
 
@@ -749,7 +749,7 @@ def test_every_operation_looks_at_the_file_or_has_no_need_to() -> None:
 
 
 def test_two_processes_that_write_at_once_lose_nothing(tmp_path: Path) -> None:
-    from holdfast.library import open as open_memory
+    from holdfast.api.memory import open as open_memory
 
     options = {"embed.model": "none"}
     with open_memory(tmp_path, settings=options) as memory:
@@ -770,7 +770,7 @@ def test_two_processes_that_write_at_once_lose_nothing(tmp_path: Path) -> None:
 
 
 def _write(home: str, name: str) -> None:
-    from holdfast.library import open as open_memory
+    from holdfast.api.memory import open as open_memory
 
     with open_memory(home, settings={"embed.model": "none"}) as memory:
         hub = memory.hub()

@@ -13,10 +13,10 @@ from unittest import mock
 import pytest
 
 from holdfast import HubMemory, engine
+from holdfast.api.memory import Holdfast
 from holdfast.files import reading
 from holdfast.files.memory_md.disk import MirrorFiles
 from holdfast.files.memory_md.intake import SyncReport
-from holdfast.library import Holdfast
 from holdfast.testing import CountedIds, FixedClock, open_for_tests
 
 PREFERENCES = """\

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from holdfast import Conflict, Holdfast
+from holdfast.api.hub import HubMemory
 from holdfast.domain.ids import TimeIds
-from holdfast.hub_memory import HubMemory
 from holdfast.testing import FixedClock, open_for_tests
 from holdfast.wiring.copies import move_store
 from tests.postgres_server import ROLE, database

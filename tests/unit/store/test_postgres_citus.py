@@ -15,7 +15,7 @@ from tests.postgres_server import ROLE, database, databases, needs
 psycopg = pytest.importorskip("psycopg")
 pytest.register_assert_rewrite("holdfast.testing.conformance")
 
-from holdfast.library import open as open_memory  # noqa: E402 - needs the extra `postgres`
+from holdfast.api.memory import open as open_memory  # noqa: E402
 from holdfast.store.postgres import PostgresStore  # noqa: E402
 from holdfast.store.postgres.initialise import initialise  # noqa: E402
 from holdfast.store.postgres.migrate import prepare  # noqa: E402

@@ -14,9 +14,9 @@ from typing import Any
 from holdfast import sources
 from holdfast.agents.desk import Desk
 from holdfast.agents.tool import Dialect, Parameter, Tool, held_sentence
+from holdfast.api.hub import HubMemory
 from holdfast.domain.memory import Memory
 from holdfast.errors import InvalidInput
-from holdfast.hub_memory import HubMemory
 from holdfast.text.snippets import snippet
 
 SNIPPET_CHARS = 500

@@ -14,10 +14,10 @@ from typing import Any
 
 from holdfast.agents.desk import Desk
 from holdfast.agents.tool import Answer, Dialect, Parameter, Tool, note_held
+from holdfast.api.hub import HubMemory
 from holdfast.domain.memory import Memory
 from holdfast.engine.drafts import reason_to_hold
 from holdfast.errors import HoldfastError, NotFound
-from holdfast.hub_memory import HubMemory
 from holdfast.text.classify import LONG_TERM_CHARS_MAX
 
 CATEGORIES = ("preference", "fact", "project", "person", "routine", "decision")

@@ -22,6 +22,7 @@ from holdfast.agents.dialects.memax_text import (
     topics_text,
 )
 from holdfast.agents.wording import notes_of
+from holdfast.api.hub import HubMemory
 from holdfast.domain.decision import decision_of
 from holdfast.domain.memory import CATEGORIES, KINDS, Memory
 from holdfast.engine import access
@@ -33,7 +34,6 @@ from holdfast.errors import (
     NotFound,
     StoreError,
 )
-from holdfast.hub_memory import HubMemory
 from holdfast.text.classify import classify
 
 NOTHING = "No results found."

@@ -42,8 +42,8 @@ def start(where: str | None, hub_ids: Sequence[str]) -> None:
 
 
 def main(where: str, hub_ids: Sequence[str]) -> None:
-    from holdfast import library
-    from holdfast.hub_memory import HubMemory
+    from holdfast.api import memory as library
+    from holdfast.api.hub import HubMemory
 
     with library.open(where or None, settings={"embed.background": False}) as memory:
         with memory.core.store.read() as reader:

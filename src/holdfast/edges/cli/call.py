@@ -14,9 +14,9 @@ from holdfast.edges.cli.output import Out
 from holdfast.errors import HoldfastError, InvalidInput, NotFound
 
 if TYPE_CHECKING:
+    from holdfast.api.hub import HubMemory
+    from holdfast.api.memory import Holdfast
     from holdfast.client import Client, RemoteHub
-    from holdfast.hub_memory import HubMemory
-    from holdfast.library import Holdfast
     from holdfast.settings import Settings
 
 
@@ -157,7 +157,7 @@ class Call:
             self._memory = cast("Holdfast", self.client)
             self.out.zone = self._zone(self.settings)
         if self._memory is None:
-            from holdfast import library
+            from holdfast.api import memory as library
 
             # One call has no use for the threads of numpy's algebra either, and they take 50 ms of
             # processor time to begin. Read when numpy is first imported, if it is.

@@ -12,8 +12,8 @@ from holdfast.domain.clock import to_text
 from holdfast.edges.cli.command import Command, Namespace, Parser
 
 if TYPE_CHECKING:
+    from holdfast.api.memory import Holdfast
     from holdfast.edges.cli.call import Call
-    from holdfast.library import Holdfast
 
 # What is said before a step, and the command that is the step. {moment} is when the tour had just
 # told the first version of the facts.
@@ -75,7 +75,7 @@ def _demo(call: Call, args: Namespace) -> int:
 
 
 def _tour(call: Call, home: str) -> int:
-    from holdfast import library
+    from holdfast.api import memory as library
 
     taken: list[dict[str, Any]] = []
     say = (lambda *_: None) if call.out.json else call.out.line

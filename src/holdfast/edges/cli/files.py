@@ -9,11 +9,11 @@ from holdfast.edges.cli.output import short
 from holdfast.edges.cli.plain import plain_memory
 
 if TYPE_CHECKING:
+    from holdfast.api.hub import HubMemory
     from holdfast.domain.mirror import Clash
     from holdfast.edges.cli.call import Call
     from holdfast.engine.compact import Merged
     from holdfast.files.memory_md.intake import SyncReport
-    from holdfast.hub_memory import HubMemory
 
 
 # sync

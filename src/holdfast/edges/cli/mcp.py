@@ -53,7 +53,7 @@ def _run(call: Call, args: Namespace) -> None:
         call.out.line(f"The key is in {http.make_key(args.make_key)}.")
         return
     _check_http_options(args)
-    from holdfast import library
+    from holdfast.api import memory as library
     from holdfast.edges.project import hub_here
 
     key = None

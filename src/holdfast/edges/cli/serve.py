@@ -29,7 +29,7 @@ def _options(parser: Parser) -> None:
 def _run(call: Call, args: Namespace) -> None:
     with extra("server", what="The server"):
         from holdfast.edges.http import serving
-    from holdfast import library
+    from holdfast.api import memory as library
 
     with library.open(args.home) as memory:
         tell_notes(memory, "serve", quiet=args.quiet)

@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from holdfast.library import Holdfast
+    from holdfast.api.memory import Holdfast
 
 
 def tell_notes(memory: Holdfast, command: str, *, quiet: bool) -> None:

@@ -1,2 +1,2 @@
 """REST over HTTP: requests into calls, results into JSON. It decides nothing: who may do what,
-`holdfast.guest` says."""
+`holdfast.api.caller` says."""

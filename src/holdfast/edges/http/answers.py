@@ -11,6 +11,7 @@ from fastapi.responses import JSONResponse
 from fastapi.routing import iter_route_contexts
 from starlette.exceptions import HTTPException
 
+from holdfast.api.caller import without_places
 from holdfast.errors import (
     AlreadyExists,
     CallCancelled,
@@ -31,7 +32,6 @@ from holdfast.errors import (
     StoreReadOnly,
     TooLarge,
 )
-from holdfast.guest import without_places
 
 
 class Refused(HoldfastError):

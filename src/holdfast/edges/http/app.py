@@ -44,7 +44,7 @@ from holdfast.edges.http.shapes import ErrorOut
 from holdfast.edges.http.streams import Streams
 
 if TYPE_CHECKING:
-    from holdfast.library import Holdfast
+    from holdfast.api.memory import Holdfast
 
 # The store has one writer and a pool of readers: more threads would only wait for each other.
 _THREADS = 16

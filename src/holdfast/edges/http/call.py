@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 from fastapi import Depends, Header, Request
 from fastapi.routing import APIRoute
 
+from holdfast.api.caller import Guest
+from holdfast.api.hub import HubMemory
 from holdfast.edges.http.answers import Refused
 from holdfast.engine import keys
 from holdfast.errors import Forbidden
-from holdfast.guest import Guest
-from holdfast.hub_memory import HubMemory
 
 if TYPE_CHECKING:
+    from holdfast.api.memory import Holdfast
     from holdfast.domain.access import Act
-    from holdfast.library import Holdfast
     from holdfast.store.base import Writer
 
 # Where a client says which hub it means: a name or an id.

@@ -18,6 +18,7 @@ from fastapi import APIRouter, Header
 from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
+from holdfast.api.hub import HubMemory
 from holdfast.domain.change import Receipt
 from holdfast.domain.memory import Memory
 from holdfast.edges.http.answers import Refused
@@ -26,7 +27,6 @@ from holdfast.edges.http.plain import plain_change, plain_receipt
 from holdfast.engine import processing
 from holdfast.engine.edit import PURGES
 from holdfast.errors import HoldfastError, StoreClosed, StoreError
-from holdfast.hub_memory import HubMemory
 from holdfast.store.base import Reader
 
 router = APIRouter(tags=["events"])

@@ -19,7 +19,7 @@ from holdfast.errors import InvalidInput
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from holdfast.library import Holdfast
+    from holdfast.api.memory import Holdfast
 
 PORT = 4653  # HOLD on the keys of a telephone
 # What was accepted is finished within this; writes take milliseconds, a recall at most seconds.

@@ -10,8 +10,8 @@ import mcp_types as types
 
 from holdfast.agents.toolset import Toolset
 from holdfast.agents.wording import in_brief, quoted
+from holdfast.api.hub import HubMemory
 from holdfast.errors import InvalidInput, NotFound
-from holdfast.hub_memory import HubMemory
 
 
 class _Row(NamedTuple):

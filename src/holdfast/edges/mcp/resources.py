@@ -13,8 +13,8 @@ from urllib.parse import quote, unquote
 import mcp_types as types
 
 from holdfast.agents.wording import in_brief, whole
+from holdfast.api.hub import HubMemory
 from holdfast.errors import InvalidInput, NotFound
-from holdfast.hub_memory import HubMemory
 
 FILE_NAME = "MEMORY.md"
 # A month of days is what a person scrolls through; older ones are reached by their date.

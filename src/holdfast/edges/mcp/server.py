@@ -21,13 +21,13 @@ from holdfast import __version__
 from holdfast.agents.desk import Desk
 from holdfast.agents.dialects import find_dialect
 from holdfast.agents.toolset import Reply, Toolset
+from holdfast.api.caller import Guest
+from holdfast.api.hub import HubMemory
 from holdfast.edges.mcp.prompts import Prompts
 from holdfast.edges.mcp.resources import VALUES_MAX, Resources
 from holdfast.edges.offload import Offload
 from holdfast.edges.zone import zone_of
 from holdfast.errors import CallCancelled, HoldfastError, InvalidInput, NotFound
-from holdfast.guest import Guest
-from holdfast.hub_memory import HubMemory
 from holdfast.passes.upkeep import upkeep_of
 
 log = logging.getLogger("holdfast.mcp")

@@ -10,10 +10,10 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from holdfast import engine
+from holdfast.api.hub import HubMemory
+from holdfast.api.people import People
 from holdfast.domain.hub import DEFAULT_HUB
 from holdfast.errors import AlreadyExists, StoreClosed
-from holdfast.hub_memory import HubMemory
-from holdfast.people import People
 from holdfast.settings import load
 from holdfast.store.values import Capability
 from holdfast.text import normalise

@@ -9,22 +9,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from holdfast import engine
+from holdfast.api.hub import HubMemory
 from holdfast.domain.access import Act, Key, Standing
 from holdfast.domain.viewer import MEMBER_SEES
 from holdfast.engine import access, teams
 from holdfast.errors import Forbidden, InvalidInput, NotFound
-from holdfast.hub_memory import HubMemory
 from holdfast.text.names import parse_place
 
 if TYPE_CHECKING:
+    from holdfast.api.memory import Holdfast
     from holdfast.domain.access import Org, ScopeKind, Team
     from holdfast.domain.hub import Hub
     from holdfast.domain.memory import Memory
     from holdfast.engine.core import Core
-    from holdfast.library import Holdfast
 
 _REFUSED: dict[Act, str] = {
     "read": "read it",
+    "read_log": "read what is for its members",
     "write": "write to it",
     "retire": "archive, supersede or expire what is in it",
     "delete_own": "delete from it",
@@ -147,6 +148,11 @@ class Guest:
         """Forbidden where the role or the key does not allow it."""
         if standing.allows(act, self.key):
             return
+        if act == "read_log" and standing.role is None:
+            raise Forbidden(
+                f"You are not a member of the hub `{hub}`.",
+                hint="Ask an admin of the hub for a role in it.",
+            )
         by_key = standing.allows(act)
         raise Forbidden(
             f"You may not {_REFUSED[act]}: hub `{hub}`.",

@@ -11,10 +11,10 @@ from holdfast.errors import InvalidInput
 from holdfast.text import names
 
 if TYPE_CHECKING:
+    from holdfast.api.hub import HubMemory
     from holdfast.domain.access import HubCard, Invite, Member, Org, ScopeKind, Team
     from holdfast.engine.access_records import Handed
     from holdfast.engine.core import Core
-    from holdfast.hub_memory import HubMemory
 
 
 class People:

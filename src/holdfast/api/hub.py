@@ -1,0 +1,1312 @@
+"""One hub as a program sees it: every operation, declared once. Each method parses its arguments
+into values and calls the engine."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import date, datetime, timedelta, tzinfo
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, Self, overload
+
+from holdfast import engine
+from holdfast.api import file_sync
+from holdfast.api.arguments import draft_from, filter_from, states_from, to_draft
+from holdfast.api.file_sync import PURGED
+from holdfast.api.operation import (
+    ALL_FILES,
+    FILES_ARE_LOCAL,
+    MEMORY_FILES,
+    STREAMS_ARE_LOCAL,
+    UPKEEP_IS_LOCAL,
+    Follow,
+    Operation,
+    has_iterator,
+    reads,
+    writes,
+)
+from holdfast.domain.memory import STATES
+from holdfast.domain.query import SHOWN_STATES, Filter
+from holdfast.engine.attempts import persist
+from holdfast.engine.core import require_hub
+from holdfast.errors import Forbidden, HoldfastError, InvalidInput
+from holdfast.files.atomic import is_kept_in_files
+from holdfast.passes.upkeep import note_use
+from holdfast.text import normalise
+
+if TYPE_CHECKING:
+    from holdfast.domain.change import Change, Entry, Receipt
+    from holdfast.domain.decision import Decision
+    from holdfast.domain.draft import Draft
+    from holdfast.domain.held import Item
+    from holdfast.domain.hub import Hub, Statistics
+    from holdfast.domain.memory import Memory, Origin, Source, Trust
+    from holdfast.domain.mirror import Clash
+    from holdfast.domain.observed import CapturedDay, Flushed, Observed
+    from holdfast.domain.query import Page, Recalled
+    from holdfast.domain.results import LifecycleMoves, Remembered
+    from holdfast.domain.turn import Turn
+    from holdfast.domain.usage import UsageRow
+    from holdfast.engine.compact import Compacted
+    from holdfast.engine.context import Context
+    from holdfast.engine.core import Core
+    from holdfast.engine.echo import Heard
+    from holdfast.engine.find import Reference
+    from holdfast.engine.history import FieldDiff, Undone
+    from holdfast.engine.jobs import Job
+    from holdfast.engine.scan import Secret
+    from holdfast.engine.verdicts import Chosen
+    from holdfast.files.archive import Archived
+    from holdfast.files.attachments.archive import Packed
+    from holdfast.files.attachments.storage import Attachments, Kept, Received
+    from holdfast.files.file_sync import Step
+    from holdfast.files.folders.documents import Report
+    from holdfast.files.journal.changes import Look
+    from holdfast.files.journal.entries import Place
+    from holdfast.files.journal.journal import Days
+    from holdfast.files.memory_md.edit import Appended, Rewritten
+    from holdfast.files.memory_md.edit import Place as TextPlace
+    from holdfast.files.memory_md.intake import SyncReport
+    from holdfast.files.tool_files.operations import Files
+    from holdfast.files.tool_files.sync import KeptFiles
+    from holdfast.passes.consolidate_plan import Consolidated, Plan
+
+# Inside the class the word `list` is the method; here it is the type.
+list_ = list
+
+
+class HubMemory:
+    """One hub: remember, recall, change, look back.
+
+    Each public method is declared once, here, with `reads` or `writes` (see `operation`). The
+    declaration is what permissions, retries, file sync and the remote hub go by."""
+
+    def __init__(self, core: Core, info: Hub, home: str) -> None:
+        self.core = core
+        self.info = info
+        self.home = home
+        self._step: Step | None = None
+        self._looked: Look | None = None
+        self._stepping: set[int] = set()
+        self._owners: Self | None = None
+
+    def _perform(
+        self,
+        operation: Operation,
+        method: Callable[..., Any],
+        args: tuple[Any, ...],
+        values: dict[str, Any],
+    ) -> Any:
+        """Runs an operation as it is declared. A hub on a server overrides this."""
+        if operation.stream and operation.writes:
+            return self._stream(operation, method, args, values)
+
+        def run() -> Any:
+            if not operation.sync:
+                return method(self, *args, **values)
+            with file_sync.synced(self, operation):
+                return method(self, *args, **values)
+
+        if not operation.retry or has_iterator(args, values):
+            return run()
+        return persist(run, writes=operation.writes)
+
+    def _stream(
+        self,
+        operation: Operation,
+        method: Callable[..., Any],
+        args: tuple[Any, ...],
+        values: dict[str, Any],
+    ) -> Iterator[Any]:
+        with file_sync.synced(self, operation):
+            yield from method(self, *args, **values)
+
+    @property
+    def _filer(self) -> Self:
+        """The hub for who keeps its files: its owner, where a guest makes the call. Files hold what
+        the store holds, so this one sees everything; what is told of it goes through other eyes."""
+        if self.core.viewer is None:
+            return self
+        if self._owners is None:
+            actor = self.core.actor if self.core.permit is None else self.info.owner
+            core = self.core.acting(actor).for_upkeep()
+            self._owners = type(self)(core, self.info, self.home)
+            # What was seen of the files is the same for both.
+            self._owners._looked = self._look
+        return self._owners
+
+    @property
+    def _keeper(self) -> Core | None:
+        """Who edits the hub's files by hand, where a guest makes the call: its owner."""
+        return None if self.core.permit is None else self.core.acting(self.info.owner)
+
+    def _refuse_guest(self) -> None:
+        if self.core.permit is not None:
+            raise Forbidden(
+                "Files of the machine are taken in by who has it.", hint="Send the text itself."
+            )
+
+    @property
+    def name(self) -> str:
+        """What it is called for whom it is open."""
+        return self.info.called
+
+    @property
+    def id(self) -> str:
+        return self.info.id
+
+    @property
+    def folder(self) -> str:
+        """Where the hub's files are; made when the first one is written."""
+        from holdfast.files.atomic import hub_folder
+
+        return hub_folder(self.home, self.info.name)
+
+    @property
+    def memory_md(self) -> str:
+        """Where the hub's MEMORY.md is, once `sync` has made it."""
+        return os.path.join(self.home, "hubs", self.info.name, "MEMORY.md")
+
+    def _look_up(self) -> None:
+        """A hub may be renamed or deleted while this is held, and its old name, and the folder of
+        that name, may be another hub's by now."""
+        with self.core.store.read() as reader:
+            found = require_hub(reader, self.id, self.name)
+            if found.name == self.info.name:
+                return
+            from holdfast.engine.access_records import called
+
+            self.info = called(self.core, reader, found)
+        self._step = self._looked = None
+
+    def _here(self) -> str:
+        """The folder, for work in it."""
+        self._look_up()
+        return self.folder
+
+    def _as_text(self, source: str, trust: str, agent: str | None) -> TextPlace:
+        from holdfast.files.memory_md import edit
+
+        return edit.place_of(
+            self.core, self.memory_md, self.id, self.name, source=source, trust=trust, agent=agent
+        )
+
+    @property
+    def _journals(self) -> Place:
+        from holdfast.files.journal.entries import Place
+
+        folder = self._here()
+        return Place(self.core, self.id, self.name, folder, self._look)
+
+    @property
+    def _look(self) -> Look:
+        from holdfast.files.journal.changes import Look
+
+        if self._looked is None:
+            self._looked = Look()
+        return self._looked
+
+    def __repr__(self) -> str:
+        return f"<hub {self.name}>"
+
+    # Remembering
+
+    @writes(follow=MEMORY_FILES | Follow.TOOL_FILES, replay=True)
+    def remember(
+        self,
+        content: str,
+        *,
+        category: str | None = None,
+        key: str | None = None,
+        session: str | None = None,
+        occurred_at: datetime | str | None = None,
+        title: str | None = None,
+        summary: str | None = None,
+        tags: Iterable[str] | None = None,
+        kind: str | None = None,
+        stability: str | None = None,
+        boundary: str | None = None,
+        layer: str | None = None,
+        content_type: str | None = None,
+        pinned: bool = False,
+        trust: str = "user",
+        source: str = "sdk",
+        source_agent: str | None = None,
+        assisted_by_agent: str | None = None,
+        source_path: str | None = None,
+        speaker: str | None = None,
+        occurred_until: datetime | str | None = None,
+        valid_from: datetime | str | None = None,
+        valid_until: datetime | str | None = None,
+        expires_at: datetime | str | None = None,
+        ttl: timedelta | None = None,
+        supersedes: Reference | None = None,
+        parent: str | None = None,
+        origin: Origin | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        fetch: bool = False,
+    ) -> Remembered:
+        """Keeps a piece of knowledge.
+
+        Returns Stored, Updated (same key or source path), Duplicate (same content), Superseded or
+        Quarantined. What is not given is picked by the rules in the classification reference. For a
+        link, `fetch` asks for the page behind it: a worker fetches it later.
+        """
+        values = dict(locals())
+        del values["self"], values["ttl"]
+        if ttl is not None:
+            if expires_at is not None:
+                raise InvalidInput("Give ttl or expires_at, not both.")
+            try:
+                values["expires_at"] = self.core.now() + ttl
+            except (TypeError, OverflowError):
+                raise InvalidInput(
+                    "The ttl must be a timedelta that ends before the year 10000."
+                ) from None
+        return self.remember_draft(draft_from(values))
+
+    @writes(follow=MEMORY_FILES | Follow.TOOL_FILES, replay=True)
+    def remember_draft(self, draft: Draft) -> Remembered:
+        return engine.remember.remember(self.core, self.id, self.name, draft, by_rule=True)
+
+    @writes(follow=MEMORY_FILES | Follow.TOOL_FILES, replay=True)
+    def remember_many(
+        self, items: Iterable[str | Draft | Mapping[str, Any]], *, first_is_parent: bool = False
+    ) -> list_[Remembered]:
+        """Keeps all of them or none, as one change set; each is text, a Draft or a dictionary.
+        With `first_is_parent` the others point to the first, as parts of what it tells."""
+        drafts = [to_draft(item) for item in items]
+        return engine.remember.remember_many(
+            self.core,
+            self.id,
+            self.name,
+            drafts,
+            first_is_parent=first_is_parent,
+            by_rule=True,
+        )
+
+    @writes(retry=False, local=STREAMS_ARE_LOCAL)
+    def remember_stream(
+        self, items: Iterable[str | Draft | Mapping[str, Any]]
+    ) -> Iterator[Remembered]:
+        """Keeps any number, a batch at a time, as one change set; memory stays flat."""
+        drafts = (to_draft(item) for item in items)
+        return engine.remember.remember_stream(self.core, self.id, self.name, drafts)
+
+    @writes(sync=False, retry=False)
+    def remember_file(
+        self,
+        file: str | os.PathLike[str] | BinaryIO | Received,
+        *,
+        name: str | None = None,
+        **fields: Any,
+    ) -> Remembered:
+        """Keeps a file: its bytes beside the store, and a memory with its name as the title. A
+        worker reads its text (`holdfast work`, or the server); until then it is `processing`. The
+        other fields are those of `remember`. The same bytes again are a duplicate."""
+        from holdfast.files.attachments.storage import described
+
+        if isinstance(file, str | os.PathLike):
+            self._refuse_guest()
+        place = self.attachments
+        with place.received(file) as received:
+            if name is None:
+                called = file if isinstance(file, str | os.PathLike) else getattr(file, "name", "")
+                name = str(called)
+            attachment = described(received, name)
+            values = {**fields, "content": attachment.name, "content_type": "file"}
+            draft = draft_from({**values, "attachment": attachment})
+            with place.placing(received):
+                return self.remember_draft(draft)
+
+    @reads(sync=False, retry=False, local=FILES_ARE_LOCAL)
+    def attachment(self, reference: Reference) -> Kept:
+        """The file of a memory: what is known of it, and where its bytes are."""
+        return self.attachments.kept(self.get(reference))
+
+    @reads(sync=False, retry=False)
+    def heard(self, text: str) -> Heard:
+        """A text without what this hub has handed out itself, in blocks and replies: `text` is what
+        remains, `memories` what came back. For whoever stores what an agent says."""
+        return engine.echo.without_echo(self.core, self.id, text)
+
+    def take_redacted(self) -> dict[str, int]:
+        """How many secrets of each kind were replaced by placeholders, in what this thread has
+        written since it last asked. Never what they were."""
+        return self.core.redactor.take()
+
+    # Finding
+
+    @reads(deadline="recall")
+    def recall(
+        self,
+        query: str,
+        *,
+        limit: int | None = None,
+        as_of: datetime | str | None = None,
+        category: str | None = None,
+        kind: str | None = None,
+        layer: str | None = None,
+        tags: Iterable[str] | None = None,
+        since: datetime | str | None = None,
+        until: datetime | str | None = None,
+        session: str | None = None,
+        include_archived: bool = False,
+        now: datetime | None = None,
+        zone: tzinfo | None = None,
+        meaning: bool = True,
+        explain: bool = False,
+        project: str | None = None,
+        plain: bool = False,
+    ) -> Recalled:
+        """Finds what answers a question, best first; each hit says why.
+
+        The query may hold "quoted phrases", -exclusions and field:value filters; in a `plain` one
+        quotes, dashes and colons are characters like any other. `as_of` reads the past.
+        `meaning=False` matches words only, without the embedding model. `explain` also names
+        what matched and was left out, and why. `project` is a folder or a name: what belongs to it,
+        by source path, tag or metadata, ranks a little higher.
+        """
+        wanted = filter_from(
+            category=category,
+            kind=kind,
+            layer=layer,
+            tags=tags,
+            since=since,
+            until=until,
+            session=session,
+            states=STATES if include_archived else SHOWN_STATES,
+        )
+        return engine.recall.recall_memories(
+            self.core,
+            self.id,
+            self.name,
+            query,
+            wanted,
+            limit=limit,
+            as_of=normalise.clean_time(as_of),
+            now=now,
+            zone=zone,
+            meaning=meaning,
+            explain=explain,
+            project=project or "",
+            plain=plain,
+        )
+
+    @reads(deadline="recall")
+    def search_text(
+        self,
+        text: str,
+        *,
+        words: bool = False,
+        category: str | None = None,
+        layer: str | None = None,
+        order: str = "newest",
+        limit: int = 20,
+    ) -> list_[Memory]:
+        """Memories whose content holds the text as it stands, whatever its case and accents; with
+        `words`, also those that hold all its words in any form. Nothing in it is an operator, and
+        nothing is ranked: they come in the `order` of `list`."""
+        wanted = filter_from(category=category, layer=layer)
+        return engine.search_text.search_text(
+            self.core, self.id, self.name, text, wanted, words=words, order=order, limit=limit
+        )
+
+    @reads()
+    def get(self, reference: Reference, *, as_of: datetime | str | None = None) -> Memory:
+        """One memory by its id, number (12 or '#12') or key."""
+        at = normalise.clean_time(as_of)
+        if at is not None:
+            return engine.history.memory_as_of(self.core, self.id, self.name, reference, at)
+        with self.core.read() as reader:
+            require_hub(reader, self.id, self.name)
+            return engine.find.find_memory(reader, self.id, self.name, reference)
+
+    @reads()
+    def find(self, reference: Reference) -> Memory:
+        """The same as `get`, also for one that was forgotten."""
+        with self.core.read() as reader:
+            require_hub(reader, self.id, self.name)
+            return engine.find.find_memory(reader, self.id, self.name, reference, forgotten=True)
+
+    @reads()
+    def list(
+        self,
+        *,
+        category: str | None = None,
+        kind: str | None = None,
+        state: str | None = None,
+        stability: str | None = None,
+        layer: str | None = None,
+        source: str | None = None,
+        tags: Iterable[str] | None = None,
+        session: str | None = None,
+        pinned: bool | None = None,
+        since: datetime | str | None = None,
+        until: datetime | str | None = None,
+        forgotten: bool = False,
+        quarantined: bool = False,
+        order: str = "newest",
+        limit: int | None = None,
+        cursor: str | None = None,
+        as_of: datetime | str | None = None,
+    ) -> Page:
+        """Memories in an order; with a limit, a page whose `cursor` fetches the next one. The
+        newest entries of the journal are those of the newest days, whenever they were written."""
+        at = normalise.clean_time(as_of)
+        if layer == "journal" and order == "newest":
+            order = "happened"
+        wanted = filter_from(
+            category=category,
+            kind=kind,
+            stability=stability,
+            layer=layer,
+            source=source,
+            tags=tags,
+            session=session,
+            pinned=pinned,
+            since=since,
+            until=until,
+            forgotten=forgotten,
+            quarantined=quarantined,
+            states=states_from(state, hidden=forgotten),
+            alive_at=at or self.core.now(),
+        )
+        return engine.listing.list_memories(
+            self.core,
+            self.id,
+            self.name,
+            wanted,
+            order=order,
+            limit=limit,
+            cursor=cursor,
+            as_of=at,
+        )
+
+    @reads(retry=False, deadline=None)
+    def scan(self) -> Iterator[Memory]:
+        """Every visible memory by number, without holding all of them at once."""
+        return engine.listing.scan_memories(self.core, self.id, self.name, Filter(states=()))
+
+    @reads()
+    def related(self, reference: Reference, *, limit: int = 5) -> Recalled:
+        """Memories near a memory."""
+        return engine.recall.related(self.core, self.id, self.name, reference, limit=limit)
+
+    @reads()
+    def statistics(self) -> Statistics:
+        with self.core.read() as reader:
+            require_hub(reader, self.id, self.name)
+            counted = reader.statistics(self.id)
+            ran = engine.lifecycle_due.last_run(reader, self.id)
+        waiting = engine.inbox.count(self.core, self.id, self.name) if counted.quarantined else 0
+        ran_at = None if ran is None else ran.at
+        return counted._replace(hub=self.name, waiting=waiting, lifecycle_at=ran_at)
+
+    @overload
+    def context(
+        self,
+        query: str | None = None,
+        *,
+        budget: int | None = None,
+        unit: str = "chars",
+        style: str = "plain",
+        count_tokens: Callable[[str], int] | str | None = None,
+        explain: Literal[False] = False,
+    ) -> str: ...
+
+    @overload
+    def context(
+        self,
+        query: str | None = None,
+        *,
+        budget: int | None = None,
+        unit: str = "chars",
+        style: str = "plain",
+        count_tokens: Callable[[str], int] | str | None = None,
+        explain: Literal[True],
+    ) -> Context: ...
+
+    @reads()
+    def context(
+        self,
+        query: str | None = None,
+        *,
+        budget: int | None = None,
+        unit: str = "chars",
+        style: str = "plain",
+        count_tokens: Callable[[str], int] | str | None = None,
+        explain: bool = False,
+    ) -> str | Context:
+        """The block to put into an agent's prompt, never larger than `budget` characters or tokens.
+
+        `style` is plain, xml, max, maven or minion. Tokens are counted by a bound that holds for
+        any model, or by `count_tokens`: a function, or a name such as `tiktoken:o200k_base`. With
+        `explain`, a value that also says what is in, what is not, and why.
+        """
+        file = None
+        # A guest sees memories with their own eyes, and not what the owner's file says beside them.
+        if style in ("maven", "minion") and self.core.permit is None:
+            from holdfast.files.memory_md.edit import file_parts
+
+            file = file_parts(self.core, self.id)
+        built = engine.context.context(
+            self.core,
+            self.id,
+            self.name,
+            query,
+            budget=budget,
+            unit=unit,
+            style=style,
+            count_tokens=count_tokens,
+            explain=explain,
+            file=file,
+        )
+        if style == "minion":
+            from holdfast.files.memory_md.edit import note_injected
+
+            note_injected(self._as_text("sdk", "user", None), built)
+        return built if explain else built.text
+
+    # Changing
+
+    @writes(follow=ALL_FILES)
+    def update(
+        self,
+        reference: Reference,
+        *,
+        expected_version: int | None = None,
+        reason: str = "",
+        **changes: Any,
+    ) -> Memory:
+        """Sets fields of a memory, for example content, title, category, tags or key."""
+        return engine.edit.update(
+            self.core,
+            self.id,
+            self.name,
+            reference,
+            changes,
+            expected_version=expected_version,
+            reason=reason,
+        )
+
+    @writes(follow=Follow.NOTHING)
+    def pin(self, reference: Reference) -> Memory:
+        """Keeps it from ageing, and lets it rank a little higher."""
+        return engine.edit.pin(self.core, self.id, self.name, reference, True)
+
+    @writes(follow=Follow.NOTHING)
+    def unpin(self, reference: Reference) -> Memory:
+        return engine.edit.pin(self.core, self.id, self.name, reference, False)
+
+    @writes()
+    def archive(self, reference: Reference, *, reason: str = "archived by hand") -> Memory:
+        """Hides it from recall and lists, and keeps it."""
+        return engine.edit.archive(self.core, self.id, self.name, [reference], reason)[0]
+
+    @writes()
+    def archive_many(
+        self, references: Iterable[Reference], *, reason: str = "archived by hand"
+    ) -> list_[Memory]:
+        """Archives all of them or none, as one change set."""
+        return engine.edit.archive(self.core, self.id, self.name, [*references], reason)
+
+    @writes(permission="read", follow=ALL_FILES)
+    def forget(self, reference: Reference, *, reason: str = "") -> Memory:
+        """Hides it everywhere; `restore` or `undo` brings it back."""
+        return engine.edit.forget(self.core, self.id, self.name, [reference], reason)[0]
+
+    @writes(permission="read", follow=ALL_FILES)
+    def forget_many(self, references: Iterable[Reference], *, reason: str = "") -> list_[Memory]:
+        """Forgets all of them or none, as one change set."""
+        return engine.edit.forget(self.core, self.id, self.name, [*references], reason)
+
+    @writes(follow=ALL_FILES)
+    def restore(self, reference: Reference, *, reason: str = "") -> Memory:
+        """Brings back what was forgotten, archived or held for review."""
+        return engine.edit.restore(self.core, self.id, self.name, [reference], reason)[0]
+
+    @writes(follow=ALL_FILES)
+    def restore_many(self, references: Iterable[Reference], *, reason: str = "") -> list_[Memory]:
+        """Brings all of them back or none, as one change set."""
+        return engine.edit.restore(self.core, self.id, self.name, [*references], reason)
+
+    @writes(permission="read", follow=MEMORY_FILES | Follow.JOURNALS, purges=True)
+    def purge(self, reference: Reference, *, reason: str = "") -> Receipt:
+        """Removes it and its whole history, for good; only a receipt without content stays."""
+        return self._purge([reference], reason)[0]
+
+    @writes(permission="read", follow=MEMORY_FILES | Follow.JOURNALS, purges=True)
+    def purge_many(self, references: Iterable[Reference], *, reason: str = "") -> list_[Receipt]:
+        """Purges all of them or none."""
+        return self._purge([*references], reason)
+
+    @writes(permission="manage", follow=MEMORY_FILES | Follow.JOURNALS, purges=True, retry=False)
+    def purge_forgotten(self, *, reason: str = "") -> list_[Receipt]:
+        """Purges what was forgotten more than `forget.keep_days` ago."""
+        oldest = self.core.now() - timedelta(days=self.core.settings["forget.keep_days"])
+        wanted = Filter(states=(), forgotten=True, quarantined=None)
+        gone = [
+            memory.id
+            for memory in engine.listing.scan_memories(self.core, self.id, self.name, wanted)
+            if memory.forgotten_at is not None and memory.forgotten_at <= oldest
+        ]
+        return self._purge(gone, reason) if gone else []
+
+    def _purge(self, references: list_[Any], reason: str) -> list_[Receipt]:
+        """Purges memories with everything that files hold of them."""
+        from holdfast.files import archive
+        from holdfast.files.memory_md.edit import forget_seen
+        from holdfast.files.tool_files import follow
+
+        forget_seen(self.core, self.id)
+        # Looked up before: afterwards nothing says which file was theirs.
+        files = archive.files_of(self._journals, references)
+        kept = follow.doomed(self._kept_files, references)
+        with self.attachments.releasing(self._ids(references)):
+            receipts = engine.edit.purge(self.core, self.id, self.name, references, reason)
+        archive.remove(self._journals, files)
+        notes = follow.remove_doomed(self._kept_files, kept)
+        if self._step is not None:
+            self._step.note(notes)
+        if not is_kept_in_files(os.path.dirname(self.memory_md)):
+            # Elsewhere it is done when all files have followed.
+            engine.edit.settle(self.core, PURGED)
+        return receipts
+
+    def _ids(self, references: list_[Any]) -> list_[str]:
+        with self.core.read() as reader:
+            require_hub(reader, self.id, self.name)
+            find = engine.find.find_memory
+            return [find(reader, self.id, self.name, r, forgotten=True).id for r in references]
+
+    @writes(permission="read", follow=Follow.NOTHING)
+    def access(self, reference: Reference) -> Memory:
+        """Notes that it was really used; being shown by recall does not count as that."""
+        return engine.edit.access(self.core, self.id, self.name, [reference])[0]
+
+    @writes(permission="read", follow=Follow.NOTHING)
+    def access_many(self, references: Iterable[Reference]) -> list_[Memory]:
+        """Notes that all of them were used, at the same moment."""
+        return engine.edit.access(self.core, self.id, self.name, [*references])
+
+    @writes(permission="manage", retry=False)
+    def compact(self, *, dry_run: bool = False) -> Compacted:
+        """Of long-term memories that say the same, one stays; the others are archived with a link
+        to it, as one change set. In MEMORY.md sections of one category become one. A dry run only
+        says what it would do."""
+        done = engine.compact.compact(self.core, self.id, self.name, dry_run=dry_run)
+        if not os.path.exists(self.memory_md):
+            return done
+        from holdfast.files.memory_md.edit import tidy
+
+        place = self._as_text("sdk", "user", None)
+        return done._replace(notes=(*done.notes, *tidy(place, dry_run=dry_run)))
+
+    @writes(permission="manage", retry=False, deadline=None)
+    def lifecycle(self, *, dry_run: bool = False, category: str | None = None) -> LifecycleMoves:
+        """Cools and archives what is due, or only what is due of one category; a dry run only
+        says what it would do and why. A run is one change set, named in `change`."""
+        return engine.lifecycle.lifecycle(
+            self.core, self.id, self.name, dry_run=dry_run, category=category
+        )
+
+    def _lifecycle_automatically(self) -> LifecycleMoves:
+        """The same for an automatic run, which `engine.lifecycle_due.claim` allows."""
+        return engine.lifecycle.lifecycle_automatically(self.core, self.id, self.name)
+
+    # Looking back
+
+    @reads()
+    def history(self, reference: Reference) -> list_[Entry]:
+        """Everything that happened to a memory, oldest first."""
+        return engine.history.history(self.core, self.id, self.name, reference)
+
+    @reads()
+    def diff(
+        self, reference: Reference, *, old: int | None = None, new: int | None = None
+    ) -> list_[FieldDiff]:
+        """What differs between two versions; by default the last change."""
+        return engine.history.diff(self.core, self.id, self.name, reference, old=old, new=new)
+
+    @reads()
+    def changes(self, *, limit: int = 50, before: str | None = None) -> list_[Change]:
+        """Change sets, newest first."""
+        return engine.history.changes(self.core, self.id, self.name, limit=limit, before=before)
+
+    @reads()
+    def touched(self, changes: Iterable[str]) -> dict[str, list_[Memory]]:
+        """The memories that each of these change sets touched, by number; what was purged since is
+        gone."""
+        out = {}
+        named = [engine.drafts.clean_label("change set", change) for change in changes]
+        with self.core.read() as reader:
+            require_hub(reader, self.id, self.name)
+            for change in named:
+                ids = dict.fromkeys(one.memory_id for one in reader.revisions_of(self.id, change))
+                found = reader.memories_by_id(self.id, list(ids))
+                out[change] = sorted(found.values(), key=lambda memory: memory.number)
+        return out
+
+    @writes(follow=ALL_FILES)
+    def undo(self, change: str | None = None, *, force: bool = False) -> Undone:
+        """Takes back the last change set, or the one named; undoing an undo brings it back."""
+        return engine.history.undo(self.core, self.id, self.name, change, force=force)
+
+    @reads(permission="read_log")
+    def receipts(self) -> list_[Receipt]:
+        """What was purged."""
+        with self.core.read() as reader:
+            require_hub(reader, self.id, self.name)
+            return self.core.receipts(reader, self.id)
+
+    @reads(permission="read_log", retry=False, deadline=None)
+    def export(self) -> Iterator[str]:
+        """The whole hub as lines of JSON, revisions included."""
+        from holdfast.engine.transfer import export_hub
+
+        return export_hub(self.core, self.id, self.name)
+
+    @reads(sync=False, retry=False, local=FILES_ARE_LOCAL)
+    def export_files(self, path: str | os.PathLike[str]) -> Packed:
+        """The files that memories of this hub were made from, as an archive to go with an export,
+        and as far as that tells of them; nothing is written where there are none."""
+        from holdfast.files.attachments.archive import pack_for_export
+        from holdfast.files.attachments.storage import Attachments
+
+        self._refuse_guest()
+        place = Attachments(self.core, self.id, self._here())
+        return pack_for_export(os.fspath(path), self.core, self.id, place)
+
+    # Journals and the conversation log
+
+    @writes(sync=False, retry=False)
+    def journal_add(
+        self,
+        text: str,
+        *,
+        at: datetime | str | None = None,
+        trust: str = "user",
+        source: str = "sdk",
+        source_agent: str | None = None,
+        once: bool = False,
+    ) -> Memory:
+        """Adds an entry to the journal of its UTC day, in the file and as a memory. What the day
+        says already is not written again where it is to be there `once`."""
+        from holdfast.files.journal import journal
+
+        if self.core.permit is not None:
+            # What a person wrote into the file is not the guest's who comes next.
+            self._filer.sync_journals()
+        memory = journal.add(
+            self._journals,
+            text,
+            at=at,
+            trust=trust,
+            source=source,
+            source_agent=source_agent,
+            once=once,
+        )
+        if memory.quarantine:
+            file_sync.show_held(self)
+        return memory
+
+    @reads(sync=False, retry=False)
+    def journal(self, when: str | date | tuple[date, date] = "today") -> Days:
+        """The journal of today, yesterday, a date, or a range such as `2026-05-01..2026-05-27`;
+        newest day first. What was changed in the files is taken in before."""
+        from holdfast.files.journal import journal
+
+        if self.core.permit is not None:
+            self._filer.sync_journals()
+            return journal.days_seen(self._journals, when)
+        return journal.days(self._journals, when)
+
+    @writes(sync=False, retry=False, local=FILES_ARE_LOCAL)
+    def sync_journals(self, *, confirm: bool = False) -> list_[str]:
+        """Takes in what was changed in the journal files; returns notes on what could not be.
+        `confirm` says that many missing entries are meant."""
+        from holdfast.files.journal import journal
+
+        return journal.sync(self._journals, confirm=confirm)
+
+    @writes(sync=False)
+    def log_turn(
+        self,
+        role: str,
+        content: str,
+        *,
+        source: str = "unknown",
+        session: str | None = None,
+        at: datetime | str | None = None,
+    ) -> Turn:
+        """Logs what a user, an assistant or the system said; the newest `log.keep` turns stay."""
+        return engine.turns.log_turn(
+            self.core, self.id, self.name, role, content, source=source, session=session, at=at
+        )
+
+    @reads(permission="read_log", sync=False)
+    def turns(
+        self, limit: int = 20, session: str | None = None, before: str | None = None
+    ) -> list_[Turn]:
+        """Turns of the log, newest first; `before` is the id of the last one seen."""
+        return engine.turns.turns(
+            self.core, self.id, self.name, limit=limit, session=session, before=before
+        )
+
+    @reads(permission="read_log", sync=False)
+    def search_turns(self, query: str, limit: int = 10) -> list_[Turn]:
+        """Turns that hold words of the query, best first."""
+        return engine.turns.search_turns(self.core, self.id, self.name, query, limit=limit)
+
+    @reads(permission="read_log", sync=False, retry=False)
+    def recovery_prompt(
+        self,
+        turns: int = 10,
+        chars: int = 500,
+        *,
+        name: str = "Assistant",
+        session: str | None = None,
+    ) -> str:
+        """What to tell a new session of the one that was lost; empty where the log is."""
+        return engine.turns.recovery_prompt(
+            self.core, self.id, self.name, count=turns, chars=chars, name=name, session=session
+        )
+
+    @writes(sync=False, retry=False)
+    def archive_conversation(
+        self,
+        session: str,
+        *,
+        messages: Iterable[Any] | None = None,
+        name: str | None = None,
+        at: datetime | str | None = None,
+    ) -> Archived:
+        """Keeps a conversation as a file to read and a memory to find: the messages given, else
+        what the log has of the session. Raises nothing: what went wrong is in the notes."""
+        from holdfast.files.archive import Archived, archive_conversation
+
+        try:
+            place = self._journals
+        except HoldfastError as error:
+            return Archived(None, None, (str(error),))
+        return archive_conversation(place, session, messages=messages, name=name, at=at)
+
+    # Automatic memory and review
+
+    # What is said
+
+    @writes(sync=False)
+    def observe_turn(
+        self,
+        user: str,
+        assistant: str,
+        *,
+        mode: str = "current",
+        session: str | None = None,
+        source: str = "unknown",
+        at: datetime | str | None = None,
+    ) -> Observed:
+        """Shows memory a turn of a conversation: both sides are logged, and with
+        `shadowJournal.enabled` what is worth keeping is noted in the day's journal, later, off the
+        path of the reply. Turns of the modes cron, heartbeat and consolidation are only logged."""
+        observed = engine.observe.observe(
+            self.core,
+            self.id,
+            self.name,
+            user,
+            assistant,
+            mode=mode,
+            session=session,
+            source=source,
+            at=at,
+        )
+        if observed.queued and not self.core.is_worked:
+            from holdfast.passes.work import Shadow
+
+            core, home = self.core.for_upkeep(), self.home
+            core.begin("journaler", lambda: Shadow(core, home))
+        if self.core.settings["memConsolidate.enabled"]:
+            self._run_what_is_due()
+        note_use(self)
+        return observed
+
+    def _run_what_is_due(self) -> None:
+        """Has passes that are due run in the background, where no worker does it."""
+        if self.core.is_worked or self.core.permit is not None:
+            return
+        from holdfast.passes.due import Due
+
+        core, home, kind = self.core.acting(), self.home, type(self)
+
+        def open_hub(name: str) -> HubMemory:
+            return kind(core, engine.hubs.find_hub(core, name), home)
+
+        core.begin("due", lambda: Due(core, open_hub))
+
+    @writes(sync=False, retry=False, deadline=None)
+    def flush(
+        self, messages: Iterable[Any] | str | None = None, *, session: str | None = None
+    ) -> Flushed:
+        """Before a compaction: the prompt that asks the agent to save what it must keep; and what
+        users said that nobody has looked at yet is captured by rules, from the log or from the
+        conversation given (a transcript, or messages with role and content). Again, it captures
+        nothing new. The log is looked at only in a hub that is shared with nobody, as it does not
+        say who said what; `note` tells so."""
+        from holdfast.passes.flush import flush
+
+        self.core.settings.refresh()
+        return flush(self.core, self.home, self.info, messages=messages, session=session)
+
+    @reads(permission="read_log", sync=False, retry=False)
+    def captured(self, *, days: int = 7) -> list_[CapturedDay]:
+        """What automatic memory took in, left out, and why: the last days on which there was
+        anything, newest first."""
+        return engine.captured.captured(self.core, self.id, self.name, days=days)
+
+    @reads(permission="read_log", sync=False, retry=False)
+    def usage(self, *, days: int = 30) -> list_[UsageRow]:
+        """What language models cost this hub in the last days: requests and tokens by day, pass
+        and model, newest day first."""
+        return engine.usage.usage(self.core, self.id, self.name, days=days)
+
+    @reads(sync=False)
+    def jobs(self, *, limit: int = 100) -> list_[Job]:
+        """Work for later, on memories that you see and on turns: the newest of it, oldest first.
+        What was said in a turn is not told here: the log has it."""
+        jobs = engine.jobs
+        found = jobs.jobs(self.core, self.id, self.name, limit=limit)
+        with self.core.read() as reader:
+            seen = reader.memories_by_id(self.id, [job.about.get("memory", "") for job in found])
+        return [
+            jobs.without_texts(job)
+            for job in found
+            if job.work == jobs.JOURNAL or job.about.get("memory") in seen
+        ]
+
+    # The review inbox
+
+    @reads(follow=Follow.INBOX)
+    def review(
+        self, *, kind: str | None = None, source: str | None = None, limit: int | None = None
+    ) -> list_[Item]:
+        """What is kept and hidden until a person has looked at it, oldest first: of a kind
+        (quarantined, conflict, low_trust), or from a source (mcp, an agent, a file or folder)."""
+        return engine.inbox.review(
+            self.core, self.id, self.name, kind=kind, source=source, limit=limit
+        )
+
+    @reads()
+    def review_count(self) -> int:
+        """How many items wait for review."""
+        return engine.inbox.count(self.core, self.id, self.name)
+
+    @writes(follow=ALL_FILES)
+    def approve(
+        self,
+        references: Reference | Iterable[Reference] = (),
+        *,
+        text: str | None = None,
+        keep_both: bool = False,
+        every: bool = False,
+        kind: str | None = None,
+        source: str | None = None,
+        reason: str = "",
+    ) -> list_[Memory]:
+        """Shows items of the review inbox: those named, or `every` one, those of a `kind` or from a
+        `source`; one may be given another `text`. What an item contradicts, or was to renew, it
+        takes the place of, unless `keep_both`. Returns the memories that say it now."""
+        chosen = _chosen(references, every, kind, source)
+        return engine.verdicts.approve(
+            self.core, self.id, self.name, chosen, text=text, keep_both=keep_both, reason=reason
+        )
+
+    @writes()
+    def reject(
+        self,
+        references: Reference | Iterable[Reference] = (),
+        *,
+        every: bool = False,
+        kind: str | None = None,
+        source: str | None = None,
+        reason: str = "",
+    ) -> list_[Memory]:
+        """Archives items of the review inbox, hidden as they are; `undo` brings them back."""
+        chosen = _chosen(references, every, kind, source)
+        return engine.verdicts.reject(self.core, self.id, self.name, chosen, reason=reason)
+
+    # Decisions
+
+    @writes(follow=Follow.NOTHING)
+    def request_decision(
+        self,
+        question: str,
+        options: Sequence[str],
+        context: str = "",
+        *,
+        trust: Trust = "agent",
+        source: Source = "sdk",
+        source_agent: str | None = None,
+    ) -> Decision:
+        """Asks a person to decide between 2 to 4 options. At most 3 questions are open at a time;
+        until it is answered, a question is neither recalled nor injected."""
+        return engine.decisions.request_decision(
+            self.core,
+            self.id,
+            self.name,
+            question,
+            options,
+            context,
+            trust=trust,
+            source=source,
+            source_agent=source_agent,
+        )
+
+    @reads()
+    def decisions(self, *, every: bool = False) -> list_[Decision]:
+        """Open questions, oldest first; with `every`, also those decided or withdrawn."""
+        return engine.decisions.decisions(self.core, self.id, self.name, every=every)
+
+    @writes()
+    def decide(
+        self, reference: Reference, option: str | int, *, note: str = "", source: Source = "sdk"
+    ) -> Decision:
+        """A person's answer: an option by its words or its number. It becomes a memory."""
+        return engine.decisions.decide(
+            self.core, self.id, self.name, reference, option, note=note, source=source
+        )
+
+    @writes()
+    def withdraw_decision(self, reference: Reference, *, note: str = "") -> Decision:
+        """Takes a question back without an answer."""
+        return engine.decisions.withdraw_decision(
+            self.core, self.id, self.name, reference, note=note
+        )
+
+    # Consolidation
+
+    @reads(permission="manage", retry=False, deadline=None)
+    def plan_consolidation(self) -> Plan:
+        """What a consolidation would do: what it would promote from the journals of the last days
+        to long-term memory, merge and retire there, and what it refuses and why. Writes nothing.
+        Its `text` can be edited, and given to `consolidate`."""
+        from holdfast.passes import consolidate
+
+        return consolidate.plan_consolidation(self.core, self.id, self.name)
+
+    @writes(permission="manage", retry=False, deadline=None)
+    def consolidate(self, plan: Plan | str | None = None, *, dry_run: bool = False) -> Consolidated:
+        """Moves what lasts from the journals to long-term memory, as one change set that one undo
+        takes back: by a plan or the text of one, or by one that is made now. Skipped where the
+        journals are empty, where nothing has changed since the last run, and while another is
+        running."""
+        from holdfast.passes import consolidate
+
+        return consolidate.consolidate(
+            self.core, self.id, self.name, plan=plan, dry_run=dry_run, backup=self._keep_memory_md
+        )
+
+    def _keep_memory_md(self) -> str | None:
+        """Keeps MEMORY.md as it is beside it; where that is, is told to who has the machine."""
+        from holdfast.files.memory_md.copies import keep_copy
+
+        kept = keep_copy(self.memory_md)
+        return kept if self.core.permit is None else None
+
+    # Files
+
+    @writes(sync=False, retry=False, local=FILES_ARE_LOCAL)
+    def sync(self, *, confirm: bool = False) -> SyncReport:
+        """Brings MEMORY.md, INBOX.md, the journals and the store together, and keeps them so from
+        now on: afterwards each operation takes in what was edited. `confirm` says that many missing
+        lines are meant, and that this folder is the hub's where another was so far."""
+        from holdfast.files.inbox import InboxFile
+        from holdfast.files.journal import journal
+        from holdfast.files.memory_md.sync import Mirror
+        from holdfast.files.ownership import take_over
+
+        if confirm:
+            take_over(self._filer.core, self.id, self.name, self.folder)
+        # What is wrong with a journal is a note, and keeps MEMORY.md from nothing.
+        notes = self.sync_journals(confirm=confirm)
+        files = self._filer.core
+        # What was decided in INBOX.md stands in MEMORY.md afterwards, so it comes first.
+        inbox = InboxFile(files, self.folder, self.id, self.name)
+        decided, waiting = inbox.sync()
+        if decided:
+            notes += journal.follow(self._filer._journals)
+        report = Mirror(files, self.memory_md, self.id, self.name).sync(confirm=confirm)
+        waiting += inbox.after()
+        return report._replace(notes=(*report.notes, *notes, *waiting))
+
+    @reads(retry=False, local=FILES_ARE_LOCAL)
+    def conflicts(self) -> list_[Clash]:
+        """Where the file and the store both changed one memory; both texts are kept."""
+        from holdfast.files.conflicts import open_clashes
+
+        return open_clashes(self.core, self.id, self.name)
+
+    @writes(follow=ALL_FILES, retry=False, local=FILES_ARE_LOCAL)
+    def settle(self, conflict: str, *, keep: str) -> Clash:
+        """Ends a conflict: `keep` the "store" text, the "file" text, or "both"."""
+        from holdfast.files.conflicts import settle
+
+        return settle(self.core, self.id, self.name, conflict, keep)
+
+    @property
+    def notes(self) -> list_[str]:
+        """What there is to know about the hub's files: restored, refused, in conflict."""
+        filer = self._owners or self
+        notes = list(filer._step.notes) if filer._step is not None else []
+        return notes + (filer._looked.notes if filer._looked is not None else [])
+
+    @reads(retry=False, local=FILES_ARE_LOCAL)
+    def read_memory_md(self, *, source_agent: str | None = None) -> str | None:
+        """MEMORY.md as a model should see it, without the marks in it; None where there is none.
+        What `source_agent` was shown is noted, so that its next rewrite can be merged."""
+        from holdfast.files.memory_md import edit
+
+        return edit.read(self._as_text("sdk", "user", source_agent))
+
+    @writes(retry=False, local=FILES_ARE_LOCAL)
+    def append_memory_md(
+        self,
+        content: str,
+        *,
+        chars_max: int | None = None,
+        trust: str = "user",
+        source: str = "sdk",
+        source_agent: str | None = None,
+    ) -> Appended:
+        """Adds bullets and paragraphs to MEMORY.md, each a memory in the section of its heading or
+        its category; what is known is not added again. Past `chars_max` it is refused."""
+        from holdfast.files.memory_md import edit
+
+        place = self._as_text(source, trust, source_agent)
+        return edit.append(place, content, chars_max=chars_max)
+
+    @writes(retry=False, local=FILES_ARE_LOCAL)
+    def rewrite_memory_md(
+        self,
+        text: str,
+        *,
+        chars_max: int | None = None,
+        trust: str = "user",
+        source: str = "sdk",
+        source_agent: str | None = None,
+    ) -> Rewritten:
+        """Puts a text in the place of MEMORY.md's: lines that are the same or alike stay the same
+        memories, what is left out is archived. The changes are one change set; what others wrote
+        since `source_agent` last read it is kept."""
+        from holdfast.files.memory_md import edit
+
+        place = self._as_text(source, trust, source_agent)
+        return edit.rewrite(place, text, chars_max=chars_max)
+
+    @writes(sync=False, retry=False)
+    def index_files(
+        self,
+        folder: str | os.PathLike[str] | None = None,
+        *,
+        remove: bool = True,
+        remove_many: bool = False,
+        dry_run: bool = False,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Report:
+        """Brings documents up to date with a folder: the hub's own `files`, or another one.
+
+        New and changed files are read, what is unchanged is not opened, and what is gone is
+        archived, unless `remove` says not to.
+        Where very many files are gone at once, `remove_many` says that this is meant. A dry run
+        only says what it would do.
+        """
+        from holdfast.files.folders import documents
+
+        core = self.core
+        if folder is None:
+            place = documents.own_place(self._here())
+            core = self._keeper or core
+        else:
+            self._refuse_guest()
+            place = documents.other_place(os.fspath(folder))
+        return documents.index_files(
+            core,
+            self.id,
+            self.name,
+            place,
+            remove=remove,
+            remove_many=remove_many,
+            dry_run=dry_run,
+            progress=progress,
+        )
+
+    def files(
+        self, *, trust: Trust = "user", source: Source = "sdk", source_agent: str | None = None
+    ) -> Files:
+        """The hub's own folder as an agent edits it, with paths below `/memories`: look, create,
+        replace, insert, delete, rename, clear. Each file is a memory, and each text it ever had a
+        version; undo brings files back."""
+        from holdfast.files.tool_files.operations import Files
+        from holdfast.files.tool_files.sync import Author
+
+        return Files(self._kept_files, Author(trust, source, source_agent))
+
+    @property
+    def _kept_files(self) -> KeptFiles:
+        from holdfast.files.tool_files.sync import KeptFiles
+
+        folder = self._here()
+        return KeptFiles(self.core, self.id, self.name, folder, keeper=self._keeper)
+
+    @property
+    def attachments(self) -> Attachments:
+        """The files that memories of this hub were made from."""
+        from holdfast.files.attachments.storage import Attachments
+
+        return Attachments(self.core, self.id, self._here())
+
+    @reads(sync=False, retry=False, local=UPKEEP_IS_LOCAL)
+    def find_secrets(
+        self,
+        progress: Callable[[int, int], None] | None = None,
+        *,
+        note: Callable[[str], None] | None = None,
+    ) -> list_[Secret]:
+        """The secrets in the store, its history, the log, the hub's files and those attached to
+        memories: where, of which kind, how many; never what they are. `note` is told which attached
+        files could not be looked into, as pictures: those may hold some."""
+        from holdfast.files.attachments.text import find_in_attachments
+        from holdfast.files.secret_scan import find_in_files
+
+        found = engine.scan.find_in_store(self.core, self.id, self.name, progress)
+        found += find_in_files(self._journals)
+        return found + find_in_attachments(self.core, self.id, self.attachments, note or _unheard)
+
+    @writes(follow=Follow.INBOX, retry=False, local=UPKEEP_IS_LOCAL)
+    def redact_secrets(
+        self,
+        progress: Callable[[int, int], None] | None = None,
+        *,
+        attachments: bool = False,
+    ) -> list_[str]:
+        """Replaces all of them by placeholders, in old versions too, for good; returns notes. With
+        `attachments`, the attached files that hold some are removed, which cannot be undone; their
+        memories stay. What lies in other files stays there: `find_secrets` names it."""
+        from holdfast.files.attachments.text import remove_attachments
+        from holdfast.files.secret_scan import clean_files
+
+        engine.scan.clean_store(self.core, self.id, self.name, progress)
+        notes = clean_files(self._journals)
+        if attachments:
+            remove_attachments(self.core, self.id, self.attachments, notes.append)
+        return notes
+
+
+def _chosen(
+    references: Reference | Iterable[Reference], every: bool, kind: str | None, source: str | None
+) -> Chosen:
+    named = (references,) if isinstance(references, str | int) else tuple(references)
+    return engine.verdicts.Chosen(named, every, kind, source)
+
+
+def _unheard(note: str) -> None:
+    """For notes that nobody asked for."""

@@ -1,0 +1,165 @@
+"""Declares the operations of a hub.
+
+Each public method of `HubMemory` is decorated with `reads` or `writes`. The declaration says which
+permission the caller needs, whether the operation is retried after the store was lost, which files
+are updated after it, how long a server lets it run, and whether it works through a server. Every
+layer reads the declaration; no other list of method names exists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from enum import Flag, auto
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, ParamSpec, TypeAlias, TypeVar, cast
+
+if TYPE_CHECKING:
+    from holdfast.domain.access import Act
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Follow(Flag):
+    """Files of a hub that may have to be written after an operation."""
+
+    NOTHING = 0
+    MEMORY_MD = auto()
+    INBOX = auto()
+    JOURNALS = auto()
+    TOOL_FILES = auto()
+
+
+# What every change of a memory may show in.
+MEMORY_FILES = Follow.MEMORY_MD | Follow.INBOX
+# What an operation that may hide, restore or rewrite any memory also shows in.
+ALL_FILES = MEMORY_FILES | Follow.JOURNALS | Follow.TOOL_FILES
+
+# How long a server lets an operation run: as long as a request, as long as a recall, or unbounded.
+Deadline: TypeAlias = Literal["request", "recall"] | None
+
+# Why an operation does not work through a server.
+FILES_ARE_LOCAL = "it is about the hub's files, which are on the server's machine"
+UPKEEP_IS_LOCAL = "it is upkeep, which whoever runs the server does there"
+STREAMS_ARE_LOCAL = "any number in one change set needs the store itself; use remember_many"
+
+
+class Operation(NamedTuple):
+    """What is declared of one operation."""
+
+    name: str
+    writes: bool
+    # What a server asks of the caller's role before it runs the operation. What may be done with a
+    # single memory is decided by the engine, whoever calls.
+    permission: Act
+    # Whether edits in the hub's files are read before it, and which files are written after it.
+    sync: bool
+    follow: Follow
+    # Whether it is retried after the store was lost. Never for what writes a file first: the
+    # second attempt would write it twice.
+    retry: bool
+    # Whether running it twice has the same effect as once, so that a server that died in the
+    # middle of it may run it again under the same idempotency key.
+    replay: bool
+    # Whether it removes text for good, which the files then must not hold either.
+    purges: bool
+    deadline: Deadline
+    # Why it does not work through a server; empty where it does.
+    local: str
+    # Whether it returns an iterator.
+    stream: bool
+
+
+def reads(
+    *,
+    permission: Act = "read",
+    sync: bool = True,
+    follow: Follow = Follow.NOTHING,
+    retry: bool = True,
+    deadline: Deadline = "request",
+    local: str = "",
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Declares an operation that changes no memory."""
+
+    def declared(method: Callable[P, R]) -> Callable[P, R]:
+        return _declared(
+            method,
+            Operation(
+                name=method.__name__,
+                writes=False,
+                permission=permission,
+                sync=sync,
+                follow=follow,
+                retry=retry,
+                replay=True,
+                purges=False,
+                deadline=deadline,
+                local=local,
+                stream=_is_stream(method),
+            ),
+        )
+
+    return declared
+
+
+def writes(
+    *,
+    permission: Act = "write",
+    sync: bool = True,
+    follow: Follow = MEMORY_FILES,
+    retry: bool = True,
+    replay: bool = False,
+    purges: bool = False,
+    deadline: Deadline = "request",
+    local: str = "",
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Declares an operation that may change memories."""
+
+    def declared(method: Callable[P, R]) -> Callable[P, R]:
+        return _declared(
+            method,
+            Operation(
+                name=method.__name__,
+                writes=True,
+                permission=permission,
+                sync=sync,
+                follow=follow,
+                retry=retry,
+                replay=replay,
+                purges=purges,
+                deadline=deadline,
+                local=local,
+                stream=_is_stream(method),
+            ),
+        )
+
+    return declared
+
+
+def operation_of(method: Any) -> Operation | None:
+    """What is declared of a method; None where it is not an operation."""
+    return cast("Operation | None", getattr(method, "__operation__", None))
+
+
+def operations_of(hub: type) -> dict[str, Operation]:
+    """All operations of a hub class, by name."""
+    found = ((name, operation_of(getattr(hub, name))) for name in dir(hub) if name[0] != "_")
+    return {name: declared for name, declared in found if declared is not None}
+
+
+def has_iterator(args: tuple[Any, ...], values: dict[str, Any]) -> bool:
+    """Whether an argument can be iterated only once, so that a retry would find it empty."""
+    return any(isinstance(one, Iterator) for one in (*args, *values.values()))
+
+
+def _declared(method: Callable[P, R], declared: Operation) -> Callable[P, R]:
+    @wraps(method)
+    def perform(self: Any, *args: Any, **values: Any) -> Any:
+        return self._perform(declared, method, args, values)
+
+    perform.__operation__ = declared  # type: ignore[attr-defined]
+    return cast("Callable[P, R]", perform)
+
+
+def _is_stream(method: Callable[..., Any]) -> bool:
+    return str(method.__annotations__.get("return", "")).startswith("Iterator")
