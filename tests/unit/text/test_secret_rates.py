@@ -23,9 +23,11 @@ def redact(question: str, text: str) -> str:
     return text
 
 
-@pytest.mark.parametrize(
-    "name", ["development.txt", "held_out.txt", "held_out_2.txt", "held_out_3.txt"]
-)
+# The last one was measured once, and no rule was made for what it misses.
+SETS = ["development.txt", *(f"held_out{part}.txt" for part in ("", "_2", "_3", "_4"))]
+
+
+@pytest.mark.parametrize("name", SETS)
 def test_secrets_of_a_set_are_redacted(name: str) -> None:
     examples = secret_examples(name)
     left = missed(name, redact)
