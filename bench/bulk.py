@@ -21,8 +21,8 @@ import numpy as np
 from bench.measure import DIMENSIONS, RandomEmbedder
 from holdfast.domain.change import Change
 from holdfast.domain.memory import Memory
-from holdfast.engine.ahead import ahead
-from holdfast.engine.passages import Indexed, indexed_all
+from holdfast.engine.writing.passages import Indexed, indexed_all
+from holdfast.engine.writing.remember import ahead
 from holdfast.store.base import Store
 from holdfast.text.normalise import content_hash
 

@@ -16,7 +16,7 @@ import holdfast
 from bench.measure import Times, drained
 from bench.texts import Texts
 from holdfast.domain.query import Filter
-from holdfast.engine.listing import list_memories
+from holdfast.engine.reading.listing import list_memories
 
 
 def main() -> None:

@@ -32,7 +32,7 @@ from bench.texts import Texts
 from holdfast.domain.clock import to_text
 from holdfast.domain.codec import memory_to_plain
 from holdfast.domain.hub import Hub
-from holdfast.engine import exported, transfer
+from holdfast.engine.transfer import export, export_format
 
 WORDS = ("memories", "changes", "revisions", "passages", "words", "substrings", "terms")
 VECTORS = ("vectors",)
@@ -73,8 +73,8 @@ def _export(count: int) -> Iterator[str]:
     """What `holdfast export` would write of such a hub."""
     yield _line(
         {
-            "type": exported.FORMAT,
-            "version": exported.FORMAT_VERSION,
+            "type": export_format.FORMAT,
+            "version": export_format.FORMAT_VERSION,
             "id": "hub_bench",
             "name": "bench",
             "owner": "user",
@@ -135,10 +135,10 @@ def _analyse(path: str) -> None:
     """Reading, checking and analysing alone, without a store."""
     hub = Hub("hub_bench", "bench", "user", _AT)
     with open(path, encoding="utf-8") as file:
-        lines = exported.parsed(file)
+        lines = export_format.parsed(file)
         next(lines)
-        for batch in transfer._batches(lines):
-            transfer._made_ready(batch, hub, 1_000_000)
+        for batch in export._batches(lines):
+            export._made_ready(batch, hub, 1_000_000)
 
 
 def _imported(name: str, where: str, path: str) -> Row:

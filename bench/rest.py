@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import holdfast
 from bench.measure import drained
 from bench.texts import Texts
-from holdfast.engine import keys
+from holdfast.engine.people import keys
 from holdfast.evaluation.metrics import percentile
 
 CLIENTS = (1, 8, 64)

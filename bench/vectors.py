@@ -16,7 +16,7 @@ import numpy as np
 from bench.measure import DIMENSIONS, RandomEmbedder
 from holdfast.embed.base import quantise
 from holdfast.embed.find import find_embedder
-from holdfast.engine.passages import windows_of
+from holdfast.engine.writing.passages import windows_of
 from holdfast.evaluation.cache import CachedEmbedder
 from holdfast.evaluation.stores import read_stores, sample_path
 from holdfast.text.chunking.chunk import chunk

@@ -190,10 +190,10 @@ def _client(memory: Any) -> Any:
 
 def _journaler(memory: Any) -> Callable[[], Any]:
     """Does the work that an observed turn leaves for later."""
-    from holdfast.engine import jobs
+    from holdfast.engine.jobs import queue
     from holdfast.passes.work import Hand
 
-    return Hand(memory.core, jobs.JOURNAL, memory.home).work_on_next
+    return Hand(memory.core, queue.JOURNAL, memory.home).work_on_next
 
 
 def main() -> None:

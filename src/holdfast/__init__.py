@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from holdfast.domain.hub import Hub, Statistics
     from holdfast.domain.memory import Memory
     from holdfast.domain.query import Hit, Page, Passage, Recalled
+    from holdfast.domain.records import Turn
     from holdfast.domain.results import (
         Duplicate,
         LifecycleMove,
@@ -32,9 +33,8 @@ if TYPE_CHECKING:
         Stored,
         Superseded,
         Updated,
+        UsageRow,
     )
-    from holdfast.domain.turn import Turn
-    from holdfast.domain.usage import UsageRow
     from holdfast.errors import (
         AlreadyExists,
         CallCancelled,
@@ -72,9 +72,8 @@ _PLACES = {
     "domain.memory": "Memory",
     "domain.query": "Hit Page Passage Recalled",
     "domain.results": "Duplicate LifecycleMove LifecycleMoves Quarantined Remembered Stored"
-    " Superseded Updated",
-    "domain.turn": "Turn",
-    "domain.usage": "UsageRow",
+    " Superseded Updated UsageRow",
+    "domain.records": "Turn",
     "errors": "AlreadyExists CallCancelled Conflict DeadlineExceeded EmbedderError Forbidden"
     " HoldfastError HubFull InvalidInput InvalidSetting ModelError NotFound ServerUnreachable"
     " StoreBusy StoreClosed StoreDamaged StoreError StoreFull StoreReadOnly StoreTooNew TooLarge",

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import holdfast
-from holdfast.engine import access, keys
+from holdfast.engine.people import keys, members
 from tests.attack.hostile import ATTACKS
 
 QUIET_S = 3.0
@@ -59,7 +59,7 @@ def make_home(folder: Path) -> Home:
             f"Harbour {number} is closed on {day}s and opens at {number % 12} o'clock."
             for number, day in enumerate(("Monday", "Tuesday", "Friday", "Sunday") * 500)
         )
-        access.set_member(memory.core, "hub", hub.id, "eve", "viewer")
+        members.set_member(memory.core, "hub", hub.id, "eve", "viewer")
         good = keys.create_key(memory.core, "good").secret
         viewer = keys.create_key(memory.core, "hostile", actor="eve").secret
         return Home(folder, hub.id, good, viewer)

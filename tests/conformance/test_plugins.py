@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.engine.doors import unguarded
+from holdfast.engine.writing.redacting_store import unguarded
 from holdfast.errors import InvalidSetting, StoreDamaged, StoreError, StoreTooNew
 from holdfast.store.base import Store
 from holdfast.store.values import Capability

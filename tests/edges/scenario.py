@@ -19,9 +19,10 @@ from holdfast.agents.dialects import NAMES as DIALECTS
 from holdfast.agents.dialects import find_dialect
 from holdfast.agents.schemas import schema_of
 from holdfast.agents.toolset import Toolset
-from holdfast.domain.record import NO_HUB, Record
-from holdfast.engine import keys, redact
-from holdfast.engine.repair import examine
+from holdfast.domain.records import NO_HUB, Record
+from holdfast.engine.people import keys
+from holdfast.engine.upkeep.doctor import examine
+from holdfast.engine.writing import redact
 from holdfast.passes.work import work_until_done
 from holdfast.testing import CountedIds, FixedClock, HashEmbedder, open_for_tests
 from tests.edges.http.conftest import Asking, client_of

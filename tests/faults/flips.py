@@ -20,10 +20,9 @@ from holdfast.api.memory import Holdfast
 from holdfast.domain.change import Receipt
 from holdfast.domain.clock import SystemClock
 from holdfast.domain.ids import TimeIds
-from holdfast.domain.mirror import Agreed, Clash
 from holdfast.domain.query import EVERYTHING, ORDERS, Filter
-from holdfast.domain.record import NO_HUB, Record
-from holdfast.engine.repair import examine, mend
+from holdfast.domain.records import NO_HUB, Agreed, Clash, Record
+from holdfast.engine.upkeep.doctor import examine, mend
 from holdfast.errors import HoldfastError, StoreDamaged
 from holdfast.store.base import Reader
 from holdfast.store.values import TermQuery, TextQuery

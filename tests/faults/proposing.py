@@ -6,7 +6,7 @@ from __future__ import annotations
 import sys
 
 import holdfast
-from holdfast.engine.automatic import Proposal, take_proposals
+from holdfast.engine.writing.proposals import Proposal, take_proposals
 
 SAID = "I live in Lisbon and work at Acme. I prefer tabs. My dog is called Rex. I don't eat meat."
 FACTS = (

@@ -21,7 +21,7 @@ from typing import Any
 from holdfast.api.hub import HubMemory
 from holdfast.api.memory import Holdfast
 from holdfast.api.memory import open as open_memory
-from holdfast.engine.repair import examine
+from holdfast.engine.upkeep.doctor import examine
 from holdfast.errors import HoldfastError
 
 KILLS = 200

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.faults
 _CUT_OFF = """
 import os, signal, sys
 import holdfast
-from holdfast.engine.recorder import Recorder
+from holdfast.engine.writing.recorder import Recorder
 from holdfast.files import backup
 from holdfast.engine import singleton
 from holdfast.passes import consolidate, consolidate_apply, consolidate_material

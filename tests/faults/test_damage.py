@@ -15,7 +15,7 @@ import pytest
 from holdfast.api.memory import Holdfast
 from holdfast.domain.clock import SystemClock
 from holdfast.domain.ids import TimeIds
-from holdfast.engine.repair import examine, mend
+from holdfast.engine.upkeep.doctor import examine, mend
 from holdfast.errors import HoldfastError, StoreDamaged, StoreTooNew
 from holdfast.store.sqlite.schema import newest
 from holdfast.testing import FixedClock, HashEmbedder, open_for_tests

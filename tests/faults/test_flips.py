@@ -11,7 +11,7 @@ import apsw
 import pytest
 
 from holdfast.api.memory import Holdfast
-from holdfast.engine.repair import examine, mend
+from holdfast.engine.upkeep.doctor import examine, mend
 from holdfast.errors import StoreDamaged
 from holdfast.store import repairs
 from holdfast.store.checksums import row_checksum

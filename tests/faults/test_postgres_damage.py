@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from holdfast.api.memory import Holdfast
-from holdfast.domain.mirror import Agreed, Clash
-from holdfast.domain.record import NO_HUB, Record
-from holdfast.engine.repair import examine, mend
+from holdfast.domain.records import NO_HUB, Agreed, Clash, Record
+from holdfast.engine.upkeep.doctor import examine, mend
 from holdfast.errors import StoreDamaged
 from holdfast.testing import START, HashEmbedder, open_for_tests
 from tests.postgres_server import database

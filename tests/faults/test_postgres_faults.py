@@ -20,7 +20,7 @@ from urllib.parse import quote
 import pytest
 
 from holdfast.domain.query import EVERYTHING
-from holdfast.domain.record import NO_HUB, Record
+from holdfast.domain.records import NO_HUB, Record
 from holdfast.errors import (
     DeadlineExceeded,
     HoldfastError,

@@ -13,7 +13,7 @@ import pytest
 
 from holdfast.api.memory import open as open_memory
 from holdfast.domain.clock import SystemClock
-from holdfast.engine.move import move
+from holdfast.engine.transfer.copy import move
 from holdfast.errors import ServerUnreachable
 from holdfast.store.inmemory import InMemoryStore
 from tests.faults.postgres_edges import SETTINGS, url_of

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import holdfast.store
-from holdfast.domain.record import NO_HUB
+from holdfast.domain.records import NO_HUB
 from tests.faults.postgres_edges import url_of
 from tests.postgres_server import ROLE, databases
 

@@ -67,7 +67,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     # Longer than the pooler waits, below.
     monkeypatch.setattr("holdfast.store.postgres.connections._BEGIN_WAIT_S", 4.0)
     for name in ("_BEGUN_WITHIN_S", "_WRITES_BEGUN_WITHIN_S"):
-        monkeypatch.setattr(f"holdfast.engine.attempts.{name}", 0.1)
+        monkeypatch.setattr(f"holdfast.engine.retry.{name}", 0.1)
 
 
 def there(owner: str) -> list[str]:

@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 
 from holdfast.api.memory import open as open_memory
-from holdfast.domain.record import Record
-from holdfast.domain.turn import Turn
+from holdfast.domain.records import Record, Turn
 from holdfast.errors import ServerUnreachable
 from tests.postgres_server import ROLE, database, databases, needs
 

@@ -15,7 +15,7 @@ import pytest
 from holdfast.api.hub import HubMemory
 from holdfast.api.memory import Holdfast
 from holdfast.api.memory import open as open_memory
-from holdfast.engine import keys
+from holdfast.engine.people import keys
 from holdfast.errors import ServerUnreachable
 from tests.edges.http.conftest import client_of
 from tests.postgres_server import Server, spare_server
@@ -106,7 +106,7 @@ def test_a_write_is_given_up_in_its_middle_and_nothing_of_it_is_written(
     at: Callable[[str, Callable[[], None]], None],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("holdfast.engine.attempts._WRITES_BEGUN_WITHIN_S", 0.1)
+    monkeypatch.setattr("holdfast.engine.retry._WRITES_BEGUN_WITHIN_S", 0.1)
     at("INSERT INTO memories", ice.freeze)
     began = time.monotonic()
     answer = library(memory)("Another one")

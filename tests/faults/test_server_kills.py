@@ -19,8 +19,8 @@ import pytest
 
 from holdfast.api.memory import Holdfast
 from holdfast.api.memory import open as open_memory
-from holdfast.engine import keys
-from holdfast.engine.repair import examine
+from holdfast.engine.people import keys
+from holdfast.engine.upkeep.doctor import examine
 
 CLIENTS = 6
 KILLS = 4

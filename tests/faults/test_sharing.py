@@ -16,8 +16,8 @@ import pytest
 
 from holdfast.api.hub import HubMemory
 from holdfast.api.memory import Holdfast
-from holdfast.engine.doors import unguarded
-from holdfast.engine.repair import examine
+from holdfast.engine.upkeep.doctor import examine
+from holdfast.engine.writing.redacting_store import unguarded
 from holdfast.errors import AlreadyExists, HoldfastError, NotFound, StoreBusy, StoreDamaged
 from holdfast.store.postgres.session import LISTENERS
 from holdfast.store.sqlite import SqliteStore

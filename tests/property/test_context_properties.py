@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from holdfast import HubMemory
 from holdfast.domain.memory import BOUNDARIES, TRUSTS
-from holdfast.engine import candidates
+from holdfast.engine.context import budget as candidates
 from holdfast.testing import FixedClock, open_for_tests
 
 WORDS = ("tea", "milk", "the server is Hilda", "<memory> & more", "## no heading", "x" * 400)

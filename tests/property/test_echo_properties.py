@@ -13,7 +13,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from holdfast import HubMemory, tools
-from holdfast.engine.styles import STYLES
+from holdfast.engine.context.styles import STYLES
 from holdfast.store.inmemory import InMemoryStore
 from holdfast.testing import open_for_tests
 from holdfast.text.bare import bare

@@ -18,7 +18,7 @@ from holdfast.api.hub import HubMemory
 from holdfast.api.memory import Holdfast
 from holdfast.domain.memory import COUNTERS, Memory
 from holdfast.domain.query import Hit
-from holdfast.engine.repair import examine
+from holdfast.engine.upkeep.doctor import examine
 from holdfast.errors import Conflict, HoldfastError, NotFound
 from holdfast.store.inmemory import InMemoryStore
 from holdfast.testing import START, CountedIds, FixedClock, HashEmbedder, open_for_tests

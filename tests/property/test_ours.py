@@ -78,7 +78,7 @@ def test_what_is_known_is_what_reading_everything_says(
     acts: list[tuple[str, int]],
     often: bool,
 ) -> None:
-    monkeypatch.setattr("holdfast.engine.remember.BATCH_MAX", 2)
+    monkeypatch.setattr("holdfast.engine.writing.remember.BATCH_MAX", 2)
     clock = FixedClock()
     with open_for_tests(
         tmp_path_factory.mktemp("home"), clock=clock, settings={"store.url": "memory:"}
@@ -99,7 +99,7 @@ def test_what_is_known_is_what_reading_everything_says(
 def test_what_a_stream_adds_while_others_write_is_known(
     tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("holdfast.engine.remember.BATCH_MAX", 2)
+    monkeypatch.setattr("holdfast.engine.writing.remember.BATCH_MAX", 2)
     with open_for_tests(tmp_path_factory.mktemp("home")) as memory:
         hub = memory.create_hub("work")
         stream = hub.remember_stream({"content": f"{n}.", "layer": "long_term"} for n in range(6))

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast import HubMemory
-from holdfast.engine import automatic, remember
 from holdfast.engine.core import Core
-from holdfast.engine.prepared import Prepared
-from holdfast.engine.rivals import _CHANGED_MAX
+from holdfast.engine.writing import proposals, remember
+from holdfast.engine.writing.drafts import Prepared
+from holdfast.engine.writing.supersede_candidates import _CHANGED_MAX
 from holdfast.errors import Conflict, NotFound
 from holdfast.store.inmemory import InMemoryStore
 from holdfast.testing import FixedClock, open_for_tests
@@ -49,7 +49,7 @@ def between(others: Callable[[], object]) -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(remember, "looked", after(remember.looked))
-        patch.setattr(automatic, "_looked", after(automatic._looked))
+        patch.setattr(proposals, "_looked", after(proposals._looked))
         yield
     assert not waiting, "nothing was looked for"
 

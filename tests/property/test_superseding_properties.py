@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from holdfast import HubMemory
 from holdfast.domain.memory import COUNTERS, Memory
 from holdfast.domain.query import EVERYTHING
-from holdfast.engine.automatic import Proposal, take_proposals
-from holdfast.engine.listing import scan_memories
+from holdfast.engine.reading.listing import scan_memories
+from holdfast.engine.writing.proposals import Proposal, take_proposals
 from holdfast.errors import Conflict
 from holdfast.store.inmemory import InMemoryStore
 from holdfast.testing import FixedClock, open_for_tests

@@ -17,14 +17,14 @@ WHOLE = {
     ("engine/hubs.py", "create_hub"),
     ("engine/hubs.py", "rename_hub"),
     ("engine/hubs.py", "delete_hub"),
-    ("engine/teams.py", "remove_team"),
-    ("engine/teams.py", "remove_org"),
-    ("engine/belongings.py", "mend"),
-    ("engine/repair.py", "_drop_broken_imports"),
-    ("engine/repair.py", "rebuild"),
-    ("engine/transfer.py", "_begin"),
-    ("engine/transfer.py", "import_hub"),
-    ("engine/move.py", "empty"),
+    ("engine/people/teams.py", "remove_team"),
+    ("engine/people/teams.py", "remove_org"),
+    ("engine/people/membership_index.py", "mend"),
+    ("engine/upkeep/doctor.py", "_drop_broken_imports"),
+    ("engine/upkeep/doctor.py", "rebuild"),
+    ("engine/transfer/export.py", "_begin"),
+    ("engine/transfer/export.py", "import_hub"),
+    ("engine/transfer/copy.py", "empty"),
 }
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from holdfast.agents.desk import Desk
 from holdfast.agents.tool import Parameter
-from holdfast.domain.decision import AWAITS
 from holdfast.domain.memory import Memory
+from holdfast.domain.review import AWAITS
 from holdfast.errors import Conflict, InvalidInput
 
 REFERENCE = (

@@ -81,7 +81,7 @@ class Toolset:
             return Reply(_sendable(self._for_caller(self.dialect.failure(error))), failed=True)
         if isinstance(answer, str):
             if replaced:
-                from holdfast.engine.redact import told
+                from holdfast.engine.writing.redact import told
 
                 answer += f"\n\nNote: {told(replaced)} by placeholders; secrets are not stored."
             return Reply(_sendable(answer))

@@ -12,7 +12,7 @@ from holdfast import engine
 from holdfast.api.hub import HubMemory
 from holdfast.domain.access import Act, Key, Standing
 from holdfast.domain.viewer import MEMBER_SEES
-from holdfast.engine import access, teams
+from holdfast.engine.people import members, teams
 from holdfast.errors import Forbidden, InvalidInput, NotFound
 from holdfast.text.names import parse_place
 
@@ -73,7 +73,7 @@ class Guest:
         if self.local:
             return [(hub, self._owner()) for hub in self._memory.hubs()]
         reach = self.key.hubs if self.key is not None else ()
-        found = access.hubs_of(self._memory.core, self.actor)
+        found = members.hubs_of(self._memory.core, self.actor)
         return [(hub, how) for hub, how in found if not reach or hub.id in reach]
 
     def hub(self, name: str | None = None, act: Act = "read") -> HubMemory:
@@ -98,7 +98,7 @@ class Guest:
         reach = self.key.hubs if self.key is not None else ()
         found = [
             pair
-            for pair in access.hubs_called(self._looking, chosen, self.actor)
+            for pair in members.hubs_called(self._looking, chosen, self.actor)
             if not reach or pair[0].id in reach
         ]
         if not found:

@@ -26,8 +26,8 @@ from holdfast.api.operation import (
 )
 from holdfast.domain.memory import STATES
 from holdfast.domain.query import SHOWN_STATES, Filter
-from holdfast.engine.attempts import persist
 from holdfast.engine.core import require_hub
+from holdfast.engine.retry import persist
 from holdfast.errors import Forbidden, HoldfastError, InvalidInput
 from holdfast.files.atomic import is_kept_in_files
 from holdfast.passes.upkeep import note_use
@@ -35,26 +35,29 @@ from holdfast.text import normalise
 
 if TYPE_CHECKING:
     from holdfast.domain.change import Change, Entry, Receipt
-    from holdfast.domain.decision import Decision
     from holdfast.domain.draft import Draft
-    from holdfast.domain.held import Item
     from holdfast.domain.hub import Hub, Statistics
     from holdfast.domain.memory import Memory, Origin, Source, Trust
-    from holdfast.domain.mirror import Clash
-    from holdfast.domain.observed import CapturedDay, Flushed, Observed
     from holdfast.domain.query import Page, Recalled
-    from holdfast.domain.results import LifecycleMoves, Remembered
-    from holdfast.domain.turn import Turn
-    from holdfast.domain.usage import UsageRow
-    from holdfast.engine.compact import Compacted
-    from holdfast.engine.context import Context
+    from holdfast.domain.records import Clash, Turn
+    from holdfast.domain.results import (
+        CapturedDay,
+        Flushed,
+        LifecycleMoves,
+        Observed,
+        Remembered,
+        UsageRow,
+    )
+    from holdfast.domain.review import Decision, Item
+    from holdfast.engine.context.build import Context
     from holdfast.engine.core import Core
-    from holdfast.engine.echo import Heard
-    from holdfast.engine.find import Reference
+    from holdfast.engine.echo.detect import Heard
     from holdfast.engine.history import FieldDiff, Undone
-    from holdfast.engine.jobs import Job
-    from holdfast.engine.scan import Secret
-    from holdfast.engine.verdicts import Chosen
+    from holdfast.engine.jobs.queue import Job
+    from holdfast.engine.reading.lookup import Reference
+    from holdfast.engine.review.verdicts import Chosen
+    from holdfast.engine.upkeep.compact import Compacted
+    from holdfast.engine.upkeep.secret_scan import Secret
     from holdfast.files.archive import Archived
     from holdfast.files.attachments.archive import Packed
     from holdfast.files.attachments.storage import Attachments, Kept, Received
@@ -173,7 +176,7 @@ class HubMemory:
             found = require_hub(reader, self.id, self.name)
             if found.name == self.info.name:
                 return
-            from holdfast.engine.access_records import called
+            from holdfast.engine.people.records import called
 
             self.info = called(self.core, reader, found)
         self._step = self._looked = None
@@ -327,7 +330,7 @@ class HubMemory:
     def heard(self, text: str) -> Heard:
         """A text without what this hub has handed out itself, in blocks and replies: `text` is what
         remains, `memories` what came back. For whoever stores what an agent says."""
-        return engine.echo.without_echo(self.core, self.id, text)
+        return engine.detect.without_echo(self.core, self.id, text)
 
     def take_redacted(self) -> dict[str, int]:
         """How many secrets of each kind were replaced by placeholders, in what this thread has
@@ -407,7 +410,7 @@ class HubMemory:
         `words`, also those that hold all its words in any form. Nothing in it is an operator, and
         nothing is ranked: they come in the `order` of `list`."""
         wanted = filter_from(category=category, layer=layer)
-        return engine.search_text.search_text(
+        return engine.listing.search_text(
             self.core, self.id, self.name, text, wanted, words=words, order=order, limit=limit
         )
 
@@ -419,14 +422,14 @@ class HubMemory:
             return engine.history.memory_as_of(self.core, self.id, self.name, reference, at)
         with self.core.read() as reader:
             require_hub(reader, self.id, self.name)
-            return engine.find.find_memory(reader, self.id, self.name, reference)
+            return engine.lookup.find_memory(reader, self.id, self.name, reference)
 
     @reads()
     def find(self, reference: Reference) -> Memory:
         """The same as `get`, also for one that was forgotten."""
         with self.core.read() as reader:
             require_hub(reader, self.id, self.name)
-            return engine.find.find_memory(reader, self.id, self.name, reference, forgotten=True)
+            return engine.lookup.find_memory(reader, self.id, self.name, reference, forgotten=True)
 
     @reads()
     def list(
@@ -543,13 +546,15 @@ class HubMemory:
         any model, or by `count_tokens`: a function, or a name such as `tiktoken:o200k_base`. With
         `explain`, a value that also says what is in, what is not, and why.
         """
+        from holdfast.engine.context import build
+
         file = None
         # A guest sees memories with their own eyes, and not what the owner's file says beside them.
         if style in ("maven", "minion") and self.core.permit is None:
             from holdfast.files.memory_md.edit import file_parts
 
             file = file_parts(self.core, self.id)
-        built = engine.context.context(
+        built = build.context(
             self.core,
             self.id,
             self.name,
@@ -676,7 +681,7 @@ class HubMemory:
     def _ids(self, references: list_[Any]) -> list_[str]:
         with self.core.read() as reader:
             require_hub(reader, self.id, self.name)
-            find = engine.find.find_memory
+            find = engine.lookup.find_memory
             return [find(reader, self.id, self.name, r, forgotten=True).id for r in references]
 
     @writes(permission="read", follow=Follow.NOTHING)
@@ -762,7 +767,7 @@ class HubMemory:
     @reads(permission="read_log", retry=False, deadline=None)
     def export(self) -> Iterator[str]:
         """The whole hub as lines of JSON, revisions included."""
-        from holdfast.engine.transfer import export_hub
+        from holdfast.engine.transfer.export import export_hub
 
         return export_hub(self.core, self.id, self.name)
 
@@ -961,26 +966,26 @@ class HubMemory:
     def captured(self, *, days: int = 7) -> list_[CapturedDay]:
         """What automatic memory took in, left out, and why: the last days on which there was
         anything, newest first."""
-        return engine.captured.captured(self.core, self.id, self.name, days=days)
+        return engine.capture_stats.captured(self.core, self.id, self.name, days=days)
 
     @reads(permission="read_log", sync=False, retry=False)
     def usage(self, *, days: int = 30) -> list_[UsageRow]:
         """What language models cost this hub in the last days: requests and tokens by day, pass
         and model, newest day first."""
-        return engine.usage.usage(self.core, self.id, self.name, days=days)
+        return engine.model_usage.usage(self.core, self.id, self.name, days=days)
 
     @reads(sync=False)
     def jobs(self, *, limit: int = 100) -> list_[Job]:
         """Work for later, on memories that you see and on turns: the newest of it, oldest first.
         What was said in a turn is not told here: the log has it."""
-        jobs = engine.jobs
-        found = jobs.jobs(self.core, self.id, self.name, limit=limit)
+        queue = engine.queue
+        found = queue.jobs(self.core, self.id, self.name, limit=limit)
         with self.core.read() as reader:
             seen = reader.memories_by_id(self.id, [job.about.get("memory", "") for job in found])
         return [
-            jobs.without_texts(job)
+            queue.without_texts(job)
             for job in found
-            if job.work == jobs.JOURNAL or job.about.get("memory") in seen
+            if job.work == queue.JOURNAL or job.about.get("memory") in seen
         ]
 
     # The review inbox
@@ -1277,7 +1282,7 @@ class HubMemory:
         from holdfast.files.attachments.text import find_in_attachments
         from holdfast.files.secret_scan import find_in_files
 
-        found = engine.scan.find_in_store(self.core, self.id, self.name, progress)
+        found = engine.secret_scan.find_in_store(self.core, self.id, self.name, progress)
         found += find_in_files(self._journals)
         return found + find_in_attachments(self.core, self.id, self.attachments, note or _unheard)
 
@@ -1294,7 +1299,7 @@ class HubMemory:
         from holdfast.files.attachments.text import remove_attachments
         from holdfast.files.secret_scan import clean_files
 
-        engine.scan.clean_store(self.core, self.id, self.name, progress)
+        engine.secret_scan.clean_store(self.core, self.id, self.name, progress)
         notes = clean_files(self._journals)
         if attachments:
             remove_attachments(self.core, self.id, self.attachments, notes.append)

@@ -184,7 +184,7 @@ class Holdfast(People):
     ) -> HubMemory:
         """A hub from the lines of an export, under its own name or another; `files` is the archive
         that `export_files` has written. It is checked first."""
-        from holdfast.engine.transfer import import_hub
+        from holdfast.engine.transfer.export import import_hub
 
         if files is None:
             made = import_hub(self.core, lines, name=name, progress=progress)
@@ -201,13 +201,13 @@ class Holdfast(People):
         """Makes the vectors that are missing for the present model, and returns how many passages
         that were. It can be broken off and goes on where it was. Where `embed.background` is on,
         this happens by itself."""
-        from holdfast.engine.embedding import embed_missing
+        from holdfast.engine.writing.embedding import embed_missing
 
         return embed_missing(self.core, progress)
 
     def unembedded(self) -> int:
         """How many passages have no vector of the present model yet."""
-        from holdfast.engine.embedding import unembedded
+        from holdfast.engine.writing.embedding import unembedded
 
         return unembedded(self.core)
 

@@ -6,15 +6,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from holdfast import engine
-from holdfast.engine.access_records import parse_role
+from holdfast.engine.people.records import parse_role
 from holdfast.errors import InvalidInput
 from holdfast.text import names
 
 if TYPE_CHECKING:
     from holdfast.api.hub import HubMemory
     from holdfast.domain.access import HubCard, Invite, Member, Org, ScopeKind, Team
-    from holdfast.engine.access_records import Handed
     from holdfast.engine.core import Core
+    from holdfast.engine.people.records import Handed
 
 
 class People:
@@ -68,7 +68,7 @@ class People:
     ) -> HubCard:
         """Gives a hub to a team, or shares it with an organisation; an empty one takes it back. Or
         says what contributors may delete: none, own or any."""
-        return engine.access.set_card(
+        return engine.members.set_card(
             self.core,
             self.hub(hub).id,
             team_id=team and self._team(team),
@@ -82,7 +82,7 @@ class People:
         self, hub: str | None = None, *, team: str | None = None, org: str | None = None
     ) -> list[Member]:
         """Who belongs to a hub, a team or an organisation."""
-        return engine.access.members(self.core, *self._scope(hub, team, org))
+        return engine.members.members(self.core, *self._scope(hub, team, org))
 
     def set_member(
         self,
@@ -95,7 +95,7 @@ class People:
     ) -> Member:
         """Adds a member, or changes their role."""
         who, held = names.parse_person(actor), parse_role(role)
-        return engine.access.set_member(self.core, *self._scope(hub, team, org), who, held)
+        return engine.members.set_member(self.core, *self._scope(hub, team, org), who, held)
 
     def remove_member(
         self,
@@ -107,8 +107,8 @@ class People:
     ) -> None:
         """Takes a member's role away."""
         scope = self._scope(hub, team, org)
-        who = engine.access.member_called(self.core, *scope, actor)
-        engine.access.remove_member(self.core, *scope, who)
+        who = engine.members.member_called(self.core, *scope, actor)
+        engine.members.remove_member(self.core, *scope, who)
 
     def invite(
         self,
@@ -121,13 +121,13 @@ class People:
     ) -> Handed:
         """A one-time token that gives a role; `secret` has it, and nothing else ever will."""
         held = parse_role(role)
-        return engine.invites.invite(self.core, *self._scope(hub, team, org), held, days=days)
+        return engine.invitations.invite(self.core, *self._scope(hub, team, org), held, days=days)
 
     def invites(
         self, hub: str | None = None, *, team: str | None = None, org: str | None = None
     ) -> list[Invite]:
         """The invitations, used ones among them; never their tokens."""
-        return engine.invites.invites(self.core, *self._scope(hub, team, org))
+        return engine.invitations.invites(self.core, *self._scope(hub, team, org))
 
     def withdraw_invite(
         self,
@@ -139,14 +139,14 @@ class People:
     ) -> None:
         """Takes an invitation back."""
         scope = self._scope(hub, team, org)
-        known = {one.id for one in engine.invites.invites(self.core, *scope)}
+        known = {one.id for one in engine.invitations.invites(self.core, *scope)}
         wanted = names.parse_id(invite_id, "invitation")
-        engine.invites.withdraw(self.core, wanted if wanted in known else "")
+        engine.invitations.withdraw(self.core, wanted if wanted in known else "")
 
     def accept_invite(self, token: str, *, actor: str | None = None) -> Member:
         """Takes the place that a token offers, for oneself or somebody else."""
         who = self.core.actor if actor is None else names.parse_person(actor)
-        return engine.invites.accept(self.core, token, who)
+        return engine.invitations.accept(self.core, token, who)
 
     def _scope(self, hub: str | None, team: str | None, org: str | None) -> tuple[ScopeKind, str]:
         refuse_two(hub, team, org)

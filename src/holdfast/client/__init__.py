@@ -29,7 +29,7 @@ from holdfast.errors import AlreadyExists, NotFound
 if TYPE_CHECKING:
     from holdfast.domain.access import Key
     from holdfast.domain.hub import Hub
-    from holdfast.engine.access_records import Handed
+    from holdfast.engine.people.records import Handed
 
 # Longer than the longest recall that a server allows itself, with room for a slow line.
 TIMEOUT_S = 30.0

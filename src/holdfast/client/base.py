@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from holdfast.client.connection import Connection
     from holdfast.domain.clock import Clock
     from holdfast.domain.hub import Hub
-    from holdfast.engine.find import Reference
+    from holdfast.engine.reading.lookup import Reference
 
 # As many as a server takes in one request: it does all of them or none.
 BATCH_MAX = 100

@@ -227,7 +227,7 @@ class _Run:
         """Says that the server has replaced secrets in what it keeps: the file still has them."""
         if "[secret:" not in kept:
             return
-        from holdfast.engine.redact import told
+        from holdfast.engine.writing.redact import told
         from holdfast.text.secrets import placeholders
 
         before = placeholders(ready.draft.content)

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from holdfast.domain.memory import Memory, Origin
     from holdfast.domain.query import Recalled
     from holdfast.domain.results import Remembered
-    from holdfast.engine.context import Context
-    from holdfast.engine.find import Reference
-    from holdfast.engine.jobs import Job
+    from holdfast.engine.context.build import Context
+    from holdfast.engine.jobs.queue import Job
+    from holdfast.engine.reading.lookup import Reference
     from holdfast.files.attachments.storage import Received
     from holdfast.files.folders.documents import Report
 

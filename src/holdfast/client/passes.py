@@ -11,8 +11,7 @@ from holdfast.client import values
 from holdfast.client.base import RemoteBase
 
 if TYPE_CHECKING:
-    from holdfast.domain.observed import CapturedDay, Flushed, Noted, Observed
-    from holdfast.domain.results import LifecycleMoves
+    from holdfast.domain.results import CapturedDay, Flushed, LifecycleMoves, Noted, Observed
     from holdfast.passes.consolidate_plan import Consolidated, Plan
 
 # The methods are those of `HubMemory`, where each says what it does.
@@ -29,7 +28,7 @@ class RemotePasses(RemoteBase):
         source: str = "unknown",
         at: datetime | str | None = None,
     ) -> Observed:
-        from holdfast.domain.observed import Observed
+        from holdfast.domain.results import Observed
 
         body = {
             "user": user,
@@ -48,7 +47,7 @@ class RemotePasses(RemoteBase):
     def flush(
         self, messages: Iterable[Any] | str | None = None, *, session: str | None = None
     ) -> Flushed:
-        from holdfast.domain.observed import Flushed
+        from holdfast.domain.results import Flushed
 
         sent: Any = messages if messages is None or isinstance(messages, str) else list(messages)
         told = self._send("/flush", {"messages": sent, "session": session})["data"]
@@ -56,7 +55,7 @@ class RemotePasses(RemoteBase):
         return Flushed(told["prompt"], told["turns"], noted, told["left_out"], told["note"])
 
     def captured(self, *, days: int = 7) -> list[CapturedDay]:
-        from holdfast.domain.observed import CapturedDay
+        from holdfast.domain.results import CapturedDay
 
         return [
             CapturedDay(
@@ -92,7 +91,7 @@ class RemotePasses(RemoteBase):
 
 
 def _noted(told: dict[str, Any]) -> Noted:
-    from holdfast.domain.observed import Noted
+    from holdfast.domain.results import Noted
 
     return Noted(told["outcome"], told["reason"], told["text"])
 

@@ -11,9 +11,9 @@ from holdfast.client.base import RemoteBase
 if TYPE_CHECKING:
     from holdfast.domain.change import Change, Entry, Receipt
     from holdfast.domain.memory import Memory
-    from holdfast.domain.usage import UsageRow
-    from holdfast.engine.find import Reference
+    from holdfast.domain.results import UsageRow
     from holdfast.engine.history import FieldDiff, Undone
+    from holdfast.engine.reading.lookup import Reference
 
 # As many change sets as a server tells of at once.
 _CHANGES_MAX = 200

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from holdfast.client.connection import Connection
     from holdfast.client.hub import RemoteHub
     from holdfast.domain.access import HubCard, Invite, Member, Org, ScopeKind, Team
-    from holdfast.engine.access_records import Handed
+    from holdfast.engine.people.records import Handed
 
 
 class RemotePeople:
@@ -168,7 +168,7 @@ class RemotePeople:
         """Where a team or an organisation is on the server. A slash cannot stand in a part of a
         path: a name with one is looked up first."""
         if "/" in name:
-            from holdfast.engine.teams import one_of
+            from holdfast.engine.people.teams import one_of
 
             meant = names.parse_place(name)
             if scope == "org":
@@ -182,7 +182,7 @@ class RemotePeople:
 
 
 def handed(what: Any, secret: str) -> Handed:
-    from holdfast.engine.access_records import Handed
+    from holdfast.engine.people.records import Handed
 
     return Handed(what, secret)
 

@@ -9,9 +9,9 @@ from holdfast.client import values
 from holdfast.client.base import RemoteBase, reference_text
 
 if TYPE_CHECKING:
-    from holdfast.domain.held import Item
     from holdfast.domain.memory import Memory
-    from holdfast.engine.find import Reference
+    from holdfast.domain.review import Item
+    from holdfast.engine.reading.lookup import Reference
 
 # The methods are those of `HubMemory`, where each says what it does.
 
@@ -77,7 +77,7 @@ def _chosen(
 
 
 def _item(plain: Mapping[str, Any]) -> Item:
-    from holdfast.domain.held import Item
+    from holdfast.domain.review import Item
 
     about = plain["about"]
     return Item(

@@ -12,11 +12,11 @@ from holdfast.errors import HoldfastError
 from holdfast.text.normalise import clean_time
 
 if TYPE_CHECKING:
-    from holdfast.domain.decision import Decision
     from holdfast.domain.memory import Memory, Source, Trust
-    from holdfast.domain.turn import Turn
-    from holdfast.engine.echo import Heard
-    from holdfast.engine.find import Reference
+    from holdfast.domain.records import Turn
+    from holdfast.domain.review import Decision
+    from holdfast.engine.echo.detect import Heard
+    from holdfast.engine.reading.lookup import Reference
     from holdfast.files.archive import Archived
     from holdfast.files.journal.journal import Days
 

@@ -13,20 +13,19 @@ from holdfast.domain.codec import field_from_plain, fields_from_plain, memory_fr
 from holdfast.domain.hub import Hub, Statistics
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Hit, LeftOut, Passage, Recalled
-from holdfast.domain.results import Duplicate, Quarantined, Stored, Superseded, Updated
-from holdfast.domain.turn import Turn
-from holdfast.domain.usage import UsageRow
+from holdfast.domain.records import Turn
+from holdfast.domain.results import Duplicate, Quarantined, Stored, Superseded, Updated, UsageRow
 from holdfast.errors import InvalidInput
 from holdfast.text.normalise import clean_time
 
 if TYPE_CHECKING:
-    from holdfast.domain.decision import Decision
     from holdfast.domain.draft import Draft
     from holdfast.domain.results import Remembered
-    from holdfast.engine.context import Context
-    from holdfast.engine.echo import Heard
+    from holdfast.domain.review import Decision
+    from holdfast.engine.context.build import Context
+    from holdfast.engine.echo.detect import Heard
     from holdfast.engine.history import FieldDiff, Undone
-    from holdfast.engine.jobs import Job
+    from holdfast.engine.jobs.queue import Job
     from holdfast.files.archive import Archived
     from holdfast.files.journal.journal import Days
 
@@ -204,7 +203,7 @@ def diff_of(plain: Iterable[Plain]) -> list[FieldDiff]:
 
 
 def context_of(plain: Plain) -> Context:
-    from holdfast.engine.context import Absent, Context
+    from holdfast.engine.context.build import Absent, Context
 
     left_out = [
         Absent(memory_of(one["memory"]), one["section"], one["reason"]) for one in plain["left_out"]
@@ -221,7 +220,7 @@ def context_of(plain: Plain) -> Context:
 
 
 def heard_of(plain: Plain) -> Heard:
-    from holdfast.engine.echo import Heard
+    from holdfast.engine.echo.detect import Heard
     from holdfast.text.echo import Echo
 
     echoes = tuple(Echo(one["start"], one["end"], one["id"]) for one in plain["echoes"])
@@ -229,7 +228,7 @@ def heard_of(plain: Plain) -> Heard:
 
 
 def decision_of(plain: Plain) -> Decision:
-    from holdfast.domain.decision import Decision
+    from holdfast.domain.review import Decision
 
     fields = {name: plain[name] for name in Decision._fields}
     memory = memory_of(plain["memory"])
@@ -266,7 +265,7 @@ def archived_of(plain: Plain) -> Archived:
 
 def job_of(plain: Plain, hub_id: str) -> Job:
     """A job as far as a server tells of it: who works on it is its own business."""
-    from holdfast.engine.jobs import Job
+    from holdfast.engine.jobs.queue import Job
 
     return Job(
         plain["id"],

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from holdfast.domain.decision import AWAITS
 from holdfast.domain.memory import BOUNDARIES, REVISED, Memory
+from holdfast.domain.review import AWAITS
 
 Action: TypeAlias = Literal[
     "remember",

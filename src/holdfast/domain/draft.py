@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from holdfast.domain.attachment import Attachment
 from holdfast.domain.memory import (
+    Attachment,
     Boundary,
     ContentType,
     Kind,

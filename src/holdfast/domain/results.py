@@ -1,9 +1,14 @@
-"""Results: the outcomes of `remember`, told apart by type, and the moves of a lifecycle run."""
+"""What operations return: the outcomes of `remember`, of an observed turn, a flush, a proposal, and
+the cost of language models."""
 
-from collections.abc import Iterable
-from typing import NamedTuple, TypeAlias
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import date, datetime
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from holdfast.domain.memory import Memory
+from holdfast.domain.records import Turn
 
 
 class Stored(NamedTuple):
@@ -61,3 +66,60 @@ class LifecycleMoves(list[LifecycleMove]):
     def __init__(self, moves: Iterable[LifecycleMove] = (), change: str | None = None) -> None:
         super().__init__(moves)
         self.change = change
+
+
+# What kind of turn it is: a real conversation, or something that runs by itself.
+Mode: TypeAlias = Literal["current", "cron", "heartbeat", "consolidation"]
+MODES: tuple[Mode, ...] = get_args(Mode)
+
+
+class Observed(NamedTuple):
+    """The turns that were logged, and whether a pass will look at them; `reason` says why not."""
+
+    turns: tuple[Turn, ...] = ()
+    queued: bool = False
+    reason: str = ""
+    # How many older turns had to leave a full queue for this one.
+    dropped: int = 0
+
+
+class Noted(NamedTuple):
+    """One thing a pass came across: what became of it, why, and its first words."""
+
+    outcome: str
+    reason: str = ""
+    text: str = ""
+
+
+class CapturedDay(NamedTuple):
+    """One UTC day of automatic memory: how often each outcome came, why, and the newest of those
+    that were not simply stored, newest last."""
+
+    day: str
+    outcomes: Mapping[str, int] = {}
+    reasons: Mapping[str, int] = {}
+    last: tuple[tuple[datetime, Noted], ...] = ()
+
+
+class Flushed(NamedTuple):
+    """The prompt for the agent, and what was captured without it. `left_out` counts turns that were
+    too many to look at; `note` says in words what was not looked at, and what to do about it."""
+
+    prompt: str
+    turns: int = 0
+    noted: tuple[Noted, ...] = ()
+    left_out: int = 0
+    note: str = ""
+
+
+class UsageRow(NamedTuple):
+    """What one pass spent with one model on one UTC day. Tokens are as the server counted them, or
+    a guess where it counts nothing; `failed` is how often nothing usable came of asking."""
+
+    day: date
+    work: str
+    model: str
+    requests: int = 0
+    failed: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0

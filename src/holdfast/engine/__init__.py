@@ -1,7 +1,7 @@
-"""What can be done with memories: each file one part of it, plain functions over a Core.
+"""What can be done with memories: plain functions over a Core, grouped by what they do.
 
-`engine.edit` and the others are imported when they are first used, so that a recall does not pay
-for the parts that write.
+`engine.edit` and the other names below are imported when they are first used, so that a recall does
+not pay for the modules that write.
 """
 
 from __future__ import annotations
@@ -9,39 +9,57 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from holdfast.engine import access as access
-    from holdfast.engine import captured as captured
-    from holdfast.engine import compact as compact
-    from holdfast.engine import context as context
-    from holdfast.engine import decisions as decisions
-    from holdfast.engine import echo as echo
-    from holdfast.engine import edit as edit
-    from holdfast.engine import embedding as embedding
-    from holdfast.engine import find as find
     from holdfast.engine import history as history
     from holdfast.engine import hubs as hubs
-    from holdfast.engine import inbox as inbox
-    from holdfast.engine import invites as invites
-    from holdfast.engine import jobs as jobs
-    from holdfast.engine import lifecycle as lifecycle
-    from holdfast.engine import lifecycle_due as lifecycle_due
-    from holdfast.engine import listing as listing
     from holdfast.engine import observe as observe
-    from holdfast.engine import recall as recall
-    from holdfast.engine import remember as remember
-    from holdfast.engine import scan as scan
-    from holdfast.engine import search_text as search_text
-    from holdfast.engine import teams as teams
-    from holdfast.engine import transfer as transfer
     from holdfast.engine import turns as turns
-    from holdfast.engine import usage as usage
-    from holdfast.engine import verdicts as verdicts
+    from holdfast.engine.echo import detect as detect
+    from holdfast.engine.jobs import queue as queue
+    from holdfast.engine.people import invitations as invitations
+    from holdfast.engine.people import members as members
+    from holdfast.engine.people import teams as teams
+    from holdfast.engine.reading import listing as listing
+    from holdfast.engine.reading import lookup as lookup
+    from holdfast.engine.reading import recall as recall
+    from holdfast.engine.review import decisions as decisions
+    from holdfast.engine.review import inbox as inbox
+    from holdfast.engine.review import verdicts as verdicts
+    from holdfast.engine.transfer import export as export
+    from holdfast.engine.upkeep import capture_stats as capture_stats
+    from holdfast.engine.upkeep import compact as compact
+    from holdfast.engine.upkeep import lifecycle as lifecycle
+    from holdfast.engine.upkeep import lifecycle_due as lifecycle_due
+    from holdfast.engine.upkeep import model_usage as model_usage
+    from holdfast.engine.upkeep import secret_scan as secret_scan
+    from holdfast.engine.writing import drafts as drafts
+    from holdfast.engine.writing import edit as edit
+    from holdfast.engine.writing import embedding as embedding
+    from holdfast.engine.writing import remember as remember
+
+# The folder of each module that is reached as `engine.NAME`; those not listed are here.
+_FOLDERS = {
+    "echo": "detect",
+    "jobs": "queue",
+    "people": "invitations members teams",
+    "reading": "listing lookup recall",
+    "review": "decisions inbox verdicts",
+    "transfer": "export",
+    "upkeep": "capture_stats compact lifecycle lifecycle_due model_usage secret_scan",
+    "writing": "drafts edit embedding remember",
+}
+_PLACES = {name: folder for folder, names in _FOLDERS.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> Any:
     from importlib import import_module
 
+    folder = _PLACES.get(name)
+    path = f"holdfast.engine.{folder}.{name}" if folder else f"holdfast.engine.{name}"
     try:
-        return import_module(f"holdfast.engine.{name}")
-    except ModuleNotFoundError:
+        module = import_module(path)
+    except ModuleNotFoundError as error:
+        if error.name != path:
+            raise
         raise AttributeError(f"module 'holdfast.engine' has no attribute {name!r}") from None
+    globals()[name] = module
+    return module

@@ -11,9 +11,9 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from holdfast.domain.viewer import Viewer
-from holdfast.engine.doors import guarded
-from holdfast.engine.held import HeldLog
-from holdfast.engine.redact import Redactor
+from holdfast.engine.review.held import HeldLog
+from holdfast.engine.writing.redact import Redactor
+from holdfast.engine.writing.redacting_store import guarded
 from holdfast.errors import DeadlineExceeded, EmbedderError, Forbidden, HoldfastError, NotFound
 from holdfast.recall.vector import VectorCache
 
@@ -233,7 +233,7 @@ class Core:
         """Makes missing vectors in the background, where that is wanted and there is a model."""
         shared = self._shared
         if self.settings["embed.background"] and shared.embedder is not None:
-            from holdfast.engine.embedding import CatchUp
+            from holdfast.engine.writing.embedding import CatchUp
 
             self.begin("catch-up", lambda: CatchUp(self))
 

@@ -9,10 +9,10 @@ from holdfast.domain.change import Change, Entry, Revision, as_of, entries
 from holdfast.domain.codec import field_to_plain
 from holdfast.domain.memory import REVISED, Memory
 from holdfast.engine.core import Core, require_hub
-from holdfast.engine.drafts import clean_label
-from holdfast.engine.edit import refuse_taken
-from holdfast.engine.find import Reference, find_memory
-from holdfast.engine.recorder import Recorder
+from holdfast.engine.reading.lookup import Reference, find_memory
+from holdfast.engine.writing.drafts import clean_label
+from holdfast.engine.writing.edit import refuse_taken
+from holdfast.engine.writing.recorder import Recorder
 from holdfast.errors import Conflict, InvalidInput, NotFound
 
 if TYPE_CHECKING:

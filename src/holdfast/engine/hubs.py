@@ -22,7 +22,7 @@ _MARK_CHARS = 6
 def create_hub(core: Core, name: str, *, seen_by: PersonName | None = None) -> Hub:
     """A new hub, its actor's. `seen_by` is who comes by a key, and sees some hubs only: a name that
     a hub has which they do not see is theirs to use all the same."""
-    from holdfast.engine import belongings
+    from holdfast.engine.people import membership_index
 
     name = clean_hub_name(name)
     refuse_confusable(name, "the hub")
@@ -34,14 +34,14 @@ def create_hub(core: Core, name: str, *, seen_by: PersonName | None = None) -> H
             )
         hub = Hub(core.ids.next("hub"), own, core.actor, core.now())
         writer.add_hub(hub)
-        belongings.note(writer, hub.owner, "hub", hub.id, hub.created_at)
+        membership_index.note(writer, hub.owner, "hub", hub.id, hub.created_at)
         return _labelled(core, writer, hub, name)
 
 
 def _free_name(core: Core, writer: Writer, name: str, seen_by: PersonName | None) -> str | None:
     """The name itself, or one like it where somebody has it of whom `seen_by` must not learn; None
     where it is refused."""
-    from holdfast.engine.access import seen_as
+    from holdfast.engine.people.members import seen_as
 
     if seen_by is not None and seen_as(writer, name, seen_by):
         return None
@@ -59,7 +59,7 @@ def _free_name(core: Core, writer: Writer, name: str, seen_by: PersonName | None
 def _labelled(core: Core, writer: Writer, hub: Hub, name: str) -> Hub:
     """The hub as it is called by those who come by a key; only where that is not its name, there is
     something to keep."""
-    from holdfast.engine.access_records import card_of, put_card
+    from holdfast.engine.people.records import card_of, put_card
 
     label = "" if hub.name == name else name
     card = card_of(writer, hub.id)
@@ -97,8 +97,8 @@ def find_hub(core: Core, name: str, *, create: bool = False) -> Hub:
 
 def is_being_moved(reader: Reader, hub: Hub) -> bool:
     """Whether a hub that is not whole yet comes from another store, not from an export."""
-    from holdfast.domain.record import NO_HUB
-    from holdfast.engine.digest import MOVE
+    from holdfast.domain.records import NO_HUB
+    from holdfast.engine.transfer.digest import MOVE
 
     return reader.record(NO_HUB, MOVE, hub.id) is not None
 
@@ -125,25 +125,25 @@ def rename_hub(core: Core, name: str, new: str, *, seen_by: PersonName | None = 
 def delete_hub(core: Core, name: str) -> Hub:
     """Removes the hub and everything in it, for good; `settle` clears what is left of it in the
     store's file."""
-    from holdfast.engine import kept_answers
+    from holdfast.engine import idempotency
 
     hub = find_hub(core, name)
     with core.store.write() as writer:
         require_hub(writer, hub.id, name)
         _forget_belongings(writer, hub)
         writer.drop_hub(hub.id)
-        kept_answers.blank(writer, [hub.id])
+        idempotency.blank(writer, [hub.id])
     return hub
 
 
 def _forget_belongings(writer: Writer, hub: Hub) -> None:
     from holdfast.domain.access import HubCard
-    from holdfast.engine import belongings
-    from holdfast.engine.access_records import members_of, put_card
+    from holdfast.engine.people import membership_index
+    from holdfast.engine.people.records import members_of, put_card
 
     put_card(writer, HubCard(hub.id), hub.created_at)
-    belongings.drop(writer, hub.owner, "hub", hub.id)
+    membership_index.drop(writer, hub.owner, "hub", hub.id)
     for member in list(members_of(writer, "hub", hub.id)):
-        belongings.drop(writer, member.actor, "hub", hub.id)
-        look = belongings.look_of(hub.id, member.actor)
-        belongings.drop(writer, look, "look", member.actor)
+        membership_index.drop(writer, member.actor, "hub", hub.id)
+        look = membership_index.look_of(hub.id, member.actor)
+        membership_index.drop(writer, look, "look", member.actor)

@@ -14,16 +14,17 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.clock import to_text
-from holdfast.domain.observed import MODES, Noted, Observed
-from holdfast.domain.record import Record
-from holdfast.engine import captured, jobs
+from holdfast.domain.records import Record
+from holdfast.domain.results import MODES, Noted, Observed
 from holdfast.engine.core import Core
+from holdfast.engine.jobs import queue
 from holdfast.engine.turns import UNKNOWN_SOURCE, add_turns, last_said, made_turn
+from holdfast.engine.upkeep import capture_stats
 from holdfast.errors import InvalidInput
 from holdfast.text import normalise
 
 if TYPE_CHECKING:
-    from holdfast.domain.turn import Turn
+    from holdfast.domain.records import Turn
     from holdfast.store.base import Reader, Writer
 
 # A person rarely types more; what is longer was pasted, and its beginning is enough to work with.
@@ -65,7 +66,7 @@ def observe(
         made_turn(core, hub_id, role, text, source=source, session=session, at=moment)
         for role, text in zip(filter(said.get, said), spoken, strict=True)
     ]
-    dropped: list[jobs.Job] = []
+    dropped: list[queue.Job] = []
 
     def also(writer: Writer) -> None:
         dropped[:] = [] if reason else _queue(core, writer, hub_id, turns)
@@ -91,23 +92,23 @@ def _why_not(core: Core, mode: str) -> str:
     return ""
 
 
-def _queue(core: Core, writer: Writer, hub_id: str, turns: list[Turn]) -> list[jobs.Job]:
+def _queue(core: Core, writer: Writer, hub_id: str, turns: list[Turn]) -> list[queue.Job]:
     """Puts the turn into the queue; returns those that had to leave it, oldest first."""
     most = core.settings["shadowJournal.queueMax"]
-    dropped = jobs.make_room(writer, hub_id, jobs.JOURNAL, most=most)
+    dropped = queue.make_room(writer, hub_id, queue.JOURNAL, most=most)
     about: dict[str, Any] = {"actor": core.actor, "at": to_text(turns[0].at)}
     about["session"] = turns[0].session
     about["replaces"] = core.allows("retire")
     about["turns"] = {turn.role: turn.id for turn in turns}
-    about[jobs.SAID] = {
+    about[queue.SAID] = {
         turn.role: turn.content[: USER_CHARS_MAX if _is_user(turn) else ASSISTANT_CHARS_MAX]
         for turn in turns
     }
-    jobs.enqueue(core, writer, hub_id, jobs.JOURNAL, about)
+    queue.enqueue(core, writer, hub_id, queue.JOURNAL, about)
     users = [turn.content for turn in turns if _is_user(turn)]
-    left = [job.about[jobs.SAID].get("user", "") for job in dropped]
+    left = [job.about[queue.SAID].get("user", "") for job in dropped]
     mark_seen(core, writer, hub_id, users, not_seen=left)
-    captured.note(
+    capture_stats.note(
         core,
         writer,
         hub_id,

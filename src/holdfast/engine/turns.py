@@ -13,10 +13,9 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from holdfast.domain.record import Record
-from holdfast.domain.turn import ROLES, Role, Turn
+from holdfast.domain.records import ROLES, Record, Role, Turn
 from holdfast.engine.core import Core, require_hub
-from holdfast.engine.echo import with_echo_marked
+from holdfast.engine.echo.detect import with_echo_marked
 from holdfast.errors import InvalidInput
 from holdfast.text import normalise
 
@@ -134,7 +133,7 @@ def clean_session(session: str | None) -> str | None:
         raise InvalidInput(f"A session is named by text, not {type(session).__name__}.")
     if not session.isascii() or "\0" in session or len(session) > _PLAIN_SESSION_CHARS:
         # Here, because the rules that file a memory cost 10 ms, and a turn needs none of them.
-        from holdfast.engine.drafts import clean_fields
+        from holdfast.engine.writing.drafts import clean_fields
 
         session = clean_fields({"session": session})["session"]
     return session.strip() or None

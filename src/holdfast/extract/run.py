@@ -16,10 +16,11 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
-from holdfast.engine import jobs, processing, working
-from holdfast.engine.jobs import Job
-from holdfast.engine.processing import Made
-from holdfast.engine.working import Runner, Stopped
+from holdfast.engine.jobs import queue, worker
+from holdfast.engine.jobs.queue import Job
+from holdfast.engine.jobs.worker import Runner, Stopped
+from holdfast.engine.writing import extraction
+from holdfast.engine.writing.extraction import Made
 from holdfast.errors import HoldfastError, NotFound
 from holdfast.files.atomic import hub_folder
 from holdfast.files.attachments.storage import Attachments
@@ -70,14 +71,14 @@ def runner(
     def run(core: Core, job: Job) -> None:
         _work_on(core, home, job, allowed, stop)
 
-    return Runner(processing.WORK, run, processing.lost)
+    return Runner(extraction.WORK, run, extraction.lost)
 
 
 def work_on_next(
     core: Core, home: str, *, allowed: tuple[str, ...] = (), stop: Callable[[], bool] = _never
 ) -> Job | None:
     """Reads the file or page that has waited longest; None where none is due."""
-    return working.work_on_next(core, runner(home, allowed=allowed, stop=stop))
+    return worker.work_on_next(core, runner(home, allowed=allowed, stop=stop))
 
 
 def _work_on(
@@ -85,11 +86,11 @@ def _work_on(
 ) -> None:
     outcome = extract(core, home, job, allowed, stop)
     if isinstance(outcome, Made):
-        processing.finish(core, job, outcome)
-    elif outcome.final or job.attempts >= jobs.ATTEMPTS_MAX:
-        processing.give_up(core, job, outcome.reason)
+        extraction.finish(core, job, outcome)
+    elif outcome.final or job.attempts >= queue.ATTEMPTS_MAX:
+        extraction.give_up(core, job, outcome.reason)
     else:
-        jobs.fail(core, job, outcome.reason)
+        queue.fail(core, job, outcome.reason)
 
 
 def extract(
@@ -104,7 +105,7 @@ def extract(
     asked = _limits(core, settings["content.bytes_max"])
 
     def tell(done: int, total: int) -> None:
-        jobs.progress(core, job, done, total or None)
+        queue.progress(core, job, done, total or None)
 
     if "address" in job.about:
         asked |= {"what": "page", "address": job.about["address"], "allowed": list(allowed)}
@@ -267,7 +268,7 @@ def tidy(core: Core, home: str) -> list[str]:
     """For the beginning of work: removes files that crashes left in any hub, and gives memories
     that wait for a text nobody works on a job again. What could not be done is a note."""
     notes = []
-    processing.mend(core)
+    extraction.mend(core)
     with core.store.read() as reader:
         hubs = [hub for hub in reader.hubs() if hub.state == "active"]
     for hub in hubs:

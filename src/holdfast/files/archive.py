@@ -18,11 +18,11 @@ from holdfast import engine
 from holdfast.domain.draft import Draft
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Filter
-from holdfast.domain.turn import Turn
+from holdfast.domain.records import Turn
 from holdfast.engine.core import require_hub
-from holdfast.engine.find import Reference
-from holdfast.engine.redact import Redactor
+from holdfast.engine.reading.lookup import Reference
 from holdfast.engine.turns import clean_session
+from holdfast.engine.writing.redact import Redactor
 from holdfast.errors import AlreadyExists, HoldfastError, InvalidInput, StoreReadOnly
 from holdfast.files import archive_format
 from holdfast.files.archive_format import Message
@@ -90,7 +90,7 @@ def files_of(place: Place, references: Sequence[Reference]) -> list[str]:
     with place.core.read() as reader:
         require_hub(reader, place.hub_id, place.hub)
         found = [
-            engine.find.find_memory(reader, place.hub_id, place.hub, one, forgotten=True)
+            engine.lookup.find_memory(reader, place.hub_id, place.hub, one, forgotten=True)
             for one in references
         ]
     paths = (memory.source_path or "" for memory in found)
@@ -241,7 +241,7 @@ def _without_echo(place: Place, turns: list[_Said]) -> list[_Said]:
     that the same message is known again when the memory has changed."""
     core, hub_id = place.core, place.hub_id
     return [
-        turn._replace(content=engine.echo.with_echo_marked(core, hub_id, turn.content))
+        turn._replace(content=engine.detect.with_echo_marked(core, hub_id, turn.content))
         for turn in turns
     ]
 

@@ -7,11 +7,11 @@ The other one is archived or becomes history; neither is destroyed.
 from __future__ import annotations
 
 from holdfast.domain.memory import Memory
-from holdfast.domain.mirror import Clash
+from holdfast.domain.records import Clash
 from holdfast.engine.core import Core, require_hub
-from holdfast.engine.edit import completed
-from holdfast.engine.passages import indexed
-from holdfast.engine.recorder import Recorder
+from holdfast.engine.writing.edit import completed
+from holdfast.engine.writing.passages import indexed
+from holdfast.engine.writing.recorder import Recorder
 from holdfast.errors import NotFound
 from holdfast.files.memory_md.document import FILE_NAME
 from holdfast.store.base import Reader

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from holdfast.domain.held import is_pending
+from holdfast.domain.review import is_pending
 from holdfast.engine.core import require_hub
 from holdfast.errors import HoldfastError, InvalidInput, StoreError
 from holdfast.files.atomic import locked, real_path, remove_partials, told, write_atomic
@@ -34,7 +34,7 @@ from holdfast.files.reading import free_name
 if TYPE_CHECKING:
     from holdfast.domain.memory import Memory
     from holdfast.engine.core import Core
-    from holdfast.engine.verdicts import Verdict
+    from holdfast.engine.review.verdicts import Verdict
     from holdfast.store.base import Reader
 
 REASON = f"in {FILE_NAME}"
@@ -83,7 +83,7 @@ class InboxFile:
         return stamp_of(self.path) is not None or self._read() == self._written
 
     def _anything_waits(self) -> bool:
-        from holdfast.engine import inbox
+        from holdfast.engine.review import inbox
 
         return inbox.count(self._core, self._hub_id, self._hub, most=1) > 0
 
@@ -125,7 +125,7 @@ class InboxFile:
     def _decide(self, entries: Sequence[Entry]) -> tuple[bool, list[str], bool]:
         """Whether anything was decided, notes, and whether something that was written is nowhere
         else."""
-        from holdfast.engine import verdicts
+        from holdfast.engine.review import verdicts
 
         wanted: list[Verdict] = []
         notes: list[str] = []
@@ -151,7 +151,7 @@ class InboxFile:
         return True, notes, lost
 
     def _decide_one(self, verdict: Verdict, notes: list[str]) -> bool:
-        from holdfast.engine import verdicts
+        from holdfast.engine.review import verdicts
 
         try:
             verdicts.decide(self._core, self._hub_id, self._hub, [verdict], reason=REASON)
@@ -191,7 +191,7 @@ class InboxFile:
 
     def _write(self, before: str | None) -> bool:
         """Writes the file as the inbox is now, unless somebody saved it since it was read."""
-        from holdfast.engine import inbox
+        from holdfast.engine.review import inbox
 
         with self._core.store.read() as reader:
             token = token_of(reader, self._hub_id)
@@ -217,7 +217,7 @@ def _verdict(
 ) -> tuple[Verdict | None, str, bool]:
     """What a person wants done with an item, a note where it cannot be, and whether the file has a
     text that is nowhere else."""
-    from holdfast.engine.verdicts import Verdict
+    from holdfast.engine.review.verdicts import Verdict
 
     text = None if memory is None else _changed(entry, memory)
     if memory is None or not is_pending(memory) or memory.version != entry.version:

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 from zlib import crc32
 
-from holdfast.domain.held import Item
 from holdfast.domain.memory import Memory
+from holdfast.domain.review import Item
 
 FILE_NAME = "INBOX.md"
 # A file that does not end with this was not saved whole.

@@ -21,7 +21,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from holdfast.domain.record import Record
+from holdfast.domain.records import Record
 from holdfast.errors import Conflict, StoreReadOnly
 from holdfast.files.atomic import FILE_MODE, make_folder
 from holdfast.files.memory_md.cache import PLACE, Stamp, Token, read_stamp, write_stamp

@@ -15,7 +15,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from holdfast.domain.record import Record
+from holdfast.domain.records import Record
 from holdfast.errors import HoldfastError
 from holdfast.files.atomic import hub_folder
 from holdfast.files.attachments.storage import swept_for

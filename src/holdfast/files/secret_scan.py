@@ -9,8 +9,8 @@ import os
 from collections.abc import Iterator
 
 from holdfast.engine.core import Core
-from holdfast.engine.edit import settle
-from holdfast.engine.scan import Secret, for_everything, together, told
+from holdfast.engine.upkeep.secret_scan import Secret, for_everything, together, told
+from holdfast.engine.writing.edit import settle
 from holdfast.errors import HoldfastError
 from holdfast.files import archive
 from holdfast.files.atomic import locked, real_path, write_atomic

@@ -13,7 +13,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from holdfast.engine.core import Core, require_hub
-from holdfast.engine.usage import limits_of, metered_model
+from holdfast.engine.upkeep.model_usage import limits_of, metered_model
 from holdfast.errors import InvalidInput, InvalidSetting, ModelError
 from holdfast.passes.consolidate_apply import apply, look_over
 from holdfast.passes.consolidate_checks import misfit
@@ -33,7 +33,7 @@ from holdfast.passes.consolidate_text import parse
 from holdfast.passes.schedule import Periodic, taking_turn
 
 if TYPE_CHECKING:
-    from holdfast.engine.singleton import Singleton
+    from holdfast.engine.jobs.singleton import Singleton
     from holdfast.llm.base import Model
     from holdfast.passes.consolidate_plan import Step
     from holdfast.settings import Settings

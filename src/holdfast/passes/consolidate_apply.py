@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from holdfast.domain.draft import Draft
 from holdfast.domain.memory import MADE_FROM, TRUSTS, Memory, made_from
 from holdfast.engine.core import Core, require_hub
-from holdfast.engine.prepared import Prepared, prepare
-from holdfast.engine.recorder import Recorder
+from holdfast.engine.writing.drafts import Prepared, prepare
+from holdfast.engine.writing.recorder import Recorder
 from holdfast.errors import InvalidInput
 from holdfast.passes.consolidate_checks import misfit, survivor
 from holdfast.passes.consolidate_near import origin_of, said_at, voice

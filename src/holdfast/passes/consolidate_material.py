@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.domain.query import Filter, Order, place_in
-from holdfast.domain.record import Record
+from holdfast.domain.records import Record
 from holdfast.engine.core import Core, require_hub
 from holdfast.passes.consolidate_near import day_of, said_at
 from holdfast.passes.consolidate_plan import STEP_KINDS, Step, StepKind

@@ -25,7 +25,7 @@ from datetime import date, datetime
 from typing import NamedTuple, TypeAlias
 
 from holdfast.domain.memory import TRUSTS, Memory, made_from
-from holdfast.engine.compact import ranked, replaceable, sameness
+from holdfast.engine.upkeep.compact import ranked, replaceable, sameness
 from holdfast.passes.consolidate_near import Near, audience, day_of, said_at, voice
 from holdfast.passes.consolidate_plan import Refused, Step, StepKind
 from holdfast.text.sameness import words_key

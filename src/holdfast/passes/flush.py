@@ -14,13 +14,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from holdfast.domain.observed import Flushed, Noted
-from holdfast.engine import captured
-from holdfast.engine.access import is_alone
+from holdfast.domain.results import Flushed, Noted
 from holdfast.engine.core import require_hub
-from holdfast.engine.echo import with_echo_marked
+from holdfast.engine.echo.detect import with_echo_marked
 from holdfast.engine.observe import SEEN_MAX, USER_CHARS_MAX, mark_of, mark_seen, seen
+from holdfast.engine.people.members import is_alone
 from holdfast.engine.turns import clean_session, others_logged
+from holdfast.engine.upkeep import capture_stats
 from holdfast.errors import Conflict, InvalidInput
 from holdfast.passes.in_files import in_files
 from holdfast.passes.journaler import Heard, Proposed, by_rules, take
@@ -107,7 +107,7 @@ def _captured(core: Core, home: str, hub: Hub, heard: list[Heard]) -> tuple[Note
         if any(mark_of(one.user) in marks for one in heard):
             raise Conflict("These turns were looked at meanwhile.")
         mark_seen(core, writer, hub.id, [one.user for one in heard])
-        captured.note(core, writer, hub.id, [*taken, *dropped])
+        capture_stats.note(core, writer, hub.id, [*taken, *dropped])
 
     if heard:
         days = [turn.heard.at.date() for turn in turns if turn.proposals]

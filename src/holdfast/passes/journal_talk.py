@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast import engine
 from holdfast.domain.query import Filter
-from holdfast.engine.usage import limits_of
+from holdfast.engine.upkeep.model_usage import limits_of
 from holdfast.errors import InvalidInput
 from holdfast.llm.base import ModelTool
 from holdfast.llm.tool_loop import talk

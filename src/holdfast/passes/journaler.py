@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.domain.clock import from_text
 from holdfast.domain.memory import Origin
-from holdfast.domain.observed import Noted
-from holdfast.engine import captured, jobs
-from holdfast.engine.automatic import ASSISTANT, SAID_BY, Proposal, Taken, take_proposals
-from holdfast.engine.working import Runner, Stopped
+from holdfast.domain.results import Noted
+from holdfast.engine.jobs import queue
+from holdfast.engine.jobs.worker import Runner, Stopped
+from holdfast.engine.upkeep import capture_stats
+from holdfast.engine.writing.proposals import ASSISTANT, SAID_BY, Proposal, Taken, take_proposals
 from holdfast.errors import InvalidSetting, ModelError, NotFound
 from holdfast.passes.in_files import in_files
 from holdfast.passes.told import logger
@@ -32,12 +33,12 @@ if TYPE_CHECKING:
     from holdfast.domain.hub import Hub
     from holdfast.domain.memory import Trust
     from holdfast.engine.core import Core
-    from holdfast.engine.jobs import Job
+    from holdfast.engine.jobs.queue import Job
     from holdfast.llm.base import Model
     from holdfast.store.base import Writer
     from holdfast.text.grounding import Span
 
-WORK = jobs.JOURNAL
+WORK = queue.JOURNAL
 # A turn holds a few facts; a model that finds more is making them up.
 PROPOSALS_MAX = 10
 # Each proposal is held against the whole turn, which takes a while where that is long.
@@ -64,21 +65,21 @@ def runner(home: str, *, stop: Callable[[], bool] = lambda: False) -> Runner:
     def run(core: Core, job: Job) -> None:
         _work_on(core, home, job, stop)
 
-    return Runner(WORK, run, _lost, _failed, in_order=WORK in jobs.IN_ORDER)
+    return Runner(WORK, run, _lost, _failed, in_order=WORK in queue.IN_ORDER)
 
 
 def _lost(core: Core, writer: Writer, job: Job, reason: str) -> None:
-    said = job.about.get(jobs.SAID, {}).get("user", "")
-    captured.note(core, writer, job.hub_id, [Noted("failed", reason, said)])
+    said = job.about.get(queue.SAID, {}).get("user", "")
+    capture_stats.note(core, writer, job.hub_id, [Noted("failed", reason, said)])
 
 
 def _failed(core: Core, job: Job, reason: str) -> None:
     """An error that is none of a model's: a store that is full, or a mistake of ours."""
-    if job.attempts < jobs.ATTEMPTS_MAX:
-        jobs.fail(core, job, reason)
+    if job.attempts < queue.ATTEMPTS_MAX:
+        queue.fail(core, job, reason)
         return
     with core.store.write(hub=job.hub_id) as writer:
-        jobs.give_up(core, writer, job, reason)
+        queue.give_up(core, writer, job, reason)
         _lost(core, writer, job, reason)
 
 
@@ -88,7 +89,7 @@ def _work_on(core: Core, home: str, job: Job, stop: Callable[[], bool]) -> None:
     if hub is None:
         raise NotFound(f"The hub {job.hub_id} is gone.")
     about = job.about
-    said = about[jobs.SAID]
+    said = about[queue.SAID]
     heard = Heard(
         said.get("user", ""),
         said.get("assistant", ""),
@@ -117,8 +118,8 @@ def _work_on(core: Core, home: str, job: Job, stop: Callable[[], bool]) -> None:
         failed = str(error)
         again = isinstance(error, ModelError) and error.again
         _log_failure(hub.name, job, failed)
-        if again and job.attempts < jobs.ATTEMPTS_MAX:
-            jobs.fail(core, job, failed)
+        if again and job.attempts < queue.ATTEMPTS_MAX:
+            queue.fail(core, job, failed)
             return
         # Nobody answers: what the rules find is better than nothing.
         proposed = Proposed(heard)
@@ -129,7 +130,7 @@ def _work_on(core: Core, home: str, job: Job, stop: Callable[[], bool]) -> None:
 
 
 def _model(core: Core, hub: Hub) -> Model | None:
-    from holdfast.engine.usage import metered_model
+    from holdfast.engine.upkeep.model_usage import metered_model
 
     core.settings.refresh()
     return metered_model(core, hub.id, WORK, core.settings["shadowJournal.model"])
@@ -145,13 +146,13 @@ def _take(core: Core, home: str, hub: Hub, job: Job, proposed: Proposed, failed:
 
     def finish(writer: Writer, taken: list[Noted]) -> None:
         if failed:
-            jobs.give_up(core, writer, job, failed)
+            queue.give_up(core, writer, job, failed)
         else:
-            jobs.finish(core, writer, job, keep=False)
+            queue.finish(core, writer, job, keep=False)
         noted = [*proposed.dropped, *taken]
         if failed:
             noted.append(Noted("failed", "the model", proposed.heard.user))
-        captured.note(core, writer, hub.id, noted or [Noted("nothing", "", "")])
+        capture_stats.note(core, writer, hub.id, noted or [Noted("nothing", "", "")])
 
     with in_files(core, home, hub, [proposed.heard.at.date()]):
         # Jobs from before this was noted came by keys that were allowed to.

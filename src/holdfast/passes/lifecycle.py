@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from holdfast.engine import lifecycle_due
+from holdfast.engine.upkeep import lifecycle_due
 from holdfast.passes.schedule import Periodic
 
 if TYPE_CHECKING:

@@ -14,13 +14,13 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.domain.clock import from_text
-from holdfast.engine import singleton
+from holdfast.engine.jobs import singleton
 from holdfast.errors import HoldfastError
 from holdfast.passes.told import logger
 
 if TYPE_CHECKING:
     from holdfast.engine.core import Core
-    from holdfast.engine.singleton import Singleton
+    from holdfast.engine.jobs.singleton import Singleton
     from holdfast.settings import Settings
     from holdfast.store.base import Reader
 

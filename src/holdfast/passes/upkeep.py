@@ -14,7 +14,7 @@ from contextlib import suppress
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from holdfast.engine import lifecycle_due
+from holdfast.engine.upkeep import lifecycle_due
 from holdfast.errors import HoldfastError, NotFound, StoreClosed, StoreReadOnly
 
 if TYPE_CHECKING:

@@ -9,17 +9,17 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from holdfast.engine import jobs
-from holdfast.engine.working import Runner, work_on_next
+from holdfast.engine.jobs import queue
+from holdfast.engine.jobs.worker import Runner, work_on_next
 from holdfast.errors import HoldfastError, StoreClosed
 from holdfast.passes.told import logger
 
 if TYPE_CHECKING:
     from holdfast.engine.core import Core
-    from holdfast.engine.jobs import Job
+    from holdfast.engine.jobs.queue import Job
 
 # A model that hangs must not keep files from being read: each of these has a thread of its own.
-WORKS = (jobs.EXTRACT, jobs.JOURNAL)
+WORKS = (queue.EXTRACT, queue.JOURNAL)
 # Longer than anything but a model's answer takes; a program that ends does not wait for that.
 STOP_S = 5.0
 # As soon as a failed job may be tried again, and the latest it is: beyond, nobody is waited for.
@@ -35,7 +35,7 @@ def runner_of(
     work: str, home: str, *, allowed: tuple[str, ...] = (), stop: Callable[[], bool] = _never
 ) -> Runner:
     """The runner of a kind of work: the one table of them."""
-    if work == jobs.EXTRACT:
+    if work == queue.EXTRACT:
         from holdfast.extract import run
 
         return run.runner(home, allowed=allowed, stop=stop)
@@ -114,7 +114,7 @@ class Hand:
         if job is not None:
             # It has just ended, or is somebody else's by now.
             with suppress(HoldfastError):
-                jobs.put_back(self._core, job)
+                queue.put_back(self._core, job)
 
 
 def work_until_done(
@@ -139,7 +139,7 @@ class Shadow:
         self._stop, self._wake, self._idle = (threading.Event() for _ in range(3))
         self._idle.set()
         self._thread: threading.Thread | None = None
-        self._hand = Hand(core, jobs.JOURNAL, home, stop=self._stop.is_set)
+        self._hand = Hand(core, queue.JOURNAL, home, stop=self._stop.is_set)
 
     def start(self) -> None:
         """Begins, or has another look, unless it has been stopped for good."""
@@ -181,7 +181,7 @@ class Shadow:
     def _is_more_to_come(self) -> bool:
         """Whether a turn waits to be tried again soon."""
         with suppress(HoldfastError):
-            return jobs.is_due(self._core, (jobs.JOURNAL,), within=_RETRY_SOON)
+            return queue.is_due(self._core, (queue.JOURNAL,), within=_RETRY_SOON)
         return False
 
     def stop(self) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from holdfast.domain.hub import DEFAULT_HUB
 from holdfast.domain.query import Filter
 from holdfast.engine.hubs import find_hub
-from holdfast.engine.recall import recall_memories
+from holdfast.engine.reading.recall import recall_memories
 from holdfast.errors import NotFound
 from holdfast.sources.registry import Excerpt, Excerpts
 from holdfast.wiring import build_for_reading

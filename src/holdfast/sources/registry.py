@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple, Protocol
 
-from holdfast.engine.recall import checked_limit
+from holdfast.engine.reading.recall import checked_limit
 from holdfast.errors import InvalidSetting
 
 # A passage is a few hundred words; what is longer is cut, so that no source fills a prompt.
@@ -64,7 +64,7 @@ class Answers(NamedTuple):
 
         No excerpt can end its block or pass for another: it is made harmless as memories are.
         """
-        from holdfast.engine.styles import escaped
+        from holdfast.engine.context.styles import escaped
 
         blocks: dict[str, list[str]] = {}
         for excerpt in self.excerpts:

@@ -22,10 +22,8 @@ if TYPE_CHECKING:
     from holdfast.domain.change import Change, Receipt, Revision
     from holdfast.domain.hub import Hub, HubState, Statistics
     from holdfast.domain.memory import Memory
-    from holdfast.domain.mirror import Agreed, Clash
     from holdfast.domain.query import Filter, Order
-    from holdfast.domain.record import Record
-    from holdfast.domain.turn import Turn
+    from holdfast.domain.records import Agreed, Clash, Record, Turn
     from holdfast.domain.viewer import Viewer
     from holdfast.store.values import (
         Candidate,

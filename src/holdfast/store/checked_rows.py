@@ -15,8 +15,7 @@ from holdfast.store.rows import Row
 
 if TYPE_CHECKING:
     from holdfast.domain.change import Change, Receipt, Revision
-    from holdfast.domain.mirror import Agreed, Clash
-    from holdfast.domain.turn import Turn
+    from holdfast.domain.records import Agreed, Clash, Turn
 
 
 def sealed(table: str, hub_id: str, fields: Sequence[Any]) -> Row:
@@ -46,7 +45,7 @@ def turn_from_row(row: Row, hub_id: str) -> Turn:
 
 
 def agreed_from_row(row: Row, hub_id: str) -> Agreed:
-    from holdfast.domain.mirror import Agreed
+    from holdfast.domain.records import Agreed
 
     require_intact("agreed", hub_id, row[:-1], row[-1])
     return Agreed(row[0], row[1], from_micros(row[2]))

@@ -17,8 +17,7 @@ from holdfast.domain.hub import Hub
 
 if TYPE_CHECKING:
     from holdfast.domain.change import Change, Receipt, Revision
-    from holdfast.domain.mirror import Clash
-    from holdfast.domain.turn import Turn
+    from holdfast.domain.records import Clash, Turn
 
 Row = tuple[Any, ...]
 
@@ -67,7 +66,7 @@ def receipt_to_row(receipt: Receipt) -> Row:
 
 
 def turn_from_row(row: Row, hub_id: str) -> Turn:
-    from holdfast.domain.turn import Turn
+    from holdfast.domain.records import Turn
 
     return Turn(row[0], hub_id, row[1], row[2], from_micros(row[3]), row[4], row[5])
 
@@ -77,7 +76,7 @@ def turn_to_row(turn: Turn) -> Row:
 
 
 def clash_from_row(row: Row) -> Clash:
-    from holdfast.domain.mirror import Clash
+    from holdfast.domain.records import Clash
 
     settled = None if row[6] is None else from_micros(row[6])
     clash_id, memory_id, path, in_store, in_file = row[:5]

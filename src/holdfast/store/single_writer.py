@@ -14,7 +14,7 @@ from holdfast.errors import AlreadyExists, StoreError
 if TYPE_CHECKING:
     from holdfast.domain.change import Revision
     from holdfast.domain.memory import Memory
-    from holdfast.domain.record import Record
+    from holdfast.domain.records import Record
     from holdfast.store.values import VectorRow
 
 

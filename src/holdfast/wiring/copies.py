@@ -1,6 +1,5 @@
-"""Whole stores from one place to another: moved, backed up and brought back. What is in a store is
-the engine's business (`engine/move.py`); here is which file or server it goes to, and that one
-that was broken off leaves nothing behind."""
+"""Moves, backs up and restores whole stores. `engine/transfer/copy.py` copies the contents; this
+module chooses the file or server, and leaves nothing behind after a failure."""
 
 from __future__ import annotations
 
@@ -16,7 +15,7 @@ from holdfast.wiring.leftovers import ABANDONED_S, BESIDE, restore_lock
 from holdfast.wiring.urls import from_anywhere
 
 if TYPE_CHECKING:
-    from holdfast.engine.move import Moved, Told
+    from holdfast.engine.transfer.copy import Moved, Told
     from holdfast.settings import Settings
     from holdfast.store.base import Store
     from holdfast.store.values import Progress
@@ -27,7 +26,7 @@ _RESTORING = ".restoring-"
 
 def move_store(source: str, target: str, *, told: Told | None = None) -> Moved:
     """Everything from one store into another, both named by their URLs; the first is only read."""
-    from holdfast.engine.move import move
+    from holdfast.engine.transfer.copy import move
 
     if from_anywhere(source) == from_anywhere(target):
         raise InvalidSetting("A store cannot be moved into itself.", hint="Name another target.")
@@ -131,7 +130,7 @@ def _carry(before: str, staged: str, home: str) -> None:
 def copy_to_file(store: Store, path: str, progress: Progress | None = None) -> None:
     """One moment of a store that is no file, as a file of the embedded store: complete and checked,
     or not there at all."""
-    from holdfast.engine.move import move
+    from holdfast.engine.transfer.copy import move
     from holdfast.store.sqlite import open_store as open_sqlite
     from holdfast.store.sqlite.files import refuse_place, remove
 
@@ -163,7 +162,7 @@ def restore_into(store: Store, home: str, backup: str, progress: Progress | None
 
 
 def _restore_into(store: Store, home: str, backup: str, progress: Progress | None) -> str:
-    from holdfast.engine.move import empty, move
+    from holdfast.engine.transfer.copy import empty, move
     from holdfast.files.restored import carry
     from holdfast.store.sqlite import open_store as open_sqlite
     from holdfast.store.sqlite.files import copy_in, free_name, remove

@@ -8,7 +8,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from holdfast.engine.repair import Diagnosis
+from holdfast.engine.upkeep.doctor import Diagnosis
 from holdfast.store.values import Problem
 from holdfast.testing.embedder import HashEmbedder
 from tests.edges.cli.cli_calls import Run
@@ -114,7 +114,7 @@ def test_the_doctor_says_a_sentence_once_and_names_the_hub_where_there_are_sever
 def test_the_doctor_counts_what_it_would_say_again(stocked: Run, monkeypatch) -> None:
     twice = Problem("a passage is gone", True)
     monkeypatch.setattr(
-        "holdfast.engine.repair.examine", lambda core: Diagnosis([], [], [twice, twice], 0)
+        "holdfast.engine.upkeep.doctor.examine", lambda core: Diagnosis([], [], [twice, twice], 0)
     )
     assert ["problem", "a passage is gone (2 times)"] in stocked("doctor").rows
 

@@ -109,7 +109,7 @@ def test_no_thread_is_begun_by_a_single_call(
 ) -> None:
     begun: list[str] = []
     monkeypatch.setattr(
-        "holdfast.engine.embedding.CatchUp.start", lambda self: begun.append("thread")
+        "holdfast.engine.writing.embedding.CatchUp.start", lambda self: begun.append("thread")
     )
     model(_Failing(EmbedderError("The model is away.")))
     run("remember", "-", stdin=LONG)

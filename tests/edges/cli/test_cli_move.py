@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.engine.move import _Mover
+from holdfast.engine.transfer.copy import _Mover
 from holdfast.testing import open_for_tests
 from tests.edges.cli.cli_calls import Run
 

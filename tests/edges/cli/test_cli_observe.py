@@ -33,13 +33,13 @@ def test_a_turn_is_logged_queued_and_noted_by_who_works(on: Run) -> None:
 
 def test_jobs_behind_one_that_another_process_does_are_no_failures(on: Run, home: Path) -> None:
     from holdfast.api.memory import open as open_memory
-    from holdfast.engine import jobs
+    from holdfast.engine.jobs import queue
     from holdfast.passes.journaler import WORK
 
     for said in ("I use vim.", "I use emacs.", "I use nano."):
         on("observe", "--user", said)
     with open_memory(home) as other:
-        assert jobs.lease(other.core, work=WORK, in_order=True) is not None
+        assert queue.lease(other.core, work=WORK, in_order=True) is not None
     ran = on("work")
     assert ran.rows == [["worked", "0"]]
     assert "2 wait for another process: `holdfast jobs`" in ran.err
@@ -166,6 +166,6 @@ def test_observing_loads_nothing_that_the_work_takes(on: Run) -> None:
         "holdfast.passes",
         "holdfast.llm",
         "holdfast.text.capture",
-        "holdfast.engine.remember",
+        "holdfast.engine.writing.remember",
     }
     assert heavy.isdisjoint(modules.split())

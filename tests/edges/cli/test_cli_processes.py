@@ -132,8 +132,12 @@ _HEAVY = {
     *("rich", "numpy", "onnxruntime", "dataclasses", "asyncio", "tomllib", "tomlkit"),
     *("importlib.metadata", "hashlib", "argparse", "gettext", "locale", "shutil", "pathlib"),
     *("inspect", "difflib", "logging", "unittest", "zoneinfo", "platform", "tempfile"),
-    *("holdfast.text.classify", "holdfast.text.chunking", "holdfast.engine.remember"),
-    *("holdfast.engine.edit", "holdfast.engine.lifecycle", "holdfast.engine.transfer"),
+    *("holdfast.text.classify", "holdfast.text.chunking", "holdfast.engine.writing.remember"),
+    *(
+        "holdfast.engine.writing.edit",
+        "holdfast.engine.upkeep.lifecycle",
+        "holdfast.engine.transfer.export",
+    ),
     *("holdfast.domain.draft", "holdfast.domain.results", "holdfast.text.dates.expressions"),
     *("holdfast.edges.cli.write", "holdfast.edges.cli.care", "holdfast.edges.cli.describe"),
 }
@@ -148,10 +152,14 @@ def test_a_recall_by_words_imports_only_what_it_uses(stocked: Run, monkeypatch) 
 @pytest.mark.sqlite_only("the driver of PostgreSQL imports more")
 def test_a_remember_imports_only_what_it_uses(stocked: Run, monkeypatch) -> None:
     monkeypatch.delenv("HOLDFAST_TIME_ZONE")
-    used = {"holdfast.text.classify", "holdfast.text.chunking", "holdfast.engine.remember"}
-    used |= {"holdfast.engine.edit", "holdfast.domain.draft", "holdfast.domain.results"}
+    used = {"holdfast.text.classify", "holdfast.text.chunking", "holdfast.engine.writing.remember"}
+    used |= {"holdfast.engine.writing.edit", "holdfast.domain.draft", "holdfast.domain.results"}
     used |= {"holdfast.edges.cli.write"}
-    more = {"holdfast.text.guard", "holdfast.recall.lexical", "holdfast.engine.rivals"}
+    more = {
+        "holdfast.text.guard",
+        "holdfast.recall.lexical",
+        "holdfast.engine.writing.supersede_candidates",
+    }
     assert _modules("remember", "Enjoys long walks") & (_HEAVY - used | more) == set()
 
 

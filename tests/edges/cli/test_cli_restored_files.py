@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import holdfast
-from holdfast.engine.move import _Mover
+from holdfast.engine.transfer.copy import _Mover
 from holdfast.files.restored import _CHANGES_MAX
 from holdfast.store.sqlite import SqliteStore
 from tests.edges.cli.cli_calls import Run

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.edges.cli.output import short
-from holdfast.engine import drafts, redact
+from holdfast.engine.writing import drafts, redact
 from holdfast.text.characters import printable, printable_line
 from tests.edges.cli.cli_calls import Run
 

@@ -177,7 +177,7 @@ def test_an_update_changes_what_is_given_and_keeps_the_rest(stocked: Run) -> Non
 
 
 def test_every_editable_field_can_be_updated(stocked: Run) -> None:
-    from holdfast.engine.edit import EDITABLE
+    from holdfast.engine.writing.edit import EDITABLE
 
     ran = stocked(
         *("update", "1", "Standup", "--category", "routine", "--key", "standup", "--json"),

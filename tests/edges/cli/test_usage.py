@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import holdfast
-from holdfast.engine.usage import metered_model
+from holdfast.engine.upkeep.model_usage import metered_model
 from holdfast.llm.base import Message
 from holdfast.llm.endpoint import answering
 from holdfast.testing import FixedClock, ScriptedModel

@@ -13,7 +13,7 @@ import uvicorn
 
 import holdfast
 from holdfast.edges.http.gates import Limits
-from holdfast.engine import keys
+from holdfast.engine.people import keys
 from tests.edges.http.apps import make_app
 
 # Generous: a server that is not up by then will never be.

@@ -107,14 +107,14 @@ def test_what_is_private_to_somebody_stays_so_in_every_answer(guarded: Served) -
 
 
 def test_the_log_and_the_export_are_for_members(guarded: Served) -> None:
-    from holdfast.engine import access, teams
+    from holdfast.engine.people import members, teams
 
     core = guarded.memory.core
     org = teams.create_org(core, "Acme")
     team = teams.create_team(core, org.id, "Tools")
-    access.set_member(core, "team", team.id, "eve", "viewer")
+    members.set_member(core, "team", team.id, "eve", "viewer")
     hub = guarded.memory.hub("work")
-    access.set_card(core, hub.id, team_id=team.id)
+    members.set_card(core, hub.id, team_id=team.id)
     hub.remember("For the whole team", boundary="team")
     hub.log_turn("user", "Between us")
     with holdfast.Client(guarded.url, guarded.key(actor="eve"), hub="work") as eve:

@@ -14,7 +14,7 @@ from holdfast.api.hub import HubMemory
 from holdfast.api.memory import Holdfast
 from holdfast.api.memory import open as open_memory
 from holdfast.edges.http.gates import Limits
-from holdfast.engine import access, keys
+from holdfast.engine.people import keys, members
 from tests.edges.http.apps import make_app
 
 # More than any test asks for in a minute.
@@ -48,7 +48,7 @@ class House:
 
     def member(self, actor: str, role: str) -> str:
         """Somebody with a role in the hub, and a key of theirs."""
-        access.set_member(self.memory.core, "hub", self.hub.id, actor, role)
+        members.set_member(self.memory.core, "hub", self.hub.id, actor, role)
         return self.key(actor)
 
     def ask(self, key: str | None = None, hub: str | None = None) -> Asking:

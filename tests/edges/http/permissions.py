@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from holdfast.api.hub import HubMemory
 from holdfast.domain.access import ScopeKind
-from holdfast.engine import access, invites, keys, teams
+from holdfast.engine.people import invitations, keys, members, teams
 from tests.edges.http.conftest import House
 
 # How somebody stands to the hub. Its team belongs to an organisation; those two are no members.
@@ -98,18 +98,18 @@ class Scene:
         self.hub = self.house.hub
         self.elsewhere = self.house.memory.create_hub("elsewhere")
         # Somebody of the hub whose memories all this is about, and who asks for nothing.
-        access.set_member(core, "hub", self.hub.id, "somebody", "contributor")
+        members.set_member(core, "hub", self.hub.id, "somebody", "contributor")
         self.somebody = self.of("somebody")
         org = teams.create_org(core, "org")
         team = teams.create_team(core, org.id, "team")
-        access.set_card(core, self.hub.id, team_id=team.id)
-        access.set_member(core, "org", org.id, "org", "viewer")
-        access.set_member(core, "team", team.id, "team", "viewer")
+        members.set_card(core, self.hub.id, team_id=team.id)
+        members.set_member(core, "org", org.id, "org", "viewer")
+        members.set_member(core, "team", team.id, "team", "viewer")
         for role in ("viewer", "contributor", "admin"):
-            access.set_member(core, "hub", self.hub.id, role, role)
-        access.set_member(core, "hub", self.hub.id, "owner", "owner")
+            members.set_member(core, "hub", self.hub.id, role, role)
+        members.set_member(core, "hub", self.hub.id, "owner", "owner")
         for role in ROLES:
-            access.set_member(core, "hub", self.elsewhere.id, role, "contributor")
+            members.set_member(core, "hub", self.elsewhere.id, role, "contributor")
         self.keys = _Keys(self)
         self.group = self._new_group()
         self._made = 0
@@ -132,7 +132,7 @@ class Scene:
         team = teams.create_team(core, org.id, "team")
         for name in GROUP_ROLES[1:]:
             scope, role = name.split()
-            access.set_member(core, scope, org.id if scope == "org" else team.id, name, role)
+            members.set_member(core, scope, org.id if scope == "org" else team.id, name, role)
         return org.id, team.id
 
     def renew_group(self, *, team: bool = True) -> None:
@@ -196,18 +196,18 @@ class Scene:
 
     def invite(self, scope: ScopeKind = "hub", scope_id: str = "") -> str:
         core = self.house.memory.core
-        made = invites.invite(core, scope, scope_id or self.hub.id, "viewer")
+        made = invitations.invite(core, scope, scope_id or self.hub.id, "viewer")
         return str(made.what.id)
 
     def token(self) -> str:
         """For a place elsewhere: whoever takes it stands here as before."""
         core = self.house.memory.core
-        return invites.invite(core, "hub", self.elsewhere.id, "viewer").secret
+        return invitations.invite(core, "hub", self.elsewhere.id, "viewer").secret
 
     def member(self, scope: ScopeKind = "hub", scope_id: str = "") -> str:
         core = self.house.memory.core
         name = f"member{self._made}"
-        access.set_member(core, scope, scope_id or self.hub.id, name, "viewer")
+        members.set_member(core, scope, scope_id or self.hub.id, name, "viewer")
         return name
 
     def key_of(self, role: str) -> str:

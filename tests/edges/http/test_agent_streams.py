@@ -15,7 +15,7 @@ import pytest
 from holdfast.edges.http import agents
 from holdfast.edges.http.callers import Caller
 from holdfast.edges.http.sessions import Session, Sessions
-from holdfast.engine import access, keys
+from holdfast.engine.people import keys, members
 from holdfast.errors import ServerUnreachable
 from tests.edges.http.conftest import PATIENT, House
 from tests.edges.http.serving import served
@@ -88,7 +88,7 @@ def test_the_stream_and_the_sessions_of_a_removed_member_end(server: Server) -> 
     house = server.house
     ben = house.member("ben", "viewer")
     with server.listening(ben) as stream:
-        access.remove_member(house.memory.core, "hub", house.hub.id, "ben")
+        members.remove_member(house.memory.core, "hub", house.hub.id, "ben")
         assert stream.read() is not None
     assert not house.app.state.agents._sessions._owners
     assert not house.app.state.agents._servers
@@ -98,7 +98,7 @@ def test_a_stream_ends_when_the_role_behind_it_changes(server: Server) -> None:
     house = server.house
     ben = house.member("ben", "contributor")
     with server.listening(ben) as stream:
-        access.set_member(house.memory.core, "hub", house.hub.id, "ben", "viewer")
+        members.set_member(house.memory.core, "hub", house.hub.id, "ben", "viewer")
         assert stream.read() is not None
 
 

@@ -16,7 +16,7 @@ import httpx2
 import pytest
 
 from holdfast.edges.http import events
-from holdfast.engine import access, keys
+from holdfast.engine.people import keys, members
 from holdfast.errors import ServerUnreachable, StoreBusy
 from holdfast.extract.run import work_until_done
 from tests.edges.http.conftest import House
@@ -229,7 +229,7 @@ def test_a_key_that_is_revoked_ends_its_stream(server: Server) -> None:
 def test_who_is_sent_away_hears_no_more(server: Server) -> None:
     ben = server.house.member("ben", "viewer")
     with server.listening(ben) as told:
-        access.remove_member(server.house.memory.core, "hub", server.house.hub.id, "ben")
+        members.remove_member(server.house.memory.core, "hub", server.house.hub.id, "ben")
         server.house.hub.remember("After he left")
         assert [name for name, _, _ in told] == ["end"]
 

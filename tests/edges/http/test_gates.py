@@ -15,7 +15,7 @@ import pytest
 
 from holdfast.edges.http import gates
 from holdfast.edges.http.gates import Limits
-from holdfast.engine import keys
+from holdfast.engine.people import keys
 from tests.edges.http.apps import make_app
 from tests.edges.http.conftest import PATIENT, Asking, House
 from tests.edges.http.serving import served

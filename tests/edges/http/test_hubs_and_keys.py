@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.engine import access, invites, teams
+from holdfast.engine.people import invitations, members, teams
 from tests.edges.http.conftest import Asking, House
 
 
@@ -69,9 +69,9 @@ def test_a_hub_is_given_to_a_team_by_its_members_alone(house: House, ask: Asking
     team = teams.create_team(core, org.id, "team")
     path = f"/v1/hubs/{house.hub.id}"
     assert ask("PATCH", path, json={"team": team.id}).status_code == 404
-    access.set_member(core, "org", org.id, "olga", "viewer")
+    members.set_member(core, "org", org.id, "olga", "viewer")
     assert ask("PATCH", path, json={"team": team.id}).status_code == 403
-    access.set_member(core, "team", team.id, "olga", "viewer")
+    members.set_member(core, "team", team.id, "olga", "viewer")
     assert ask("PATCH", path, json={"team": team.id}).status_code == 200
     tess = house.ask(house.key("tess"))
     assert tess.get("/v1/hub").json()["data"]["role"] is None
@@ -160,9 +160,11 @@ def test_used_old_withdrawn_and_made_up_invitations_read_the_same(
     house: House, ask: Asking, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     core = house.memory.core
-    withdrawn, used, old = (invites.invite(core, "hub", house.hub.id, "viewer") for _ in range(3))
-    invites.withdraw(core, withdrawn.what.id)
-    invites.accept(core, used.secret, "cleo")
+    withdrawn, used, old = (
+        invitations.invite(core, "hub", house.hub.id, "viewer") for _ in range(3)
+    )
+    invitations.withdraw(core, withdrawn.what.id)
+    invitations.accept(core, used.secret, "cleo")
     later = core.now() + timedelta(days=8)
     monkeypatch.setattr(core, "clock", type("Clock", (), {"now": lambda self: later})())
     ben = house.ask(house.key("ben"))

@@ -19,7 +19,7 @@ from holdfast.agents.tool import Parameter, Tool
 from holdfast.agents.toolset import Toolset
 from holdfast.api.caller import Guest, without_places
 from holdfast.api.hub import HubMemory
-from holdfast.engine import access, invites, keys, teams
+from holdfast.engine.people import invitations, keys, members, teams
 from tests.edges.http.conftest import Asking, House
 from tests.edges.http.permissions import ORG_ROUTES, OWN_ROUTES, ROUTES, TEAM_ROUTES
 
@@ -58,14 +58,14 @@ class Town:
         hers = self.of(self.ada, engine.hubs.create_hub(ada, f"ada-{MARK}").id)
         self.his = self.of(self.key, engine.hubs.create_hub(ben, "ben").id)
         shared = engine.hubs.create_hub(core, "shared")
-        access.set_member(core, "hub", shared.id, "ben", "admin")
-        access.set_member(core, "hub", shared.id, f"ada-{MARK}", "contributor")
+        members.set_member(core, "hub", shared.id, "ben", "admin")
+        members.set_member(core, "hub", shared.id, f"ada-{MARK}", "contributor")
         self.shared_of_ada = self.of(self.ada, shared.id)
         org = teams.create_org(ada, f"org {MARK}")
         team = teams.create_team(ada, org.id, f"team {MARK}")
-        access.set_card(ada, hers.id, team_id=team.id)
-        access.set_member(ada, "hub", hers.id, f"cleo-{MARK}", "viewer")
-        invite = invites.invite(ada, "hub", hers.id, "viewer").what
+        members.set_card(ada, hers.id, team_id=team.id)
+        members.set_member(ada, "hub", hers.id, f"cleo-{MARK}", "viewer")
+        invite = invitations.invite(ada, "hub", hers.id, "viewer").what
         key = keys.create_key(ada, f"key {MARK}").what
         for hub in (self.his, self.of(self.key, shared.id)):
             hub.remember(f"The {WORD} opens at six", title="Opening", key="opening")
@@ -516,11 +516,11 @@ def test_no_tool_of_any_dialect_writes_for_who_may_only_read(
     core = memory.core
     if who == "of the team":
         team = teams.create_team(core, teams.create_org(core, f"o {dialect}").id, "team")
-        access.set_card(core, town.shared.id, team_id=team.id)
-        access.set_member(core, "team", team.id, "vera", "viewer")
+        members.set_card(core, town.shared.id, team_id=team.id)
+        members.set_member(core, "team", team.id, "vera", "viewer")
     role = {"viewer": "viewer", "read-only key": "admin"}.get(who)
     if role is not None:
-        access.set_member(core, "hub", town.shared.id, "vera", role)
+        members.set_member(core, "hub", town.shared.id, "vera", role)
     secret = town.house.key("vera", read_only=who == "read-only key")
     guest = Guest(memory, keys.find_key(core, secret))
     hub = guest.hub(town.shared.id)
@@ -536,7 +536,7 @@ def test_no_tool_of_any_dialect_writes_for_who_may_only_read(
             last, lines = lines, list(ours.export())
             assert lines == last or _canonical(lines) == before, f"{tool.name}({args})"
     if role is not None:
-        access.remove_member(core, "hub", town.shared.id, "vera")
+        members.remove_member(core, "hub", town.shared.id, "vera")
 
 
 def _canonical(exported: list[str]) -> list[str]:

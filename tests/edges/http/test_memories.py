@@ -326,11 +326,11 @@ def test_a_memory_that_a_move_names_twice_is_moved_once(house: House, ask: Askin
 
 
 def test_who_may_not_take_a_memory_away_copies_nothing_by_moving_it(house: House) -> None:
-    from holdfast.engine import access
+    from holdfast.engine.people import members
 
     other = house.memory.create_hub("other")
     ben = house.ask(house.member("ben", "contributor"))
-    access.set_member(house.memory.core, "hub", other.id, "ben", "contributor")
+    members.set_member(house.memory.core, "hub", other.id, "ben", "contributor")
     hers = house.hub.remember("Ada prefers tabs").memory
     answer = ben.post("/v1/memories/batch-move", {"ids": [hers.id], "hub": "other"})
     assert answer.status_code == 403

@@ -8,8 +8,8 @@ import pytest
 
 import holdfast
 from holdfast.api.hub import HubMemory
-from holdfast.domain.usage import UsageRow
-from holdfast.engine.usage import record
+from holdfast.domain.results import UsageRow
+from holdfast.engine.upkeep.model_usage import record
 from holdfast.errors import InvalidInput
 from holdfast.llm.base import Usage
 from tests.edges.client.servers import served

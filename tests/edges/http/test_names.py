@@ -17,8 +17,9 @@ from fastapi.routing import iter_route_contexts
 
 from holdfast.domain.access import ScopeKind
 from holdfast.domain.names import PersonName
-from holdfast.domain.record import Record
-from holdfast.engine import access, teams
+from holdfast.domain.records import Record
+from holdfast.engine.people import members as access
+from holdfast.engine.people import teams
 from holdfast.text.names import parse_label
 from tests.edges.http.conftest import House
 from tests.edges.http.permissions import (

@@ -17,7 +17,7 @@ from holdfast.api.caller import Guest
 from holdfast.api.hub import HubMemory
 from holdfast.domain.change import retires
 from holdfast.domain.memory import Memory
-from holdfast.engine import keys
+from holdfast.engine.people import keys
 from tests.edges.http.conftest import Asking, House
 
 PAST = "2020-01-01T00:00:00Z"
@@ -134,7 +134,7 @@ def test_a_new_value_stands_beside_the_old_one(house: House, carl: HubMemory, sa
 
 
 def test_what_is_noticed_in_its_turns_replaces_nothing(house: House, carl: HubMemory) -> None:
-    from holdfast.engine.automatic import Proposal, take_proposals
+    from holdfast.engine.writing.proposals import Proposal, take_proposals
 
     guest = Guest(
         house.memory, keys.create_key(house.memory.core, "k", actor="carl", no_delete=True).what

@@ -104,12 +104,12 @@ def test_an_answer_is_not_told_to_another_key_of_the_same_person(house: House, a
 
 
 def test_an_answer_is_not_told_to_who_was_sent_away_since(house: House) -> None:
-    from holdfast.engine import access
+    from holdfast.engine.people import members
 
     ben = house.ask(house.member("ben", "contributor"))
     body = {"content": "Ben prefers spaces"}
     assert ben.post("/v1/memories", body, headers=KEY).status_code == 201
-    access.remove_member(house.memory.core, "hub", house.hub.id, "ben")
+    members.remove_member(house.memory.core, "hub", house.hub.id, "ben")
     assert ben.post("/v1/memories", body, headers=KEY).status_code == 404
 
 

@@ -17,7 +17,7 @@ from holdfast.agents.dialects import find_dialect
 from holdfast.agents.toolset import Toolset
 from holdfast.api.caller import Guest
 from holdfast.domain.access import ScopeKind
-from holdfast.engine import access, keys
+from holdfast.engine.people import keys, members
 from tests.edges.http import permissions_page
 from tests.edges.http.conftest import House
 from tests.edges.http.permissions import (
@@ -223,7 +223,7 @@ def test_the_delete_policy_says_what_contributors_delete(
     scene: Scene, name: str, policy: str, own: int, others: int
 ) -> None:
     core = scene.house.memory.core
-    access.set_card(core, scene.hub.id, delete_policy=policy)
+    members.set_card(core, scene.hub.id, delete_policy=policy)
     try:
 
         async def work(crowd: Crowd) -> None:
@@ -234,7 +234,7 @@ def test_the_delete_policy_says_what_contributors_delete(
 
         in_crowd(scene, work)
     finally:
-        access.set_card(core, scene.hub.id, delete_policy="own")
+        members.set_card(core, scene.hub.id, delete_policy="own")
 
 
 # Who deletes a file of somebody else's, and one of their own, through the memory tool.

@@ -12,7 +12,7 @@ from holdfast.agents.desk import Desk
 from holdfast.agents.dialects import NAMES, find_dialect
 from holdfast.agents.toolset import Toolset
 from holdfast.api.caller import Guest
-from holdfast.engine import keys
+from holdfast.engine.people import keys
 from tests.edges.http.permissions import BOUNDARIES, ROLES, SCOPES, Scene
 from tests.edges.http.permissions_tools import ANSWERED, NO_HUB, REFUSED, TOOLS, expected_call
 

@@ -19,7 +19,7 @@ import pytest
 
 from holdfast import Holdfast
 from holdfast.edges.http.serving import serve
-from holdfast.engine import access, keys
+from holdfast.engine.people import keys, members
 from holdfast.errors import InvalidInput
 from holdfast.testing import open_for_tests
 from tests.edges.test_worker import until
@@ -134,7 +134,7 @@ def test_over_mcp_a_key_reaches_what_its_actor_does(tmp_path: Path) -> None:
         work.remember("The heron nests by the weir")
         work.remember("Only mine", boundary="private")
         other.remember("The vault is blue")
-        access.set_member(memory.core, "hub", work.id, "bob", "viewer")
+        members.set_member(memory.core, "hub", work.id, "bob", "viewer")
         key = keys.create_key(memory.core, "laptop", actor="bob").secret
     server = Server(tmp_path, "--require-key")
     try:

@@ -10,7 +10,7 @@ import pytest
 
 import holdfast
 from holdfast import Holdfast, HubMemory
-from holdfast.engine import access
+from holdfast.engine.people import members
 from holdfast.errors import DeadlineExceeded, StoreReadOnly
 from holdfast.testing import FixedClock, HashEmbedder, open_for_tests
 
@@ -353,8 +353,8 @@ def test_a_members_list_names_the_owner(hub: HubMemory, other: HubMemory) -> Non
 
 
 def test_members_and_their_roles_are_listed_by_name(memory: Holdfast, hub: HubMemory) -> None:
-    access.set_member(hub.core, "hub", hub.id, "ana", "viewer")
-    access.set_member(hub.core, "hub", hub.id, "zoe", "contributor")
+    members.set_member(hub.core, "hub", hub.id, "ana", "viewer")
+    members.set_member(hub.core, "hub", hub.id, "zoe", "contributor")
     assert call(hub, "memax_hub_members").splitlines() == [
         "- ana (viewer)",
         "- tester (owner)",

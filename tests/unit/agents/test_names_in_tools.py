@@ -19,7 +19,7 @@ from holdfast.agents.tool import Tool
 from holdfast.agents.toolset import Toolset
 from holdfast.api.caller import Guest
 from holdfast.domain.names import PersonName
-from holdfast.engine import access, keys
+from holdfast.engine.people import keys, members
 from holdfast.text.names import parse_label
 
 NAMES = {"id", "number", "key", "new_key", "hub", "change", "supersedes"}
@@ -51,8 +51,8 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Holdfast]:
     with holdfast.open(folder, settings={"embed.model": "none", "actor": "olga"}) as opened:
         hubs = opened.create_hub("plans"), opened.create_hub("zoë")
         for hub in hubs:
-            access.set_member(opened.core, "hub", hub.id, PersonName("vera"), "viewer")
-            access.set_member(opened.core, "hub", hub.id, PersonName("carl"), "contributor")
+            members.set_member(opened.core, "hub", hub.id, PersonName("vera"), "viewer")
+            members.set_member(opened.core, "hub", hub.id, PersonName("carl"), "contributor")
         yield opened
 
 

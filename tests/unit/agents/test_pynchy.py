@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import holdfast
 from holdfast import Holdfast, HubMemory
-from holdfast.engine.doors import unguarded
+from holdfast.engine.writing.redacting_store import unguarded
 from holdfast.errors import CallCancelled
 from holdfast.store.inmemory import InMemoryStore
 from holdfast.testing import FixedClock, HashEmbedder, open_for_tests

@@ -9,9 +9,9 @@ import pytest
 
 from holdfast import AlreadyExists, Conflict, Holdfast, HubMemory, InvalidInput, NotFound
 from holdfast.domain.access import ACTS, ROLES, Act, Key, Standing
-from holdfast.engine import access, invites, keys, teams
-from holdfast.engine.access_records import parse_role
 from holdfast.engine.core import Core
+from holdfast.engine.people import invitations, keys, members, teams
+from holdfast.engine.people.records import parse_role
 from holdfast.testing import START, FixedClock
 from holdfast.text.names import parse_label
 from tests.homes.traces import kept_in
@@ -61,37 +61,37 @@ def core(memory: Holdfast) -> Core:
 def test_whoever_makes_a_hub_owns_it_and_others_are_nothing_to_it(
     core: Core, hub: HubMemory
 ) -> None:
-    mine = access.standing(core, hub.info, core.actor)
+    mine = members.standing(core, hub.info, core.actor)
     assert mine is not None
     assert mine.role == "owner"
-    assert access.standing(core, hub.info, "bob") is None
-    assert [found.name for found, _ in access.hubs_of(core, core.actor)] == ["work"]
-    assert access.hubs_of(core, "bob") == []
+    assert members.standing(core, hub.info, "bob") is None
+    assert [found.name for found, _ in members.hubs_of(core, core.actor)] == ["work"]
+    assert members.hubs_of(core, "bob") == []
 
 
 def test_a_member_has_a_role_until_it_is_taken_away(core: Core, hub: HubMemory) -> None:
-    access.set_member(core, "hub", hub.id, "bob", "viewer")
-    access.set_member(core, "hub", hub.id, "bob", parse_role(" Contributor"))
-    assert [(one.actor, one.role) for one in access.members(core, "hub", hub.id)] == [
+    members.set_member(core, "hub", hub.id, "bob", "viewer")
+    members.set_member(core, "hub", hub.id, "bob", parse_role(" Contributor"))
+    assert [(one.actor, one.role) for one in members.members(core, "hub", hub.id)] == [
         ("bob", "contributor"),
         (core.actor, "owner"),
     ]
-    found = access.standing(core, hub.info, "bob")
+    found = members.standing(core, hub.info, "bob")
     assert found is not None
     assert found.role == "contributor"
-    access.remove_member(core, "hub", hub.id, "bob")
-    assert access.standing(core, hub.info, "bob") is None
+    members.remove_member(core, "hub", hub.id, "bob")
+    assert members.standing(core, hub.info, "bob") is None
     with pytest.raises(NotFound):
-        access.remove_member(core, "hub", hub.id, "bob")
+        members.remove_member(core, "hub", hub.id, "bob")
 
 
 def test_team_and_organisation_see_what_is_for_them(core: Core, hub: HubMemory) -> None:
     org = teams.create_org(core, "Acme")
     team = teams.create_team(core, org.id, "Tools")
-    access.set_card(core, hub.id, team_id=team.id)
-    access.set_member(core, "team", team.id, "tim", "viewer")
-    access.set_member(core, "org", org.id, "olga", "owner")
-    access.set_member(core, "hub", hub.id, "hal", "viewer")
+    members.set_card(core, hub.id, team_id=team.id)
+    members.set_member(core, "team", team.id, "tim", "viewer")
+    members.set_member(core, "org", org.id, "olga", "owner")
+    members.set_member(core, "hub", hub.id, "hal", "viewer")
     for boundary in ("private", "hub", "team", "org"):
         hub.remember(f"For the {boundary}", boundary=boundary)
     sees = {
@@ -100,13 +100,13 @@ def test_team_and_organisation_see_what_is_for_them(core: Core, hub: HubMemory) 
         "olga": ["org"],
     }
     for actor, boundaries in sees.items():
-        how = access.standing(core, hub.info, actor)
+        how = members.standing(core, hub.info, actor)
         assert how is not None
         theirs = HubMemory(core.acting(actor, how.viewer), hub.info, hub.home)
         assert [one.boundary for one in theirs.list(order="oldest")] == boundaries
-    assert access.standing(core, hub.info, "eve") is None
-    access.set_card(core, hub.id, team_id="")
-    assert access.standing(core, hub.info, "tim") is None
+    assert members.standing(core, hub.info, "eve") is None
+    members.set_card(core, hub.id, team_id="")
+    assert members.standing(core, hub.info, "tim") is None
 
 
 def test_names_are_taken_once(core: Core) -> None:
@@ -126,33 +126,33 @@ def test_names_are_taken_once(core: Core) -> None:
 def test_the_last_owner_stays(core: Core, hub: HubMemory) -> None:
     org = teams.create_org(core, "Acme")
     with pytest.raises(Conflict, match="last owner"):
-        access.set_member(core, "org", org.id, core.actor, "viewer")
+        members.set_member(core, "org", org.id, core.actor, "viewer")
     with pytest.raises(Conflict, match="stays its owner"):
-        access.remove_member(core, "hub", hub.id, core.actor)
-    access.set_member(core, "org", org.id, "bob", "owner")
-    access.remove_member(core, "org", org.id, core.actor)
-    assert [one.actor for one in access.members(core, "org", org.id)] == ["bob"]
+        members.remove_member(core, "hub", hub.id, core.actor)
+    members.set_member(core, "org", org.id, "bob", "owner")
+    members.remove_member(core, "org", org.id, core.actor)
+    assert [one.actor for one in members.members(core, "org", org.id)] == ["bob"]
 
 
 def test_members_of_one_organisation_are_not_those_of_another(core: Core) -> None:
     first = teams.create_org(core, "A")
     second = teams.create_org(core, "B")
-    access.set_member(core, "org", first.id, "bob/x", "viewer")
-    assert access.role_in(core, "org", first.id, "bob/x") == "viewer"
-    assert access.role_in(core, "org", second.id, "bob/x") is None
-    assert [one.actor for one in access.members(core, "org", second.id)] == [core.actor]
+    members.set_member(core, "org", first.id, "bob/x", "viewer")
+    assert members.role_in(core, "org", first.id, "bob/x") == "viewer"
+    assert members.role_in(core, "org", second.id, "bob/x") is None
+    assert [one.actor for one in members.members(core, "org", second.id)] == [core.actor]
 
 
 WRONG: list[tuple[Any, str]] = [
     (lambda core, hub: parse_role("king"), "valid role"),
-    (lambda core, hub: access.set_member(core, "hub", hub.id, "bob", "king"), "not parsed"),
-    (lambda core, hub: access.set_member(core, "hub", hub.id, " bob", "viewer"), "not parsed"),
-    (lambda core, hub: access.set_member(core, "hub", hub.id, " ", "viewer"), "empty"),
-    (lambda core, hub: access.set_member(core, "hub", hub.id, "b" * 101, "viewer"), "longer"),
-    (lambda core, hub: access.set_member(core, "hub", hub.id, "b\0b", "viewer"), "invisible"),
-    (lambda core, hub: access.set_member(core, "club", hub.id, "bob", "viewer"), "scope"),
-    (lambda core, hub: access.set_card(core, hub.id, delete_policy="all"), "delete policy"),
-    (lambda core, hub: invites.invite(core, "hub", hub.id, "viewer", days=0), "1 to 365"),
+    (lambda core, hub: members.set_member(core, "hub", hub.id, "bob", "king"), "not parsed"),
+    (lambda core, hub: members.set_member(core, "hub", hub.id, " bob", "viewer"), "not parsed"),
+    (lambda core, hub: members.set_member(core, "hub", hub.id, " ", "viewer"), "empty"),
+    (lambda core, hub: members.set_member(core, "hub", hub.id, "b" * 101, "viewer"), "longer"),
+    (lambda core, hub: members.set_member(core, "hub", hub.id, "b\0b", "viewer"), "invisible"),
+    (lambda core, hub: members.set_member(core, "club", hub.id, "bob", "viewer"), "scope"),
+    (lambda core, hub: members.set_card(core, hub.id, delete_policy="all"), "delete policy"),
+    (lambda core, hub: invitations.invite(core, "hub", hub.id, "viewer", days=0), "1 to 365"),
     (lambda core, hub: keys.create_key(core, "k", actor="bob "), "not parsed"),
     (lambda core, hub: parse_label("", "key"), "empty"),
 ]
@@ -167,12 +167,12 @@ def test_bad_input_is_refused(core: Core, hub: HubMemory, act: Any, sentence: st
 def test_what_is_not_there_is_not_found(core: Core, hub: HubMemory) -> None:
     for act in (
         lambda: teams.create_team(core, "org_x", "Tools"),
-        lambda: access.set_card(core, hub.id, team_id="team_x"),
-        lambda: access.members(core, "team", "team_x"),
-        lambda: invites.invite(core, "hub", "hub_x", "viewer"),
+        lambda: members.set_card(core, hub.id, team_id="team_x"),
+        lambda: members.members(core, "team", "team_x"),
+        lambda: invitations.invite(core, "hub", "hub_x", "viewer"),
         lambda: keys.create_key(core, "laptop", hubs=["hub_x"]),
         lambda: keys.revoke_key(core, "key_x"),
-        lambda: invites.withdraw(core, "inv_x"),
+        lambda: invitations.withdraw(core, "inv_x"),
     ):
         with pytest.raises(NotFound):
             act()
@@ -182,36 +182,36 @@ def test_what_is_not_there_is_not_found(core: Core, hub: HubMemory) -> None:
 
 
 def test_an_invitation_gives_its_role_once(core: Core, hub: HubMemory) -> None:
-    handed = invites.invite(core, "hub", hub.id, "contributor")
-    member = invites.accept(core, handed.secret, "bob")
+    handed = invitations.invite(core, "hub", hub.id, "contributor")
+    member = invitations.accept(core, handed.secret, "bob")
     assert (member.actor, member.role, member.added_by) == ("bob", "contributor", core.actor)
     with pytest.raises(NotFound, match="not valid"):
-        invites.accept(core, handed.secret, "eve")
-    assert access.standing(core, hub.info, "eve") is None
-    (used,) = invites.invites(core, "hub", hub.id)
+        invitations.accept(core, handed.secret, "eve")
+    assert members.standing(core, hub.info, "eve") is None
+    (used,) = invitations.invites(core, "hub", hub.id)
     assert used.used_by == "bob"
 
 
 def test_a_token_that_is_old_wrong_or_withdrawn_is_refused_alike(
     core: Core, hub: HubMemory, clock: FixedClock
 ) -> None:
-    old = invites.invite(core, "hub", hub.id, "viewer", days=1)
-    taken_back = invites.invite(core, "hub", hub.id, "viewer", days=30)
-    invites.withdraw(core, taken_back.what.id)
+    old = invitations.invite(core, "hub", hub.id, "viewer", days=1)
+    taken_back = invitations.invite(core, "hub", hub.id, "viewer", days=30)
+    invitations.withdraw(core, taken_back.what.id)
     clock.tick(days=1)
     said = set()
     for token in (old.secret, taken_back.secret, "nonsense", "", "\ud800"):
         with pytest.raises(NotFound) as refused:
-            invites.accept(core, token, "bob")
+            invitations.accept(core, token, "bob")
         said.add(str(refused.value))
     assert len(said) == 1
 
 
 def test_an_invitation_does_not_lower_a_role(core: Core, hub: HubMemory) -> None:
-    access.set_member(core, "hub", hub.id, "bob", "admin")
-    handed = invites.invite(core, "hub", hub.id, "viewer")
-    assert invites.accept(core, handed.secret, "bob").role == "admin"
-    assert access.role_in(core, "hub", hub.id, "bob") == "admin"
+    members.set_member(core, "hub", hub.id, "bob", "admin")
+    handed = invitations.invite(core, "hub", hub.id, "viewer")
+    assert invitations.accept(core, handed.secret, "bob").role == "admin"
+    assert members.role_in(core, "hub", hub.id, "bob") == "admin"
 
 
 # Keys
@@ -242,7 +242,7 @@ def test_the_secret_is_nowhere_in_the_store(memory: Holdfast, hub: HubMemory) ->
     from pathlib import Path
 
     key = keys.create_key(memory.core, "laptop").secret
-    token = invites.invite(memory.core, "hub", hub.id, "viewer").secret
+    token = invitations.invite(memory.core, "hub", hub.id, "viewer").secret
     data = b"".join(kept for _, kept in kept_in(Path(memory.home)))
     assert b"laptop" in data
     assert key.removeprefix("hf_").encode() not in data
@@ -268,7 +268,7 @@ def test_a_secret_that_is_none_opens_nothing(core: Core, secret: str) -> None:
 
 
 def test_a_hub_that_goes_takes_its_members_along(memory: Holdfast, hub: HubMemory) -> None:
-    access.set_member(memory.core, "hub", hub.id, "bob", "viewer")
+    members.set_member(memory.core, "hub", hub.id, "bob", "viewer")
     memory.delete_hub("work")
     again = memory.create_hub("work")
-    assert access.standing(memory.core, again.info, "bob") is None
+    assert members.standing(memory.core, again.info, "bob") is None

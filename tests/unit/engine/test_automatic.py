@@ -11,7 +11,7 @@ import pytest
 
 from holdfast import Holdfast, HubMemory
 from holdfast.domain.memory import Origin
-from holdfast.engine.automatic import Proposal, Taken, take_proposals
+from holdfast.engine.writing.proposals import Proposal, Taken, take_proposals
 from holdfast.errors import Conflict
 from holdfast.store.base import Writer
 from holdfast.testing import FixedClock, HashEmbedder, open_for_tests

@@ -13,7 +13,9 @@ import pytest
 import holdfast
 from holdfast import Holdfast, HubMemory
 from holdfast.domain.query import Filter
-from holdfast.engine import jobs, listing, processing
+from holdfast.engine.jobs import queue
+from holdfast.engine.reading import listing
+from holdfast.engine.writing import extraction
 from holdfast.errors import InvalidInput
 from holdfast.passes.work import work_until_done
 from holdfast.settings_file import save
@@ -110,9 +112,9 @@ def remember_file(hub: HubMemory, hostile: Hostile) -> None:
     path.write_bytes(b"%PDF nothing")
     memory = hub.remember_file(path, name="plain.pdf", title=hostile()).memory
     core = hub.core.for_upkeep()
-    job = jobs.lease(core)
+    job = queue.lease(core)
     assert job is not None
-    processing.finish(core, job, processing.Made(f"page {hostile()}"))
+    extraction.finish(core, job, extraction.Made(f"page {hostile()}"))
     assert "page" in hub.get(memory.number).content
 
 
@@ -239,9 +241,9 @@ def _read_file(hub: HubMemory, text: str) -> None:
     path.write_bytes(b"%PDF nothing")
     hub.remember_file(path, name="plain.pdf")
     core = hub.core.for_upkeep()
-    job = jobs.lease(core)
+    job = queue.lease(core)
     assert job is not None
-    processing.finish(core, job, processing.Made(text))
+    extraction.finish(core, job, extraction.Made(text))
 
 
 GUARDED = {

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast import Holdfast, HubMemory
-from holdfast.engine.styles import STYLES, escaped, marked
+from holdfast.engine.context.styles import STYLES, escaped, marked
 from holdfast.errors import InvalidInput
 from holdfast.testing import FixedClock, open_for_tests
 from holdfast.text.token_bound import tokens_at_most
@@ -188,8 +188,8 @@ def test_of_a_very_large_memory_only_the_first_are_thought_of_and_the_rest_is_no
     for n in range(60):
         clock.tick()
         hub.remember(f"Fact number {n} about something or other")
-    monkeypatch.setattr(sys.modules["holdfast.engine.styles"], "MORE_MAX", 20)
-    monkeypatch.setattr(sys.modules["holdfast.engine.context"], "_IDS_MAX", 50)
+    monkeypatch.setattr(sys.modules["holdfast.engine.context.styles"], "MORE_MAX", 20)
+    monkeypatch.setattr(sys.modules["holdfast.engine.context.build"], "_IDS_MAX", 50)
     built = hub.context(budget=1_500)
     assert "(20 or more not shown)" in built
     assert "Fact number 59" in built

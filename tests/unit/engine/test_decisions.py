@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 import holdfast
 from holdfast import Holdfast, HubMemory
-from holdfast.domain.decision import AWAITS, OPEN_MAX, decision_of
-from holdfast.engine import decisions
+from holdfast.domain.review import AWAITS, OPEN_MAX, decision_of
+from holdfast.engine.review import decisions
 from holdfast.errors import Conflict, InvalidInput, NotFound
 from holdfast.store.inmemory import InMemoryStore
 from holdfast.testing import FixedClock, open_for_tests

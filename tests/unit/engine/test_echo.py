@@ -9,8 +9,8 @@ from time import thread_time
 import pytest
 
 from holdfast import Holdfast, HubMemory, tools
-from holdfast.engine.echo_store import Known
-from holdfast.engine.styles import STYLES
+from holdfast.engine.context.styles import STYLES
+from holdfast.engine.echo.lookup import Known
 from holdfast.testing import FixedClock, open_for_tests
 from tests.growth import assert_time_grows
 

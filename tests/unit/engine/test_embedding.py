@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from holdfast.api.memory import Holdfast
-from holdfast.engine import embedding
+from holdfast.engine.writing import embedding
 from holdfast.errors import EmbedderError
 from holdfast.testing import HashEmbedder, open_for_tests
 

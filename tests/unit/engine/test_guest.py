@@ -9,7 +9,7 @@ import pytest
 from holdfast import Forbidden, Holdfast, HubMemory, NotFound
 from holdfast.api.caller import Guest
 from holdfast.domain.access import ACTS, ROLES, Act
-from holdfast.engine import access, keys
+from holdfast.engine.people import keys, members
 
 
 def guest(memory: Holdfast, actor: str, **scope: Any) -> Guest:
@@ -31,7 +31,7 @@ def test_who_has_the_machine_has_everything(memory: Holdfast, hub: HubMemory) ->
 def test_a_key_does_what_its_actors_role_allows(
     memory: Holdfast, hub: HubMemory, role: Any
 ) -> None:
-    access.set_member(memory.core, "hub", hub.id, "bob", role)
+    members.set_member(memory.core, "hub", hub.id, "bob", role)
     bob = guest(memory, "bob")
     _, standing = bob.stands("work")
     for act in ACTS:
@@ -46,8 +46,8 @@ def test_a_hub_out_of_reach_reads_like_none(memory: Holdfast, hub: HubMemory) ->
     memory.create_hub("other")
     eve = guest(memory, "eve")
     bob = guest(memory, "bob", hubs=[hub.id])
-    access.set_member(memory.core, "hub", hub.id, "bob", "viewer")
-    access.set_member(memory.core, "hub", memory.hub("other").id, "bob", "owner")
+    members.set_member(memory.core, "hub", hub.id, "bob", "viewer")
+    members.set_member(memory.core, "hub", memory.hub("other").id, "bob", "owner")
     for who, name in ((eve, "work"), (eve, hub.id), (bob, "other")):
         with pytest.raises(NotFound) as there:
             who.stands(name)
@@ -62,13 +62,13 @@ def test_a_hub_out_of_reach_reads_like_none(memory: Holdfast, hub: HubMemory) ->
 def test_a_key_that_only_reads_says_that_it_is_the_key(
     memory: Holdfast, hub: HubMemory, act: Act
 ) -> None:
-    access.set_member(memory.core, "hub", hub.id, "bob", "owner")
+    members.set_member(memory.core, "hub", hub.id, "bob", "owner")
     with pytest.raises(Forbidden, match="This key does not allow it"):
         guest(memory, "bob", read_only=True).hub("work", act)
 
 
 def test_what_they_write_is_theirs_and_private_stays_so(memory: Holdfast, hub: HubMemory) -> None:
-    access.set_member(memory.core, "hub", hub.id, "bob", "contributor")
+    members.set_member(memory.core, "hub", hub.id, "bob", "contributor")
     theirs = guest(memory, "bob").hub("work", "write")
     made = theirs.remember("Bob's own", boundary="private").memory
     assert made.owner == "bob"
@@ -77,10 +77,10 @@ def test_what_they_write_is_theirs_and_private_stays_so(memory: Holdfast, hub: H
 
 
 def test_own_and_others_are_deleted_by_policy(memory: Holdfast, hub: HubMemory) -> None:
-    access.set_member(memory.core, "hub", hub.id, "bob", "contributor")
+    members.set_member(memory.core, "hub", hub.id, "bob", "contributor")
     bob = guest(memory, "bob")
     for policy, own, other in (("none", 0, 0), ("own", 1, 0), ("any", 1, 1)):
-        access.set_card(memory.core, hub.id, delete_policy=policy)
+        members.set_card(memory.core, hub.id, delete_policy=policy)
         here = bob.hub("work")
         mine = hub.remember(f"Mine under {policy}").memory
         theirs = here.remember(f"Bob's under {policy}").memory
@@ -99,7 +99,7 @@ def test_no_way_of_writing_is_open_to_who_may_only_read(memory: Holdfast, hub: H
     mine = hub.remember("Prefers tabs", key="tabs").memory
     hub.journal_add("Ran ten miles")
     hub.sync()
-    access.set_member(memory.core, "hub", hub.id, "bob", "viewer")
+    members.set_member(memory.core, "hub", hub.id, "bob", "viewer")
     before = list(hub.export())
     for here in (
         guest(memory, "bob").hub("work"),
@@ -136,7 +136,7 @@ def test_a_guest_who_reads_takes_in_what_was_edited_in_the_owners_name(
     hub.sync()
     path = Path(hub.memory_md)
     path.write_text(path.read_text().replace("Prefers tabs", "Prefers spaces"))
-    access.set_member(memory.core, "hub", hub.id, "bob", "viewer")
+    members.set_member(memory.core, "hub", hub.id, "bob", "viewer")
     bob = guest(memory, "bob").hub("work")
     assert [one.content for one in bob.list()] == ["Prefers spaces"]
     assert hub.changes()[0].actor == memory.core.actor
@@ -157,7 +157,7 @@ def test_an_export_tells_a_guest_no_number_that_they_do_not_see(
 ) -> None:
     hub.remember("Shared")
     hub.remember("Mine", boundary="private")
-    access.set_member(memory.core, "hub", hub.id, "bob", "viewer")
+    members.set_member(memory.core, "hub", hub.id, "bob", "viewer")
     lines = list(guest(memory, "bob").hub("work").export())
     assert '"numbers":1' in lines[0].replace(" ", "")
     assert "Mine" not in "".join(lines)
@@ -167,11 +167,11 @@ def test_who_sees_anothers_memory_is_for_who_manages_the_hub(
     memory: Holdfast, hub: HubMemory
 ) -> None:
     mine = hub.remember("Mine").memory
-    access.set_member(memory.core, "hub", hub.id, "bob", "contributor")
+    members.set_member(memory.core, "hub", hub.id, "bob", "contributor")
     with pytest.raises(Forbidden):
         guest(memory, "bob").hub("work").update(mine.id, boundary="org")
     assert hub.get(mine.id).boundary == "hub"
-    access.set_member(memory.core, "hub", hub.id, "bob", "admin")
+    members.set_member(memory.core, "hub", hub.id, "bob", "admin")
     assert guest(memory, "bob").hub("work").update(mine.id, boundary="org").boundary == "org"
 
 
@@ -179,12 +179,12 @@ def test_without_a_name_it_is_the_only_hub_in_reach(memory: Holdfast, hub: HubMe
     bob = guest(memory, "bob")
     with pytest.raises(NotFound, match="no hub that you can reach"):
         bob.stands()
-    access.set_member(memory.core, "hub", hub.id, "bob", "viewer")
+    members.set_member(memory.core, "hub", hub.id, "bob", "viewer")
     assert bob.stands()[0].name == "work"
     other = memory.create_hub("other")
-    access.set_member(memory.core, "hub", other.id, "bob", "viewer")
+    members.set_member(memory.core, "hub", other.id, "bob", "viewer")
     with pytest.raises(NotFound, match=r"Say which hub you mean\. Yours are other, work\."):
         bob.stands()
     default = memory.hub()
-    access.set_member(memory.core, "hub", default.id, "bob", "viewer")
+    members.set_member(memory.core, "hub", default.id, "bob", "viewer")
     assert bob.stands()[0].name == "default"

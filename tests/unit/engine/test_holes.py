@@ -13,13 +13,13 @@ from holdfast.agents.dialects import find_dialect
 from holdfast.agents.toolset import Toolset
 from holdfast.api.caller import Guest
 from holdfast.edges.mcp.resources import Resources
-from holdfast.engine import access, keys, teams
+from holdfast.engine.people import keys, members, teams
 from holdfast.testing import FixedClock, open_for_tests
 
 
 def guest(memory: Holdfast, actor: str, role: str = "contributor") -> HubMemory:
     """The hub `work` as somebody sees it who came in by a key."""
-    access.set_member(memory.core, "hub", memory.hub("work").id, actor, role)
+    members.set_member(memory.core, "hub", memory.hub("work").id, actor, role)
     return _guest(memory, actor).hub("work")
 
 
@@ -106,7 +106,7 @@ def test_a_conflict_about_what_is_private_is_neither_seen_nor_settled_by_others(
     file = Path(hub.memory_md)
     text = file.read_text(encoding="utf-8")
     with hub.core.write() as writer:
-        from holdfast.engine.recorder import Recorder
+        from holdfast.engine.writing.recorder import Recorder
 
         Recorder(hub.core, writer, hub.id, "update").revise(kept, content="My second")
     file.write_text(text.replace("My first", "My third"), encoding="utf-8")
@@ -365,8 +365,8 @@ def test_who_sees_only_what_is_for_the_organisation_sees_no_conversation(
 ) -> None:
     org = teams.create_org(memory.core, "org")
     team = teams.create_team(memory.core, org.id, "team")
-    access.set_card(memory.core, hub.id, team_id=team.id)
-    access.set_member(memory.core, "org", org.id, "olga", "viewer")
+    members.set_card(memory.core, hub.id, team_id=team.id)
+    members.set_member(memory.core, "org", org.id, "olga", "viewer")
     hub.log_turn("user", "Where is the harbour?", session="s1")
     hub.remember("The harbour is closed", boundary="org")
     gone = hub.remember("The harbour is open").memory

@@ -10,7 +10,7 @@ import pytest
 from holdfast import Holdfast, HubMemory
 from holdfast.domain.memory import Memory
 from holdfast.domain.results import Duplicate, Quarantined, Updated
-from holdfast.engine.recorder import Recorder
+from holdfast.engine.writing.recorder import Recorder
 from holdfast.errors import Conflict, InvalidInput, NotFound
 from holdfast.testing import FixedClock
 
@@ -28,7 +28,7 @@ def conflict(hub: HubMemory, text: str, other: Memory, **fields: Any) -> Memory:
     with hub.core.write() as writer:
         recorder = Recorder(hub.core, writer, hub.id, "remember")
         from holdfast.domain.draft import Draft
-        from holdfast.engine.drafts import compose
+        from holdfast.engine.writing.drafts import compose
 
         why = f"contradicts #{other.number}: another value"
         draft = Draft(text, trust="agent", source="extraction", **fields)
@@ -393,7 +393,7 @@ def test_how_long_an_item_waits_is_a_setting(memory: Holdfast, tmp_path: Any) ->
 
 
 def test_two_who_decide_at_once_are_told(hub: HubMemory) -> None:
-    from holdfast.engine.verdicts import Verdict, decide
+    from holdfast.engine.review.verdicts import Verdict, decide
 
     item = held(hub)
     hub.update(item.id, title="Something else")
@@ -405,7 +405,7 @@ def test_two_who_decide_at_once_are_told(hub: HubMemory) -> None:
 def test_what_a_pass_holds_as_a_conflict_is_an_item_that_can_take_the_others_place(
     hub: HubMemory,
 ) -> None:
-    from holdfast.engine.automatic import Proposal, take_proposals
+    from holdfast.engine.writing.proposals import Proposal, take_proposals
 
     home = hub.remember("Lives in Berlin", pinned=True).memory
     (taken,) = take_proposals(hub.core, hub.id, hub.name, [Proposal("Lives in Lisbon", "fact")])

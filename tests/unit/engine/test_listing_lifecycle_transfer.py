@@ -9,7 +9,7 @@ import pytest
 from holdfast import AlreadyExists, Holdfast, HubMemory, InvalidInput, NotFound, StoreClosed
 from holdfast.domain.clock import SystemClock
 from holdfast.domain.ids import TimeIds
-from holdfast.engine import repair
+from holdfast.engine.upkeep import doctor
 from holdfast.testing import FixedClock, HashEmbedder, open_for_tests
 
 
@@ -220,7 +220,7 @@ def test_an_export_comes_back_identical(hub: HubMemory, tmp_path: Path) -> None:
         assert [hit.memory.number for hit in copy.recall("日本語")][:1] == [4]
         assert len(copy.history("indent")) == 2
         assert copy.remember("Next").memory.number == 6
-        assert repair.examine(other.core).found == []
+        assert doctor.examine(other.core).found == []
 
 
 def test_an_import_can_have_another_name_in_the_same_store(
@@ -253,7 +253,7 @@ def test_a_spoilt_export_is_refused_whole(memory: Holdfast, hub: HubMemory, spoi
     with pytest.raises(InvalidInput):
         memory.import_hub(spoil(lines), name="copy")  # type: ignore[operator]
     assert [info.name for info in memory.hubs()] == ["work"]
-    assert repair.examine(memory.core).found == []
+    assert doctor.examine(memory.core).found == []
 
 
 def test_hubs_are_made_named_and_removed(memory: Holdfast) -> None:
@@ -304,8 +304,8 @@ def test_the_doctor_makes_missing_vectors(tmp_path: Path) -> None:
     ids = TimeIds(SystemClock())
     with open_for_tests(tmp_path, ids=ids, embedder=HashEmbedder(), settings=settings) as memory:
         assert "no vector" in memory.hub().recall("tabs").degraded[0]
-        assert repair.examine(memory.core).unembedded == 1
-        assert repair.mend(memory.core).mended == ["made 1 missing vectors"]
+        assert doctor.examine(memory.core).unembedded == 1
+        assert doctor.mend(memory.core).mended == ["made 1 missing vectors"]
         assert memory.hub().recall("tabs").degraded == ()
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from holdfast import Duplicate, HubMemory, Quarantined, Stored, Superseded
 from holdfast.domain.memory import Trust
-from holdfast.engine.automatic import ASSISTANT, SAID_BY, Proposal, Taken, take_proposals
+from holdfast.engine.writing.proposals import ASSISTANT, SAID_BY, Proposal, Taken, take_proposals
 from holdfast.testing import FixedClock
 
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 import holdfast
-from holdfast.domain.record import NO_HUB, Record
-from holdfast.engine.digest import digest, digest_of_records
-from holdfast.engine.move import Moved, move
+from holdfast.domain.records import NO_HUB, Record
+from holdfast.engine.transfer.copy import Moved, move
+from holdfast.engine.transfer.digest import digest, digest_of_records
 from holdfast.errors import AlreadyExists, Conflict, ServerUnreachable
 from holdfast.store.base import Store
 from holdfast.store.inmemory import InMemoryStore

@@ -16,7 +16,8 @@ from holdfast import Holdfast, HubMemory
 from holdfast.domain.clock import SystemClock
 from holdfast.domain.ids import TimeIds
 from holdfast.domain.results import Duplicate, Stored
-from holdfast.engine import exported, repair, transfer
+from holdfast.engine.transfer import export, export_format
+from holdfast.engine.upkeep import doctor
 from holdfast.errors import Conflict, EmbedderError, InvalidInput, NotFound, StoreBusy, StoreError
 from holdfast.store.base import Store
 from holdfast.testing import FixedClock, HashEmbedder, open_for_tests
@@ -75,8 +76,8 @@ def test_the_model_is_never_asked_inside_a_write(watched: tuple[Holdfast, Watche
     hub.restore(1)
     lines = list(hub.export())
     copy = memory.import_hub(lines, name="copy")
-    repair.rebuild(memory.core)
-    repair.mend(memory.core)
+    doctor.rebuild(memory.core)
+    doctor.mend(memory.core)
     assert embedder.inside == 0
     assert memory.unembedded() == 0
     assert "vector" in hub.recall("alpha beta")[0].parts
@@ -109,7 +110,7 @@ def test_a_new_key_keeps_the_vectors_it_has(watched: tuple[Holdfast, WatchedEmbe
     hub.remember("alpha beta", key="greek")
     assert hub.get("greek").number == 1
     assert (memory.unembedded(), embedder.asked) == (0, asked)
-    assert repair.examine(memory.core).found == []
+    assert doctor.examine(memory.core).found == []
 
 
 def test_a_model_that_fails_keeps_nothing_from_being_written(
@@ -123,9 +124,9 @@ def test_a_model_that_fails_keeps_nothing_from_being_written(
     hub.restore(1)
     memory.import_hub(list(hub.export()), name="copy")
     assert hub.recall("alpha").degraded
-    assert "left the missing vectors for later" in repair.mend(memory.core).mended[-1]
+    assert "left the missing vectors for later" in doctor.mend(memory.core).mended[-1]
     embedder.failing = False
-    repair.mend(memory.core)
+    doctor.mend(memory.core)
     assert memory.unembedded() == 0
 
 
@@ -206,7 +207,7 @@ def test_a_bad_name_for_an_import_is_said_to_be_one(tmp_path: Path) -> None:
 def test_a_stream_whose_change_set_was_taken_back_goes_on_in_a_new_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, between: str
 ) -> None:
-    monkeypatch.setattr("holdfast.engine.remember.BATCH_MAX", 2)
+    monkeypatch.setattr("holdfast.engine.writing.remember.BATCH_MAX", 2)
     with open_for_tests(tmp_path) as memory:
         hub = memory.hub()
         stream = hub.remember_stream([f"Note {n}" for n in range(4)])
@@ -217,7 +218,7 @@ def test_a_stream_whose_change_set_was_taken_back_goes_on_in_a_new_one(
             hub.purge_many([1, 2])
         second = list(stream)
         assert first[0].change != second[0].change  # type: ignore[union-attr]
-        assert repair.examine(memory.core).found == []
+        assert doctor.examine(memory.core).found == []
         assert [item.content for item in hub.list(order="number")] == ["Note 2", "Note 3"]
         hub.undo()
         assert list(hub.list()) == []
@@ -228,13 +229,13 @@ def test_the_doctor_leaves_an_import_alone_that_is_still_running(tmp_path: Path)
     with open_for_tests(tmp_path, clock=clock) as memory:
         memory.hub().remember_many([f"Note {n}" for n in range(600)])
         lines = list(memory.hub().export())
-        told: list[repair.Diagnosis] = []
+        told: list[doctor.Diagnosis] = []
 
         def slow() -> Iterator[str]:
             for number, line in enumerate(lines):
                 if number in (5, 700):
                     clock.tick(minutes=9)
-                    told.append(repair.mend(memory.core))
+                    told.append(doctor.mend(memory.core))
                 yield line
 
         copy = memory.import_hub(slow(), name="copy")
@@ -250,11 +251,11 @@ def test_the_doctor_removes_an_import_that_wrote_nothing_for_a_while(tmp_path: P
         memory.hub().remember("Prefers tabs")
         header = json.loads(next(iter(memory.hub().export())))
         # As after a kill: begun, and never ended.
-        transfer._begin(memory.core, exported.Line(1, header, 0), "copy")
-        assert "still running" in repair.examine(memory.core).found[0].what
+        export._begin(memory.core, export_format.Line(1, header, 0), "copy")
+        assert "still running" in doctor.examine(memory.core).found[0].what
         clock.tick(minutes=11)
-        assert "was broken off" in repair.examine(memory.core).found[0].what
-        told = repair.mend(memory.core)
+        assert "was broken off" in doctor.examine(memory.core).found[0].what
+        told = doctor.mend(memory.core)
         assert told.mended == ["removed what a broken-off import had left"]
         assert told.left == []
 
@@ -271,13 +272,13 @@ def test_the_doctor_finds_content_that_was_changed_outside(tmp_path: Path) -> No
     connection.execute("UPDATE memories SET content = 'Note x' WHERE number IN (7, 250)")
     connection.close()
     with open_for_tests(tmp_path, ids=TimeIds(SystemClock())) as memory:
-        changed = [one for one in repair.examine(memory.core).left if "checksum" in one.what]
+        changed = [one for one in doctor.examine(memory.core).left if "checksum" in one.what]
         assert [one.what for one in changed][:2] == [
             "memory #7 does not match its checksum",
             "memory #250 does not match its checksum",
         ]
         assert not any(problem.derived for problem in changed)
-        told = repair.mend(memory.core)
+        told = doctor.mend(memory.core)
         assert told.left == []
         # One byte was changed, which the checksum proves; of the other, only a copy is left.
         assert memory.hub().history(7)[-1].after.content == "Note 6"
@@ -450,7 +451,7 @@ def test_what_a_forgotten_memory_had_superseded_holds_again(tmp_path: Path) -> N
         hub.restore(2)
         assert hub.get(1).superseded_by == hub.get(2).id
         assert not hub.get(1).current(clock.tick())
-        assert repair.examine(memory.core).found == []
+        assert doctor.examine(memory.core).found == []
 
 
 def test_what_a_purged_memory_had_superseded_holds_again(tmp_path: Path) -> None:
@@ -463,7 +464,7 @@ def test_what_a_purged_memory_had_superseded_holds_again(tmp_path: Path) -> None
         hub.purge(2)
         first = hub.get(1)
         assert (first.superseded_by, first.valid_until) == (None, ends)
-        assert repair.examine(memory.core).found == []
+        assert doctor.examine(memory.core).found == []
 
 
 def test_a_successor_in_the_middle_goes_and_the_newest_stands(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from holdfast import Holdfast, HubMemory
 from holdfast.domain.clock import SystemClock
 from holdfast.domain.ids import TimeIds
-from holdfast.engine.repair import examine
+from holdfast.engine.upkeep.doctor import examine
 from holdfast.errors import Forbidden
 from holdfast.testing import HashEmbedder, open_for_tests
 from tests.unit.engine.test_secret_doors import (

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from holdfast import Holdfast, HubMemory
-from holdfast.engine import doors
+from holdfast.engine.writing import redacting_store
 from holdfast.settings_file import save
 from holdfast.testing import open_for_tests
 from tests.homes.traces import kept_in
@@ -104,7 +104,7 @@ def test_turns_that_are_written_together_are_read_together(hub: HubMemory) -> No
 def test_a_scan_finds_and_replaces_answers_of_the_log(hub: HubMemory) -> None:
     asked = hub.log_turn("assistant", ASKED, session="a")
     answer = asked._replace(id="trn_zzz", role="user", content=SECRET)
-    with doors.unguarded(hub.core.store).write(hub=hub.id) as writer:
+    with redacting_store.unguarded(hub.core.store).write(hub=hub.id) as writer:
         writer.add_turn(answer)
     assert [(one.where, one.kind) for one in hub.find_secrets()] == [
         ("conversation log", "password")

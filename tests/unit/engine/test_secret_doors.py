@@ -13,7 +13,7 @@ from holdfast import Holdfast, HubMemory
 from holdfast.domain.clock import SystemClock
 from holdfast.domain.draft import Draft
 from holdfast.domain.ids import TimeIds
-from holdfast.engine import doors
+from holdfast.engine.writing import redacting_store
 from holdfast.errors import InvalidInput
 from holdfast.passes.work import work_until_done
 from holdfast.settings_file import save
@@ -413,7 +413,7 @@ def test_two_processes_agree_on_one_key(tmp_path: Path, secret: Secrets) -> None
 def test_a_new_method_of_the_store_is_known_at_the_door() -> None:
     """Whoever adds a write to the contract says here whether it takes text."""
     writes = {name for name in dir(Writer) if not name.startswith("_")} - set(dir(Reader))
-    guarded = {name for name in vars(doors._GuardedWriter) if not name.startswith("_")}
+    guarded = {name for name in vars(redacting_store._GuardedWriter) if not name.startswith("_")}
     without_text = {
         *("add_hub", "rename_hub", "set_hub_state", "drop_hub", "take_numbers", "mark_undone"),
         *("prune_turns", "drop_agreed", "settle_clash", "drop_record", "purge", "unindex"),

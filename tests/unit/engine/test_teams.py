@@ -10,8 +10,9 @@ import pytest
 
 from holdfast import AlreadyExists, Conflict, Holdfast, HubMemory, InvalidInput, NotFound
 from holdfast.api.caller import Guest
-from holdfast.domain.record import NO_HUB
-from holdfast.engine import access, keys, repair, teams
+from holdfast.domain.records import NO_HUB
+from holdfast.engine.people import keys, members, teams
+from holdfast.engine.upkeep import doctor
 from holdfast.store.inmemory import InMemoryStore
 from holdfast.testing import open_for_tests
 from holdfast.wiring import open_store
@@ -95,7 +96,7 @@ def test_what_was_for_a_team_is_for_the_members_of_the_hub_when_it_is_gone(
             guest(memory, actor).hub("work")
     vera = guest(memory, "vera").hub("work")
     assert {one.id: one.boundary for one in vera.list()} == {kept[b]: b for b in kept}
-    assert access.card(memory.core, hub.id).team_id is None
+    assert members.card(memory.core, hub.id).team_id is None
     with pytest.raises(NotFound, match="not valid"):
         memory.accept_invite(token, actor="eve")
     with pytest.raises(NotFound, match="There is no team 'Tools'"):
@@ -175,9 +176,9 @@ def test_the_doctor_brings_back_entries_that_were_lost(memory: Holdfast, hub: Hu
     assert bob.hubs() == []
     # Who knows its name reaches it all the same: an entry only says where to look.
     assert bob.hub("work").id == hub.id
-    assert [one for one in repair.mend(core).mended if "people have" in one]
+    assert [one for one in doctor.mend(core).mended if "people have" in one]
     assert len(bob.hubs()) == 1
-    assert repair.mend(core).mended == []
+    assert doctor.mend(core).mended == []
 
 
 def test_hubs_of_others_are_not_looked_at(
@@ -189,13 +190,13 @@ def test_hubs_of_others_are_not_looked_at(
     memory.set_member("bob", "viewer", hub="hub7")
     bob = guest(memory, "bob")
     looked = []
-    real = access._seen
+    real = members._seen
 
     def seen(reader: Any, found: Any, actor: str) -> Any:
         looked.append(found.name)
         return real(reader, found, actor)
 
-    monkeypatch.setattr(access, "_seen", seen)
+    monkeypatch.setattr(members, "_seen", seen)
     assert [found.name for found, _ in bob.hubs()] == ["hub7", "work"]
     assert sorted(looked) == ["hub7", "work"]
 
@@ -205,10 +206,10 @@ def test_entries_of_one_name_are_not_those_of_another(memory: Holdfast, hub: Hub
         memory.set_member(actor, "viewer", hub="work")
     other = memory.create_hub("other")
     memory.set_member("a/hub/x", "viewer", hub="other")
-    found = {who: access.hubs_of(memory.core, who) for who in ("a", "a/hub/x", "a/hub/")}
+    found = {who: members.hubs_of(memory.core, who) for who in ("a", "a/hub/x", "a/hub/")}
     assert {who: len(hubs) for who, hubs in found.items()} == {"a": 1, "a/hub/x": 2, "a/hub/": 1}
     memory.delete_hub(other.name)
-    assert len(access.hubs_of(memory.core, "a/hub/x")) == 1
+    assert len(members.hubs_of(memory.core, "a/hub/x")) == 1
 
 
 def test_whoever_leaves_reaches_it_no_more_and_its_owner_always_does(
@@ -216,8 +217,8 @@ def test_whoever_leaves_reaches_it_no_more_and_its_owner_always_does(
 ) -> None:
     memory.set_member("bob", "viewer", hub="work")
     memory.remove_member("bob", hub="work")
-    assert access.hubs_of(memory.core, "bob") == []
+    assert members.hubs_of(memory.core, "bob") == []
     lines = list(hub.export())
     copy = memory.import_hub(lines, name="copy")
     owner = memory.core.actor
-    assert {found.id for found, _ in access.hubs_of(memory.core, owner)} == {hub.id, copy.id}
+    assert {found.id for found, _ in members.hubs_of(memory.core, owner)} == {hub.id, copy.id}

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from holdfast import Holdfast, HubMemory, InvalidInput, NotFound
 from holdfast.domain.clock import SystemClock
 from holdfast.domain.ids import TimeIds
-from holdfast.domain.turn import Turn
+from holdfast.domain.records import Turn
 from holdfast.engine.turns import (
     RECOVERY_CLOSING,
     RECOVERY_OPENING,

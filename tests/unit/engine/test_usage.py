@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from holdfast.api.hub import HubMemory
-from holdfast.domain.record import NO_HUB
-from holdfast.domain.usage import UsageRow
-from holdfast.engine.usage import KEPT_DAYS, KIND, limits_of, metered_model, usage
+from holdfast.domain.records import NO_HUB
+from holdfast.domain.results import UsageRow
+from holdfast.engine.upkeep.model_usage import KEPT_DAYS, KIND, limits_of, metered_model, usage
 from holdfast.errors import ModelError
 from holdfast.llm.base import Answer, Message, Usage
 from holdfast.testing import FixedClock, ScriptedModel, open_for_tests

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from holdfast import Conflict, Holdfast, HubMemory
-from holdfast.engine import jobs, processing
-from holdfast.engine.processing import Made
+from holdfast.engine.jobs import queue
+from holdfast.engine.writing import extraction
+from holdfast.engine.writing.extraction import Made
 from holdfast.extract.run import work_until_done
 from holdfast.testing import FixedClock, HashEmbedder, open_for_tests
 from tests.unit.extract.conftest import Push, Work
@@ -111,14 +112,14 @@ def test_a_worker_whose_job_was_taken_over_writes_nothing(
     memory: Holdfast, hub: HubMemory, work: Work, clock: FixedClock
 ) -> None:
     made = push(hub)
-    slow = jobs.lease(memory.core)
+    slow = queue.lease(memory.core)
     assert slow is not None
     clock.tick(minutes=6)
     assert work() == 1
     with pytest.raises(Conflict):
-        processing.finish(memory.core, slow, Made("Something else."))
+        extraction.finish(memory.core, slow, Made("Something else."))
     with pytest.raises(Conflict):
-        processing.give_up(memory.core, slow, "it is broken")
+        extraction.give_up(memory.core, slow, "it is broken")
     assert hub.get(made).content == "The heron has landed."
     assert hub.get(made).version == 2
 
@@ -128,7 +129,7 @@ def test_a_job_whose_workers_all_died_leaves_an_active_memory_with_the_reason(
 ) -> None:
     made = push(hub)
     for _ in range(3):
-        assert jobs.lease(memory.core) is not None
+        assert queue.lease(memory.core) is not None
         clock.tick(minutes=6)
     assert hub.get(made).state == "processing"
     assert work() == 0

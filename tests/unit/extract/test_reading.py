@@ -10,7 +10,7 @@ import pytest
 
 from holdfast import HubMemory
 from holdfast.engine.core import Core
-from holdfast.engine.jobs import Job
+from holdfast.engine.jobs.queue import Job
 from holdfast.extract import run
 from tests.unit.extract import makes
 from tests.unit.extract.conftest import Push

@@ -269,7 +269,7 @@ def test_hostile_text_is_data_in_the_file(hub: HubMemory, inbox: Path) -> None:
 
 
 def test_a_hostile_reason_is_data_too(hub: HubMemory, inbox: Path) -> None:
-    from holdfast.engine.recorder import Recorder
+    from holdfast.engine.writing.recorder import Recorder
 
     hold(hub)
     with hub.core.write() as writer:

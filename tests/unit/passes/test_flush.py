@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from holdfast import Holdfast, HubMemory, InvalidInput
-from holdfast.domain.observed import Flushed
-from holdfast.engine import access, teams
+from holdfast.domain.results import Flushed
+from holdfast.engine.people import members, teams
 from holdfast.passes import flush
 from holdfast.passes.journaler import Proposed
 from holdfast.passes.work import work_until_done
@@ -180,9 +180,9 @@ def test_the_log_of_a_hub_that_is_shared_with_a_group_is_left_alone(hub: HubMemo
     org = teams.create_org(hub.core, "org")
     team = teams.create_team(hub.core, org.id, "team")
     for shared in ({"team_id": team.id}, {"org_id": org.id}):
-        access.set_card(hub.core, hub.id, **shared)
+        members.set_card(hub.core, hub.id, **shared)
         assert "not yours alone" in hub.flush().note
-    access.set_card(hub.core, hub.id, org_id="")
+    members.set_card(hub.core, hub.id, org_id="")
     assert hub.flush().turns == 1
 
 
@@ -201,7 +201,7 @@ def test_the_log_of_a_hub_with_members_is_left_alone_whoever_is_known_to_have_lo
 def test_words_of_somebody_who_has_left_are_not_taken_for_ones_own(hub: HubMemory) -> None:
     share(hub, "bob")
     of(hub, "bob").log_turn("user", "I moved to Berlin.")
-    access.remove_member(hub.core, "hub", hub.id, "bob")
+    members.remove_member(hub.core, "hub", hub.id, "bob")
     assert "not yours alone" in hub.flush().note
     assert texts(hub) == []
 
@@ -215,7 +215,7 @@ def test_a_guest_flushes_only_what_they_give(hub: HubMemory) -> None:
 
 
 def share(hub: HubMemory, actor: str) -> None:
-    access.set_member(hub.core, "hub", hub.id, actor, "contributor")
+    members.set_member(hub.core, "hub", hub.id, actor, "contributor")
 
 
 def of(hub: HubMemory, actor: str) -> HubMemory:

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from holdfast import Holdfast, HubMemory
-from holdfast.engine.lifecycle import AUTOMATIC_ACTOR
-from holdfast.engine.lifecycle_due import claim, last_run
-from holdfast.engine.recorder import Recorder
+from holdfast.engine.upkeep.lifecycle import AUTOMATIC_ACTOR
+from holdfast.engine.upkeep.lifecycle_due import claim, last_run
+from holdfast.engine.writing.recorder import Recorder
 from holdfast.errors import StoreError
 from holdfast.passes import schedule
 from holdfast.passes.lifecycle import PERIODIC
@@ -129,7 +129,7 @@ def test_a_run_that_died_is_tried_again_and_loses_nothing(
     for number in range(4):
         hub.remember(f"Volatile note {number}", stability="volatile")
     clock.tick(days=20)
-    monkeypatch.setattr("holdfast.engine.lifecycle._BATCH", 2)
+    monkeypatch.setattr("holdfast.engine.upkeep.lifecycle._BATCH", 2)
     record = Recorder._record
     recorded = []
 

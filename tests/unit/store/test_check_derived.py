@@ -7,7 +7,7 @@ from pathlib import Path
 
 import apsw
 
-from holdfast.engine.repair import examine, mend
+from holdfast.engine.upkeep.doctor import examine, mend
 from holdfast.testing import HashEmbedder, open_for_tests
 
 

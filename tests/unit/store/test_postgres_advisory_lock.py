@@ -17,7 +17,7 @@ import pytest
 import holdfast
 from holdfast import Conflict, Holdfast
 from holdfast.domain.ids import TimeIds
-from holdfast.engine import singleton
+from holdfast.engine.jobs import singleton
 from holdfast.errors import HoldfastError
 from holdfast.passes.consolidate import RUNNING
 from holdfast.testing import FixedClock, open_for_tests

@@ -16,7 +16,7 @@ import pytest
 
 import holdfast
 from holdfast.domain.change import Change
-from holdfast.domain.turn import Turn
+from holdfast.domain.records import Turn
 from holdfast.errors import HoldfastError, InvalidInput, NotFound, StoreError
 from tests.postgres_server import ROLE, database, databases, needs
 
@@ -454,7 +454,7 @@ def test_after_an_import_the_server_has_looked_at_all_of_it(
 ) -> None:
     needs(version=170000)  # before, only its owner may have a table looked at
     monkeypatch.setattr("holdfast.store.postgres.term_counts._ANALYSED_FROM", 10)
-    monkeypatch.setattr("holdfast.engine.transfer._IMPORTED_LINES", 12)
+    monkeypatch.setattr("holdfast.engine.transfer.export._IMPORTED_LINES", 12)
     with database(ROLE) as url:
         with holdfast.open(url, settings={"embed.model": "none"}) as memory:
             hub = memory.create_hub("notes")

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from holdfast.domain.record import NO_HUB
-from holdfast.engine import access, invites, keys, teams, usage
+from holdfast.domain.records import NO_HUB
+from holdfast.engine.people import invitations, keys, members, teams
+from holdfast.engine.upkeep import model_usage
 from holdfast.llm.base import Usage
 from holdfast.store.postgres import connections
 from holdfast.store.postgres.store import PostgresStore
@@ -103,16 +104,16 @@ ORDINARY: dict[str, Doing] = {
     "review": lambda house: house.hub.review(),
     "consolidate": lambda house: house.hub.consolidate(),
     "compact": lambda house: house.hub.compact(),
-    "a member": lambda house: access.set_member(
+    "a member": lambda house: members.set_member(
         house.memory.core, "hub", house.hub.id, "ann", "viewer"
     ),
     "no member": lambda house: (
-        access.set_member(house.memory.core, "hub", house.hub.id, "bob", "viewer"),
-        access.remove_member(house.memory.core, "hub", house.hub.id, "bob"),
+        members.set_member(house.memory.core, "hub", house.hub.id, "bob", "viewer"),
+        members.remove_member(house.memory.core, "hub", house.hub.id, "bob"),
     ),
-    "an invitation": lambda house: invites.accept(
+    "an invitation": lambda house: invitations.accept(
         house.memory.core,
-        invites.invite(house.memory.core, "hub", house.hub.id, "viewer").secret,
+        invitations.invite(house.memory.core, "hub", house.hub.id, "viewer").secret,
         "cleo",
     ),
     "a new key": lambda house: keys.revoke_key(
@@ -131,7 +132,7 @@ ORDINARY: dict[str, Doing] = {
 def _usage(house: Any) -> None:
     core = house.memory.core
     with core.store.write(hub=house.hub.id) as writer:
-        usage.record(core, writer, house.hub.id, "journal", "model", Usage(1))
+        model_usage.record(core, writer, house.hub.id, "journal", "model", Usage(1))
 
 
 @pytest.mark.parametrize("name", [*HOT, *ORDINARY])

@@ -16,7 +16,7 @@ from holdfast import Holdfast
 from holdfast.domain.clock import SystemClock
 from holdfast.domain.ids import TimeIds
 from holdfast.domain.query import ORDERS
-from holdfast.engine.doors import unguarded
+from holdfast.engine.writing.redacting_store import unguarded
 from holdfast.store.sqlite import SqliteStore
 from holdfast.testing import HashEmbedder, open_for_tests
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.engine import turns
-from holdfast.engine.styles import STYLES
+from holdfast.engine.context.styles import STYLES
 from holdfast.text.bare import bare, common
 from holdfast.text.echo import is_fixed_reply, may_be_ours
 from holdfast.text.echo_shapes import Claim, Frame, begun, marks

@@ -15,9 +15,7 @@ from holdfast.domain.change import Change, Receipt, Revision
 from holdfast.domain.clock import from_text, to_text
 from holdfast.domain.hub import Hub
 from holdfast.domain.memory import Memory, Origin
-from holdfast.domain.mirror import Agreed, Clash
-from holdfast.domain.record import Record
-from holdfast.domain.turn import Turn
+from holdfast.domain.records import Agreed, Clash, Record, Turn
 from holdfast.store.inmemory import HubContents, IndexedPassage, State
 from holdfast.store.values import IndexEntry
 

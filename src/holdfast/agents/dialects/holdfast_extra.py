@@ -12,8 +12,8 @@ from holdfast.agents.tool import Parameter, Tool
 from holdfast.agents.wording import head, in_brief, quoted
 from holdfast.domain.memory import KINDS, LAYERS, STATES
 from holdfast.domain.query import ORDERS
-from holdfast.domain.turn import ROLES
-from holdfast.engine.drafts import reason_to_hold
+from holdfast.domain.records import ROLES
+from holdfast.engine.writing.drafts import reason_to_hold
 from holdfast.errors import Conflict, Forbidden, InvalidInput
 
 _CHANGED = ("content", "title", "category", "tags", "kind", "pinned")

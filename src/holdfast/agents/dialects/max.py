@@ -16,7 +16,7 @@ from holdfast.agents.desk import Desk
 from holdfast.agents.tool import Answer, Dialect, Parameter, Tool, note_held
 from holdfast.api.hub import HubMemory
 from holdfast.domain.memory import Memory
-from holdfast.engine.drafts import reason_to_hold
+from holdfast.engine.writing.drafts import reason_to_hold
 from holdfast.errors import HoldfastError, NotFound
 from holdfast.text.classify import LONG_TERM_CHARS_MAX
 

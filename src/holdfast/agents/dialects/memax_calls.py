@@ -23,9 +23,9 @@ from holdfast.agents.dialects.memax_text import (
 )
 from holdfast.agents.wording import notes_of
 from holdfast.api.hub import HubMemory
-from holdfast.domain.decision import decision_of
 from holdfast.domain.memory import CATEGORIES, KINDS, Memory
-from holdfast.engine import access
+from holdfast.domain.review import decision_of
+from holdfast.engine.people import members
 from holdfast.errors import (
     Conflict,
     Forbidden,
@@ -120,7 +120,7 @@ def list_hubs(desk: Desk, given: dict[str, Any]) -> str:
     for info in desk.hubs():
         visible = desk.hub_named(info.id).statistics().visible
         count = "1 memory" if visible == 1 else f"{visible} memories"
-        stands = access.standing(desk.hub.core, info, desk.hub.core.actor)
+        stands = members.standing(desk.hub.core, info, desk.hub.core.actor)
         role = f", role {stands.role}" if stands is not None and stands.role is not None else ""
         used = ", in use" if info.id == desk.hub.id else ""
         lines.append(f"- {info.called} (id: {info.id}): {count}{role}{used}")
@@ -132,7 +132,7 @@ def list_members(desk: Desk, given: dict[str, Any]) -> str:
     # Whoever only reads what is shared beyond the hub is no member, and learns of none.
     if desk.guest is not None and desk.guest.stands(hub.id)[1].role is None:
         raise Forbidden(f"You are not a member of the hub `{hub.name}`.")
-    found = access.members(hub.core, "hub", hub.id)
+    found = members.members(hub.core, "hub", hub.id)
     return "\n".join(f"- {member.actor} ({member.role})" for member in found)
 
 

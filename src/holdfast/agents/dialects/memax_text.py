@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 
 from holdfast.agents.tool import Answer
 from holdfast.agents.wording import day, in_brief, origin, quoted
-from holdfast.domain.decision import Decision, decision_of
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Hit
 from holdfast.domain.results import Duplicate, Remembered
-from holdfast.engine.echo import Heard
+from holdfast.domain.review import Decision, decision_of
+from holdfast.engine.echo.detect import Heard
 
 # A title on one line; longer ones are those of people who put the text into them.
 _TITLE_CHARS = 200

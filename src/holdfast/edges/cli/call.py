@@ -67,7 +67,7 @@ class Call:
         if isinstance(error, HoldfastError):
             error.message = self.out.localised(error.message)
         if replaced := self._replaced():
-            from holdfast.engine.redact import told
+            from holdfast.engine.writing.redact import told
 
             self.out.note(f"{told(replaced)} by placeholders before anything was written.")
         if (hub := self.__dict__.get("hub")) is not None:
@@ -112,7 +112,7 @@ class Call:
         from contextlib import suppress
 
         from holdfast.edges.cli.output import counted
-        from holdfast.engine import inbox
+        from holdfast.engine.review import inbox
 
         # The command may have deleted the hub.
         with suppress(HoldfastError):
@@ -240,7 +240,7 @@ class Call:
             raise Interrupted(f"Interrupted; {later}") from None
 
     def _note_indexes(self) -> None:
-        from holdfast.engine.embedding import slowed_by_index
+        from holdfast.engine.writing.embedding import slowed_by_index
 
         for name in slowed_by_index(self.memory.core, _BACKLOG):
             self.out.note(

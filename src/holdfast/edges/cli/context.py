@@ -9,7 +9,7 @@ from holdfast.edges.cli.output import short
 
 if TYPE_CHECKING:
     from holdfast.edges.cli.call import Call
-    from holdfast.engine.context import Context
+    from holdfast.engine.context.build import Context
 
 
 def _options(parser: Parser) -> None:

@@ -9,7 +9,7 @@ from holdfast.edges.cli.command import Command, Namespace, Parser
 from holdfast.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from holdfast.domain.decision import Decision
+    from holdfast.domain.review import Decision
     from holdfast.edges.cli.call import Call
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from holdfast.edges.cli.call import Call
-    from holdfast.engine.repair import Diagnosis
+    from holdfast.engine.upkeep.doctor import Diagnosis
 
 
 _ABOUT_DAMAGE = "What is left can be brought back by a backup alone: `holdfast restore-backup`."
@@ -77,7 +77,7 @@ def _doctor(call: Call, args: Namespace) -> int:
 
 
 def _examined(call: Call, *, fix: bool) -> _Findings:
-    from holdfast.engine.repair import examine, mend
+    from holdfast.engine.upkeep.doctor import examine, mend
 
     model = installation.embedding_model(call)
     if model["problem"]:

@@ -10,9 +10,9 @@ from holdfast.edges.cli.plain import plain_memory
 
 if TYPE_CHECKING:
     from holdfast.api.hub import HubMemory
-    from holdfast.domain.mirror import Clash
+    from holdfast.domain.records import Clash
     from holdfast.edges.cli.call import Call
-    from holdfast.engine.compact import Merged
+    from holdfast.engine.upkeep.compact import Merged
     from holdfast.files.memory_md.intake import SyncReport
 
 

@@ -59,7 +59,7 @@ def _hub_count(call: Call) -> int | None:
 def _lifecycle_facts(call: Call) -> dict[str, Any]:
     """Whether the lifecycle runs automatically, and when it last ran in the first hubs."""
     from holdfast.domain.clock import to_text
-    from holdfast.engine.lifecycle_due import last_run
+    from holdfast.engine.upkeep.lifecycle_due import last_run
 
     core = call.memory.core
     runs: dict[str, str | None] = {}

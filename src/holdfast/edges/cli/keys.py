@@ -22,7 +22,7 @@ def _create_options(parser: Parser) -> None:
 
 
 def _create(call: Call, args: Namespace) -> None:
-    from holdfast.engine import keys
+    from holdfast.engine.people import keys
     from holdfast.text import names
 
     # --hub says which hub a command is about: here, the one that the key is for.
@@ -70,7 +70,7 @@ def _none(parser: Parser) -> None:
 
 
 def _list(call: Call, args: Namespace) -> None:
-    from holdfast.engine import keys
+    from holdfast.engine.people import keys
 
     found = keys.keys(call.memory.core) if call.client is None else call.client.keys()
     if call.out.json:
@@ -98,7 +98,7 @@ def _revoke_options(parser: Parser) -> None:
 
 
 def _revoke(call: Call, args: Namespace) -> None:
-    from holdfast.engine import keys
+    from holdfast.engine.people import keys
 
     if call.client is not None:
         key = call.client.revoke_key(args.key)
@@ -112,7 +112,7 @@ def _revoke(call: Call, args: Namespace) -> None:
 
 def _id_of(call: Call, text: str) -> str:
     """A key by its id, or by its name where only one good key has it."""
-    from holdfast.engine import keys
+    from holdfast.engine.people import keys
 
     found = keys.keys(call.memory.core)
     named = [key.id for key in found if key.name == text and not key.refusal(call.now)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.clock import to_text
-from holdfast.domain.turn import ROLES
+from holdfast.domain.records import ROLES
 from holdfast.edges.cli import options
 from holdfast.edges.cli.command import Command, Namespace, Parser, whole
 from holdfast.edges.cli.plain import plain_memory
@@ -14,7 +14,7 @@ from holdfast.errors import InvalidInput
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from holdfast.domain.turn import Turn
+    from holdfast.domain.records import Turn
     from holdfast.edges.cli.call import Call
 
 

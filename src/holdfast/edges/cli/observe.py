@@ -5,13 +5,13 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from holdfast.domain.observed import MODES
+from holdfast.domain.results import MODES
 from holdfast.edges.cli import options
 from holdfast.edges.cli.command import Command, Namespace, Parser, whole
 from holdfast.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from holdfast.domain.observed import CapturedDay, Flushed, Noted, Observed
+    from holdfast.domain.results import CapturedDay, Flushed, Noted, Observed
     from holdfast.edges.cli.call import Call
 
 _FIELDS = ("user", "assistant", "mode", "session", "source", "at")

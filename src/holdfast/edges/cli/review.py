@@ -13,8 +13,8 @@ from holdfast.errors import HoldfastError, InvalidInput, NotFound
 from holdfast.text.characters import printable
 
 if TYPE_CHECKING:
-    from holdfast.domain.held import Item
     from holdfast.domain.memory import Memory
+    from holdfast.domain.review import Item
     from holdfast.edges.cli.call import Call
 
 # As much of a text as fits on a screen beside the question; `m` shows all of it.
@@ -24,7 +24,7 @@ _KEYS = "[a]pprove  [e]dit  [r]eject  [s]kip  [q]uit"
 
 
 def _options(parser: Parser) -> None:
-    from holdfast.domain.held import KINDS
+    from holdfast.domain.review import KINDS
 
     parser.add_argument(
         "memories", metavar="MEMORY", nargs="*", help="items by number, id or key; none: all"

@@ -12,7 +12,7 @@ from holdfast.errors import InvalidInput
 if TYPE_CHECKING:
     from holdfast import HubMemory
     from holdfast.edges.cli.call import Call
-    from holdfast.engine.scan import Secret
+    from holdfast.engine.upkeep.secret_scan import Secret
 
 # As grep and other searchers end where something was found, the other way round: for a script
 # that wants no secrets, finding some is the failure.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from holdfast.edges.cli.command import Command, Namespace, Parser
 
 if TYPE_CHECKING:
-    from holdfast.domain.usage import UsageRow
+    from holdfast.domain.results import UsageRow
     from holdfast.edges.cli.call import Call
 
 _DAYS = 30

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from holdfast.edges.cli.call import Call
-    from holdfast.engine.jobs import Job
+    from holdfast.engine.jobs.queue import Job
 
 
 def _work_options(parser: Parser) -> None:

@@ -14,7 +14,7 @@ from fastapi.routing import APIRoute
 from holdfast.api.caller import Guest
 from holdfast.api.hub import HubMemory
 from holdfast.edges.http.answers import Refused
-from holdfast.engine import keys
+from holdfast.engine.people import keys
 from holdfast.errors import Forbidden
 
 if TYPE_CHECKING:

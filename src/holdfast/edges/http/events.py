@@ -24,8 +24,8 @@ from holdfast.domain.memory import Memory
 from holdfast.edges.http.answers import Refused
 from holdfast.edges.http.call import Call, Calling
 from holdfast.edges.http.plain import plain_change, plain_receipt
-from holdfast.engine import processing
-from holdfast.engine.edit import PURGES
+from holdfast.engine.writing import extraction
+from holdfast.engine.writing.edit import PURGES
 from holdfast.errors import HoldfastError, StoreClosed, StoreError
 from holdfast.store.base import Reader
 
@@ -170,7 +170,7 @@ def _since(call: Call, last: str | None, begun: datetime, purges: _Purges) -> _F
     found = _changes_since(hub, last, purges)
     with hub.core.read() as reader:
         since = max(begun, hub.core.now() - _LATE)
-        read = processing.just_read(reader, hub.id, since)
+        read = extraction.just_read(reader, hub.id, since)
         mark = _purge_mark(reader, hub.id)
         if mark != purges.mark and again.guest.stands(again.hub_name)[1].role is not None:
             # Receipts are for members, as where they are listed.

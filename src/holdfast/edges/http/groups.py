@@ -12,7 +12,7 @@ from holdfast.domain.access import Org, Standing, Team
 from holdfast.edges.http.bodies import Body
 from holdfast.edges.http.call import Calling
 from holdfast.edges.http.shapes import Many, One, OrgOut, Removed, TeamOut
-from holdfast.engine import teams
+from holdfast.engine.people import teams
 from holdfast.text.names import parse_label
 
 orgs_router = APIRouter(prefix="/orgs", tags=["people"])

@@ -14,7 +14,7 @@ from holdfast.edges.http.bodies import Body
 from holdfast.edges.http.call import Call, Calling
 from holdfast.edges.http.plain import plain_hub
 from holdfast.edges.http.shapes import Deleted, HubOut, Many, One, ThisHub
-from holdfast.engine import access
+from holdfast.engine.people import members
 from holdfast.errors import Forbidden
 
 router = APIRouter(prefix="/hubs", tags=["hubs"])
@@ -66,12 +66,12 @@ def change_hub(call: Calling, hub_id: str, changes: HubChanges) -> Any:
     org = changes.org and guest.org(changes.org)[0].id
     if team and not guest.local:
         _require_member(call, "team", team)
-    access.checked_policy(team, org, changes.delete_policy)
+    members.checked_policy(team, org, changes.delete_policy)
     if changes.name is not None:
         # First: a name may be taken, and then nothing is changed.
         guest.rename_hub(hub, changes.name)
     if (team, org, changes.delete_policy) != (None, None, None):
-        access.set_card(
+        members.set_card(
             guest.core, hub.id, team_id=team, org_id=org, delete_policy=changes.delete_policy
         )
     return {"data": _told(call, hub.id)}
@@ -82,13 +82,13 @@ def _told(call: Call, hub_id: str) -> dict[str, Any]:
     told = plain_hub(hub, standing)
     if standing.role is None:
         return told
-    card = access.card(call.memory.core, hub.id)
+    card = members.card(call.memory.core, hub.id)
     return {**told, "team_id": card.team_id, "org_id": card.org_id}
 
 
 def _require_member(call: Call, scope: ScopeKind, scope_id: str) -> None:
     """Who only knows that a team is there, as it is of their organisation, gives it nothing."""
-    if access.role_in(call.memory.core, scope, scope_id, call.guest.actor) is None:
+    if members.role_in(call.memory.core, scope, scope_id, call.guest.actor) is None:
         raise Forbidden("You are not a member of this team.", hint="Ask one of its admins.")
 
 

@@ -13,7 +13,7 @@ from holdfast.domain.access import Key
 from holdfast.edges.http.bodies import Body
 from holdfast.edges.http.call import Calling
 from holdfast.edges.http.shapes import KeyHanded, KeyOut, Many, One
-from holdfast.engine import keys
+from holdfast.engine.people import keys
 from holdfast.errors import Forbidden, NotFound
 from holdfast.text import normalise
 from holdfast.text.names import parse_id, parse_label

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query
 
 from holdfast.edges.http.call import Calling
 from holdfast.edges.http.shapes import Many, Told
-from holdfast.engine.usage import KEPT_DAYS
+from holdfast.engine.upkeep.model_usage import KEPT_DAYS
 
 router = APIRouter(tags=["models"])
 

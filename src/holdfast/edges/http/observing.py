@@ -7,12 +7,12 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
 
-from holdfast.domain.observed import CapturedDay, Flushed, Noted, Observed
+from holdfast.domain.results import CapturedDay, Flushed, Noted, Observed
 from holdfast.edges.http.bodies import Body
 from holdfast.edges.http.call import Calling
 from holdfast.edges.http.once import IdempotencyKey, once
 from holdfast.edges.http.shapes import Many, One, Told, TurnOut
-from holdfast.engine.captured import KEPT_DAYS
+from holdfast.engine.upkeep.capture_stats import KEPT_DAYS
 
 router = APIRouter(tags=["automatic memory"])
 

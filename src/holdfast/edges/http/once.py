@@ -22,13 +22,13 @@ from weakref import WeakKeyDictionary
 from fastapi import Header, Response
 from pydantic import BaseModel
 
-from holdfast.domain.record import NO_HUB, Record
+from holdfast.domain.records import NO_HUB, Record
 from holdfast.edges.http.answers import Refused
 from holdfast.edges.http.call import Call
-from holdfast.engine import kept_answers
-from holdfast.engine.attempts import persist
+from holdfast.engine import idempotency
 from holdfast.engine.core import Core
-from holdfast.engine.kept_answers import KIND
+from holdfast.engine.idempotency import KIND
+from holdfast.engine.retry import persist
 from holdfast.errors import Forbidden, NotFound, StoreError
 
 if TYPE_CHECKING:
@@ -102,10 +102,10 @@ def _replayed(call: Call, kept: Record, response: Response) -> Any:
     text: str = kept.body["answer"]
     answer = json.loads(text)
     response.status_code = kept.body["status"]
-    left = kept_answers.memories_in(text)
+    left = idempotency.memories_in(text)
     with hub.core.read() as reader:
         left -= reader.memories_by_id(hub.id, [*left]).keys()
-    bare = kept_answers.state_only(answer)
+    bare = idempotency.state_only(answer)
     if left and bare != answer and not _moved_and_seen(call, answer, left):
         response.headers["Idempotent-Replay"] = "state-only"
         return bare

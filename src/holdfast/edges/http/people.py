@@ -21,8 +21,8 @@ from holdfast.edges.http.shapes import (
     Removed,
     Withdrawn,
 )
-from holdfast.engine import access, invites
-from holdfast.engine.access_records import parse_role
+from holdfast.engine.people import invitations, members
+from holdfast.engine.people.records import parse_role
 from holdfast.errors import Forbidden
 from holdfast.text.names import parse_id, parse_person
 
@@ -62,7 +62,7 @@ def routes_for(scope: ScopeKind, word: str) -> APIRouter:
         place = _place(call, scope, place_id)
         if place.standing.role is None:
             raise Forbidden(f"You are not a member of the {word} `{place.name}`.")
-        found = access.members(call.memory.core, scope, place.id)
+        found = members.members(call.memory.core, scope, place.id)
         return {"data": [plain_member(member) for member in found]}
 
     @router.put("/members/{actor:path}", response_model=One[MemberOut])
@@ -70,9 +70,9 @@ def routes_for(scope: ScopeKind, word: str) -> APIRouter:
         """Adds a member, or changes their role. Only an owner makes owners, or changes one."""
         who, role = parse_person(actor), parse_role(new.role)
         place = _place(call, scope, place_id, "manage")
-        held = access.role_in(call.memory.core, scope, place.id, who)
+        held = members.role_in(call.memory.core, scope, place.id, who)
         _require_owner_for(call, place, held, role)
-        member = access.set_member(call.guest.core, scope, place.id, who, role)
+        member = members.set_member(call.guest.core, scope, place.id, who, role)
         return {"data": plain_member(member)}
 
     @router.delete("/members/{actor:path}", response_model=One[Removed])
@@ -82,18 +82,18 @@ def routes_for(scope: ScopeKind, word: str) -> APIRouter:
         # A key that only reads, or is for some hubs, is not for members: not even to leave.
         limited = key is not None and (key.read_only or bool(key.hubs))
         place = _place(call, scope, place_id)
-        who = access.member_called(call.memory.core, scope, place.id, actor)
+        who = members.member_called(call.memory.core, scope, place.id, actor)
         if limited or who != call.guest.actor:
             place = _place(call, scope, place.id, "manage")
-            _require_owner_for(call, place, access.role_in(call.memory.core, scope, place.id, who))
-        access.remove_member(call.guest.core, scope, place.id, who)
+            _require_owner_for(call, place, members.role_in(call.memory.core, scope, place.id, who))
+        members.remove_member(call.guest.core, scope, place.id, who)
         return {"data": {"removed": who}}
 
     @router.get("/invites", response_model=Many[InviteOut])
     def list_invites(call: Calling, place_id: str = named) -> Any:
         """The invitations to it, used ones among them; never their tokens."""
         place = _place(call, scope, place_id, "manage")
-        found = invites.invites(call.memory.core, scope, place.id)
+        found = invitations.invites(call.memory.core, scope, place.id)
         return {"data": [plain_invite(one) for one in found]}
 
     @router.post("/invites", status_code=201, response_model=One[InviteHanded])
@@ -102,7 +102,7 @@ def routes_for(scope: ScopeKind, word: str) -> APIRouter:
         role = parse_role(new.role)
         place = _place(call, scope, place_id, "manage")
         _require_owner_for(call, place, role)
-        handed = invites.invite(call.guest.core, scope, place.id, role, days=new.days)
+        handed = invitations.invite(call.guest.core, scope, place.id, role, days=new.days)
         return {"data": {**plain_invite(handed.what), "token": handed.secret}}
 
     @router.delete("/invites/{invite_id}", response_model=One[Withdrawn])
@@ -110,8 +110,8 @@ def routes_for(scope: ScopeKind, word: str) -> APIRouter:
         """Takes an invitation back."""
         wanted = parse_id(invite_id, "invitation")
         place = _place(call, scope, place_id, "manage")
-        known = {one.id for one in invites.invites(call.memory.core, scope, place.id)}
-        invites.withdraw(call.memory.core, wanted if wanted in known else "")
+        known = {one.id for one in invitations.invites(call.memory.core, scope, place.id)}
+        invitations.withdraw(call.memory.core, wanted if wanted in known else "")
         return {"data": {"withdrawn": wanted}}
 
     return router
@@ -121,7 +121,7 @@ def routes_for(scope: ScopeKind, word: str) -> APIRouter:
 def accept_invite(call: Calling, token: Token) -> Any:
     """Takes the place that a token offers: in a hub, a team or an organisation."""
     call.guest.require_free("join")
-    member = invites.accept(call.memory.core, token.token, call.guest.actor)
+    member = invitations.accept(call.memory.core, token.token, call.guest.actor)
     return {"data": plain_member(member)}
 
 

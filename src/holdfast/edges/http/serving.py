@@ -13,7 +13,7 @@ from holdfast.edges.http.app import create_app
 from holdfast.edges.http.gates import LOOPBACK, Limits
 from holdfast.edges.watcher import Watcher
 from holdfast.edges.worker import Worker
-from holdfast.engine import keys
+from holdfast.engine.people import keys
 from holdfast.errors import InvalidInput
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from holdfast.edges.http.plain import plain_result
 from holdfast.edges.http.shapes import JobOut, Many, Pushed
 from holdfast.edges.http.streams import Streams
 from holdfast.edges.http_protocol import connection_of
-from holdfast.engine.jobs import Job
+from holdfast.engine.jobs.queue import Job
 from holdfast.files.attachments.storage import Incoming, Received
 
 router = APIRouter(prefix="/memories", tags=["files"])

@@ -17,8 +17,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from typing import IO, TYPE_CHECKING, BinaryIO, NamedTuple
 
-from holdfast.domain.attachment import Attachment, attachment_of
-from holdfast.engine import attached
+from holdfast.domain.memory import Attachment, attachment_of
+from holdfast.engine.writing import attachments
 from holdfast.errors import AlreadyExists, InvalidInput, NotFound, StoreDamaged
 from holdfast.files.atomic import FILE_MODE, make_folder, told
 from holdfast.files.attachments.storage import Attachments, Received
@@ -308,7 +308,7 @@ def adopt(core: Core, hub_id: str, place: Attachments, staged: Staged) -> tuple[
                     if one.memory in memories:
                         file = Attachment(one.hash, "", one.size, "")
                         # What is brought along was taken in once; there is no limit to pass again.
-                        attached.attach(
+                        attachments.attach(
                             writer, memories[one.memory], file, core.now(), bytes_max=2**62
                         )
     there = len(set(place.present()))

@@ -15,8 +15,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
-from holdfast.domain.attachment import Attachment, attachment_of
-from holdfast.engine import attached
+from holdfast.domain.memory import Attachment, attachment_of
+from holdfast.engine.writing import attachments
 from holdfast.errors import InvalidInput, NotFound, TooLarge
 from holdfast.files.atomic import FILE_MODE, locked, make_folder, real_path, sync_folder, told
 from holdfast.files.memory_md.cache import Stamp, read_stamp, token_of, write_stamp
@@ -155,10 +155,10 @@ class Attachments:
         if size:
             hub_max = self._core.settings["attachments.hub_bytes_max"]
             with self._core.read() as reader:
-                used = attached.usage(reader, self._hub_id)
+                used = attachments.usage(reader, self._hub_id)
             # What is there already takes no room; that is known only when it has come.
             if used.bytes >= hub_max:
-                raise attached.full(used, size, hub_max)
+                raise attachments.full(used, size, hub_max)
         return Incoming(self._folder, bytes_max)
 
     @contextmanager
@@ -180,7 +180,7 @@ class Attachments:
         if file is None:
             return None
         with self._core.store.read() as reader:
-            known = attached.holds(reader, self._hub_id, memory.id, file.hash)
+            known = attachments.holds(reader, self._hub_id, memory.id, file.hash)
         return file if known else None
 
     def kept(self, memory: Memory) -> Kept:
@@ -235,7 +235,7 @@ class Attachments:
             hashes = {
                 digest
                 for memory_id in memory_ids
-                for digest in attached.held_by(reader, self._hub_id, memory_id)
+                for digest in attachments.held_by(reader, self._hub_id, memory_id)
             }
         if not hashes:
             yield
@@ -253,7 +253,7 @@ class Attachments:
 
     def _remove_unheld(self, hashes: list[str]) -> None:
         with self._core.store.read() as reader:
-            unheld = [one for one in hashes if not attached.is_held(reader, self._hub_id, one)]
+            unheld = [one for one in hashes if not attachments.is_held(reader, self._hub_id, one)]
         for digest in unheld:
             with told(self.path(digest)), suppress(FileNotFoundError):
                 os.unlink(self.path(digest))
@@ -281,7 +281,7 @@ class Attachments:
         from holdfast.files.attachments.archive import Held
 
         with self._core.store.read() as reader:
-            yield from (Held(*one) for one in attached.held_files(reader, self._hub_id))
+            yield from (Held(*one) for one in attachments.held_files(reader, self._hub_id))
 
     def beside(self, name: str) -> str:
         """A path for a file that is about to be placed, on the same disk."""
@@ -299,7 +299,7 @@ class Attachments:
     def check(self) -> list[str]:
         """What is wrong: files that are missing, and files that nobody speaks of."""
         with self._core.store.read() as reader:
-            files = attached.held_files(reader, self._hub_id)
+            files = attachments.held_files(reader, self._hub_id)
             held = {digest: memory_id for digest, memory_id, _ in files}
         there = set(self.present())
         missing = [one for one in held if one not in there]
@@ -331,7 +331,7 @@ class Attachments:
             with self._core.store.read() as reader:
                 if reader.hub_by_id(self._hub_id) is None:
                     return 0
-                held = {digest for digest, _, _ in attached.held_files(reader, self._hub_id)}
+                held = {digest for digest, _, _ in attachments.held_files(reader, self._hub_id)}
                 token = token_of(reader, self._hub_id)
             for digest in set(self.present()) - held if ours else ():
                 os.unlink(self.path(digest))

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn
 from xml.parsers import expat
 
-from holdfast.domain.attachment import ATTACHMENT, attachment_of
 from holdfast.domain.change import Receipt
-from holdfast.engine import attached
-from holdfast.engine.scan import Secret, for_everything
+from holdfast.domain.memory import ATTACHMENT, attachment_of
+from holdfast.engine.upkeep.secret_scan import Secret, for_everything
+from holdfast.engine.writing import attachments
 from holdfast.errors import HoldfastError
 from holdfast.files.attachments.storage import HEAD_BYTES
 
@@ -234,8 +234,8 @@ def remove_attachments(core: Core, hub_id: str, place: Attachments, note: Note) 
     dirty = [digest for digest, some in _found(core, hub_id, place, lambda told: None) if some]
     for digest in dirty:
         with place.letting_go(digest), core.write(hub_id) as writer:
-            for memory in attached.of_file(writer, hub_id, digest):
-                attached.let_go(writer, hub_id, memory.id, digest, core.now())
+            for memory in attachments.of_file(writer, hub_id, digest):
+                attachments.let_go(writer, hub_id, memory.id, digest, core.now())
                 file = attachment_of(memory.metadata)
                 if file is not None and file.hash == digest:
                     writer.set_memory(_without_file(memory))
@@ -261,7 +261,7 @@ def _found(
 ) -> Iterator[tuple[str, list[Secret]]]:
     for digest in sorted(set(place.present())):
         with core.read() as reader:
-            memories = attached.of_file(reader, hub_id, digest)
+            memories = attachments.of_file(reader, hub_id, digest)
         where, name = _called(memories, digest)
         times: Counter[str] = Counter()
 

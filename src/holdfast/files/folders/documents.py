@@ -14,12 +14,12 @@ from typing import NamedTuple
 
 from holdfast.domain.draft import Draft
 from holdfast.domain.memory import Trust
-from holdfast.domain.mirror import Agreed
+from holdfast.domain.records import Agreed
 from holdfast.domain.results import Duplicate, Quarantined, Remembered, Updated
-from holdfast.engine import edit
 from holdfast.engine.core import Core, require_hub
-from holdfast.engine.drafts import clean_draft
-from holdfast.engine.remember import remember_stream
+from holdfast.engine.writing import edit
+from holdfast.engine.writing.drafts import clean_draft
+from holdfast.engine.writing.remember import remember_stream
 from holdfast.errors import InvalidInput
 from holdfast.files.folders.walk import Found, Note, Walked, is_inside, stamp_of, walk
 from holdfast.store.base import Reader

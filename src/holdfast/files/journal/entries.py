@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from holdfast import engine
 from holdfast.domain.memory import Memory
-from holdfast.domain.mirror import Agreed
 from holdfast.domain.query import Filter
+from holdfast.domain.records import Agreed
 from holdfast.engine.core import Core, require_hub
 from holdfast.errors import InvalidInput, StoreError, StoreReadOnly
 from holdfast.files.atomic import real_path
@@ -383,7 +383,7 @@ def set_paths(place: Place, day: date, lines: Sequence[Line]) -> None:
     homeless = {memory.id for memory in rows.values() if memory.source_path is None}
     if not homeless:
         return
-    from holdfast.engine.recorder import Recorder
+    from holdfast.engine.writing.recorder import Recorder
 
     keys = keys_of(line.block for line in lines)
     paths = {

@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeAlias
 from holdfast import engine
 from holdfast.domain.draft import Draft
 from holdfast.domain.memory import Memory
-from holdfast.domain.mirror import Clash
+from holdfast.domain.records import Clash
 from holdfast.engine.core import require_hub
 from holdfast.files.journal import entries
 from holdfast.files.journal.entries import (

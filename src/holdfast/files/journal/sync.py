@@ -11,7 +11,7 @@ from typing import NamedTuple
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Filter
 from holdfast.engine.core import require_hub
-from holdfast.engine.listing import scan_memories
+from holdfast.engine.reading.listing import scan_memories
 from holdfast.errors import InvalidInput, StoreError
 from holdfast.files.atomic import write_atomic
 from holdfast.files.journal import entries

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from holdfast.engine.styles import MINION, marked
+from holdfast.engine.context.styles import MINION, marked
 from holdfast.files.memory_md.document import (
     SPACE,
     TITLE,

@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.domain.memory import CATEGORIES
-from holdfast.domain.mirror import Agreed
+from holdfast.domain.records import Agreed
 from holdfast.engine.core import Core, require_hub
 from holdfast.files.atomic import write_atomic
 from holdfast.files.memory_md.cache import is_page_name, stamp_of

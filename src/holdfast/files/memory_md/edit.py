@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.domain.draft import Draft
 from holdfast.domain.memory import SOURCES, TRUSTS, Memory, Source, Trust
-from holdfast.domain.mirror import Agreed
+from holdfast.domain.records import Agreed
 from holdfast.domain.results import Duplicate, Remembered
-from holdfast.engine.block import ITEM_SHARE, FileItem, FilePart
-from holdfast.engine.drafts import clean_label, reason_to_hold
-from holdfast.engine.remember import remember_many
+from holdfast.engine.context.layout import ITEM_SHARE, FileItem, FilePart
+from holdfast.engine.writing.drafts import clean_label, reason_to_hold
+from holdfast.engine.writing.remember import remember_many
 from holdfast.errors import HoldfastError, InvalidInput, StoreError
 from holdfast.files.memory_md.cache import our_memories
 from holdfast.files.memory_md.diff import pieces, shown, without
@@ -43,7 +43,7 @@ from holdfast.text.characters import without_hidden
 from holdfast.text.sameness import words_key
 
 if TYPE_CHECKING:
-    from holdfast.engine.context import Context
+    from holdfast.engine.context.build import Context
     from holdfast.engine.core import Core
     from holdfast.store.base import Reader
 

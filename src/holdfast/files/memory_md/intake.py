@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 from holdfast.domain.draft import Draft
 from holdfast.domain.memory import Memory, Source, Trust
-from holdfast.domain.mirror import Clash
+from holdfast.domain.records import Clash
 from holdfast.engine.core import Core
-from holdfast.engine.drafts import GUARDED, clean_draft, compose, reason_to_hold
-from holdfast.engine.edit import completed
-from holdfast.engine.passages import indexed_all
-from holdfast.engine.recorder import Recorder
+from holdfast.engine.writing.drafts import GUARDED, clean_draft, compose, reason_to_hold
+from holdfast.engine.writing.edit import completed
+from holdfast.engine.writing.passages import indexed_all
+from holdfast.engine.writing.recorder import Recorder
 from holdfast.errors import InvalidInput
 from holdfast.files.memory_md.cache import Token, known_memories, token_of
 from holdfast.files.memory_md.document import FILE_NAME, Document, Item

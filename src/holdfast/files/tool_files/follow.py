@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Filter
-from holdfast.engine.find import find_memory
-from holdfast.engine.listing import scan_memories
+from holdfast.engine.reading.listing import scan_memories
+from holdfast.engine.reading.lookup import find_memory
 from holdfast.errors import HoldfastError
 from holdfast.files.folders.documents import FOLDER
 from holdfast.files.tool_files.folder import Folder, open_root

@@ -37,7 +37,7 @@ from holdfast.files.tool_files.tree import (
 )
 
 if TYPE_CHECKING:
-    from holdfast.engine.recorder import Recorder
+    from holdfast.engine.writing.recorder import Recorder
     from holdfast.store.base import Writer
 
 

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from holdfast.domain.change import Action
 from holdfast.domain.draft import Draft
 from holdfast.domain.memory import Memory, Source, Trust
-from holdfast.domain.mirror import Agreed
+from holdfast.domain.records import Agreed
 from holdfast.engine import history
 from holdfast.engine.core import Core, require_hub
-from holdfast.engine.drafts import clean_draft, compose, derived_title
-from holdfast.engine.edit import refuse_taken
-from holdfast.engine.intake import new_version
-from holdfast.engine.recorder import Recorder
+from holdfast.engine.writing.drafts import clean_draft, compose, derived_title
+from holdfast.engine.writing.edit import refuse_taken
+from holdfast.engine.writing.intake import new_version
+from holdfast.engine.writing.recorder import Recorder
 from holdfast.errors import HoldfastError, InvalidInput, StoreError
 from holdfast.files.atomic import locked, make_folder
 from holdfast.files.folders.documents import FOLDER, REMOVED

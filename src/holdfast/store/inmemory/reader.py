@@ -9,10 +9,8 @@ from typing import Any
 from holdfast.domain.change import Change, Receipt, Revision
 from holdfast.domain.hub import Hub, Statistics
 from holdfast.domain.memory import Memory
-from holdfast.domain.mirror import Agreed, Clash
 from holdfast.domain.query import DOWNWARDS, Filter, Order, place_in
-from holdfast.domain.record import Record
-from holdfast.domain.turn import Turn
+from holdfast.domain.records import Agreed, Clash, Record, Turn
 from holdfast.store.inmemory.search import SearchReader
 from holdfast.store.inmemory.state import Part
 from holdfast.store.single_writer import ReaderDefaults

@@ -9,10 +9,8 @@ from holdfast.domain.change import Change, Receipt, Revision
 from holdfast.domain.clock import EPOCH
 from holdfast.domain.hub import Hub
 from holdfast.domain.memory import Memory
-from holdfast.domain.mirror import Agreed, Clash
 from holdfast.domain.names import NOBODY
-from holdfast.domain.record import Record
-from holdfast.domain.turn import Turn
+from holdfast.domain.records import Agreed, Clash, Record, Turn
 from holdfast.domain.viewer import Viewer
 from holdfast.errors import DeadlineExceeded
 from holdfast.store.values import IndexEntry

@@ -9,9 +9,7 @@ from typing import Any
 from holdfast.domain.change import Change, Receipt, Revision
 from holdfast.domain.hub import Hub, HubState
 from holdfast.domain.memory import Memory
-from holdfast.domain.mirror import Agreed, Clash
-from holdfast.domain.record import NO_HUB, Record
-from holdfast.domain.turn import Turn
+from holdfast.domain.records import NO_HUB, Agreed, Clash, Record, Turn
 from holdfast.errors import AlreadyExists, NotFound, StoreError
 from holdfast.store.inmemory.reader import InMemoryReader
 from holdfast.store.inmemory.state import HubContents, IndexedPassage

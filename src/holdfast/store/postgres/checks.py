@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 
-from holdfast.domain.record import NO_HUB
+from holdfast.domain.records import NO_HUB
 from holdfast.errors import StoreDamaged, StoreError
 from holdfast.store.checksums import is_intact
 from holdfast.store.postgres import rows, schema

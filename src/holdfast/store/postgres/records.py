@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from holdfast.domain.clock import from_micros, to_micros
-from holdfast.domain.record import NO_HUB, Record
+from holdfast.domain.records import NO_HUB, Record
 from holdfast.errors import AlreadyExists, NotFound
 from holdfast.store import rows as shared
 from holdfast.store.checked_rows import sealed

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.change import Change, Receipt, Revision
 from holdfast.domain.clock import to_micros
-from holdfast.domain.turn import Turn
+from holdfast.domain.records import Turn
 from holdfast.errors import NotFound
 from holdfast.store import checked_rows as checked
 from holdfast.store import rows as shared
@@ -31,7 +31,7 @@ from holdfast.text.terms import terms as terms_of
 if TYPE_CHECKING:
     from holdfast.domain.hub import Hub, HubState
     from holdfast.domain.memory import Memory
-    from holdfast.domain.mirror import Agreed, Clash
+    from holdfast.domain.records import Agreed, Clash
     from holdfast.store.values import IndexEntry, VectorRow
 
 

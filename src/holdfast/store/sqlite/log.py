@@ -14,8 +14,7 @@ from holdfast.store.values import (
 )
 
 if TYPE_CHECKING:
-    from holdfast.domain.mirror import Agreed, Clash
-    from holdfast.domain.turn import Turn
+    from holdfast.domain.records import Agreed, Clash, Turn
 
 
 class LogReader(Part):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from holdfast.domain.clock import from_micros, to_micros
-from holdfast.domain.record import NO_HUB, Record
+from holdfast.domain.records import NO_HUB, Record
 from holdfast.errors import AlreadyExists, NotFound
 from holdfast.store import rows as shared
 from holdfast.store.checksums import require_intact, row_checksum

@@ -27,8 +27,7 @@ from holdfast.store.sqlite.records import RecordsWriter
 if TYPE_CHECKING:
     from holdfast.domain.hub import Hub, HubState
     from holdfast.domain.memory import Memory
-    from holdfast.domain.mirror import Agreed, Clash
-    from holdfast.domain.turn import Turn
+    from holdfast.domain.records import Agreed, Clash, Turn
 
 
 class SqliteWriter(SqliteReader, IndexWriter, RecordsWriter, WriterDefaults):
@@ -151,7 +150,7 @@ class SqliteWriter(SqliteReader, IndexWriter, RecordsWriter, WriterDefaults):
         )
 
     def correct(self, hub_id: str, row: Change | Revision | Turn | Receipt | Clash) -> None:
-        from holdfast.domain.turn import Turn
+        from holdfast.domain.records import Turn
 
         if isinstance(row, Change):
             self._set_change(hub_id, row.id, reason=row.reason)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.domain.mirror import Agreed, Clash
-from holdfast.domain.turn import Turn
+from holdfast.domain.records import Agreed, Clash, Turn
 from holdfast.store.base import Store
 from holdfast.testing.conformance.base import HUB, StoreCase, at, make_hub, make_memory, put
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from holdfast.domain.change import Change, Receipt
-from holdfast.domain.mirror import Clash
 from holdfast.domain.query import EVERYTHING
-from holdfast.domain.turn import Turn
+from holdfast.domain.records import Clash, Turn
 from holdfast.store.base import Store
 from holdfast.store.values import TermQuery
 from holdfast.testing.conformance.base import (

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.domain.record import NO_HUB, Record
+from holdfast.domain.records import NO_HUB, Record
 from holdfast.errors import AlreadyExists, HoldfastError
 from holdfast.store.base import Store
 from holdfast.testing.conformance.base import HUB, RECORD_KIND, StoreCase, at, make_hub

@@ -8,10 +8,9 @@ import pytest
 
 from holdfast.domain.change import Change, Receipt
 from holdfast.domain.memory import Boundary, Memory
-from holdfast.domain.mirror import Clash
 from holdfast.domain.names import PersonName
 from holdfast.domain.query import EVERYTHING
-from holdfast.domain.turn import Turn
+from holdfast.domain.records import Clash, Turn
 from holdfast.domain.viewer import MEMBER_SEES, Viewer
 from holdfast.store.base import Store
 from holdfast.testing.conformance.base import (

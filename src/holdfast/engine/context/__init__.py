@@ -1,0 +1,1 @@
+"""The block of memory that is injected into an agent's prompt."""

@@ -1,0 +1,251 @@
+"""The block that is put into an agent's prompt: long-term memory, then what a question makes
+relevant, then the journal of today and yesterday.
+
+Same state, same block, byte for byte. What grows, grows at the end of its section, and what no
+longer fits leaves in steps, so that a prompt cache keeps most of the block. A budget is never
+exceeded. What the block looks like is the style's business, and fitting it the block's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from holdfast.domain.memory import TRUSTS, Memory, Trust, made_from
+from holdfast.domain.query import Filter
+from holdfast.engine.context.budget import Candidates, Tokenizer, Unit, budget_of
+from holdfast.engine.context.layout import Block, FilePart
+from holdfast.engine.context.styles import MORE_MAX, STYLES, WAITING_MAX, Item, Part, Style
+from holdfast.engine.core import Core, require_hub
+from holdfast.engine.reading.listing import list_memories
+from holdfast.engine.reading.recall import recall_memories
+from holdfast.engine.review import inbox
+from holdfast.text.normalise import one_of
+
+# How many hits of recall are considered.
+_RELEVANT_MAX = 8
+# Shares of the budget that are kept free for what comes after long-term memory. They do not
+# depend on what is found, so that different questions get the same first part.
+_RELEVANT_SHARE = 4
+_JOURNAL_SHARE = 8
+# What a tool printed may be recalled, but is not put before an agent that has not asked.
+_ASKED_ONLY = "tool"
+_UNASKED: tuple[Trust, ...] = tuple(trust for trust in TRUSTS if trust != _ASKED_ONLY)
+_NO_ROOM = "there is no room for it"
+_NO_ROOM_USE = f"{_NO_ROOM}; what is in was used more recently"
+_NO_ROOM_AGE = f"{_NO_ROOM}; what is in is newer"
+
+
+class Absent(NamedTuple):
+    """A memory that is not in the block, where it would have been, and why it is not."""
+
+    memory: Memory
+    section: str
+    reason: str
+
+
+class Context(NamedTuple):
+    """The block, and how it came about."""
+
+    text: str
+    included: tuple[Memory, ...]
+    left_out: tuple[Absent, ...]
+    used: int
+    budget: int
+    unit: Unit
+    # Why what a question makes relevant may be weaker than usual; empty when it is not.
+    degraded: tuple[str, ...] = ()
+
+
+# Of a very large hub only so many are thought of: twice as many as are counted one by one.
+_IDS_MAX = 2 * MORE_MAX
+# A block of this size, in characters or tokens, holds fewer than MORE_MAX.
+_BUDGET_MOST = 3 * MORE_MAX
+
+
+def context(
+    core: Core,
+    hub_id: str,
+    hub: str,
+    query: str | None = None,
+    *,
+    budget: int | None = None,
+    unit: str = "chars",
+    style: str = "plain",
+    count_tokens: Tokenizer | None = None,
+    explain: bool = False,
+    file: Sequence[FilePart] | None = None,
+) -> Context:
+    """Builds the block. Only with `explain` is there a list of what is not in it. `file` is
+    MEMORY.md for the styles that show it; without it they show what it would hold."""
+    look = STYLES[one_of(style, tuple(STYLES), "style")]
+    allowed = budget_of(budget, unit, count_tokens, chars_max=core.settings["context.chars_max"])
+    if look.cut_as_text and budget is None and allowed.unit == "chars":
+        # The cap of this style is on the file's text; its heading comes on top.
+        allowed = allowed._replace(limit=allowed.limit + len(look.opening(hub)))
+    now = core.now()
+    journal = _journal(core, hub_id, hub, now) if look.journal else []
+    asked = query if query is not None and query.strip() else None
+    as_file = look.cut_as_text and file is None
+    # So that more than MORE_MAX are left however many are shown.
+    bounded = file is None and allowed.limit <= _BUDGET_MOST
+    with _long_term(
+        core, hub_id, hub, now, look, everything=explain, as_file=as_file, bounded=bounded
+    ) as (candidates, unfit):
+        items_max = len(candidates) + len(journal) + _RELEVANT_MAX
+        waiting = inbox.count(core, hub_id, hub, most=WAITING_MAX)
+        block = Block(look, hub, allowed, items_max=items_max, waiting=waiting)
+        for_relevant = allowed.limit // _RELEVANT_SHARE if asked else 0
+        for_journal = allowed.limit // _JOURNAL_SHARE if journal else 0
+        room = block.room - for_relevant - for_journal
+        if file is not None and look.is_file:
+            block.add_file(file, candidates, room, _NO_ROOM_USE)
+        else:
+            block.add_best(candidates, room, _NO_ROOM_USE)
+    degraded: tuple[str, ...] = ()
+    if asked is not None:
+        found = recall_memories(core, hub_id, hub, asked, Filter(), limit=_RELEVANT_MAX)
+        degraded = found.degraded
+        hits = [Item(hit.memory, hit.passage.text, "relevant") for hit in found]
+        hits = _without_said(hits, block.chosen, unfit)
+        block.add_fitting(hits, block.room - for_journal, _NO_ROOM)
+    newest_first = [Item(entry, entry.content, "recent") for entry in reversed(journal)]
+    newest_first = _without_said(newest_first, block.chosen, unfit)
+    block.add_best(newest_first, block.room, _NO_ROOM_AGE)
+    text, used = block.finish()
+    left_out: list[Absent] = []
+    if explain:
+        left_out = [Absent(item.memory, item.section, reason) for item, reason in block.left_out]
+        left_out += unfit
+    included = tuple(item.memory for item in block.chosen)
+    return Context(text, included, tuple(left_out), used, allowed.limit, allowed.unit, degraded)
+
+
+# What may be in it
+
+
+@contextmanager
+def _long_term(
+    core: Core,
+    hub_id: str,
+    hub: str,
+    now: datetime,
+    look: Style,
+    *,
+    everything: bool,
+    as_file: bool,
+    bounded: bool,
+) -> Iterator[tuple[Candidates, list[Absent]]]:
+    """The candidates, best first, and where everything is asked for, the rest of the layer with
+    reasons. Otherwise most of them are never read, unless a file has to be made of all of them."""
+    if everything or as_file or not _sees_no_others_private(core):
+        fit, unfit = _all_long_term(core, hub_id, hub, now, everything=everything)
+        yield _ranked(fit, look), unfit
+        return
+    wanted = Filter(
+        layers=("long_term",), states=("active",), alive_at=now, holds_at=now, trusts=_UNASKED
+    )
+    with core.read() as reader:
+        require_hub(reader, hub_id, hub)
+        ids = reader.ids_by_use(hub_id, wanted, limit=_IDS_MAX if bounded else None)
+
+        def read(some: Sequence[str]) -> dict[str, Memory]:
+            return reader.memories_by_id(hub_id, some)
+
+        yield Candidates(ids, read, lambda memory: _item(memory, look)), []
+
+
+def _sees_no_others_private(core: Core) -> bool:
+    """Whether what is private to somebody else is left out by the store already."""
+    viewer = core.viewer
+    return viewer is not None and viewer.actor == core.actor and "private" not in viewer.boundaries
+
+
+def _all_long_term(
+    core: Core, hub_id: str, hub: str, now: datetime, *, everything: bool
+) -> tuple[list[Memory], list[Absent]]:
+    wanted = Filter(layers=("long_term",), states=("active",), alive_at=now)
+    wide = Filter(layers=("long_term",), states=(), quarantined=None)
+    found = list_memories(core, hub_id, hub, wide if everything else wanted, order="number")
+    fit: list[Memory] = []
+    unfit: list[Absent] = []
+    for memory in found:
+        reason = (everything and wanted.refusal(memory)) or _unfit(core, memory, now)
+        if not reason:
+            fit.append(memory)
+        # Of what is private to somebody else, not even that it exists is said.
+        elif everything and not _private(core, memory):
+            unfit.append(Absent(memory, memory.category, reason))
+    return fit, unfit
+
+
+def _journal(core: Core, hub_id: str, hub: str, now: datetime) -> list[Memory]:
+    """The entries of today and yesterday, oldest first; days are days of UTC."""
+    today = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    wanted = Filter(layers=("journal",), since=today - timedelta(days=1), alive_at=now)
+    # In the order of the index that knows when things happened.
+    found = list_memories(core, hub_id, hub, wanted, order="happened")
+    fit = [memory for memory in found if not _unfit(core, memory, now)]
+    return sorted(fit, key=lambda entry: (entry.occurred_at or entry.created_at, entry.number))
+
+
+def _unfit(core: Core, memory: Memory, now: datetime) -> str:
+    """Why a memory is not put before an agent unasked; empty where it is."""
+    if memory.superseded_by is not None:
+        return "something newer took its place"
+    if not memory.current(now):
+        return "it no longer holds"
+    if memory.trust == _ASKED_ONLY:
+        return "a tool said it, so it is shown only when a question asks for it"
+    if _private(core, memory):
+        return "it is private to somebody else"
+    return ""
+
+
+def _private(core: Core, memory: Memory) -> bool:
+    return memory.boundary == "private" and memory.owner != core.actor
+
+
+def _without_said(items: list[Item], chosen: Sequence[Item], unfit: list[Absent]) -> list[Item]:
+    """Without lines of the journal whose words a long-term memory that was made from them says in
+    the block already."""
+    above = {source: item.memory for item in chosen for source in made_from(item.memory)}
+    if not above:
+        return items
+    from holdfast.text.sameness import words_key
+
+    out = []
+    for item in items:
+        told = above.get(item.memory.id)
+        if told is None or words_key(told.content) != words_key(item.memory.content):
+            out.append(item)
+        elif all(absent.memory.id != item.memory.id for absent in unfit):
+            unfit.append(Absent(item.memory, item.section, f"#{told.number} says it"))
+    return out
+
+
+# Which of it leaves first, and where it stands
+
+
+def _ranked(memories: Iterable[Memory], look: Style) -> Candidates:
+    """Best first: pinned, then by last use. Older, less used ones are the first to leave."""
+
+    def worth(memory: Memory) -> tuple[bool, datetime, int]:
+        return (memory.pinned, memory.last_use, memory.number)
+
+    found = {memory.id: memory for memory in sorted(memories, key=worth, reverse=True)}
+
+    def read(some: Sequence[str]) -> dict[str, Memory]:
+        return {one: found[one] for one in some}
+
+    return Candidates(list(found), read, lambda memory: _item(memory, look))
+
+
+def _item(memory: Memory, look: Style) -> Item:
+    return Item(memory, memory.content, _part(memory, look))
+
+
+def _part(memory: Memory, look: Style) -> Part:
+    return "pinned" if look.pinned_apart and memory.pinned else "long_term"

@@ -1,0 +1,353 @@
+"""Fitting items into a block of limited size, and laying them out so that it changes little.
+
+It knows styles and budgets; it does not know where items come from or what they are worth: they
+come best first.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from typing import NamedTuple, TypeAlias
+
+from holdfast.domain.memory import CATEGORIES
+from holdfast.engine.context.budget import Budget, Candidates
+from holdfast.engine.context.styles import PARTS, Item, Style, marked
+from holdfast.errors import InvalidInput
+
+# No single memory takes more than this share: a pasted page must not push out all the rest.
+ITEM_SHARE = 4
+# What does not fit leaves in steps of about an eighth of what does: the first part then stays
+# the same for several additions, at the price of at most an eighth of the room.
+_STEP_SHARE = 8
+# Nobody reads a budget's worth of text in one memory; longer ones are cut before they are measured.
+_CHARS_PER_UNIT_MAX = 8
+_GAP = "\n\n"
+_CUT = "…"
+
+
+class FileItem(NamedTuple):
+    """A memory as it stands in MEMORY.md; without an id it is not in the store yet."""
+
+    id: str | None
+    content: str
+
+
+# A person's own text, or a memory.
+FilePart: TypeAlias = str | FileItem
+
+
+class Block:
+    """A block that is being filled. `room` is what is left of the budget."""
+
+    def __init__(
+        self, look: Style, hub: str, budget: Budget, *, items_max: int, waiting: int = 0
+    ) -> None:
+        self._look = look
+        self._waiting = waiting
+        self._hub = hub
+        self._budget = budget
+        self.chosen: list[Item] = []
+        # What is not in it, and why: a run of items with one reason at a time.
+        self._left: list[tuple[Sequence[Item], str]] = []
+        self._ids: set[str] = set()
+        self._headings: set[tuple[str, str]] = set()
+        self._text: str | None = None  # of a style that is cut as text
+        self._rendered: dict[tuple[str, str, str], tuple[str, int]] = {}
+        self.room = budget.limit - budget.measure(self._frame(items_max))
+        if self.room < 0:
+            # That something waits is the least that a block has to say.
+            self._waiting = 0
+            self.room = budget.limit - budget.measure(self._frame(items_max))
+        if self.room < 0:
+            raise InvalidInput(
+                f"The budget is {budget.limit}; the empty block alone needs"
+                f" {budget.limit - self.room} {budget.unit}.",
+                hint="Allow more.",
+            )
+
+    def _frame(self, left: int) -> str:
+        look = self._look
+        return look.opening(self._hub) + look.footer(left, self._waiting) + look.closing
+
+    # Filling
+
+    def add_best(self, items: Sequence[Item], room: int, reason: str) -> None:
+        """As many of the best as there is room for; the last ones leave first, in steps."""
+        new = items
+        if self._ids:
+            new = [item for item in items if item.memory.id not in self._ids]
+        if self._look.cut_as_text and new and new[0].part == "long_term":
+            self._add_text(self._as_file(new), Candidates.of_none(), room, reason)
+            return
+        fitting = self._fitting(new, room)
+        keep = self._in_steps(new, len(fitting))
+        self._take(fitting[:keep])
+        self._leave(new[keep:], reason)
+
+    def _leave(self, items: Sequence[Item], reason: str) -> None:
+        if items:
+            self._left.append((items, reason))
+
+    @property
+    def left_out(self) -> list[tuple[Item, str]]:
+        return [(item, reason) for items, reason in self._left for item in items]
+
+    def add_fitting(self, items: Sequence[Item], room: int, reason: str) -> None:
+        """Each that fits, in this order; one that does not fit keeps no other out."""
+        before = self.room
+        for item in items:
+            if item.memory.id in self._ids:
+                continue
+            fitting = self._fitting([item], room - (before - self.room))
+            self._take(fitting)
+            if not fitting:
+                self._leave([item], reason)
+
+    def _fitting(self, items: Iterable[Item], room: int, *, headings: bool = True) -> list[Item]:
+        """The first ones that fit, each no longer than its share; without headings, where those
+        are there already."""
+        out: list[Item] = []
+        used = 0
+        known = set(self._headings)
+        for item in items:
+            heading = (item.part, item.section)
+            cost = self._heading_cost(item) if headings and heading not in known else 0
+            short = self._shortened(item)
+            cost += self._cost(short)
+            if used + cost > room or (short.text == _CUT != item.text):
+                # An item of which nothing is left says nothing.
+                break
+            used += cost
+            known.add(heading)
+            out.append(short)
+        return out
+
+    def _shortened(self, item: Item) -> Item:
+        share = self._budget.limit // ITEM_SHARE
+        text = item.text[: self._budget.limit * _CHARS_PER_UNIT_MAX]
+        while (cost := self._cost(item._replace(text=text))) > share:
+            # A little less than in proportion, so that few rounds are needed.
+            text = text[: min(len(text) - 2, len(text) * share * 9 // (cost * 10))].rstrip() + _CUT
+            if len(text) < 2:
+                break
+        return item._replace(text=text)
+
+    def _cost(self, item: Item) -> int:
+        return self._measured(item)[1]
+
+    def _written_item(self, item: Item) -> str:
+        return self._measured(item)[0]
+
+    def _measured(self, item: Item) -> tuple[str, int]:
+        """An item as it is written, and its size: both are needed again and again."""
+        key = (item.memory.id, item.part, item.text)
+        found = self._rendered.get(key)
+        if found is None:
+            text = self._look.item(item)
+            found = self._rendered[key] = (text, self._budget.measure(text))
+        return found
+
+    def _heading_cost(self, item: Item) -> int:
+        return self._budget.measure(self._look.heading(item.section) + self._look.ending)
+
+    def _in_steps(self, items: Sequence[Item], fits: int) -> int:
+        """How many to keep, so that the boundary moves seldom while more and more are added.
+
+        Counted from the end, where the next one to leave is: that end stays where it is when new
+        items come in at the front.
+        """
+        if fits == len(items):
+            return fits
+        step = 1 << max(0, (fits // _STEP_SHARE).bit_length() - 1)
+        leaving = -(-(len(items) - fits) // step) * step
+        pinned = sum(1 for item in items[:fits] if item.memory.pinned)
+        return max(len(items) - leaving, pinned, 0)
+
+    def _take(self, items: Iterable[Item]) -> None:
+        for item in items:
+            heading = (item.part, item.section)
+            if heading not in self._headings:
+                self._headings.add(heading)
+                self.room -= self._heading_cost(item)
+            self.room -= self._cost(item)
+            self._ids.add(item.memory.id)
+            self.chosen.append(item)
+
+    # Styles whose long-term part is a file
+
+    def add_file(self, file: Sequence[FilePart], items: Candidates, room: int, reason: str) -> None:
+        """The file, with those of its memories that are among the items, which come best first.
+
+        A person's own text comes before any memory; what is cut as text is cut at its end.
+        """
+        missing = dict.fromkeys(items.ids)
+        parts: list[str | FileItem | Item] = []
+        for part in file:
+            if isinstance(part, str):
+                parts.append(part)
+            elif part.id is None:
+                parts.append(f"- {marked(part.content)}\n")
+            elif part.id in missing:
+                del missing[part.id]
+                parts.append(part)
+        if missing:  # Not in the file yet.
+            parts += self._as_file([*items.among([*missing])])
+        if self._look.cut_as_text:
+            self._add_text(parts, items, room, reason)
+        else:
+            self._add_text(self._only_best(parts, items, room, reason), items, room, reason)
+
+    def _as_file(self, items: Sequence[Item]) -> list[str | Item]:
+        """What the file would be."""
+        parts: list[str | Item] = []
+        for section, group in groupby(laid_out(items, self._look), key=lambda one: one.section):
+            parts.append((self._look.ending if parts else "") + self._look.heading(section))
+            parts += group
+        return parts
+
+    def _only_best(
+        self, parts: Sequence[str | FileItem | Item], items: Candidates, room: int, reason: str
+    ) -> list[str | Item]:
+        text = "".join(part for part in parts if isinstance(part, str))
+        # The file has its own headings.
+        left = room - self._budget.measure(text + _GAP)
+        fitting = self._fitting(items, left, headings=False)
+        keep = self._in_steps(items, len(fitting))
+        self._leave(items[keep:], reason)
+        kept = {item.memory.id: item for item in fitting[:keep]}
+        out: list[str | Item] = []
+        for part in parts:
+            if isinstance(part, str):
+                out.append(part)
+            elif (one := kept.get(_id_of(part))) is not None:
+                out.append(one)
+        return out
+
+    def _add_text(
+        self,
+        parts: Sequence[str | FileItem | Item],
+        items: Candidates,
+        room: int,
+        reason: str,
+    ) -> None:
+        """Adds text, with items of the file among it: those are read when their turn comes."""
+        in_file = items.among([_id_of(one) for one in parts if isinstance(one, FileItem)])
+        coming, came = iter(in_file), 0
+        text, used = "", 0
+        begun: list[tuple[int, Item]] = []  # and where each begins
+        late: list[Item] = []
+        for part in parts:
+            if used > room:
+                late += [part] if isinstance(part, Item) else []
+                continue
+            if isinstance(part, FileItem):
+                part, came = next(coming), came + 1
+            piece = part if isinstance(part, str) else self._look.item(part)
+            if not isinstance(part, str):
+                begun.append((len(text), part))
+            text += piece
+            used += self._budget.measure(piece)
+        self._text = self._cut(text, room)
+        self.room -= self._budget.measure(self._text + _GAP)
+        # The last ones may have been cut away whole.
+        inside = [item for start, item in begun if start < len(self._text)]
+        self.chosen += inside
+        self._ids.update(item.memory.id for item in inside)
+        self._leave([item for start, item in begun if start >= len(self._text)], reason)
+        self._leave(in_file[came:], reason)
+        self._leave(late, reason)
+
+    def _cut(self, text: str, room: int) -> str:
+        """The longest beginning that fits with a `…` after it; the whole text where that fits."""
+        if self._budget.measure(text) <= room:
+            return text
+        low, high = 0, min(len(text), room * _CHARS_PER_UNIT_MAX)
+        while low < high:
+            middle = (low + high + 1) // 2
+            if self._budget.measure(text[:middle] + "…") <= room:
+                low = middle
+            else:
+                high = middle - 1
+        return text[:low] + "…"
+
+    # Writing it down
+
+    def finish(self) -> tuple[str, int]:
+        """The text and its size. Where the whole is larger than its parts, as a tokenizer may
+        have it, the last ones taken go again."""
+        while True:
+            text = self._written()
+            size = self._budget.measure(text) if text else 0
+            if size <= self._budget.limit:
+                self.chosen = laid_out(self.chosen, self._look)
+                return text, size
+            if not self.chosen:
+                raise InvalidInput(
+                    f"The budget is {self._budget.limit}; the empty block alone needs {size}"
+                    f" {self._budget.unit}.",
+                    hint="Allow more.",
+                )
+            if self._text is not None and self.chosen[-1].part == "long_term":
+                self._text = self._cut(self._text, self._budget.measure(self._text) - 1)
+                if self._text == "…":
+                    self.chosen.clear()
+                continue
+            gone = self.chosen.pop()
+            self._leave([gone], "there is no room for it")
+
+    def _written(self) -> str:
+        look = self._look
+        text = self._text or ""
+        if not (self.chosen or self._left or text.strip() or look.empty_frame):
+            return ""
+        out = [look.opening(self._hub)]
+        items = self.chosen
+        if self._text is not None:
+            out.append(self._text)
+            items = [item for item in items if item.part != "long_term"]
+            if items:
+                out.append(_GAP)
+        for (_, section), group in groupby(
+            laid_out(items, look), key=lambda item: (item.part, item.section)
+        ):
+            out.append(look.heading(section))
+            out += [self._written_item(item) for item in group]
+            out.append(look.ending)
+        left = sum(len(items) for items, _ in self._left)
+        out.append(look.footer(left, self._waiting))
+        out.append(look.closing)
+        # Empty lines between sections are not needed after the last one.
+        text = "".join(out)
+        return re.sub(r"\n+\Z", "\n", text)
+
+
+def _id_of(part: FileItem | Item) -> str:
+    found = part.memory.id if isinstance(part, Item) else part.id
+    assert found is not None, "what has no id is a person's own text"
+    return found
+
+
+def laid_out(items: Iterable[Item], look: Style) -> list[Item]:
+    """The order in which items are written: parts, then sections in a fixed order, and in a
+    section what is new at the end; relevant ones as they came, best first."""
+    relevant = [item for item in items if item.part == "relevant"]
+    others = sorted(
+        (item for item in items if item.part != "relevant"), key=lambda item: _place(item, look)
+    )
+    before = [item for item in others if item.part != "recent"]
+    return [*before, *relevant, *others[len(before) :]]
+
+
+def _place(item: Item, look: Style) -> tuple[int, int, str, float, int]:
+    memory, part = item.memory, PARTS.index(item.part)
+    if item.part == "recent":
+        at = (memory.occurred_at or memory.created_at).timestamp()
+        return (part, 0, "", at, memory.number)
+    if look.order == "accessed":
+        # This style's own order, to the letter: by category, then by last access, newest first.
+        at = (memory.accessed_at or memory.created_at).timestamp()
+        return (part, 0, item.section, -at, -memory.number)
+    known = CATEGORIES.index(item.section) if item.section in CATEGORIES else len(CATEGORIES)
+    return (part, known, item.section, 0.0, memory.number)

@@ -1,0 +1,1 @@
+"""Recognises text that this hub handed out itself, so that it is not stored again."""

@@ -1,0 +1,332 @@
+"""The job queue: jobs are leased for five minutes by the store's clock and tried at most three
+times."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime, timedelta
+from heapq import merge
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+
+from holdfast.domain.clock import from_text, to_text
+from holdfast.domain.records import Record
+from holdfast.engine.core import Core, require_hub
+from holdfast.errors import Conflict, NotFound, StoreBusy
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from holdfast.engine.core import Core
+    from holdfast.store.base import Reader, Writer
+
+
+def shared_now(core: Core) -> datetime:
+    """What time it is for everybody."""
+    return core.now() + core.store.skew()
+
+
+JobState: TypeAlias = Literal["waiting", "running", "done", "failed"]
+
+# The kinds of work, and the queue of each.
+EXTRACT, JOURNAL = "extract", "journal"
+QUEUES: Mapping[str, str] = {EXTRACT: "job", JOURNAL: "job-journal"}
+# Those of which one job of a hub is done after the other: notes stand in the order of the talk.
+IN_ORDER = (JOURNAL,)
+# What a job is about may hold texts under this name. One that is over has no use for them.
+SAID = "said"
+_OVER: tuple[JobState, ...] = ("done", "failed")
+ATTEMPTS_MAX = 3
+LEASE = timedelta(minutes=5)
+# A job that failed is tried again after this, and after four times this.
+_RETRY = timedelta(seconds=15)
+# What is over stays to be looked at for this long.
+_KEPT = timedelta(days=7)
+_PAGE = 100
+_REASON_MAX = 500
+
+
+class Job(NamedTuple):
+    """One piece of work. `lease` names the turn that works on it: a worker whose lease was taken
+    over finds that out when it reports."""
+
+    id: str
+    hub_id: str
+    work: str
+    about: Mapping[str, Any]
+    at: datetime
+    state: JobState = "waiting"
+    attempts: int = 0
+    lease: str = ""
+    done: int = 0
+    total: int | None = None
+    reason: str = ""
+    ended_at: datetime | None = None
+
+
+def enqueue(core: Core, writer: Writer, hub_id: str, work: str, about: Mapping[str, Any]) -> Job:
+    """Puts a job into the queue, in the transaction of what it is about."""
+    job = Job(core.ids.next("job"), hub_id, work, dict(about), core.now())
+    writer.put_record(_record(job, due=shared_now(core)))
+    return job
+
+
+def make_room(writer: Writer, hub_id: str, work: str, *, most: int) -> list[Job]:
+    """Takes the oldest waiting jobs out of a queue until there is room for one more, and returns
+    them. Of those that are over, as many stay."""
+    over, waiting, running = [], [], 0
+    for job in _scan(writer, hub_id, work):
+        if job.state == "waiting":
+            waiting.append(job)
+        elif job.state == "running":
+            running += 1
+        else:
+            over.append(job)
+    room = max(0, most - 1 - running)
+    dropped = waiting[: max(0, len(waiting) - room)]
+    for job in [*dropped, *over[: max(0, len(over) - most)]]:
+        writer.drop_record(hub_id, QUEUES[work], job.id)
+    return dropped
+
+
+def is_due(core: Core, works: Iterable[str], *, within: timedelta = timedelta()) -> bool:
+    """Whether there is anything to do, or will be soon. Most looks find nothing, and should not
+    keep writers waiting."""
+    by = shared_now(core) + within
+    with core.store.read() as reader:
+        return any(reader.due_records(QUEUES[work], by, limit=1) for work in works)
+
+
+def lease(
+    core: Core,
+    *,
+    work: str = EXTRACT,
+    lost: Callable[[Writer, Job, str], None] | None = None,
+    in_order: bool = False,
+    after: str = "",
+) -> Job | None:
+    """The job of this kind that has waited longest in the next hub that has any, now ours for five
+    minutes; None where none is due. Hubs take turns, so that one with much to do keeps no other
+    waiting: `after` is the hub that was worked for last. `in_order` has one job of a hub worked on
+    at a time, and none before an older one is over.
+
+    `lost` hears of a job whose last worker died, in the transaction that ends it: there is nobody
+    else who could say so to those who wait for it.
+    """
+    busy: list[str] = []
+    for hub_id in _hubs_in_turn(core, QUEUES[work], after):
+        try:
+            taken = _lease_in(core, hub_id, work, lost, in_order=in_order, wait=False)
+        except StoreBusy:
+            # Somebody writes there, or takes a job of theirs: others have some too.
+            busy.append(hub_id)
+            continue
+        if taken is not None:
+            return taken
+    for hub_id in busy:
+        taken = _lease_in(core, hub_id, work, lost, in_order=in_order, wait=True)
+        if taken is not None:
+            return taken
+    return None
+
+
+def _hubs_in_turn(core: Core, kind: str, after: str) -> Iterator[str]:
+    """The hubs in which something of this kind is due, each once, beginning with the next one."""
+    now = shared_now(core)
+    seen: set[str] = set()
+    for start in (after, "") if after else ("",):
+        at = start
+        while True:
+            with core.store.read() as reader:
+                found = reader.due_hub(kind, now, after=at)
+            if found is None or found in seen:
+                break
+            seen.add(found)
+            yield found
+            at = found
+
+
+def _lease_in(
+    core: Core,
+    hub_id: str,
+    work: str,
+    lost: Callable[[Writer, Job, str], None] | None,
+    *,
+    in_order: bool,
+    wait: bool,
+) -> Job | None:
+    """The same in one hub, in the turn of its writers: who comes next finds what is left."""
+    now, kind = shared_now(core), QUEUES[work]
+    with core.store.write(hub=hub_id, wait=wait) as writer:
+        while due := writer.due_records(kind, now, limit=_PAGE, hub_id=hub_id):
+            jobs = [_job(record) for record in due]
+            for job in jobs:
+                if job.state in _OVER:
+                    # What is over is due when it may go.
+                    writer.drop_record(hub_id, kind, job.id)
+            waiting = (job for job in jobs if job.state not in _OVER)
+            for job in _firsts(writer, hub_id, work, now) if in_order else waiting:
+                if (taken := _taken(core, writer, job, lost)) is not None:
+                    return taken
+            if in_order:
+                break
+    return None
+
+
+def _firsts(writer: Writer, hub_id: str, work: str, now: datetime) -> Iterator[Job]:
+    """The job that comes first, while it is due; when it has been ended, the next one does."""
+    while (record := next(_open_records(writer, hub_id, work), None)) is not None:
+        if record.due is None or record.due > now:
+            # It is worked on, or waits to be tried again.
+            return
+        yield _job(record)
+
+
+def _taken(
+    core: Core, writer: Writer, job: Job, lost: Callable[[Writer, Job, str], None] | None
+) -> Job | None:
+    """The job, leased; None where it was begun too often, and is over now."""
+    now = shared_now(core)
+    if job.attempts >= ATTEMPTS_MAX:
+        reason = "it was begun three times and never finished"
+        _end(writer, job, "failed", reason, now)
+        if lost is not None:
+            lost(writer, job, reason)
+        return None
+    taken = job._replace(state="running", attempts=job.attempts + 1, lease=core.ids.next("lease"))
+    writer.put_record(_record(taken, due=now + LEASE))
+    return taken
+
+
+def progress(core: Core, job: Job, done: int, total: int | None = None) -> Job:
+    """Says how far it is, and keeps the lease. Conflict where somebody took it over."""
+    with core.store.write(hub=job.hub_id) as writer:
+        _require_lease(writer, job)
+        told = job._replace(done=done, total=total)
+        writer.put_record(_record(told, due=shared_now(core) + LEASE))
+    return told
+
+
+def finish(core: Core, writer: Writer, job: Job, *, keep: bool = True) -> None:
+    """Ends it well, in the transaction of what it did: a job has its effect once. Where nobody
+    would look it up, nothing is kept of it."""
+    _require_lease(writer, job)
+    if keep:
+        _end(writer, job, "done", "", shared_now(core))
+    else:
+        writer.drop_record(job.hub_id, QUEUES[job.work], job.id)
+
+
+def put_back(core: Core, job: Job) -> None:
+    """Gives a job back unfinished and without blame: whoever worked on it has to stop."""
+    with core.store.write(hub=job.hub_id) as writer:
+        _require_lease(writer, job)
+        again = job._replace(state="waiting", lease="", attempts=job.attempts - 1)
+        writer.put_record(_record(again, due=shared_now(core)))
+
+
+def give_up(core: Core, writer: Writer, job: Job, reason: str) -> None:
+    """Ends it badly, in the transaction that tells those who wait for it."""
+    _require_lease(writer, job)
+    _end(writer, job, "failed", reason, shared_now(core))
+
+
+def fail(core: Core, job: Job, reason: str, *, final: bool = False) -> Job:
+    """Notes a failure: it is tried again, until the last attempt; `final` says that no other
+    attempt would help."""
+    now = shared_now(core)
+    with core.store.write(hub=job.hub_id) as writer:
+        _require_lease(writer, job)
+        if final or job.attempts >= ATTEMPTS_MAX:
+            return _end(writer, job, "failed", reason, now)
+        again = job._replace(state="waiting", lease="", reason=reason[:_REASON_MAX])
+        writer.put_record(_record(again, due=now + _RETRY * 4 ** (job.attempts - 1)))
+    return again
+
+
+def jobs(core: Core, hub_id: str, hub: str, *, limit: int = _PAGE) -> list[Job]:
+    """The newest jobs of a hub, oldest first, those that are over for a week among them."""
+    with core.store.read() as reader:
+        require_hub(reader, hub_id, hub)
+        queues = (_with_reasons(_scan(reader, hub_id, work), work) for work in QUEUES)
+        return list(deque(merge(*queues, key=lambda job: job.id), maxlen=limit))
+
+
+def _with_reasons(found: Iterable[Job], work: str) -> Iterator[Job]:
+    """The jobs, those that wait for an older one with that for their reason."""
+    first: Job | None = None
+    for job in found:
+        if first is not None and job.state == "waiting" and not job.reason:
+            job = job._replace(reason=f"it waits for {first.id}, which comes before it")
+        elif first is None and work in IN_ORDER and job.state not in _OVER:
+            first = job
+        yield job
+
+
+def open_jobs(reader: Reader, hub_id: str, work: str) -> Iterator[Job]:
+    """The jobs of a hub that are not over, oldest first."""
+    return map(_job, _open_records(reader, hub_id, work))
+
+
+def _open_records(reader: Reader, hub_id: str, work: str) -> Iterator[Record]:
+    return (one for one in _records(reader, hub_id, work) if one.body["state"] not in _OVER)
+
+
+def _scan(reader: Reader, hub_id: str, work: str) -> Iterator[Job]:
+    return map(_job, _records(reader, hub_id, work))
+
+
+def _records(reader: Reader, hub_id: str, work: str) -> Iterator[Record]:
+    after = ""
+    while batch := reader.records(hub_id, QUEUES[work], limit=_PAGE, after=after):
+        yield from batch
+        after = batch[-1].id
+
+
+def without_texts(job: Job) -> Job:
+    """The job without what was said."""
+    about = {name: value for name, value in job.about.items() if name != SAID}
+    return job._replace(about=about)
+
+
+def _end(writer: Writer, job: Job, state: JobState, reason: str, now: datetime) -> Job:
+    ended = without_texts(job)._replace(
+        state=state, lease="", reason=reason[:_REASON_MAX], ended_at=now
+    )
+    writer.put_record(_record(ended, due=now + _KEPT))
+    return ended
+
+
+def _require_lease(writer: Writer, job: Job) -> None:
+    record = writer.record(job.hub_id, QUEUES[job.work], job.id)
+    if record is None:
+        raise NotFound(f"The job {job.id} is gone; its hub was deleted.")
+    if record.body["lease"] != job.lease or not job.lease:
+        raise Conflict(f"The job {job.id} was taken over by another worker.")
+
+
+def _record(job: Job, *, due: datetime) -> Record:
+    body = {
+        "work": job.work,
+        "about": dict(job.about),
+        "state": job.state,
+        "attempts": job.attempts,
+        "lease": job.lease,
+        "done": job.done,
+        "total": job.total,
+        "reason": job.reason,
+        "ended_at": None if job.ended_at is None else to_text(job.ended_at),
+    }
+    return Record(job.hub_id, QUEUES[job.work], job.id, job.at, body, due=due)
+
+
+def _job(record: Record) -> Job:
+    body = dict(record.body)
+    ended = body.pop("ended_at")
+    return Job(
+        id=record.id,
+        hub_id=record.hub_id,
+        at=record.at,
+        ended_at=None if ended is None else from_text(ended),
+        **body,
+    )

@@ -1,0 +1,1 @@
+"""Members, teams, organisations, invitations and API keys."""

@@ -1,0 +1,116 @@
+"""API keys: made, listed, revoked, and found by the secret that opens them. It is handed out once,
+and kept only as a hash."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from holdfast.domain.access import Key
+from holdfast.domain.names import Label, PersonName
+from holdfast.domain.records import NO_HUB, Record
+from holdfast.engine.core import Core
+from holdfast.engine.people import membership_index
+from holdfast.engine.people.records import (
+    Handed,
+    every,
+    hash_of,
+    key_from,
+    key_record,
+    need_hub,
+    new_secret,
+    require_parsed,
+)
+from holdfast.errors import HoldfastError, NotFound
+
+# A key begins like this, so that scanners of secrets know it for one.
+KEY_PREFIX = "hf_"
+# A key's last use is noted at most this often; it is for people, not for the second.
+_USE_NOTED_EVERY = timedelta(minutes=1)
+
+
+def create_key(
+    core: Core,
+    name: Label,
+    *,
+    actor: PersonName | None = None,
+    hubs: Sequence[str] = (),
+    read_only: bool = False,
+    no_delete: bool = False,
+    expires_at: datetime | None = None,
+) -> Handed:
+    """A new key for somebody; its secret is shown once. `hubs` are ids of hubs it is good for."""
+    key = Key(
+        core.ids.next("key"),
+        core.actor if actor is None else actor,
+        name,
+        core.now(),
+        tuple(hubs),
+        read_only,
+        no_delete,
+        expires_at,
+    )
+    require_parsed(key.actor)
+    secret = KEY_PREFIX + new_secret()
+    with core.store.write(hub=NO_HUB) as writer:
+        for hub_id in key.hubs:
+            need_hub(writer, hub_id)
+        writer.put_record(key_record(key, hash_of(secret)))
+        membership_index.note(writer, key.actor, "key", key.id, key.at)
+    return Handed(key, secret)
+
+
+def keys(core: Core, actor: PersonName | None = None) -> list[Key]:
+    """Keys, oldest first, revoked ones among them; all, or somebody's."""
+    with core.store.read() as reader:
+        if actor is None:
+            return [key_from(one) for one in every(reader, NO_HUB, "key")]
+        ids = membership_index.of(reader, actor, "key")
+        there = (reader.record(NO_HUB, "key", key_id) for key_id in ids)
+        return [key_from(one) for one in there if one is not None]
+
+
+def revoke_key(core: Core, key_id: str) -> Key:
+    """Ends a key, for good; a second time changes nothing."""
+    with core.store.write(hub=NO_HUB) as writer:
+        record = writer.record(NO_HUB, "key", key_id)
+        if record is None:
+            raise NotFound(f"There is no key {key_id!r}.", hint="`holdfast key list` shows them.")
+        key = key_from(record)
+        if key.revoked_at is None:
+            key = key._replace(revoked_at=core.now())
+            writer.put_record(key_record(key, record.lookup))
+    return key
+
+
+def find_key(core: Core, secret: str) -> Key | None:
+    """The key that a secret opens; None for one that is unknown, revoked or expired."""
+    if not secret.startswith(KEY_PREFIX):
+        return None
+    with core.read() as reader:
+        record = reader.record_by_lookup(NO_HUB, "key", hash_of(secret))
+    if record is None:
+        return None
+    key = key_from(record)
+    now = core.now()
+    if key.refusal(now):
+        return None
+    if key.used_at is None or now - key.used_at >= _USE_NOTED_EVERY:
+        _note_use(core, record, key._replace(used_at=now))
+    return key
+
+
+def has_keys(core: Core) -> bool:
+    """Whether any key is good now."""
+    now = core.now()
+    return any(not key.refusal(now) for key in keys(core))
+
+
+def _note_use(core: Core, read: Record, used: Key) -> None:
+    try:
+        with core.store.write(durable=False, hub=NO_HUB) as writer:
+            # Only if it is as it was read: it may have been revoked since.
+            writer.swap_record(read, key_record(used, read.lookup))
+    except HoldfastError:
+        # Like other counters: a busy or full store must not turn a request away.
+        return

@@ -1,0 +1,217 @@
+"""Members, whom a hub is shared with, and how somebody stands to it. What a standing allows,
+`domain.access` says; whether somebody may do these things themselves, their caller has checked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from holdfast.domain.access import (
+    DeletePolicy,
+    HubCard,
+    Member,
+    Role,
+    ScopeKind,
+    Standing,
+)
+from holdfast.domain.hub import Hub
+from holdfast.domain.names import PersonName, PlaceRef
+from holdfast.domain.records import NO_HUB
+from holdfast.domain.viewer import MEMBER_SEES
+from holdfast.engine.core import Core
+from holdfast.engine.people import membership_index
+from holdfast.engine.people.records import (
+    card_of,
+    clean_policy,
+    drop_member,
+    hub_of_scope,
+    members_of,
+    need,
+    need_hub,
+    need_scope,
+    put_card,
+    put_member,
+    refuse_lookalike,
+    refuse_ownerless,
+    role_of,
+)
+from holdfast.errors import InvalidInput, NotFound
+from holdfast.text import names
+
+if TYPE_CHECKING:
+    from holdfast.domain.memory import Boundary
+    from holdfast.store.base import Reader
+
+# Hubs and whom they are shared with
+
+
+def card(core: Core, hub_id: str) -> HubCard:
+    with core.store.read() as reader:
+        return card_of(reader, hub_id)
+
+
+def checked_policy(
+    team_id: str | None, org_id: str | None, delete_policy: str | None
+) -> DeletePolicy | None:
+    """The policy, where `set_card` would take all this; for who wants to know before."""
+    if team_id and org_id:
+        raise InvalidInput("A hub belongs to a team or to an organisation, not to both.")
+    return None if delete_policy is None else clean_policy(delete_policy)
+
+
+def set_card(
+    core: Core,
+    hub_id: str,
+    *,
+    team_id: str | None = None,
+    org_id: str | None = None,
+    delete_policy: str | None = None,
+) -> HubCard:
+    """Gives a hub to a team, or shares it with an organisation as a whole: one of the two. An empty
+    one takes it back. Or says what its contributors may delete."""
+    policy = checked_policy(team_id, org_id, delete_policy)
+    with core.store.write(hub=hub_id) as writer:
+        need_hub(writer, hub_id)
+        new = card_of(writer, hub_id)
+        for kind, given in (("team", team_id), ("org", org_id)):
+            if given:
+                need(writer, kind, given)
+            if given is not None:
+                new = new._replace(team_id=None, org_id=None)
+        new = new._replace(
+            team_id=team_id or new.team_id,
+            org_id=org_id or new.org_id,
+            delete_policy=policy or new.delete_policy,
+        )
+        put_card(writer, new, core.now())
+    return new
+
+
+# Members
+
+
+def members(core: Core, scope: ScopeKind, scope_id: str) -> list[Member]:
+    """Who belongs, by name; the owner of a hub is among them."""
+    with core.store.read() as reader:
+        need_scope(reader, scope, scope_id)
+        found = list(members_of(reader, scope, scope_id))
+        if scope == "hub" and (hub := reader.hub_by_id(scope_id)) is not None:
+            owner = Member("hub", hub.id, hub.owner, "owner", hub.created_at, hub.owner)
+            found = [owner, *(one for one in found if one.actor != hub.owner)]
+    return sorted(found, key=lambda member: member.actor)
+
+
+def member_called(core: Core, scope: ScopeKind, scope_id: str, text: str) -> PersonName:
+    """The name of the member that somebody means. One whose name would be refused today, but was
+    stored before, is found by exactly that name, so that it can be removed."""
+    try:
+        return names.parse_person(text)
+    except InvalidInput:
+        with core.store.read() as reader:
+            if text and role_of(reader, scope, scope_id, PersonName(text)) is not None:
+                return PersonName(text)
+        raise
+
+
+def set_member(
+    core: Core, scope: ScopeKind, scope_id: str, actor: PersonName, role: Role
+) -> Member:
+    """Adds somebody, or changes their role. The last owner stays one. A name that could be taken
+    for that of another member is refused."""
+    member = Member(scope, scope_id, actor, role, core.now(), core.actor)
+    with core.store.write(hub=hub_of_scope(scope, scope_id)) as writer:
+        need_scope(writer, scope, scope_id)
+        if member.role != "owner":
+            refuse_ownerless(writer, scope, scope_id, actor)
+        refuse_lookalike(writer, scope, scope_id, actor)
+        put_member(writer, member)
+    return member
+
+
+def remove_member(core: Core, scope: ScopeKind, scope_id: str, actor: PersonName) -> None:
+    with core.store.write(hub=hub_of_scope(scope, scope_id)) as writer:
+        need_scope(writer, scope, scope_id)
+        refuse_ownerless(writer, scope, scope_id, actor)
+        if not drop_member(writer, scope, scope_id, actor):
+            raise NotFound(f"{actor!r} is not a member.", hint="List the members to see who is.")
+
+
+def standing(core: Core, hub: Hub, actor: PersonName) -> Standing | None:
+    """How somebody stands to a hub; None where it is nothing to them."""
+    with core.store.read() as reader:
+        return _standing(reader, hub, card_of(reader, hub.id), actor)
+
+
+def hubs_of(core: Core, actor: PersonName) -> list[tuple[Hub, Standing]]:
+    """The hubs that somebody can reach, as they are called for them, by name."""
+    with core.store.read() as reader:
+        hubs = (reader.hub_by_id(hub_id) for hub_id in _near(reader, actor))
+        seen = (_seen(reader, hub, actor) for hub in hubs if hub is not None)
+        found = [pair for pair in seen if pair is not None]
+    return sorted(found, key=lambda pair: (pair[0].called, pair[0].id))
+
+
+def _near(reader: Reader, actor: PersonName) -> set[str]:
+    """Hubs that may be in somebody's reach, by id; no other is."""
+    groups = {*membership_index.of(reader, actor, "team")}
+    for org_id in membership_index.of(reader, actor, "org"):
+        groups |= {org_id, *membership_index.of(reader, org_id, "team of")}
+    found = set(membership_index.of(reader, actor, "hub"))
+    for group in groups:
+        found.update(membership_index.of(reader, group, "shared"))
+    return found
+
+
+def hubs_called(core: Core, name: PlaceRef, actor: PersonName) -> list[tuple[Hub, Standing]]:
+    """The hubs in somebody's reach that they may mean by an id or a name."""
+    with core.read() as reader:
+        by_id = reader.hub_by_id(name)
+        if by_id is not None:
+            pair = _seen(reader, by_id, actor)
+            return [] if pair is None else [pair]
+        return seen_as(reader, name, actor)
+
+
+def seen_as(reader: Reader, name: str, actor: PersonName) -> list[tuple[Hub, Standing]]:
+    """Those that somebody sees under that name."""
+    labelled = (reader.hub_by_id(one) for one in membership_index.of(reader, name, "called"))
+    hubs = [hub for hub in (reader.hub(name), *labelled) if hub is not None]
+    seen = {hub.id: _seen(reader, hub, actor) for hub in hubs}
+    return [pair for pair in seen.values() if pair is not None and pair[0].called == name]
+
+
+def _seen(reader: Reader, hub: Hub, actor: PersonName) -> tuple[Hub, Standing] | None:
+    about = card_of(reader, hub.id)
+    how = _standing(reader, hub, about, actor)
+    if how is None or hub.state != "active":
+        return None
+    return hub._replace(label=about.label), how
+
+
+def _standing(reader: Reader, hub: Hub, about: HubCard, actor: PersonName) -> Standing | None:
+    role = "owner" if hub.owner == actor else role_of(reader, "hub", hub.id, actor)
+    if role is not None:
+        return Standing(actor, role, MEMBER_SEES, about.delete_policy)
+    sees: tuple[Boundary, ...] = ()
+    org_id = about.org_id
+    if about.team_id is not None:
+        if role_of(reader, "team", about.team_id, actor) is not None:
+            sees = ("team", "org")
+        elif (team := reader.record(NO_HUB, "team", about.team_id)) is not None:
+            org_id = team.body["org"]
+    if not sees and org_id and role_of(reader, "org", org_id, actor) is not None:
+        sees = ("org",)
+    return Standing(actor, None, sees, about.delete_policy) if sees else None
+
+
+def is_alone(reader: Reader, hub: Hub, actor: PersonName) -> bool:
+    """Whether a hub is somebody's own and shared with nobody."""
+    about = card_of(reader, hub.id)
+    if hub.owner != actor or about.team_id or about.org_id:
+        return False
+    return all(one.actor == actor for one in members_of(reader, "hub", hub.id))
+
+
+def role_in(core: Core, scope: ScopeKind, scope_id: str, actor: PersonName) -> Role | None:
+    """Somebody's role in a team or an organisation, or in a hub they do not own."""
+    with core.store.read() as reader:
+        return role_of(reader, scope, scope_id, actor)

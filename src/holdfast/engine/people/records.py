@@ -1,0 +1,296 @@
+"""Organisations, teams, members, invitations and keys as the store's records, and back. Secrets are
+kept only as hashes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from holdfast.domain.access import (
+    DELETE_POLICIES,
+    ROLES,
+    SCOPE_KINDS,
+    DeletePolicy,
+    HubCard,
+    Invite,
+    Key,
+    Member,
+    Role,
+    ScopeKind,
+)
+from holdfast.domain.clock import from_text, to_text
+from holdfast.domain.hub import Hub
+from holdfast.domain.names import PersonName
+from holdfast.domain.records import NO_HUB, Record
+from holdfast.engine.core import Core, require_hub
+from holdfast.engine.people import membership_index
+from holdfast.errors import AlreadyExists, Conflict, InvalidInput, NotFound
+from holdfast.text import names, normalise
+
+if TYPE_CHECKING:
+    from holdfast.store.base import Reader, Writer
+
+# 256 bits from the system's source of chance: a fast hash is enough, nobody guesses those.
+_SECRET_BYTES = 32
+_PAGE = 500
+
+
+class Handed(NamedTuple):
+    """Something with a secret that is shown now and never again."""
+
+    what: Any
+    secret: str
+
+
+def member_place(scope: ScopeKind, scope_id: str, actor: str) -> tuple[str, str, str]:
+    if scope == "hub":
+        return scope_id, "member", actor
+    # A slash ends the scope's id, which holds none; the actor's name may hold anything.
+    return NO_HUB, f"{scope}-member", f"{scope_id}/{actor}"
+
+
+def hub_of_scope(scope: ScopeKind, scope_id: str) -> str:
+    """The hub that a write about the members of a scope is for."""
+    return member_place(scope, scope_id, "")[0]
+
+
+def require_parsed(actor: PersonName) -> None:
+    """Refuses a name that does not parse to itself: the last look before it is stored."""
+    if names.parse_person(actor) != actor:
+        raise InvalidInput(f"The name {actor!r} was not parsed.", hint="Use `parse_person`.")
+
+
+def put_member(writer: Writer, member: Member) -> None:
+    require_parsed(member.actor)
+    if member.role not in ROLES:
+        raise InvalidInput(f"The role {member.role!r} was not parsed.", hint="Use `parse_role`.")
+    place = member_place(member.scope, member.scope_id, member.actor)
+    body = {"role": member.role, "added_by": member.added_by}
+    writer.put_record(Record(*place, member.since, body))
+    membership_index.note(writer, member.actor, member.scope, member.scope_id, member.since)
+    look = membership_index.look_of(member.scope_id, member.actor)
+    membership_index.note(writer, look, "look", member.actor, member.since)
+
+
+def refuse_lookalike(writer: Writer, scope: ScopeKind, scope_id: str, actor: PersonName) -> None:
+    """Refuses a new member whose name could be taken for that of another."""
+    found = [*membership_index.of(writer, membership_index.look_of(scope_id, actor), "look")]
+    hub = writer.hub_by_id(scope_id) if scope == "hub" else None
+    if hub is not None and names.skeleton(hub.owner) == names.skeleton(actor):
+        found.append(hub.owner)
+    for other in found:
+        known = other != actor and (
+            (hub is not None and hub.owner == other)
+            or role_of(writer, scope, scope_id, PersonName(other)) is not None
+        )
+        if known and actor not in found:
+            raise AlreadyExists(
+                f"The name {actor!r} looks like that of the member {other!r}.",
+                hint="Choose a name that nobody takes for theirs.",
+            )
+
+
+def drop_member(writer: Writer, scope: ScopeKind, scope_id: str, actor: PersonName) -> bool:
+    """Whether there was one."""
+    membership_index.drop(writer, membership_index.look_of(scope_id, actor), "look", actor)
+    hub = writer.hub_by_id(scope_id) if scope == "hub" else None
+    if hub is None or hub.owner != actor:
+        membership_index.drop(writer, actor, scope, scope_id)
+    return writer.drop_record(*member_place(scope, scope_id, actor))
+
+
+def members_of(reader: Reader, scope: ScopeKind, scope_id: str) -> Iterator[Member]:
+    hub_id, kind, prefix = member_place(scope, scope_id, "")
+    for one in every(reader, hub_id, kind, prefix):
+        actor = PersonName(one.id.removeprefix(prefix))
+        yield Member(scope, scope_id, actor, one.body["role"], one.at, one.body["added_by"])
+
+
+def role_of(reader: Reader, scope: ScopeKind, scope_id: str, actor: PersonName) -> Role | None:
+    record = reader.record(*member_place(scope, scope_id, actor))
+    role: Role | None = None if record is None else record.body["role"]
+    return role
+
+
+def refuse_ownerless(writer: Writer, scope: ScopeKind, scope_id: str, actor: PersonName) -> None:
+    hub = writer.hub_by_id(scope_id) if scope == "hub" else None
+    if hub is not None:
+        if hub.owner == actor:
+            raise Conflict(f"{actor!r} made this hub and stays its owner.")
+        return
+    owners = [one.actor for one in members_of(writer, scope, scope_id) if one.role == "owner"]
+    if owners == [actor]:
+        raise Conflict(f"{actor!r} is the last owner.", hint="Make somebody else an owner first.")
+
+
+def card_of(reader: Reader, hub_id: str) -> HubCard:
+    record = reader.record(hub_id, "card", "card")
+    if record is None:
+        return HubCard(hub_id)
+    body = record.body
+    return HubCard(
+        hub_id, body["team"], body["delete_policy"], body.get("org"), body.get("label", "")
+    )
+
+
+def called(core: Core, reader: Reader, hub: Hub) -> Hub:
+    """The hub with the name that it has for who acts: on the machine, its own."""
+    return hub if core.permit is None else hub._replace(label=card_of(reader, hub.id).label)
+
+
+def put_card(writer: Writer, card: HubCard, at: datetime) -> None:
+    """Also notes whom it is shared with and what it is called, so that it is found by that."""
+    old = card_of(writer, card.hub_id)
+    changed: tuple[tuple[str | None, str | None, membership_index.What], ...] = (
+        (old.team_id, card.team_id, "shared"),
+        (old.org_id, card.org_id, "shared"),
+        (old.label, card.label, "called"),
+    )
+    for before, now, what in changed:
+        if before and before != now:
+            membership_index.drop(writer, before, what, card.hub_id)
+        if now:
+            membership_index.note(writer, now, what, card.hub_id, at)
+    body = {
+        "team": card.team_id,
+        "delete_policy": card.delete_policy,
+        "org": card.org_id,
+        "label": card.label,
+    }
+    writer.put_record(Record(card.hub_id, "card", "card", at, body))
+
+
+_WORDS = {"org": "organisation"}
+
+
+def word_for(kind: str) -> str:
+    """A kind of thing as people call it."""
+    return _WORDS.get(kind, kind)
+
+
+def unknown(kind: str, name: str) -> NotFound:
+    return NotFound(f"There is no {word_for(kind)} {name!r}.", hint=f"List the {kind}s to see.")
+
+
+def need(reader: Reader, kind: str, record_id: str) -> Record:
+    record = reader.record(NO_HUB, kind, record_id)
+    if record is None:
+        raise unknown(kind, record_id)
+    return record
+
+
+def need_hub(reader: Reader, hub_id: str) -> Hub:
+    return require_hub(reader, hub_id, hub_id)
+
+
+def need_scope(reader: Reader, scope: ScopeKind, scope_id: str) -> None:
+    normalise.one_of(scope, SCOPE_KINDS, "scope")
+    if scope == "hub":
+        need_hub(reader, scope_id)
+    else:
+        need(reader, scope, scope_id)
+
+
+def every(reader: Reader, hub_id: str, kind: str, prefix: str = "") -> Iterator[Record]:
+    after = prefix
+    while True:
+        page = reader.records(hub_id, kind, limit=_PAGE, after=after)
+        for one in page:
+            if not one.id.startswith(prefix):
+                return
+            yield one
+        if len(page) < _PAGE:
+            return
+        after = page[-1].id
+
+
+def invite_record(one: Invite, lookup: str | None) -> Record:
+    body = {
+        "scope": one.scope,
+        "scope_id": one.scope_id,
+        "role": one.role,
+        "invited_by": one.invited_by,
+        "expires_at": to_text(one.expires_at),
+        "used_at": _text(one.used_at),
+        "used_by": one.used_by,
+    }
+    return Record(NO_HUB, "invite", one.id, one.at, body, lookup)
+
+
+def invite_from(record: Record) -> Invite:
+    body = record.body
+    return Invite(
+        record.id,
+        body["scope"],
+        body["scope_id"],
+        body["role"],
+        body["invited_by"],
+        record.at,
+        from_text(body["expires_at"]),
+        _time(body["used_at"]),
+        body["used_by"],
+    )
+
+
+def key_record(key: Key, lookup: str | None) -> Record:
+    body = {
+        "actor": key.actor,
+        "name": key.name,
+        "hubs": list(key.hubs),
+        "read_only": key.read_only,
+        "no_delete": key.no_delete,
+        "expires_at": _text(key.expires_at),
+        "revoked_at": _text(key.revoked_at),
+        "used_at": _text(key.used_at),
+    }
+    return Record(NO_HUB, "key", key.id, key.at, body, lookup)
+
+
+def key_from(record: Record) -> Key:
+    body = record.body
+    return Key(
+        record.id,
+        body["actor"],
+        body["name"],
+        record.at,
+        tuple(body["hubs"]),
+        body["read_only"],
+        body["no_delete"],
+        _time(body["expires_at"]),
+        _time(body["revoked_at"]),
+        _time(body["used_at"]),
+    )
+
+
+def _text(at: datetime | None) -> str | None:
+    return None if at is None else to_text(at)
+
+
+def _time(text: str | None) -> datetime | None:
+    return None if text is None else from_text(text)
+
+
+def new_secret() -> str:
+    import secrets
+
+    made = secrets.token_urlsafe(_SECRET_BYTES)
+    # On a command line, a word that begins with a dash is an option.
+    return f"_{made[1:]}" if made.startswith("-") else made
+
+
+def hash_of(secret: str) -> str:
+    import hashlib
+
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def parse_role(role: str) -> Role:
+    """The role of that name; case and whitespace around it do not matter."""
+    clean: Role = normalise.one_of(role, ROLES, "role")  # type: ignore[assignment]
+    return clean
+
+
+def clean_policy(policy: str) -> DeletePolicy:
+    clean: DeletePolicy = normalise.one_of(policy, DELETE_POLICIES, "delete policy")  # type: ignore[assignment]
+    return clean

@@ -1,0 +1,1 @@
+"""Reads: recall, lists, lookup by id, number or key."""

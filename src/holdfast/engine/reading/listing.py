@@ -1,0 +1,201 @@
+"""Lists of memories in a fixed order, with cursors that stay valid while others write; and plain
+text search without ranking."""
+
+from __future__ import annotations
+
+import binascii
+import json
+from collections.abc import Iterator
+from datetime import datetime
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from holdfast.domain.memory import Memory
+from holdfast.domain.query import DOWNWARDS, ORDERS, Filter, Order, Page, place_in
+from holdfast.engine.core import Core, require_hub
+from holdfast.engine.history import states_as_of
+from holdfast.engine.reading.recall import checked_limit
+from holdfast.errors import InvalidInput
+from holdfast.store.values import TextQuery
+from holdfast.text.normalise import one_of
+from holdfast.text.terms import is_unspaced, query_terms, trigram_text
+
+if TYPE_CHECKING:
+    from holdfast.store.base import Reader
+
+
+_BATCH = 500
+
+
+def list_memories(
+    core: Core,
+    hub_id: str,
+    hub: str,
+    wanted: Filter,
+    *,
+    order: str = "newest",
+    limit: int | None = None,
+    cursor: str | None = None,
+    as_of: datetime | None = None,
+) -> Page:
+    """One page; without a limit, everything."""
+    checked: Order = one_of(order, ORDERS, "order")  # type: ignore[assignment]
+    if limit is not None and type(limit) is not int:
+        raise InvalidInput(f"The limit must be a whole number, not {limit!r}.")
+    if limit is not None and limit < 1:
+        raise InvalidInput(f"The limit is {limit}; it must be at least 1.")
+    after = None if cursor is None else _read_cursor(cursor, hub_id, checked)
+    items: list[Memory] = []
+    # One more than asked for tells whether there is a next page.
+    for memory in _scan(core, hub_id, hub, wanted, checked, after, limit, as_of):
+        if limit is not None and len(items) == limit:
+            return Page(items, _cursor(items[-1], checked))
+        items.append(memory)
+    return Page(items, None)
+
+
+def scan_memories(
+    core: Core, hub_id: str, hub: str, wanted: Filter, *, order: Order = "number"
+) -> Iterator[Memory]:
+    """Everything the filter admits, in order, without holding it all in memory."""
+    return _scan(core, hub_id, hub, wanted, order, None, None, None)
+
+
+def _scan(
+    core: Core,
+    hub_id: str,
+    hub: str,
+    wanted: Filter,
+    order: Order,
+    after: tuple[Any, int] | None,
+    limit: int | None,
+    as_of: datetime | None,
+) -> Iterator[Memory]:
+    size = _BATCH if limit is None else min(_BATCH, limit + 1)
+    if as_of is not None:
+        yield from _scan_past(core, hub_id, hub, wanted, order, after, as_of)
+        return
+    while True:
+        with core.read() as reader:
+            require_hub(reader, hub_id, hub)
+            batch = reader.memories(hub_id, wanted, order=order, after=after, limit=size)
+        yield from batch
+        if len(batch) < size:
+            return
+        after = place_in(batch[-1], order)
+
+
+def _scan_past(
+    core: Core,
+    hub_id: str,
+    hub: str,
+    wanted: Filter,
+    order: Order,
+    after: tuple[Any, int] | None,
+    at: datetime,
+) -> Iterator[Memory]:
+    with core.read() as reader:
+        require_hub(reader, hub_id, hub)
+        then = list(memories_as_of(core, reader, hub_id, wanted, at))
+    down = order in DOWNWARDS
+    then.sort(key=lambda memory: place_in(memory, order), reverse=down)
+    for memory in then:
+        place = place_in(memory, order)
+        if after is None or (place < after if down else place > after):
+            yield memory
+
+
+def memories_as_of(
+    core: Core, reader: Reader, hub_id: str, wanted: Filter, at: datetime
+) -> Iterator[Memory]:
+    """The memories as they stood at a past time, those that the filter admits."""
+    past = states_as_of(core, reader, hub_id, at)
+    everything = Filter(states=(), forgotten=None, quarantined=None)
+    after: tuple[Any, int] | None = None
+    while True:
+        batch = reader.memories(hub_id, everything, order="number", after=after, limit=_BATCH)
+        for head in batch:
+            then = past.get(head.id, head)
+            if then is not None and wanted.admits(then):
+                yield then
+        if len(batch) < _BATCH:
+            return
+        after = place_in(batch[-1], "number")
+
+
+def _cursor(memory: Memory, order: Order) -> str:
+    text = json.dumps([order, memory.hub_id, *place_in(memory, order)]).encode()
+    return binascii.b2a_base64(text, newline=False).decode().translate(_TO_URL)
+
+
+_TO_URL = str.maketrans("+/", "-_", "=")
+_FROM_URL = str.maketrans("-_", "+/")
+
+
+def _read_cursor(cursor: str, hub_id: str, order: Order) -> tuple[int, int]:
+    try:
+        text = binascii.a2b_base64(cursor.translate(_FROM_URL) + "===", strict_mode=False)
+        made_for, made_in, value, number = json.loads(text)
+        if not all(isinstance(part, int) and abs(part) < 2**63 for part in (value, number)):
+            raise ValueError
+    except (ValueError, TypeError, AttributeError):
+        raise InvalidInput(
+            "This cursor was not made by a list.", hint="Start again without a cursor."
+        ) from None
+    if made_in != hub_id:
+        raise InvalidInput(
+            "This cursor belongs to a list of another hub.", hint="Start again without a cursor."
+        )
+    if made_for != order:
+        raise InvalidInput(
+            f"This cursor belongs to a list in the order `{made_for}`, not `{order}`.",
+            hint="Use the same order for every page.",
+        )
+    return value, number
+
+
+# A keyword or a sentence; who looks for a whole document has it already.
+_CHARS_MAX = 2_000
+
+
+def search_text(
+    core: Core,
+    hub_id: str,
+    hub: str,
+    text: str,
+    wanted: Filter,
+    *,
+    words: bool = False,
+    order: str = "newest",
+    limit: int = 20,
+) -> list[Memory]:
+    """The first memories, in that order, that hold the text and still hold true."""
+    checked: Order = one_of(order, ORDERS, "order")  # type: ignore[assignment]
+    count = checked_limit(limit)
+    now = core.now()
+    wanted = wanted._replace(alive_at=now)
+    query = _query(text, words=words)
+    with core.read(deadline_s=core.settings["recall.deadline_s"]) as reader:
+        require_hub(reader, hub_id, hub)
+        matching = reader.matching(hub_id, query, wanted, order=checked)
+        found = list(islice((memory for memory in matching if memory.current(now)), count))
+    core.shown(hub_id, [memory.id for memory in found])
+    return found
+
+
+def _query(text: str, *, words: bool) -> TextQuery:
+    if not isinstance(text, str):
+        raise InvalidInput("The text to look for must be text.")
+    needle = trigram_text(text)
+    if not needle:
+        raise InvalidInput("Say what to look for: the text is empty.")
+    if len(text) > _CHARS_MAX:
+        raise InvalidInput(
+            f"The text has {len(text):,} characters; at most {_CHARS_MAX:,} can be looked for.",
+            hint="Look for a telling part of it.",
+        )
+    terms = query_terms(text) if words else []
+    # One character of a script without spaces is found as it stands.
+    if any(len(term) == 1 and is_unspaced(term) for term in terms):
+        terms = []
+    return TextQuery(needle, tuple(terms))

@@ -1,0 +1,1 @@
+"""The review inbox, verdicts on held memories, and questions that agents ask people."""

@@ -1,0 +1,287 @@
+"""Asking a person to decide: an agent puts a question with a few options, a person picks one, and
+the answer becomes a memory that recall finds.
+
+An open question is kept like what waits for review: neither recalled nor injected, since it is no
+fact yet. How many are open is counted inside the write that would add one, so that two processes
+together cannot ask more than one could. Each step is a change set, and can be undone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from holdfast.domain.draft import Draft
+from holdfast.domain.memory import Memory, Source, Trust
+from holdfast.domain.query import SHOWN_STATES, Filter
+from holdfast.domain.review import (
+    AWAITS,
+    CATEGORY,
+    DECIDES,
+    OPEN_MAX,
+    OPTIONS_LEAST,
+    OPTIONS_MOST,
+    Decision,
+    decision_of,
+    to_metadata,
+)
+from holdfast.engine.core import Core, require_hub
+from holdfast.engine.reading.lookup import Reference, find_memory
+from holdfast.engine.writing.drafts import clean_draft, clean_label, compose, prepare
+from holdfast.engine.writing.intake import take_in
+from holdfast.engine.writing.recorder import Recorder
+from holdfast.errors import Conflict, InvalidInput
+from holdfast.text.normalise import is_visible
+
+if TYPE_CHECKING:
+    from holdfast.store.base import Reader
+
+# A question and an option are read on one line of a terminal or a phone; the context says the rest.
+_QUESTION_CHARS_MAX = 500
+_OPTION_CHARS_MAX = 200
+_CONTEXT_CHARS_MAX = 4_000
+_BATCH = 500
+
+
+def request_decision(
+    core: Core,
+    hub_id: str,
+    hub: str,
+    question: str,
+    options: Sequence[str],
+    context: str = "",
+    *,
+    trust: Trust = "agent",
+    source: Source = "sdk",
+    source_agent: str | None = None,
+) -> Decision:
+    """Asks. The same question with the same options, still open, is not asked twice."""
+    redacted = core.redactor.text
+    asked = redacted(_line("question", question, _QUESTION_CHARS_MAX))
+    choices = tuple(map(redacted, _options(options)))
+    around = redacted(_context(context))
+    draft = Draft(
+        _asked_text(asked, choices, around),
+        title=asked,
+        category=CATEGORY,
+        kind="rationale",
+        tags=(),
+        layer="library",
+        trust=trust,
+        source=source,
+        source_agent=source_agent,
+    )
+    draft = clean_draft(core, draft)
+    bare = compose(draft, core, hub_id)._replace(quarantine=AWAITS)
+    wanted = Decision(bare, asked, choices, around, "open")
+    new = bare._replace(metadata=to_metadata(wanted))
+    with core.write(hub_id) as writer:
+        require_hub(writer, hub_id, hub)
+        waiting = list(_open(writer, hub_id))
+        for other in waiting:
+            if other.memory.content_hash == new.content_hash:
+                return other
+        if len(waiting) >= OPEN_MAX:
+            numbers = ", ".join(f"#{other.memory.number}" for other in waiting)
+            raise Conflict(
+                f"There are {len(waiting)} open decisions in this hub already: {numbers}.",
+                hint="Wait until a person has answered or withdrawn one (`holdfast decisions`).",
+            )
+        recorder = Recorder(core, writer, hub_id, "remember", reason="asked for a decision")
+        memory = recorder.add(new)
+    recorder.embed()
+    return wanted._replace(memory=memory)
+
+
+def decisions(core: Core, hub_id: str, hub: str, *, every: bool = False) -> list[Decision]:
+    """The open ones, oldest first; with `every`, also those that were decided or withdrawn."""
+    with core.read() as reader:
+        require_hub(reader, hub_id, hub)
+        found = list(_open(reader, hub_id))
+        if every:
+            settled = Filter(states=("archived",), categories=(CATEGORY,))
+            found += _among(reader, hub_id, settled)
+    return sorted(found, key=lambda decision: decision.memory.number)
+
+
+def decide(
+    core: Core,
+    hub_id: str,
+    hub: str,
+    reference: Reference,
+    option: str | int,
+    *,
+    note: str = "",
+    source: Source = "sdk",
+) -> Decision:
+    """A person's answer: an option by its words or its number, and why. It becomes a memory of its
+    own, and the question is put away."""
+    note = core.redactor.text(clean_label("note", note))
+    if isinstance(option, str):
+        option = core.redactor.text(option)
+    with core.read() as reader:
+        require_hub(reader, hub_id, hub)
+        seen = _undecided(find_memory(reader, hub_id, hub, reference))
+    chosen = _chosen(seen, option)
+    draft = Draft(
+        _answer_text(seen, chosen, note),
+        title=f"Decided: {chosen} ({seen.question})",
+        category=CATEGORY,
+        kind="rationale",
+        tags=(),
+        trust="user",
+        source=source,
+        parent=seen.memory.id,
+        metadata={DECIDES: seen.memory.id},
+    )
+    # The embedding model is asked before the write begins.
+    (item,) = prepare(core, hub_id, hub, [draft])
+    with core.write(hub_id) as writer:
+        current = _still(writer, hub, seen)
+        recorder = Recorder(core, writer, hub_id, "remember", reason=f"decided: {chosen}")
+        answer = take_in(writer, recorder, hub, item).memory
+        decided = current._replace(status="decided", option=chosen, note=note, answer=answer.id)
+        memory = _put_away(recorder, decided, f"decided: {chosen}")
+    recorder.embed()
+    return decided._replace(memory=memory)
+
+
+def withdraw_decision(
+    core: Core, hub_id: str, hub: str, reference: Reference, *, note: str = ""
+) -> Decision:
+    """Takes a question back without an answer; it is kept, and no longer open."""
+    note = core.redactor.text(clean_label("note", note))
+    with core.write(hub_id) as writer:
+        require_hub(writer, hub_id, hub)
+        current = _undecided(find_memory(writer, hub_id, hub, reference))
+        recorder = Recorder(core, writer, hub_id, "archive", reason="withdrew a question")
+        withdrawn = current._replace(status="withdrawn", note=note)
+        memory = _put_away(recorder, withdrawn, f"withdrawn: {note}" if note else "withdrawn")
+    return withdrawn._replace(memory=memory)
+
+
+# Which are there
+
+
+def _open(reader: Reader, hub_id: str) -> Iterator[Decision]:
+    wanted = Filter(states=SHOWN_STATES, categories=(CATEGORY,), quarantined=True)
+    return (found for found in _among(reader, hub_id, wanted) if found.status == "open")
+
+
+def _among(reader: Reader, hub_id: str, wanted: Filter) -> Iterator[Decision]:
+    after: tuple[Any, int] | None = None
+    while True:
+        batch = reader.memories(hub_id, wanted, order="number", after=after, limit=_BATCH)
+        for memory in batch:
+            found = decision_of(memory)
+            if found is not None:
+                yield found
+        if len(batch) < _BATCH:
+            return
+        after = (batch[-1].number, batch[-1].number)
+
+
+def _undecided(memory: Memory) -> Decision:
+    found = decision_of(memory)
+    if found is None:
+        raise InvalidInput(
+            f"Memory #{memory.number} is no question for you to decide.",
+            hint="`holdfast decisions` shows those that are open.",
+        )
+    if found.status != "open":
+        said = f"decided already: {found.option}" if found.status == "decided" else "withdrawn"
+        raise Conflict(
+            f"Decision #{memory.number} was {said}.",
+            hint="`holdfast undo` takes back what was done last; or let the agent ask again.",
+        )
+    return found
+
+
+def _still(reader: Reader, hub: str, seen: Decision) -> Decision:
+    """The question as it stands now that the write has begun: the one that was answered."""
+    current = _undecided(find_memory(reader, seen.memory.hub_id, hub, seen.memory.id))
+    if (current.question, current.options) != (seen.question, seen.options):
+        raise Conflict(
+            f"Decision #{seen.memory.number} was changed while you decided.",
+            hint="Look at it again.",
+        )
+    return current
+
+
+def _put_away(recorder: Recorder, decision: Decision, reason: str) -> Memory:
+    return recorder.revise(
+        decision.memory,
+        quarantine="",
+        state="archived",
+        state_reason=reason,
+        metadata=to_metadata(decision),
+    )
+
+
+# What is said
+
+
+def _line(what: str, text: str, chars_max: int) -> str:
+    if not isinstance(text, str) or not is_visible(text):
+        raise InvalidInput(f"The {what} is empty.", hint=f"Write the {what} in a few words.")
+    line = " ".join(text.split())
+    if len(line) > chars_max:
+        raise InvalidInput(
+            f"The {what} has {len(line)} characters; at most {chars_max} are allowed.",
+            hint="Keep it to a line, and put the rest into the context.",
+        )
+    return clean_label(what, line)
+
+
+def _options(options: Sequence[str]) -> tuple[str, ...]:
+    if isinstance(options, str) or not OPTIONS_LEAST <= len(options) <= OPTIONS_MOST:
+        count = "one text" if isinstance(options, str) else str(len(options))
+        raise InvalidInput(
+            f"A decision has {OPTIONS_LEAST} to {OPTIONS_MOST} options, not {count}.",
+            hint="Name the ones worth choosing between.",
+        )
+    lines = tuple(_line("option", option, _OPTION_CHARS_MAX) for option in options)
+    if len({line.casefold() for line in lines}) < len(lines):
+        raise InvalidInput(
+            "Two options are the same.", hint="Each option must be one that differs from the rest."
+        )
+    return lines
+
+
+def _context(text: str) -> str:
+    if not isinstance(text, str):
+        raise InvalidInput(f"The context must be text, not {type(text).__name__}.")
+    if len(text) > _CONTEXT_CHARS_MAX:
+        raise InvalidInput(
+            f"The context has {len(text)} characters; at most {_CONTEXT_CHARS_MAX} are allowed.",
+            hint="Say what the person needs to know to decide, and no more.",
+        )
+    return text.strip()
+
+
+def _chosen(decision: Decision, option: str | int) -> str:
+    """By its words first: an option may be a number itself."""
+    said = " ".join(str(option).split())
+    for choice in decision.options:
+        if choice.casefold() == said.casefold():
+            return choice
+    place = said.removeprefix("#")
+    if place.isdecimal() and 1 <= int(place[:3]) <= len(decision.options):
+        return decision.options[int(place[:3]) - 1]
+    listed = "; ".join(f"{at}: {choice}" for at, choice in enumerate(decision.options, 1))
+    raise InvalidInput(
+        f"{said[:80]!r} is no option of #{decision.memory.number}.", hint=f"Options are {listed}."
+    )
+
+
+def _asked_text(question: str, options: Sequence[str], context: str) -> str:
+    lines = [question, "", *(f"{at}. {option}" for at, option in enumerate(options, 1))]
+    return "\n".join([*lines, "", context] if context else lines)
+
+
+def _answer_text(decision: Decision, chosen: str, note: str) -> str:
+    others = "; ".join(option for option in decision.options if option != chosen)
+    lines = [decision.question, f"Decided: {chosen}"]
+    if note:
+        lines.append(f"Why: {note}")
+    return "\n".join([*lines, f"Not chosen: {others}"])

@@ -1,0 +1,322 @@
+"""A whole store into another one: hubs with their history, log, records and vectors.
+
+The source is only read. Each batch is written together with the note of how far the move is, so a
+move that was broken off goes on where it stopped; a hub appears in the target when all of it is
+there. At the end both sides are compared, row for row by their hashes (`digest`). A hub that does
+not come out equal, because somebody wrote to the source between two attempts, is copied once more.
+Files in a hub's folder stay where they are: they belong to the home, not to the store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, suppress
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from holdfast.domain.clock import Clock, from_text, to_text
+from holdfast.domain.hub import Hub
+from holdfast.domain.records import NO_HUB, Record
+from holdfast.engine.transfer.digest import (
+    MOVE,
+    Digest,
+    digest,
+    digest_of_records,
+    memories_of,
+    records_of,
+    vectors_by_place,
+)
+from holdfast.engine.writing.passages import indexed_all
+from holdfast.errors import AlreadyExists, Conflict, HoldfastError, ServerUnreachable
+from holdfast.store.values import IndexEntry, VectorRow
+from holdfast.text.searchable import searchable
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from holdfast.domain.memory import Memory
+    from holdfast.store.base import Reader, Store, Writer
+
+# Rows of one transaction: enough that a store can write them in bulk. Long texts make fewer.
+_BATCH = 2_000
+_BATCH_CHARS = 4_000_000
+# A batch takes seconds: who has said nothing for this long is gone.
+_PULSE_S = 120
+_RUN = "run"
+
+
+class MovedHub(NamedTuple):
+    """A hub that is in the target: its name, and what both sides have of each table."""
+
+    name: str
+    tables: dict[str, Digest]
+
+
+class Moved(NamedTuple):
+    """What was moved, and proven equal."""
+
+    hubs: list[MovedHub]
+    records: int
+
+
+# What is being done, and how many of how many rows of it.
+Told: TypeAlias = Callable[[str, int, int], None]
+
+
+def move(
+    source: Store, target: Store, *, clock: Clock, run: str, told: Told | None = None
+) -> Moved:
+    """Copies everything and proves it equal; `run` names this attempt."""
+    tell = told or _silent
+    with source.read() as reader:
+        hubs = [hub for hub in reader.hubs() if hub.state == "active"]
+        _begin(target, hubs, clock, run)
+        try:
+            moved = [
+                MovedHub(hub.name, _Mover(reader, target, hub, clock, run, tell).move())
+                for hub in hubs
+            ]
+            records = _move_records(reader, target)
+        except ServerUnreachable:
+            # Nobody is there to be told; the pulse runs out.
+            raise
+        except BaseException:
+            _let_go(target, run)
+            raise
+    with target.write() as writer:
+        for one in list(writer.scan_records(NO_HUB)):
+            if one.kind == MOVE:
+                writer.drop_record(NO_HUB, MOVE, one.id)
+    return Moved(moved, records)
+
+
+def empty(store: Store) -> None:
+    """Takes everything out of a store, for what comes in its place."""
+    with store.write() as writer:
+        for hub in writer.hubs():
+            writer.drop_hub(hub.id)
+        for one in list(writer.scan_records(NO_HUB)):
+            writer.drop_record(NO_HUB, one.kind, one.id)
+
+
+def _silent(what: str, done: int, total: int) -> None:
+    """Nobody listens."""
+
+
+def _begin(target: Store, hubs: list[Hub], clock: Clock, run: str) -> None:
+    """Refuses a target that has something of its own, and one that another move is filling."""
+    with target.write() as writer:
+        other = writer.record(NO_HUB, MOVE, _RUN)
+        if other is not None and other.body["run"] != run and is_running(writer, clock.now()):
+            raise Conflict(
+                "Another move into this store is running.",
+                hint=f"If it was killed, wait {_PULSE_S} seconds and start it again.",
+            )
+        begun = {one.id for one in writer.scan_records(NO_HUB) if one.kind == MOVE}
+        there = [hub for hub in writer.hubs() if hub.id not in begun]
+        if there:
+            raise AlreadyExists(
+                f"The target has a hub `{there[0].name}` already.",
+                hint="Move into an empty store, or bring single hubs over with export and import."
+                " If an earlier move has filled it, it is done: `holdfast config set store.url`"
+                " switches over.",
+            )
+        known = {hub.id for hub in hubs}
+        for gone in (hub for hub in writer.hubs() if hub.id not in known):
+            # Moved by an earlier attempt, and deleted in the source since.
+            writer.drop_hub(gone.id)
+            writer.drop_record(NO_HUB, MOVE, gone.id)
+        _beat(writer, clock, run)
+
+
+def is_running(reader: Reader, now: datetime) -> bool:
+    """Whether a move into this store did something not long ago."""
+    run = reader.record(NO_HUB, MOVE, _RUN)
+    return run is not None and abs((now - from_text(run.body["pulse"])).total_seconds()) < _PULSE_S
+
+
+def _beat(writer: Writer, clock: Clock, run: str) -> None:
+    now = clock.now()
+    writer.put_record(Record(NO_HUB, MOVE, _RUN, now, {"run": run, "pulse": to_text(now)}))
+
+
+def _let_go(target: Store, run: str) -> None:
+    """Says that this move has ended, far as it is, so that the next need not wait for its pulse."""
+    # What ended the move is what matters: a store that cannot be written now adds nothing to it.
+    with suppress(HoldfastError), target.write() as writer:
+        note = writer.record(NO_HUB, MOVE, _RUN)
+        if note is not None and note.body["run"] == run:
+            writer.drop_record(NO_HUB, MOVE, _RUN)
+
+
+def _move_records(reader: Reader, target: Store) -> int:
+    """What belongs to no hub: people, keys, organisations."""
+    with target.write() as writer:
+        for one in list(records_of(writer, NO_HUB)):
+            writer.drop_record(NO_HUB, one.kind, one.id)
+        for one in records_of(reader, NO_HUB):
+            writer.put_record(one)
+        mine, theirs = digest_of_records(reader, NO_HUB), digest_of_records(writer, NO_HUB)
+        if mine != theirs:
+            raise Conflict("Keys and people did not come out equal.", hint="Start the move again.")
+    return mine.rows
+
+
+class _Mover:
+    """One hub on its way. `done` says how many rows of each table are there."""
+
+    def __init__(
+        self, reader: Reader, target: Store, hub: Hub, clock: Clock, run: str, tell: Told
+    ) -> None:
+        self.reader, self.target, self.hub = reader, target, hub
+        self.clock, self.run, self.tell = clock, run, tell
+        self.done: dict[str, int] = {}
+
+    def move(self) -> dict[str, Digest]:
+        for attempt in ("as far as it was", "anew"):
+            self._begin(anew=attempt == "anew")
+            self._copy()
+            theirs, mine = self._compare()
+            if mine == theirs:
+                with self._write() as writer:
+                    writer.set_hub_state(self.hub.id, "active", self.hub.numbers)
+                return mine
+        differs = ", ".join(name for name in mine if mine[name] != theirs.get(name))
+        raise Conflict(
+            f"The hub `{self.hub.name}` did not come out equal: {differs or 'vectors'} differ.",
+            hint="Nothing was changed in the source. Run `holdfast doctor` there.",
+        )
+
+    def _compare(self) -> tuple[dict[str, Digest], dict[str, Digest]]:
+        self.tell(f"{self.hub.name}: comparing", 0, 1)
+        with self.target.read() as reader:
+            theirs = digest(reader, self.hub.id)
+        return theirs, digest(self.reader, self.hub.id)
+
+    def _begin(self, *, anew: bool) -> None:
+        hub = self.hub
+        with self.target.write() as writer:
+            note = writer.record(NO_HUB, MOVE, hub.id)
+            there = writer.hub_by_id(hub.id)
+            if there is not None and (anew or note is None):
+                writer.drop_hub(hub.id)
+                there = None
+            if there is None or note is None:
+                writer.add_hub(hub._replace(state="importing"))
+                self.done = {}
+            else:
+                self.done = dict(note.body["done"])
+                if there.name != hub.name:
+                    writer.rename_hub(hub.id, hub.name)
+            self._note(writer)
+
+    def _write(self) -> AbstractContextManager[Writer]:
+        """A transaction for this hub and the notes of the move: nobody else has to wait for it."""
+        return self.target.write(hub=self.hub.id)
+
+    def _note(self, writer: Writer) -> None:
+        now = self.clock.now()
+        writer.put_record(Record(NO_HUB, MOVE, self.hub.id, now, {"done": dict(self.done)}))
+        _beat(writer, self.clock, self.run)
+
+    # What is copied, in the order in which one thing stands on another
+
+    def _copy(self) -> None:
+        reader, hub_id = self.reader, self.hub.id
+        self._memories()
+        self._rows("changes", reader.scan_changes(hub_id), lambda w, one: w.add_change(one))
+        self._rows(
+            "revisions",
+            reader.scan_revisions(hub_id),
+            lambda w, one: w.add_revision(hub_id, *one[1:]),
+        )
+        self._rows("receipts", reader.receipts(hub_id), lambda w, one: w.add_receipt(hub_id, one))
+        self._rows("turns", reader.scan_turns(hub_id), lambda w, one: w.add_turn(one))
+        self._rows("agreed", reader.scan_agreed(hub_id), lambda w, one: w.set_agreed(hub_id, one))
+        self._rows(
+            "clashes",
+            reader.clashes(hub_id, settled=True),
+            lambda w, one: w.add_clash(hub_id, one),
+        )
+        self._rows("records", records_of(reader, hub_id), lambda w, one: w.put_record(one))
+        for model in reader.vector_models(hub_id):
+            self._vectors(model)
+
+    def _rows(self, what: str, rows: Iterable[Any], add: Callable[[Writer, Any], None]) -> None:
+        """A table that is walked in order: what is there already is passed over by its count."""
+        done = self.done.get(what, 0)
+        for batch in _batches(islice(rows, done, None)):
+            done += len(batch)
+            with self._write() as writer:
+                for one in batch:
+                    add(writer, one)
+                self.done[what] = done
+                self._note(writer)
+            self.tell(f"{self.hub.name}: {what}", done, 0)
+
+    def _memories(self) -> None:
+        hub_id, total = self.hub.id, self.hub.numbers
+        last = self.done.get("memories", 0)
+        for batch in _batches(memories_of(self.reader, hub_id, last)):
+            passages = _entries(self.reader, hub_id, batch)
+            with self._write() as writer:
+                for memory in batch:
+                    writer.add_memory(memory)
+                    if entries := passages.get(memory.id):
+                        writer.index(hub_id, memory.id, searchable(memory), entries, "")
+                self.done["memories"] = batch[-1].number
+                self._note(writer)
+            self.tell(f"{self.hub.name}: memories", batch[-1].number, total)
+
+    def _vectors(self, model: str) -> None:
+        hub_id, what = self.hub.id, f"vectors of {model}"
+        for batch in vectors_by_place(self.reader, hub_id, model, self.done.get(what, 0)):
+            ids = list(dict.fromkeys(one.memory_id for one in batch))
+            with self._write() as writer:
+                there = {
+                    (one.memory_id, one.ordinal): one.passage_id
+                    for one in writer.passages(hub_id, ids)
+                }
+                rows = [
+                    VectorRow(there[one.memory_id, one.ordinal], one.row.window, one.row.vector)
+                    for one in batch
+                    if (one.memory_id, one.ordinal) in there
+                ]
+                writer.set_vectors(hub_id, model, rows)
+                self.done[what] = batch[-1].row.passage_id
+                self._note(writer)
+            self.tell(f"{self.hub.name}: vectors", len(rows), 0)
+
+
+def _entries(reader: Reader, hub_id: str, batch: list[Memory]) -> dict[str, list[IndexEntry]]:
+    """What search knows of each memory, as the source has it; made anew where it has nothing."""
+    out: dict[str, list[IndexEntry]] = {}
+    for one in reader.passages(hub_id, [memory.id for memory in batch]):
+        out.setdefault(one.memory_id, []).append(
+            IndexEntry(
+                one.ordinal,
+                one.start,
+                one.end,
+                one.headings,
+                tuple(one.body.split()),
+                tuple(one.head.split()),
+                one.windows,
+            )
+        )
+    bare = [one for one in batch if one.id not in out and one.forgotten_at is None]
+    for memory, made in zip(bare, indexed_all(bare, None), strict=True):
+        out[memory.id] = made.entries
+    return out
+
+
+def _batches(rows: Iterable[Any]) -> Iterator[list[Any]]:
+    batch: list[Any] = []
+    chars = 0
+    for row in rows:
+        batch.append(row)
+        chars += sum(len(value) for value in row if isinstance(value, str))
+        if len(batch) == _BATCH or chars >= _BATCH_CHARS:
+            yield batch
+            batch, chars = [], 0
+    if batch:
+        yield batch

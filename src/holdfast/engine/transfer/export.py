@@ -1,0 +1,310 @@
+"""A whole hub as JSON Lines, out and in again: memories, change sets, revisions, receipts.
+
+The first line says what the file is; the last one counts the lines, so that a file that was cut
+off is noticed. An import is invisible until it is complete. Derived state does not travel: it is
+built anew on arrival.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from holdfast.domain.change import Change, Receipt, Revision
+from holdfast.domain.clock import from_text, to_micros, to_text
+from holdfast.domain.codec import (
+    fields_to_plain,
+    memory_to_plain,
+)
+from holdfast.domain.hub import Hub
+from holdfast.domain.memory import Memory
+from holdfast.domain.names import PersonName
+from holdfast.domain.query import EVERYTHING
+from holdfast.domain.records import Turn
+from holdfast.engine.core import Core, require_hub
+from holdfast.engine.history import Reasons, entries_seen
+from holdfast.engine.people import membership_index
+from holdfast.engine.people.records import called
+from holdfast.engine.transfer.export_format import (
+    FORMAT,
+    FORMAT_VERSION,
+    UNREADABLE,
+    Line,
+    Value,
+    bad_line,
+    count_of,
+    parsed,
+    text_of,
+    value_of,
+)
+from holdfast.engine.writing.embedding import embed_hub
+from holdfast.engine.writing.passages import Indexed, indexed_all
+from holdfast.engine.writing.remember import ahead
+from holdfast.errors import AlreadyExists, InvalidInput
+from holdfast.text.normalise import (
+    clean_hub_name,
+)
+
+if TYPE_CHECKING:
+    from holdfast.store.base import Reader, Writer
+
+_BATCH = 500
+# What is imported in one transaction: enough that a store can write it in bulk, and little enough
+# that three of them (one is read, one made ready, one written) do not fill the memory.
+_IMPORTED_LINES = 2_000
+_IMPORTED_CHARS = 4_000_000
+
+
+def export_hub(core: Core, hub_id: str, hub: str) -> Iterator[str]:
+    """The lines of the file, without line ends; one consistent moment, however long it takes."""
+    with core.read() as reader:
+        info = require_hub(reader, hub_id, hub)
+        if core.permit is not None:
+            # How many numbers were given out tells a guest of memories that they do not see.
+            newest = reader.memories(hub_id, EVERYTHING, order="newest", after=None, limit=1)
+            info = info._replace(numbers=newest[0].number if newest else 0)
+            info = called(core, reader, info)
+        count = 0
+        for line in _lines(core, reader, info):
+            count += 1
+            yield _dump(line)
+        yield _dump({"type": "end", "lines": count})
+
+
+def _lines(core: Core, reader: Reader, hub: Hub) -> Iterator[dict[str, Any]]:
+    yield {
+        "type": FORMAT,
+        "version": FORMAT_VERSION,
+        "id": hub.id,
+        "name": hub.called,
+        "owner": hub.owner,
+        "created_at": to_text(hub.created_at),
+        "numbers": hub.numbers,
+    }
+    after: tuple[Any, int] | None = None
+    while True:
+        batch = reader.memories(hub.id, EVERYTHING, order="number", after=after, limit=_BATCH)
+        for memory in batch:
+            plain = memory_to_plain(memory)
+            del plain["hub_id"]
+            yield {"type": "memory", **plain}
+        if len(batch) < _BATCH:
+            break
+        after = (batch[-1].number, batch[-1].number)
+    reasons = Reasons(core, reader)
+    for change in reader.scan_changes(hub.id):
+        told = reasons.seen(change)
+        plain = {**told._asdict(), "at": to_text(change.at)}
+        del plain["hub_id"]
+        yield {"type": "change", **plain}
+    for revision in _revisions(core, reader, hub):
+        yield {
+            "type": "revision",
+            "change_id": revision.change_id,
+            "memory_id": revision.memory_id,
+            "version": revision.version,
+            "at": to_text(revision.at),
+            "fields": fields_to_plain(revision.fields),
+        }
+    for turn in reader.scan_turns(hub.id):
+        plain = {**turn._asdict(), "at": to_text(turn.at)}
+        del plain["hub_id"]
+        yield {"type": "turn", **plain}
+    for receipt in core.receipts(reader, hub.id):
+        yield {"type": "receipt", **receipt._asdict(), "at": to_text(receipt.at)}
+
+
+def _revisions(core: Core, reader: Reader, hub: Hub) -> Iterator[Revision]:
+    """The revisions, without what memories of others said while they were private."""
+    bounded = {
+        revision.memory_id
+        for revision in reader.scan_revisions(hub.id)
+        if "boundary" in revision.fields
+    }
+    seen = {
+        (memory.id, entry.after.version): entry.revision
+        for memory in reader.memories_by_id(hub.id, sorted(bounded)).values()
+        for entry in entries_seen(core, reader, memory)
+    }
+    for revision in reader.scan_revisions(hub.id):
+        if revision.memory_id not in bounded:
+            yield revision
+        elif (revision.memory_id, revision.version) in seen:
+            yield seen[revision.memory_id, revision.version]
+
+
+def _dump(line: dict[str, Any]) -> str:
+    return json.dumps(line, ensure_ascii=False, separators=(",", ":"))
+
+
+def import_hub(
+    core: Core,
+    lines: Iterable[str],
+    *,
+    name: str | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Hub:
+    """Makes a hub from an export. It appears when all of it is there, or not at all."""
+    incoming = parsed(lines)
+    header = next(incoming, None)
+    if header is None:
+        raise InvalidInput("The file is empty.", hint="Import what `holdfast export` has written.")
+    hub = _begin(core, header, name)
+    numbers = hub.numbers
+    bytes_max = core.settings["content.bytes_max"]
+    try:
+        done = highest = 0
+        batches = _batches(_beating(core, hub, incoming))
+        for ready in ahead(lambda batch: _made_ready(batch, hub, bytes_max), batches):
+            with core.write(hub.id) as writer:
+                require_hub(writer, hub.id, hub.name)
+                highest = max(highest, _write(writer, hub, ready))
+            done += len(ready.values)
+            if progress is not None:
+                progress(done)
+        if numbers < highest:
+            raise InvalidInput(
+                f"The file says that {numbers} numbers were given out, but it has a #{highest}.",
+                hint="It was changed or damaged; export it again.",
+            )
+        with core.write(hub.id) as writer:
+            writer.set_hub_state(hub.id, "active", numbers)
+    except BaseException:
+        with core.write() as writer:
+            writer.drop_hub(hub.id)
+        raise
+    embed_hub(core, hub.id)
+    return hub._replace(state="active", numbers=numbers)
+
+
+def _begin(core: Core, header: Line, name: str | None) -> Hub:
+    number, line, _ = header
+    if line.get("type") != FORMAT:
+        raise InvalidInput(
+            f"Line {number} does not say that this is an export of a hub.",
+            hint="Import what `holdfast export` has written.",
+        )
+    if line.get("version") != FORMAT_VERSION:
+        raise InvalidInput(
+            f"The export has version {line.get('version')}; this Holdfast reads {FORMAT_VERSION}.",
+            hint="Upgrade Holdfast.",
+        )
+    # Outside of what is said about the line: this name is the caller's.
+    chosen = None if name is None else clean_hub_name(name)
+    try:
+        hub = Hub(
+            text_of(line, "id"),
+            chosen or clean_hub_name(line["name"]),
+            # As it was stored there: an export from before names were checked can be read.
+            PersonName(text_of(line, "owner")),
+            from_text(line["created_at"]),
+            count_of(line, "numbers", least=0),
+            "importing",
+        )
+    except UNREADABLE as error:
+        raise bad_line(number, error) from None
+    with core.write() as writer:
+        if writer.hub(hub.name) is not None:
+            raise AlreadyExists(
+                f"There is a hub `{hub.name}` already.",
+                hint="Import it under another name: `holdfast import FILE --as NAME`.",
+            )
+        if writer.hub_by_id(hub.id) is not None:
+            # The same hub under another name is a copy: it gets an id of its own.
+            hub = hub._replace(id=core.ids.next("hub"))
+        writer.add_hub(hub._replace(numbers=_pulse(core)))
+        membership_index.note(writer, hub.owner, "hub", hub.id, hub.created_at)
+    return hub
+
+
+# An import that was not heard of for this long is taken to be broken off. It says that it is still
+# there far more often; a line of a file that comes through a pipe from elsewhere may take minutes.
+PULSE_S = 600
+_BEAT_S = 30
+
+
+def _pulse(core: Core) -> int:
+    """The time in seconds. No number is given out in a hub that is being imported, so until the
+    import is complete its count of numbers says when it last wrote."""
+    return to_micros(core.now()) // 1_000_000
+
+
+def _beating(core: Core, hub: Hub, lines: Iterator[Line]) -> Iterator[Line]:
+    """The lines; notes now and then, between two of them, that the import goes on."""
+    last = _pulse(core)
+    for line in lines:
+        if abs(_pulse(core) - last) >= _BEAT_S:
+            last = _pulse(core)
+            with core.write(hub.id) as writer:
+                require_hub(writer, hub.id, hub.name)
+                writer.set_hub_state(hub.id, "importing", last)
+        yield line
+
+
+def seems_running(core: Core, hub: Hub) -> bool:
+    """Whether a hub that is being imported got something not long ago."""
+    return abs(_pulse(core) - hub.numbers) < PULSE_S
+
+
+def _batches(lines: Iterator[Line]) -> Iterator[list[Line]]:
+    batch: list[Line] = []
+    chars = 0
+    for line in lines:
+        batch.append(line)
+        chars += line.chars
+        if len(batch) == _IMPORTED_LINES or chars >= _IMPORTED_CHARS:
+            yield batch
+            batch, chars = [], 0
+    if batch:
+        yield batch
+
+
+class _Ready(NamedTuple):
+    """A batch that can be written: the values, each with its line, and what search shall know of
+    those that are memories."""
+
+    values: list[tuple[int, Value]]
+    indexes: list[tuple[str, Indexed]]
+
+
+def _made_ready(batch: list[Line], hub: Hub, bytes_max: int) -> _Ready:
+    """Checks and analyses a batch, without the store: that is most of the work."""
+    values: list[tuple[int, Value]] = []
+    for number, line, _ in batch:
+        try:
+            values.append((number, value_of(line, hub, bytes_max)))
+        except UNREADABLE as error:
+            raise bad_line(number, error) from None
+    shown = [one for _, one in values if isinstance(one, Memory) and one.forgotten_at is None]
+    made = zip(shown, indexed_all(shown, None), strict=True)
+    return _Ready(values, [(memory.id, index) for memory, index in made])
+
+
+def _write(writer: Writer, hub: Hub, ready: _Ready) -> int:
+    """Returns the highest number of a memory, also of one that was purged."""
+    highest = 0
+    for number, value in ready.values:
+        try:
+            _add(writer, hub, value)
+        except UNREADABLE as error:
+            raise bad_line(number, error) from None
+        if isinstance(value, Memory | Receipt):
+            highest = max(highest, value.number)
+    for memory_id, index in ready.indexes:
+        writer.index(hub.id, memory_id, index.text, index.entries, index.model)
+    return highest
+
+
+def _add(writer: Writer, hub: Hub, value: Value) -> None:
+    if isinstance(value, Memory):
+        writer.add_memory(value)
+    elif isinstance(value, Change):
+        writer.add_change(value)
+    elif isinstance(value, Turn):
+        writer.add_turn(value)
+    elif isinstance(value, Receipt):
+        writer.add_receipt(hub.id, value)
+    else:
+        _, change_id, memory_id, version, at, fields = value
+        writer.add_revision(hub.id, change_id, memory_id, version, at, fields)

@@ -1,0 +1,1 @@
+"""Maintenance: lifecycle, compaction, the doctor, the search for stored secrets, statistics."""

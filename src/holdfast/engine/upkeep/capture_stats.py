@@ -1,0 +1,86 @@
+"""What automatic memory took in, left out, and why: counts for each UTC day of a hub, and the
+newest of what a person may want to ask about. They grow with days alone, and old days go.
+
+Counted is in the transaction of what is counted. It decides nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from holdfast.domain.clock import from_text, to_text
+from holdfast.domain.records import Record
+from holdfast.domain.results import CapturedDay, Noted
+from holdfast.engine.core import Core, require_hub
+from holdfast.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from holdfast.store.base import Writer
+
+KIND = "captured"
+# A quarter, to see a habit change.
+KEPT_DAYS = 92
+# As many of a day as fit on a screen.
+_LAST_MAX = 20
+# Reasons are a short list; a longer one comes from somebody's text, and is counted together.
+_REASONS_MAX = 50
+_REASON_CHARS_MAX = 200
+_TEXT_CHARS_MAX = 80
+_OTHER = "other"
+# What needs no explanation.
+_PLAIN = ("queued", "stored")
+
+
+def note(core: Core, writer: Writer, hub_id: str, noted: Iterable[Noted]) -> None:
+    """Adds to today's counts."""
+    noted = list(noted)
+    if not noted:
+        return
+    now = core.now()
+    day = now.date().isoformat()
+    record = writer.record(hub_id, KIND, day)
+    body: dict[str, Any] = {"outcomes": {}, "reasons": {}, "last": []}
+    if record is not None:
+        body = {name: type(empty)(record.body[name]) for name, empty in body.items()}
+    for one in noted:
+        _count(body["outcomes"], one.outcome)
+        if one.reason:
+            _count(body["reasons"], f"{one.outcome}: {one.reason[:_REASON_CHARS_MAX]}")
+        if one.outcome not in _PLAIN:
+            line = " ".join(one.text.split())[:_TEXT_CHARS_MAX]
+            body["last"].append([to_text(now), *one._replace(text=line)])
+    body["last"] = body["last"][-_LAST_MAX:]
+    due = now + timedelta(days=KEPT_DAYS)
+    writer.put_record(Record(hub_id, KIND, day, now, body, due=due))
+    for old in writer.due_records(KIND, now, limit=10, hub_id=hub_id):
+        writer.drop_record(old.hub_id, KIND, old.id)
+
+
+def _count(counts: dict[str, int], name: str) -> None:
+    if name not in counts and len(counts) >= _REASONS_MAX:
+        name = _OTHER
+    counts[name] = counts.get(name, 0) + 1
+
+
+def captured(core: Core, hub_id: str, hub: str, *, days: int = 7) -> list[CapturedDay]:
+    """The last days on which something was noted, newest first."""
+    if not isinstance(days, int) or days < 1:
+        raise InvalidInput(
+            f"You asked for {days!r} days.", hint=f"Give a number from 1 to {KEPT_DAYS}."
+        )
+    with core.store.read() as reader:
+        require_hub(reader, hub_id, hub)
+        records = reader.records(hub_id, KIND, limit=KEPT_DAYS + 1)
+    return [_day(record) for record in reversed(records)][:days]
+
+
+def _day(record: Record) -> CapturedDay:
+    body = record.body
+    last = tuple(_last(*one) for one in body["last"])
+    return CapturedDay(record.id, dict(body["outcomes"]), dict(body["reasons"]), last)
+
+
+def _last(at: str, outcome: str, reason: str, text: str) -> tuple[datetime, Noted]:
+    return from_text(at), Noted(outcome, reason, text)

@@ -1,0 +1,232 @@
+"""The doctor: is everything as it should be, and can it be mended?
+
+Derived state (passages, word index, substring index, vectors, what belongs to whom) is rebuilt from
+canonical state. Canonical rows that are damaged are repaired where that can be proven; those that
+cannot be are set aside, with a copy of the damaged store. Intact rows are never touched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from holdfast.domain.query import EVERYTHING, Filter
+from holdfast.engine.core import Core
+from holdfast.engine.hubs import is_being_moved
+from holdfast.engine.people import membership_index
+from holdfast.engine.transfer.copy import is_running
+from holdfast.engine.transfer.export import seems_running
+from holdfast.engine.writing.embedding import embed_missing, unembedded
+from holdfast.engine.writing.recorder import reindex
+from holdfast.errors import EmbedderError, StoreBusy, StoreDamaged, StoreError
+from holdfast.store.values import Problem
+from holdfast.text.normalise import content_hash
+
+if TYPE_CHECKING:
+    from holdfast.domain.memory import Memory
+    from holdfast.store.base import Reader
+
+_BATCH = 200
+# A rebuild, and a rescue where that was not enough.
+_ROUNDS_MAX = 3
+# As many of a kind as a person reads; the rest is counted.
+_LISTED_MAX = 20
+_CHANGED_OUTSIDE = "was changed outside Holdfast or is damaged; restore a backup"
+_VISIBLE_OR_HELD = Filter(states=(), forgotten=False, quarantined=None)
+
+
+class Diagnosis(NamedTuple):
+    """What was found, what was mended, and what is left."""
+
+    found: list[Problem]
+    mended: list[str]
+    left: list[Problem]
+    unembedded: int
+
+
+def examine(core: Core) -> Diagnosis:
+    """Looks, and changes nothing."""
+    found = _problems(core)
+    # Where derived tables are broken, what they count cannot be known.
+    broken = any(not _is_import(problem) for problem in found)
+    return Diagnosis(found, [], found, 0 if broken else unembedded(core))
+
+
+def mend(core: Core, progress: Callable[[int, int], None] | None = None) -> Diagnosis:
+    """Looks, repairs damaged rows, rebuilds what can be derived, removes broken-off imports, and
+    looks again."""
+    found = left = _problems(core)
+    mended: list[str] = []
+    rescued = rebuilt = False
+    for _ in range(_ROUNDS_MAX):
+        damage = [problem for problem in left if not _is_import(problem)]
+        if not damage:
+            break
+        derived = any(problem.derived for problem in damage)
+        # A rebuild is enough where only derived state is damaged, unless something is left then.
+        if rebuilt or not all(problem.derived for problem in damage):
+            if rescued:
+                break
+            rescued = True
+            if not _rescue(core, mended) and not derived:
+                break
+        try:
+            count = rebuild(core, progress)
+        except StoreDamaged:
+            if rescued or not _rescue(core, mended):
+                break
+            rescued = True
+            count = rebuild(core, progress)
+        rebuilt = True
+        core.vectors.forget()
+        mended.append(f"rebuilt the search index of {count} memories")
+        left = _problems(core)
+    if not any(not _is_import(problem) for problem in left):
+        _finish(core, mended, progress)
+        left = _problems(core)
+        return Diagnosis(found, mended, left, unembedded(core))
+    return Diagnosis(found, mended, left, 0)
+
+
+def _rescue(core: Core, mended: list[str]) -> bool:
+    """Whether the store could be rescued; one on a server may not be able to."""
+    try:
+        done = core.store.rescue()
+    except StoreBusy:
+        raise
+    except StoreError as error:
+        mended.append(f"left damaged rows as they are: {error.message}")
+        return False
+    mended.append(f"moved what is canonical to a new file; the damaged one is {done.kept}")
+    mended += done.notes
+    if done.aside:
+        mended.append(f"wrote the rows that were set aside to {done.aside}")
+    return True
+
+
+def _finish(
+    core: Core, mended: list[str], progress: Callable[[int, int], None] | None = None
+) -> None:
+    """What can be mended in a store that is whole."""
+    mended += ["removed what a broken-off import had left"] * _drop_broken_imports(core)
+    if entries := membership_index.mend(core):
+        mended.append(f"noted {entries} places and keys that people have")
+    try:
+        embedded = embed_missing(core, progress)
+    except EmbedderError as error:
+        mended.append(f"left the missing vectors for later: {error}")
+    else:
+        if embedded:
+            mended.append(f"made {embedded} missing vectors")
+
+
+def _problems(core: Core) -> list[Problem]:
+    """Everything that is wrong. Whatever cannot be read is a problem, and never an error."""
+    found = core.store.check()
+    for look in (changed_outside, _broken_imports):
+        try:
+            found = found + look(core)
+        except StoreDamaged as error:
+            if not found:
+                found = [Problem(f"something cannot be read: {error.message}", False)]
+    return found
+
+
+def changed_outside(core: Core) -> list[Problem]:
+    """Memories whose content is not what was written: a hand in the file, or a failing disk."""
+    out: list[Problem] = []
+    more = 0
+    try:
+        with core.store.read() as reader:
+            for hub in reader.hubs():
+                for memory in _all_of(reader, hub.id):
+                    if content_hash(memory.content) == memory.content_hash:
+                        continue
+                    if len(out) == _LISTED_MAX:
+                        more += 1
+                        continue
+                    what = f"memory #{memory.number} of hub {hub.name} {_CHANGED_OUTSIDE}"
+                    out.append(Problem(what, False, memory.id, hub.id))
+    except StoreDamaged as error:
+        return [*out, Problem(f"not every memory can be read: {error.message}", False)]
+    if more:
+        out.append(Problem(f"and {more} more of that kind", False))
+    return out
+
+
+def _all_of(reader: Reader, hub_id: str) -> Iterator[Memory]:
+    after: tuple[int, int] | None = None
+    while True:
+        batch = reader.memories(hub_id, EVERYTHING, order="number", after=after, limit=_BATCH)
+        yield from batch
+        if len(batch) < _BATCH:
+            return
+        after = (batch[-1].number, batch[-1].number)
+
+
+_IMPORT = "an import into hub "
+# Whoever started it has everything still, so it is run again; mending only makes room.
+_MOVE = "a move or restore into hub "
+
+
+def _is_import(problem: Problem) -> bool:
+    return problem.what.startswith((_IMPORT, _MOVE))
+
+
+def _broken_imports(core: Core) -> list[Problem]:
+    with core.store.read() as reader:
+        hubs = [hub for hub in reader.hubs() if hub.state == "importing"]
+        moved = {hub.id for hub in hubs if is_being_moved(reader, hub)}
+    return [
+        Problem(
+            f"{_MOVE}{hub.name} is still running, or was broken off; run it again"
+            if hub.id in moved
+            else f"{_IMPORT}{hub.name} is still running, or was broken off a few minutes ago"
+            if seems_running(core, hub)
+            else f"{_IMPORT}{hub.name} was broken off",
+            True,
+            "",
+            hub.id,
+        )
+        for hub in hubs
+    ]
+
+
+def _drop_broken_imports(core: Core) -> int:
+    """Removes what imports left that wrote nothing for a while; one that may still be running is
+    left alone. Judged inside the write: it cannot begin again in between."""
+    with core.store.write() as writer:
+        gone = [
+            hub
+            for hub in writer.hubs()
+            if hub.state == "importing"
+            and not seems_running(core, hub)
+            and not (is_being_moved(writer, hub) and is_running(writer, core.now()))
+        ]
+        for hub in gone:
+            writer.drop_hub(hub.id)
+    return len(gone)
+
+
+def rebuild(core: Core, progress: Callable[[int, int], None] | None = None) -> int:
+    """Builds all derived state but the vectors anew, in one transaction, so that nobody searches
+    half an index; returns how many memories it covers. Vectors follow: `embed_missing`."""
+    done = 0
+    with core.store.write() as writer:
+        writer.drop_derived()
+        hubs = writer.hubs()
+        total = sum(writer.statistics(hub.id).memories for hub in hubs)
+        for hub in hubs:
+            after = None
+            while True:
+                batch = writer.memories(
+                    hub.id, _VISIBLE_OR_HELD, order="number", after=after, limit=_BATCH
+                )
+                reindex(writer, batch)
+                done += len(batch)
+                if progress is not None:
+                    progress(done, total)
+                if len(batch) < _BATCH:
+                    break
+                after = (batch[-1].number, batch[-1].number)
+    return done

@@ -1,0 +1,228 @@
+"""Secrets that are in a store already: found, and replaced in place.
+
+This is the one operation that rewrites history. Rows, old versions, reasons, turns and receipts
+keep their ids, order and times; only the secrets in them become placeholders, as if they had never
+been let in. Each memory that was touched gets a receipt that says so, and what was written over is
+cleared from logs and free space. The files of a hub are files/secret_scan.py's business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from holdfast.domain.change import Change, Receipt, Revision
+from holdfast.domain.query import EVERYTHING
+from holdfast.domain.records import Clash, Turn
+from holdfast.engine.core import Core, require_hub
+from holdfast.engine.jobs import queue
+from holdfast.engine.people.records import every
+from holdfast.engine.upkeep import capture_stats
+from holdfast.engine.writing.edit import settle
+from holdfast.engine.writing.embedding import embed_memories
+from holdfast.engine.writing.recorder import reindex
+from holdfast.errors import Forbidden
+
+if TYPE_CHECKING:
+    from holdfast.domain.memory import Memory
+    from holdfast.domain.records import Record
+    from holdfast.store.base import Reader, Writer
+
+# One transaction writes at most this many, so that others do not wait for long.
+_BATCH = 500
+
+Progress: TypeAlias = Callable[[int, int], None]  # (done, total)
+_Row: TypeAlias = Change | Revision | Turn | Receipt | Clash
+
+
+class Secret(NamedTuple):
+    """Secrets of one kind in one place; never what they are. What is not `fixable` is a file of
+    somebody's own, or one that is `attached` to a memory, which can only be removed."""
+
+    where: str
+    kind: str
+    times: int
+    fixable: bool = True
+    attached: bool = False
+
+
+def for_everything(core: Core) -> Core:
+    """The engine with eyes for all memories; refused to who does not have the machine."""
+    if core.permit is not None:
+        raise Forbidden(
+            "Secrets are looked for on the machine that has the memory.",
+            hint="Ask who runs it for `holdfast scan`.",
+        )
+    return core.for_upkeep()
+
+
+def find_in_store(
+    core: Core, hub_id: str, hub: str, progress: Progress | None = None
+) -> list[Secret]:
+    """The secrets in memories, their history, the log, receipts, conflicts, and turns that wait to
+    be noted or were left out."""
+    found: list[Secret] = []
+    core = for_everything(core)
+    with core.read() as reader:
+        require_hub(reader, hub_id, hub)
+        total = reader.statistics(hub_id).memories
+        for done, memory in enumerate(_memories(reader, hub_id), 1):
+            core.redactor.take()
+            core.redactor.memory(memory)
+            found += told(core, f"#{memory.number}")
+            if progress is not None and done % _BATCH == 0:
+                progress(done, max(total, done))
+        for row, _ in _cleaned(core, reader, hub_id):
+            found += told(core, _place(reader, hub_id, row))
+        for record in _records(reader, hub_id):
+            core.redactor.take()
+            core.redactor.changed(record.body)
+            found += told(core, _PLACES.get(record.kind, "work that waits"))
+    return together(found)
+
+
+def clean_store(core: Core, hub_id: str, hub: str, progress: Progress | None = None) -> int:
+    """Replaces them all; returns how many memories, old versions and other rows that were."""
+    core = for_everything(core)
+    with core.read() as reader:
+        require_hub(reader, hub_id, hub)
+        dirty = [m.id for m in _memories(reader, hub_id) if core.redactor.memory(m) is not m]
+        rows = [pair for pair in _cleaned(core, reader, hub_id) if pair[0] is not pair[1]]
+        told_of = [one for one in _records(reader, hub_id) if core.redactor.changed(one.body)]
+    total = len(dirty) + len(rows) + len(told_of)
+    touched = {row.memory_id for row, _ in rows if isinstance(row, Revision)}
+    done = 0
+    for batch in _batches(dirty):
+        with core.write(hub_id) as writer:
+            _clean_memories(core, writer, hub_id, batch)
+        done += len(batch)
+        if progress is not None:
+            progress(done, total)
+    for some in _batches(rows):
+        with core.write(hub_id) as writer:
+            for _, clean in some:
+                writer.correct(hub_id, clean)
+        done += len(some)
+        if progress is not None:
+            progress(done, total)
+    for records in _batches(told_of):
+        with core.write(hub_id) as writer:
+            _clean_records(writer, records)
+        done += len(records)
+        if progress is not None:
+            progress(done, total)
+    _give_receipts(core, hub_id, sorted(touched | set(dirty)))
+    settle(core, "The secrets are replaced")
+    embed_memories(core, hub_id, dirty)
+    # Those who ask what an operation has replaced do not mean this one.
+    core.redactor.take()
+    return total
+
+
+def _clean_memories(core: Core, writer: Writer, hub_id: str, batch: list[str]) -> None:
+    """The rows and all that is derived from them. No version: the old one must not be there."""
+    for memory in writer.memories_by_id(hub_id, batch).values():
+        clean = core.redactor.memory(memory)
+        writer.set_memory(clean)
+        if clean.forgotten_at is None:
+            reindex(writer, [clean])
+
+
+def _clean_records(writer: Writer, records: list[Record]) -> None:
+    """They pass the door once more. A job may have ended, or have been taken, since it was read."""
+    for old in records:
+        record = writer.record(old.hub_id, old.kind, old.id)
+        if record is not None:
+            writer.put_record(record)
+
+
+def _give_receipts(core: Core, hub_id: str, ids: list[str]) -> None:
+    for batch in _batches(ids):
+        with core.write(hub_id) as writer:
+            for memory in writer.memories_by_id(hub_id, batch).values():
+                revisions = len(writer.revisions(hub_id, memory.id))
+                reason = "secrets were replaced, also in its history"
+                writer.add_receipt(
+                    hub_id,
+                    Receipt(memory.id, memory.number, core.now(), core.actor, reason, revisions),
+                )
+
+
+def _memories(reader: Reader, hub_id: str) -> Iterator[Memory]:
+    after: tuple[Any, int] | None = None
+    while batch := reader.memories(hub_id, EVERYTHING, order="number", after=after, limit=_BATCH):
+        yield from batch
+        after = (batch[-1].number, batch[-1].number)
+
+
+def _rows(reader: Reader, hub_id: str) -> Iterator[_Row]:
+    yield from reader.scan_revisions(hub_id)
+    yield from reader.scan_changes(hub_id)
+    yield from reader.scan_turns(hub_id)
+    yield from reader.receipts(hub_id)
+    yield from reader.clashes(hub_id, settled=True)
+
+
+def _records(reader: Reader, hub_id: str) -> Iterator[Record]:
+    """Records that hold what people said."""
+    for kind in (*queue.QUEUES.values(), capture_stats.KIND):
+        yield from every(reader, hub_id, kind)
+
+
+_PLACES = {queue.QUEUES[queue.JOURNAL]: "turns that wait", capture_stats.KIND: "what was captured"}
+
+
+def _cleaned(core: Core, reader: Reader, hub_id: str) -> Iterator[tuple[_Row, _Row]]:
+    """Each row, and the row without secrets, which is the very same where it has none. The counts
+    of the redactor are those of this row."""
+    last: dict[str | None, str] = {}
+    for row in _rows(reader, hub_id):
+        core.redactor.take()
+        if isinstance(row, Turn):
+            clean: _Row = core.redactor.turn(row, last.get(row.session, ""))
+            last[row.session] = row.content
+        else:
+            clean = _clean(core, row)
+        yield row, clean
+
+
+def _clean(core: Core, row: _Row) -> _Row:
+    """The row without secrets; the very same where it has none."""
+    if not isinstance(row, Revision):
+        return core.redactor.row(row)
+    fields = core.redactor.revised(row.fields)
+    return row if fields == dict(row.fields) else row._replace(fields=fields)
+
+
+def _place(reader: Reader, hub_id: str, row: _Row) -> str:
+    match row:
+        case Revision():
+            memory = reader.memory(hub_id, row.memory_id)
+            return f"history of #{memory.number}" if memory else f"history of {row.memory_id}"
+        case Change():
+            return f"reason of {row.id}"
+        case Turn():
+            return "conversation log"
+        case Receipt():
+            return f"receipt of #{row.number}"
+        case _:
+            return f"conflict {row.id}"
+
+
+def told(core: Core, where: str, *, fixable: bool = True) -> list[Secret]:
+    """What was just found, in one place."""
+    return [Secret(where, kind, n, fixable) for kind, n in sorted(core.redactor.take().items())]
+
+
+def together(found: Iterable[Secret]) -> list[Secret]:
+    """Those of one place and kind as one, in the order they were found."""
+    out: dict[Secret, int] = {}
+    for one in found:
+        at = one._replace(times=0)
+        out[at] = out.get(at, 0) + one.times
+    return [one._replace(times=n) for one, n in out.items()]
+
+
+def _batches(items: list[Any]) -> Iterator[list[Any]]:
+    for start in range(0, len(items), _BATCH):
+        yield items[start : start + _BATCH]

@@ -1,0 +1,353 @@
+"""From a draft to a complete memory: checked, redacted, classified, titled. The facts found in a
+conversation become drafts of their own that point to it. All of this happens before the write
+begins, while no lock is held."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from holdfast.domain.draft import Draft
+from holdfast.domain.memory import (
+    ATTACHMENT,
+    BOUNDARIES,
+    CONTENT_TYPES,
+    KINDS,
+    LAYERS,
+    PAGE,
+    SOURCES,
+    STABILITIES,
+    TRUSTS,
+    Attachment,
+    Memory,
+    attachment_of,
+    page_of,
+)
+from holdfast.domain.review import HELD
+from holdfast.engine.core import Core, require_hub
+from holdfast.engine.writing import dedup
+from holdfast.engine.writing.dedup import unchanged
+from holdfast.engine.writing.passages import Indexed, indexed_all
+from holdfast.errors import InvalidInput
+from holdfast.text import normalise
+from holdfast.text.characters import without_hidden
+from holdfast.text.classify import classify
+from holdfast.text.titles import summary_of, title_of
+
+if TYPE_CHECKING:
+    from holdfast.domain.memory import Memory
+    from holdfast.engine.core import Core
+    from holdfast.engine.writing.supersede_candidates import Seen
+
+
+# Shorter ones are a greeting, and their words are found as they are.
+CHARS_MIN = 100
+_CONVERSATIONS = ("chat", "transcript")
+
+
+def facts_in(core: Core, draft: Draft, memory: Memory) -> list[Draft]:
+    """What is said to last in a conversation; nothing of one that waits for review."""
+    if memory.content_type not in _CONVERSATIONS or len(memory.content) < CHARS_MIN:
+        return []
+    if memory.source == "extraction" or memory.quarantine or memory.state == "processing":
+        return []
+    if not core.settings["extract.facts"]:
+        return []
+    from holdfast.text.extract_facts import extract_facts
+
+    return [
+        Draft(
+            fact.text,
+            category=fact.category,
+            boundary=draft.boundary,
+            trust=draft.trust,
+            source="extraction",
+            source_agent=draft.source_agent,
+            assisted_by_agent=draft.assisted_by_agent,
+            occurred_at=fact.occurred_at,
+            occurred_until=fact.occurred_until,
+            valid_from=draft.occurred_at,
+            expires_at=draft.expires_at,
+            metadata={"said": {"start": fact.start, "end": fact.end}},
+        )
+        for fact in extract_facts(memory.content, at=draft.occurred_at)
+    ]
+
+
+# Text from these is not the user's own words, so orders in it wait for a person. An agent writes
+# down what the user says, and sometimes what a page told it: see `reason_to_hold`.
+GUARDED = frozenset({"agent", "tool", "import"})
+_METADATA_BYTES_MAX = 65_536
+# Nobody nests deeper by hand. What writes JSON gives up at some depth (the server's framework at
+# 255), and a single memory that cannot be written would keep everyone from every list it is in.
+_METADATA_DEPTH_MAX = 32
+_LABEL_CHARS_MAX = 1_000
+_SWITCHES = ("pinned", "fetch")
+# A memory is named by a number too, and an origin is a place in a turn.
+_NO_TEXT = ("supersedes", "origin")
+_CLOSED = {
+    "content_type": CONTENT_TYPES,
+    "kind": KINDS,
+    "stability": STABILITIES,
+    "boundary": BOUNDARIES,
+    "layer": LAYERS,
+    "trust": TRUSTS,
+    "source": SOURCES,
+}
+
+
+def clean_draft(core: Core, draft: Draft) -> Draft:
+    """The draft without secrets and with every field checked; InvalidInput says which one is wrong
+    and why."""
+    bytes_max = core.settings["content.bytes_max"]
+    draft = without_secrets(core, draft)
+    checked: dict[str, Any] = {
+        "content": normalise.clean_content(draft.content, bytes_max=bytes_max),
+        **clean_fields(draft._asdict()),
+    }
+    out = draft._replace(**checked)
+    refuse_backwards(out)
+    return out
+
+
+def without_secrets(core: Core, draft: Draft) -> Draft:
+    """The draft with placeholders in the place of secrets. Before anything is checked: a secret may
+    be longer than a tag, and a tag is written in small letters."""
+    refuse_deep(draft.metadata)
+    # The guard has yet to read the content, and decodes what is hidden in it.
+    content = draft.content
+    if isinstance(content, str):
+        content = core.redactor.text(content, keep_hidden=True)
+    out = core.redactor.row(draft._replace(attachment=None, content=""))._replace(content=content)
+    file = draft.attachment
+    if file is not None:
+        file = file._replace(name=core.redactor.text(file.name))
+    return out._replace(attachment=file)
+
+
+def refuse_backwards(out: Draft | Memory) -> None:
+    """Refuses what ends before it begins."""
+    if out.occurred_until and out.occurred_at and out.occurred_until < out.occurred_at:
+        raise InvalidInput("It ends before it begins: occurred_until is earlier than occurred_at.")
+    if out.valid_until and out.valid_from and out.valid_until < out.valid_from:
+        raise InvalidInput("It ends before it begins: valid_until is earlier than valid_from.")
+
+
+def clean_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Checks whichever of a memory's fields are given; content apart, which has its own bound."""
+    out: dict[str, Any] = {}
+    for name, value in fields.items():
+        if value is None or name == "content":
+            continue
+        if name in _CLOSED:
+            out[name] = normalise.one_of(value, _CLOSED[name], name)
+        elif name == "key":
+            out[name] = normalise.clean_key(value)
+        elif name == "category":
+            out[name] = normalise.clean_category(value)
+        elif name == "tags":
+            out[name] = normalise.clean_tags(value)
+        elif name.endswith(("_at", "_until", "_from")):
+            out[name] = normalise.clean_time(value)
+        elif name == "metadata":
+            out[name] = _clean_metadata(value)
+        elif name in _SWITCHES:
+            if not isinstance(value, bool):
+                raise InvalidInput(f"The field {name} is true or false, not {value!r}.")
+            out[name] = value
+        elif name == ATTACHMENT and isinstance(value, Attachment):
+            out[name] = value
+        elif isinstance(value, str) or name not in _NO_TEXT:
+            out[name] = clean_label(name, value)
+    return out
+
+
+def clean_label(name: str, value: str) -> str:
+    """A text of a line or a few, such as a title, a session or a reason."""
+    if not isinstance(value, str):
+        raise InvalidInput(f"The {name} must be text, not {type(value).__name__}.")
+    if "\0" in value or any("\ud800" <= char <= "\udfff" for char in value):
+        raise InvalidInput(f"The {name} holds characters that are not text.", hint="Remove them.")
+    if len(value) > _LABEL_CHARS_MAX:
+        raise InvalidInput(
+            f"The {name} has {len(value)} characters; at most {_LABEL_CHARS_MAX} are allowed."
+        )
+    return value.strip()
+
+
+def _clean_metadata(value: Mapping[str, Any]) -> dict[str, Any]:
+    import json
+
+    refuse_deep(value)
+    try:
+        text = json.dumps(value, allow_nan=False, ensure_ascii=False)
+        size = len(text.encode())
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(
+            f"The metadata cannot be written as JSON: {error}.",
+            hint="Use text, numbers, true, false, lists and dictionaries with text keys.",
+        ) from None
+    if not isinstance(value, Mapping) or size > _METADATA_BYTES_MAX:
+        raise InvalidInput(
+            f"The metadata must be a dictionary of at most {_METADATA_BYTES_MAX} bytes as JSON."
+        )
+    # Through JSON and back, so that what is stored now equals what is read later.
+    plain: dict[str, Any] = json.loads(text)
+    return plain
+
+
+def refuse_deep(metadata: Any) -> None:
+    """Refuses what is nested deeper than allowed, before anything walks through it; also what holds
+    itself, or more than fits."""
+    layer = [metadata]
+    for _ in range(_METADATA_DEPTH_MAX + 1):
+        layer = [
+            inner
+            for one in layer
+            if isinstance(one, Mapping | list | tuple)
+            for inner in (one.values() if isinstance(one, Mapping) else one)
+        ]
+        if not layer or len(layer) > _METADATA_BYTES_MAX:
+            break
+    if layer:
+        raise InvalidInput(
+            f"The metadata is nested more than {_METADATA_DEPTH_MAX} deep, or far too large.",
+            hint="Keep it flat, or put it into the content.",
+        )
+
+
+def reason_to_hold(text: str, trust: str) -> str:
+    """Why a text of this trust waits for review; empty where it does not.
+
+    The user is never held. Their agent writes down what they say in a conversation, so standing
+    orders pass and only attempts to take the model over are held. Tools, pages, files and imports
+    have no business giving any order.
+    """
+    if trust not in GUARDED:
+        return ""
+    # Imported here: the user's own text does not need the rules.
+    from holdfast.text.guard import instruction_shaped
+
+    return instruction_shaped(text, in_conversation=trust == "agent") or ""
+
+
+def _without_hidden(content: str) -> str:
+    cleaned = without_hidden(content)
+    if cleaned is not content and not normalise.is_visible(cleaned):
+        raise InvalidInput(
+            "The content has only characters that cannot be seen.",
+            hint="Give at least one word that is worth remembering.",
+        )
+    return cleaned
+
+
+def compose(draft: Draft, core: Core, hub_id: str) -> Memory:
+    """A memory from a clean draft, all but its id, number and times."""
+    # The guard reads what is hidden in a text; nobody else does.
+    quarantine = reason_to_hold(draft.content, draft.trust)
+    draft = draft._replace(content=_without_hidden(draft.content))
+    picked = classify(
+        draft.content,
+        title=draft.title or "",
+        category=draft.category,
+        source_path=draft.source_path,
+        content_type=draft.content_type,
+    )
+    file = draft.attachment
+    # The title of a file is its name, whatever path it came from.
+    title = draft.title or title_of(
+        draft.content,
+        content_type=picked.content_type,
+        source_path=draft.source_path if file is None else file.name,
+    )
+    metadata = dict(draft.metadata or {})
+    # What a memory was made from is known here, and not a matter of what somebody says.
+    if attachment_of(metadata) is not None:
+        del metadata[ATTACHMENT]
+    if page_of(metadata) is not None:
+        del metadata[PAGE]
+    metadata.pop(HELD, None)
+    if file is not None:
+        metadata[ATTACHMENT] = file._asdict()
+    now = core.now()
+    return Memory(
+        id="",
+        hub_id=hub_id,
+        number=0,
+        content=draft.content,
+        content_hash=normalise.content_hash(draft.content),
+        title=title,
+        owner=core.actor,
+        created_at=now,
+        updated_at=now,
+        summary=summary_of(draft.content) if draft.summary is None else draft.summary,
+        content_type=picked.content_type,
+        key=draft.key,
+        category=picked.category,
+        tags=picked.tags if draft.tags is None else draft.tags,
+        kind=draft.kind or picked.kind,
+        stability=draft.stability or picked.stability,
+        boundary=draft.boundary or "hub",
+        # The content of a file that was read, and comes from another hub, is its text.
+        state="processing" if draft.fetch or (file and draft.content == file.name) else "active",
+        layer=draft.layer or picked.layer,
+        pinned=draft.pinned,
+        trust=draft.trust,
+        quarantine=quarantine,
+        source=draft.source,
+        source_agent=draft.source_agent,
+        assisted_by_agent=draft.assisted_by_agent,
+        source_path=draft.source_path,
+        session=draft.session,
+        speaker=draft.speaker,
+        occurred_at=draft.occurred_at,
+        occurred_until=draft.occurred_until,
+        valid_from=draft.valid_from,
+        valid_until=draft.valid_until,
+        expires_at=draft.expires_at,
+        parent=draft.parent,
+        origin=draft.origin,
+        metadata=metadata,
+    )
+
+
+def derived_title(memory: Memory) -> str:
+    """The title that the rules give this content; a person may have chosen another."""
+    return title_of(
+        memory.content, content_type=memory.content_type, source_path=memory.source_path
+    )
+
+
+class Prepared(NamedTuple):
+    """A draft that was checked, classified and indexed, before the write begins; the facts that
+    were found in it; and what it may take the place of, as it was then."""
+
+    draft: Draft
+    memory: Memory
+    indexed: Indexed | None
+    facts: tuple[Prepared, ...] = ()
+    seen: Seen | None = None
+
+
+def prepare(core: Core, hub_id: str, hub: str, drafts: Sequence[Draft]) -> Iterator[Prepared]:
+    """The slow part, before the write begins: checks, rules, and the embedding model, which is
+    not asked about what is there already."""
+    clean = [clean_draft(core, draft) for draft in drafts]
+    for draft in clean:
+        dedup.refuse_unfetchable(draft)
+    memories = [compose(draft, core, hub_id) for draft in clean]
+    # Only the model is worth the look; without one, the look inside the write is enough.
+    known = [False] * len(memories)
+    if core.embedder is not None:
+        with core.read() as reader:
+            require_hub(reader, hub_id, hub)
+            reader.expect(hub_id, memories)
+            known = [unchanged(reader, *pair) for pair in zip(clean, memories, strict=True)]
+    fresh = [memory for memory, there in zip(memories, known, strict=True) if not there]
+    indexes = iter(indexed_all(fresh, core))
+    for draft, memory, there in zip(clean, memories, known, strict=True):
+        indexed = None if there else next(indexes)
+        facts: tuple[Prepared, ...] = ()
+        if not there and (found := facts_in(core, draft, memory)):
+            facts = tuple(prepare(core, hub_id, hub, found))
+        yield Prepared(draft, memory, indexed, facts)

@@ -1,0 +1,391 @@
+"""Changing what is there: update, pin, archive, forget, restore, purge, access.
+
+All but purge can be undone. Purge cannot: it removes the row, its revisions and everything
+derived from them, and leaves a receipt that says nothing of the content.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from holdfast.domain.change import Action, Receipt
+from holdfast.domain.memory import ATTACHMENT, Memory
+from holdfast.domain.records import Record
+from holdfast.domain.review import AWAITS
+from holdfast.engine.core import Core, require_hub
+from holdfast.engine.reading.lookup import Reference, find_memory
+from holdfast.engine.writing import attachments
+from holdfast.engine.writing.drafts import (
+    clean_fields,
+    clean_label,
+    derived_title,
+    refuse_backwards,
+    refuse_deep,
+)
+from holdfast.engine.writing.passages import Indexed, indexed
+from holdfast.engine.writing.recorder import Recorder
+from holdfast.errors import AlreadyExists, Conflict, InvalidInput, StoreError, StoreReadOnly
+from holdfast.text import normalise
+from holdfast.text.titles import summary_of
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from holdfast.store.base import Reader, Writer
+
+EDITABLE = frozenset(
+    {
+        "content",
+        "title",
+        "summary",
+        "content_type",
+        "key",
+        "category",
+        "tags",
+        "kind",
+        "stability",
+        "boundary",
+        "layer",
+        "pinned",
+        "trust",
+        "session",
+        "speaker",
+        "occurred_at",
+        "occurred_until",
+        "valid_from",
+        "valid_until",
+        "expires_at",
+        "metadata",
+    }
+)
+# These may be set to nothing; the others always have a value.
+_CLEARABLE = frozenset(
+    {"key", "session", "speaker", "occurred_at", "occurred_until"}
+    | {"valid_from", "valid_until", "expires_at"}
+)
+# What may collide with the name of another memory.
+_NAMES = frozenset({"key", "boundary"})
+_SPANS = frozenset({"occurred_at", "occurred_until", "valid_from", "valid_until"})
+
+
+def update(
+    core: Core,
+    hub_id: str,
+    hub: str,
+    reference: Reference,
+    changes: dict[str, Any],
+    *,
+    expected_version: int | None = None,
+    reason: str = "",
+) -> Memory:
+    """Sets fields; a field set to None is cleared where that makes sense."""
+    new = _checked(core, changes)
+    reason = clean_label("reason", reason)
+    with core.read() as reader:
+        require_hub(reader, hub_id, hub)
+        seen = find_memory(reader, hub_id, hub, reference)
+    # The embedding model is asked before the write begins; should the memory change in between,
+    # it is asked again after it.
+    index = _index_of(core, seen, new)
+    with core.write(hub_id) as writer:
+        memory = find_memory(writer, hub_id, hub, seen.id)
+        if expected_version is not None and memory.version != expected_version:
+            raise Conflict(
+                f"Memory #{memory.number} is at version {memory.version}, not {expected_version}.",
+                hint="Read it again, then change what is there now.",
+            )
+        refuse_other_boundary(core, memory, new.get("boundary"))
+        if not _NAMES.isdisjoint(new):
+            refuse_taken(writer, memory._replace(**{n: new[n] for n in _NAMES & new.keys()}))
+        if not _SPANS.isdisjoint(new):
+            refuse_backwards(memory._replace(**new))
+        if "metadata" in new and ATTACHMENT in memory.metadata:
+            # Which file it was made from is no matter of opinion.
+            new["metadata"] = {**new["metadata"], ATTACHMENT: memory.metadata[ATTACHMENT]}
+        recorder = Recorder(core, writer, hub_id, "update", reason=reason)
+        fresh = index if memory.version == seen.version else None
+        after = recorder.revise(memory, fresh, **completed(memory, new))
+    recorder.embed()
+    return after
+
+
+def _checked(core: Core, changes: dict[str, Any]) -> dict[str, Any]:
+    unknown = sorted(set(changes) - EDITABLE)
+    if unknown:
+        normalise.one_of(unknown[0], tuple(sorted(EDITABLE)), "field")
+    if not changes:
+        raise InvalidInput("Say what to change, for example content=….")
+    refuse_deep(changes.get("metadata"))
+    changes = {**changes, **core.redactor.changed(changes)}
+    new = clean_fields({name: value for name, value in changes.items() if value is not None})
+    if new.get("title") == "":
+        raise InvalidInput("The title cannot be empty.", hint="Leave it out to keep what is there.")
+    if changes.get("content") is not None:
+        bytes_max = core.settings["content.bytes_max"]
+        new["content"] = normalise.clean_content(changes["content"], bytes_max=bytes_max)
+    for name, value in changes.items():
+        if value is None:
+            if name not in _CLEARABLE:
+                raise InvalidInput(f"The {name} cannot be empty.")
+            new[name] = None
+    return new
+
+
+def completed(memory: Memory, new: dict[str, Any]) -> dict[str, Any]:
+    """What follows from new content: its hash, and title and summary where they were derived."""
+    if "content" not in new or new["content"] == memory.content:
+        return new
+    after = memory._replace(**new)
+    out = {**new, "content_hash": normalise.content_hash(after.content)}
+    if "title" not in new and memory.title == derived_title(memory):
+        out["title"] = derived_title(after)
+    if "summary" not in new and memory.summary == summary_of(memory.content):
+        out["summary"] = summary_of(after.content)
+    return out
+
+
+def _index_of(core: Core, memory: Memory, new: dict[str, Any]) -> Indexed | None:
+    after = memory._replace(**completed(memory, new))
+    return indexed(after, core) if after != memory else None
+
+
+def refuse_other_boundary(core: Core, memory: Memory, boundary: str | None) -> None:
+    """What is somebody else's cannot be hidden from everyone but them, and only who manages the
+    hub decides who else sees it."""
+    if boundary in (None, memory.boundary) or memory.owner == core.actor:
+        return
+    core.require("manage", memory)
+    if boundary == "private":
+        raise InvalidInput(
+            f"Memory #{memory.number} is {memory.owner}'s, who alone can make it private.",
+            hint="Forget it instead, or keep a private one of your own.",
+        )
+
+
+def refuse_taken(reader: Reader, memory: Memory) -> None:
+    """A key or a source path belongs to one memory at a time."""
+    if memory.key is not None:
+        other = reader.memory_by_key(memory.hub_id, memory.key, audience=memory.audience)
+        if other is not None and other.id != memory.id:
+            raise AlreadyExists(
+                f"The key `{memory.key}` belongs to memory #{other.number}.",
+                hint=f"Choose another key, or forget #{other.number} first.",
+            )
+    if memory.source_path is not None:
+        path = memory.source_path
+        other = reader.memory_by_path(memory.hub_id, path, audience=memory.audience)
+        if other is not None and other.id != memory.id:
+            raise AlreadyExists(
+                f"The path {memory.source_path} belongs to memory #{other.number}.",
+                hint=f"Forget #{other.number} first.",
+            )
+
+
+def _revise(
+    core: Core,
+    hub_id: str,
+    hub: str,
+    references: Sequence[Reference],
+    action: Action,
+    reason: str,
+    *,
+    forgotten: bool = False,
+    **new: Any,
+) -> list[Memory]:
+    reason = clean_label("reason", reason)
+    with core.write(hub_id) as writer:
+        require_hub(writer, hub_id, hub)
+        recorder = Recorder(core, writer, hub_id, action, reason=reason)
+        if "forgotten_at" in new and new["forgotten_at"] is not None:
+            new["forgotten_at"] = recorder.change.at
+        meant = _meant(writer, hub_id, hub, references, forgotten=forgotten)
+        done: dict[str, Memory] = {}
+        for memory in _each(writer, hub_id, meant):
+            fields = new
+            if memory.quarantine == AWAITS and "quarantine" in new:
+                _refuse_undecided(memory)
+                fields = {**new, "quarantine": AWAITS}
+            if memory.forgotten_at is not None and new.get("forgotten_at", "") is None:
+                refuse_taken(writer, memory)
+            after = recorder.revise(memory, **fields)
+            done[memory.id] = after
+            if memory.forgotten_at is None and after.forgotten_at is not None:
+                reinstate_previous(writer, recorder, after)
+            elif memory.forgotten_at is not None and after.forgotten_at is None:
+                replace_previous(writer, recorder, after)
+    recorder.embed()
+    return [done[memory_id] for memory_id in meant]
+
+
+def _meant(
+    reader: Reader, hub_id: str, hub: str, references: Sequence[Reference], *, forgotten: bool
+) -> list[str]:
+    """The ids of the memories that a batch names. All are found before the first is changed, after
+    which a key may be another one's."""
+    return [find_memory(reader, hub_id, hub, one, forgotten=forgotten).id for one in references]
+
+
+def _each(reader: Reader, hub_id: str, meant: Sequence[str]) -> Iterator[Memory]:
+    """Each of them once, as it is by then: a change to one may be followed by one to another."""
+    for memory_id in dict.fromkeys(meant):
+        memory = reader.memory(hub_id, memory_id)
+        assert memory is not None
+        yield memory
+
+
+def _refuse_undecided(memory: Memory) -> None:
+    """A question that waits for a person's decision comes back as such, and is not let through
+    without one."""
+    if memory.forgotten_at is None and memory.state != "archived":
+        raise Conflict(
+            f"Memory #{memory.number} {AWAITS}.",
+            hint=f"`holdfast decide {memory.number} OPTION` answers it.",
+        )
+
+
+def pin(core: Core, hub_id: str, hub: str, reference: Reference, pinned: bool) -> Memory:
+    action: Action = "pin" if pinned else "unpin"
+    return _revise(core, hub_id, hub, [reference], action, "", pinned=pinned)[0]
+
+
+def archive(
+    core: Core, hub_id: str, hub: str, references: Sequence[Reference], reason: str
+) -> list[Memory]:
+    return _revise(
+        core, hub_id, hub, references, "archive", reason, state="archived", state_reason=reason
+    )
+
+
+def forget(
+    core: Core, hub_id: str, hub: str, references: Sequence[Reference], reason: str
+) -> list[Memory]:
+    """Hides them; restore or undo brings them back."""
+    return _revise(core, hub_id, hub, references, "forget", reason, forgotten_at=core.now())
+
+
+def restore(
+    core: Core, hub_id: str, hub: str, references: Sequence[Reference], reason: str
+) -> list[Memory]:
+    """Brings back what was forgotten, archived, or held for review."""
+    return _revise(
+        core,
+        hub_id,
+        hub,
+        references,
+        "restore",
+        reason,
+        forgotten=True,
+        forgotten_at=None,
+        state="active",
+        state_reason="",
+        quarantine="",
+    )
+
+
+# The record that says when something was last purged in a hub.
+PURGES = "purges"
+
+
+def purge(
+    core: Core, hub_id: str, hub: str, references: Sequence[Reference], reason: str
+) -> list[Receipt]:
+    """Removes them for good; `settle` clears what is left of them in the store's file."""
+    # Here, because nothing else on this path needs it.
+    from holdfast.engine import idempotency
+
+    out = []
+    reason = clean_label("reason", reason)
+    with core.write(hub_id) as writer:
+        require_hub(writer, hub_id, hub)
+        meant = _meant(writer, hub_id, hub, references, forgotten=True)
+        for memory in _each(writer, hub_id, meant):
+            core.require_delete(memory)
+            recorder = Recorder(core, writer, hub_id, "update", reason="its successor was purged")
+            reinstate_previous(writer, recorder, memory)
+            attachments.release(writer, hub_id, memory.id, core.now())
+            revisions = writer.purge(hub_id, memory.id)
+            receipt = core.redactor.row(
+                Receipt(memory.id, memory.number, core.now(), core.actor, reason, revisions)
+            )
+            writer.add_receipt(hub_id, receipt)
+            out.append(receipt)
+        idempotency.blank(writer, [receipt.memory_id for receipt in out])
+        if out:
+            # One row that listeners look at: receipts are many, and nearly always the same.
+            mark = {"purge": core.ids.next("purge")}
+            writer.put_record(Record(hub_id, PURGES, PURGES, core.now(), mark))
+    return out
+
+
+def reinstate_previous(writer: Writer, recorder: Recorder, gone: Memory) -> None:
+    """What a memory had superseded holds again once that memory is gone.
+
+    Where it has a successor itself, that one stands, and nothing changes. Where the one before is
+    gone too, the one before that holds again.
+    """
+    while gone.superseded_by is None and gone.supersedes is not None:
+        previous = writer.memory(gone.hub_id, gone.supersedes)
+        if previous is None or previous.superseded_by != gone.id:
+            return
+        previous = recorder.revise(
+            previous, superseded_by=None, valid_until=_ended_before(writer, previous, gone.id)
+        )
+        if previous.forgotten_at is None:
+            return
+        gone = previous
+
+
+def _ended_before(reader: Reader, memory: Memory, successor: str) -> datetime | None:
+    """The end it had before the supersession set one; what was set by hand since then stays."""
+    for revision in reversed(reader.revisions(memory.hub_id, memory.id)):
+        if revision.fields.get("superseded_by", (None, None))[1] == successor:
+            old, new = revision.fields.get("valid_until", (memory.valid_until, None))
+            return old if memory.valid_until == new else memory.valid_until
+    return memory.valid_until
+
+
+def replace_previous(writer: Writer, recorder: Recorder, back: Memory) -> None:
+    """A memory that comes back takes the place again of what it had superseded."""
+    if back.supersedes is None or back.superseded_by is not None:
+        return
+    previous = writer.memory(back.hub_id, back.supersedes)
+    if previous is not None and previous.superseded_by is None:
+        ended = previous.valid_until or back.valid_from or recorder.change.at
+        recorder.revise(previous, superseded_by=back.id, valid_until=ended)
+
+
+def settle(core: Core, done: str) -> None:
+    """Clears what is left in logs and free space after a removal that is on disk already."""
+    try:
+        core.store.settle()
+    except StoreError as error:
+        # The store's own words would say that nothing was written.
+        raise StoreError(
+            f"{done}, but words of it may still be in the file: {error.message}",
+            hint="It need not be done again; the next purge clears them.",
+        ) from error
+
+
+def access(core: Core, hub_id: str, hub: str, references: Sequence[Reference]) -> list[Memory]:
+    """Notes that these were really used: ranking and the lifecycle take that into account. Where
+    nothing can be written, they can be looked at all the same. Who only reads a hub does not
+    change how what is in it ranks and ages: their use is not counted."""
+    counted = core.allows("write")
+    try:
+        if not counted:
+            return _looked_at(core, hub_id, hub, references)
+        with core.write(hub_id) as writer:
+            require_hub(writer, hub_id, hub)
+            found = [find_memory(writer, hub_id, hub, reference) for reference in references]
+            writer.count_access(hub_id, [memory.id for memory in found], core.now())
+            fresh = writer.memories_by_id(hub_id, [memory.id for memory in found])
+            return [fresh[memory.id] for memory in found]
+    except StoreReadOnly:
+        return _looked_at(core, hub_id, hub, references)
+
+
+def _looked_at(core: Core, hub_id: str, hub: str, references: Sequence[Reference]) -> list[Memory]:
+    with core.read() as reader:
+        require_hub(reader, hub_id, hub)
+        return [find_memory(reader, hub_id, hub, reference) for reference in references]

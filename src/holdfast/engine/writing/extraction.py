@@ -1,0 +1,274 @@
+"""Memories whose text comes later: a file that must be read, a link whose page is to be fetched.
+
+They are there at once, found by their title, in state `processing`, with a job in the same
+transaction. Whoever works on the job brings the text here: it becomes a new version of the memory,
+the job ends, and both happen or neither. The text belongs to the change set that took the memory
+in, so that one undo takes back both. How a text is got out of a file, `extract` knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from holdfast.domain.memory import ATTACHMENT, PAGE, attachment_of, page_of
+from holdfast.domain.query import Filter
+from holdfast.domain.results import Duplicate, Remembered, Updated
+from holdfast.engine.core import Core
+from holdfast.engine.jobs import queue
+from holdfast.engine.writing import attachments
+from holdfast.engine.writing.dedup import address_of, is_made_from_same
+from holdfast.engine.writing.drafts import GUARDED, derived_title
+from holdfast.engine.writing.passages import indexed
+from holdfast.engine.writing.recorder import Recorder
+from holdfast.text import normalise
+from holdfast.text.characters import clean_text
+from holdfast.text.classify import classify
+from holdfast.text.guard import instruction_shaped
+from holdfast.text.titles import summary_of
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from holdfast.domain.draft import Draft
+    from holdfast.domain.memory import Memory
+    from holdfast.engine.jobs.queue import Job
+    from holdfast.store.base import Reader, Writer
+
+WORK = queue.EXTRACT
+# As many at a time; what is left waits for the next start.
+_BATCH = 1_000
+_WAITING = Filter(states=("processing",), forgotten=None, quarantined=None)
+# What the rules pick from the words, and pick anew when the words are there.
+_PICKED = ("kind", "stability", "category", "tags")
+
+
+class Made(NamedTuple):
+    """What came out of a file or a page. `note` is what a person should know of it: that it was
+    cut, or why there is no text; `media_type` is what the bytes turned out to be."""
+
+    text: str
+    title: str = ""
+    note: str = ""
+    media_type: str = ""
+    address: str = ""
+
+
+# The beginning of a job
+
+
+def begin(core: Core, writer: Writer, draft: Draft, result: Remembered) -> None:
+    """Notes what a memory was made from, and enqueues the job, where there is one to do."""
+    memory = result.memory
+    if isinstance(result, Duplicate):
+        return
+    if draft.attachment is not None:
+        bytes_max = core.settings["attachments.hub_bytes_max"]
+        attachments.attach(writer, memory, draft.attachment, core.now(), bytes_max=bytes_max)
+    if memory.state != "processing":
+        return
+    before = result.previous if isinstance(result, Updated) else None
+    if before and before.state == "processing" and is_made_from_same(before, memory):
+        # Its job is there already.
+        return
+    about: dict[str, Any] = {"memory": memory.id, "change": result.change}
+    if draft.attachment is not None:
+        about |= {"hash": draft.attachment.hash, "name": draft.attachment.name}
+    elif draft.fetch:
+        address = address_of(draft.content) or ""
+        attachments.bind_page(writer, memory, address, core.now())
+        about |= {"address": address}
+    else:
+        return
+    about["content_hash"] = memory.content_hash
+    about["picked"] = {
+        name: _plain(getattr(memory, name)) for name in _PICKED if getattr(draft, name) is None
+    }
+    queue.enqueue(core, writer, memory.hub_id, WORK, about)
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
+# The end of a job
+
+
+def finish(core: Core, job: Job, made: Made) -> Memory | None:
+    """Writes what came out, and ends the job; Conflict where another worker took it over, and then
+    nothing is written. None where the memory is gone or has another file by now."""
+    core = core.for_upkeep()
+    with core.read() as reader:
+        seen = reader.memory(job.hub_id, job.about["memory"])
+    # The embedding model is asked before the write begins.
+    fields = {} if seen is None else _filled(core, job.about, seen, made)
+    index = indexed(seen._replace(**fields), core) if seen and "content" in fields else None
+    with core.write(job.hub_id) as writer:
+        queue.finish(core, writer, job)
+        memory = writer.memory(job.hub_id, job.about["memory"])
+        if memory is None or not _is_about(job.about, memory):
+            return None
+        if seen is None or memory.version != seen.version:
+            fields, index = _filled(core, job.about, memory, made), None
+        recorder = _recorder(core, writer, job, memory)
+        # What is forgotten is read too, and stays forgotten: it may come back.
+        memory = recorder.revise(memory, index, **fields)
+    recorder.embed()
+    return memory
+
+
+def give_up(core: Core, job: Job, reason: str) -> None:
+    """Ends a job that cannot be done: the memory stays, found by its title, with the reason."""
+    core = core.for_upkeep()
+    with core.write(job.hub_id) as writer:
+        queue.give_up(core, writer, job, reason)
+        lost(core, writer, job, reason)
+
+
+def lost(core: Core, writer: Writer, job: Job, reason: str) -> None:
+    """Tells a memory that its job has ended without a text."""
+    memory = writer.memory(job.hub_id, job.about["memory"])
+    if memory is None or memory.state != "processing" or not _is_about(job.about, memory):
+        return
+    fields: dict[str, Any] = {"state": "active", "state_reason": reason}
+    if not memory.summary:
+        fields["summary"] = f"There is no text of it: {reason}."
+    _recorder(core, writer, job, memory).revise(memory, **fields)
+
+
+def just_read(reader: Reader, hub_id: str, since: datetime) -> list[Memory]:
+    """The memories whose text has come, or failed to, since then. The text is part of an older
+    change set, so whoever looks for new ones does not see it."""
+    ids = reader.changed_after(hub_id, since)[:_BATCH]
+    found = reader.memories_by_id(hub_id, ids) if ids else {}
+    waited = [one for one in found.values() if ATTACHMENT in one.metadata or _is_link(one)]
+    return [one for one in waited if one.state != "processing" and _was_waiting(reader, one)]
+
+
+def _is_link(memory: Memory) -> bool:
+    return memory.content_type == "link" and memory.version > 1
+
+
+def _was_waiting(reader: Reader, memory: Memory) -> bool:
+    last = reader.revisions(memory.hub_id, memory.id)[-1]
+    return bool(last.fields.get("state", ("", ""))[0] == "processing")
+
+
+def mend(core: Core) -> int:
+    """Gives memories that wait without a job one again, or says that there is nothing to wait for,
+    as with those of an import, whose files stayed behind; returns how many that were."""
+    core = core.for_upkeep()
+    mended = 0
+    with core.read() as reader:
+        hubs = [hub for hub in reader.hubs() if hub.state == "active"]
+    for hub in hubs:
+        with core.read() as reader:
+            waiting = reader.memories(hub.id, _WAITING, order="number", after=None, limit=_BATCH)
+        if waiting:
+            mended += _mend(core, hub.id, waiting)
+    return mended
+
+
+def _mend(core: Core, hub_id: str, waiting: Sequence[Memory]) -> int:
+    mended = 0
+    with core.write(hub_id) as writer:
+        busy = {job.about.get("memory") for job in queue.open_jobs(writer, hub_id, WORK)}
+        for seen in waiting:
+            memory = writer.memory(hub_id, seen.id)
+            if memory is None or memory.state != "processing" or memory.id in busy:
+                continue
+            mended += 1
+            change = writer.revisions(hub_id, memory.id)[-1].change_id
+            about: dict[str, Any] = {"memory": memory.id, "change": change, "picked": {}}
+            about["content_hash"] = memory.content_hash
+            file = attachment_of(memory.metadata)
+            if file is not None and attachments.holds(writer, hub_id, memory.id, file.hash):
+                about |= {"hash": file.hash, "name": file.name}
+            elif address := page_of(memory.metadata) or address_of(memory.content):
+                about |= {"address": address}
+            else:
+                job = queue.Job("", hub_id, WORK, about, core.now())
+                lost(core, writer, job, "its file is not here")
+                continue
+            queue.enqueue(core, writer, hub_id, WORK, about)
+    return mended
+
+
+def _is_about(about: Mapping[str, Any], memory: Memory) -> bool:
+    """Whether it still has the file that the job is about."""
+    file = attachment_of(memory.metadata)
+    return "hash" not in about or (file is not None and file.hash == about["hash"])
+
+
+def _recorder(core: Core, writer: Writer, job: Job, memory: Memory) -> Recorder:
+    """Writes into the change set that took the memory in; where that was purged, into a new one."""
+    change = writer.change(job.hub_id, job.about["change"])
+    if change is not None:
+        # The revision says when the text came; the change set began before.
+        change = change._replace(at=max(core.now(), memory.updated_at))
+    return Recorder(core, writer, job.hub_id, "update", reason="its text was read", change=change)
+
+
+def _filled(core: Core, about: Mapping[str, Any], memory: Memory, made: Made) -> dict[str, Any]:
+    """The fields of the memory with its text."""
+    fields: dict[str, Any] = {}
+    note = made.note
+    text = clean_text(storable(made.text))
+    if "address" in about and text:
+        # The address stays in front: it is still a link, and found as one.
+        text = f"{about['address']}\n\n{text}"
+    text, cut = _within(text, core.settings["content.bytes_max"])
+    if cut:
+        note = f"{note}; {cut}" if note else cut
+    if memory.content_hash not in (about["content_hash"], normalise.content_hash(text)):
+        note = "its content was changed by hand before its text was read"
+    elif normalise.is_visible(text):
+        fields |= _with_words(memory, about, text, made)
+    else:
+        note = note or "there are no words in it"
+        if not memory.summary:
+            fields["summary"] = f"There is no text of it: {note}."
+    if memory.state == "processing":
+        fields |= {"state": "active", "state_reason": note}
+    metadata = dict(memory.metadata)
+    if made.media_type and ATTACHMENT in metadata:
+        metadata[ATTACHMENT] = {**metadata[ATTACHMENT], "media_type": made.media_type}
+    if "address" in about:
+        metadata[PAGE] = {"asked": about["address"], "address": made.address}
+    return {**fields, "metadata": metadata}
+
+
+def _with_words(memory: Memory, about: Mapping[str, Any], text: str, made: Made) -> dict[str, Any]:
+    fields: dict[str, Any] = {"content": text, "content_hash": normalise.content_hash(text)}
+    if made.title and "address" in about and memory.title == derived_title(memory):
+        fields["title"] = made.title
+    if memory.summary == summary_of(memory.content):
+        fields["summary"] = summary_of(text)
+    if "address" in about:
+        # A page is what strangers wrote, whoever gave its address.
+        fields["trust"] = "tool"
+    elif "hash" in about and memory.trust not in GUARDED:
+        # Nor does who hands a file over vouch for every word in it: only what is typed is theirs.
+        fields["trust"] = "import"
+    # As it came: the guard decodes what is hidden in a text.
+    fields["quarantine"] = instruction_shaped(storable(made.text)) or ""
+    # By the shape of the words themselves: that they come from a file says nothing of them.
+    picked = classify(text, title=memory.title)
+    for name, before in about["picked"].items():
+        if _plain(getattr(memory, name)) == before:
+            fields[name] = getattr(picked, name)
+    return fields
+
+
+def storable(text: str) -> str:
+    """Text without what no store keeps: NUL, and halves of characters."""
+    return text.replace("\0", "").encode("utf-8", "ignore").decode().strip()
+
+
+def _within(text: str, bytes_max: int) -> tuple[str, str]:
+    """The text, cut where it is longer than a memory may be, and a note of that."""
+    data = text.encode()
+    if len(data) <= bytes_max:
+        return text, ""
+    kept = data[:bytes_max].decode("utf-8", "ignore").rstrip()
+    return kept, f"only the first {len(kept):,} of its {len(text):,} characters are kept"

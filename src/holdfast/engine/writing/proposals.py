@@ -1,0 +1,255 @@
+"""What a pass proposes to remember, unasked: checked against what was said, and against what is
+known already.
+
+Nothing that its turn does not support is kept. What is known raises a count. A new value of the
+same slot takes the place of the old one, with a link and an end; where that is not certain, both
+stay, and the new one waits for a person. All proposals of one call are one transaction and one
+change set. Who makes proposals, and from what, is not known here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+
+from holdfast.domain.draft import Draft
+from holdfast.domain.memory import Boundary, Layer, Memory, Origin, Source, Trust
+from holdfast.domain.review import kind_of, low_trust
+from holdfast.engine.core import Core, require_hub
+from holdfast.engine.writing.drafts import Prepared, prepare
+from holdfast.engine.writing.recorder import Recorder
+from holdfast.engine.writing.supersede import LESSER_VOICES, supersede_all
+from holdfast.engine.writing.supersede_candidates import Rival, find_rivals, look, spoken_against
+from holdfast.errors import InvalidInput
+from holdfast.text import normalise
+
+if TYPE_CHECKING:
+    from holdfast.store.base import Writer
+
+Outcome: TypeAlias = Literal["stored", "mentioned", "superseded", "held", "dropped"]
+
+# The beginning of the reason for which a rival waits; who reviews tells a conflict by it.
+CONTRADICTS = "contradicts "
+# In the metadata of what only the assistant said.
+SAID_BY, ASSISTANT = "said_by", "assistant"
+# What a proposal contradicts, in its metadata.
+RIVAL = "contradicts"
+# When it happened, in the metadata of a line of a journal: the line itself stands where it was
+# said.
+EVENT = "event"
+
+
+class Proposal(NamedTuple):
+    """Something to remember. With `said`, the turn it was taken from, it is grounded here: kept
+    only if the turn supports it. A proposer that has grounded it already gives only the `origin`.
+    `quote` is the part of the turn it relies on, and `at` when it was said."""
+
+    text: str
+    category: str | None = None
+    origin: Origin | None = None
+    said: str = ""
+    quote: str = ""
+    at: datetime | None = None
+    occurred_at: datetime | None = None
+    occurred_until: datetime | None = None
+    trust: Trust = "agent"
+    speaker: str | None = None
+    session: str | None = None
+    boundary: Boundary | None = None
+    source: Source = "extraction"
+    source_agent: str | None = None
+    source_path: str | None = None
+    metadata: Mapping[str, Any] | None = None
+
+
+class Taken(NamedTuple):
+    """What became of a proposal: the memory it is in, or that was there already, and why."""
+
+    outcome: Outcome
+    memory: Memory | None
+    reason: str = ""
+
+
+def take_proposals(
+    core: Core,
+    hub_id: str,
+    hub: str,
+    proposals: Sequence[Proposal],
+    *,
+    layer: Layer = "journal",
+    reason: str = "noticed in a conversation",
+    finish: Callable[[Writer, list[Taken]], None] | None = None,
+    replaces: bool = True,
+) -> list[Taken]:
+    """Takes proposals in, in order, all in one transaction. `finish` runs inside it, after them:
+    whoever works on a job ends it there, and counts what became of them. Where whoever said it may
+    not supersede (`replaces`), what would replace something is held for review."""
+    taken: list[Taken | None] = []
+    drafts: list[Draft] = []
+    for proposal in proposals:
+        draft = _draft(core, proposal, layer)
+        taken.append(None if isinstance(draft, Draft) else draft)
+        if isinstance(draft, Draft):
+            drafts.append(draft)
+    prepared = iter(_looked(core, hub_id, hub, list(prepare(core, hub_id, hub, drafts))))
+    with core.write(hub_id) as writer:
+        require_hub(writer, hub_id, hub)
+        recorder = Recorder(core, writer, hub_id, "remember", reason=reason)
+        results = [
+            one or _take(writer, recorder, next(prepared), replaces=replaces) for one in taken
+        ]
+        if finish is not None:
+            finish(writer, results)
+    recorder.embed()
+    return results
+
+
+# Before the write
+
+
+def _draft(core: Core, proposal: Proposal, layer: Layer) -> Draft | Taken:
+    """The proposal as a draft that points to where it was said; or why it is dropped."""
+    origin = proposal.origin
+    if proposal.said:
+        from holdfast.text.grounding import Unsupported, ground
+
+        quote = proposal.quote
+        if not quote and origin is not None and origin.end > origin.start:
+            quote = proposal.said[origin.start : origin.end]
+        found = ground(
+            proposal.text,
+            proposal.said,
+            at=proposal.at,
+            quote=quote,
+            speaker=proposal.speaker or "",
+        )
+        if isinstance(found, Unsupported):
+            return Taken("dropped", None, found.reason)
+        turn = origin.turn if origin is not None else ""
+        origin = Origin(turn, found.start, found.end, normalise.content_hash(proposal.said))
+    draft = Draft(
+        proposal.text,
+        category=proposal.category,
+        boundary=proposal.boundary,
+        layer=layer,
+        trust=proposal.trust,
+        source=proposal.source,
+        source_agent=proposal.source_agent,
+        source_path=proposal.source_path,
+        session=proposal.session,
+        speaker=proposal.speaker,
+        occurred_at=proposal.occurred_at,
+        occurred_until=proposal.occurred_until,
+        origin=origin,
+        metadata=proposal.metadata,
+    )
+    if layer == "journal":
+        draft = _as_line(core, proposal, draft)
+    try:
+        normalise.clean_content(draft.content, bytes_max=core.settings["content.bytes_max"])
+    except InvalidInput:
+        return Taken("dropped", None, "content")
+    return draft
+
+
+def _as_line(core: Core, proposal: Proposal, draft: Draft) -> Draft:
+    """A line of the journal stands at the day it was said; when it happened is noted beside it."""
+    said_at = proposal.at or core.now()
+    if proposal.occurred_at is None:
+        return draft._replace(occurred_at=said_at, occurred_until=None)
+    event = {
+        "at": proposal.occurred_at.isoformat(),
+        "until": proposal.occurred_until.isoformat() if proposal.occurred_until else None,
+    }
+    return draft._replace(
+        occurred_at=said_at,
+        occurred_until=None,
+        # What has not begun is no state of things yet.
+        valid_from=proposal.occurred_at if proposal.occurred_at <= said_at else None,
+        metadata={**(draft.metadata or {}), EVENT: event},
+    )
+
+
+def _looked(core: Core, hub_id: str, hub: str, prepared: list[Prepared]) -> list[Prepared]:
+    """The same, with what is known of each: looked for here, where nobody waits."""
+    if not prepared:
+        return []
+    with core.read() as reader:
+        require_hub(reader, hub_id, hub)
+        return [item._replace(seen=look(reader, item.memory, item.indexed)) for item in prepared]
+
+
+# Inside it
+
+
+def _take(writer: Writer, recorder: Recorder, item: Prepared, *, replaces: bool) -> Taken:
+    memory = item.memory._replace(created_at=recorder.change.at)
+    rivals = find_rivals(writer, memory, item.indexed, seen=item.seen)
+    same = [
+        one
+        for one in rivals
+        if one.verdict.relation == "same" and _same_time(memory, one)
+        # What the user says now is no mention of what a lesser voice was not believed.
+        if not (memory.trust == "user" and kind_of(one.memory) == "low_trust")
+    ]
+    if same and memory.metadata.get(SAID_BY) == ASSISTANT:
+        # The agent may only repeat what memory told it: that is no sign that it matters.
+        return Taken("dropped", same[0].memory, "known")
+    if same:
+        return _mention(writer, recorder, same[0])
+    if memory.quarantine:
+        stored = recorder.add(item.memory, item.indexed)
+        return Taken("held", stored, memory.quarantine)
+    rivals = [one for one in rivals if one.verdict.relation != "same" and not one.memory.quarantine]
+    voice = _lesser_voice(memory)
+    if voice and (doubted := spoken_against(memory, rivals)) is not None:
+        why = low_trust(voice, doubted.memory, doubted.verdict.reason)
+        return _hold(recorder, item, doubted, why)
+    unsure = [r for r in rivals if r.verdict.relation == "contradicts" or r.protected]
+    if unsure:
+        other, why = unsure[0].memory, unsure[0].protected or unsure[0].verdict.reason
+        reason = f"{CONTRADICTS}#{other.number}: {why}"
+        return _hold(recorder, item, unsure[0], reason)
+    if rivals:
+        replaced = [rival.memory for rival in rivals]
+        if not replaces or not all(recorder.may_retire(one) for one in replaced):
+            reason = f"{CONTRADICTS}#{replaced[0].number}: it came by a key that replaces nothing"
+            return _hold(recorder, item, rivals[0], reason)
+        result = supersede_all(recorder, item, replaced)
+        return Taken("superseded", result.memory, rivals[0].verdict.reason)
+    stored = recorder.add(item.memory, item.indexed)
+    return Taken("stored", stored)
+
+
+def _same_time(memory: Memory, rival: Rival) -> bool:
+    """What happened twice happened twice, though it is told in the same words."""
+    event, other = memory.metadata.get(EVENT), rival.memory.metadata.get(EVENT)
+    return event is None or other is None or event == other
+
+
+def _mention(writer: Writer, recorder: Recorder, rival: Rival) -> Taken:
+    there = rival.memory
+    if there.quarantine and there.state == "archived":
+        # A person said no to it; saying it again does not put it before them again.
+        return Taken("dropped", there, "rejected")
+    if there.state in ("archived", "cooling"):
+        # What is said again is of use again.
+        there = recorder.revise(there, state="active", state_reason="")
+    writer.count_mention(there.hub_id, [there.id])
+    there = there._replace(mention_count=there.mention_count + 1)
+    return Taken("mentioned", there, rival.verdict.reason)
+
+
+def _lesser_voice(memory: Memory) -> str:
+    """Who speaks, where that is one whose word does not stand against the user's."""
+    if memory.metadata.get(SAID_BY) == ASSISTANT:
+        return "the assistant"
+    return LESSER_VOICES.get(memory.trust, "")
+
+
+def _hold(recorder: Recorder, item: Prepared, rival: Rival, reason: str) -> Taken:
+    metadata = {**item.memory.metadata, RIVAL: rival.memory.id}
+    held = item.memory._replace(quarantine=reason, metadata=metadata)
+    stored = recorder.add(held, item.indexed)
+    return Taken("held", stored, reason)

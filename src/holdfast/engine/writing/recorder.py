@@ -1,0 +1,161 @@
+"""The one way a memory comes to be or changes: row, revision and index together, as part of a
+change set. Everything that writes memories goes through here, so nothing changes unrecorded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from holdfast.domain.change import Action, Change, changed_fields, retires
+from holdfast.domain.memory import Memory
+from holdfast.engine.core import Core
+from holdfast.engine.writing.passages import Indexed, indexed_all
+
+if TYPE_CHECKING:
+    from holdfast.store.base import Writer
+
+# A change of any of these changes what search sees.
+_SEARCHED = frozenset(
+    {"content", "title", "tags", "key", "speaker", "content_type", "source_path", "forgotten_at"}
+)
+
+
+class Recorder:
+    """Writes one change set into one transaction."""
+
+    def __init__(
+        self,
+        core: Core,
+        writer: Writer,
+        hub_id: str,
+        action: Action,
+        *,
+        reason: str = "",
+        undoes: str | None = None,
+        change: Change | None = None,
+    ) -> None:
+        self._core = core
+        self._writer = writer
+        self._hub_id = hub_id
+        self._without_vectors: list[str] = []
+        self.written = change is not None
+        self.change = change or Change(
+            core.ids.next("chg"),
+            hub_id,
+            core.now(),
+            core.actor,
+            action,
+            core.redactor.text(reason),
+            undoes,
+        )
+
+    def _write_change(self) -> None:
+        # Only once something really changes: an operation that changes nothing leaves no trace.
+        if not self.written:
+            self._writer.add_change(self.change)
+            self.written = True
+
+    def add(self, memory: Memory, index: Indexed | None = None) -> Memory:
+        """A new memory; its id, number and times it gets here."""
+        self._core.require("write")
+        memory = memory._replace(
+            id=self._core.ids.next("mem"),
+            number=self._writer.take_numbers(self._hub_id, 1),
+            created_at=self.change.at,
+            updated_at=self.change.at,
+        )
+        clean = self._core.redactor.memory(memory)
+        if clean is not memory:
+            memory, index = clean, None
+        self._write_change()
+        self._writer.add_memory(memory)
+        self._record(memory, {})
+        self._index(memory, index)
+        self._core.held.note(memory)
+        return memory
+
+    def revise(self, before: Memory, index: Indexed | None = None, **new: Any) -> Memory:
+        """A new version of a memory; the same one back where nothing differs."""
+        wanted = before._replace(**new)
+        clean = self._core.redactor.memory(wanted)
+        if clean is not wanted:
+            wanted, index = clean, None
+        fields = changed_fields(before, wanted)
+        if not fields:
+            return before
+        if fields.get("forgotten_at", (None, None))[1] is not None:
+            self._core.require_delete(before)
+        else:
+            self._core.require("retire" if retires(before, fields) else "write", before)
+        self._write_change()
+        after = before._replace(
+            **{name: pair[1] for name, pair in fields.items()},
+            version=before.version + 1,
+            updated_at=self.change.at,
+        )
+        self._writer.set_memory(after)
+        self._record(after, fields)
+        if not _SEARCHED.isdisjoint(fields):
+            if index is None and "content" not in fields:
+                index = self._with_kept_vectors(after)
+            self._index(after, index)
+        if "quarantine" in fields or "content" in fields:
+            self._core.held.note(after)
+        return after
+
+    def may_retire(self, memory: Memory) -> bool:
+        """Whether who acts may archive, supersede or expire it."""
+        return self._core.allows("retire", memory)
+
+    def _record(self, memory: Memory, fields: dict[str, tuple[Any, Any]]) -> None:
+        self._writer.add_revision(
+            self._hub_id, self.change.id, memory.id, memory.version, self.change.at, fields
+        )
+
+    def _index(self, memory: Memory, index: Indexed | None) -> None:
+        if memory.forgotten_at is not None:
+            self._writer.unindex(self._hub_id, memory.id)
+            return
+        if index is None:
+            # The embedding model is never asked inside a write; `embed` asks it afterwards.
+            index = indexed_all([memory], None)[0]
+            self._without_vectors.append(memory.id)
+        self._writer.index(self._hub_id, memory.id, index.text, index.entries, index.model)
+
+    def _with_kept_vectors(self, memory: Memory) -> Indexed | None:
+        """The index of a memory whose content stays: its vectors were made from that alone, so
+        they stay too, where it is cut into passages as before."""
+        embedder = self._core.embedder
+        if embedder is None or memory.forgotten_at is not None:
+            return None
+        index = indexed_all([memory], None)[0]
+        before = self._writer.passages(self._hub_id, [memory.id])
+        if [(old.start, old.end, old.headings) for old in before] != [
+            (new.start, new.end, new.headings) for new in index.entries
+        ]:
+            return None
+        vectors: dict[int, list[bytes]] = {}
+        for row in self._writer.vectors_of(self._hub_id, embedder.identity, memory.id):
+            vectors.setdefault(row.passage_id, []).append(row.vector)
+        if any(old.passage_id not in vectors for old in before):
+            return None
+        entries = [
+            new._replace(vectors=tuple(vectors[old.passage_id]))
+            for old, new in zip(before, index.entries, strict=True)
+        ]
+        return Indexed(index.text, entries, embedder.identity)
+
+    def embed(self) -> None:
+        """After the transaction: makes the vectors that could not be made inside it."""
+        if self._without_vectors:
+            from holdfast.engine.writing.embedding import embed_memories
+
+            embed_memories(self._core, self._hub_id, self._without_vectors)
+
+
+def reindex(writer: Writer, memories: Sequence[Memory]) -> None:
+    """Rebuilds the derived state of memories as they are, all but the vectors; no change, so no
+    revision."""
+    for memory in memories:
+        index = indexed_all([memory], None)[0]
+        writer.index(memory.hub_id, memory.id, index.text, index.entries, index.model)

@@ -1,0 +1,424 @@
+"""No secret and no control character is written: every text that is on its way into the store or a
+hub's files goes through one Redactor, which puts a placeholder in the place of each credential and
+removes what would steer a terminal.
+
+The same secret gives the same placeholder in one store, `[secret:kind:hash8]`. The hash is keyed
+with a random key of the store: a plain one of a short password could be guessed by trying. The key
+tells nobody a secret; it only keeps placeholders stable. What a secret looks like, text.secrets
+knows, and is not even loaded where nothing is written; at which doors this is asked,
+engine/writing/redacting_store.py.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from holdfast.domain.records import NO_HUB, Record
+from holdfast.text.characters import clean_text, without_controls
+from holdfast.text.normalise import content_hash
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from holdfast.domain.memory import Memory
+    from holdfast.domain.records import Turn
+    from holdfast.settings import Settings
+    from holdfast.store.base import Reader, Store, Writer
+
+KIND = "secret-key"
+_KEY_BYTES = 32
+# Texts that were looked at and hold nothing are known again by their length and their hash, which
+# nobody outside this process can foresee. So a text on its way through several doors is looked at
+# once, and a long one only where it has changed.
+_CLEAN_MAX = 100_000
+# Shorter texts are looked at again faster than they are looked up and kept.
+_CLEAN_CHARS_MIN = 200
+# A text this long is looked at in pieces, of which most were looked at before.
+_LONG_CHARS_MIN = 20_000
+_PIECE_LINES = 32
+_OVERLAP_LINES = 3
+# The one kind of secret that is longer than the overlap.
+_OVER_MANY_LINES = "-----BEGIN"
+# Fields that Holdfast fills itself; they are long, and would be looked at for nothing.
+_MADE_HERE = ("id", "hub_id", "content_hash", "created_at", "updated_at")
+# Names are not cleaned but refused where they hold what cannot be seen (text/normalise.py).
+_NAMES = frozenset({"key", "tags", "category"})
+_Value = TypeVar("_Value", bound=tuple[Any, ...])
+
+
+@cache
+def _given(kind: type[tuple[Any, ...]]) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
+    """Takes out of such a row all that is not Holdfast's own."""
+    fields: tuple[str, ...] = kind._fields  # type: ignore[attr-defined]
+    return itemgetter(*(at for at, name in enumerate(fields) if name not in _MADE_HERE))
+
+
+def _mark(text: str) -> tuple[int, int]:
+    return hash(text), len(text)
+
+
+class Redactor:
+    """Replaces secrets and removes control characters, for one store. Thread-safe."""
+
+    def __init__(self, store: Store, settings: Settings, now: Callable[[], datetime]) -> None:
+        self._store, self._now = store, now
+        self._enabled = bool(settings["secrets.enabled"])
+        self._allowed = _Allowed(settings["secrets.allow"])
+        self._payment_numbers = bool(settings["secrets.payment_numbers"])
+        self._key: bytes | None = None
+        self._clean: set[tuple[int, int]] = set()
+        # What this thread has written meanwhile: the store's writer, a new key, kinds and counts.
+        self._mine = threading.local()
+
+    # Texts and values
+
+    def text(self, text: str, *, keep_hidden: bool = False) -> str:
+        """The text without control and hidden characters and with placeholders for its secrets; the
+        very same where it has none of them. `keep_hidden` is for text that the guard has yet to
+        read, which decodes what is hidden."""
+        text = without_controls(text) if keep_hidden else clean_text(text)
+        return self._redacted(text) if self._enabled else text
+
+    def _redacted(self, text: str) -> str:
+        if _mark(text) in self._clean:
+            return text
+        if len(text) >= _LONG_CHARS_MIN and self._is_quiet_in_pieces(text):
+            self._note_clean(text)
+            return text
+        from holdfast.text.secrets import redact
+
+        out, kinds = redact(text, self._placeholder, payment_numbers=self._payment_numbers)
+        if kinds:
+            self._count(kinds)
+        elif len(text) >= _CLEAN_CHARS_MIN:
+            self._note_clean(text)
+        return out
+
+    def answer(self, question: str, text: str) -> str:
+        """The text, which answers a question, with placeholders for its secrets: the answer to
+        'What is the password?' is one even where it is only a word."""
+        if not self._enabled:
+            return self.text(text)
+        from holdfast.text.secrets import redact
+
+        # By itself first: only what the question adds is left to find then.
+        text = self.text(text)
+        out, kinds = redact(text, self._placeholder, question=question)
+        self._count(kinds)
+        return out
+
+    def conversation(self, texts: Sequence[str], question: str = "") -> list[str]:
+        """Texts that answer each other, in order; the first one answers `question`. A secret that
+        was given as an answer is also replaced where later texts repeat it."""
+        if not self._enabled:
+            return [self.text(text) for text in texts]
+        out: list[str] = []
+        answers: dict[str, str] = {}
+        for text in texts:
+            for secret, placeholder in answers.items():
+                text = replace_word(text, secret, placeholder)
+            clean = self.answer(question, text)
+            if clean != text:
+                answers.update(self._answers(question, self.text(text)))
+            out.append(clean)
+            question = clean
+        return out
+
+    def _answers(self, question: str, text: str) -> dict[str, str]:
+        """The secrets of an answer, with their placeholders."""
+        from holdfast.text.secrets import find_answer
+
+        given = [(one.kind, text[one.start : one.end]) for one in find_answer(question, text)]
+        made = {secret: self._placeholder(kind, secret) for kind, secret in given}
+        return {secret: instead for secret, instead in made.items() if instead is not None}
+
+    def _is_quiet_in_pieces(self, text: str) -> bool:
+        """Whether a long text holds nothing, piece by piece: one that was read before, and has
+        changed in a line, is looked at around that line."""
+        if _OVER_MANY_LINES in text:
+            return False
+        from holdfast.text.secrets import find, find_over_many_lines
+
+        if find_over_many_lines(text):
+            return False
+
+        lines = text.splitlines(keepends=True)
+        begin = 0
+        for at, line in enumerate(lines, 1):
+            # Where a piece ends hangs on the line alone, so that an edit moves no other's end.
+            if hash(line) % _PIECE_LINES and at < len(lines):
+                continue
+            # What belongs together over a line's end is in one of two pieces.
+            piece = "".join(lines[begin : at + _OVERLAP_LINES])
+            if _mark(piece) not in self._clean:
+                if find(piece, payment_numbers=self._payment_numbers):
+                    return False
+                self._note_clean(piece)
+            begin = at
+        return True
+
+    def value(self, value: Any, name: str = "") -> Any:
+        """The same for what JSON can hold; a value is also judged by the name it stands under."""
+        if isinstance(value, str):
+            kind = _kind_by_name(name, value) if name and self._enabled else ""
+            instead = self._placeholder(kind, value) if kind else None
+            if instead is None:
+                return self.text(value)
+            self._count([kind])
+            return instead
+        if isinstance(value, Mapping):
+            return {self.text(str(key)): self.value(one, str(key)) for key, one in value.items()}
+        if isinstance(value, (list, tuple)):
+            made = [self.value(one, name) for one in value]
+            if isinstance(value, list):
+                return made
+            return type(value)(*made) if hasattr(value, "_fields") else tuple(made)
+        return value
+
+    def row(self, row: _Value) -> _Value:
+        """A value of named fields, such as a draft or a turn, with each text in it redacted."""
+        if self._is_quiet(_given(type(row))(row)):
+            return row
+        fields: dict[str, Any] = row._asdict()  # type: ignore[attr-defined]
+        for name in _MADE_HERE:
+            fields.pop(name, None)
+        new = self.changed(fields)
+        return row._replace(**new) if new else row  # type: ignore[attr-defined]
+
+    def turn(self, turn: Turn, question: str) -> Turn:
+        """A turn without secrets, also where it is only the answer to the previous one."""
+        out = self.row(turn)
+        content = self.answer(question, out.content)
+        return out if content == out.content else out._replace(content=content)
+
+    def changed(self, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """Those of the fields that have to change: secrets and control characters."""
+        if self._is_quiet(fields.values()):
+            return {}
+        out = {}
+        for name, old in fields.items():
+            if not isinstance(old, (str, tuple, list, Mapping)):
+                continue
+            # The names of our own fields say nothing of what is in them.
+            new = self._name(old) if name in _NAMES else self.value(old)
+            if new != old:
+                out[name] = new
+        return out
+
+    def _name(self, value: Any) -> Any:
+        """A key, a category or tags without secrets."""
+        if not self._enabled:
+            return value
+        if isinstance(value, str):
+            return self._redacted(value)
+        return type(value)(self._redacted(one) for one in value)
+
+    def _is_quiet(self, values: Iterable[Any]) -> bool:
+        """Whether there is nothing in any of them. The short ones are looked at as one text: most
+        rows are made of many, and hold no secret."""
+        short: list[str] = []
+        for value in values:
+            if value is None:
+                continue
+            if isinstance(value, str):
+                if len(value) < _CLEAN_CHARS_MIN:
+                    short.append(value)
+                elif not self._is_clean(value):
+                    return False
+            elif value and isinstance(value, (tuple, list, Mapping)):
+                if isinstance(value, Mapping) or not all(isinstance(one, str) for one in value):
+                    return False
+                short += value
+        together = "\n".join(short)
+        if clean_text(together) is not together:
+            return False
+        if not self._enabled:
+            return True
+        from holdfast.text.secrets import find
+
+        return not find(together, payment_numbers=self._payment_numbers)
+
+    def _is_clean(self, text: str) -> bool:
+        """Whether a longer text holds nothing; for secrets it need not be looked at again."""
+        if clean_text(text) is not text:
+            return False
+        if not self._enabled or _mark(text) in self._clean:
+            return True
+        from holdfast.text.secrets import find
+
+        in_pieces = len(text) >= _LONG_CHARS_MIN and self._is_quiet_in_pieces(text)
+        if not in_pieces and find(text, payment_numbers=self._payment_numbers):
+            return False
+        self._note_clean(text)
+        return True
+
+    def memory(self, memory: Memory) -> Memory:
+        """A memory as it may be stored: without secrets, control characters and hidden text; its
+        hash is that of the content it has then."""
+        out = self.row(memory)
+        if out.content != memory.content:
+            out = out._replace(content_hash=content_hash(out.content))
+        return out
+
+    def revised(self, fields: Mapping[str, tuple[Any, Any]]) -> dict[str, tuple[Any, Any]]:
+        """The fields of a revision, old and new, with the hash that goes with the content."""
+        out = {name: (self.value(old), self.value(new)) for name, (old, new) in fields.items()}
+        if "content" in out and out["content"] != fields["content"] and "content_hash" in out:
+            hashes = (None if text is None else content_hash(text) for text in out["content"])
+            out["content_hash"] = tuple(hashes)  # type: ignore[assignment]
+        return out
+
+    def json(self, text: str) -> str:
+        """A text that may be JSON, and is so afterwards where it was before."""
+        if self.text(text) is text or not text.startswith(("{", "[")):
+            return self.text(text)
+        import json
+
+        try:
+            value = json.loads(text)
+        except ValueError:
+            return self.text(text)
+        return json.dumps(self.value(value), ensure_ascii=False)
+
+    # What was done
+
+    def take(self) -> dict[str, int]:
+        """How many secrets of each kind this thread has replaced since it was last asked."""
+        counts: dict[str, int] = getattr(self._mine, "counts", {})
+        self._mine.counts = {}
+        return counts
+
+    def note(self, before: str, after: str, where: str) -> str:
+        """A sentence on what was replaced between two texts; '' where nothing was."""
+        if before == after:
+            return ""
+        from holdfast.text.secrets import placeholders
+
+        old = placeholders(before)
+        new = {kind: n - old.get(kind, 0) for kind, n in placeholders(after).items()}
+        return f"{told(new)} in {where} by a placeholder." if any(new.values()) else ""
+
+    def found(self, text: str) -> list[str]:
+        """The kinds of the secrets in a text, one for each; nothing is replaced or counted."""
+        if not self._enabled:
+            return []
+        from holdfast.text.secrets import find
+
+        found = find(text, payment_numbers=self._payment_numbers)
+        at = [(one.kind, text[one.start : one.end]) for one in found]
+        return [kind for kind, secret in at if self._placeholder(kind, secret) is not None]
+
+    def _count(self, kinds: list[str]) -> None:
+        counts: dict[str, int] = getattr(self._mine, "counts", {})
+        for kind in kinds:
+            counts[kind] = counts.get(kind, 0) + 1
+        self._mine.counts = counts
+
+    def _note_clean(self, text: str) -> None:
+        if len(self._clean) >= _CLEAN_MAX:
+            self._clean = set()
+        self._clean.add(_mark(text))
+
+    # Placeholders
+
+    def _placeholder(self, kind: str, secret: str) -> str | None:
+        from holdfast.text.secrets import PLACEHOLDER
+
+        if PLACEHOLDER.fullmatch(secret) or self._allowed.by_shape(kind, secret):
+            return None
+        import hmac
+
+        digest = hmac.new(
+            self._find_key(), secret.encode("utf-8", "surrogatepass"), "sha256"
+        ).hexdigest()[:8]
+        return None if digest in self._allowed.hashes else f"[secret:{kind}:{digest}]"
+
+    def _find_key(self) -> bytes:
+        if self._key is not None:
+            return self._key
+        writer: Writer | None = getattr(self._mine, "writer", None)
+        if writer is not None:
+            key = _read(writer) or self._make(writer)
+            self._mine.key = key
+            return key
+        with self._store.read() as reader:
+            found = _read(reader)
+        if found is None:
+            with self._store.write(hub=NO_HUB) as writer:
+                found = _read(writer) or self._make(writer)
+        self._key = found
+        return found
+
+    def _make(self, writer: Writer) -> bytes:
+        import os
+
+        key = os.urandom(_KEY_BYTES)
+        writer.put_record(Record(NO_HUB, KIND, KIND, self._now(), {"key": key.hex()}))
+        return key
+
+    @contextmanager
+    def inside(self, writer: Writer) -> Iterator[None]:
+        """While this thread writes: the key is read and made in the same transaction, as there can
+        be no second one."""
+        self._mine.writer, self._mine.key = writer, None
+        try:
+            yield
+        finally:
+            self._mine.writer = None
+
+    def committed(self) -> None:
+        """What was made inside the write is on the disk, and good from now on."""
+        self._key = self._key or getattr(self._mine, "key", None)
+
+
+def replace_word(text: str, word: str, instead: str) -> str:
+    """The text with each place replaced where the word stands by itself."""
+    if word not in text:
+        return text
+    import re
+
+    return re.sub(rf"(?<!\w){re.escape(word)}(?!\w)", lambda _: instead, text)
+
+
+def told(kinds: Mapping[str, int]) -> str:
+    """The beginning of a sentence on what was replaced: how many, of which kinds, never what."""
+    total = sum(kinds.values())
+    named = ", ".join(f"{kind} {n}" if n > 1 else kind for kind, n in sorted(kinds.items()) if n)
+    return f"{total} {'secret was' if total == 1 else 'secrets were'} replaced ({named})"
+
+
+def _kind_by_name(name: str, value: str) -> str:
+    from holdfast.text.secrets import named_secret
+
+    return named_secret(name, value)
+
+
+def _read(reader: Reader) -> bytes | None:
+    found = reader.record(NO_HUB, KIND, KIND)
+    return None if found is None else bytes.fromhex(found.body["key"])
+
+
+class _Allowed:
+    """What may be stored as it is: kinds, hashes as placeholders show them, and patterns with `*`
+    that fit a whole secret."""
+
+    def __init__(self, setting: str) -> None:
+        given = setting.replace(",", " ").split()
+        self.hashes = frozenset(one for one in given if _is_hash(one))
+        self._shapes = [one for one in given if one not in self.hashes]
+
+    def by_shape(self, kind: str, secret: str) -> bool:
+        if not self._shapes:
+            return False
+        from fnmatch import fnmatchcase
+
+        return any(one == kind or fnmatchcase(secret, one) for one in self._shapes)
+
+
+def _is_hash(text: str) -> bool:
+    return len(text) == 8 and all(char in "0123456789abcdef" for char in text)

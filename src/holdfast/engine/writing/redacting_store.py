@@ -1,0 +1,151 @@
+"""The last door before the store: whatever an operation writes, no secret gets past it.
+
+Operations redact what they are given before they work with it, so that what they return and what
+they compute is right. This is for the one that forgets: the store that all of them are handed is
+wrapped, and every text that is written through it is looked at once more, which costs next to
+nothing where it was looked at before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, cast
+
+from holdfast.domain.change import Revision
+from holdfast.engine.retry import note_commit
+from holdfast.engine.writing.redact import KIND, Redactor
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from holdfast.domain.change import Change, Receipt
+    from holdfast.domain.memory import Memory
+    from holdfast.domain.records import Agreed, Clash, Record, Turn
+    from holdfast.domain.viewer import Viewer
+    from holdfast.store.base import Store, Writer
+    from holdfast.store.values import IndexEntry
+
+
+def guarded(store: Store, redactor: Redactor) -> Store:
+    """The store, behind the door."""
+    return cast("Store", _GuardedStore(store, redactor))
+
+
+def unguarded(store: Store) -> Store:
+    """The store behind the door, for who looks into its insides."""
+    return store._store if isinstance(store, _GuardedStore) else store
+
+
+class _GuardedStore:
+    """A store whose writes are looked at; everything else is the store's own."""
+
+    def __init__(self, store: Store, redactor: Redactor) -> None:
+        self._store, self._redactor = store, redactor
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    @contextmanager
+    def write(
+        self,
+        *,
+        durable: bool = True,
+        viewer: Viewer | None = None,
+        hub: str | None = None,
+        wait: bool = True,
+    ) -> Iterator[Writer]:
+        redactor = self._redactor
+        with (
+            self._store.write(durable=durable, viewer=viewer, hub=hub, wait=wait) as writer,
+            redactor.inside(writer),
+        ):
+            yield cast("Writer", _GuardedWriter(writer, redactor))
+        redactor.committed()
+        if durable:
+            note_commit()
+
+
+class _GuardedWriter:
+    """A writer that replaces secrets in all it is given. A method that is not named here takes no
+    text of anybody's; tests/unit/engine/test_secret_doors.py holds the list to the contract."""
+
+    def __init__(self, writer: Writer, redactor: Redactor) -> None:
+        self._writer, self._redactor = writer, redactor
+        # The last turn that was written, by hub and session: the next one may answer it.
+        self._last_turns: dict[tuple[str, str | None], str] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._writer, name)
+
+    def add_memory(self, memory: Memory) -> None:
+        self._writer.add_memory(self._redactor.memory(memory))
+
+    def set_memory(self, memory: Memory) -> None:
+        self._writer.set_memory(self._redactor.memory(memory))
+
+    def add_change(self, change: Change) -> None:
+        self._writer.add_change(self._redactor.row(change))
+
+    def add_revision(
+        self,
+        hub_id: str,
+        change_id: str,
+        memory_id: str,
+        version: int,
+        at: datetime,
+        fields: Mapping[str, tuple[Any, Any]],
+    ) -> None:
+        fields = self._redactor.revised(fields)
+        self._writer.add_revision(hub_id, change_id, memory_id, version, at, fields)
+
+    def add_turn(self, turn: Turn) -> None:
+        place = turn.hub_id, turn.session
+        turn = self._redactor.turn(turn, self._last_turns.get(place, ""))
+        self._last_turns[place] = turn.content
+        self._writer.add_turn(turn)
+
+    def add_receipt(self, hub_id: str, receipt: Receipt) -> None:
+        self._writer.add_receipt(hub_id, self._redactor.row(receipt))
+
+    def correct(self, hub_id: str, row: Change | Revision | Turn | Receipt | Clash) -> None:
+        if isinstance(row, Revision):
+            row = row._replace(fields=self._redactor.revised(row.fields))
+        else:
+            row = self._redactor.row(row)
+        self._writer.correct(hub_id, row)
+
+    def add_clash(self, hub_id: str, clash: Clash) -> None:
+        self._writer.add_clash(hub_id, self._redactor.row(clash))
+
+    def set_agreed(self, hub_id: str, agreed: Agreed) -> None:
+        text = self._redactor.json(agreed.text)
+        self._writer.set_agreed(hub_id, agreed._replace(text=text))
+
+    def put_record(self, record: Record) -> None:
+        self._writer.put_record(self._clean(record))
+
+    def swap_record(self, before: Record | None, after: Record | None) -> bool:
+        return self._writer.swap_record(before, None if after is None else self._clean(after))
+
+    def _clean(self, record: Record) -> Record:
+        if record.kind == KIND:
+            return record
+        redacted = self._redactor.changed(record.body)
+        for name, value in record.body.items():
+            if isinstance(value, str) and name in redacted:
+                redacted[name] = self._redactor.json(value)
+        return record._replace(body={**record.body, **redacted})
+
+    def index(
+        self, hub_id: str, memory_id: str, text: str, entries: Sequence[IndexEntry], model: str
+    ) -> None:
+        if self._redactor.text(text) is not text:
+            # It was made from the words as they came; the row has other ones by now.
+            row = self._writer.memory(hub_id, memory_id)
+            if row is None:
+                return
+            from holdfast.engine.writing.passages import indexed_all
+
+            text, entries, model = indexed_all([row], None)[0]
+        self._writer.index(hub_id, memory_id, text, entries, model)

@@ -1,0 +1,151 @@
+"""What a new memory takes the place of: which statements may replace an older one by rule, whose
+word waits for the user instead, and how an old memory ends. It knows neither drafts that are twins
+nor how rivals are found: that is for `twins` and `rivals`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from holdfast.domain.memory import Memory, Trust
+from holdfast.domain.results import Superseded
+from holdfast.domain.review import CONTRADICTS, low_trust
+from holdfast.engine.core import Core, require_hub
+from holdfast.engine.writing.drafts import Prepared
+from holdfast.engine.writing.recorder import Recorder
+from holdfast.errors import InvalidInput
+from holdfast.text.slots.search_terms import STATEMENT_CHARS_MAX
+
+if TYPE_CHECKING:
+    from holdfast.engine.writing.supersede_candidates import Rival
+    from holdfast.store.base import Writer
+
+# Only a statement in plain words can take the place of another.
+_STATED = ("text", "markdown")
+# By their trust, those whose word against the user's waits for the user.
+LESSER_VOICES: dict[Trust, str] = {"tool": "a tool", "import": "an import"}
+
+
+def looked(core: Core, hub_id: str, hub: str, prepared: list[Prepared]) -> list[Prepared]:
+    """The same, with what they may take the place of: looked for here, where nobody waits."""
+    # Of what is there already, nothing was indexed; it takes the place of nothing.
+    sought = [item.indexed is not None and _is_compared(item) for item in prepared]
+    if not any(sought):
+        return prepared
+    from holdfast.engine.writing.supersede_candidates import look
+
+    with core.read() as reader:
+        require_hub(reader, hub_id, hub)
+        return [
+            item._replace(seen=look(reader, item.memory, replaced=_is_believed(item)))
+            if wanted
+            else item
+            for item, wanted in zip(prepared, sought, strict=True)
+        ]
+
+
+def _is_compared(item: Prepared) -> bool:
+    """Whether it is a plain statement that may speak against an older one."""
+    memory = item.memory
+    if memory.quarantine or memory.source_path is not None or memory.source == "import":
+        return False
+    if memory.content_type not in _STATED or memory.state == "processing":
+        return False
+    if memory.session is not None and memory.speaker is not None:
+        # A turn of a conversation: what was said stays said.
+        return False
+    if not _is_believed(item):
+        return True
+    if len(memory.content.strip()) > STATEMENT_CHARS_MAX:
+        return False
+    # Here, as its patterns cost milliseconds that a longer text need not pay.
+    from holdfast.text.slots.compare import can_replace
+
+    return can_replace(memory.content)
+
+
+def _is_believed(item: Prepared) -> bool:
+    """Whether nobody asks whose word it stands against, as it does for a lesser voice."""
+    return item.memory.trust not in LESSER_VOICES
+
+
+def rivals_of(writer: Writer, recorder: Recorder, item: Prepared) -> list[Rival]:
+    """What a plain statement replaces or contradicts, the newest first."""
+    if not _is_compared(item):
+        return []
+    from holdfast.engine.writing.supersede_candidates import find_rivals
+
+    memory = item.memory._replace(created_at=recorder.change.at)
+    return find_rivals(writer, memory, replaced=_is_believed(item), seen=item.seen)
+
+
+def ended_by(rivals: Sequence[Rival]) -> list[Memory]:
+    """Those that a new memory certainly takes the place of."""
+    return [
+        rival.memory
+        for rival in rivals
+        if rival.verdict.relation == "replaces" and not rival.protected
+    ]
+
+
+def doubted_by(item: Prepared, rivals: Sequence[Rival]) -> Prepared | None:
+    """The item, held, where a tool or an import says otherwise than the user did: neither stands
+    beside the other, and the user says which holds."""
+    memory = item.memory
+    voice = LESSER_VOICES.get(memory.trust)
+    if voice is None or not rivals or memory.layer == "library":
+        return None
+    from holdfast.engine.writing.supersede_candidates import spoken_against
+
+    rival = spoken_against(memory, rivals)
+    if rival is None:
+        return None
+    held = memory._replace(
+        quarantine=low_trust(voice, rival.memory, rival.verdict.reason),
+        metadata={**memory.metadata, CONTRADICTS: rival.memory.id},
+    )
+    return item._replace(memory=held)
+
+
+# ── ending what no longer holds ──────────────────────────────────────────────────────────────
+
+
+def supersede(recorder: Recorder, item: Prepared, previous: Memory) -> Superseded:
+    """Puts a memory in the place of another, as somebody asked for; refuses where that is wrong."""
+    if previous.superseded_by is not None:
+        raise InvalidInput(
+            f"#{previous.number} has been superseded already, by {previous.superseded_by}.",
+            hint="Supersede the newest one.",
+        )
+    if item.memory.boundary == "private" and previous.owner != recorder.change.actor:
+        raise InvalidInput(
+            f"#{previous.number} is {previous.owner}'s, and a private memory would hide it from"
+            " everyone.",
+            hint="Leave the boundary out, or keep a private one beside it.",
+        )
+    memory = recorder.add(item.memory._replace(supersedes=previous.id), item.indexed)
+    _end(recorder, previous, memory)
+    return Superseded(memory, recorder.change.id, previous)
+
+
+def supersede_all(recorder: Recorder, item: Prepared, previous: Sequence[Memory]) -> Superseded:
+    """Puts a memory in the place of others that say what no longer holds, the newest first; it is
+    linked with that one, and takes its layer where that is always shown."""
+    if item.memory.layer != "long_term" and any(one.layer == "long_term" for one in previous):
+        # A line of a journal that goes to MEMORY.md instead has no place in the journal.
+        path = None if item.memory.layer == "journal" else item.memory.source_path
+        moved = item.memory._replace(layer="long_term", source_path=path)
+        item = item._replace(memory=moved)
+    result = supersede(recorder, item, previous[0])
+    for other in previous[1:]:
+        _end(recorder, other, result.memory)
+    return result
+
+
+def _end(recorder: Recorder, previous: Memory, memory: Memory) -> None:
+    """Notes that something newer took its place, and until when it held."""
+    ended = memory.valid_from or recorder.change.at
+    if previous.valid_from is not None:
+        ended = max(ended, previous.valid_from)
+    recorder.revise(previous, superseded_by=memory.id, valid_until=previous.valid_until or ended)

@@ -1,0 +1,307 @@
+"""Memories that an incoming one repeats, replaces or contradicts, found by their words through the
+store's index: how many memories there are does not matter. How two texts stand to each other,
+`text.slots` says; here it is decided which of them may be touched at all.
+
+The search takes some milliseconds, so it is made before the write begins, while others write. Who
+writes then asks again with what was seen: what was found and what has changed since is looked at
+anew, so that nothing is missed that a search inside the write would find.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
+from typing import TYPE_CHECKING, NamedTuple
+
+from holdfast.domain.memory import Memory
+from holdfast.domain.query import Filter
+from holdfast.store.values import TermQuery
+from holdfast.text.slots.search_terms import STATEMENT_CHARS_MAX, search_terms_of
+from holdfast.text.terms import terms
+
+if TYPE_CHECKING:
+    from holdfast.engine.writing.passages import Indexed
+    from holdfast.store.base import Reader
+    from holdfast.store.values import Candidate, Lexicon
+    from holdfast.text.slots.compare import Verdict
+
+# A slot has one value in force, its echoes and its held rivals; the rest are chance matches.
+_CANDIDATES_MAX = 60
+# Among words of a kind ('lives', 'moved') there are more of those, so more are looked at: it is the
+# index terms that tell short statements from long texts, before any row is read.
+_OF_KIND_MAX = 300
+# Ranking this many passages takes some tens of milliseconds; of a word that more of them hold, a
+# large hub tells too little to be worth it.
+_POSTINGS_MAX = 20_000
+# Where more than this has changed since the search, another search is the faster way.
+_CHANGED_MAX = 50
+_EVERYTHING = Filter(states=(), forgotten=None, quarantined=None)
+# Paraphrases of short statements lie above, one changed word of sense mostly below; `near` has made
+# sure before that names, numbers and denials are the same.
+_SAME_COSINE = 0.965
+# Of a move some months ago people speak as news; of one years ago they speak as of the past, and
+# what was learnt since may be newer.
+_NEWS = timedelta(days=180)
+# Index terms with which a statement may begin, whatever it says.
+_OPENINGS = frozenset(
+    """
+    the user i my our we no not never is are am has have do doe did now current just recent final
+    also so and but note btw fyi ok as of still alway usual often was were can this a an
+    """.split()  # noqa: SIM905
+)
+# Who speaks of themselves, whatever a log calls them.
+_SELF = frozenset(["", "user", "human", "me", "i"])
+
+
+class Rival(NamedTuple):
+    """A memory that is there, and how the new one stands to it. `protected` says why it may not be
+    replaced by rule; empty where it may."""
+
+    memory: Memory
+    verdict: Verdict
+    protected: str = ""
+
+
+class Seen(NamedTuple):
+    """The rivals that there were at one moment, by id; `mark` tells what has changed since."""
+
+    mark: int
+    ids: tuple[str, ...]
+
+
+def look(
+    reader: Reader, memory: Memory, index: Indexed | None = None, *, replaced: bool = False
+) -> Seen:
+    """What `find_rivals` would find now, for who will ask it in a moment, inside a write."""
+    # The mark first is the same as the mark last: a reader sees one moment.
+    mark = reader.newest_revision(memory.hub_id)
+    found = find_rivals(reader, memory, index, replaced=replaced)
+    return Seen(mark, tuple(rival.memory.id for rival in found))
+
+
+def find_rivals(
+    reader: Reader,
+    memory: Memory,
+    index: Indexed | None = None,
+    *,
+    replaced: bool = False,
+    seen: Seen | None = None,
+) -> list[Rival]:
+    """What is in force or held, for the same eyes and of the same person, and is not unrelated to
+    the new memory; the newest first. With an index, its vectors tell what says the same too; with
+    `replaced`, what the new one takes the place of is all that is asked for."""
+    there = _there(reader, memory, seen, replaced=replaced)
+    found = []
+    for one in there:
+        # First, as it costs next to nothing; comparing what two texts say does not.
+        protected = _protected(memory, one)
+        if (replaced and protected) or not _comparable(memory, one):
+            continue
+        verdict = _verdict(reader, memory, one, index)
+        if verdict.relation == "replaces" or (not replaced and verdict.relation != "unrelated"):
+            found.append(Rival(one, verdict, protected))
+    found.sort(key=lambda rival: -rival.memory.number)
+    return found
+
+
+def _there(reader: Reader, memory: Memory, seen: Seen | None, *, replaced: bool) -> list[Memory]:
+    """What may be compared with the new memory."""
+    alike: dict[str, Memory] = {}
+    ids = None if seen is None else _seen_still(reader, memory, seen)
+    if ids is None:
+        same = reader.memories_by_hash(memory.hub_id, memory.content_hash)
+        alike = {one.id: one for one in same}
+        ids = []
+        if _is_short(memory.content):
+            ids = _candidates(reader, memory, replaced=replaced)
+    if ids:
+        alike |= reader.memories_by_id(memory.hub_id, ids)
+    now = memory.created_at
+    return [
+        one
+        for one in alike.values()
+        if one.id != memory.id and one.current(now) and one.forgotten_at is None
+        if _is_short(one.content) or one.content_hash == memory.content_hash
+    ]
+
+
+def _seen_still(reader: Reader, memory: Memory, seen: Seen) -> list[str] | None:
+    """What was seen, and what has come to be or changed since; None where that is too much. Time
+    alone makes nothing a rival that was none: it can only end."""
+    changed = reader.revised_since(memory.hub_id, seen.mark, limit=_CHANGED_MAX + 1)
+    return None if len(changed) > _CHANGED_MAX else [*seen.ids, *changed]
+
+
+def spoken_against(memory: Memory, rivals: Sequence[Rival]) -> Rival | None:
+    """What the user said and a lesser voice denies, in force; None where the user may mean both.
+    What is told of an earlier time, a newer word of the user does not speak against."""
+    return next(
+        (
+            rival
+            for rival in rivals
+            if rival.verdict.relation in ("replaces", "contradicts")
+            and rival.memory.trust == "user"
+            and not rival.memory.quarantine
+            and not _is_news_of_old(memory, rival.memory)
+        ),
+        None,
+    )
+
+
+def _verdict(reader: Reader, memory: Memory, other: Memory, index: Indexed | None) -> Verdict:
+    # Here, because its patterns cost some milliseconds that a hub without candidates need not pay.
+    from holdfast.text.slots.compare import Verdict, compare
+    from holdfast.text.wordings import adds_nothing, near
+
+    verdict = compare(memory.content, other.content)
+    if verdict.relation == "unrelated" and adds_nothing(memory.content, other.content):
+        return Verdict("same", "the older one says it already")
+    if verdict.relation != "unrelated" or index is None or not index.model:
+        return verdict
+    if near(memory.content, other.content) and _cosine(reader, other, index) >= _SAME_COSINE:
+        return Verdict("same", "they mean the same")
+    return verdict
+
+
+def _cosine(reader: Reader, other: Memory, index: Indexed) -> float:
+    """How near two short memories are in meaning; 0 where one has no vector of this model."""
+    own = [vector for entry in index.entries for vector in entry.vectors]
+    rows = reader.vectors_of(other.hub_id, index.model, other.id)
+    if len(own) != 1 or len(rows) != 1:
+        return 0.0
+    import numpy as np
+
+    from holdfast.embed.base import dequantise
+
+    one, two = dequantise(own[0]), dequantise(rows[0].vector)
+    if one.shape != two.shape:
+        return 0.0
+    return float(one @ two / (np.linalg.norm(one) * np.linalg.norm(two)))
+
+
+def _is_short(text: str) -> bool:
+    text = text.strip()
+    return len(text) <= STATEMENT_CHARS_MAX and "\n" not in text
+
+
+def _candidates(reader: Reader, memory: Memory, *, replaced: bool) -> list[str]:
+    words, kind = search_terms_of(memory.content)
+    # A rival is about the same: it begins with a word of this one, of its kind, or a small word.
+    # What begins with another name need not be read.
+    openings = {*words, *kind, *_OPENINGS, *terms(memory.content)}
+    held = _held(memory.content, replaced=replaced)
+    if all(held):
+        queries = _by_what_is_held(reader, memory.hub_id, (*words, *kind), held)
+    else:
+        queries = _by_words(reader, memory.hub_id, words, kind)
+    found: dict[str, None] = {}
+    for query, limit in queries:
+        # No filter: a store that has to fill up what a filter takes away reads ever further.
+        for one in reader.search_terms(memory.hub_id, query, _EVERYTHING, limit=limit):
+            body = one.body.split(" ")
+            if _is_whole(one) and body[0] in openings and any(map(set(body).issuperset, held)):
+                found[one.memory_id] = None
+    return list(found)
+
+
+def _held(text: str, *, replaced: bool) -> list[frozenset[str]]:
+    """Sets of index terms: every rival has all of one of them."""
+    from holdfast.text.slots.compare import subject_of, terms_of_replaced
+
+    named: frozenset[str] = frozenset()
+    subject = subject_of(text)
+    # In scripts without spaces, the terms of a name depend on what is written next to it.
+    if subject not in ("", "?", "we") and subject.isascii():
+        named = frozenset(terms(subject))
+    return [named | one for one in terms_of_replaced(text)] if replaced else [named]
+
+
+def _by_what_is_held(
+    reader: Reader, hub_id: str, asked: Sequence[str], held: Sequence[frozenset[str]]
+) -> Iterator[tuple[TermQuery, int]]:
+    """What to ask the index for, and how many at most, where it is known what rivals have."""
+    for one in held:
+        # How many passages hold a common word is counted anew each time: no more are asked for.
+        count = min(reader.lexicon(hub_id, tuple(one)).frequency.values())
+        if 0 < count <= _POSTINGS_MAX:
+            # As few as that are all looked at; of more, those that share most words.
+            best: tuple[str, ...] = ()
+            if count > _OF_KIND_MAX:
+                best = _rarest(asked, reader.lexicon(hub_id, tuple(dict.fromkeys(asked))))
+            yield TermQuery(best, tuple((term,) for term in sorted(one))), _OF_KIND_MAX
+
+
+def _by_words(
+    reader: Reader, hub_id: str, words: Sequence[str], kind: Sequence[str]
+) -> Iterator[tuple[TermQuery, int]]:
+    """The same, where that is not known: by what is said."""
+    lexicon = reader.lexicon(hub_id, tuple(dict.fromkeys([*words, *kind])))
+    yield TermQuery(_rarest(words, lexicon)), _CANDIDATES_MAX
+    yield TermQuery(_rarest(kind, lexicon)), _OF_KIND_MAX
+
+
+def _rarest(terms: Sequence[str], lexicon: Lexicon) -> tuple[str, ...]:
+    """The terms that the hub has, the rarest first, as far as few enough passages hold them."""
+    held, out = 0, []
+    for term in sorted(set(terms), key=lambda term: (lexicon.frequency[term], term)):
+        held += lexicon.frequency[term]
+        if held > _POSTINGS_MAX:
+            break
+        if lexicon.frequency[term]:
+            out.append(term)
+    return tuple(out)
+
+
+def _is_whole(passage: Candidate) -> bool:
+    """Whether a passage may be all of a short memory."""
+    return passage.start == 0 and passage.end <= STATEMENT_CHARS_MAX and passage.ordinal == 0
+
+
+def _comparable(memory: Memory, other: Memory) -> bool:
+    """Whether both speak of the same person, to the same people."""
+    if (memory.audience, memory.boundary == "private") != (
+        other.audience,
+        other.boundary == "private",
+    ):
+        return False
+    from holdfast.text.slots.compare import subject_of
+
+    if subject_of(memory.content):
+        return True
+    return memory.owner == other.owner and _speaker(memory) == _speaker(other)
+
+
+def _speaker(memory: Memory) -> str:
+    speaker = (memory.speaker or "").strip().lower()
+    return "" if speaker in _SELF else speaker
+
+
+def _is_of_a_file(memory: Memory) -> bool:
+    """Whether its words follow a file; a line of a journal is a memory of its own."""
+    return memory.source_path is not None and memory.layer != "journal"
+
+
+def _protected(memory: Memory, other: Memory) -> str:
+    if other.pinned:
+        return "it is pinned"
+    if _is_of_a_file(other):
+        return "it is kept in a file"
+    if other.owner != memory.owner:
+        return f"it is {other.owner}'s"
+    if other.key is not None and other.key != memory.key:
+        return "it has a key"
+    if other.parent is not None and other.source != "extraction":
+        return "it is a part of another memory"
+    if other.quarantine:
+        return "it waits for review itself"
+    if memory.trust in ("tool", "import") and other.trust not in ("tool", "import"):
+        return "a more trusted voice said it"
+    if _is_news_of_old(memory, other):
+        return "it was learnt later than what is told now"
+    return ""
+
+
+def _is_news_of_old(memory: Memory, other: Memory) -> bool:
+    since = memory.valid_from or memory.occurred_at
+    learnt = other.valid_from or other.occurred_at or other.created_at
+    return since is not None and since + _NEWS < learnt
