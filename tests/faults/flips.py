@@ -23,7 +23,7 @@ from holdfast.domain.ids import TimeIds
 from holdfast.domain.query import EVERYTHING, ORDERS, Filter
 from holdfast.domain.records import NO_HUB, Agreed, Clash, Record
 from holdfast.engine.upkeep.doctor import examine, mend
-from holdfast.errors import HoldfastError, StoreDamaged
+from holdfast.errors import HoldfastError, NotFound, StoreDamaged
 from holdfast.store.base import Reader
 from holdfast.store.values import TermQuery, TextQuery
 from holdfast.testing import START, FixedClock, HashEmbedder, open_for_tests
@@ -222,6 +222,9 @@ def _answers(memory: Holdfast, asked: Known) -> Reads:
                 out[f"{name}: recall {text}"] = [(hit.memory.id, hit.score) for hit in hits]
             except StoreDamaged as error:
                 out[f"{name}: recall {text}"] = error
+            except NotFound as error:
+                # Of a hub that is there: a wrong answer, and no error.
+                out[f"{name}: recall {text}"] = str(error)
     return out
 
 

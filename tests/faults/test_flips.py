@@ -19,7 +19,7 @@ from tests.faults.flips import Bench, open_home
 
 pytestmark = pytest.mark.faults
 
-GOLDEN = 1835503098250050948
+GOLDEN = 7047938122126210077
 PARTS = 6
 ROUNDS = 2
 

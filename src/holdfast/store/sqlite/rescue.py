@@ -117,7 +117,11 @@ class _Rescue:
         waiting: list[Values] = []
         for values in salvage.raw_rows(self._damaged, table):
             if isinstance(values, salvage.Unreadable):
-                self._set_aside(table, values.key, values.error, {})
+                if table in (HUBS, CHANGES):
+                    # Others depend on it, and an index may say what it was.
+                    waiting.append(dict(zip(table.key, values.key, strict=False)))
+                else:
+                    self._set_aside(table, values.key, values.error, {})
             elif self._is_intact(table, values):
                 self._insert(table, values)
             else:
@@ -302,8 +306,9 @@ class _Rescue:
     def _change_kept(self, values: Values, key: Row) -> Values | None:
         """Revisions need their change set; what it said of itself may be lost."""
         change_id = self._first(CHANGES, values, key, "id")
-        hub = values.get("hub")
-        if change_id is None or hub not in self._hub_ids or hub == 0:
+        copies = salvage.copies_in_indexes(self._damaged, CHANGES, key).get("hub", [])
+        hub = next((one for one in [*copies, values.get("hub")] if one in self._hub_ids), None)
+        if change_id is None or not hub:
             return None
         at = self._one("SELECT at FROM revisions WHERE change = ? LIMIT 1", key)
         made = {

@@ -64,10 +64,11 @@ def raw_rows(connection: apsw.Connection, table: Table) -> Iterator[dict[str, An
             values = dict(zip(names, row, strict=True))
             seen.add(tuple(values[name] for name in table.key))
             yield values
-        return
+        # A page may have lost rows that an index still has.
+        others = keys(connection, table)
     except READ_ERRORS:
-        pass
-    for key in probed_keys(connection, table):
+        others = probed_keys(connection, table)
+    for key in others:
         if key not in seen:
             values = raw_row(connection, table, key) or {}
             yield values or Unreadable(key, "none of its columns can be read")
