@@ -4,6 +4,7 @@ repairs without losing what could be read. `make test-damage` runs many more (be
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -11,11 +12,12 @@ import apsw
 import pytest
 
 from holdfast.api.memory import Holdfast
+from holdfast.edges.cli import main
 from holdfast.engine.upkeep.doctor import examine, mend
 from holdfast.errors import StoreDamaged
 from holdfast.store import repairs
 from holdfast.store.checksums import row_checksum
-from tests.faults.flips import Bench, open_home
+from tests.faults.flips import Bench, flip, open_home
 
 pytestmark = pytest.mark.faults
 
@@ -40,6 +42,39 @@ def test_a_flipped_byte_is_found_or_changes_no_read(bench: Bench, part: int) -> 
     assert [wrong for trial in trials for wrong in trial.wrong] == []
     # The trials are of use only if many of them hit something.
     assert sum(trial.found for trial in trials) >= len(trials) // 3
+
+
+TREES = ("hubs", "memories", "revisions", "records", "words_data", "vectors", "sqlite_schema")
+
+
+@pytest.mark.parametrize("name", TREES)
+def test_the_doctor_command_ends_with_a_finding_and_never_with_an_error(
+    bench: Bench,
+    tmp_path: Path,
+    name: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # No process of its own for upkeep after a command.
+    monkeypatch.setenv("HOLDFAST_LIFECYCLE_AUTOMATIC", "false")
+    monkeypatch.setenv("HOLDFAST_EMBED_MODEL", "none")
+    for seed in range(2):
+        data = bytearray(bench.data)
+        chance = random.Random(f"command {name} {seed}")
+        flip(data, chance.choice(bench.trees[name]), chance)
+        home = tmp_path / str(seed)
+        home.mkdir(mode=0o700)
+        (home / "memory.db").write_bytes(data)
+        (home / "memory.db").chmod(0o600)
+        where = ["--home", str(home)]
+        found = main([*where, "doctor"])
+        assert found in (0, StoreDamaged.exit_code), capsys.readouterr()
+        assert main([*where, "doctor", "--fix"]) in (0, StoreDamaged.exit_code)
+        # Healthy after all means that everything can be read.
+        if main([*where, "doctor"]) == 0:
+            for hub in ("work", "home"):
+                assert main([*where, "--hub", hub, "list"]) == 0
+                assert main([*where, "--hub", hub, "export", str(home / f"{hub}.jsonl")]) == 0
 
 
 def _execute(home: Path, sql: str) -> None:
