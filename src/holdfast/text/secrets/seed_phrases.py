@@ -97,8 +97,9 @@ def _phrases(low: str, run: list[re.Match[str]]) -> Iterator[tuple[int, int]]:
 
 
 def _is_checked(words: list[str]) -> bool:
-    """Whether the last bits are the checksum of the others. The words of a phrase are drawn at random
-    from 2,048, so most of them differ; text that repeats a word ('word word word') is none."""
+    """Whether the last bits are the checksum of the others. The words of a phrase are drawn at
+    random from 2,048, so most of them differ; text that repeats a word ('word word word')
+    is none."""
     if 3 * len(set(words)) < 2 * len(words):
         return False
     import hashlib
