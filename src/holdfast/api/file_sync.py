@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from holdfast import engine
 from holdfast.api.operation import Follow, Operation, operation_of
+from holdfast.engine.upkeep.automatic import note_use
 from holdfast.files.atomic import is_kept_in_files
-from holdfast.passes.upkeep import note_use
 
 if TYPE_CHECKING:
     from holdfast.api.hub import HubMemory

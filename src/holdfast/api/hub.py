@@ -28,9 +28,9 @@ from holdfast.domain.memory import STATES
 from holdfast.domain.query import SHOWN_STATES, Filter
 from holdfast.engine.core import require_hub
 from holdfast.engine.retry import persist
+from holdfast.engine.upkeep.automatic import note_use
 from holdfast.errors import Forbidden, HoldfastError, InvalidInput
 from holdfast.files.atomic import is_kept_in_files
-from holdfast.passes.upkeep import note_use
 from holdfast.text import normalise
 
 if TYPE_CHECKING:
@@ -715,6 +715,7 @@ class HubMemory:
             self.core, self.id, self.name, dry_run=dry_run, category=category
         )
 
+    @writes(permission="manage", retry=False, deadline=None, local=UPKEEP_IS_LOCAL)
     def _lifecycle_automatically(self) -> LifecycleMoves:
         """The same for an automatic run, which `engine.lifecycle_due.claim` allows."""
         return engine.lifecycle.lifecycle_automatically(self.core, self.id, self.name)

@@ -9,8 +9,8 @@ import pytest
 
 from holdfast import Holdfast
 from holdfast.edges.mcp.server import Options, make_server
-from holdfast.passes import upkeep
-from holdfast.passes.upkeep import upkeep_of
+from holdfast.engine.upkeep import automatic as upkeep
+from holdfast.engine.upkeep.automatic import upkeep_of
 from holdfast.testing import FixedClock, open_for_tests
 from tests.edges.mcp.sessions import call, text_of
 

@@ -75,6 +75,17 @@ def test_everything_is_one_change_set_that_one_undo_takes_back(
     assert (newest.action, newest.actor) == ("lifecycle", AUTOMATIC_ACTOR)
 
 
+def test_memory_md_follows_an_automatic_run(memory: Holdfast, clock: FixedClock) -> None:
+    hub = memory.hub()
+    hub.remember("The gate is blue", stability="volatile", layer="long_term")
+    hub.sync()
+    file = Path(hub.memory_md)
+    assert "The gate is blue" in file.read_text()
+    clock.tick(days=100)
+    assert run(memory) == 1
+    assert "The gate is blue" not in file.read_text()
+
+
 def test_undo_takes_back_what_a_person_did_and_not_the_automatic_run(
     memory: Holdfast, clock: FixedClock
 ) -> None:

@@ -6,8 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from holdfast.text.capture_dates import resolve
-from holdfast.text.capture_person import tell
+from holdfast.text.capture.wording import resolve, tell
 
 AT = datetime(2026, 11, 15, 12, tzinfo=UTC)  # a Sunday
 

@@ -93,7 +93,7 @@ class Call:
         hubs in which a process of its own is to run it."""
         if self.server or self._memory is None:
             return []
-        from holdfast.passes.upkeep import note_use, upkeep_of
+        from holdfast.engine.upkeep.automatic import note_use, upkeep_of
 
         if (hub := self.__dict__.get("hub")) is not None:
             note_use(hub)

@@ -27,8 +27,8 @@ from holdfast.edges.mcp.prompts import Prompts
 from holdfast.edges.mcp.resources import VALUES_MAX, Resources
 from holdfast.edges.offload import Offload
 from holdfast.edges.zone import zone_of
+from holdfast.engine.upkeep.automatic import upkeep_of
 from holdfast.errors import CallCancelled, HoldfastError, InvalidInput, NotFound
-from holdfast.passes.upkeep import upkeep_of
 
 log = logging.getLogger("holdfast.mcp")
 

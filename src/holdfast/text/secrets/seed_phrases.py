@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
-from importlib.resources import files
 
 _COUNTS = (24, 21, 18, 15, 12)
 _WORDS_MIN = 12
@@ -54,6 +53,9 @@ def _has_run(words: list[str]) -> bool:
 
 @cache
 def _places() -> dict[str, int]:
+    # Imported here, as it takes milliseconds and most texts need no list.
+    from importlib.resources import files
+
     text = files("holdfast.text.secrets").joinpath("bip39_english.txt").read_text("utf-8")
     return {word: place for place, word in enumerate(text.split())}
 

@@ -122,7 +122,10 @@ def _run_if_due(hub: Any) -> None:
         # Nothing can be written here, or the hub is gone.
         pass
     except (HoldfastError, OSError) as error:
-        from holdfast.passes.told import logger
+        import logging
 
-        log = logger("holdfast.lifecycle")
+        # Without a handler Python would print to standard error, in the middle of a conversation.
+        if not logging.getLogger("holdfast").handlers:
+            logging.getLogger("holdfast").addHandler(logging.NullHandler())
+        log = logging.getLogger("holdfast.lifecycle")
         log.warning("%s: the lifecycle failed and is tried again later: %s", hub.name, error)

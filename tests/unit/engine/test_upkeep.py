@@ -11,9 +11,9 @@ import pytest
 
 from holdfast import Holdfast, HubMemory
 from holdfast.domain.ids import TimeIds
+from holdfast.engine.upkeep import automatic as upkeep
+from holdfast.engine.upkeep.automatic import upkeep_of
 from holdfast.engine.upkeep.lifecycle import AUTOMATIC_ACTOR
-from holdfast.passes import upkeep
-from holdfast.passes.upkeep import upkeep_of
 from holdfast.testing import FixedClock, open_for_tests
 
 
