@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from holdfast import Conflict, HubMemory, InvalidInput, engine
-from holdfast.api.file_sync import READING, WRITING, WRITING_SLOWLY
 from holdfast.api.memory import Holdfast
+from holdfast.api.operation import operations_of
 from holdfast.errors import StoreError, StoreReadOnly
 from holdfast.files import atomic, reading
 from holdfast.files.memory_md import cache, disk, sync
@@ -741,11 +741,12 @@ def test_every_operation_looks_at_the_file_or_has_no_need_to() -> None:
     others = {name for name in public if "turn" in name or "journal" in name}
     others |= {"sync", "recovery_prompt", "archive_conversation", "index_files", "files", "heard"}
     # These go through `remember_draft` and `get`, or speak of no memory's text.
-    others |= {"remember_file", "attachment", "jobs", "take_redacted"}
+    others |= {"remember_file", "attachment", "jobs", "take_redacted", "usage", "captured"}
+    others |= {"flush", "export_files"}
     # A scan looks at the file as it is.
     others |= {"find_secrets"}
-    stepped = {*READING, *WRITING, *WRITING_SLOWLY}
-    assert public - others == {name for name in stepped if not name.startswith("_")}
+    operations = operations_of(HubMemory)
+    assert public - others == {name for name, one in operations.items() if one.sync}
 
 
 def test_two_processes_that_write_at_once_lose_nothing(tmp_path: Path) -> None:
