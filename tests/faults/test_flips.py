@@ -12,11 +12,13 @@ import apsw
 import pytest
 
 from holdfast.api.memory import Holdfast
+from holdfast.domain.records import Record
 from holdfast.edges.cli import main
 from holdfast.engine.upkeep.doctor import examine, mend
 from holdfast.errors import StoreDamaged
 from holdfast.store import repairs
 from holdfast.store.checksums import row_checksum
+from holdfast.testing import START
 from tests.faults.flips import Bench, flip, open_home
 
 pytestmark = pytest.mark.faults
@@ -190,6 +192,20 @@ def test_bytes_that_are_no_text_are_kept_as_they_are(home: Path) -> None:
     (aside,) = home.glob("*.rows.jsonl")
     (row,) = [json.loads(line) for line in aside.read_text().splitlines()]
     assert row["row"]["content"] == {"hex": "ff00fe"}
+
+
+def test_a_row_whose_key_is_no_text_is_found_and_set_aside(home: Path) -> None:
+    with open_home(home) as memory, memory.core.store.write() as writer:
+        writer.put_record(Record(memory.hub("work").id, "thing", "one", START, {"n": 1}))
+    _execute(home, "UPDATE records SET kind = CAST(x'aa' AS TEXT) WHERE kind = 'thing'")
+    with open_home(home) as memory:
+        assert any("of records" in one or "table records" in one for one in _found(memory))
+        told = mend(memory.core)
+        assert told.left == []
+        assert "set aside 1 damaged rows of records" in told.mended
+    (aside,) = home.glob("*.rows.jsonl")
+    (row,) = [json.loads(line) for line in aside.read_text().splitlines()]
+    assert row["row"]["kind"] == {"hex": "aa"}
 
 
 def _damage_row(home: Path) -> None:

@@ -39,19 +39,21 @@ def checked_rows(connection: apsw.Connection, table: Table) -> Iterator[Row | Un
         return
     except READ_ERRORS as error:
         failure = _said(error)
-    found = False
+    unreadable = False
     where = " AND ".join(f"t.{name} = ?" for name in table.key)
     for key in keys(connection, table):
-        found = True
         if key in seen:
             continue
         try:
             row = connection.execute(f"{table.checked} WHERE {where}", key).fetchone()
         except READ_ERRORS as error:
+            unreadable = True
             yield Unreadable(key, _said(error))
         else:
+            unreadable = unreadable or row is None
             yield Unreadable(key, "it is not where its key says") if row is None else row
-    if not found:
+    if not unreadable:
+        # Something could not be read, be it the key itself.
         yield Unreadable((), failure)
 
 
@@ -68,10 +70,35 @@ def raw_rows(connection: apsw.Connection, table: Table) -> Iterator[dict[str, An
         others = keys(connection, table)
     except READ_ERRORS:
         others = probed_keys(connection, table)
+        if not table.has_row_numbers:
+            # The key is text, which may be what cannot be decoded.
+            for values in _rows_as_bytes(connection, table):
+                key = tuple(values[name] for name in table.key)
+                if key not in seen:
+                    seen.add(key)
+                    yield values
     for key in others:
         if key not in seen:
             values = raw_row(connection, table, key) or {}
             yield values or Unreadable(key, "none of its columns can be read")
+
+
+def _rows_as_bytes(connection: apsw.Connection, table: Table) -> Iterator[dict[str, Any]]:
+    """The rows of a table up to where it cannot be read; bytes for text that is no text."""
+    columns = ", ".join(f"typeof({name}), CAST({name} AS BLOB)" for name in table.columns)
+    with suppress(*READ_ERRORS):
+        for row in connection.execute(f"SELECT {columns} FROM {table.name} NOT INDEXED"):
+            pairs = zip(row[::2], row[1::2], strict=True)
+            yield dict(zip(table.columns, (_value(*pair) for pair in pairs), strict=True))
+
+
+def _value(kind: Any, data: Any) -> Any:
+    try:
+        if kind == "integer":
+            return int(data)
+        return data.decode() if kind == "text" else data
+    except UnicodeDecodeError:
+        return data
 
 
 def copies_in_indexes(connection: apsw.Connection, table: Table, key: Row) -> dict[str, list[Any]]:
