@@ -180,6 +180,8 @@ def changing(day: Day) -> None:
     ask("archive many", lambda: hub.archive_many([22, 23]))
     ask("access many", lambda: hub.access_many([24, 25, 24]))
     ask("purge many", lambda: hub.purge_many([26, 27], reason="gone"))
+    ask("move many", lambda: hub.move_many([28, "29", 28], day.memory.hub("attic", create=True)))
+    ask("move many to the same hub", lambda: hub.move_many([30], hub))
     ask("undo", hub.undo)
     ask("undo again", hub.undo)
     ask("undo the undo", lambda: hub.undo(hub.changes(limit=1)[0].id))

@@ -486,9 +486,11 @@ class HubMemory:
         )
 
     @reads(retry=False, deadline=None)
-    def scan(self) -> Iterator[Memory]:
-        """Every visible memory by number, without holding all of them at once."""
-        return engine.listing.scan_memories(self.core, self.id, self.name, Filter(states=()))
+    def scan(self, *, after: int = 0) -> Iterator[Memory]:
+        """Every visible memory by number, without holding all of them at once; `after` is the
+        number of the last one that was seen."""
+        wanted = Filter(states=())
+        return engine.listing.scan_memories(self.core, self.id, self.name, wanted, after=after)
 
     @reads()
     def related(self, reference: Reference, *, limit: int = 5) -> Recalled:
@@ -634,6 +636,22 @@ class HubMemory:
     def restore_many(self, references: Iterable[Reference], *, reason: str = "") -> list_[Memory]:
         """Brings all of them back or none, as one change set."""
         return engine.edit.restore(self.core, self.id, self.name, [*references], reason)
+
+    @writes(permission="read", follow=Follow.NOTHING, sync=False, retry=False, replay=True)
+    def move_many(self, references: Iterable[Reference], to: HubMemory) -> list_[Memory]:
+        """Moves memories to another hub and returns them as they are there. They are written there
+        before they are forgotten here; their history stays here, and `restore` brings them back."""
+        from holdfast.engine.writing.move import MOVED, copied_draft, movable
+
+        if to.id == self.id:
+            raise InvalidInput("They are in this hub already.", hint="Name another hub.")
+        memories = movable(self.core, [self.get(reference) for reference in references])
+        files = [self.attachments.of(memory) for memory in memories]
+        drafts = [copied_draft(*pair) for pair in zip(memories, files, strict=True)]
+        with to.attachments.copied(self.attachments, [file for file in files if file]):
+            results = to.remember_many(drafts)
+        self.forget_many([memory.id for memory in memories], reason=MOVED)
+        return [result.memory for result in results]
 
     @writes(permission="read", follow=MEMORY_FILES | Follow.JOURNALS, purges=True)
     def purge(self, reference: Reference, *, reason: str = "") -> Receipt:

@@ -297,9 +297,8 @@ class RemoteHub(RemotePast, RemoteTalk, RemoteReview, RemotePasses):
             if cursor is None or len(out) == limit:
                 return Page(out, cursor)
 
-    def scan(self) -> Iterator[Memory]:
+    def scan(self, *, after: int = 0) -> Iterator[Memory]:
         """Every visible memory by number, without holding all of them at once."""
-        after = 0
         while True:
             answer = self._get("/memories/scan", after=after, limit=_SCAN_MAX)
             found = values.memories_of(answer["data"])

@@ -9,6 +9,7 @@ from holdfast.client import values
 from holdfast.client.base import RemoteBase
 
 if TYPE_CHECKING:
+    from holdfast.client.hub import RemoteHub
     from holdfast.domain.change import Change, Entry, Receipt
     from holdfast.domain.memory import Memory
     from holdfast.domain.results import UsageRow
@@ -80,6 +81,13 @@ class RemotePast(RemoteBase):
         if not batch["ids"]:
             return []
         return values.memories_of(self._send(f"/memories/batch-{what}", batch)["data"])
+
+    def move_many(self, references: Iterable[Reference], to: RemoteHub) -> list[Memory]:
+        batch = self._batch(references)
+        if not batch["ids"]:
+            return []
+        answer = self._send("/memories/batch-move", {**batch, "hub": to.id})
+        return values.memories_of(answer["data"])
 
     def purge(self, reference: Reference, *, reason: str = "") -> Receipt:
         return self.purge_many([reference], reason=reason)[0]

@@ -273,6 +273,8 @@ NO_DOORS = frozenset(
         *("access", "access_many", "attachment", "attachments", "changes", "compact"),
         *("conflicts", "context", "decisions", "diff", "export", "filer", "find", "folder"),
         *("get", "heard", "history", "id", "jobs", "journal", "lifecycle", "list", "memory_md"),
+        # Moves what is stored, which was redacted when it was written.
+        "move_many",
         *("name", "notes", "pin", "read_memory_md", "recall", "receipts", "recovery_prompt"),
         *("related", "scan", "search_text", "search_turns", "statistics", "touched", "turns"),
         *("unpin", "find_secrets", "redact_secrets", "take_redacted", "captured", "usage"),

@@ -4,13 +4,13 @@ batch does, it does as a whole, as one change set."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import islice
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
 from pydantic import Field
 
 from holdfast.domain.memory import Memory
-from holdfast.domain.query import Filter
 from holdfast.edges.http.bodies import Body
 from holdfast.edges.http.call import Call, Calling
 from holdfast.edges.http.memories import Batch, NewMemory
@@ -128,9 +128,5 @@ def scan(
 ) -> Any:
     """Every visible memory by number, archived and expired ones among them; `after` is the number
     of the last one that was seen."""
-    hub = call.hub()
-    with hub.core.read() as reader:
-        found = reader.memories(
-            hub.id, Filter(states=()), order="number", after=(after, after), limit=limit
-        )
+    found = islice(call.hub().scan(after=after), limit)
     return {"data": [plain_memory(memory) for memory in found]}

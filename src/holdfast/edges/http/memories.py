@@ -229,42 +229,10 @@ def batch_move(call: Calling, move: Move, response: Response, key: IdempotencyKe
     history stays and a restore brings them back."""
 
     def work() -> tuple[int, Any]:
-        here = call.hub()
-        there = call.guest.hub(move.hub, "write")
-        if there.id == here.id:
-            raise Refused(400, "invalid_input", "They are in this hub already.")
-        found = [here.get(reference) for reference in move.ids]
-        # One that is named twice would be copied, and then not be there to be forgotten again.
-        taken = list({memory.id: memory for memory in found}.values())
-        for memory in taken:
-            # Before anything is there: what cannot be taken from here is not copied.
-            here.core.require_delete(memory)
-        files = [here.attachments.of(memory) for memory in taken]
-        new = [_as_new(*pair) for pair in zip(taken, files, strict=True)]
-        with there.attachments.copied(here.attachments, [file for file in files if file]):
-            results = there.remember_many(new)
-        # Others who see it here, or there, may not know that there is the other hub.
-        here.forget_many([memory.id for memory in taken], reason="moved to another hub")
-        return 200, {"data": [plain_memory(result.memory) for result in results]}
+        moved = call.hub().move_many(move.ids, call.guest.hub(move.hub, "write"))
+        return 200, {"data": [plain_memory(memory) for memory in moved]}
 
     return once(call, key, move, response, work, harmless=True)
-
-
-# What a memory takes along to another hub; ids, numbers, versions and links stay behind.
-_MOVED = (
-    *("content", "title", "summary", "content_type", "key", "category", "tags", "kind"),
-    *("stability", "boundary", "layer", "pinned", "trust", "source", "source_agent"),
-    *("assisted_by_agent", "source_path", "session", "speaker", "occurred_at", "occurred_until"),
-    *("valid_from", "valid_until", "expires_at"),
-)
-
-
-def _as_new(memory: Any, file: Any) -> dict[str, Any]:
-    fields = {name: getattr(memory, name) for name in _MOVED}
-    if file is not None:
-        fields["attachment"] = file
-    origin = {"moved_from": memory.id}
-    return {**fields, "metadata": {**memory.metadata, **origin}}
 
 
 @router.get("/{memory_id}", response_model=OneMemory)

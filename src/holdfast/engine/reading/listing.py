@@ -55,10 +55,11 @@ def list_memories(
 
 
 def scan_memories(
-    core: Core, hub_id: str, hub: str, wanted: Filter, *, order: Order = "number"
+    core: Core, hub_id: str, hub: str, wanted: Filter, *, after: int = 0
 ) -> Iterator[Memory]:
-    """Everything the filter admits, in order, without holding it all in memory."""
-    return _scan(core, hub_id, hub, wanted, order, None, None, None)
+    """Everything the filter admits, by number, without holding it all in memory. `after` is the
+    number of the last memory that was seen."""
+    return _scan(core, hub_id, hub, wanted, "number", (after, after), None, None)
 
 
 def _scan(
