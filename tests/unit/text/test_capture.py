@@ -89,9 +89,10 @@ def test_a_turn_that_states_none(turn: Turn) -> None:
 
 def test_turns_that_no_rule_was_made_for_are_captured_as_well_as_when_they_were_measured() -> None:
     rates, wrong = measure("held_out_kept.txt", "held_out_left.txt")
-    # As measured when the table was first opened; both may only get better.
-    assert rates.precision >= 0.92, wrong
-    assert rates.recall >= 0.66, wrong
+    # As measured after the rules that never fired on other people's turns were removed; both may
+    # only get better.
+    assert rates.precision >= 0.99, wrong
+    assert rates.recall >= 0.69, wrong
 
 
 def test_the_tables_are_large_enough_to_mean_something() -> None:
@@ -118,9 +119,9 @@ def test_dates_are_those_of_the_place_where_it_was_said() -> None:
 
 
 def test_a_time_without_a_zone_is_utc() -> None:
-    (fact,) = capture("We launch on Friday", at=AT.replace(tzinfo=None))
+    (fact,) = capture("My exam is on Friday", at=AT.replace(tzinfo=None))
     assert (fact.text, fact.occurred_at) == (
-        "Launches on 20 November 2026",
+        "Exam is on 20 November 2026",
         datetime(2026, 11, 20, tzinfo=UTC),
     )
 

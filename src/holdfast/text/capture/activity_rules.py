@@ -71,27 +71,6 @@ LIKES: tuple[Rule, ...] = (
         lasting=True,
     ),
     Rule(
-        "likes",
-        "preference",
-        rf"{I_AM_NOW}(?:more of )?an? (?:avid|keen|big|huge|passionate|total) (?:\w+ fan\b"
-        rf"|(?:\w+ ){{0,2}}(?:reader|gamer|runner|cyclist|hiker|cook|baker|gardener"
-        "|collector|photographer|traveller|traveler|swimmer|climber|foodie|knitter"
-        r"|birder|birdwatcher|skier|surfer|coffee drinker|tea drinker)\b)",
-    ),
-    Rule(
-        "likes",
-        "preference",
-        rf"{I_AM_NOW}(?:more of )?an? (?!(?:nice|good|bad|terrible|horrible|different|private"
-        r"|busy|new|real|normal|changed|better|great|happy|kind|people)\b)[\w-]+ "
-        r"person\b(?! (?:who|that))",
-    ),
-    Rule(
-        "hates",
-        "preference",
-        rf"{I_DO}(?:hate|love|like|dislike|{NOT} (?:really )?like) (?:it )?when"
-        r" (?!(?:that|this|it|you|i|we|things?)\b)\S",
-    ),
-    Rule(
         "never",
         "fact",
         "(?:i|we) (?:can'?t|cannot|can not) (?:have|eat|drink|digest|tolerate|hear|drive|swim|fly"
@@ -175,27 +154,6 @@ LIKES: tuple[Rule, ...] = (
 
 DOING: tuple[Rule, ...] = (
     # What they work on.
-    Rule(
-        "project",
-        "project",
-        r"(?:we'?ve got|we have) (?:about |around |over |roughly |some )?\d\d[\d,.k]* (?:\w+ "
-        ")?(?:customers|users|employees|clients|students|members|subscribers|developers"
-        r"|engineers|people|stores|shops|readers)\b",
-    ),
-    Rule(
-        "project",
-        "project",
-        r"(?:(?:we're|we are) an? (?:\w+ )?(?:team|family|company|startup|household|couple|crew"
-        r"|band) of \w|(?:the|our|my) (?:\w+ )?team is (?:based )?in (?P<name>\S+)|(?:my|our) "
-        rf"{PROJECT} is (?:only )?for (?!(?:this|that|sale|now|me|you|the (?:most|first))\b)\S)",
-        lasting=True,
-    ),
-    Rule(
-        "project",
-        "project",
-        rf"(?:my|our|the) {PROJECT}(?: (?:has|was|is|got))?(?: been)?(?: now)? (?:moved|migrated"
-        r"|renamed|switched|ported) (?:from \S+ )?to (?!the (?:next|other)|next|another|a )\S",
-    ),
     Rule(
         "project",
         "project",
@@ -291,15 +249,6 @@ DOING: tuple[Rule, ...] = (
         when="ahead",
     ),
     Rule(
-        "event",
-        "fact",
-        "(?:i|we) (?:will (?:be )?|'?ll (?:be )?)?(?:start(?:ing)?|launch(?:ing)?|release"
-        "|ship|get married|fly|leave for|graduate|retire|move(?: in| house)?|go live"
-        "|finish school)(?: |$)",
-        dated=True,
-        when="ahead",
-    ),
-    Rule(
         "since",
         "fact",
         rf"{I_HAVE}(?:been|lived|worked|had|done|used|coded|run|driven|rowed|sung|skied|surfed"
@@ -362,31 +311,6 @@ DOING: tuple[Rule, ...] = (
         "routine",
         "(?:i|we) (?:wake up|get up|go to bed|start work|finish work|leave work|go to "
         r"sleep) (?:at|around|by|before|after) \d",
-    ),
-    Rule(
-        "routine",
-        "routine",
-        rf"(?:my|our) (?:[\w'-]+ ){{0,3}}(?:is|are|happens?|starts?|takes? place|meets?) "
-        rf".*{EACH}",
-    ),
-    Rule(
-        "routine",
-        "routine",
-        rf"(?:the team|everyone|our team) (?:meets|has|does|gathers) .*{EACH}",
-    ),
-    Rule(
-        "hobby",
-        "fact",
-        rf"{I_DO}(?:(?:sing|play|dance|act|perform|row|swim|run|compete|sail) (?:\w+ "
-        rf"){{0,3}}(?:in|for|with) (?:an?|the|my|our) (?:[\w-]+ ){{0,3}}(?:choir|band|orchestra"
-        r"|team|league|club|theatre|theater|group|quartet|trio|ensemble|troupe)\b|play (?:the "
-        ")?(?:guitar|bass|piano|violin|cello|drums|flute|trumpet|saxophone|sax|clarinet|harp"
-        "|ukulele|banjo|viola|accordion|organ|chess|tennis|football|soccer|basketball|hockey"
-        r"|rugby|cricket|volleyball|badminton|golf|squash|d&d|padel)\b|collect (?!(?:the|my|this"
-        r"|that|all|data|logs|info\w*|it|some|feedback)\b)\S|keep (?:bees|chickens|horses|goats"
-        rf"|sheep|ducks|fish|pigeons)\b|support (?P<name>\S+)$|drive an? (?:\d{{4}} )?\w|commute "
-        r"(?:by|from|to)\b|volunteer (?:at|for|with|as) (?!this|that|it)\S)",
-        lasting=True,
     ),
     Rule(
         "hobby",

@@ -279,8 +279,6 @@ def _reworded(rule: Rule | None, words: str, named: str) -> str:
         words = f"my {tie[2]} is {tie[1]}"
     elif name.startswith("kin-"):
         words = _IS_SHORT.sub(r"\1 is \2", words)
-    elif name == "decision" and (lets := _LETS.match(words)):
-        words = f"{lets[1]}ing with{words[lets.end() :]}"
     return tell(words, named)
 
 
@@ -291,4 +289,3 @@ _IS_SHORT = re.compile(
     r"(?i)^((?:my|our) [\w -]+?)['’]s (getting|moving|studying|working|living|turning|having"
     r"|starting|called|named|allergic|an?|from)\b"
 )
-_LETS = re.compile(r"(?i)let['’]?s (go|stick)(?= )(?: with)")

@@ -56,11 +56,6 @@ CHANGES: tuple[Rule, ...] = (
         rf"|next|other|main|page|screen|view|file|directory|folder)\b){OBJECT}\S",
     ),
     Rule(
-        "switched",
-        "decision",
-        rf"{I_DID}(?:replaced|swapped) (?:our |my )?(?P<name>\S+).* (?:with|for|by) \S",
-    ),
-    Rule(
         "stopped",
         "fact",
         rf"{I_DID}(?:stopped|gave up|given up) (?:my (?:job|role)|{OBJECT}(?!by\b|working\b$"
@@ -103,12 +98,6 @@ CHANGES: tuple[Rule, ...] = (
         rf"|the) (?:\w+ ){{0,3}}(?:{JOB}|offer))\b",
     ),
     Rule(
-        "new-job",
-        "fact",
-        "(?:i|we) (?:was|were) (?:just |recently )?(?:promoted|laid off|made redundant"
-        r"|fired(?! up)|hired)\b",
-    ),
-    Rule(
         "started",
         "fact",
         rf"{I_DID}(?:started|began|joined|founded|co-?founded|launched|opened|left|enrolled"
@@ -148,28 +137,6 @@ CHANGES: tuple[Rule, ...] = (
         r"|conversation\b|server\b)\w",
     ),
     Rule(
-        "became",
-        "fact",
-        rf"{I_DID}(?:became|become) (?!a (?:bit|little|lot|problem|mess))(?:an?|the|vegan"
-        r"|vegetarian|parents|friends with) ?\S",
-    ),
-    Rule(
-        "milestone",
-        "fact",
-        rf"{I_DID}(?:paid off (?:my|our|the) (?:\w+ )?(?:mortgage|loan|loans|debts?|house|car)"
-        r"|gave birth\b|got my (?:\w+ )?licen[cs]e)",
-    ),
-    Rule(
-        "milestone",
-        "fact",
-        rf"{I_DID}(?:got|gotten|been) (?:married|engaged|divorced|remarried)\b",
-    ),
-    Rule(
-        "milestone",
-        "fact",
-        rf"{I_DID}(?:broke|split) up(?:$| (?:in|last|with|after|yesterday|on|two|a)\b)",
-    ),
-    Rule(
         "milestone",
         "fact",
         rf"{I_DID}(?:married|divorced|adopted|broke up with|split up with|proposed to"
@@ -178,22 +145,10 @@ CHANGES: tuple[Rule, ...] = (
     Rule(
         "milestone",
         "fact",
-        rf"{I_DID}(?:had|welcomed) (?:an?|our|my|twin) (?:\w+ ){{0,2}}(?:baby|son|daughter"
-        r"|boy|girl|twins|child|miscarriage|stroke|heart attack)\b",
-    ),
-    Rule(
-        "milestone",
-        "fact",
         rf"{I_DID}(?:bought|sold|rented|purchased|inherited|built|leased) (?:an?|our|my|the"
         rf"|two) (?:\w+ ){{0,3}}(?:house|flat|apartment|home|condo|car|bike|motorbike"
         "|motorcycle|van|boat|cottage|farm|piano|guitar|studio|place|land|cabin|camper"
         r"|tesla|house boat|bungalow|company|business|macbook|laptop)\b",
-    ),
-    Rule(
-        "milestone",
-        "fact",
-        rf"(?:i|we) {ADVERBS}(?:got|adopted|rescued|bought) (?:an?|two|three|our|my|another) "
-        rf"(?:\w+ ){{0,3}}{PETS}\b",
     ),
     Rule(
         "milestone",
@@ -210,18 +165,6 @@ CHANGES: tuple[Rule, ...] = (
     Rule(
         "milestone",
         "fact",
-        rf"{I_DID}(?:was|been|were|got) diagnosed with \S",
-    ),
-    Rule(
-        "milestone",
-        "fact",
-        rf"{I_DID}(?:published|released|self-published) (?:my|our|an?) (?:\w+ "
-        rf"){{0,3}}(?:book|novel|album|single|song|paper|article|game|app|ep|screenplay"
-        r"|story|poem|memoir)\b",
-    ),
-    Rule(
-        "milestone",
-        "fact",
         rf"{I_DID}(?:won|placed|came) (?!the argument|it\b|over\b|back\b|up\b|here\b"
         r"|across\b|to\b|out\b|home\b|in\b|from\b|by\b|down\b)(?:an?|the|my|our|first"
         r"|second|third|1st|2nd|3rd) ?\S",
@@ -231,11 +174,6 @@ CHANGES: tuple[Rule, ...] = (
         "fact",
         rf"{I_DID}(?:ran|run|finished|completed) (?:an?|my|the|our) (?:\w+ "
         rf"){{0,3}}(?:marathon|half marathon|triathlon|10k|5k|ironman|race)\b",
-    ),
-    Rule(
-        "milestone",
-        "fact",
-        rf"{I_DID}lost my (?:{KIN})\b",
     ),
     Rule(
         "milestone",
@@ -255,54 +193,10 @@ CHANGES: tuple[Rule, ...] = (
     Rule(
         "decision",
         "decision",
-        rf"{I_DID}decided (?:i|we)(?:'m|'re|'ll| am| are| will)(?: not| no longer)? ",
-        when="near",
-    ),
-    Rule(
-        "decision",
-        "decision",
-        "(?:my|our|the) (?:team|family|company|board|group) (?:has |have )?(?:now |finally "
-        r"|just )?(?:decided|agreed|voted|chosen|opted) (?:not )?(?:to|on|against|for) \S",
-        when="near",
-    ),
-    Rule(
-        "decision",
-        "decision",
         rf"{I_DID}(?:(?:chose|chosen|picked) (?:(?:the |our |my )?(?P<name>\S+)|(?=.* (?:over|for"
         r"|as|instead|rather|because) )|(?=to ))|(?:settled on|opted for|ruled out|committed to) )"
         "(?!up |out |apart|on |me |the (?:wrong|right|default|following|first|second"
         rf"|last)|wrong|poorly|well|the (?:\w+ )?(?:branch|option)\b){OBJECT}\S",
-        when="near",
-    ),
-    Rule(
-        "decision",
-        "decision",
-        rf"{I_DID}went with {OBJECT}\S.* (?:over|instead of|rather than) ",
-        when="near",
-    ),
-    Rule(
-        "decision",
-        "decision",
-        rf"(?:we're|we are) (?:now )?(?:going|sticking) with {OBJECT}\S",
-        when="near",
-    ),
-    Rule(
-        "decision",
-        "decision",
-        r"let'?s (?:go|stick) with (?!option|plan|number|version|approach|\d"
-        rf"|yours?\b){OBJECT}\S",
-        when="near",
-    ),
-    Rule(
-        "decision",
-        "decision",
-        r"(?:the |our |final |my )?decision(?: is)? ?: ?\S",
-        when="near",
-    ),
-    Rule(
-        "decision",
-        "decision",
-        r"(?:the|our|my) (?:final )?decision (?:is|was) to \S",
         when="near",
     ),
 )
@@ -324,12 +218,6 @@ SELF: tuple[Rule, ...] = (
         r"|by)\b)[^\W\d]\w*",
     ),
     Rule(
-        "name",
-        "fact",
-        "(?:i go by|i'?m called|i am called|i'?m known as) (?!(?:the|what|car|train|bus"
-        r"|that)\b)\w",
-    ),
-    Rule(
         "birthday",
         "person",
         rf"(?:my|our) {KIN}{NAMED}(?:'s|'|s) (?:\d+\w\w )?(?:birthday|bday|anniversary) "
@@ -346,27 +234,9 @@ SELF: tuple[Rule, ...] = (
         when="yearly",
     ),
     Rule(
-        "born",
-        "fact",
-        r"(?:i|we) (?:was|were) (?:born|raised|brought up|adopted) (?!yesterday|to\b|ready"
-        r"|this way|in a barn|different|with\b)\S",
-    ),
-    Rule(
         "age",
         "fact",
         rf"{I_AM_NOW}(?:\d{{1,2}}|{COUNT}) (?:years old|yrs old|years of age|yo\b|y/o)",
-    ),
-    Rule(
-        "age",
-        "fact",
-        r"(?:i|we) (?:just )?(?:turned|turn) \d{2}(?=$| (?:last|this|next|on|in|yesterday"
-        "|today|years|a few|two))",
-    ),
-    Rule(
-        "age",
-        "fact",
-        r"(?:i'?m|i am) turning \d{2}\b",
-        when="ahead",
     ),
     Rule(
         "lives",
@@ -376,12 +246,6 @@ SELF: tuple[Rule, ...] = (
         "|peace|the (?:moment|past|present|now|future|dark)|a (?:world|bubble|dream"
         "|society|simulation|time|country where)|denial|constant|pain|my (?:head|own)"
         r"|harmony|luxury|poverty|that|this|it|the same|sin|your|you|me)\b)\S",
-        lasting=True,
-    ),
-    Rule(
-        "lives",
-        "fact",
-        rf"{I_DO}(?:live|lived) (?:alone|abroad|downtown)\b",
         lasting=True,
     ),
     Rule(
@@ -399,13 +263,6 @@ SELF: tuple[Rule, ...] = (
         rf"(?:{I_AM_NOW}|(?:i|we) {ADVERBS}come |(?:i|we) {ADVERBS})(?:originally )?from (?!(?:now"
         "|here|there|the (?:start|beginning|future|office|bus|same)|a (?:background"
         r"|place|family)|that|this|home|work|scratch|time|work)\b)\S",
-    ),
-    Rule(
-        "nation",
-        "fact",
-        rf"{I_AM_NOW}(?:an? )?(?:half |part |originally |native |naturali[sz]ed "
-        rf")?(?:\w+-)?{NATIONS}(?: citizen| national| expat| by birth| and \w+| but)?(?:$"
-        "|,| (?:living|and|but|by|citizen|from|based|national|expat|with))",
     ),
     Rule(
         "work",
@@ -465,30 +322,6 @@ SELF: tuple[Rule, ...] = (
         lasting=True,
     ),
     Rule(
-        "kin-order",
-        "fact",
-        r"(?:i'?m|i am) the (?:youngest|oldest|eldest|middle child|second|third)(?: of|$)",
-    ),
-    Rule(
-        "health",
-        "fact",
-        rf"{I_AM_NOW}on (?:blood thinners|insulin|antidepressants|statins|medication|meds|beta "
-        rf"blockers|an? (?:\w+ ){{0,2}}diet|the (?:\w+ )?(?:diet|pill)|hrt|chemo)\b",
-        lasting=True,
-    ),
-    Rule(
-        "never",
-        "fact",
-        "(?:i|we) never (?:learned|learnt|got|went) (?:how )?(?:to (?:swim|drive|ride|cook|read"
-        r"|university|college|school|uni)|my (?:\w+ )?licen[cs]e)\b",
-    ),
-    Rule(
-        "nation",
-        "fact",
-        rf"{I_HAVE}(?:got )?(?:an? )?(?:dual |\w+ )?(?:citizenship|nationality|passport)\b(?! "
-        "(?:control|number|photo))",
-    ),
-    Rule(
         "degree",
         "fact",
         rf"(?:{I_DO}|{I_HAVE})(?:have |has |hold |got )?an? (?:\w+ )?(?:degree|phd|doctorate"
@@ -510,11 +343,6 @@ SELF: tuple[Rule, ...] = (
         r"|your|bullshit|criticism|work|mornings|stupid)\b)\S",
     ),
     Rule(
-        "allergy",
-        "fact",
-        rf"{I_HAVE}(?:got )?(?:an? )?(?:\w+ ){{0,2}}(?:allergy|allergies|intolerance)\b",
-    ),
-    Rule(
         "health",
         "fact",
         rf"(?:{I_HAVE}|{I_DO}(?:suffer from|live with) )(?:got )?(?:an? |severe |mild "
@@ -526,22 +354,10 @@ SELF: tuple[Rule, ...] = (
         r"|knee))\b",
     ),
     Rule(
-        "health",
-        "fact",
-        rf"{I_DO}(?:take|am on|use) (?:\w+ ){{0,2}}(?:medication|insulin|antidepressants"
-        r"|statins|an inhaler|blood thinners)\b",
-        lasting=True,
-    ),
-    Rule(
         "languages",
         "fact",
         rf"{I_DO}speak (?:\w+ly )?(?:fluent |basic |some |native |a (?:bit|little) (?:of "
         rf")?)?{NATIONS}",
-    ),
-    Rule(
-        "languages",
-        "fact",
-        rf"{I_AM_NOW}(?:fluent in|a native \w+ speaker|bilingual in)(?! sarcasm| the language)",
     ),
     Rule(
         "attribute",
@@ -598,11 +414,6 @@ PEOPLE: tuple[Rule, ...] = (
     Rule(
         "kin-is",
         "person",
-        rf"(?:my|our) {KIN} (?:is|are) \d{{1,2}}(?:, \d{{1,2}})*,? (?:and|&) \d{{1,2}}\b",
-    ),
-    Rule(
-        "kin-is",
-        "person",
         rf"(?:my|our) {KIN}'s (?:(?:also|now|both) )?(?:an? (?:[\w-]+ ){{0,2}}?{TRADES}|{TRAITS}$"
         rf"|{NATIONS}$|allergic to \S|from (?P<name>\S+))",
     ),
@@ -655,20 +466,6 @@ PEOPLE: tuple[Rule, ...] = (
         r"|collie|husky|twins)\b(?! (?:nodes?|elements?|components?|process|processes"
         "|threads?|class|classes|tables?|divs?|rows?|project|theme|trip|dinner|thing"
         "|person|emergency|friendly|food|allergy|meeting|event|reunion|gathering|issue))",
-    ),
-    Rule(
-        "kin-tie",
-        "person",
-        rf"{I_AM_NOW}(?:happily )?(?:married|engaged) to (?!(?:my (?:work|job)|the (?:job"
-        r"|idea))\b)\S",
-    ),
-    Rule(
-        "kin-tie",
-        "person",
-        rf"{I_AM_NOW}(?:dating (?!(?:this|that|it|things?|a (?:lot|problem|pattern|weird"
-        "|strange|bug|few|doctor)|an? error|results?|the|errors|red|double|stars|you|how"
-        r"|what|why)\b)\S|seeing (?:a|my) (?:therapist|counsell?or|psychologist"
-        r"|psychiatrist|nutritionist|physio\w*|someone))",
     ),
     Rule(
         "kin-is",

@@ -393,7 +393,7 @@ SUBJECTLESS = re.compile(
 )
 # Every rule begins with one of these.
 STARTS = re.compile(
-    "(?:i|i'?m|i'?ve|we|we're|we'?ve|my|our|from now on|the|deadline|due date|let'?s|one of|call"
+    "(?:i|i'?m|i'?ve|we|we're|we'?ve|my|our|from now on|the|deadline|due date|one of|call"
     r"|calls|people|everyone|everybody|friends|they|just|please|you)\b|.{1,60} is (?:my|our) "
 )
 # Words that only end a sentence.
