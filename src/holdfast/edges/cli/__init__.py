@@ -77,28 +77,23 @@ def _run(words: list[str]) -> int:
     places = _places(options)
     names = [words[place] for place in places]
     wants_help = "--help" in options or "-h" in options
-    if not names or names == ["help"]:
-        if options and not wants_help and not names:
-            raise InvalidInput("Say what to do.", hint="`holdfast --help` lists the commands.")
-        from holdfast.edges.cli.describe import overview
-
-        sys.stdout.write(overview() + "\n")
-        return 0
-    if names[0] == "help":
+    if not names and options and not wants_help:
+        raise InvalidInput("Say what to do.", hint="`holdfast --help` lists the commands.")
+    if names[:1] == ["help"]:
         names, places, wants_help = names[1:], places[1:], True
-    from holdfast.edges.cli.table import find, has_parts
+    if not names:
+        from holdfast.edges.cli.help import first_screen, overview
 
-    if wants_help and len(names) == 1 and has_parts(names[0]):
-        from holdfast.edges.cli.describe import help_of_group
-
-        sys.stdout.write(help_of_group(names[0]) + "\n")
+        sys.stdout.write((overview() if wants_help else first_screen()) + "\n")
         return 0
-    command, count = find(names)
     if wants_help:
-        from holdfast.edges.cli.describe import help_of
+        from holdfast.edges.cli.help import help_for
 
-        sys.stdout.write(help_of(command))
+        sys.stdout.write(help_for(names).rstrip("\n") + "\n")
         return 0
+    from holdfast.edges.cli.table import find
+
+    command, count = find(names)
     own = places[:count]
     args = parser_of(command).parse([word for place, word in enumerate(words) if place not in own])
     from holdfast.edges.cli.call import Call

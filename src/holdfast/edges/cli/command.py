@@ -2,7 +2,7 @@
 
 The options are rows too, and parsed here: options and words may stand in any order, and a mistake
 is an InvalidInput with the nearest right word. argparse would take a fifth of the time in which a
-hook has to answer, so it is left to print help and completions (see `describe`).
+hook has to answer, so it is left to print help and completions (see `help`).
 """
 
 from __future__ import annotations

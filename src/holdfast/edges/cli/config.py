@@ -155,7 +155,7 @@ def _completion(call: Call, args: Namespace) -> None:
         )
     import shtab
 
-    from holdfast.edges.cli.describe import tree
+    from holdfast.edges.cli.help import tree
 
     if args.shell not in shtab.SUPPORTED_SHELLS:
         raise InvalidInput(

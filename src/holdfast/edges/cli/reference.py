@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 
 from holdfast.edges.cli.command import Command, Option, Parser, add_globals, parser_of
-from holdfast.edges.cli.table import GROUPS, commands_in
+from holdfast.edges.cli.table import GROUPS, SYNONYMS, commands_of
 
 _OPENING = """\
 # The command line
@@ -66,12 +66,34 @@ def page() -> str:
     everywhere = Parser("holdfast")
     add_globals(everywhere)
     parts = [_OPENING, "## Everywhere\n", _table(list(everywhere.options.values()))]
+    parts.append(_groups())
     for group in GROUPS:
-        rows = commands_in(group)
-        if rows:
-            parts.append(f"## {group.title[:1].upper()}{group.title[1:]}\n")
-        parts += [_section(command) for command in rows]
+        parts.append(f"## {group.name}: {group.title}\n")
+        parts += [_section(command) for command in commands_of(group)]
     return "\n".join(parts)
+
+
+def _groups() -> str:
+    """The groups with their commands, and the synonyms."""
+    rows = [
+        f"| `{group.name}` | {group.title} | {', '.join(f'`{word}`' for word in group.words)} |"
+        for group in GROUPS
+    ]
+    synonyms: dict[str, list[str]] = {}
+    for word, command in SYNONYMS.items():
+        synonyms.setdefault(command, []).append(f"`{word}`")
+    meant = [f"| {', '.join(words)} | `{command}` |" for command, words in synonyms.items()]
+    return "\n".join(
+        [
+            "## Groups and synonyms\n",
+            "`holdfast` alone prints what one needs first, `holdfast help` every command,",
+            "`holdfast help GROUP` those of a group. A command may have its group in front:",
+            "`holdfast admin backup` is `holdfast backup`.\n",
+            *("| group | for | commands |", "| --- | --- | --- |", *rows, ""),
+            "What other programs call a command works too:\n",
+            *("| you type | it is |", "| --- | --- |", *meant, ""),
+        ]
+    )
 
 
 def _section(command: Command) -> str:

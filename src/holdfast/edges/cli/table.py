@@ -1,4 +1,8 @@
-"""Which module has which command. Only the module of the command that was asked for is imported."""
+"""The commands by group, and the module of each. Only the module that has the command is imported.
+
+A command is found by its own name (`holdfast backup`), behind the name of its group
+(`holdfast admin backup`), and by what people call it elsewhere (`holdfast search`).
+"""
 
 from __future__ import annotations
 
@@ -9,99 +13,209 @@ from holdfast.edges.cli.command import Command, nearest
 from holdfast.errors import InvalidInput
 
 
-class Group(NamedTuple):
-    """Commands that belong together, in one module."""
+class Module(NamedTuple):
+    """A module of this package, and the first words of its commands in their order."""
 
-    title: str
-    module: str
+    name: str
     words: tuple[str, ...]
+
+
+class Group(NamedTuple):
+    """Commands that belong together, and what they are for."""
+
+    name: str
+    title: str
+    modules: tuple[Module, ...]
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        return tuple(word for module in self.modules for word in module.words)
 
 
 GROUPS = (
     Group(
-        "taking in and changing",
-        "write",
-        ("remember", "update", "pin", "unpin", "archive", "forget", "restore", "purge"),
+        "memory",
+        "remember, find, change and take back",
+        (
+            Module(
+                "write",
+                ("remember", "update", "pin", "unpin", "archive", "forget", "restore", "purge"),
+            ),
+            Module("push", ("push",)),
+            Module("read", ("recall", "get", "list", "related", "timeline")),
+            Module("context", ("context",)),
+            Module("history", ("history", "diff", "undo")),
+        ),
     ),
-    Group("files, folders and links", "push", ("push",)),
-    Group("finding", "read", ("recall", "get", "list", "related", "timeline")),
-    Group("for an agent's prompt", "context", ("context",)),
-    Group("memory as a file", "files", ("sync", "watch", "conflicts", "compact")),
-    Group("a hub's files", "documents", ("index-files",)),
-    Group("memories beside a hub's own", "sources", ("sources",)),
-    Group("looking back and taking back", "history", ("history", "diff", "undo")),
-    Group("journals", "journal", ("journal",)),
-    Group("conversations", "log", ("log", "archive-conversation")),
-    Group("memory that fills itself", "observe", ("observe", "flush", "captured")),
-    Group("from journals to long-term memory", "consolidate", ("consolidate",)),
-    Group("what agents ask you", "decisions", ("decisions", "decide")),
-    Group("what waits for you", "review", ("review",)),
-    Group("tools for agents", "tools", ("tools", "call")),
-    Group("serving agents", "mcp", ("mcp",)),
-    Group("clients", "setup", ("setup", "teardown")),
-    Group("hubs", "hubs", ("hub",)),
-    Group("a server", "serve", ("serve",)),
-    Group("people", "people", ("member", "invite", "org", "team", "share")),
-    Group("keys for the server", "keys", ("key",)),
-    Group("using a server", "login", ("login", "logout")),
-    Group("work for later", "work", ("work", "jobs")),
-    Group("moving", "transfer", ("export", "import")),
-    Group("moving to another store", "move", ("move",)),
-    Group("a database as the store", "store", ("store",)),
     Group(
-        "care",
-        "care",
-        ("lifecycle", "stats", "doctor", "embed", "backup", "restore-backup"),
+        "files",
+        "memory as files, and files as memory",
+        (
+            Module("files", ("sync", "watch", "conflicts", "compact")),
+            Module("documents", ("index-files",)),
+            Module("sources", ("sources",)),
+        ),
     ),
-    Group("language models", "usage", ("usage",)),
-    Group("secrets", "scan", ("scan",)),
-    Group("settings and the shell", "config", ("config", "completion")),
-    Group("a tour", "demo", ("demo",)),
-    Group("measuring", "bench", ("bench",)),
+    Group(
+        "capture",
+        "conversations, journals, and what waits for your review",
+        (
+            Module("observe", ("observe", "flush", "captured")),
+            Module("log", ("log", "archive-conversation")),
+            Module("journal", ("journal",)),
+            Module("consolidate", ("consolidate",)),
+            Module("review", ("review",)),
+            Module("decisions", ("decisions", "decide")),
+        ),
+    ),
+    Group(
+        "agent",
+        "clients, servers and tools",
+        (
+            Module("setup", ("setup", "teardown")),
+            Module("mcp", ("mcp",)),
+            Module("serve", ("serve",)),
+            Module("tools", ("tools", "call")),
+        ),
+    ),
+    Group(
+        "hub",
+        "hubs, people and keys",
+        (
+            Module("hubs", ("hub",)),
+            Module("people", ("member", "invite", "org", "team", "share")),
+            Module("keys", ("key",)),
+            Module("login", ("login", "logout")),
+        ),
+    ),
+    Group(
+        "admin",
+        "settings, checks, backups, stores and jobs",
+        (
+            Module("config", ("config", "completion")),
+            Module("care", ("lifecycle", "stats", "doctor", "embed", "backup", "restore-backup")),
+            Module("scan", ("scan",)),
+            Module("usage", ("usage",)),
+            Module("work", ("work", "jobs")),
+            Module("transfer", ("export", "import")),
+            Module("move", ("move",)),
+            Module("store", ("store",)),
+            Module("demo", ("demo",)),
+            Module("bench", ("bench",)),
+        ),
+    ),
 )
 
+# The commands of the first screen, in its order.
+FIRST = (
+    *("remember", "recall", "context", "list", "get", "update", "forget", "undo"),
+    *("setup", "serve", "doctor"),
+)
 
-def commands_in(group: Group) -> tuple[Command, ...]:
-    """The group's rows; none where its module is not part of this installation."""
-    name = f"holdfast.edges.cli.{group.module}"
+# What people type who know other programs. A name that is already a command keeps its meaning.
+SYNONYMS = {
+    "add": "remember",
+    "save": "remember",
+    "search": "recall",
+    "find": "recall",
+    "query": "recall",
+    "show": "get",
+    "view": "get",
+    "ls": "list",
+    "edit": "update",
+    "delete": "forget",
+    "remove": "forget",
+    "rm": "forget",
+    "revert": "undo",
+    "install": "setup",
+    "uninstall": "teardown",
+    "settings": "config",
+}
+
+# The same for the second word of a command, such as `hub ls`: the first that the command has.
+PART_SYNONYMS = {
+    "ls": ("list",),
+    "add": ("create", "set"),
+    "new": ("create",),
+    "rm": ("delete", "remove", "revoke", "unset"),
+    "remove": ("delete", "revoke", "unset"),
+    "delete": ("remove", "revoke", "unset"),
+    "show": ("get", "list"),
+}
+
+
+def commands_in(module: Module) -> tuple[Command, ...]:
+    """The module's commands; none where it is not part of this installation."""
+    name = f"holdfast.edges.cli.{module.name}"
     try:
-        module = import_module(name)
+        imported = import_module(name)
     except ModuleNotFoundError as error:
         if error.name != name:
             raise
         return ()
-    rows: tuple[Command, ...] = module.COMMANDS
+    rows: tuple[Command, ...] = imported.COMMANDS
     return rows
 
 
+def commands_of(group: Group) -> list[Command]:
+    return [command for module in group.modules for command in commands_in(module)]
+
+
 def all_commands() -> list[Command]:
-    return [command for group in GROUPS for command in commands_in(group)]
+    return [command for group in GROUPS for command in commands_of(group)]
+
+
+def group_named(name: str) -> Group | None:
+    return next((group for group in GROUPS if group.name == name), None)
 
 
 def find(words: list[str]) -> tuple[Command, int]:
     """The command that these words name, and how many of them are its name."""
-    first = words[0]
-    for group in GROUPS:
-        if first in group.words:
-            return _among(commands_in(group), words)
-    known = [word for group in GROUPS for word in group.words]
-    near = nearest(first, known)
-    guess = f"Did you mean `holdfast {near}`? " if near else ""
-    raise InvalidInput(
-        f"There is no command `{first}`.", hint=f"{guess}`holdfast --help` lists them all."
-    )
+    group, rest = split_group(words)
+    if group is not None and not rest:
+        raise InvalidInput(
+            f"Say what to do: `holdfast {group.name}` has {', '.join(group.words)}.",
+            hint=f"`holdfast help {group.name}` lists them.",
+        )
+    module = _module_of(rest[0], group)
+    if module is None:
+        raise _unknown(rest[0]) if group is None else _unknown_in(group, rest[0])
+    command, count = _among(commands_in(module), rest)
+    return command, count + len(words) - len(rest)
+
+
+def split_group(words: list[str]) -> tuple[Group | None, list[str]]:
+    """The group that these words begin with, and the words behind it.
+
+    `hub` is a group and a command: `hub list` lists hubs, `hub member list` lists members."""
+    group = group_named(words[0])
+    if group is None:
+        return None, words
+    is_command = words[0] in group.words and not set(words[1:2]) & set(group.words)
+    return (None, words) if is_command else (group, words[1:])
 
 
 def has_parts(word: str) -> bool:
     """Whether it is the first word of commands with two, and none itself."""
-    rows = [row for group in GROUPS if word in group.words for row in commands_in(group)]
-    names = [row.name for row in rows]
+    module = _module_of(word)
+    names = [row.name for row in commands_in(module)] if module else []
+    word = SYNONYMS.get(word, word)
     return word not in names and any(name.startswith(f"{word} ") for name in names)
 
 
+def _module_of(word: str, group: Group | None = None) -> Module | None:
+    """The module that has the command of this name or synonym, in this group or in any."""
+    word = SYNONYMS.get(word, word)
+    for one in (group,) if group else GROUPS:
+        for module in one.modules:
+            if word in module.words:
+                return module
+    return None
+
+
 def _among(rows: tuple[Command, ...], words: list[str]) -> tuple[Command, int]:
-    first = words[0]
-    parts = []
+    first = SYNONYMS.get(words[0], words[0])
+    parts: dict[str, Command] = {}
     for command in rows:
         if command.name == first:
             return command, 1
@@ -109,14 +223,40 @@ def _among(rows: tuple[Command, ...], words: list[str]) -> tuple[Command, int]:
         if head == first:
             if len(words) > 1 and words[1] == second:
                 return command, 2
-            parts.append(second)
+            parts[second] = command
     if not parts:
         raise InvalidInput(f"`holdfast {first}` is not part of this installation.")
     listed = ", ".join(parts)
     if len(words) == 1:
-        raise InvalidInput(f"Say what to do: `holdfast {first}` has {listed}.")
-    near = nearest(words[1], parts)
+        raise InvalidInput(
+            f"Say what to do: `holdfast {first}` has {listed}.",
+            hint=f"`holdfast help {first}` lists them.",
+        )
+    for part in PART_SYNONYMS.get(words[1], ()):
+        if part in parts:
+            return parts[part], 2
+    near = nearest(words[1], list(parts))
     guess = f"Did you mean `{near}`? " if near else ""
     raise InvalidInput(
         f"There is no `holdfast {first} {words[1]}`.", hint=f"{guess}It has {listed}."
+    )
+
+
+def _unknown(word: str) -> InvalidInput:
+    known = [name for group in GROUPS for name in (group.name, *group.words)]
+    near = nearest(word, [*known, *SYNONYMS])
+    guess = f"Did you mean `holdfast {SYNONYMS.get(near, near)}`? " if near else ""
+    return InvalidInput(
+        f"There is no command `{word}`.", hint=f"{guess}`holdfast --help` lists them all."
+    )
+
+
+def _unknown_in(group: Group, word: str) -> InvalidInput:
+    """A word that is no command of the group; it may be one of another group."""
+    elsewhere = _module_of(word) is not None
+    near = word if elsewhere else nearest(word, [*group.words, *SYNONYMS])
+    guess = f"Did you mean `holdfast {SYNONYMS.get(near, near)}`? " if near else ""
+    return InvalidInput(
+        f"There is no `holdfast {group.name} {word}`.",
+        hint=f"{guess}`holdfast help {group.name}` lists what there is.",
     )

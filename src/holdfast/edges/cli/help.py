@@ -7,7 +7,20 @@ import os
 from typing import Any
 
 from holdfast.edges.cli.command import Command, Option, Parser, add_globals, parser_of
-from holdfast.edges.cli.table import GROUPS, all_commands, commands_in
+from holdfast.edges.cli.table import (
+    FIRST,
+    GROUPS,
+    SYNONYMS,
+    Group,
+    all_commands,
+    commands_of,
+    find,
+    group_named,
+    has_parts,
+    split_group,
+)
+
+_TITLE = "Holdfast: long-term memory for agents. Local, offline; everything can be undone."
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):
@@ -27,6 +40,16 @@ def _columns() -> int:
         return 80
 
 
+def help_for(names: list[str]) -> str:
+    """Help on the group or the command that these words name; `holdfast help …` prints it."""
+    if len(names) == 1 and (group := group_named(names[0])):
+        return help_of_group(group)
+    _, rest = split_group(names)
+    if len(rest) == 1 and has_parts(rest[0]):
+        return help_of_parts(SYNONYMS.get(rest[0], rest[0]))
+    return help_of(find(names)[0])
+
+
 def help_of(command: Command) -> str:
     """What `holdfast COMMAND --help` prints."""
     parser = argparse.ArgumentParser(f"holdfast {command.name}", **_about(command))
@@ -34,13 +57,35 @@ def help_of(command: Command) -> str:
     return parser.format_help()
 
 
-def help_of_group(word: str) -> str:
-    """What `holdfast hub --help` prints: the commands that begin with this word."""
+def help_of_group(group: Group) -> str:
+    """What `holdfast admin --help` prints."""
+    rows = commands_of(group)
+    lines = [
+        f"usage: holdfast {group.name} COMMAND …",
+        "",
+        *_listed(group, rows),
+        "",
+        f"`holdfast {group.name} {rows[-1].name}` and `holdfast {rows[-1].name}` are the same.",
+        f"`holdfast help {rows[-1].name}` explains a command.",
+    ]
+    return "\n".join(lines)
+
+
+def help_of_parts(word: str) -> str:
+    """What `holdfast config --help` prints: the commands that begin with this word."""
     rows = [row for row in all_commands() if row.name.partition(" ")[0] == word]
-    lines = [f"  {row.name:<16} {row.help}" for row in rows]
     return "\n".join(
-        [f"usage: holdfast {word} …", "", *lines, "", "example:", f"  {rows[0].example}"]
+        [f"usage: holdfast {word} …", "", *_lines(rows), "", "example:", f"  {rows[0].example}"]
     )
+
+
+def _listed(group: Group, rows: list[Command]) -> list[str]:
+    return [f"{group.name}: {group.title}", *_lines(rows)]
+
+
+def _lines(rows: list[Command]) -> list[str]:
+    width = max(len(row.name) for row in rows)
+    return [f"  {row.name:<{width}}  {row.help}" for row in rows]
 
 
 def _about(command: Command) -> dict[str, Any]:
@@ -73,25 +118,43 @@ def _settings(option: Option) -> dict[str, Any]:
 
 
 def tree() -> argparse.ArgumentParser:
-    """One parser that knows every command, for completion."""
+    """One parser that knows every command, alone and behind its group, for completion."""
     root = argparse.ArgumentParser("holdfast", add_help=False)
     _fill(root, _globals())
     places = root.add_subparsers(dest="command", metavar="COMMAND")
+    for group in GROUPS:
+        rows = commands_of(group)
+        # `hub` is a group and the first word of commands: one parser for both.
+        parts = [row for row in rows if row.name.startswith(f"{group.name} ")]
+        others = [row for row in rows if row not in parts]
+        below = places.add_parser(group.name, help=group.title, add_help=False).add_subparsers(
+            dest="grouped", metavar="COMMAND"
+        )
+        for row in parts:
+            _add_command(below, row, row.name.partition(" ")[2])
+        _add_commands(below, others)
+        _add_commands(places, others)
+    return root
+
+
+def _add_commands(places: Any, rows: list[Command]) -> None:
     outer: dict[str, Any] = {}
     inner: dict[str, Any] = {}
-    for command in all_commands():
-        word, _, second = command.name.partition(" ")
+    for row in rows:
+        word, _, second = row.name.partition(" ")
         if second and word not in inner:
             outer[word] = places.add_parser(word, help=f"{word} …", add_help=False)
             inner[word] = outer[word].add_subparsers(dest="part", metavar="PART")
         if not second and word in outer:
             # A command that has others below it: its words stand where their names may stand.
-            _fill(outer[word], _without_words(parser_of(command)), offers=True)
-            continue
-        place = inner[word] if second else places
-        parser = place.add_parser(second or word, help=command.help, **_about(command))
-        _fill(parser, parser_of(command), offers=True)
-    return root
+            _fill(outer[word], _without_words(parser_of(row)), offers=True)
+        else:
+            _add_command(inner[word] if second else places, row, second or word)
+
+
+def _add_command(places: Any, command: Command, name: str) -> None:
+    parser = places.add_parser(name, help=command.help, **_about(command))
+    _fill(parser, parser_of(command), offers=True)
 
 
 def _without_words(parser: Parser) -> Parser:
@@ -105,18 +168,38 @@ def _globals() -> Parser:
     return parser
 
 
+def first_screen() -> str:
+    """What `holdfast` alone prints: at most 24 lines of 80 columns."""
+    rows = [find([name])[0] for name in FIRST]
+    groups = ", ".join(group.name for group in GROUPS)
+    return "\n".join(
+        [
+            _TITLE,
+            "",
+            "usage: holdfast COMMAND …",
+            "",
+            *_lines(rows),
+            "  help      List all commands; or those of a group, or explain one.",
+            "",
+            f"There is more in the groups {groups}:",
+            "  holdfast help            all commands, by group",
+            "  holdfast help admin      the commands of a group",
+            "  holdfast help recall     a command, its options and an example",
+            "",
+            'Try: holdfast remember "Prefers tabs" && holdfast recall "tabs or spaces?"',
+        ]
+    )
+
+
 def overview() -> str:
-    """What `holdfast --help` prints."""
+    """What `holdfast --help` prints: all commands, by group."""
     lines = [
-        "Holdfast: long-term memory for agents. Local, offline; everything can be undone.",
+        _TITLE,
         "",
         "usage: holdfast COMMAND …          `holdfast COMMAND --help` tells more",
     ]
     for group in GROUPS:
-        rows = commands_in(group)
-        if rows:
-            lines += ["", f"{group.title}:"]
-        lines += [f"  {row.name:<16} {row.help}" for row in rows]
+        lines += ["", *_listed(group, commands_of(group))]
     root = argparse.ArgumentParser("holdfast", add_help=False, formatter_class=_Formatter)
     _fill(root, _globals())
     _, _, options = root.format_help().partition("everywhere:")
