@@ -4,6 +4,7 @@ done with one that cannot. It knows bytes and sizes, not what is in the file.
 
 from __future__ import annotations
 
+import errno
 import os
 import time
 from datetime import datetime
@@ -71,6 +72,8 @@ def holds(path: str, text: str | None) -> bool:
 
 def _read(path: str) -> bytes | None:
     try:
+        if os.path.isdir(path):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         with open_regular(path) as file:
             size = os.fstat(file.fileno()).st_size
             if size > BYTES_MAX:

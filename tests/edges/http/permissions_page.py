@@ -103,7 +103,7 @@ def _routes() -> dict[str, Rows]:
 
 def _tools() -> dict[str, Rows]:
     return {
-        name: tuple(
+        _shown(name): tuple(
             (
                 one,
                 tuple(
@@ -117,6 +117,11 @@ def _tools() -> dict[str, Rows]:
         )
         for name, call in TOOLS.items()
     }
+
+
+def _shown(name: str) -> str:
+    """A tool as `dialect: tool`, which does not read like a command line."""
+    return name.replace(" ", ": ", 1)
 
 
 def _lines(operations: dict[str, Rows]) -> list[tuple[str, ...]]:

@@ -34,7 +34,7 @@ def test_the_reference_names_every_resource_and_prompt(hub: HubMemory) -> None:
         f"{stdio._LINE_BYTES_MAX:,} bytes",
         f"{stdio._LAST_ANSWERS_S} seconds",
         f"{stdio._STOP_S} seconds",
-        f"{http._BODY_BYTES_MAX:,} bytes",
+        f"{http.BODY_BYTES_MAX:,} bytes",
         f"at least {http._KEY_CHARS_MIN} letters",
         f"{server._ARGUMENTS_ROOM:,} characters",
         f"newest {resources.DAYS_LISTED} journals",

@@ -9,6 +9,7 @@ from datetime import date
 from typing import NamedTuple, TypeAlias
 
 from holdfast.text.characters import STEERING
+from holdfast.text.names import hidden_character
 
 FILE_NAME = "MEMORY.md"
 TITLE = "# Long-term Memory"
@@ -79,13 +80,10 @@ def fresh() -> Document:
 def category_of(heading: str) -> str | None:
     """The category that a heading names: any heading, brought into the form categories have."""
     text = unicodedata.normalize("NFC", heading).lower()
-    text = "".join(" " if _invisible(character) else character for character in text)
+    while (at := hidden_character(text)) is not None:
+        text = text.replace(text[at], " ")
     text = re.sub(r"\s*[,;/\\]\s*", "-", " ".join(text.split()))
     return text[:_CATEGORY_CHARS_MAX].strip(" -") or None
-
-
-def _invisible(character: str) -> bool:
-    return unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 
 def heading_of(category: str) -> str:

@@ -13,6 +13,8 @@ from functools import cache
 
 _COUNTS = (24, 21, 18, 15, 12)
 _WORDS_MIN = 12
+# Twelve words drawn from 2,048 nearly always differ; with fewer different ones it is other text.
+_DIFFERENT_MIN = 8
 # Each byte is the length of a word, with a mark at its end: all words of the list have 3 to 8
 # letters, and prose has shorter ones in almost every run of twelve.
 _FITTING = bytes(1 if 3 <= length <= 10 else 0 for length in range(256))
@@ -87,24 +89,38 @@ def _phrases(low: str, run: list[re.Match[str]]) -> Iterator[tuple[int, int]]:
     if len(run) in _COUNTS and _NAMED.search(low, max(0, run[0].start() - 60), run[0].start()):
         yield run[0].start(), run[-1].end()
         return
+    words = [word[0] for word in run]
+    varied = _varied(words)
     at = 0
-    while at <= len(run) - _WORDS_MIN:
-        for count in _COUNTS:
-            words = run[at : at + count]
-            if len(words) == count and _is_checked([word[0] for word in words]):
-                yield words[0].start(), words[-1].end()
-                at += count
-                break
-        else:
-            at += 1
+    while at <= len(words) - _WORDS_MIN:
+        if varied[at]:
+            for count in _COUNTS:
+                if at + count <= len(words) and _is_checked(words[at : at + count]):
+                    yield run[at].start(), run[at + count - 1].end()
+                    at += count - 1
+                    break
+        at += 1
+
+
+def _varied(words: list[str]) -> list[bool]:
+    """For each place at which twelve words begin, whether most of them differ. Those of a phrase
+    do, as they are drawn at random; text that repeats a word ('word word word') is no phrase."""
+    counts: dict[str, int] = {}
+    out = []
+    for at, word in enumerate(words):
+        counts[word] = counts.get(word, 0) + 1
+        if at >= _WORDS_MIN:
+            first = words[at - _WORDS_MIN]
+            counts[first] -= 1
+            if not counts[first]:
+                del counts[first]
+        if at >= _WORDS_MIN - 1:
+            out.append(len(counts) >= _DIFFERENT_MIN)
+    return out
 
 
 def _is_checked(words: list[str]) -> bool:
-    """Whether the last bits are the checksum of the others. The words of a phrase are drawn at
-    random from 2,048, so most of them differ; text that repeats a word ('word word word')
-    is none."""
-    if 3 * len(set(words)) < 2 * len(words):
-        return False
+    """Whether the last bits are the checksum of the others."""
     import hashlib
 
     number = 0
