@@ -15,7 +15,7 @@ ON_POSTGRES := tests/edges tests/property tests/e2e tests/docs/test_docs_example
 		journaler_kills mirror_processes processes proposing_processes purge_traces server_kills \
 		sharing worker_kills)
 
-.PHONY: run tour test test-damage bytecode test-postgres test-postgres-versions test-llm test-patroni test-attack lint types bench-store bench-recall bench-recall-speed bench-context bench-documents bench-postgres bench-postgres-recall bench-postgres-import bench-mcp bench-http bench-capture figures inspector constraints clean help
+.PHONY: run tour test test-damage bytecode test-postgres test-postgres-versions test-llm test-patroni test-attack lint types bench-store bench-recall bench-recall-speed bench-context bench-documents bench-postgres bench-postgres-recall bench-postgres-import bench-mcp bench-http bench-capture reference figures inspector constraints clean help
 
 help: ## what can be made
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 24
@@ -132,6 +132,9 @@ bench-http: $(VENV)/.model ## the REST server under load beside the library
 
 bench-capture: $(VENV)/.model ## what automatic memory takes in, and what its passes cost
 	$(BIN)/python -m bench.capture $(or $(FILE),$(wildcard ../shared/data/recall/locomo.jsonl))
+
+reference: $(VENV)/.ready ## write the generated pages of docs/reference anew
+	@$(BIN)/python -m tools.reference
 
 figures: $(VENV)/.ready ## sizes, imports and traces of the source tree
 	@$(BIN)/python -m tools.figures

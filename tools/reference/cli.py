@@ -1,6 +1,6 @@
-"""The page docs/reference/cli.md, from the commands' own rows.
+"""Generates docs/reference/cli.md from the definitions of the commands.
 
-`python -m holdfast.edges.cli.reference > docs/reference/cli.md` writes it; a test holds it to that.
+`python -m tools.reference.cli > docs/reference/cli.md` writes it; a test compares the two.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ its number (`12` or `#12`), its id (`mem_…`) or its key. WHEN is a date (`2026
 given to `--until` or `--as-of` counts to its end.
 
 This page is made from the commands themselves:
-`python -m holdfast.edges.cli.reference > docs/reference/cli.md`.
+`make reference`.
 
 ## What comes out
 

@@ -1,7 +1,6 @@
-"""The page docs/reference/rest.md, from the description of the API and the table of error codes.
+"""Generates docs/reference/rest.md from the OpenAPI description and the table of error codes.
 
-`python -m holdfast.edges.http.reference > docs/reference/rest.md` writes it; a test holds it to
-that.
+`python -m tools.reference.rest > docs/reference/rest.md` writes it; a test compares the two.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ for programs. Times are ISO 8601 in UTC. The description of the API for machines
 `/openapi.json`. Who may do what: [roles and boundaries](../explanation/roles-and-boundaries.md).
 
 This page is made from that description:
-`python -m holdfast.edges.http.reference > docs/reference/rest.md`.
+`make reference`.
 
 ## A request
 

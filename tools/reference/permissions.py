@@ -1,13 +1,13 @@
-"""The table of permissions as a page for people: `docs/reference/permissions.md`.
+"""Generates docs/reference/permissions.md from the tables that the tests of permissions use.
 
-It is rendered from the tables that the tests go by. Write it anew with
-`python -m tests.edges.http.permissions_page`.
+`python -m tools.reference.permissions > docs/reference/permissions.md` writes it; a test compares
+the two.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
 from tests.edges.http.permissions import (
     BOUNDARIES,
@@ -26,8 +26,6 @@ from tests.edges.http.permissions import (
     expected_in_group,
 )
 from tests.edges.http.permissions_tools import ANSWERED, NO_HUB, REFUSED, TOOLS, expected_call
-
-PAGE = Path(__file__).parents[3] / "docs" / "reference" / "permissions.md"
 
 _LETTERS = {"read-only": "R", "no-delete": "D", "this hub": "H"}
 _CALLED = {ANSWERED: "yes", REFUSED: "no", NO_HUB: "404"}
@@ -66,7 +64,8 @@ delete nothing, with `any` what others do.
 """
 
 
-def render() -> str:
+def page() -> str:
+    """The whole page."""
     parts = [
         _INTRODUCTION,
         "## Hubs and memories\n",
@@ -189,4 +188,4 @@ def _table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(render(), "utf-8")
+    sys.stdout.write(page())

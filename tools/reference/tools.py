@@ -1,5 +1,7 @@
-"""Writes docs/reference/tools.md from the tables of tools: `python -m
-holdfast.edges.cli.tools_reference`. A test keeps the page as this prints it."""
+"""Generates docs/reference/tools.md from the dialects' tables of tools.
+
+`python -m tools.reference.tools > docs/reference/tools.md` writes it; a test compares the two.
+"""
 
 from __future__ import annotations
 
@@ -42,12 +44,12 @@ def page() -> str:
 def _tool(tool: Tool) -> str:
     marks = [
         word
-        for word, told in (
+        for word, applies in (
             ("only with `--all-tools`", tool.extra),
             ("changes nothing", tool.reads),
             ("takes something away", tool.destroys),
         )
-        if told
+        if applies
     ]
     about = f" *({', '.join(marks)})*" if marks else ""
     lines = [f"\n### `{tool.name}`\n\n{tool.description}{about}\n"]

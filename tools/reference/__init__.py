@@ -1,0 +1,1 @@
+"""Generators of the reference pages that are derived from code: `make reference`."""

@@ -1,0 +1,15 @@
+"""Writes every generated reference page: `python -m tools.reference`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tools.reference import cli, permissions, rest, tools
+
+_FOLDER = Path(__file__).parents[2] / "docs" / "reference"
+
+for module in (cli, permissions, rest, tools):
+    name = module.__name__.rpartition(".")[2]
+    path = _FOLDER / f"{name}.md"
+    path.write_text(module.page(), encoding="utf-8")
+    print(f"wrote docs/reference/{path.name}")
