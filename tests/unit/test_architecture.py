@@ -8,29 +8,57 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import holdfast
 
 SRC = Path(holdfast.__file__).parent
 
-# Each layer may import itself and those below it. `edges → agents → library → files → engine →
-# recall → store, embed, text → domain`; errors and settings belong to everyone.
+# Each layer may import itself and those below it. Every folder of the package is in one layer.
 LAYERS = (
+    ("settings",),
     ("domain",),
     ("text",),
     ("embed", "llm"),
     ("store",),
     ("recall",),
     ("engine",),
-    ("files", "extract"),
+    ("extract", "files"),
     ("passes",),
     ("wiring",),
     ("api", "client"),
     ("sources",),
     ("agents",),
-    ("evaluation", "testing", "adapters"),
+    ("adapters", "evaluation", "testing"),
     ("edges",),
 )
-SHARED = {"errors", "settings", "settings_file"}
+# The same within a folder, for the folders in it. Modules beside those folders may be imported by
+# all of them.
+INNER_LAYERS = {
+    "text": (
+        ("chunking", "classify", "dates", "guard", "secrets", "slots"),
+        ("capture", "grounding"),
+    ),
+    "store": (("inmemory", "postgres", "sqlite"),),
+    "engine": (
+        ("jobs", "people", "reading"),
+        ("echo", "writing"),
+        ("review", "transfer"),
+        ("context", "upkeep"),
+    ),
+    "files": (("folders", "memory_md"), ("attachments", "journal", "tool_files")),
+    "agents": (("dialects",),),
+    "testing": (("conformance",),),
+    "edges": (("clients", "mcp"), ("http",), ("cli",)),
+}
+# Every layer may import these.
+SHARED = {"errors"}
+# Nothing else is at the root of the package.
+ROOT = {"__init__.py", "__main__.py", "errors.py", "py.typed"}
+
+
+def is_folder(module: str) -> bool:
+    return SRC.joinpath(*module.split(".")[1:]).is_dir()
 
 
 def imported_modules(path: Path) -> set[str]:
@@ -39,12 +67,15 @@ def imported_modules(path: Path) -> set[str]:
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
             found.add(node.module)
+            names = (f"{node.module}.{alias.name}" for alias in node.names)
+            found.update(name for name in names if is_folder(name))
         elif isinstance(node, ast.Import):
             found.update(alias.name for alias in node.names)
     return {name for name in found if name.split(".")[0] == "holdfast"}
 
 
 def layer_of(module: str) -> int | None:
+    """The height of a module's layer; None for the package itself and what is shared."""
     parts = module.split(".")
     if len(parts) == 1 or parts[1] in SHARED:
         return None
@@ -54,8 +85,32 @@ def layer_of(module: str) -> int | None:
     raise AssertionError(f"{module} belongs to no layer; give it one in LAYERS")
 
 
+def inner_layer_of(folder: str, module: str) -> int | None:
+    """The height of a module among the folders of a folder; None where it is in none of them."""
+    parts = module.split(".")
+    if len(parts) < 3 or parts[1] != folder:
+        return None
+    heights = enumerate(INNER_LAYERS[folder])
+    return next((height for height, names in heights if parts[2] in names), None)
+
+
 def module_of(path: Path) -> str:
     return ".".join(("holdfast", *path.relative_to(SRC).with_suffix("").parts))
+
+
+def folders_in(folder: Path) -> list[str]:
+    return sorted(path.parent.name for path in folder.glob("*/__init__.py"))
+
+
+def test_the_root_of_the_package_holds_public_modules_only() -> None:
+    assert {path.name for path in SRC.iterdir() if path.is_file()} == ROOT
+
+
+def test_every_folder_is_in_one_layer() -> None:
+    assert sorted(name for layer in LAYERS for name in layer) == folders_in(SRC)
+    for folder in folders_in(SRC):
+        layers = INNER_LAYERS.get(folder, ())
+        assert sorted(name for layer in layers for name in layer) == folders_in(SRC / folder)
 
 
 def test_imports_point_one_way() -> None:
@@ -65,12 +120,22 @@ def test_imports_point_one_way() -> None:
         if module in ("holdfast.__init__", "holdfast.__main__"):
             continue
         own = layer_of(module)
-        if own is None:
-            wrong += [(module, other) for other in imported_modules(path) if layer_of(other)]
-            continue
         for other in imported_modules(path):
             height = layer_of(other)
-            if height is not None and height > own:
+            if height is not None and (own is None or height > own):
+                wrong.append((module, other))
+    assert not wrong
+
+
+@pytest.mark.parametrize("folder", INNER_LAYERS)
+def test_imports_within_a_folder_point_one_way(folder: str) -> None:
+    wrong = []
+    for path in (SRC / folder).rglob("*.py"):
+        module = module_of(path)
+        own = inner_layer_of(folder, module)
+        for other in imported_modules(path):
+            height = inner_layer_of(folder, other)
+            if own is not None and height is not None and height > own:
                 wrong.append((module, other))
     assert not wrong
 

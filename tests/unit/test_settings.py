@@ -9,7 +9,7 @@ import pytest
 import holdfast
 from holdfast import InvalidSetting
 from holdfast.settings import SETTINGS, find, load
-from holdfast.settings_file import save
+from holdfast.settings.file import save
 
 
 def test_defaults_hold_where_nothing_is_said(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from holdfast.engine.reading import listing
 from holdfast.engine.writing import extraction
 from holdfast.errors import InvalidInput
 from holdfast.passes.work import work_until_done
-from holdfast.settings_file import save
+from holdfast.settings.file import save
 from holdfast.testing import open_for_tests
 from tests.homes.traces import kept_in
 from tests.unit.engine import test_secret_doors as secret_doors

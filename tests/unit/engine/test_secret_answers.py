@@ -9,7 +9,7 @@ import pytest
 
 from holdfast import Holdfast, HubMemory
 from holdfast.engine.writing import redacting_store
-from holdfast.settings_file import save
+from holdfast.settings.file import save
 from holdfast.testing import open_for_tests
 from tests.homes.traces import kept_in
 

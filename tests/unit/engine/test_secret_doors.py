@@ -16,7 +16,7 @@ from holdfast.domain.ids import TimeIds
 from holdfast.engine.writing import redacting_store
 from holdfast.errors import InvalidInput
 from holdfast.passes.work import work_until_done
-from holdfast.settings_file import save
+from holdfast.settings.file import save
 from holdfast.store.base import Reader, Writer
 from holdfast.testing import HashEmbedder, open_for_tests
 from holdfast.text.secrets import PLACEHOLDER

@@ -9,7 +9,7 @@ import pytest
 
 from holdfast import HubMemory, InvalidInput
 from holdfast.engine.jobs import queue
-from holdfast.settings_file import save
+from holdfast.settings.file import save
 from holdfast.testing import FixedClock, open_for_tests
 from tests.unit.passes.conftest import Opener
 

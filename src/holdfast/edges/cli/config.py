@@ -58,7 +58,7 @@ def _get(call: Call, args: Namespace) -> None:
 
 def _set(call: Call, args: Namespace) -> None:
     from holdfast.settings import find
-    from holdfast.settings_file import save
+    from holdfast.settings.file import save
     from holdfast.wiring import make_home
     from holdfast.wiring.urls import from_anywhere, refuse_password
 
@@ -82,7 +82,7 @@ def _set(call: Call, args: Namespace) -> None:
 
 def _unset(call: Call, args: Namespace) -> None:
     from holdfast.settings import SETTINGS
-    from holdfast.settings_file import save
+    from holdfast.settings.file import save
     from holdfast.wiring import make_home
 
     make_home(call.home)

@@ -101,7 +101,7 @@ def _overriding(call: Call) -> str:
 
 
 def _save(call: Call, name: str | None) -> None:
-    from holdfast.settings_file import save
+    from holdfast.settings.file import save
 
     save(call.home, "hub", name)
 

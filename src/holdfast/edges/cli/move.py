@@ -45,7 +45,7 @@ def _move(call: Call, args: Namespace) -> None:
     except KeyboardInterrupt:
         raise KeyboardInterrupt(_broken_off(far)) from None
     if args.switch:
-        from holdfast.settings_file import save
+        from holdfast.settings.file import save
 
         save(call.home, "store.url", from_anywhere(args.to))
     shown = without_password(args.to)

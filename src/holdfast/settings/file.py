@@ -1,14 +1,43 @@
-"""Writing `holdfast.toml`: one setting is set or taken out, and all else in the file is kept. Which
-settings there are, and how they are read, `settings` knows.
-"""
+"""Reads and writes `holdfast.toml`. A write sets or removes one setting and keeps all else in the
+file, comments too."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import Any
 
 from holdfast.errors import InvalidSetting
-from holdfast.settings import FILE_NAME, checked, find, flat, parsed, read_file
+from holdfast.settings.registry import checked, find, parsed
+
+FILE_NAME = "holdfast.toml"
+
+
+def read_file(path: str) -> dict[str, Any]:
+    """The values of a file by name, not yet checked."""
+    try:
+        with open(path, "rb") as file:
+            import tomllib
+
+            tables = tomllib.load(file)
+    except FileNotFoundError:
+        return {}
+    except (ValueError, OSError) as error:
+        raise InvalidSetting(
+            f"{path} cannot be read: {error}.", hint="Mend the file, or move it away."
+        ) from None
+    return _flat(tables)
+
+
+def _flat(tables: Mapping[str, Any], front: str = "") -> dict[str, Any]:
+    """Tables within tables as names with dots."""
+    out: dict[str, Any] = {}
+    for key, value in tables.items():
+        if isinstance(value, dict):
+            out.update(_flat(value, f"{front}{key}."))
+        else:
+            out[front + key] = value
+    return out
 
 
 def save(home: str, name: str, text: str | None) -> Any:
@@ -31,7 +60,7 @@ def _refuse_unreadable(path: str, text: str) -> None:
     import tomllib
 
     try:
-        after = flat(tomllib.loads(text))
+        after = _flat(tomllib.loads(text))
     except ValueError as error:
         raise InvalidSetting(
             f"{path} would not be readable any more: {error}.", hint="Mend the file by hand."
