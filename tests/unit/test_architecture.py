@@ -4,6 +4,7 @@ path loads nothing it does not use."""
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -193,3 +194,11 @@ def test_importing_the_library_loads_nothing_heavy() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout
     assert heavy.isdisjoint(out.split())
+
+
+def test_the_files_that_the_architecture_names_exist() -> None:
+    root = SRC.parents[1]
+    named = set(re.findall(r"[a-z_]+/[a-z_/]+\.py", (root / "ARCHITECTURE.md").read_text("utf-8")))
+    assert named
+    missing = {name for name in named if not (SRC / name).exists() and not (root / name).exists()}
+    assert not missing
