@@ -41,7 +41,7 @@ def measure(hub: holdfast.HubMemory, texts: Texts, rounds: int) -> None:
     bare, block, tokens, asked, explained = (Times() for _ in range(5))
     wanted = Filter(layers=("long_term",), states=("active",))
     for _ in range(rounds):
-        bare.add(lambda: list_memories(hub.core, hub.id, hub.name, wanted, order="number"))
+        bare.add(lambda: list_memories(hub.scope, wanted, order="number"))
         block.add(hub.context)
         tokens.add(lambda: hub.context(unit="tokens", budget=4_000))
         asked.add(lambda: hub.context(texts.question()))

@@ -28,7 +28,7 @@ def main() -> None:
             # Each process and each round begins elsewhere.
             turned = FACTS[number % len(FACTS) :] + FACTS[: number % len(FACTS)]
             proposals = [Proposal(fact, said=SAID) for fact in turned]
-            taken = take_proposals(hub.core, hub.id, hub.name, proposals)
+            taken = take_proposals(hub.scope, proposals)
             print(*(one.outcome for one in taken), flush=True)
 
 

@@ -176,7 +176,7 @@ class Journals(RuleBasedStateMachine):
         if found:
             self.dirty = True
             chosen = found[place % len(found)].id
-            engine.edit.update(self.hub.core, self.hub.id, self.hub.name, chosen, {"content": text})
+            engine.edit.update(self.hub.scope, chosen, {"content": text})
             self.acknowledged.add(journal_entries.plain(text))
 
     @rule(place=PLACES, keep=st.sampled_from(["store", "file", "both"]))

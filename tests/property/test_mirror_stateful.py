@@ -19,6 +19,7 @@ import holdfast
 from holdfast import engine
 from holdfast.domain.draft import Draft
 from holdfast.domain.query import Filter
+from holdfast.engine.scope import Scope
 from holdfast.errors import Conflict
 from holdfast.files import reading
 from holdfast.files.memory_md import disk
@@ -86,7 +87,7 @@ class BothSides(RuleBasedStateMachine):
         hub = self.memory.hub()
         self.core, self.hub_id = self.memory.core, hub.id
         self.path = Path(hub.folder) / "MEMORY.md"
-        self.mirror = Mirror(self.core, str(self.path), hub.id, hub.name)
+        self.mirror = Mirror(Scope(self.core, hub.id, hub.name), str(self.path))
         self.acknowledged: set[str] = set()
         self.earlier: list[bytes] = []
         for number, category in enumerate(["fact", "fact", "person", "person", "routine"]):

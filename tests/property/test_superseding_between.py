@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from holdfast import HubMemory
 from holdfast.engine.core import Core
+from holdfast.engine.scope import Scope
 from holdfast.engine.writing import proposals, remember
 from holdfast.engine.writing.drafts import Prepared
 from holdfast.engine.writing.supersede_candidates import _CHANGED_MAX
@@ -39,8 +40,8 @@ def between(others: Callable[[], object]) -> Iterator[None]:
     waiting = [others]
 
     def after(looked: Looked) -> Looked:
-        def wrapped(core: Core, hub_id: str, hub: str, prepared: list[Prepared]) -> list[Prepared]:
-            found = looked(core, hub_id, hub, prepared)
+        def wrapped(scope: Scope, prepared: list[Prepared]) -> list[Prepared]:
+            found = looked(scope, prepared)
             if waiting:
                 waiting.pop()()
             return found

@@ -49,11 +49,11 @@ def do(hub: HubMemory, step: Step) -> None:
         hub.remember(step)
     else:
         proposals = [Proposal(text) for text in step]
-        take_proposals(hub.core, hub.id, hub.name, proposals)
+        take_proposals(hub.scope, proposals)
 
 
 def rows(hub: HubMemory) -> dict[str, Memory]:
-    found = scan_memories(hub.core, hub.id, hub.name, EVERYTHING)
+    found = scan_memories(hub.scope, EVERYTHING)
     return {memory.id: memory for memory in found}
 
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from holdfast import HubMemory, ModelError
 from holdfast.engine.jobs import queue
+from holdfast.engine.scope import Scope
 from holdfast.llm.base import Answer
 from holdfast.passes.work import work_until_done
 from holdfast.testing import FixedClock, ScriptedModel, open_for_tests
@@ -85,7 +86,7 @@ def test_each_fact_is_noted_once_and_no_turn_is_lost(ops: list[tuple[str, str]])
         for _ in range(40):
             clock.tick(minutes=6)
             work_until_done(memory.core, memory.home)
-        assert not list(queue.jobs(memory.core, hub.id, hub.name)) or all(
+        assert not list(queue.jobs(Scope(memory.core, hub.id, hub.name))) or all(
             job.state == "failed" for job in hub.jobs()
         )
         assert len(hub.turns(limit=200)) == logged

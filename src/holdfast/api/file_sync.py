@@ -108,5 +108,5 @@ def _step_of(hub: HubMemory) -> Step | None:
     if hub._step is None:
         from holdfast.files.file_sync import Step
 
-        hub._step = Step(hub.core, hub.memory_md, hub.id, hub.name)
+        hub._step = Step(hub.scope, hub.memory_md)
     return hub._step

@@ -26,8 +26,8 @@ from holdfast.api.operation import (
 )
 from holdfast.domain.memory import STATES
 from holdfast.domain.query import SHOWN_STATES, Filter
-from holdfast.engine.core import require_hub
 from holdfast.engine.retry import persist
+from holdfast.engine.scope import Scope
 from holdfast.engine.upkeep.automatic import note_use
 from holdfast.errors import Forbidden, HoldfastError, InvalidInput
 from holdfast.files.atomic import is_kept_in_files
@@ -149,6 +149,12 @@ class HubMemory:
             )
 
     @property
+    def scope(self) -> Scope:
+        """This hub as operations of the engine are given it: which store, which hub, who acts and
+        what they see. Made anew each time, so it follows a renamed hub."""
+        return Scope(self.core, self.info.id, self.info.called)
+
+    @property
     def name(self) -> str:
         """What it is called for whom it is open."""
         return self.info.called
@@ -173,7 +179,7 @@ class HubMemory:
         """A hub may be renamed or deleted while this is held, and its old name, and the folder of
         that name, may be another hub's by now."""
         with self.core.store.read() as reader:
-            found = require_hub(reader, self.id, self.name)
+            found = self.scope.require_hub(reader)
             if found.name == self.info.name:
                 return
             from holdfast.engine.people.records import called
@@ -189,16 +195,14 @@ class HubMemory:
     def _as_text(self, source: str, trust: str, agent: str | None) -> TextPlace:
         from holdfast.files.memory_md import edit
 
-        return edit.place_of(
-            self.core, self.memory_md, self.id, self.name, source=source, trust=trust, agent=agent
-        )
+        return edit.place_of(self.scope, self.memory_md, source=source, trust=trust, agent=agent)
 
     @property
     def _journals(self) -> Place:
         from holdfast.files.journal.entries import Place
 
         folder = self._here()
-        return Place(self.core, self.id, self.name, folder, self._look)
+        return Place(self.scope, folder, self._look)
 
     @property
     def _look(self) -> Look:
@@ -269,7 +273,7 @@ class HubMemory:
 
     @writes(follow=MEMORY_FILES | Follow.TOOL_FILES, replay=True)
     def remember_draft(self, draft: Draft) -> Remembered:
-        return engine.remember.remember(self.core, self.id, self.name, draft, by_rule=True)
+        return engine.remember.remember(self.scope, draft, by_rule=True)
 
     @writes(follow=MEMORY_FILES | Follow.TOOL_FILES, replay=True)
     def remember_many(
@@ -279,12 +283,7 @@ class HubMemory:
         With `first_is_parent` the others point to the first, as parts of what it tells."""
         drafts = [to_draft(item) for item in items]
         return engine.remember.remember_many(
-            self.core,
-            self.id,
-            self.name,
-            drafts,
-            first_is_parent=first_is_parent,
-            by_rule=True,
+            self.scope, drafts, first_is_parent=first_is_parent, by_rule=True
         )
 
     @writes(retry=False, local=STREAMS_ARE_LOCAL)
@@ -293,7 +292,7 @@ class HubMemory:
     ) -> Iterator[Remembered]:
         """Keeps any number, a batch at a time, as one change set; memory stays flat."""
         drafts = (to_draft(item) for item in items)
-        return engine.remember.remember_stream(self.core, self.id, self.name, drafts)
+        return engine.remember.remember_stream(self.scope, drafts)
 
     @writes(sync=False, retry=False)
     def remember_file(
@@ -380,9 +379,7 @@ class HubMemory:
             states=STATES if include_archived else SHOWN_STATES,
         )
         return engine.recall.recall_memories(
-            self.core,
-            self.id,
-            self.name,
+            self.scope,
             query,
             wanted,
             limit=limit,
@@ -411,7 +408,7 @@ class HubMemory:
         nothing is ranked: they come in the `order` of `list`."""
         wanted = filter_from(category=category, layer=layer)
         return engine.listing.search_text(
-            self.core, self.id, self.name, text, wanted, words=words, order=order, limit=limit
+            self.scope, text, wanted, words=words, order=order, limit=limit
         )
 
     @reads()
@@ -419,17 +416,17 @@ class HubMemory:
         """One memory by its id, number (12 or '#12') or key."""
         at = normalise.clean_time(as_of)
         if at is not None:
-            return engine.history.memory_as_of(self.core, self.id, self.name, reference, at)
+            return engine.history.memory_as_of(self.scope, reference, at)
         with self.core.read() as reader:
-            require_hub(reader, self.id, self.name)
-            return engine.lookup.find_memory(reader, self.id, self.name, reference)
+            self.scope.require_hub(reader)
+            return engine.lookup.find_memory(reader, self.scope, reference)
 
     @reads()
     def find(self, reference: Reference) -> Memory:
         """The same as `get`, also for one that was forgotten."""
         with self.core.read() as reader:
-            require_hub(reader, self.id, self.name)
-            return engine.lookup.find_memory(reader, self.id, self.name, reference, forgotten=True)
+            self.scope.require_hub(reader)
+            return engine.lookup.find_memory(reader, self.scope, reference, forgotten=True)
 
     @reads()
     def list(
@@ -475,14 +472,7 @@ class HubMemory:
             alive_at=at or self.core.now(),
         )
         return engine.listing.list_memories(
-            self.core,
-            self.id,
-            self.name,
-            wanted,
-            order=order,
-            limit=limit,
-            cursor=cursor,
-            as_of=at,
+            self.scope, wanted, order=order, limit=limit, cursor=cursor, as_of=at
         )
 
     @reads(retry=False, deadline=None)
@@ -490,20 +480,20 @@ class HubMemory:
         """Every visible memory by number, without holding all of them at once; `after` is the
         number of the last one that was seen."""
         wanted = Filter(states=())
-        return engine.listing.scan_memories(self.core, self.id, self.name, wanted, after=after)
+        return engine.listing.scan_memories(self.scope, wanted, after=after)
 
     @reads()
     def related(self, reference: Reference, *, limit: int = 5) -> Recalled:
         """Memories near a memory."""
-        return engine.recall.related(self.core, self.id, self.name, reference, limit=limit)
+        return engine.recall.related(self.scope, reference, limit=limit)
 
     @reads()
     def statistics(self) -> Statistics:
         with self.core.read() as reader:
-            require_hub(reader, self.id, self.name)
+            self.scope.require_hub(reader)
             counted = reader.statistics(self.id)
             ran = engine.lifecycle_due.last_run(reader, self.id)
-        waiting = engine.inbox.count(self.core, self.id, self.name) if counted.quarantined else 0
+        waiting = engine.inbox.count(self.scope) if counted.quarantined else 0
         ran_at = None if ran is None else ran.at
         return counted._replace(hub=self.name, waiting=waiting, lifecycle_at=ran_at)
 
@@ -557,9 +547,7 @@ class HubMemory:
 
             file = file_parts(self.core, self.id)
         built = build.context(
-            self.core,
-            self.id,
-            self.name,
+            self.scope,
             query,
             budget=budget,
             unit=unit,
@@ -587,55 +575,49 @@ class HubMemory:
     ) -> Memory:
         """Sets fields of a memory, for example content, title, category, tags or key."""
         return engine.edit.update(
-            self.core,
-            self.id,
-            self.name,
-            reference,
-            changes,
-            expected_version=expected_version,
-            reason=reason,
+            self.scope, reference, changes, expected_version=expected_version, reason=reason
         )
 
     @writes(follow=Follow.NOTHING)
     def pin(self, reference: Reference) -> Memory:
         """Keeps it from ageing, and lets it rank a little higher."""
-        return engine.edit.pin(self.core, self.id, self.name, reference, True)
+        return engine.edit.pin(self.scope, reference, True)
 
     @writes(follow=Follow.NOTHING)
     def unpin(self, reference: Reference) -> Memory:
-        return engine.edit.pin(self.core, self.id, self.name, reference, False)
+        return engine.edit.pin(self.scope, reference, False)
 
     @writes()
     def archive(self, reference: Reference, *, reason: str = "archived by hand") -> Memory:
         """Hides it from recall and lists, and keeps it."""
-        return engine.edit.archive(self.core, self.id, self.name, [reference], reason)[0]
+        return engine.edit.archive(self.scope, [reference], reason)[0]
 
     @writes()
     def archive_many(
         self, references: Iterable[Reference], *, reason: str = "archived by hand"
     ) -> list_[Memory]:
         """Archives all of them or none, as one change set."""
-        return engine.edit.archive(self.core, self.id, self.name, [*references], reason)
+        return engine.edit.archive(self.scope, [*references], reason)
 
     @writes(permission="read", follow=ALL_FILES)
     def forget(self, reference: Reference, *, reason: str = "") -> Memory:
         """Hides it everywhere; `restore` or `undo` brings it back."""
-        return engine.edit.forget(self.core, self.id, self.name, [reference], reason)[0]
+        return engine.edit.forget(self.scope, [reference], reason)[0]
 
     @writes(permission="read", follow=ALL_FILES)
     def forget_many(self, references: Iterable[Reference], *, reason: str = "") -> list_[Memory]:
         """Forgets all of them or none, as one change set."""
-        return engine.edit.forget(self.core, self.id, self.name, [*references], reason)
+        return engine.edit.forget(self.scope, [*references], reason)
 
     @writes(follow=ALL_FILES)
     def restore(self, reference: Reference, *, reason: str = "") -> Memory:
         """Brings back what was forgotten, archived or held for review."""
-        return engine.edit.restore(self.core, self.id, self.name, [reference], reason)[0]
+        return engine.edit.restore(self.scope, [reference], reason)[0]
 
     @writes(follow=ALL_FILES)
     def restore_many(self, references: Iterable[Reference], *, reason: str = "") -> list_[Memory]:
         """Brings all of them back or none, as one change set."""
-        return engine.edit.restore(self.core, self.id, self.name, [*references], reason)
+        return engine.edit.restore(self.scope, [*references], reason)
 
     @writes(permission="read", follow=Follow.NOTHING, sync=False, retry=False, replay=True)
     def move_many(self, references: Iterable[Reference], to: HubMemory) -> list_[Memory]:
@@ -670,7 +652,7 @@ class HubMemory:
         wanted = Filter(states=(), forgotten=True, quarantined=None)
         gone = [
             memory.id
-            for memory in engine.listing.scan_memories(self.core, self.id, self.name, wanted)
+            for memory in engine.listing.scan_memories(self.scope, wanted)
             if memory.forgotten_at is not None and memory.forgotten_at <= oldest
         ]
         return self._purge(gone, reason) if gone else []
@@ -686,7 +668,7 @@ class HubMemory:
         files = archive.files_of(self._journals, references)
         kept = follow.doomed(self._kept_files, references)
         with self.attachments.releasing(self._ids(references)):
-            receipts = engine.edit.purge(self.core, self.id, self.name, references, reason)
+            receipts = engine.edit.purge(self.scope, references, reason)
         archive.remove(self._journals, files)
         notes = follow.remove_doomed(self._kept_files, kept)
         if self._step is not None:
@@ -698,26 +680,26 @@ class HubMemory:
 
     def _ids(self, references: list_[Any]) -> list_[str]:
         with self.core.read() as reader:
-            require_hub(reader, self.id, self.name)
+            self.scope.require_hub(reader)
             find = engine.lookup.find_memory
-            return [find(reader, self.id, self.name, r, forgotten=True).id for r in references]
+            return [find(reader, self.scope, r, forgotten=True).id for r in references]
 
     @writes(permission="read", follow=Follow.NOTHING)
     def access(self, reference: Reference) -> Memory:
         """Notes that it was really used; being shown by recall does not count as that."""
-        return engine.edit.access(self.core, self.id, self.name, [reference])[0]
+        return engine.edit.access(self.scope, [reference])[0]
 
     @writes(permission="read", follow=Follow.NOTHING)
     def access_many(self, references: Iterable[Reference]) -> list_[Memory]:
         """Notes that all of them were used, at the same moment."""
-        return engine.edit.access(self.core, self.id, self.name, [*references])
+        return engine.edit.access(self.scope, [*references])
 
     @writes(permission="manage", retry=False)
     def compact(self, *, dry_run: bool = False) -> Compacted:
         """Of long-term memories that say the same, one stays; the others are archived with a link
         to it, as one change set. In MEMORY.md sections of one category become one. A dry run only
         says what it would do."""
-        done = engine.compact.compact(self.core, self.id, self.name, dry_run=dry_run)
+        done = engine.compact.compact(self.scope, dry_run=dry_run)
         if not os.path.exists(self.memory_md):
             return done
         from holdfast.files.memory_md.edit import tidy
@@ -729,33 +711,31 @@ class HubMemory:
     def lifecycle(self, *, dry_run: bool = False, category: str | None = None) -> LifecycleMoves:
         """Cools and archives what is due, or only what is due of one category; a dry run only
         says what it would do and why. A run is one change set, named in `change`."""
-        return engine.lifecycle.lifecycle(
-            self.core, self.id, self.name, dry_run=dry_run, category=category
-        )
+        return engine.lifecycle.lifecycle(self.scope, dry_run=dry_run, category=category)
 
     @writes(permission="manage", retry=False, deadline=None, local=UPKEEP_IS_LOCAL)
     def _lifecycle_automatically(self) -> LifecycleMoves:
         """The same for an automatic run, which `engine.lifecycle_due.claim` allows."""
-        return engine.lifecycle.lifecycle_automatically(self.core, self.id, self.name)
+        return engine.lifecycle.lifecycle_automatically(self.scope)
 
     # Looking back
 
     @reads()
     def history(self, reference: Reference) -> list_[Entry]:
         """Everything that happened to a memory, oldest first."""
-        return engine.history.history(self.core, self.id, self.name, reference)
+        return engine.history.history(self.scope, reference)
 
     @reads()
     def diff(
         self, reference: Reference, *, old: int | None = None, new: int | None = None
     ) -> list_[FieldDiff]:
         """What differs between two versions; by default the last change."""
-        return engine.history.diff(self.core, self.id, self.name, reference, old=old, new=new)
+        return engine.history.diff(self.scope, reference, old=old, new=new)
 
     @reads()
     def changes(self, *, limit: int = 50, before: str | None = None) -> list_[Change]:
         """Change sets, newest first."""
-        return engine.history.changes(self.core, self.id, self.name, limit=limit, before=before)
+        return engine.history.changes(self.scope, limit=limit, before=before)
 
     @reads()
     def touched(self, changes: Iterable[str]) -> dict[str, list_[Memory]]:
@@ -764,7 +744,7 @@ class HubMemory:
         out = {}
         named = [engine.drafts.clean_label("change set", change) for change in changes]
         with self.core.read() as reader:
-            require_hub(reader, self.id, self.name)
+            self.scope.require_hub(reader)
             for change in named:
                 ids = dict.fromkeys(one.memory_id for one in reader.revisions_of(self.id, change))
                 found = reader.memories_by_id(self.id, list(ids))
@@ -774,13 +754,13 @@ class HubMemory:
     @writes(follow=ALL_FILES)
     def undo(self, change: str | None = None, *, force: bool = False) -> Undone:
         """Takes back the last change set, or the one named; undoing an undo brings it back."""
-        return engine.history.undo(self.core, self.id, self.name, change, force=force)
+        return engine.history.undo(self.scope, change, force=force)
 
     @reads(permission="read_log")
     def receipts(self) -> list_[Receipt]:
         """What was purged."""
         with self.core.read() as reader:
-            require_hub(reader, self.id, self.name)
+            self.scope.require_hub(reader)
             return self.core.receipts(reader, self.id)
 
     @reads(permission="read_log", retry=False, deadline=None)
@@ -788,7 +768,7 @@ class HubMemory:
         """The whole hub as lines of JSON, revisions included."""
         from holdfast.engine.transfer.export import export_hub
 
-        return export_hub(self.core, self.id, self.name)
+        return export_hub(self.scope)
 
     @reads(sync=False, retry=False, local=FILES_ARE_LOCAL)
     def export_files(self, path: str | os.PathLike[str]) -> Packed:
@@ -865,7 +845,7 @@ class HubMemory:
     ) -> Turn:
         """Logs what a user, an assistant or the system said; the newest `log.keep` turns stay."""
         return engine.turns.log_turn(
-            self.core, self.id, self.name, role, content, source=source, session=session, at=at
+            self.scope, role, content, source=source, session=session, at=at
         )
 
     @reads(permission="read_log", sync=False)
@@ -873,14 +853,12 @@ class HubMemory:
         self, limit: int = 20, session: str | None = None, before: str | None = None
     ) -> list_[Turn]:
         """Turns of the log, newest first; `before` is the id of the last one seen."""
-        return engine.turns.turns(
-            self.core, self.id, self.name, limit=limit, session=session, before=before
-        )
+        return engine.turns.turns(self.scope, limit=limit, session=session, before=before)
 
     @reads(permission="read_log", sync=False)
     def search_turns(self, query: str, limit: int = 10) -> list_[Turn]:
         """Turns that hold words of the query, best first."""
-        return engine.turns.search_turns(self.core, self.id, self.name, query, limit=limit)
+        return engine.turns.search_turns(self.scope, query, limit=limit)
 
     @reads(permission="read_log", sync=False, retry=False)
     def recovery_prompt(
@@ -893,7 +871,7 @@ class HubMemory:
     ) -> str:
         """What to tell a new session of the one that was lost; empty where the log is."""
         return engine.turns.recovery_prompt(
-            self.core, self.id, self.name, count=turns, chars=chars, name=name, session=session
+            self.scope, count=turns, chars=chars, name=name, session=session
         )
 
     @writes(sync=False, retry=False)
@@ -934,15 +912,7 @@ class HubMemory:
         `shadowJournal.enabled` what is worth keeping is noted in the day's journal, later, off the
         path of the reply. Turns of the modes cron, heartbeat and consolidation are only logged."""
         observed = engine.observe.observe(
-            self.core,
-            self.id,
-            self.name,
-            user,
-            assistant,
-            mode=mode,
-            session=session,
-            source=source,
-            at=at,
+            self.scope, user, assistant, mode=mode, session=session, source=source, at=at
         )
         if observed.queued and not self.core.is_worked:
             from holdfast.passes.work import Shadow
@@ -985,20 +955,20 @@ class HubMemory:
     def captured(self, *, days: int = 7) -> list_[CapturedDay]:
         """What automatic memory took in, left out, and why: the last days on which there was
         anything, newest first."""
-        return engine.capture_stats.captured(self.core, self.id, self.name, days=days)
+        return engine.capture_stats.captured(self.scope, days=days)
 
     @reads(permission="read_log", sync=False, retry=False)
     def usage(self, *, days: int = 30) -> list_[UsageRow]:
         """What language models cost this hub in the last days: requests and tokens by day, pass
         and model, newest day first."""
-        return engine.model_usage.usage(self.core, self.id, self.name, days=days)
+        return engine.model_usage.usage(self.scope, days=days)
 
     @reads(sync=False)
     def jobs(self, *, limit: int = 100) -> list_[Job]:
         """Work for later, on memories that you see and on turns: the newest of it, oldest first.
         What was said in a turn is not told here: the log has it."""
         queue = engine.queue
-        found = queue.jobs(self.core, self.id, self.name, limit=limit)
+        found = queue.jobs(self.scope, limit=limit)
         with self.core.read() as reader:
             seen = reader.memories_by_id(self.id, [job.about.get("memory", "") for job in found])
         return [
@@ -1015,14 +985,12 @@ class HubMemory:
     ) -> list_[Item]:
         """What is kept and hidden until a person has looked at it, oldest first: of a kind
         (quarantined, conflict, low_trust), or from a source (mcp, an agent, a file or folder)."""
-        return engine.inbox.review(
-            self.core, self.id, self.name, kind=kind, source=source, limit=limit
-        )
+        return engine.inbox.review(self.scope, kind=kind, source=source, limit=limit)
 
     @reads()
     def review_count(self) -> int:
         """How many items wait for review."""
-        return engine.inbox.count(self.core, self.id, self.name)
+        return engine.inbox.count(self.scope)
 
     @writes(follow=ALL_FILES)
     def approve(
@@ -1041,7 +1009,7 @@ class HubMemory:
         takes the place of, unless `keep_both`. Returns the memories that say it now."""
         chosen = _chosen(references, every, kind, source)
         return engine.verdicts.approve(
-            self.core, self.id, self.name, chosen, text=text, keep_both=keep_both, reason=reason
+            self.scope, chosen, text=text, keep_both=keep_both, reason=reason
         )
 
     @writes()
@@ -1056,7 +1024,7 @@ class HubMemory:
     ) -> list_[Memory]:
         """Archives items of the review inbox, hidden as they are; `undo` brings them back."""
         chosen = _chosen(references, every, kind, source)
-        return engine.verdicts.reject(self.core, self.id, self.name, chosen, reason=reason)
+        return engine.verdicts.reject(self.scope, chosen, reason=reason)
 
     # Decisions
 
@@ -1074,9 +1042,7 @@ class HubMemory:
         """Asks a person to decide between 2 to 4 options. At most 3 questions are open at a time;
         until it is answered, a question is neither recalled nor injected."""
         return engine.decisions.request_decision(
-            self.core,
-            self.id,
-            self.name,
+            self.scope,
             question,
             options,
             context,
@@ -1088,23 +1054,19 @@ class HubMemory:
     @reads()
     def decisions(self, *, every: bool = False) -> list_[Decision]:
         """Open questions, oldest first; with `every`, also those decided or withdrawn."""
-        return engine.decisions.decisions(self.core, self.id, self.name, every=every)
+        return engine.decisions.decisions(self.scope, every=every)
 
     @writes()
     def decide(
         self, reference: Reference, option: str | int, *, note: str = "", source: Source = "sdk"
     ) -> Decision:
         """A person's answer: an option by its words or its number. It becomes a memory."""
-        return engine.decisions.decide(
-            self.core, self.id, self.name, reference, option, note=note, source=source
-        )
+        return engine.decisions.decide(self.scope, reference, option, note=note, source=source)
 
     @writes()
     def withdraw_decision(self, reference: Reference, *, note: str = "") -> Decision:
         """Takes a question back without an answer."""
-        return engine.decisions.withdraw_decision(
-            self.core, self.id, self.name, reference, note=note
-        )
+        return engine.decisions.withdraw_decision(self.scope, reference, note=note)
 
     # Consolidation
 
@@ -1115,7 +1077,7 @@ class HubMemory:
         Its `text` can be edited, and given to `consolidate`."""
         from holdfast.passes import consolidate
 
-        return consolidate.plan_consolidation(self.core, self.id, self.name)
+        return consolidate.plan_consolidation(self.scope)
 
     @writes(permission="manage", retry=False, deadline=None)
     def consolidate(self, plan: Plan | str | None = None, *, dry_run: bool = False) -> Consolidated:
@@ -1126,7 +1088,7 @@ class HubMemory:
         from holdfast.passes import consolidate
 
         return consolidate.consolidate(
-            self.core, self.id, self.name, plan=plan, dry_run=dry_run, backup=self._keep_memory_md
+            self.scope, plan=plan, dry_run=dry_run, backup=self._keep_memory_md
         )
 
     def _keep_memory_md(self) -> str | None:
@@ -1149,16 +1111,16 @@ class HubMemory:
         from holdfast.files.ownership import take_over
 
         if confirm:
-            take_over(self._filer.core, self.id, self.name, self.folder)
+            take_over(self._filer.scope, self.folder)
         # What is wrong with a journal is a note, and keeps MEMORY.md from nothing.
         notes = self.sync_journals(confirm=confirm)
-        files = self._filer.core
+        files = self._filer.scope
         # What was decided in INBOX.md stands in MEMORY.md afterwards, so it comes first.
-        inbox = InboxFile(files, self.folder, self.id, self.name)
+        inbox = InboxFile(files, self.folder)
         decided, waiting = inbox.sync()
         if decided:
             notes += journal.follow(self._filer._journals)
-        report = Mirror(files, self.memory_md, self.id, self.name).sync(confirm=confirm)
+        report = Mirror(files, self.memory_md).sync(confirm=confirm)
         waiting += inbox.after()
         return report._replace(notes=(*report.notes, *notes, *waiting))
 
@@ -1167,14 +1129,14 @@ class HubMemory:
         """Where the file and the store both changed one memory; both texts are kept."""
         from holdfast.files.conflicts import open_clashes
 
-        return open_clashes(self.core, self.id, self.name)
+        return open_clashes(self.scope)
 
     @writes(follow=ALL_FILES, retry=False, local=FILES_ARE_LOCAL)
     def settle(self, conflict: str, *, keep: str) -> Clash:
         """Ends a conflict: `keep` the "store" text, the "file" text, or "both"."""
         from holdfast.files.conflicts import settle
 
-        return settle(self.core, self.id, self.name, conflict, keep)
+        return settle(self.scope, conflict, keep)
 
     @property
     def notes(self) -> list_[str]:
@@ -1253,9 +1215,7 @@ class HubMemory:
             self._refuse_guest()
             place = documents.other_place(os.fspath(folder))
         return documents.index_files(
-            core,
-            self.id,
-            self.name,
+            self.scope.with_core(core),
             place,
             remove=remove,
             remove_many=remove_many,
@@ -1279,7 +1239,7 @@ class HubMemory:
         from holdfast.files.tool_files.sync import KeptFiles
 
         folder = self._here()
-        return KeptFiles(self.core, self.id, self.name, folder, keeper=self._keeper)
+        return KeptFiles(self.scope, folder, keeper=self._keeper)
 
     @property
     def attachments(self) -> Attachments:
@@ -1301,7 +1261,7 @@ class HubMemory:
         from holdfast.files.attachments.text import find_in_attachments
         from holdfast.files.secret_scan import find_in_files
 
-        found = engine.secret_scan.find_in_store(self.core, self.id, self.name, progress)
+        found = engine.secret_scan.find_in_store(self.scope, progress)
         found += find_in_files(self._journals)
         return found + find_in_attachments(self.core, self.id, self.attachments, note or _unheard)
 
@@ -1318,7 +1278,7 @@ class HubMemory:
         from holdfast.files.attachments.text import remove_attachments
         from holdfast.files.secret_scan import clean_files
 
-        engine.secret_scan.clean_store(self.core, self.id, self.name, progress)
+        engine.secret_scan.clean_store(self.scope, progress)
         notes = clean_files(self._journals)
         if attachments:
             remove_attachments(self.core, self.id, self.attachments, notes.append)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from holdfast.domain.change import Change, Entry, Revision, as_of, entries
 from holdfast.domain.codec import field_to_plain
 from holdfast.domain.memory import REVISED, Memory
-from holdfast.engine.core import Core, require_hub
+from holdfast.engine.core import Core
 from holdfast.engine.reading.lookup import Reference, find_memory
+from holdfast.engine.scope import Scope
 from holdfast.engine.writing.drafts import clean_label
 from holdfast.engine.writing.edit import refuse_taken
 from holdfast.engine.writing.recorder import Recorder
@@ -36,12 +37,12 @@ class FieldDiff(NamedTuple):
     lines: tuple[str, ...] = ()
 
 
-def history(core: Core, hub_id: str, hub: str, reference: Reference) -> list[Entry]:
+def history(scope: Scope, reference: Reference) -> list[Entry]:
     """Everything that happened to a memory, oldest first; also to one that is forgotten."""
-    with core.read() as reader:
-        require_hub(reader, hub_id, hub)
-        memory = find_memory(reader, hub_id, hub, reference, forgotten=True)
-        return entries_seen(core, reader, memory)
+    with scope.read() as reader:
+        scope.require_hub(reader)
+        memory = find_memory(reader, scope, reference, forgotten=True)
+        return entries_seen(scope.core, reader, memory)
 
 
 def entries_seen(core: Core, reader: Reader, memory: Memory) -> list[Entry]:
@@ -63,16 +64,10 @@ def _entries(reader: Reader, memory: Memory) -> list[Entry]:
 
 
 def diff(
-    core: Core,
-    hub_id: str,
-    hub: str,
-    reference: Reference,
-    *,
-    old: int | None = None,
-    new: int | None = None,
+    scope: Scope, reference: Reference, *, old: int | None = None, new: int | None = None
 ) -> list[FieldDiff]:
     """What differs between two versions; by default between the newest and the one before it."""
-    found = history(core, hub_id, hub, reference)
+    found = history(scope, reference)
     versions = {entry.after.version: entry.after for entry in found}
     newest = found[-1].after.version
     after = versions.get(newest if new is None else new)
@@ -98,13 +93,13 @@ def _lines(old: str, new: str) -> tuple[str, ...]:
     return tuple(unified_diff(old.splitlines(), new.splitlines(), "before", "after", lineterm=""))
 
 
-def memory_as_of(core: Core, hub_id: str, hub: str, reference: Reference, at: datetime) -> Memory:
+def memory_as_of(scope: Scope, reference: Reference, at: datetime) -> Memory:
     """One memory as it stood at a past time."""
-    with core.read() as reader:
-        require_hub(reader, hub_id, hub)
-        memory = find_memory(reader, hub_id, hub, reference, forgotten=True)
-        then = as_of(memory, reader.revisions(hub_id, memory.id), at)
-    if then is None or then.forgotten_at is not None or not core.sees(then):
+    with scope.read() as reader:
+        scope.require_hub(reader)
+        memory = find_memory(reader, scope, reference, forgotten=True)
+        then = as_of(memory, reader.revisions(scope.hub_id, memory.id), at)
+    if then is None or then.forgotten_at is not None or not scope.core.sees(then):
         raise NotFound(
             f"Memory #{memory.number} was not there at that time.",
             hint=f"`holdfast history {memory.number}` shows when it was.",
@@ -131,31 +126,29 @@ def states_as_of(core: Core, reader: Reader, hub_id: str, at: datetime) -> dict[
     }
 
 
-def undo(
-    core: Core, hub_id: str, hub: str, change_id: str | None = None, *, force: bool = False
-) -> Undone:
+def undo(scope: Scope, change_id: str | None = None, *, force: bool = False) -> Undone:
     """Takes back a change set: the last one, or the one named.
 
     Undoing an undo brings the change back. Where a later change touched the same fields, it is
     refused, unless forced.
     """
-    with core.write(hub_id) as writer:
-        require_hub(writer, hub_id, hub)
-        target = _target(core, writer, hub_id, hub, change_id)
-        recorder = Recorder(core, writer, hub_id, "undo", undoes=target.id)
+    with scope.write() as writer:
+        scope.require_hub(writer)
+        target = _target(scope, writer, change_id)
+        recorder = Recorder(scope.core, writer, scope.hub_id, "undo", undoes=target.id)
         touched: dict[str, Memory] = {}
-        _refuse_of_others(core, target)
-        for revision in reversed(writer.revisions_of(hub_id, target.id)):
-            memory = writer.memory(hub_id, revision.memory_id)
+        _refuse_of_others(scope.core, target)
+        for revision in reversed(writer.revisions_of(scope.hub_id, target.id)):
+            memory = writer.memory(scope.hub_id, revision.memory_id)
             if memory is None:
                 continue  # It was purged; there is nothing left to take back.
-            _refuse_private_past(core, writer, memory, target)
+            _refuse_private_past(scope.core, writer, memory, target)
             new = _taken_back(writer, recorder, memory, revision, force=force)
             _refuse_taken_key(writer, memory, new)
             touched[memory.id] = recorder.revise(memory, **new)
         if recorder.written:
-            writer.mark_undone(hub_id, target.id, recorder.change.id)
-            _mark_what_it_undid(writer, hub_id, target)
+            writer.mark_undone(scope.hub_id, target.id, recorder.change.id)
+            _mark_what_it_undid(writer, scope.hub_id, target)
         else:
             raise Conflict(f"There is nothing left to take back in {target.id}.")
     recorder.embed()
@@ -202,17 +195,17 @@ def _mark_what_it_undid(writer: Writer, hub_id: str, target: Change) -> None:
         target = below
 
 
-def _target(core: Core, writer: Writer, hub_id: str, hub: str, change_id: str | None) -> Change:
+def _target(scope: Scope, writer: Writer, change_id: str | None) -> Change:
     if change_id is None:
-        last = _last_own(core, writer, hub_id)
+        last = _last_own(scope.core, writer, scope.hub_id)
         if last is None:
-            theirs = writer.last_undoable(hub_id)
+            theirs = writer.last_undoable(scope.hub_id)
             whose = "to undo" if theirs is None else "of yours to undo"
             raise NotFound(
-                f"There is nothing {whose} in hub `{hub}`.",
+                f"There is nothing {whose} in hub `{scope.hub}`.",
                 hint="" if theirs is None else f"The last change is {theirs.actor}'s: {theirs.id}.",
             )
-        if any(receipt.at > last.at for receipt in writer.receipts(hub_id)):
+        if any(receipt.at > last.at for receipt in writer.receipts(scope.hub_id)):
             # Who says just `undo` means the last thing done, not the one before it.
             raise Conflict(
                 "The last thing done was a purge, which cannot be undone.",
@@ -221,7 +214,7 @@ def _target(core: Core, writer: Writer, hub_id: str, hub: str, change_id: str | 
         return last
     if not isinstance(change_id, str):
         raise InvalidInput("Name a change set by its id, such as chg_….")
-    change = _known(writer, hub_id, hub, change_id)
+    change = _known(writer, scope, change_id)
     if change.undone_by is not None:
         raise Conflict(
             f"{change.id} has been undone already, by {change.undone_by}.",
@@ -230,12 +223,12 @@ def _target(core: Core, writer: Writer, hub_id: str, hub: str, change_id: str | 
     return change
 
 
-def _known(reader: Reader, hub_id: str, hub: str, change_id: str) -> Change:
+def _known(reader: Reader, scope: Scope, change_id: str) -> Change:
     change_id = clean_label("change set", change_id)
-    change = reader.change(hub_id, change_id)
+    change = reader.change(scope.hub_id, change_id)
     if change is None:
         raise NotFound(
-            f"There is no change set {change_id} in hub `{hub}`.",
+            f"There is no change set {change_id} in hub `{scope.hub}`.",
             hint="`holdfast history` lists them.",
         )
     return change
@@ -303,17 +296,15 @@ def _refuse_taken_key(writer: Writer, memory: Memory, new: dict[str, Any]) -> No
         refuse_taken(writer, after)
 
 
-def changes(
-    core: Core, hub_id: str, hub: str, *, limit: int = 50, before: str | None = None
-) -> list[Change]:
+def changes(scope: Scope, *, limit: int = 50, before: str | None = None) -> list[Change]:
     """Change sets, newest first; `before` is the id of the last one seen."""
-    with core.read() as reader:
-        require_hub(reader, hub_id, hub)
+    with scope.read() as reader:
+        scope.require_hub(reader)
         if before is not None:
             # An empty list would say that there is nothing older.
-            _known(reader, hub_id, hub, before)
-        found = reader.changes(hub_id, limit=limit, before=before)
-        reasons = Reasons(core, reader)
+            _known(reader, scope, before)
+        found = reader.changes(scope.hub_id, limit=limit, before=before)
+        reasons = Reasons(scope.core, reader)
         return [reasons.seen(change) for change in found]
 
 

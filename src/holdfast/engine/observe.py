@@ -18,6 +18,7 @@ from holdfast.domain.records import Record
 from holdfast.domain.results import MODES, Noted, Observed
 from holdfast.engine.core import Core
 from holdfast.engine.jobs import queue
+from holdfast.engine.scope import Scope
 from holdfast.engine.turns import UNKNOWN_SOURCE, add_turns, last_said, made_turn
 from holdfast.engine.upkeep import capture_stats
 from holdfast.errors import InvalidInput
@@ -39,9 +40,7 @@ SWITCHED_OFF = "shadowJournal.enabled is false"
 
 
 def observe(
-    core: Core,
-    hub_id: str,
-    hub: str,
+    scope: Scope,
     user: str,
     assistant: str,
     *,
@@ -56,25 +55,27 @@ def observe(
     said = {"user": _text(user), "assistant": _text(assistant)}
     if not any(said.values()):
         return Observed(reason="both messages are empty")
-    core.settings.refresh()
-    reason = _why_not(core, mode)
+    scope.settings.refresh()
+    reason = _why_not(scope.core, mode)
     # Both have the same time: they are one turn of the conversation.
-    moment = normalise.clean_time(at) or core.now()
-    question = last_said(core, hub_id, session, said["user"]) if said["user"] else ""
-    spoken = core.redactor.conversation(list(filter(None, said.values())), question)
+    moment = normalise.clean_time(at) or scope.now()
+    question = last_said(scope.core, scope.hub_id, session, said["user"]) if said["user"] else ""
+    spoken = scope.core.redactor.conversation(list(filter(None, said.values())), question)
     turns = [
-        made_turn(core, hub_id, role, text, source=source, session=session, at=moment)
+        made_turn(scope.core, scope.hub_id, role, text, source=source, session=session, at=moment)
         for role, text in zip(filter(said.get, said), spoken, strict=True)
     ]
     dropped: list[queue.Job] = []
 
     def also(writer: Writer) -> None:
-        dropped[:] = [] if reason else _queue(core, writer, hub_id, turns)
+        dropped[:] = [] if reason else _queue(scope.core, writer, scope.hub_id, turns)
         if mode != "current":
             # A flush must not take it for what a person said.
-            mark_seen(core, writer, hub_id, [turn.content for turn in turns if _is_user(turn)])
+            mark_seen(
+                scope.core, writer, scope.hub_id, [turn.content for turn in turns if _is_user(turn)]
+            )
 
-    add_turns(core, hub_id, hub, turns, also)
+    add_turns(scope, turns, also)
     return Observed(tuple(turns), not reason, reason, len(dropped))
 
 

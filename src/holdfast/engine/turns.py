@@ -14,8 +14,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from holdfast.domain.records import ROLES, Record, Role, Turn
-from holdfast.engine.core import Core, require_hub
+from holdfast.engine.core import Core
 from holdfast.engine.echo.detect import with_echo_marked
+from holdfast.engine.scope import Scope
 from holdfast.errors import InvalidInput
 from holdfast.text import normalise
 
@@ -43,9 +44,7 @@ _LABEL_CHARS_MAX = 100
 
 
 def log_turn(
-    core: Core,
-    hub_id: str,
-    hub: str,
+    scope: Scope,
     role: str,
     content: str,
     *,
@@ -54,11 +53,18 @@ def log_turn(
     at: datetime | str | None = None,
 ) -> Turn:
     """Adds a turn. What the log no longer holds goes in the same transaction."""
-    question = last_said(core, hub_id, session, content)
+    question = last_said(scope.core, scope.hub_id, session, content)
     turn = made_turn(
-        core, hub_id, role, content, source=source, session=session, at=at, question=question
+        scope.core,
+        scope.hub_id,
+        role,
+        content,
+        source=source,
+        session=session,
+        at=at,
+        question=question,
     )
-    add_turns(core, hub_id, hub, [turn])
+    add_turns(scope, [turn])
     return turn
 
 
@@ -102,20 +108,16 @@ def last_said(core: Core, hub_id: str, session: str | None, answer: str) -> str:
 
 
 def add_turns(
-    core: Core,
-    hub_id: str,
-    hub: str,
-    turns: Sequence[Turn],
-    also: Callable[[Writer], None] | None = None,
+    scope: Scope, turns: Sequence[Turn], also: Callable[[Writer], None] | None = None
 ) -> None:
     """Logs turns that were made, and does something else in the same transaction."""
-    with core.write(hub_id) as writer:
-        require_hub(writer, hub_id, hub)
+    with scope.write() as writer:
+        scope.require_hub(writer)
         for turn in turns:
             writer.add_turn(turn)
-            _prune_when_due(core, writer, hub_id)
-        if writer.record(hub_id, _AUTHOR, core.actor) is None:
-            writer.put_record(Record(hub_id, _AUTHOR, core.actor, core.now(), {}))
+            _prune_when_due(scope.core, writer, scope.hub_id)
+        if writer.record(scope.hub_id, _AUTHOR, scope.actor) is None:
+            writer.put_record(Record(scope.hub_id, _AUTHOR, scope.actor, scope.now(), {}))
         if also is not None:
             also(writer)
 
@@ -167,25 +169,19 @@ def _prune_when_due(core: Core, writer: Writer, hub_id: str) -> None:
 
 
 def turns(
-    core: Core,
-    hub_id: str,
-    hub: str,
-    *,
-    limit: int = 20,
-    session: str | None = None,
-    before: str | None = None,
+    scope: Scope, *, limit: int = 20, session: str | None = None, before: str | None = None
 ) -> list[Turn]:
     """Turns, newest first; `before` is the id of the last one seen, also where that one has left
     the log since."""
     _check_count(limit, "limit")
     _check_id(before)
     wanted = clean_session(session)
-    with core.read() as reader:
-        require_hub(reader, hub_id, hub)
-        found = reader.turns(hub_id, limit=limit, session=wanted, before=before)
+    with scope.read() as reader:
+        scope.require_hub(reader)
+        found = reader.turns(scope.hub_id, limit=limit, session=wanted, before=before)
         if found or before is None:
             return found
-        return _earlier(reader, hub_id, limit, wanted, before)
+        return _earlier(reader, scope.hub_id, limit, wanted, before)
 
 
 def _earlier(
@@ -210,15 +206,15 @@ def _check_id(before: str | None) -> None:
         )
 
 
-def search_turns(core: Core, hub_id: str, hub: str, query: str, *, limit: int = 10) -> list[Turn]:
+def search_turns(scope: Scope, query: str, *, limit: int = 10) -> list[Turn]:
     """Turns that hold words of the query, best first."""
     from holdfast.text.terms import query_terms
 
     _check_count(limit, "limit")
     terms = query_terms(normalise.clean_content(query, bytes_max=_QUERY_BYTES_MAX))
-    with core.read() as reader:
-        require_hub(reader, hub_id, hub)
-        return reader.search_turns(hub_id, terms, limit=limit)
+    with scope.read() as reader:
+        scope.require_hub(reader)
+        return reader.search_turns(scope.hub_id, terms, limit=limit)
 
 
 # A question, not a document: more words than this would match everything.
@@ -226,9 +222,7 @@ _QUERY_BYTES_MAX = 20_000
 
 
 def recovery_prompt(
-    core: Core,
-    hub_id: str,
-    hub: str,
+    scope: Scope,
     *,
     count: int = RECOVERY_TURNS,
     chars: int = RECOVERY_CHARS,
@@ -238,7 +232,7 @@ def recovery_prompt(
     """What a new session is told of the one that was lost; empty where nothing was said."""
     _check_count(chars, "number of characters")
     label = _clean_label(name, "name") or "Assistant"
-    newest = turns(core, hub_id, hub, limit=count, session=session)
+    newest = turns(scope, limit=count, session=session)
     return render_recovery(newest, chars=chars, name=label)
 
 

@@ -19,7 +19,6 @@ from holdfast.domain.draft import Draft
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Filter
 from holdfast.domain.records import Turn
-from holdfast.engine.core import require_hub
 from holdfast.engine.reading.lookup import Reference
 from holdfast.engine.turns import clean_session
 from holdfast.engine.writing.redact import Redactor
@@ -65,7 +64,7 @@ def archive_conversation(
     memory = path = None
     try:
         # Before the file: the memory comes after it.
-        place.core.require("write")
+        place.scope.require("write")
         job = _job(place, session, messages, name, at, notes)
         if job is not None:
             with ExitStack() as held:
@@ -87,10 +86,10 @@ def files_of(place: Place, references: Sequence[Reference]) -> list[str]:
     """The archives of these memories, relative to the hub's folder."""
     if not os.path.isdir(os.path.join(place.folder, FOLDER)):
         return []
-    with place.core.read() as reader:
-        require_hub(reader, place.hub_id, place.hub)
+    with place.scope.read() as reader:
+        place.scope.require_hub(reader)
         found = [
-            engine.lookup.find_memory(reader, place.hub_id, place.hub, one, forgotten=True)
+            engine.lookup.find_memory(reader, place.scope, one, forgotten=True)
             for one in references
         ]
     paths = (memory.source_path or "" for memory in found)
@@ -100,8 +99,8 @@ def files_of(place: Place, references: Sequence[Reference]) -> list[str]:
 def remove(place: Place, files: Sequence[str]) -> None:
     """Removes archives whose memory was purged, unless they have become another's."""
     for relative in files:
-        with place.core.store.read() as reader:
-            if reader.memory_by_path(place.hub_id, relative) is not None:
+        with place.scope.core.store.read() as reader:
+            if reader.memory_by_path(place.scope.hub_id, relative) is not None:
                 continue
         path = real_path(os.path.join(place.folder, relative), within=place.folder)
         if is_archive(path):
@@ -163,10 +162,10 @@ def _job(
         raise InvalidInput(f"The name must be text, not {type(name).__name__}.")
     if given is not None and not isinstance(given, Iterable):
         raise InvalidInput(f"The messages must be a list, not {type(given).__name__}.")
-    moment = normalise.clean_time(at) or place.core.now()
-    with place.core.store.read() as reader:
-        require_hub(reader, place.hub_id, place.hub)
-    redactor = place.core.redactor
+    moment = normalise.clean_time(at) or place.scope.now()
+    with place.scope.core.store.read() as reader:
+        place.scope.require_hub(reader)
+    redactor = place.scope.core.redactor
     checked, name = redactor.text(checked), redactor.text(name or "")
     turns = _from_log(place, checked) if given is None else _from_caller(redactor, given, notes)
     if len(turns) > MESSAGES_MAX:
@@ -205,8 +204,8 @@ class _Said(NamedTuple):
 
 
 def _from_log(place: Place, session: str) -> list[_Said]:
-    with place.core.store.read() as reader:
-        found = reader.turns(place.hub_id, limit=MESSAGES_MAX, session=session)
+    with place.scope.core.store.read() as reader:
+        found = reader.turns(place.scope.hub_id, limit=MESSAGES_MAX, session=session)
     return [_said(turn) for turn in reversed(found)]
 
 
@@ -239,7 +238,7 @@ def _from_caller(redactor: Redactor, given: Iterable[Any], notes: list[str]) -> 
 def _without_echo(place: Place, turns: list[_Said]) -> list[_Said]:
     """The messages without what memory had handed out. Their ids stay those of what was said, so
     that the same message is known again when the memory has changed."""
-    core, hub_id = place.core, place.hub_id
+    core, hub_id = place.scope.core, place.scope.hub_id
     return [
         turn._replace(content=engine.detect.with_echo_marked(core, hub_id, turn.content))
         for turn in turns
@@ -326,9 +325,11 @@ def _file_of(place: Place, job: _Job) -> tuple[str, str | None]:
 def _is_anothers(place: Place, relative: str) -> bool:
     """Whether it is the file of a memory that whoever asks may not see, also of a forgotten one."""
     wanted = Filter(states=(), came_from=relative, forgotten=None, quarantined=None)
-    with place.core.store.read() as reader:
-        found = reader.memories(place.hub_id, wanted, order="number", after=None, limit=_NAMES_MAX)
-    return any(one.source_path == relative and not place.core.sees(one) for one in found)
+    with place.scope.core.store.read() as reader:
+        found = reader.memories(
+            place.scope.hub_id, wanted, order="number", after=None, limit=_NAMES_MAX
+        )
+    return any(one.source_path == relative and not place.scope.core.sees(one) for one in found)
 
 
 def _read(place: Place, relative: str) -> str | None:
@@ -351,7 +352,7 @@ def _read(place: Place, relative: str) -> str | None:
 
 def _memory_of(place: Place, session: str) -> Memory | None:
     wanted = Filter(states=(), categories=("conversation",), session=session)
-    for memory in engine.listing.scan_memories(place.core, place.hub_id, place.hub, wanted):
+    for memory in engine.listing.scan_memories(place.scope, wanted):
         if (memory.key or "").startswith("conversation-"):
             return memory
     return None
@@ -373,7 +374,7 @@ def _remember(place: Place, job: _Job, path: str | None, every: list[Message]) -
         occurred_at=_earliest(before, job),
         occurred_until=max(job.times, default=None),
     )
-    result = engine.remember.remember(place.core, place.hub_id, place.hub, draft)
+    result = engine.remember.remember(place.scope, draft)
     return result.memory
 
 
@@ -384,10 +385,10 @@ def _earliest(before: Memory | None, job: _Job) -> datetime | None:
 
 def _free_key(place: Place, job: _Job) -> str:
     wanted = f"conversation-{job.day}-{job.name}"
-    with place.core.store.read() as reader:
+    with place.scope.core.store.read() as reader:
         for number in range(1, _NAMES_MAX):
             key = wanted if number == 1 else f"{wanted}-{number}"
-            other = reader.memory_by_key(place.hub_id, key)
+            other = reader.memory_by_key(place.scope.hub_id, key)
             if other is None:
                 return key
     raise AlreadyExists(f"There are too many memories with the key {wanted}.")

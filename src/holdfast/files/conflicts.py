@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from holdfast.domain.memory import Memory
 from holdfast.domain.records import Clash
-from holdfast.engine.core import Core, require_hub
+from holdfast.engine.scope import Scope
 from holdfast.engine.writing.edit import completed
 from holdfast.engine.writing.passages import indexed
 from holdfast.engine.writing.recorder import Recorder
@@ -22,40 +22,40 @@ _SETTLED = "conflict settled: the "
 SETTLED = _SETTLED + "{} text was kept"
 
 
-def open_clashes(core: Core, hub_id: str, hub: str) -> list[Clash]:
+def open_clashes(scope: Scope) -> list[Clash]:
     """What waits to be settled, oldest first."""
-    with core.read() as reader:
-        require_hub(reader, hub_id, hub)
-        return reader.clashes(hub_id)
+    with scope.read() as reader:
+        scope.require_hub(reader)
+        return reader.clashes(scope.hub_id)
 
 
-def settle(core: Core, hub_id: str, hub: str, clash_id: str, keep: str) -> Clash:
+def settle(scope: Scope, clash_id: str, keep: str) -> Clash:
     """Settles one; `keep` is the text that stays: the store's, the file's, or both."""
     keep = normalise.one_of(keep, KEEPS, "choice")
-    core.require("write")
-    with core.read() as reader:
-        clash = _find(reader, hub_id, hub, clash_id)
-        memory = reader.memory(hub_id, clash.memory_id)
+    scope.require("write")
+    with scope.read() as reader:
+        clash = _find(reader, scope, clash_id)
+        memory = reader.memory(scope.hub_id, clash.memory_id)
     new = {}
     index = None
     if keep == "file" and memory is not None:
         new = completed(memory, {"content": clash.in_file})
         # The embedding model is asked before the write begins.
-        index = indexed(memory._replace(**new), core)
-    with core.write(hub_id) as writer:
-        clash = _find(writer, hub_id, hub, clash_id)
-        memory = writer.memory(hub_id, clash.memory_id)
-        other = _other(writer, hub_id, clash)
+        index = indexed(memory._replace(**new), scope.core)
+    with scope.write() as writer:
+        clash = _find(writer, scope, clash_id)
+        memory = writer.memory(scope.hub_id, clash.memory_id)
+        other = _other(writer, scope.hub_id, clash)
         reason = SETTLED.format("store's" if keep == "store" else "file's")
-        recorder = Recorder(core, writer, hub_id, "update", reason=reason)
+        recorder = Recorder(scope.core, writer, scope.hub_id, "update", reason=reason)
         # Where the memory itself is gone by now, the text beside it is all there is: it stays.
         if memory is not None and memory.visible and memory.state != "archived":
             if keep == "file":
                 recorder.revise(memory, index, **new)
             if keep != "both" and other is not None:
                 recorder.revise(other, state="archived", state_reason=reason)
-        at = core.now()
-        writer.settle_clash(hub_id, clash.id, at)
+        at = scope.now()
+        writer.settle_clash(scope.hub_id, clash.id, at)
         return clash._replace(settled_at=at)
 
 
@@ -65,13 +65,13 @@ def settled_away(memory: Memory) -> bool:
     return memory.state == "archived" and memory.state_reason.startswith(_SETTLED)
 
 
-def _find(reader: Reader, hub_id: str, hub: str, clash_id: str) -> Clash:
-    require_hub(reader, hub_id, hub)
-    for clash in reader.clashes(hub_id):
+def _find(reader: Reader, scope: Scope, clash_id: str) -> Clash:
+    scope.require_hub(reader)
+    for clash in reader.clashes(scope.hub_id):
         if clash.id == clash_id:
             return clash
     raise NotFound(
-        f"There is no open conflict {clash_id} in hub `{hub}`.",
+        f"There is no open conflict {clash_id} in hub `{scope.hub}`.",
         hint="`holdfast conflicts` lists them.",
     )
 

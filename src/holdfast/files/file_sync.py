@@ -14,7 +14,7 @@ from holdfast.files.memory_md.cache import NO_STAMP, quick_stamp_of, read_stamp,
 from holdfast.files.memory_md.copies import drop_copy
 
 if TYPE_CHECKING:
-    from holdfast.engine.core import Core
+    from holdfast.engine.scope import Scope
     from holdfast.files.inbox import InboxFile
     from holdfast.files.memory_md.intake import SyncReport
     from holdfast.files.memory_md.sync import Mirror
@@ -24,12 +24,10 @@ class Step:
     """Keeps one hub's file in step for one process. It reads the file only when its stamp says
     that somebody has written it, or when a memory in it has come to its end."""
 
-    def __init__(self, core: Core, path: str, hub_id: str, hub: str) -> None:
-        self._core = core
+    def __init__(self, scope: Scope, path: str) -> None:
+        self._scope = scope
         self._path = path
-        self._hub_id = hub_id
-        self._hub = hub
-        self._pages = bool(core.settings["files.per_category"])
+        self._pages = bool(scope.settings["files.per_category"])
         self._seen: tuple[int, int, int] | None = None
         self._failed: tuple[int, int, int] | None = None
         self._stamp = NO_STAMP
@@ -40,7 +38,7 @@ class Step:
         """Takes in what was edited since the last look."""
         stamp = self._quick_stamp()
         known = stamp is not None and stamp in (self._seen, self._failed)
-        if not known or self._stamp.is_due(self._core.now()):
+        if not known or self._stamp.is_due(self._scope.now()):
             self._try(stamp, self._look)
 
     def after(self, *, purged: bool = False) -> None:
@@ -67,16 +65,16 @@ class Step:
             from holdfast.files.inbox import InboxFile
 
             folder = os.path.dirname(self._path)
-            self._inbox_file = InboxFile(self._core, folder, self._hub_id, self._hub)
+            self._inbox_file = InboxFile(self._scope, folder)
         return self._inbox_file
 
     def _look(self) -> None:
         stamp = self._quick_stamp()
         noted = read_stamp(self._path)
-        if stamp is not None and (noted.hub_id, noted.file) == (self._hub_id, stamp):
-            with self._core.store.read() as reader:
-                token = token_of(reader, self._hub_id)
-            if noted.is_for(self._hub_id, token, self._core.now()):
+        if stamp is not None and (noted.hub_id, noted.file) == (self._scope.hub_id, stamp):
+            with self._scope.core.store.read() as reader:
+                token = token_of(reader, self._scope.hub_id)
+            if noted.is_for(self._scope.hub_id, token, self._scope.now()):
                 self._seen, self._stamp = stamp, noted
                 return
         self._sync()
@@ -103,7 +101,7 @@ class Step:
     def _mirror(self) -> Mirror:
         from holdfast.files.memory_md.sync import Mirror
 
-        return Mirror(self._core, self._path, self._hub_id, self._hub)
+        return Mirror(self._scope, self._path)
 
     def note(self, texts: Iterable[str]) -> None:
         """Adds what a person should know, each sentence once."""

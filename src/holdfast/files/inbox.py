@@ -15,7 +15,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from holdfast.domain.review import is_pending
-from holdfast.engine.core import require_hub
+from holdfast.engine.scope import Scope
 from holdfast.errors import HoldfastError, InvalidInput, StoreError
 from holdfast.files.atomic import locked, real_path, remove_partials, told, write_atomic
 from holdfast.files.inbox_format import FILE_NAME, Entry, Filled, parse, render
@@ -33,7 +33,6 @@ from holdfast.files.reading import free_name
 
 if TYPE_CHECKING:
     from holdfast.domain.memory import Memory
-    from holdfast.engine.core import Core
     from holdfast.engine.review.verdicts import Verdict
     from holdfast.store.base import Reader
 
@@ -47,12 +46,10 @@ _ATTEMPTS = 3
 class InboxFile:
     """The INBOX.md of one hub. It is its owner's: it shows what they see, and they decide."""
 
-    def __init__(self, core: Core, folder: str, hub_id: str, hub: str) -> None:
-        with core.store.read() as reader:
-            owner = require_hub(reader, hub_id, hub).owner
-        self._core = core.acting(owner)
-        self._hub_id = hub_id
-        self._hub = hub
+    def __init__(self, scope: Scope, folder: str) -> None:
+        with scope.core.store.read() as reader:
+            owner = scope.require_hub(reader).owner
+        self._scope = scope.with_core(scope.core.acting(owner))
         self.folder = folder
         self.path = os.path.join(folder, FILE_NAME)
         self._seen: tuple[int, int, int] | None = None
@@ -74,10 +71,10 @@ class InboxFile:
 
     def _is_known(self, stamp: tuple[int, int, int]) -> bool:
         noted = read_stamp(self.path)
-        if stamp != (self._seen or noted.file) or noted.hub_id != self._hub_id:
+        if stamp != (self._seen or noted.file) or noted.hub_id != self._scope.hub_id:
             return False
-        with self._core.store.read() as reader:
-            if noted.token != token_of(reader, self._hub_id):
+        with self._scope.core.store.read() as reader:
+            if noted.token != token_of(reader, self._scope.hub_id):
                 return False
         # A stamp that was taken right after a save proves nothing.
         return stamp_of(self.path) is not None or self._read() == self._written
@@ -85,14 +82,14 @@ class InboxFile:
     def _anything_waits(self) -> bool:
         from holdfast.engine.review import inbox
 
-        return inbox.count(self._core, self._hub_id, self._hub, most=1) > 0
+        return inbox.count(self._scope, most=1) > 0
 
     def sync(self) -> tuple[bool, list[str]]:
         """Brings the file and the inbox together; what goes wrong is a note."""
         if not os.path.exists(self.path) and not self._anything_waits():
             return False, []
         try:
-            require_here(self._core, self._hub_id, self._hub, os.path.dirname(self.path))
+            require_here(self._scope, os.path.dirname(self.path))
             with locked(self.path):
                 remove_partials(self.path)
                 return self._sync()
@@ -130,8 +127,10 @@ class InboxFile:
         wanted: list[Verdict] = []
         notes: list[str] = []
         lost = False
-        with self._core.read() as reader:
-            found = reader.memories_by_id(self._hub_id, [entry.memory_id for entry in entries])
+        with self._scope.read() as reader:
+            found = reader.memories_by_id(
+                self._scope.hub_id, [entry.memory_id for entry in entries]
+            )
             for entry in entries:
                 memory = found.get(entry.memory_id)
                 verdict, note, unsaid = _verdict(reader, entry, memory)
@@ -141,7 +140,7 @@ class InboxFile:
         if not wanted:
             return False, notes, lost
         try:
-            verdicts.decide(self._core, self._hub_id, self._hub, wanted, reason=REASON)
+            verdicts.decide(self._scope, wanted, reason=REASON)
         except HoldfastError:
             # One of them cannot be done; the others are, each for itself.
             done = [self._decide_one(verdict, notes) for verdict in wanted]
@@ -154,15 +153,15 @@ class InboxFile:
         from holdfast.engine.review import verdicts
 
         try:
-            verdicts.decide(self._core, self._hub_id, self._hub, [verdict], reason=REASON)
+            verdicts.decide(self._scope, [verdict], reason=REASON)
         except HoldfastError as error:
             notes.append(str(error))
             return False
         return True
 
     def _keep_aside(self, text: str) -> str:
-        kept = free_name(self.path, self._core.now())
-        write_atomic(kept, self._core.redactor.text(text), within=self.folder)
+        kept = free_name(self.path, self._scope.now())
+        write_atomic(kept, self._scope.core.redactor.text(text), within=self.folder)
         return f"What {FILE_NAME} says beside its form was kept as {os.path.basename(kept)}."
 
     # The file
@@ -193,9 +192,9 @@ class InboxFile:
         """Writes the file as the inbox is now, unless somebody saved it since it was read."""
         from holdfast.engine.review import inbox
 
-        with self._core.store.read() as reader:
-            token = token_of(reader, self._hub_id)
-        items = inbox.review(self._core, self._hub_id, self._hub)
+        with self._scope.core.store.read() as reader:
+            token = token_of(reader, self._scope.hub_id)
+        items = inbox.review(self._scope)
         text = render(items)
         if not text:
             if before is not None and self._read() != before:
@@ -208,7 +207,7 @@ class InboxFile:
             return False
         self._written = text or None
         self._seen = quick_stamp_of(self.path)
-        note_stamp(self.path, Stamp(self._hub_id, self._seen, token) if text else NO_STAMP)
+        note_stamp(self.path, Stamp(self._scope.hub_id, self._seen, token) if text else NO_STAMP)
         return True
 
 

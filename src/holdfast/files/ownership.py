@@ -29,6 +29,7 @@ from holdfast.store.values import Capability
 
 if TYPE_CHECKING:
     from holdfast.engine.core import Core
+    from holdfast.engine.scope import Scope
     from holdfast.store.base import Reader, Store
 
 KIND = "files"
@@ -49,29 +50,29 @@ _HAD: WeakKeyDictionary[Store, dict[str, Token]] = WeakKeyDictionary()
 _FOUND: WeakKeyDictionary[Store, dict[str, tuple[float, Record]]] = WeakKeyDictionary()
 
 
-def elsewhere(core: Core, hub_id: str, hub: str, folder: str) -> str:
+def elsewhere(scope: Scope, folder: str) -> str:
     """'' where this folder is the one, or none is yet; else a sentence that says where the hub's
     files are kept."""
-    return _looked(core, hub_id, hub, folder)[1]
+    return _looked(scope, folder)[1]
 
 
-def _looked(core: Core, hub_id: str, hub: str, folder: str) -> tuple[bool, str]:
+def _looked(scope: Scope, folder: str) -> tuple[bool, str]:
     """Whether nothing is to be noted, and what is to be said where the folder is not ours."""
     mark = _read(folder)
     record = None
-    if mark or _has_machines(core):
-        record = _noted(core, hub_id)
-        told = "" if record is None else _told(record, mark, hub, folder)
+    if mark or _has_machines(scope.core):
+        record = _noted(scope.core, scope.hub_id)
+        told = "" if record is None else _told(record, mark, scope.hub, folder)
         if told:
             return True, told
     # Before the store is: what it says may be newer, and never older.
     stamp = read_stamp(_memory_md(folder))
-    if stamp.hub_id == hub_id and stamp.token is not None:
-        if not _had(core, hub_id, stamp.token):
-            return True, _of_another_store(hub, folder)
+    if stamp.hub_id == scope.hub_id and stamp.token is not None:
+        if not _had(scope.core, scope.hub_id, stamp.token):
+            return True, _of_another_store(scope.hub, folder)
     elif mark and record is None:
-        return True, _of_another_store(hub, folder)
-    return record is not None or not (mark or _has_machines(core)), ""
+        return True, _of_another_store(scope.hub, folder)
+    return record is not None or not (mark or _has_machines(scope.core)), ""
 
 
 def _noted(core: Core, hub_id: str) -> Record | None:
@@ -128,22 +129,22 @@ def of_another_hub(hub_id: str, hub: str, folder: str) -> str:
     return f"{folder} holds the files of another hub that was called `{hub}`."
 
 
-def require_here(core: Core, hub_id: str, hub: str, folder: str, *, confirm: bool = False) -> None:
+def require_here(scope: Scope, folder: str, *, confirm: bool = False) -> None:
     """Conflict where the files of this hub are kept elsewhere, or where the folder holds those of
     another hub; `confirm` says that they are meant all the same."""
-    told = of_another_hub(hub_id, hub, folder)
+    told = of_another_hub(scope.hub_id, scope.hub, folder)
     if told and not confirm:
         raise Conflict(told, hint="Move them away, or take them in with `holdfast sync --confirm`.")
-    require_place(core, hub_id, hub, folder)
+    require_place(scope, folder)
 
 
-def require_place(core: Core, hub_id: str, hub: str, folder: str) -> None:
+def require_place(scope: Scope, folder: str) -> None:
     """Conflict where the files of this hub are kept elsewhere. The first folder that is about to
     be written is the one from then on."""
-    there, told = _looked(core, hub_id, hub, folder)
+    there, told = _looked(scope, folder)
     if not there:
-        _claim(core, hub_id, folder)
-        _, told = _looked(core, hub_id, hub, folder)
+        _claim(scope.core, scope.hub_id, folder)
+        _, told = _looked(scope, folder)
     if told:
         raise Conflict(
             told,
@@ -158,16 +159,16 @@ def is_ours(core: Core, hub_id: str, stamp: Stamp) -> bool:
     return mine and (stamp.token is None or _had(core, hub_id, stamp.token))
 
 
-def take_over(core: Core, hub_id: str, hub: str, folder: str) -> None:
+def take_over(scope: Scope, folder: str) -> None:
     """Makes this folder the place of the hub's files. What store and files agreed on elsewhere says
     nothing about these: it is forgotten, so that nothing counts as deleted."""
-    if not elsewhere(core, hub_id, hub, folder):
+    if not elsewhere(scope, folder):
         return
-    with core.store.write(hub=hub_id) as writer:
-        for agreed in list(writer.scan_agreed(hub_id)):
-            writer.drop_agreed(hub_id, agreed.path)
-        writer.put_record(_marked(core, hub_id, folder))
-    _FOUND.pop(core.store, None)
+    with scope.core.store.write(hub=scope.hub_id) as writer:
+        for agreed in list(writer.scan_agreed(scope.hub_id)):
+            writer.drop_agreed(scope.hub_id, agreed.path)
+        writer.put_record(_marked(scope.core, scope.hub_id, folder))
+    _FOUND.pop(scope.core.store, None)
 
 
 def _claim(core: Core, hub_id: str, folder: str) -> None:

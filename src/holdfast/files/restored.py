@@ -16,6 +16,7 @@ import os
 from typing import TYPE_CHECKING
 
 from holdfast.domain.records import Record
+from holdfast.engine.scope import Scope
 from holdfast.errors import HoldfastError
 from holdfast.files.atomic import hub_folder
 from holdfast.files.attachments.storage import swept_for
@@ -99,8 +100,9 @@ def follow(core: Core, hub: Hub, folder: str) -> list[str]:
     if not os.path.exists(path) and not journal.journal_files(folder)[0]:
         return []
     try:
-        report = Mirror(core, path, hub.id, hub.name).sync()
-        notes = journal.follow(Place(core, hub.id, hub.name, folder, Look()), purged=True)
+        scope = Scope(core, hub.id, hub.name)
+        report = Mirror(scope, path).sync()
+        notes = journal.follow(Place(scope, folder, Look()), purged=True)
     except (HoldfastError, OSError) as error:
         return [str(error)]
     return [*_taken_in(report, path), *notes_of(report), *notes]

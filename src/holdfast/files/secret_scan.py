@@ -32,9 +32,9 @@ _BYTES_MAX = 16_000_000
 def find_in_files(place: Place) -> list[Secret]:
     """The secrets in the files below a hub's folder."""
     found: list[Secret] = []
-    core, folder = for_everything(place.core), place.folder
+    core, folder = for_everything(place.scope.core), place.folder
     with core.read() as reader:
-        mirrored = {FILE_NAME, *page_names(reader, place.hub_id)}
+        mirrored = {FILE_NAME, *page_names(reader, place.scope.hub_id)}
     for path in _paths(folder):
         text = _text(folder, path)
         if text is not None:
@@ -50,8 +50,8 @@ def clean_files(place: Place) -> list[str]:
     """Replaces them in what Holdfast writes; returns notes on what could not be. The store is clean
     already, so that both sides come to say the same."""
     notes: list[str] = []
-    core, folder = place.core, place.folder
-    forget_seen(core, place.hub_id)
+    core, folder = place.scope.core, place.folder
+    forget_seen(core, place.scope.hub_id)
     for path in _paths(folder):
         text = _text(folder, path)
         if text is None or not core.redactor.found(text):
@@ -69,7 +69,7 @@ def clean_files(place: Place) -> list[str]:
     memory_md = os.path.join(folder, FILE_NAME)
     if os.path.exists(memory_md):
         try:
-            notes += Mirror(core, memory_md, place.hub_id, place.hub).sync().notes
+            notes += Mirror(place.scope, memory_md).sync().notes
         except (HoldfastError, OSError) as error:
             notes.append(str(error))
     settle(core, "The secrets are replaced")

@@ -12,7 +12,8 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from holdfast.engine.core import Core, require_hub
+from holdfast.engine.core import Core
+from holdfast.engine.scope import Scope
 from holdfast.engine.upkeep.model_usage import limits_of, metered_model
 from holdfast.errors import InvalidInput, InvalidSetting, ModelError
 from holdfast.passes.consolidate_apply import apply, look_over
@@ -47,17 +48,15 @@ UNCHANGED = "nothing has changed since the last one"
 _LASTS = timedelta(minutes=10)
 
 
-def plan_consolidation(core: Core, hub_id: str, hub: str) -> Plan:
+def plan_consolidation(scope: Scope) -> Plan:
     """What a consolidation would do now, and what it would not and why. Writes nothing."""
-    core.require("manage")
-    model = _model(core, hub_id)
-    return _planned(core, hub, model, gather(core, hub_id, hub, by=_name_of(model)))
+    scope.require("manage")
+    model = _model(scope.core, scope.hub_id)
+    return _planned(scope.core, scope.hub, model, gather(scope, by=_name_of(model)))
 
 
 def consolidate(
-    core: Core,
-    hub_id: str,
-    hub: str,
+    scope: Scope,
     *,
     plan: Plan | str | None = None,
     dry_run: bool = False,
@@ -65,7 +64,7 @@ def consolidate(
 ) -> Consolidated:
     """Does a plan: the one that is given, or one that is made now. `backup` keeps MEMORY.md as it
     is, before a write takes effect, and answers where."""
-    core.require("manage")
+    scope.require("manage")
     if isinstance(plan, str):
         plan = parse(plan)
     if plan is not None and not isinstance(plan, Plan):
@@ -73,30 +72,34 @@ def consolidate(
             f"A plan must be a Plan or its text, not {type(plan).__name__}.",
             hint="`plan_consolidation()` makes one.",
         )
-    if plan is not None and plan.hub != hub:
+    if plan is not None and plan.hub != scope.hub:
         raise InvalidInput(
-            f"This plan is for the hub `{plan.hub}`, and not for `{hub}`.",
+            f"This plan is for the hub `{plan.hub}`, and not for `{scope.hub}`.",
             hint=f"`holdfast --hub {plan.hub} consolidate --apply FILE` does it there.",
         )
-    plan = plan and _without_secrets(core, plan)
+    plan = plan and _without_secrets(scope.core, plan)
     if dry_run and plan is not None:
-        return Consolidated(plan, refused=look_over(core, hub_id, hub, plan))
-    model = _model(core, hub_id) if plan is None else _model_if_right(core, hub_id)
+        return Consolidated(plan, refused=look_over(scope, plan))
+    model = (
+        _model(scope.core, scope.hub_id)
+        if plan is None
+        else _model_if_right(scope.core, scope.hub_id)
+    )
     by = _name_of(model)
     if dry_run:
-        return Consolidated(_planned(core, hub, model, gather(core, hub_id, hub, by=by)))
-    with taking_turn(core, hub_id, NAME, lasts=_LASTS) as free:
+        return Consolidated(_planned(scope.core, scope.hub, model, gather(scope, by=by)))
+    with taking_turn(scope.core, scope.hub_id, NAME, lasts=_LASTS) as free:
         if not free:
-            return _skipped(core, hub_id, hub, RUNNING)
+            return _skipped(scope, RUNNING)
         if plan is None:
-            found = gather(core, hub_id, hub, by=by)
+            found = gather(scope, by=by)
             if not found.material.journal:
-                return _skipped(core, hub_id, hub, NO_JOURNALS)
-            if found.hash == last_hash(core, hub_id):
-                return _skipped(core, hub_id, hub, UNCHANGED)
-            plan = _planned(core, hub, model, found)
-        done = _done(core, hub_id, hub, plan, backup, free)
-        note_hash(core, hub_id, hub, gather(core, hub_id, hub, by=by).hash)
+                return _skipped(scope, NO_JOURNALS)
+            if found.hash == last_hash(scope.core, scope.hub_id):
+                return _skipped(scope, UNCHANGED)
+            plan = _planned(scope.core, scope.hub, model, found)
+        done = _done(scope, plan, backup, free)
+        note_hash(scope, gather(scope, by=by).hash)
     return done
 
 
@@ -109,11 +112,11 @@ def _without_secrets(core: Core, plan: Plan) -> Plan:
     )
 
 
-def _skipped(core: Core, hub_id: str, hub: str, why: str) -> Consolidated:
-    with core.store.read() as reader:
+def _skipped(scope: Scope, why: str) -> Consolidated:
+    with scope.core.store.read() as reader:
         # A hub that is gone is no reason to skip.
-        require_hub(reader, hub_id, hub)
-    return Consolidated(Plan(hub, core.now()), skipped=why)
+        scope.require_hub(reader)
+    return Consolidated(Plan(scope.hub, scope.now()), skipped=why)
 
 
 def _model(core: Core, hub_id: str) -> Model | None:
@@ -164,12 +167,7 @@ def _planned(core: Core, hub: str, model: Model | None, found: Gathered) -> Plan
 
 
 def _done(
-    core: Core,
-    hub_id: str,
-    hub: str,
-    plan: Plan,
-    backup: Callable[[], str | None],
-    turn: Singleton,
+    scope: Scope, plan: Plan, backup: Callable[[], str | None], turn: Singleton
 ) -> Consolidated:
     spoken = {number for step in plan.steps for number in step.named}
     spoken |= {number for one in plan.refused for number in one.step.named}
@@ -181,13 +179,13 @@ def _done(
     def noted(writer: Writer, change: str, steps: list[Step]) -> None:
         nonlocal kept
         turn.require(writer)
-        note_run(core, writer, hub_id, change, steps, declined)
+        note_run(scope.core, writer, scope.hub_id, change, steps, declined)
         if steps:
             # Only now is it certain that there is something to do: a plan that is given again must
             # not put MEMORY.md as it is now in the place of what it was.
             kept = backup()
 
-    applied = apply(core, hub_id, hub, plan, noted=noted)
+    applied = apply(scope, plan, noted=noted)
     return Consolidated(
         plan,
         applied.done,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.domain.draft import Draft
 from holdfast.domain.memory import MADE_FROM, TRUSTS, Memory, made_from
-from holdfast.engine.core import Core, require_hub
+from holdfast.engine.scope import Scope
 from holdfast.engine.writing.drafts import Prepared, prepare
 from holdfast.engine.writing.recorder import Recorder
 from holdfast.errors import InvalidInput
@@ -34,29 +34,22 @@ class Applied(NamedTuple):
     diff: tuple[str, ...]
 
 
-def apply(
-    core: Core,
-    hub_id: str,
-    hub: str,
-    plan: Plan,
-    *,
-    noted: Callable[[Writer, str, list[Step]], None],
-) -> Applied:
+def apply(scope: Scope, plan: Plan, *, noted: Callable[[Writer, str, list[Step]], None]) -> Applied:
     """Does the steps of a plan that still fit. `noted` is told, in the transaction, what was done
     in which change set."""
     hashes = {source.number: source.hash for source in plan.sources}
-    ready, refused = _looked_over(core, hub_id, hub, plan)
+    ready, refused = _looked_over(scope, plan)
     done: list[Done] = []
     diff: list[str] = []
-    with core.write(hub_id) as writer:
-        require_hub(writer, hub_id, hub)
+    with scope.write() as writer:
+        scope.require_hub(writer)
         reason = f"consolidated by {plan.by}"
-        recorder = Recorder(core, writer, hub_id, "consolidate", reason=reason)
+        recorder = Recorder(scope.core, writer, scope.hub_id, "consolidate", reason=reason)
         for step, made in ready:
             # Read again: others write too, and so did the steps before.
-            now = _named(writer, hub_id, [step])
-            why = _moved_on(step, now, hashes) or misfit(step, now, core.now())
-            why = why or _said_already(writer, hub_id, step, now)
+            now = _named(writer, scope.hub_id, [step])
+            why = _moved_on(step, now, hashes) or misfit(step, now, scope.now())
+            why = why or _said_already(writer, scope.hub_id, step, now)
             if why:
                 refused.append(Refused(step, why))
                 continue
@@ -70,32 +63,32 @@ def apply(
     return Applied(tuple(done), tuple(refused), change, tuple(diff))
 
 
-def look_over(core: Core, hub_id: str, hub: str, plan: Plan) -> tuple[Refused, ...]:
+def look_over(scope: Scope, plan: Plan) -> tuple[Refused, ...]:
     """The steps of a plan that would be refused by now. Writes nothing."""
-    return tuple(_looked_over(core, hub_id, hub, plan)[1])
+    return tuple(_looked_over(scope, plan)[1])
 
 
 def _looked_over(
-    core: Core, hub_id: str, hub: str, plan: Plan
+    scope: Scope, plan: Plan
 ) -> tuple[list[tuple[Step, Prepared | None]], list[Refused]]:
     """The steps that fit, each with the memory that it makes; and those that do not."""
     hashes = {source.number: source.hash for source in plan.sources}
-    with core.read() as reader:
-        require_hub(reader, hub_id, hub)
-        memories = _named(reader, hub_id, plan.steps)
+    with scope.read() as reader:
+        scope.require_hub(reader)
+        memories = _named(reader, scope.hub_id, plan.steps)
         said = {
-            step: _said_already(reader, hub_id, step, memories)
+            step: _said_already(reader, scope.hub_id, step, memories)
             for step in plan.steps
-            if not misfit(step, memories, core.now())
+            if not misfit(step, memories, scope.now())
         }
     ready: list[tuple[Step, Prepared | None]] = []
     refused: list[Refused] = []
     for step in plan.steps:
-        why = _moved_on(step, memories, hashes) or misfit(step, memories, core.now())
+        why = _moved_on(step, memories, hashes) or misfit(step, memories, scope.now())
         why = why or said[step]
         made = None
         if not why:
-            made, why = _prepared(core, hub_id, hub, step, memories)
+            made, why = _prepared(scope, step, memories)
         if why:
             refused.append(Refused(step, why))
         else:
@@ -137,7 +130,7 @@ def _said_already(reader: Reader, hub_id: str, step: Step, memories: Mapping[int
 
 
 def _prepared(
-    core: Core, hub_id: str, hub: str, step: Step, memories: Mapping[int, Memory]
+    scope: Scope, step: Step, memories: Mapping[int, Memory]
 ) -> tuple[Prepared | None, str]:
     """The new memory of a step, checked and embedded before the write begins; and why there cannot
     be one."""
@@ -145,7 +138,7 @@ def _prepared(
     if step.kind == "retire" or (step.kind == "merge" and survivor(step, sources)):
         return None, ""
     try:
-        made = next(iter(prepare(core, hub_id, hub, [_draft(step, sources)])))
+        made = next(iter(prepare(scope, [_draft(step, sources)])))
     except InvalidInput as error:
         return None, error.message.rstrip(".").lower()
     if made.memory.quarantine:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.domain.query import Filter, Order, place_in
 from holdfast.domain.records import Record
-from holdfast.engine.core import Core, require_hub
+from holdfast.engine.core import Core
+from holdfast.engine.scope import Scope
 from holdfast.passes.consolidate_near import day_of, said_at
 from holdfast.passes.consolidate_plan import STEP_KINDS, Step, StepKind
 from holdfast.passes.consolidate_rules import Material
@@ -42,23 +43,24 @@ class Gathered(NamedTuple):
     hash: str
 
 
-def gather(core: Core, hub_id: str, hub: str, *, by: str = "") -> Gathered:
+def gather(scope: Scope, *, by: str = "") -> Gathered:
     """Reads what there is, with the eyes of whoever asks. `by` names who will propose."""
-    now = core.now()
-    with core.read() as reader:
-        require_hub(reader, hub_id, hub)
-        journal, notes = _journal(reader, hub_id, now)
-        long_term = _long_term(reader, hub_id, notes)
+    now = scope.now()
+    with scope.read() as reader:
+        scope.require_hub(reader)
+        journal, notes = _journal(reader, scope.hub_id, now)
+        long_term = _long_term(reader, scope.hub_id, notes)
         roles = {
-            turn.id: turn.role for turn in reader.turns(hub_id, limit=core.settings["log.keep"])
+            turn.id: turn.role
+            for turn in reader.turns(scope.hub_id, limit=scope.settings["log.keep"])
         }
-        settled, declined = _earlier(reader, hub_id)
-        unwanted = _taken_away(reader, hub_id)
+        settled, declined = _earlier(reader, scope.hub_id)
+        unwanted = _taken_away(reader, scope.hub_id)
     material = Material(
         journal=tuple(journal),
         long_term=tuple(long_term),
         now=now,
-        chars_max=core.settings["context.chars_max"],
+        chars_max=scope.settings["context.chars_max"],
         by_assistant=frozenset(one.id for one in journal if _by_assistant(one, roles)),
         settled=settled,
         declined=declined,
@@ -178,10 +180,10 @@ def last_hash(core: Core, hub_id: str) -> str:
     return "" if record is None else str(record.body.get("hash", ""))
 
 
-def note_hash(core: Core, hub_id: str, hub: str, hash_: str) -> None:
-    with core.store.write(hub=hub_id) as writer:
-        require_hub(writer, hub_id, hub)
-        _put(core, writer, hub_id, {**_body(writer, hub_id), "hash": hash_})
+def note_hash(scope: Scope, hash_: str) -> None:
+    with scope.core.store.write(hub=scope.hub_id) as writer:
+        scope.require_hub(writer)
+        _put(scope.core, writer, scope.hub_id, {**_body(writer, scope.hub_id), "hash": hash_})
 
 
 def note_run(

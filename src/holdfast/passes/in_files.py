@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from datetime import date
 from typing import TYPE_CHECKING
 
+from holdfast.engine.scope import Scope
 from holdfast.errors import HoldfastError
 from holdfast.files.atomic import is_kept_in_files
 from holdfast.passes.told import logger
@@ -34,8 +35,9 @@ def in_files(core: Core, home: str, hub: Hub, days: Iterable[date]) -> Iterator[
 
     # Files belong to the hub: they are kept in the name of its owner, and hold what the store does.
     owner = core.acting(hub.owner).for_upkeep()
-    step = Step(owner, os.path.join(folder, "MEMORY.md"), hub.id, hub.name)
-    place = Place(owner, hub.id, hub.name, folder, Look())
+    scope = Scope(owner, hub.id, hub.name)
+    step = Step(scope, os.path.join(folder, "MEMORY.md"))
+    place = Place(scope, folder, Look())
     notes: list[str] = []
     with _noted(notes):
         step.before()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast import engine
 from holdfast.domain.query import Filter
+from holdfast.engine.scope import Scope
 from holdfast.engine.upkeep.model_usage import limits_of
 from holdfast.errors import InvalidInput
 from holdfast.llm.base import ModelTool
@@ -102,7 +103,7 @@ def _search(core: Core, hub: Hub, given: dict[str, Any]) -> str:
         raise InvalidInput("memory_search: query is required")
     limit = min(max(1, int(given.get("limit") or _HITS)), _HITS_MAX)
     found = engine.recall.recall_memories(
-        core, hub.id, hub.name, query, Filter(), limit=limit, plain=True, count_shown=False
+        Scope(core, hub.id, hub.name), query, Filter(), limit=limit, plain=True, count_shown=False
     )
     if not found:
         return f'No journal entries matching "{query}".'

@@ -20,6 +20,7 @@ from holdfast.domain.memory import Origin
 from holdfast.domain.results import Noted
 from holdfast.engine.jobs import queue
 from holdfast.engine.jobs.worker import Runner, Stopped
+from holdfast.engine.scope import Scope
 from holdfast.engine.upkeep import capture_stats
 from holdfast.engine.writing.proposals import ASSISTANT, SAID_BY, Proposal, Taken, take_proposals
 from holdfast.errors import InvalidSetting, ModelError, NotFound
@@ -181,9 +182,7 @@ def take(
         finish(writer, [_by_number(*one) for one in zip(told, taken, strict=True)])
 
     take_proposals(
-        core,
-        hub.id,
-        hub.name,
+        Scope(core, hub.id, hub.name),
         placed,
         layer="journal",
         reason=reason,

@@ -12,6 +12,7 @@ from holdfast.domain.hub import DEFAULT_HUB
 from holdfast.domain.query import Filter
 from holdfast.engine.hubs import find_hub
 from holdfast.engine.reading.recall import recall_memories
+from holdfast.engine.scope import Scope
 from holdfast.errors import NotFound
 from holdfast.sources.registry import Excerpt, Excerpts
 from holdfast.wiring import build_for_reading
@@ -58,7 +59,7 @@ class HoldfastSource:
             return Excerpts()
         meaning = core.embedder is not None
         found = recall_memories(
-            core, hub.id, hub.name, query, Filter(), limit=limit, meaning=meaning, plain=True
+            Scope(core, hub.id, hub.name), query, Filter(), limit=limit, meaning=meaning, plain=True
         )
         excerpts = [
             Excerpt(

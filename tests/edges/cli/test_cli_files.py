@@ -87,7 +87,7 @@ def test_a_conflict_is_listed_until_it_is_settled(stocked: Run, file: Path, home
     with holdfast.open(home) as memory:
         hub = memory.hub()
         # A write of somebody who was stopped before the file could follow.
-        engine.edit.update(memory.core, hub.id, hub.name, 1, {"content": "Prefers three spaces"})
+        engine.edit.update(hub.scope, 1, {"content": "Prefers three spaces"})
     edit(file, "tabs over spaces", "four spaces")
     ran = stocked("conflicts")
     [(clash, _, _, in_store, in_file)] = ran.rows

@@ -134,7 +134,7 @@ def test_a_conflict_in_a_journal_is_listed_until_it_is_settled(run: Run, home: P
         hub = memory.hub()
         # A write of another process that was stopped before the file could follow.
         content = {"content": "The deploy failed because of Bob"}
-        engine.edit.update(hub.core, hub.id, hub.name, 1, content)
+        engine.edit.update(hub.scope, 1, content)
     file = file_of(home, "2026-05-27")
     file.write_text(file.read_text().replace("the proxy", "a full disk"))
     [row] = run("conflicts").rows

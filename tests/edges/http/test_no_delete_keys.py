@@ -18,6 +18,7 @@ from holdfast.api.hub import HubMemory
 from holdfast.domain.change import retires
 from holdfast.domain.memory import Memory
 from holdfast.engine.people import keys
+from holdfast.engine.scope import Scope
 from tests.edges.http.conftest import Asking, House
 
 PAST = "2020-01-01T00:00:00Z"
@@ -145,10 +146,10 @@ def test_what_is_noticed_in_its_turns_replaces_nothing(house: House, carl: HubMe
     for replaces in (None, False):
         core = hub.core if replaces is None else carl.core
         options = {} if replaces is None else {"replaces": replaces}
-        (taken,) = take_proposals(core, hub.id, hub.name, [proposal], **options)
+        (taken,) = take_proposals(Scope(core, hub.id, hub.name), [proposal], **options)
         assert taken.outcome in ("held", "mentioned"), taken
     (taken,) = take_proposals(
-        carl.core, hub.id, hub.name, [Proposal("The user lives in Turku.", trust="user")]
+        Scope(carl.core, hub.id, hub.name), [Proposal("The user lives in Turku.", trust="user")]
     )
     assert taken.outcome == "superseded"
 

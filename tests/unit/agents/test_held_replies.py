@@ -111,7 +111,7 @@ def _call(hub: HubMemory, name: str, number: int, text: str) -> str:
 
 def _held(hub: HubMemory) -> int:
     wanted = Filter(states=(), quarantined=True)
-    return sum(1 for _ in listing.scan_memories(hub.core, hub.id, hub.name, wanted))
+    return sum(1 for _ in listing.scan_memories(hub.scope, wanted))
 
 
 @pytest.mark.parametrize(("tool", "number"), CASES)

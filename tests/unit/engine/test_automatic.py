@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def take(hub: HubMemory, *proposals: Proposal | str, **values: object) -> list[Taken]:
     given = [Proposal(one) if isinstance(one, str) else one for one in proposals]
-    return take_proposals(hub.core, hub.id, hub.name, given, **values)  # type: ignore[arg-type]
+    return take_proposals(hub.scope, given, **values)  # type: ignore[arg-type]
 
 
 def test_a_supported_proposal_is_stored_with_where_it_was_said(hub: HubMemory) -> None:

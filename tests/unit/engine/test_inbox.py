@@ -398,7 +398,7 @@ def test_two_who_decide_at_once_are_told(hub: HubMemory) -> None:
     item = held(hub)
     hub.update(item.id, title="Something else")
     with pytest.raises(Conflict, match="changed while you looked"):
-        decide(hub.core, hub.id, hub.name, [Verdict(item.id, True, version=item.version)])
+        decide(hub.scope, [Verdict(item.id, True, version=item.version)])
     assert hub.review_count() == 1
 
 
@@ -408,7 +408,7 @@ def test_what_a_pass_holds_as_a_conflict_is_an_item_that_can_take_the_others_pla
     from holdfast.engine.writing.proposals import Proposal, take_proposals
 
     home = hub.remember("Lives in Berlin", pinned=True).memory
-    (taken,) = take_proposals(hub.core, hub.id, hub.name, [Proposal("Lives in Lisbon", "fact")])
+    (taken,) = take_proposals(hub.scope, [Proposal("Lives in Lisbon", "fact")])
     assert taken.outcome == "held"
     (item,) = hub.review(kind="conflict")
     assert item.about == home

@@ -7,6 +7,7 @@ import pytest
 from holdfast import Conflict, Holdfast, HubMemory, NotFound
 from holdfast.engine.core import Core
 from holdfast.engine.jobs import queue
+from holdfast.engine.scope import Scope
 from holdfast.testing import FixedClock
 
 
@@ -47,7 +48,7 @@ def test_each_kind_of_work_has_a_queue_of_its_own(core: Core, hub: HubMemory) ->
     assert queue.lease(core, work="journal") is None
     assert not queue.is_due(core, ("journal",))
     assert queue.is_due(core, ("extract", "journal"))
-    assert [job.work for job in queue.jobs(core, hub.id, hub.name)] == ["extract", "journal"]
+    assert [job.work for job in queue.jobs(Scope(core, hub.id, hub.name))] == ["extract", "journal"]
 
 
 def test_a_job_behind_another_says_what_it_waits_for(core: Core, hub: HubMemory) -> None:
@@ -55,7 +56,7 @@ def test_a_job_behind_another_says_what_it_waits_for(core: Core, hub: HubMemory)
     put(core, hub, "extract"), put(core, hub, "extract")
 
     def reasons() -> list[tuple[str, str]]:
-        return [(job.work, job.reason) for job in queue.jobs(core, hub.id, hub.name)]
+        return [(job.work, job.reason) for job in queue.jobs(Scope(core, hub.id, hub.name))]
 
     behind = ("journal", f"it waits for {first.id}, which comes before it")
     side_by_side = [("extract", ""), ("extract", "")]
@@ -94,7 +95,7 @@ def test_jobs_of_a_hub_may_be_worked_on_one_by_one_in_the_order_they_came(
     after = leased()
     assert after is not None
     assert after.id == second.id
-    assert first.id not in {job.id for job in queue.jobs(core, hub.id, hub.name)}
+    assert first.id not in {job.id for job in queue.jobs(Scope(core, hub.id, hub.name))}
 
 
 def test_a_queue_of_many_that_wait_keeps_no_other_hub_waiting(
@@ -134,7 +135,7 @@ def test_a_full_queue_drops_what_has_waited_longest_and_says_which(
     with core.store.write() as writer:
         dropped = queue.make_room(writer, hub.id, "journal", most=3)
     assert [job.id for job in dropped] == [job.id for job in made[1:4]]
-    left = queue.jobs(core, hub.id, hub.name)
+    left = queue.jobs(Scope(core, hub.id, hub.name))
     assert [job.id for job in left] == [running.id, made[4].id]
 
 
@@ -146,7 +147,7 @@ def test_a_job_that_is_over_keeps_no_texts(core: Core, hub: HubMemory) -> None:
     assert job is not None
     assert job.about[queue.SAID] == {"user": "I moved"}
     queue.fail(core, job, "no use", final=True)
-    assert queue.jobs(core, hub.id, hub.name)[0].about == {"turn": "trn_1"}
+    assert queue.jobs(Scope(core, hub.id, hub.name))[0].about == {"turn": "trn_1"}
 
 
 def test_what_is_finished_is_done_and_not_due_again(
@@ -158,11 +159,11 @@ def test_what_is_finished_is_done_and_not_due_again(
         queue.finish(core, writer, job)
     clock.tick(hours=1)
     assert queue.lease(core) is None
-    (kept,) = queue.jobs(core, hub.id, hub.name)
+    (kept,) = queue.jobs(Scope(core, hub.id, hub.name))
     assert (kept.state, kept.attempts) == ("done", 1)
     clock.tick(days=8)
     assert queue.lease(core) is None
-    assert queue.jobs(core, hub.id, hub.name) == []
+    assert queue.jobs(Scope(core, hub.id, hub.name)) == []
 
 
 def test_a_failure_is_tried_again_later_and_the_third_is_the_last(
@@ -177,7 +178,7 @@ def test_a_failure_is_tried_again_later_and_the_third_is_the_last(
         clock.tick(minutes=4)
     assert told.state == "failed"
     assert queue.lease(core) is None
-    (kept,) = queue.jobs(core, hub.id, hub.name)
+    (kept,) = queue.jobs(Scope(core, hub.id, hub.name))
     assert (kept.state, kept.reason) == ("failed", "the page is broken")
 
 
@@ -211,7 +212,7 @@ def test_progress_keeps_the_lease(core: Core, hub: HubMemory, clock: FixedClock)
         clock.tick(minutes=4)
         job = queue.progress(core, job, page, 5)
         assert queue.lease(core) is None
-    (told,) = queue.jobs(core, hub.id, hub.name)
+    (told,) = queue.jobs(Scope(core, hub.id, hub.name))
     assert (told.done, told.total) == (4, 5)
 
 
@@ -223,7 +224,7 @@ def test_workers_that_die_three_times_leave_a_failed_job(
         take(core)
         clock.tick(minutes=5)
     assert queue.lease(core) is None
-    (told,) = queue.jobs(core, hub.id, hub.name)
+    (told,) = queue.jobs(Scope(core, hub.id, hub.name))
     assert told.state == "failed"
     assert "never finished" in told.reason
 

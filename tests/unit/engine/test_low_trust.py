@@ -22,7 +22,7 @@ def doubt(hub: HubMemory, text: str, trust: Trust = "tool") -> Quarantined:
 
 def propose(hub: HubMemory, text: str, **fields: object) -> Taken:
     one = Proposal(text, **fields)  # type: ignore[arg-type]
-    return take_proposals(hub.core, hub.id, hub.name, [one])[0]
+    return take_proposals(hub.scope, [one])[0]
 
 
 def by_assistant(hub: HubMemory, text: str) -> Taken:

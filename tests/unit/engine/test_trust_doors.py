@@ -78,7 +78,7 @@ def _journal_file(hub: HubMemory, text: str) -> None:
 
 
 def _proposed(hub: HubMemory, text: str) -> None:
-    take_proposals(hub.core, hub.id, hub.name, [Proposal(text, "fact")])
+    take_proposals(hub.scope, [Proposal(text, "fact")])
 
 
 class Door(NamedTuple):
@@ -122,7 +122,7 @@ DOORS = {
 
 def _kept(hub: HubMemory) -> Memory:
     wanted = Filter(states=(), quarantined=None)
-    (memory,) = listing.scan_memories(hub.core, hub.id, hub.name, wanted)
+    (memory,) = listing.scan_memories(hub.scope, wanted)
     return memory
 
 

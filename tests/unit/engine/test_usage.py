@@ -143,4 +143,4 @@ def test_the_bounds_of_a_talk_are_settings(tmp_path: Path) -> None:
 
 def test_what_files_take_up_is_counted_apart(hub: HubMemory) -> None:
     hub.remember_file(io.BytesIO(b"Some notes"), name="notes.txt")
-    assert usage(hub.core, hub.id, hub.name, days=7) == []
+    assert usage(hub.scope, days=7) == []

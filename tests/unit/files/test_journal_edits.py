@@ -63,7 +63,7 @@ def in_store(hub: HubMemory) -> list[str]:
 
 def changed_elsewhere(hub: HubMemory, memory_id: str, content: str) -> None:
     """What a process does that was killed before its file could follow."""
-    engine.edit.update(hub.core, hub.id, hub.name, memory_id, {"content": content})
+    engine.edit.update(hub.scope, memory_id, {"content": content})
 
 
 def clash_of(hub: HubMemory) -> tuple[str, str]:

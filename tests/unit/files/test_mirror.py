@@ -69,7 +69,7 @@ def edit(file: Path, old: str, new: str) -> None:
 
 def tell_store(hub: HubMemory, number: int, **changes: Any) -> None:
     """A write of another process that was stopped before the file could follow."""
-    engine.edit.update(hub.core, hub.id, hub.name, number, changes)
+    engine.edit.update(hub.scope, number, changes)
 
 
 def lines(file: Path) -> list[str]:
@@ -156,7 +156,7 @@ def test_an_edit_keeps_counters_that_moved_meanwhile(
     take_in = Intake.take_in
 
     def and_count(self: Intake, *args: Any) -> Any:
-        engine.edit.access(hub.core, hub.id, hub.name, [1])
+        engine.edit.access(hub.scope, [1])
         return take_in(self, *args)
 
     monkeypatch.setattr(Intake, "take_in", and_count)
@@ -243,7 +243,7 @@ def test_a_purged_line_leaves_file_and_agreement_at_once(hub: HubMemory, file: P
 def test_a_purge_that_the_file_did_not_see_is_not_taken_in_again(
     hub: HubMemory, file: Path
 ) -> None:
-    engine.edit.purge(hub.core, hub.id, hub.name, [2], "")
+    engine.edit.purge(hub.scope, [2], "")
     assert [memory.number for memory in hub.list(order="number")] == [1, 3]
     assert "Hilda" not in file.read_text()
 
@@ -308,7 +308,7 @@ def test_what_the_store_changed_is_not_archived_by_a_line_taken_out_before(
 def test_a_line_that_was_edited_while_it_was_archived_comes_back(
     hub: HubMemory, file: Path
 ) -> None:
-    engine.edit.archive(hub.core, hub.id, hub.name, [3], "old")
+    engine.edit.archive(hub.scope, [3], "old")
     edit(file, "It runs Debian.", "It runs NixOS.")
     hub.sync()
     assert (hub.get(3).state, hub.get(3).content) == ("active", "It runs NixOS.")
@@ -317,7 +317,7 @@ def test_a_line_that_was_edited_while_it_was_archived_comes_back(
 def test_a_line_that_was_edited_while_it_was_forgotten_is_a_new_memory(
     hub: HubMemory, file: Path
 ) -> None:
-    engine.edit.forget(hub.core, hub.id, hub.name, [3], "")
+    engine.edit.forget(hub.scope, [3], "")
     edit(file, "It runs Debian.", "It runs NixOS.")
     [new] = hub.sync().taken_in
     assert (new.number, new.content) == (4, "It runs NixOS.")

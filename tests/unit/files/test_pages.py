@@ -298,8 +298,8 @@ def test_a_crash_between_two_files_is_mended_by_the_next_sync(
 
 
 def test_a_swap_of_two_lines_survives_a_crash(hub: HubMemory, folder: Path) -> None:
-    engine.edit.update(hub.core, hub.id, hub.name, 1, {"category": "fact"})
-    engine.edit.update(hub.core, hub.id, hub.name, 2, {"category": "preference"})
+    engine.edit.update(hub.scope, 1, {"category": "fact"})
+    engine.edit.update(hub.scope, 2, {"category": "preference"})
     with dying_after(1), pytest.raises(Crash):
         hub.sync()
     assert hub.sync().archived == ()
@@ -311,7 +311,7 @@ def test_a_swap_of_two_lines_survives_a_crash(hub: HubMemory, folder: Path) -> N
 def test_an_edit_between_a_crash_and_the_next_sync_is_taken_in(
     hub: HubMemory, folder: Path
 ) -> None:
-    engine.edit.update(hub.core, hub.id, hub.name, 3, {"category": "preference"})
+    engine.edit.update(hub.scope, 3, {"category": "preference"})
     with dying_after(1), pytest.raises(Crash):
         hub.sync()
     edit(folder / "facts.md", "Hilda", "Greta")

@@ -255,7 +255,7 @@ def test_a_model_that_fails_is_tried_three_times_and_then_the_rules_do_the_work(
     assert hub.captured()[0].reasons["failed: the model"] == 1
     noted(memory)
     assert len(model.asked) == 3
-    assert all(queue.SAID not in job.about for job in queue.jobs(hub.core, hub.id, hub.name))
+    assert all(queue.SAID not in job.about for job in queue.jobs(hub.scope))
 
 
 def test_a_turn_that_is_tried_again_is_not_overtaken_by_what_was_said_after_it(

@@ -116,7 +116,7 @@ class Call:
 
         # The command may have deleted the hub.
         with suppress(HoldfastError):
-            count = inbox.count(hub.core, hub.id, hub.name, most=_WAITING_MAX)
+            count = inbox.count(hub.scope, most=_WAITING_MAX)
             some = "Over " if count == _WAITING_MAX else ""
             wait = "waits" if count == 1 else "wait"
             if count:

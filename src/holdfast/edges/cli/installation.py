@@ -10,6 +10,7 @@ import stat
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from holdfast.engine.scope import Scope
 from holdfast.errors import EmbedderError, InvalidSetting, StoreDamaged
 
 if TYPE_CHECKING:
@@ -150,7 +151,7 @@ def files_left_alone(call: Call) -> list[str]:
     folders = [(hub, hub_folder(call.memory.home, hub.name)) for hub in call.memory.hubs()]
     told = [
         of_another_hub(hub.id, hub.name, folder)
-        or elsewhere(call.memory.core, hub.id, hub.name, folder)
+        or elsewhere(Scope(call.memory.core, hub.id, hub.name), folder)
         for hub, folder in folders
         if os.path.isdir(folder)
     ]

@@ -18,10 +18,11 @@ from holdfast.domain.query import Filter
 from holdfast.engine.context.budget import Candidates, Tokenizer, Unit, budget_of
 from holdfast.engine.context.layout import Block, FilePart
 from holdfast.engine.context.styles import MORE_MAX, STYLES, WAITING_MAX, Item, Part, Style
-from holdfast.engine.core import Core, require_hub
+from holdfast.engine.core import Core
 from holdfast.engine.reading.listing import list_memories
 from holdfast.engine.reading.recall import recall_memories
 from holdfast.engine.review import inbox
+from holdfast.engine.scope import Scope
 from holdfast.text.normalise import one_of
 
 # How many hits of recall are considered.
@@ -66,9 +67,7 @@ _BUDGET_MOST = 3 * MORE_MAX
 
 
 def context(
-    core: Core,
-    hub_id: str,
-    hub: str,
+    scope: Scope,
     query: str | None = None,
     *,
     budget: int | None = None,
@@ -81,22 +80,23 @@ def context(
     """Builds the block. Only with `explain` is there a list of what is not in it. `file` is
     MEMORY.md for the styles that show it; without it they show what it would hold."""
     look = STYLES[one_of(style, tuple(STYLES), "style")]
-    allowed = budget_of(budget, unit, count_tokens, chars_max=core.settings["context.chars_max"])
+    allowed = budget_of(budget, unit, count_tokens, chars_max=scope.settings["context.chars_max"])
     if look.cut_as_text and budget is None and allowed.unit == "chars":
         # The cap of this style is on the file's text; its heading comes on top.
-        allowed = allowed._replace(limit=allowed.limit + len(look.opening(hub)))
-    now = core.now()
-    journal = _journal(core, hub_id, hub, now) if look.journal else []
+        allowed = allowed._replace(limit=allowed.limit + len(look.opening(scope.hub)))
+    now = scope.now()
+    journal = _journal(scope, now) if look.journal else []
     asked = query if query is not None and query.strip() else None
     as_file = look.cut_as_text and file is None
     # So that more than MORE_MAX are left however many are shown.
     bounded = file is None and allowed.limit <= _BUDGET_MOST
-    with _long_term(
-        core, hub_id, hub, now, look, everything=explain, as_file=as_file, bounded=bounded
-    ) as (candidates, unfit):
+    with _long_term(scope, now, look, everything=explain, as_file=as_file, bounded=bounded) as (
+        candidates,
+        unfit,
+    ):
         items_max = len(candidates) + len(journal) + _RELEVANT_MAX
-        waiting = inbox.count(core, hub_id, hub, most=WAITING_MAX)
-        block = Block(look, hub, allowed, items_max=items_max, waiting=waiting)
+        waiting = inbox.count(scope, most=WAITING_MAX)
+        block = Block(look, scope.hub, allowed, items_max=items_max, waiting=waiting)
         for_relevant = allowed.limit // _RELEVANT_SHARE if asked else 0
         for_journal = allowed.limit // _JOURNAL_SHARE if journal else 0
         room = block.room - for_relevant - for_journal
@@ -106,7 +106,7 @@ def context(
             block.add_best(candidates, room, _NO_ROOM_USE)
     degraded: tuple[str, ...] = ()
     if asked is not None:
-        found = recall_memories(core, hub_id, hub, asked, Filter(), limit=_RELEVANT_MAX)
+        found = recall_memories(scope, asked, Filter(), limit=_RELEVANT_MAX)
         degraded = found.degraded
         hits = [Item(hit.memory, hit.passage.text, "relevant") for hit in found]
         hits = _without_said(hits, block.chosen, unfit)
@@ -128,31 +128,23 @@ def context(
 
 @contextmanager
 def _long_term(
-    core: Core,
-    hub_id: str,
-    hub: str,
-    now: datetime,
-    look: Style,
-    *,
-    everything: bool,
-    as_file: bool,
-    bounded: bool,
+    scope: Scope, now: datetime, look: Style, *, everything: bool, as_file: bool, bounded: bool
 ) -> Iterator[tuple[Candidates, list[Absent]]]:
     """The candidates, best first, and where everything is asked for, the rest of the layer with
     reasons. Otherwise most of them are never read, unless a file has to be made of all of them."""
-    if everything or as_file or not _sees_no_others_private(core):
-        fit, unfit = _all_long_term(core, hub_id, hub, now, everything=everything)
+    if everything or as_file or not _sees_no_others_private(scope.core):
+        fit, unfit = _all_long_term(scope, now, everything=everything)
         yield _ranked(fit, look), unfit
         return
     wanted = Filter(
         layers=("long_term",), states=("active",), alive_at=now, holds_at=now, trusts=_UNASKED
     )
-    with core.read() as reader:
-        require_hub(reader, hub_id, hub)
-        ids = reader.ids_by_use(hub_id, wanted, limit=_IDS_MAX if bounded else None)
+    with scope.read() as reader:
+        scope.require_hub(reader)
+        ids = reader.ids_by_use(scope.hub_id, wanted, limit=_IDS_MAX if bounded else None)
 
         def read(some: Sequence[str]) -> dict[str, Memory]:
-            return reader.memories_by_id(hub_id, some)
+            return reader.memories_by_id(scope.hub_id, some)
 
         yield Candidates(ids, read, lambda memory: _item(memory, look)), []
 
@@ -164,30 +156,30 @@ def _sees_no_others_private(core: Core) -> bool:
 
 
 def _all_long_term(
-    core: Core, hub_id: str, hub: str, now: datetime, *, everything: bool
+    scope: Scope, now: datetime, *, everything: bool
 ) -> tuple[list[Memory], list[Absent]]:
     wanted = Filter(layers=("long_term",), states=("active",), alive_at=now)
     wide = Filter(layers=("long_term",), states=(), quarantined=None)
-    found = list_memories(core, hub_id, hub, wide if everything else wanted, order="number")
+    found = list_memories(scope, wide if everything else wanted, order="number")
     fit: list[Memory] = []
     unfit: list[Absent] = []
     for memory in found:
-        reason = (everything and wanted.refusal(memory)) or _unfit(core, memory, now)
+        reason = (everything and wanted.refusal(memory)) or _unfit(scope.core, memory, now)
         if not reason:
             fit.append(memory)
         # Of what is private to somebody else, not even that it exists is said.
-        elif everything and not _private(core, memory):
+        elif everything and not _private(scope.core, memory):
             unfit.append(Absent(memory, memory.category, reason))
     return fit, unfit
 
 
-def _journal(core: Core, hub_id: str, hub: str, now: datetime) -> list[Memory]:
+def _journal(scope: Scope, now: datetime) -> list[Memory]:
     """The entries of today and yesterday, oldest first; days are days of UTC."""
     today = now.replace(hour=0, minute=0, second=0, microsecond=0)
     wanted = Filter(layers=("journal",), since=today - timedelta(days=1), alive_at=now)
     # In the order of the index that knows when things happened.
-    found = list_memories(core, hub_id, hub, wanted, order="happened")
-    fit = [memory for memory in found if not _unfit(core, memory, now)]
+    found = list_memories(scope, wanted, order="happened")
+    fit = [memory for memory in found if not _unfit(scope.core, memory, now)]
     return sorted(fit, key=lambda entry: (entry.occurred_at or entry.created_at, entry.number))
 
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from holdfast.domain.clock import from_text, to_text
 from holdfast.domain.records import Record
-from holdfast.engine.core import Core, require_hub
+from holdfast.engine.core import Core
+from holdfast.engine.scope import Scope
 from holdfast.errors import Conflict, NotFound, StoreBusy
 
 if TYPE_CHECKING:
@@ -244,11 +245,11 @@ def fail(core: Core, job: Job, reason: str, *, final: bool = False) -> Job:
     return again
 
 
-def jobs(core: Core, hub_id: str, hub: str, *, limit: int = _PAGE) -> list[Job]:
+def jobs(scope: Scope, *, limit: int = _PAGE) -> list[Job]:
     """The newest jobs of a hub, oldest first, those that are over for a week among them."""
-    with core.store.read() as reader:
-        require_hub(reader, hub_id, hub)
-        queues = (_with_reasons(_scan(reader, hub_id, work), work) for work in QUEUES)
+    with scope.core.store.read() as reader:
+        scope.require_hub(reader)
+        queues = (_with_reasons(_scan(reader, scope.hub_id, work), work) for work in QUEUES)
         return list(deque(merge(*queues, key=lambda job: job.id), maxlen=limit))
 
 

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import DOWNWARDS, ORDERS, Filter, Order, Page, place_in
-from holdfast.engine.core import Core, require_hub
+from holdfast.engine.core import Core
 from holdfast.engine.history import states_as_of
 from holdfast.engine.reading.recall import checked_limit
+from holdfast.engine.scope import Scope
 from holdfast.errors import InvalidInput
 from holdfast.store.values import TextQuery
 from holdfast.text.normalise import one_of
@@ -28,9 +29,7 @@ _BATCH = 500
 
 
 def list_memories(
-    core: Core,
-    hub_id: str,
-    hub: str,
+    scope: Scope,
     wanted: Filter,
     *,
     order: str = "newest",
@@ -44,28 +43,24 @@ def list_memories(
         raise InvalidInput(f"The limit must be a whole number, not {limit!r}.")
     if limit is not None and limit < 1:
         raise InvalidInput(f"The limit is {limit}; it must be at least 1.")
-    after = None if cursor is None else _read_cursor(cursor, hub_id, checked)
+    after = None if cursor is None else _read_cursor(cursor, scope.hub_id, checked)
     items: list[Memory] = []
     # One more than asked for tells whether there is a next page.
-    for memory in _scan(core, hub_id, hub, wanted, checked, after, limit, as_of):
+    for memory in _scan(scope, wanted, checked, after, limit, as_of):
         if limit is not None and len(items) == limit:
             return Page(items, _cursor(items[-1], checked))
         items.append(memory)
     return Page(items, None)
 
 
-def scan_memories(
-    core: Core, hub_id: str, hub: str, wanted: Filter, *, after: int = 0
-) -> Iterator[Memory]:
+def scan_memories(scope: Scope, wanted: Filter, *, after: int = 0) -> Iterator[Memory]:
     """Everything the filter admits, by number, without holding it all in memory. `after` is the
     number of the last memory that was seen."""
-    return _scan(core, hub_id, hub, wanted, "number", (after, after), None, None)
+    return _scan(scope, wanted, "number", (after, after), None, None)
 
 
 def _scan(
-    core: Core,
-    hub_id: str,
-    hub: str,
+    scope: Scope,
     wanted: Filter,
     order: Order,
     after: tuple[Any, int] | None,
@@ -74,12 +69,12 @@ def _scan(
 ) -> Iterator[Memory]:
     size = _BATCH if limit is None else min(_BATCH, limit + 1)
     if as_of is not None:
-        yield from _scan_past(core, hub_id, hub, wanted, order, after, as_of)
+        yield from _scan_past(scope, wanted, order, after, as_of)
         return
     while True:
-        with core.read() as reader:
-            require_hub(reader, hub_id, hub)
-            batch = reader.memories(hub_id, wanted, order=order, after=after, limit=size)
+        with scope.read() as reader:
+            scope.require_hub(reader)
+            batch = reader.memories(scope.hub_id, wanted, order=order, after=after, limit=size)
         yield from batch
         if len(batch) < size:
             return
@@ -87,17 +82,11 @@ def _scan(
 
 
 def _scan_past(
-    core: Core,
-    hub_id: str,
-    hub: str,
-    wanted: Filter,
-    order: Order,
-    after: tuple[Any, int] | None,
-    at: datetime,
+    scope: Scope, wanted: Filter, order: Order, after: tuple[Any, int] | None, at: datetime
 ) -> Iterator[Memory]:
-    with core.read() as reader:
-        require_hub(reader, hub_id, hub)
-        then = list(memories_as_of(core, reader, hub_id, wanted, at))
+    with scope.read() as reader:
+        scope.require_hub(reader)
+        then = list(memories_as_of(scope.core, reader, scope.hub_id, wanted, at))
     down = order in DOWNWARDS
     then.sort(key=lambda memory: place_in(memory, order), reverse=down)
     for memory in then:
@@ -160,9 +149,7 @@ _CHARS_MAX = 2_000
 
 
 def search_text(
-    core: Core,
-    hub_id: str,
-    hub: str,
+    scope: Scope,
     text: str,
     wanted: Filter,
     *,
@@ -173,14 +160,14 @@ def search_text(
     """The first memories, in that order, that hold the text and still hold true."""
     checked: Order = one_of(order, ORDERS, "order")  # type: ignore[assignment]
     count = checked_limit(limit)
-    now = core.now()
+    now = scope.now()
     wanted = wanted._replace(alive_at=now)
     query = _query(text, words=words)
-    with core.read(deadline_s=core.settings["recall.deadline_s"]) as reader:
-        require_hub(reader, hub_id, hub)
-        matching = reader.matching(hub_id, query, wanted, order=checked)
+    with scope.read(deadline_s=scope.settings["recall.deadline_s"]) as reader:
+        scope.require_hub(reader)
+        matching = reader.matching(scope.hub_id, query, wanted, order=checked)
         found = list(islice((memory for memory in matching if memory.current(now)), count))
-    core.shown(hub_id, [memory.id for memory in found])
+    scope.core.shown(scope.hub_id, [memory.id for memory in found])
     return found
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from holdfast.domain.clock import to_text
 from holdfast.domain.memory import Memory
+from holdfast.engine.scope import Scope
 from holdfast.errors import InvalidInput, NotFound
 from holdfast.text.names import composed
 
@@ -19,13 +20,13 @@ _NUMBER = re.compile(r"#?(\d{1,15})")
 
 
 def find_memory(
-    reader: Reader, hub_id: str, hub: str, reference: Reference, *, forgotten: bool = False
+    reader: Reader, scope: Scope, reference: Reference, *, forgotten: bool = False
 ) -> Memory:
     """The memory, or NotFound with what to do. `forgotten` finds those that are forgotten too."""
-    memory = _look_up(reader, hub_id, reference)
+    memory = _look_up(reader, scope.hub_id, reference)
     if memory is None:
         raise NotFound(
-            f"There is no memory {_shown(reference)} in hub `{hub}`.",
+            f"There is no memory {_shown(reference)} in hub `{scope.hub}`.",
             hint="`holdfast list` shows what is there.",
         )
     if memory.forgotten_at is not None and not forgotten:

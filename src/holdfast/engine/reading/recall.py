@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from holdfast import engine
 from holdfast.domain.query import Filter, Hit, Passage, Recalled
-from holdfast.engine.core import Core, require_hub
+from holdfast.engine.scope import Scope
 from holdfast.errors import InvalidInput
 from holdfast.recall.analyse import analyse
 from holdfast.recall.pipeline import Ask, recall
@@ -21,9 +21,7 @@ LIMIT_MAX = 1_000
 
 
 def recall_memories(
-    core: Core,
-    hub_id: str,
-    hub: str,
+    scope: Scope,
     query: str,
     wanted: Filter,
     *,
@@ -39,37 +37,49 @@ def recall_memories(
 ) -> Recalled:
     """The hits for a question. What was shown is counted, off the path of the answer, unless it was
     shown to nobody who asked."""
-    count = checked_limit(core.settings["recall.limit"] if limit is None else limit)
+    count = checked_limit(scope.settings["recall.limit"] if limit is None else limit)
     if not isinstance(query, str):
         raise InvalidInput("The query must be text.")
-    moment = now or as_of or core.now()
+    moment = now or as_of or scope.now()
     analysis = analyse(query, now=moment, zone=zone, plain=plain)
     wanted = wanted._replace(alive_at=moment, known_by=as_of)
-    embedder = core.embedder if meaning else None
+    embedder = scope.core.embedder if meaning else None
     model = "" if embedder is None else embedder.identity
 
     def answer(reader: Reader) -> Recalled:
-        past = None if as_of is None else engine.history.states_as_of(core, reader, hub_id, as_of)
+        past = (
+            None
+            if as_of is None
+            else engine.history.states_as_of(scope.core, reader, scope.hub_id, as_of)
+        )
         ask = Ask(analysis, wanted, count, moment, past, project)
-        return recall(reader, hub_id, ask, embedder, core.vectors, meaning=meaning, explain=explain)
+        return recall(
+            reader,
+            scope.hub_id,
+            ask,
+            embedder,
+            scope.core.vectors,
+            meaning=meaning,
+            explain=explain,
+        )
 
-    deadline_s = core.settings["recall.deadline_s"]
+    deadline_s = scope.settings["recall.deadline_s"]
     recalled = None
-    with core.read(deadline_s=deadline_s) as reader:
-        require_hub(reader, hub_id, hub)
-        if not model or core.vectors.ready(reader, hub_id, model):
+    with scope.read(deadline_s=deadline_s) as reader:
+        scope.require_hub(reader)
+        if not model or scope.core.vectors.ready(reader, scope.hub_id, model):
             recalled = answer(reader)
     if recalled is None:
         # The first look at a large hub reads all of its vectors: no part of the answer's deadline.
-        with core.read() as reader:
-            core.vectors.refresh(reader, hub_id, model)
-        with core.read(deadline_s=deadline_s) as reader:
-            require_hub(reader, hub_id, hub)
+        with scope.read() as reader:
+            scope.core.vectors.refresh(reader, scope.hub_id, model)
+        with scope.read(deadline_s=deadline_s) as reader:
+            scope.require_hub(reader)
             recalled = answer(reader)
     if recalled.degraded:
-        core.catch_up()
+        scope.core.catch_up()
     if count_shown:
-        core.shown(hub_id, [hit.memory.id for hit in recalled])
+        scope.core.shown(scope.hub_id, [hit.memory.id for hit in recalled])
     return recalled
 
 
@@ -79,15 +89,19 @@ def checked_limit(limit: int) -> int:
     return limit
 
 
-def related(core: Core, hub_id: str, hub: str, reference: Reference, *, limit: int = 5) -> Recalled:
+def related(scope: Scope, reference: Reference, *, limit: int = 5) -> Recalled:
     """Memories near a memory: by meaning where it has vectors, else by its words."""
     checked_limit(limit)
-    with core.read(deadline_s=core.settings["recall.deadline_s"]) as reader:
-        require_hub(reader, hub_id, hub)
-        memory = engine.lookup.find_memory(reader, hub_id, hub, reference)
-        wanted = Filter(alive_at=core.now())
-        embedder = core.embedder
-        own = [] if embedder is None else reader.vectors_of(hub_id, embedder.identity, memory.id)
+    with scope.read(deadline_s=scope.settings["recall.deadline_s"]) as reader:
+        scope.require_hub(reader)
+        memory = engine.lookup.find_memory(reader, scope, reference)
+        wanted = Filter(alive_at=scope.now())
+        embedder = scope.core.embedder
+        own = (
+            []
+            if embedder is None
+            else reader.vectors_of(scope.hub_id, embedder.identity, memory.id)
+        )
         if embedder is not None and own:
             import numpy as np
 
@@ -95,13 +109,13 @@ def related(core: Core, hub_id: str, hub: str, reference: Reference, *, limit: i
 
             middle = np.stack([dequantise(row.vector) for row in own]).mean(axis=0)
             middle = (middle / np.linalg.norm(middle)).astype(np.float32)
-            near = core.vectors.search(
-                reader, hub_id, embedder.identity, middle, limit=limit * 4 + len(own)
+            near = scope.core.vectors.search(
+                reader, scope.hub_id, embedder.identity, middle, limit=limit * 4 + len(own)
             )
             cosines = {hit.passage_id: hit.cosine for hit in near}
-            found = reader.candidates(hub_id, list(cosines), wanted)
+            found = reader.candidates(scope.hub_id, list(cosines), wanted)
             found.sort(key=lambda one: (-cosines[one.passage_id], one.passage_id))
-            memories = reader.memories_by_id(hub_id, [one.memory_id for one in found])
+            memories = reader.memories_by_id(scope.hub_id, [one.memory_id for one in found])
             hits: dict[str, Hit] = {}
             for one in found:
                 if one.memory_id != memory.id and one.memory_id not in hits:
@@ -116,13 +130,13 @@ def related(core: Core, hub_id: str, hub: str, reference: Reference, *, limit: i
                         {"vector": cosine},
                     )
             return Recalled(list(hits.values())[:limit])
-    return _related_by_words(core, hub_id, hub, memory, limit)
+    return _related_by_words(scope, memory, limit)
 
 
-def _related_by_words(core: Core, hub_id: str, hub: str, memory: Memory, limit: int) -> Recalled:
+def _related_by_words(scope: Scope, memory: Memory, limit: int) -> Recalled:
     words = " ".join(memory.content.split()[:40])
     plain = "".join(char if char.isalnum() else " " for char in words)
     if not plain.strip():
         return Recalled([])
-    found = recall_memories(core, hub_id, hub, plain, Filter(), limit=limit + 1, meaning=False)
+    found = recall_memories(scope, plain, Filter(), limit=limit + 1, meaning=False)
     return Recalled([hit for hit in found if hit.memory.id != memory.id][:limit])

@@ -25,8 +25,8 @@ from holdfast.domain.review import (
     decision_of,
     to_metadata,
 )
-from holdfast.engine.core import Core, require_hub
 from holdfast.engine.reading.lookup import Reference, find_memory
+from holdfast.engine.scope import Scope
 from holdfast.engine.writing.drafts import clean_draft, clean_label, compose, prepare
 from holdfast.engine.writing.intake import take_in
 from holdfast.engine.writing.recorder import Recorder
@@ -44,9 +44,7 @@ _BATCH = 500
 
 
 def request_decision(
-    core: Core,
-    hub_id: str,
-    hub: str,
+    scope: Scope,
     question: str,
     options: Sequence[str],
     context: str = "",
@@ -56,7 +54,7 @@ def request_decision(
     source_agent: str | None = None,
 ) -> Decision:
     """Asks. The same question with the same options, still open, is not asked twice."""
-    redacted = core.redactor.text
+    redacted = scope.core.redactor.text
     asked = redacted(_line("question", question, _QUESTION_CHARS_MAX))
     choices = tuple(map(redacted, _options(options)))
     around = redacted(_context(context))
@@ -71,13 +69,13 @@ def request_decision(
         source=source,
         source_agent=source_agent,
     )
-    draft = clean_draft(core, draft)
-    bare = compose(draft, core, hub_id)._replace(quarantine=AWAITS)
+    draft = clean_draft(scope.core, draft)
+    bare = compose(draft, scope.core, scope.hub_id)._replace(quarantine=AWAITS)
     wanted = Decision(bare, asked, choices, around, "open")
     new = bare._replace(metadata=to_metadata(wanted))
-    with core.write(hub_id) as writer:
-        require_hub(writer, hub_id, hub)
-        waiting = list(_open(writer, hub_id))
+    with scope.write() as writer:
+        scope.require_hub(writer)
+        waiting = list(_open(writer, scope.hub_id))
         for other in waiting:
             if other.memory.content_hash == new.content_hash:
                 return other
@@ -87,41 +85,36 @@ def request_decision(
                 f"There are {len(waiting)} open decisions in this hub already: {numbers}.",
                 hint="Wait until a person has answered or withdrawn one (`holdfast decisions`).",
             )
-        recorder = Recorder(core, writer, hub_id, "remember", reason="asked for a decision")
+        recorder = Recorder(
+            scope.core, writer, scope.hub_id, "remember", reason="asked for a decision"
+        )
         memory = recorder.add(new)
     recorder.embed()
     return wanted._replace(memory=memory)
 
 
-def decisions(core: Core, hub_id: str, hub: str, *, every: bool = False) -> list[Decision]:
+def decisions(scope: Scope, *, every: bool = False) -> list[Decision]:
     """The open ones, oldest first; with `every`, also those that were decided or withdrawn."""
-    with core.read() as reader:
-        require_hub(reader, hub_id, hub)
-        found = list(_open(reader, hub_id))
+    with scope.read() as reader:
+        scope.require_hub(reader)
+        found = list(_open(reader, scope.hub_id))
         if every:
             settled = Filter(states=("archived",), categories=(CATEGORY,))
-            found += _among(reader, hub_id, settled)
+            found += _among(reader, scope.hub_id, settled)
     return sorted(found, key=lambda decision: decision.memory.number)
 
 
 def decide(
-    core: Core,
-    hub_id: str,
-    hub: str,
-    reference: Reference,
-    option: str | int,
-    *,
-    note: str = "",
-    source: Source = "sdk",
+    scope: Scope, reference: Reference, option: str | int, *, note: str = "", source: Source = "sdk"
 ) -> Decision:
     """A person's answer: an option by its words or its number, and why. It becomes a memory of its
     own, and the question is put away."""
-    note = core.redactor.text(clean_label("note", note))
+    note = scope.core.redactor.text(clean_label("note", note))
     if isinstance(option, str):
-        option = core.redactor.text(option)
-    with core.read() as reader:
-        require_hub(reader, hub_id, hub)
-        seen = _undecided(find_memory(reader, hub_id, hub, reference))
+        option = scope.core.redactor.text(option)
+    with scope.read() as reader:
+        scope.require_hub(reader)
+        seen = _undecided(find_memory(reader, scope, reference))
     chosen = _chosen(seen, option)
     draft = Draft(
         _answer_text(seen, chosen, note),
@@ -135,26 +128,28 @@ def decide(
         metadata={DECIDES: seen.memory.id},
     )
     # The embedding model is asked before the write begins.
-    (item,) = prepare(core, hub_id, hub, [draft])
-    with core.write(hub_id) as writer:
-        current = _still(writer, hub, seen)
-        recorder = Recorder(core, writer, hub_id, "remember", reason=f"decided: {chosen}")
-        answer = take_in(writer, recorder, hub, item).memory
+    (item,) = prepare(scope, [draft])
+    with scope.write() as writer:
+        current = _still(writer, scope, seen)
+        recorder = Recorder(
+            scope.core, writer, scope.hub_id, "remember", reason=f"decided: {chosen}"
+        )
+        answer = take_in(writer, recorder, scope, item).memory
         decided = current._replace(status="decided", option=chosen, note=note, answer=answer.id)
         memory = _put_away(recorder, decided, f"decided: {chosen}")
     recorder.embed()
     return decided._replace(memory=memory)
 
 
-def withdraw_decision(
-    core: Core, hub_id: str, hub: str, reference: Reference, *, note: str = ""
-) -> Decision:
+def withdraw_decision(scope: Scope, reference: Reference, *, note: str = "") -> Decision:
     """Takes a question back without an answer; it is kept, and no longer open."""
-    note = core.redactor.text(clean_label("note", note))
-    with core.write(hub_id) as writer:
-        require_hub(writer, hub_id, hub)
-        current = _undecided(find_memory(writer, hub_id, hub, reference))
-        recorder = Recorder(core, writer, hub_id, "archive", reason="withdrew a question")
+    note = scope.core.redactor.text(clean_label("note", note))
+    with scope.write() as writer:
+        scope.require_hub(writer)
+        current = _undecided(find_memory(writer, scope, reference))
+        recorder = Recorder(
+            scope.core, writer, scope.hub_id, "archive", reason="withdrew a question"
+        )
         withdrawn = current._replace(status="withdrawn", note=note)
         memory = _put_away(recorder, withdrawn, f"withdrawn: {note}" if note else "withdrawn")
     return withdrawn._replace(memory=memory)
@@ -197,9 +192,9 @@ def _undecided(memory: Memory) -> Decision:
     return found
 
 
-def _still(reader: Reader, hub: str, seen: Decision) -> Decision:
+def _still(reader: Reader, scope: Scope, seen: Decision) -> Decision:
     """The question as it stands now that the write has begun: the one that was answered."""
-    current = _undecided(find_memory(reader, seen.memory.hub_id, hub, seen.memory.id))
+    current = _undecided(find_memory(reader, scope, seen.memory.id))
     if (current.question, current.options) != (seen.question, seen.options):
         raise Conflict(
             f"Decision #{seen.memory.number} was changed while you decided.",

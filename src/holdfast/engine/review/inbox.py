@@ -22,7 +22,8 @@ from holdfast.domain.review import (
     kind_of,
     names_of,
 )
-from holdfast.engine.core import Core, require_hub
+from holdfast.engine.core import Core
+from holdfast.engine.scope import Scope
 from holdfast.errors import InvalidInput
 from holdfast.text import normalise
 
@@ -51,24 +52,18 @@ def expiry(memory: Memory, now: datetime, settings: Settings) -> tuple[str, str]
 
 
 def review(
-    core: Core,
-    hub_id: str,
-    hub: str,
-    *,
-    kind: str | None = None,
-    source: str | None = None,
-    limit: int | None = None,
+    scope: Scope, *, kind: str | None = None, source: str | None = None, limit: int | None = None
 ) -> list[Item]:
     """The items, oldest first."""
     if limit is not None and limit < 1:
         raise InvalidInput(f"The limit is {limit}; it must be at least 1.")
-    with core.read() as reader:
-        require_hub(reader, hub_id, hub)
+    with scope.read() as reader:
+        scope.require_hub(reader)
         found: list[Item] = []
-        for memory in wanted_ones(reader, hub_id, kind, source):
+        for memory in wanted_ones(reader, scope.hub_id, kind, source):
             if limit is not None and len(found) == limit:
                 break
-            found.append(item_of(core, reader, memory))
+            found.append(item_of(scope.core, reader, memory))
         return found
 
 
@@ -79,12 +74,12 @@ def item_of(core: Core, reader: Reader, memory: Memory) -> Item:
     )
 
 
-def count(core: Core, hub_id: str, hub: str, *, most: int | None = None) -> int:
+def count(scope: Scope, *, most: int | None = None) -> int:
     """How many items there are; counting ends at `most`, for who only shows it on the side."""
-    with core.read() as reader:
-        require_hub(reader, hub_id, hub)
+    with scope.read() as reader:
+        scope.require_hub(reader)
         found = 0
-        for _ in pending(reader, hub_id):
+        for _ in pending(reader, scope.hub_id):
             found += 1
             if found == most:
                 break

@@ -20,9 +20,10 @@ from holdfast.domain.review import (
     is_pending,
     names_of,
 )
-from holdfast.engine.core import Core, require_hub
+from holdfast.engine.core import Core
 from holdfast.engine.reading.lookup import Reference, find_memory
 from holdfast.engine.review.inbox import about_of, wanted_ones
+from holdfast.engine.scope import Scope
 from holdfast.engine.writing.drafts import clean_label
 from holdfast.engine.writing.edit import completed
 from holdfast.engine.writing.passages import Indexed, indexed
@@ -54,9 +55,7 @@ class Verdict(NamedTuple):
 
 
 def approve(
-    core: Core,
-    hub_id: str,
-    hub: str,
+    scope: Scope,
     chosen: Chosen,
     *,
     text: str | None = None,
@@ -65,40 +64,40 @@ def approve(
 ) -> list[Memory]:
     """Shows the items, and returns the memories that now say what they said. One may be given
     another text; `keep_both` leaves what it contradicts or would renew as it is."""
-    found = _chosen(core, hub_id, hub, chosen)
+    found = _chosen(scope, chosen)
     if text is not None and len(found) != 1:
         raise InvalidInput(
             f"A new text is for one item, and {len(found)} are meant.", hint="Name one."
         )
     verdicts = [Verdict(one.id, True, text, keep_both, one.version) for one in found]
-    return decide(core, hub_id, hub, verdicts, reason=reason)
+    return decide(scope, verdicts, reason=reason)
 
 
-def reject(core: Core, hub_id: str, hub: str, chosen: Chosen, *, reason: str = "") -> list[Memory]:
+def reject(scope: Scope, chosen: Chosen, *, reason: str = "") -> list[Memory]:
     """Archives the items, hidden as they are; `undo` brings them back into the inbox."""
-    found = _chosen(core, hub_id, hub, chosen)
+    found = _chosen(scope, chosen)
     verdicts = [Verdict(one.id, False, version=one.version) for one in found]
-    return decide(core, hub_id, hub, verdicts, reason=reason)
+    return decide(scope, verdicts, reason=reason)
 
 
-def decide(
-    core: Core, hub_id: str, hub: str, verdicts: Sequence[Verdict], *, reason: str = ""
-) -> list[Memory]:
+def decide(scope: Scope, verdicts: Sequence[Verdict], *, reason: str = "") -> list[Memory]:
     """Approves and rejects, all of it or nothing, as one change set."""
     if not verdicts:
         return []
     reason = clean_label("reason", reason)
-    prepared = _prepared(core, hub_id, hub, verdicts)
+    prepared = _prepared(scope, verdicts)
     approves = any(verdict.approve for verdict in verdicts)
     told = _told(APPROVED if approves else REJECTED, reason)
     out = []
-    with core.write(hub_id) as writer:
-        require_hub(writer, hub_id, hub)
-        recorder = Recorder(core, writer, hub_id, "restore" if approves else "archive", reason=told)
+    with scope.write() as writer:
+        scope.require_hub(writer)
+        recorder = Recorder(
+            scope.core, writer, scope.hub_id, "restore" if approves else "archive", reason=told
+        )
         for verdict, (new, index) in zip(verdicts, prepared, strict=True):
-            memory = _still(writer, hub_id, hub, verdict)
+            memory = _still(writer, scope, verdict)
             if verdict.approve:
-                out.append(_approve(core, writer, recorder, memory, new, index, verdict))
+                out.append(_approve(scope.core, writer, recorder, memory, new, index, verdict))
             else:
                 why = _told(REJECTED, reason)
                 out.append(recorder.revise(memory, state="archived", state_reason=why))
@@ -110,18 +109,18 @@ def _told(what: str, reason: str) -> str:
     return f"{what}: {reason}" if reason else what
 
 
-def _chosen(core: Core, hub_id: str, hub: str, chosen: Chosen) -> list[Memory]:
+def _chosen(scope: Scope, chosen: Chosen) -> list[Memory]:
     in_bulk = chosen.every or chosen.kind is not None or chosen.source is not None
     if bool(chosen.references) == in_bulk:
         raise InvalidInput(
             "Say which items: their references, or all of them, of a kind, from a source.",
             hint="`holdfast review` shows what waits.",
         )
-    with core.read() as reader:
-        require_hub(reader, hub_id, hub)
+    with scope.read() as reader:
+        scope.require_hub(reader)
         if in_bulk:
-            return list(wanted_ones(reader, hub_id, chosen.kind, chosen.source))
-        found = [find_memory(reader, hub_id, hub, one) for one in chosen.references]
+            return list(wanted_ones(reader, scope.hub_id, chosen.kind, chosen.source))
+        found = [find_memory(reader, scope, one) for one in chosen.references]
         # Named twice, it is still one.
         return [_waiting(memory) for memory in {one.id: one for one in found}.values()]
 
@@ -142,7 +141,7 @@ def _waiting(memory: Memory) -> Memory:
 
 
 def _prepared(
-    core: Core, hub_id: str, hub: str, verdicts: Sequence[Verdict]
+    scope: Scope, verdicts: Sequence[Verdict]
 ) -> list[tuple[dict[str, Any], Indexed | None]]:
     """For each verdict with a text, what follows from it; the embedding model is asked here,
     before the write begins."""
@@ -151,19 +150,19 @@ def _prepared(
         if verdict.text is None or not verdict.approve:
             out.append(({}, None))
             continue
-        text = core.redactor.text(verdict.text)
-        text = normalise.clean_content(text, bytes_max=core.settings["content.bytes_max"])
-        with core.read() as reader:
-            memory = find_memory(reader, hub_id, hub, verdict.memory_id)
+        text = scope.core.redactor.text(verdict.text)
+        text = normalise.clean_content(text, bytes_max=scope.settings["content.bytes_max"])
+        with scope.read() as reader:
+            memory = find_memory(reader, scope, verdict.memory_id)
         # What a person wrote is the person's word.
         new = completed(memory, {"content": text, "trust": "user"})
-        out.append((new, indexed(memory._replace(**new), core)))
+        out.append((new, indexed(memory._replace(**new), scope.core)))
     return out
 
 
-def _still(writer: Writer, hub_id: str, hub: str, verdict: Verdict) -> Memory:
+def _still(writer: Writer, scope: Scope, verdict: Verdict) -> Memory:
     """The item as it stands now that the write has begun: the one that was looked at."""
-    memory = _waiting(find_memory(writer, hub_id, hub, verdict.memory_id))
+    memory = _waiting(find_memory(writer, scope, verdict.memory_id))
     if verdict.version not in (0, memory.version):
         raise Conflict(
             f"Memory #{memory.number} was changed while you looked at it.", hint="Look again."

@@ -26,6 +26,7 @@ from holdfast.engine.core import Core, require_hub
 from holdfast.engine.history import Reasons, entries_seen
 from holdfast.engine.people import membership_index
 from holdfast.engine.people.records import called
+from holdfast.engine.scope import Scope
 from holdfast.engine.transfer.export_format import (
     FORMAT,
     FORMAT_VERSION,
@@ -56,17 +57,17 @@ _IMPORTED_LINES = 2_000
 _IMPORTED_CHARS = 4_000_000
 
 
-def export_hub(core: Core, hub_id: str, hub: str) -> Iterator[str]:
+def export_hub(scope: Scope) -> Iterator[str]:
     """The lines of the file, without line ends; one consistent moment, however long it takes."""
-    with core.read() as reader:
-        info = require_hub(reader, hub_id, hub)
-        if core.permit is not None:
+    with scope.read() as reader:
+        info = scope.require_hub(reader)
+        if scope.core.permit is not None:
             # How many numbers were given out tells a guest of memories that they do not see.
-            newest = reader.memories(hub_id, EVERYTHING, order="newest", after=None, limit=1)
+            newest = reader.memories(scope.hub_id, EVERYTHING, order="newest", after=None, limit=1)
             info = info._replace(numbers=newest[0].number if newest else 0)
-            info = called(core, reader, info)
+            info = called(scope.core, reader, info)
         count = 0
-        for line in _lines(core, reader, info):
+        for line in _lines(scope.core, reader, info):
             count += 1
             yield _dump(line)
         yield _dump({"type": "end", "lines": count})

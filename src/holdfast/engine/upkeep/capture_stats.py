@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 from holdfast.domain.clock import from_text, to_text
 from holdfast.domain.records import Record
 from holdfast.domain.results import CapturedDay, Noted
-from holdfast.engine.core import Core, require_hub
+from holdfast.engine.core import Core
+from holdfast.engine.scope import Scope
 from holdfast.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -64,15 +65,15 @@ def _count(counts: dict[str, int], name: str) -> None:
     counts[name] = counts.get(name, 0) + 1
 
 
-def captured(core: Core, hub_id: str, hub: str, *, days: int = 7) -> list[CapturedDay]:
+def captured(scope: Scope, *, days: int = 7) -> list[CapturedDay]:
     """The last days on which something was noted, newest first."""
     if not isinstance(days, int) or days < 1:
         raise InvalidInput(
             f"You asked for {days!r} days.", hint=f"Give a number from 1 to {KEPT_DAYS}."
         )
-    with core.store.read() as reader:
-        require_hub(reader, hub_id, hub)
-        records = reader.records(hub_id, KIND, limit=KEPT_DAYS + 1)
+    with scope.core.store.read() as reader:
+        scope.require_hub(reader)
+        records = reader.records(scope.hub_id, KIND, limit=KEPT_DAYS + 1)
     return [_day(record) for record in reversed(records)][:days]
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.domain.memory import TRUSTS, Memory
 from holdfast.domain.query import Filter
-from holdfast.engine.core import Core, require_hub
+from holdfast.engine.scope import Scope
 from holdfast.engine.writing.recorder import Recorder
 from holdfast.text.normalise import TAGS_MAX
 from holdfast.text.sameness import words_key
@@ -47,18 +47,19 @@ class Compacted(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def compact(core: Core, hub_id: str, hub: str, *, dry_run: bool = False) -> Compacted:
+def compact(scope: Scope, *, dry_run: bool = False) -> Compacted:
     """Merges what says the same; a dry run only says what it would merge."""
     if dry_run:
-        with core.read() as reader:
-            require_hub(reader, hub_id, hub)
-            return Compacted(tuple(_to_merge(_long_term(reader, hub_id, core.now()))))
-    core.require("write")
-    with core.write(hub_id) as writer:
-        require_hub(writer, hub_id, hub)
-        recorder = Recorder(core, writer, hub_id, "update", reason="compacted")
+        with scope.read() as reader:
+            scope.require_hub(reader)
+            return Compacted(tuple(_to_merge(_long_term(reader, scope.hub_id, scope.now()))))
+    scope.require("write")
+    with scope.write() as writer:
+        scope.require_hub(writer)
+        recorder = Recorder(scope.core, writer, scope.hub_id, "update", reason="compacted")
         merged = [
-            _merge(recorder, group) for group in _to_merge(_long_term(writer, hub_id, core.now()))
+            _merge(recorder, group)
+            for group in _to_merge(_long_term(writer, scope.hub_id, scope.now()))
         ]
     recorder.embed()
     return Compacted(tuple(merged), recorder.change.id if merged else None)

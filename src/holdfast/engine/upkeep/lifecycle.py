@@ -12,9 +12,10 @@ from holdfast.domain.memory import Memory
 from holdfast.domain.names import PersonName
 from holdfast.domain.query import Filter
 from holdfast.domain.results import LifecycleMove, LifecycleMoves
-from holdfast.engine.core import Core, require_hub
+from holdfast.engine.core import Core
 from holdfast.engine.reading.listing import scan_memories
 from holdfast.engine.review.inbox import pending
+from holdfast.engine.scope import Scope
 from holdfast.engine.upkeep import lifecycle_due
 from holdfast.engine.upkeep.lifecycle_due import LifecycleRun
 from holdfast.engine.upkeep.lifecycle_rules import (
@@ -38,37 +39,40 @@ AUTOMATIC_ACTOR = PersonName("holdfast")
 
 
 def lifecycle(
-    core: Core, hub_id: str, hub: str, *, dry_run: bool = False, category: str | None = None
+    scope: Scope, *, dry_run: bool = False, category: str | None = None
 ) -> LifecycleMoves:
     """Moves every memory that is due, or those of one category. Returns the moves of memories that
     the caller can see. Does nothing while another process runs it in this hub."""
     if dry_run:
-        moves = _due(core.for_upkeep(), hub_id, hub, category, core.now())
-        seen = [move for move in moves if core.sees(move.memory)]
+        moves = _due(scope.for_upkeep(), category, scope.now())
+        seen = [move for move in moves if scope.core.sees(move.memory)]
         return LifecycleMoves(sorted(seen, key=_by_number))
-    core.require("manage")
-    core.require("delete_any")
-    return _run(core, hub_id, hub, category)
+    scope.require("manage")
+    scope.require("delete_any")
+    return _run(scope, category)
 
 
-def lifecycle_automatically(core: Core, hub_id: str, hub: str) -> LifecycleMoves:
+def lifecycle_automatically(scope: Scope) -> LifecycleMoves:
     """The same for a run that nobody asked for; see `lifecycle_due.claim`."""
-    return _run(core.acting(AUTOMATIC_ACTOR).for_upkeep(), hub_id, hub, None)
+    automatic = scope.core.acting(AUTOMATIC_ACTOR).for_upkeep()
+    return _run(scope.with_core(automatic), None)
 
 
-def _run(core: Core, hub_id: str, hub: str, category: str | None) -> LifecycleMoves:
+def _run(scope: Scope, category: str | None) -> LifecycleMoves:
     # The rules are the same for everyone's memories; the caller is shown the moves they can see.
-    everyone = core.for_upkeep()
-    now = core.now()
-    with core.store.alone("lifecycle", hub_id) as mine:
+    everyone = scope.for_upkeep()
+    now = scope.now()
+    with scope.core.store.alone("lifecycle", scope.hub_id) as mine:
         if not mine:
             return LifecycleMoves()
-        moves = sorted(_due(everyone, hub_id, hub, category, now), key=_by_number)
-        done, change = _moved(core, everyone, hub_id, hub, moves, now)
+        moves = sorted(_due(everyone, category, now), key=_by_number)
+        done, change = _moved(scope, everyone, moves, now)
         if category is None:
             change_id = None if change is None else change.id
-            lifecycle_due.note_run(core, hub_id, LifecycleRun(now, len(done), change_id))
-    seen = [move for move in sorted(done, key=_by_number) if core.sees(move.memory)]
+            lifecycle_due.note_run(
+                scope.core, scope.hub_id, LifecycleRun(now, len(done), change_id)
+            )
+    seen = [move for move in sorted(done, key=_by_number) if scope.core.sees(move.memory)]
     return LifecycleMoves(seen, None if change is None else change.id)
 
 
@@ -77,29 +81,29 @@ def _by_number(move: LifecycleMove) -> int:
 
 
 def _moved(
-    core: Core,
-    everyone: Core,
-    hub_id: str,
-    hub: str,
-    moves: Sequence[LifecycleMove],
-    now: datetime,
+    scope: Scope, everyone: Scope, moves: Sequence[LifecycleMove], now: datetime
 ) -> tuple[list[LifecycleMove], Change | None]:
     """Moves these, a batch at a time, in one change set. Each is judged again in the transaction
     that moves it, since it may have been used or changed in the meantime."""
-    over_cap = _over_cap_reason(core.settings)
+    over_cap = _over_cap_reason(scope.settings)
     counted = {move.memory.id: move.memory for move in moves if move.reason == over_cap}
     done: list[LifecycleMove] = []
     change: Change | None = None
     for start in range(0, len(moves), _BATCH):
-        with everyone.write(hub_id) as writer:
-            require_hub(writer, hub_id, hub)
+        with everyone.write() as writer:
+            scope.require_hub(writer)
             recorder = Recorder(
-                core, writer, hub_id, "lifecycle", reason="lifecycle rules", change=change
+                scope.core,
+                writer,
+                scope.hub_id,
+                "lifecycle",
+                reason="lifecycle rules",
+                change=change,
             )
             ids = [move.memory.id for move in moves[start : start + _BATCH]]
-            found = [*writer.memories_by_id(hub_id, ids).values()]
-            for memory, changed_at in _with_last_change(writer, hub_id, found):
-                step = next_state(memory, changed_at, now, core.settings)
+            found = [*writer.memories_by_id(scope.hub_id, ids).values()]
+            for memory, changed_at in _with_last_change(writer, scope.hub_id, found):
+                step = next_state(memory, changed_at, now, scope.settings)
                 if memory.id in counted and _is_unused_since(counted[memory.id], memory):
                     step = "archived", over_cap
                 if step is not None and memory.forgotten_at is None:
@@ -120,16 +124,14 @@ def _with_last_change(
         yield memory, last_change(memory, revisions.get(memory.id, []))
 
 
-def _due(
-    core: Core, hub_id: str, hub: str, category: str | None, now: datetime
-) -> Iterator[LifecycleMove]:
+def _due(scope: Scope, category: str | None, now: datetime) -> Iterator[LifecycleMove]:
     """The moves that are due, in no order."""
-    most = core.settings["lifecycle.auto_max"]
+    most = scope.settings["lifecycle.auto_max"]
     # Of what agents kept unasked, the last used, with the least recently used on top of the heap.
     kept: list[tuple[datetime, int, Memory]] = []
     steps: dict[str, tuple[str, str]] = {}
-    for memory, changed_at in _candidates(core, hub_id, hub, category):
-        step = next_state(memory, changed_at, now, core.settings)
+    for memory, changed_at in _candidates(scope, category):
+        step = next_state(memory, changed_at, now, scope.settings)
         archived = step is not None and step[0] == "archived"
         # The cap is on all categories together.
         if archived or category is not None or memory.pinned or not is_noticed(memory):
@@ -142,30 +144,28 @@ def _due(
         if len(kept) > most:
             least = heappop(kept)[2]
             steps.pop(least.id, None)
-            yield LifecycleMove(least, "archived", _over_cap_reason(core.settings))
+            yield LifecycleMove(least, "archived", _over_cap_reason(scope.settings))
     for _, _, memory in kept:
         if memory.id in steps:
             yield LifecycleMove(memory, *steps[memory.id])
-    with core.read() as reader:
-        held = list(pending(reader, hub_id, categories=_categories(category)))
+    with scope.read() as reader:
+        held = list(pending(reader, scope.hub_id, categories=_categories(category)))
     for memory in held:
-        step = next_state(memory, None, now, core.settings)
+        step = next_state(memory, None, now, scope.settings)
         if step is not None:
             yield LifecycleMove(memory, *step)
 
 
-def _candidates(
-    core: Core, hub_id: str, hub: str, category: str | None
-) -> Iterator[tuple[Memory, datetime | None]]:
+def _candidates(scope: Scope, category: str | None) -> Iterator[tuple[Memory, datetime | None]]:
     """Every memory that may move, but those that wait for review."""
     wanted = Filter(states=("active", "cooling"), categories=_categories(category))
     batch: list[Memory] = []
-    for memory in scan_memories(core, hub_id, hub, wanted):
+    for memory in scan_memories(scope, wanted):
         batch.append(memory)
         if len(batch) == _BATCH:
-            yield from _looked_up(core, hub_id, batch)
+            yield from _looked_up(scope.core, scope.hub_id, batch)
             batch = []
-    yield from _looked_up(core, hub_id, batch)
+    yield from _looked_up(scope.core, scope.hub_id, batch)
 
 
 def _looked_up(

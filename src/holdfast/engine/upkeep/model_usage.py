@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.records import NO_HUB, Record
 from holdfast.domain.results import UsageRow
-from holdfast.engine.core import require_hub
+from holdfast.engine.scope import Scope
 from holdfast.errors import InvalidInput, ModelError
 from holdfast.llm.base import Usage
 from holdfast.llm.tool_loop import Limits
@@ -138,7 +138,7 @@ def _add(
     writer.put_record(Record(hub_id, KIND, record_id, now, {**about, **sums}, due=due))
 
 
-def usage(core: Core, hub_id: str, hub: str, *, days: int) -> list[UsageRow]:
+def usage(scope: Scope, *, days: int) -> list[UsageRow]:
     """What a hub's passes spent in the last days, today among them; the newest day first, then by
     pass and model."""
     if not 1 <= days <= KEPT_DAYS:
@@ -146,11 +146,11 @@ def usage(core: Core, hub_id: str, hub: str, *, days: int) -> list[UsageRow]:
             f"You asked for {days} days; usage is kept for {KEPT_DAYS}.",
             hint=f"Give a number from 1 to {KEPT_DAYS}.",
         )
-    first = _day(core.now()) - timedelta(days=days - 1)
-    with core.store.read() as reader:
-        require_hub(reader, hub_id, hub)
-        rows = [_row(one) for one in _since(reader, hub_id, first)]
-    if core.permit is not None:
+    first = _day(scope.now()) - timedelta(days=days - 1)
+    with scope.core.store.read() as reader:
+        scope.require_hub(reader)
+        rows = [_row(one) for one in _since(reader, scope.hub_id, first)]
+    if scope.core.permit is not None:
         # Where a model is served is the business of who has the machine.
         rows = [row._replace(model=row.model.partition("@http")[0]) for row in rows]
     rows.sort(key=lambda row: (row.work, row.model))

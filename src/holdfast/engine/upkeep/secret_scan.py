@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from holdfast.domain.change import Change, Receipt, Revision
 from holdfast.domain.query import EVERYTHING
 from holdfast.domain.records import Clash, Turn
-from holdfast.engine.core import Core, require_hub
+from holdfast.engine.core import Core
 from holdfast.engine.jobs import queue
 from holdfast.engine.people.records import every
+from holdfast.engine.scope import Scope
 from holdfast.engine.upkeep import capture_stats
 from holdfast.engine.writing.edit import settle
 from holdfast.engine.writing.embedding import embed_memories
@@ -56,66 +57,70 @@ def for_everything(core: Core) -> Core:
     return core.for_upkeep()
 
 
-def find_in_store(
-    core: Core, hub_id: str, hub: str, progress: Progress | None = None
-) -> list[Secret]:
+def find_in_store(scope: Scope, progress: Progress | None = None) -> list[Secret]:
     """The secrets in memories, their history, the log, receipts, conflicts, and turns that wait to
     be noted or were left out."""
     found: list[Secret] = []
-    core = for_everything(core)
-    with core.read() as reader:
-        require_hub(reader, hub_id, hub)
-        total = reader.statistics(hub_id).memories
-        for done, memory in enumerate(_memories(reader, hub_id), 1):
-            core.redactor.take()
-            core.redactor.memory(memory)
-            found += told(core, f"#{memory.number}")
+    scope = scope.with_core(for_everything(scope.core))
+    with scope.read() as reader:
+        scope.require_hub(reader)
+        total = reader.statistics(scope.hub_id).memories
+        for done, memory in enumerate(_memories(reader, scope.hub_id), 1):
+            scope.core.redactor.take()
+            scope.core.redactor.memory(memory)
+            found += told(scope.core, f"#{memory.number}")
             if progress is not None and done % _BATCH == 0:
                 progress(done, max(total, done))
-        for row, _ in _cleaned(core, reader, hub_id):
-            found += told(core, _place(reader, hub_id, row))
-        for record in _records(reader, hub_id):
-            core.redactor.take()
-            core.redactor.changed(record.body)
-            found += told(core, _PLACES.get(record.kind, "work that waits"))
+        for row, _ in _cleaned(scope.core, reader, scope.hub_id):
+            found += told(scope.core, _place(reader, scope.hub_id, row))
+        for record in _records(reader, scope.hub_id):
+            scope.core.redactor.take()
+            scope.core.redactor.changed(record.body)
+            found += told(scope.core, _PLACES.get(record.kind, "work that waits"))
     return together(found)
 
 
-def clean_store(core: Core, hub_id: str, hub: str, progress: Progress | None = None) -> int:
+def clean_store(scope: Scope, progress: Progress | None = None) -> int:
     """Replaces them all; returns how many memories, old versions and other rows that were."""
-    core = for_everything(core)
-    with core.read() as reader:
-        require_hub(reader, hub_id, hub)
-        dirty = [m.id for m in _memories(reader, hub_id) if core.redactor.memory(m) is not m]
-        rows = [pair for pair in _cleaned(core, reader, hub_id) if pair[0] is not pair[1]]
-        told_of = [one for one in _records(reader, hub_id) if core.redactor.changed(one.body)]
+    scope = scope.with_core(for_everything(scope.core))
+    with scope.read() as reader:
+        scope.require_hub(reader)
+        dirty = [
+            m.id for m in _memories(reader, scope.hub_id) if scope.core.redactor.memory(m) is not m
+        ]
+        rows = [
+            pair for pair in _cleaned(scope.core, reader, scope.hub_id) if pair[0] is not pair[1]
+        ]
+        told_of = [
+            one for one in _records(reader, scope.hub_id) if scope.core.redactor.changed(one.body)
+        ]
     total = len(dirty) + len(rows) + len(told_of)
     touched = {row.memory_id for row, _ in rows if isinstance(row, Revision)}
     done = 0
     for batch in _batches(dirty):
-        with core.write(hub_id) as writer:
-            _clean_memories(core, writer, hub_id, batch)
+        with scope.write() as writer:
+            _clean_memories(scope.core, writer, scope.hub_id, batch)
         done += len(batch)
         if progress is not None:
             progress(done, total)
     for some in _batches(rows):
-        with core.write(hub_id) as writer:
+        with scope.write() as writer:
             for _, clean in some:
-                writer.correct(hub_id, clean)
+                writer.correct(scope.hub_id, clean)
         done += len(some)
         if progress is not None:
             progress(done, total)
     for records in _batches(told_of):
-        with core.write(hub_id) as writer:
+        with scope.write() as writer:
             _clean_records(writer, records)
         done += len(records)
         if progress is not None:
             progress(done, total)
-    _give_receipts(core, hub_id, sorted(touched | set(dirty)))
-    settle(core, "The secrets are replaced")
-    embed_memories(core, hub_id, dirty)
+    _give_receipts(scope.core, scope.hub_id, sorted(touched | set(dirty)))
+    settle(scope.core, "The secrets are replaced")
+    embed_memories(scope.core, scope.hub_id, dirty)
     # Those who ask what an operation has replaced do not mean this one.
-    core.redactor.take()
+    scope.core.redactor.take()
     return total
 
 

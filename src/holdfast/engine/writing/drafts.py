@@ -24,7 +24,8 @@ from holdfast.domain.memory import (
     page_of,
 )
 from holdfast.domain.review import HELD
-from holdfast.engine.core import Core, require_hub
+from holdfast.engine.core import Core
+from holdfast.engine.scope import Scope
 from holdfast.engine.writing import dedup
 from holdfast.engine.writing.dedup import unchanged
 from holdfast.engine.writing.passages import Indexed, indexed_all
@@ -329,25 +330,25 @@ class Prepared(NamedTuple):
     seen: Seen | None = None
 
 
-def prepare(core: Core, hub_id: str, hub: str, drafts: Sequence[Draft]) -> Iterator[Prepared]:
+def prepare(scope: Scope, drafts: Sequence[Draft]) -> Iterator[Prepared]:
     """The slow part, before the write begins: checks, rules, and the embedding model, which is
     not asked about what is there already."""
-    clean = [clean_draft(core, draft) for draft in drafts]
+    clean = [clean_draft(scope.core, draft) for draft in drafts]
     for draft in clean:
         dedup.refuse_unfetchable(draft)
-    memories = [compose(draft, core, hub_id) for draft in clean]
+    memories = [compose(draft, scope.core, scope.hub_id) for draft in clean]
     # Only the model is worth the look; without one, the look inside the write is enough.
     known = [False] * len(memories)
-    if core.embedder is not None:
-        with core.read() as reader:
-            require_hub(reader, hub_id, hub)
-            reader.expect(hub_id, memories)
+    if scope.core.embedder is not None:
+        with scope.read() as reader:
+            scope.require_hub(reader)
+            reader.expect(scope.hub_id, memories)
             known = [unchanged(reader, *pair) for pair in zip(clean, memories, strict=True)]
     fresh = [memory for memory, there in zip(memories, known, strict=True) if not there]
-    indexes = iter(indexed_all(fresh, core))
+    indexes = iter(indexed_all(fresh, scope.core))
     for draft, memory, there in zip(clean, memories, known, strict=True):
         indexed = None if there else next(indexes)
         facts: tuple[Prepared, ...] = ()
-        if not there and (found := facts_in(core, draft, memory)):
-            facts = tuple(prepare(core, hub_id, hub, found))
+        if not there and (found := facts_in(scope.core, draft, memory)):
+            facts = tuple(prepare(scope, found))
         yield Prepared(draft, memory, indexed, facts)

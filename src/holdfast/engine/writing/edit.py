@@ -13,8 +13,9 @@ from holdfast.domain.change import Action, Receipt
 from holdfast.domain.memory import ATTACHMENT, Memory
 from holdfast.domain.records import Record
 from holdfast.domain.review import AWAITS
-from holdfast.engine.core import Core, require_hub
+from holdfast.engine.core import Core
 from holdfast.engine.reading.lookup import Reference, find_memory
+from holdfast.engine.scope import Scope
 from holdfast.engine.writing import attachments
 from holdfast.engine.writing.drafts import (
     clean_fields,
@@ -70,9 +71,7 @@ _SPANS = frozenset({"occurred_at", "occurred_until", "valid_from", "valid_until"
 
 
 def update(
-    core: Core,
-    hub_id: str,
-    hub: str,
+    scope: Scope,
     reference: Reference,
     changes: dict[str, Any],
     *,
@@ -80,22 +79,22 @@ def update(
     reason: str = "",
 ) -> Memory:
     """Sets fields; a field set to None is cleared where that makes sense."""
-    new = _checked(core, changes)
+    new = _checked(scope.core, changes)
     reason = clean_label("reason", reason)
-    with core.read() as reader:
-        require_hub(reader, hub_id, hub)
-        seen = find_memory(reader, hub_id, hub, reference)
+    with scope.read() as reader:
+        scope.require_hub(reader)
+        seen = find_memory(reader, scope, reference)
     # The embedding model is asked before the write begins; should the memory change in between,
     # it is asked again after it.
-    index = _index_of(core, seen, new)
-    with core.write(hub_id) as writer:
-        memory = find_memory(writer, hub_id, hub, seen.id)
+    index = _index_of(scope.core, seen, new)
+    with scope.write() as writer:
+        memory = find_memory(writer, scope, seen.id)
         if expected_version is not None and memory.version != expected_version:
             raise Conflict(
                 f"Memory #{memory.number} is at version {memory.version}, not {expected_version}.",
                 hint="Read it again, then change what is there now.",
             )
-        refuse_other_boundary(core, memory, new.get("boundary"))
+        refuse_other_boundary(scope.core, memory, new.get("boundary"))
         if not _NAMES.isdisjoint(new):
             refuse_taken(writer, memory._replace(**{n: new[n] for n in _NAMES & new.keys()}))
         if not _SPANS.isdisjoint(new):
@@ -103,7 +102,7 @@ def update(
         if "metadata" in new and ATTACHMENT in memory.metadata:
             # Which file it was made from is no matter of opinion.
             new["metadata"] = {**new["metadata"], ATTACHMENT: memory.metadata[ATTACHMENT]}
-        recorder = Recorder(core, writer, hub_id, "update", reason=reason)
+        recorder = Recorder(scope.core, writer, scope.hub_id, "update", reason=reason)
         fresh = index if memory.version == seen.version else None
         after = recorder.revise(memory, fresh, **completed(memory, new))
     recorder.embed()
@@ -183,9 +182,7 @@ def refuse_taken(reader: Reader, memory: Memory) -> None:
 
 
 def _revise(
-    core: Core,
-    hub_id: str,
-    hub: str,
+    scope: Scope,
     references: Sequence[Reference],
     action: Action,
     reason: str,
@@ -194,14 +191,14 @@ def _revise(
     **new: Any,
 ) -> list[Memory]:
     reason = clean_label("reason", reason)
-    with core.write(hub_id) as writer:
-        require_hub(writer, hub_id, hub)
-        recorder = Recorder(core, writer, hub_id, action, reason=reason)
+    with scope.write() as writer:
+        scope.require_hub(writer)
+        recorder = Recorder(scope.core, writer, scope.hub_id, action, reason=reason)
         if "forgotten_at" in new and new["forgotten_at"] is not None:
             new["forgotten_at"] = recorder.change.at
-        meant = _meant(writer, hub_id, hub, references, forgotten=forgotten)
+        meant = _meant(writer, scope, references, forgotten=forgotten)
         done: dict[str, Memory] = {}
-        for memory in _each(writer, hub_id, meant):
+        for memory in _each(writer, scope.hub_id, meant):
             fields = new
             if memory.quarantine == AWAITS and "quarantine" in new:
                 _refuse_undecided(memory)
@@ -219,11 +216,11 @@ def _revise(
 
 
 def _meant(
-    reader: Reader, hub_id: str, hub: str, references: Sequence[Reference], *, forgotten: bool
+    reader: Reader, scope: Scope, references: Sequence[Reference], *, forgotten: bool
 ) -> list[str]:
     """The ids of the memories that a batch names. All are found before the first is changed, after
     which a key may be another one's."""
-    return [find_memory(reader, hub_id, hub, one, forgotten=forgotten).id for one in references]
+    return [find_memory(reader, scope, one, forgotten=forgotten).id for one in references]
 
 
 def _each(reader: Reader, hub_id: str, meant: Sequence[str]) -> Iterator[Memory]:
@@ -244,34 +241,24 @@ def _refuse_undecided(memory: Memory) -> None:
         )
 
 
-def pin(core: Core, hub_id: str, hub: str, reference: Reference, pinned: bool) -> Memory:
+def pin(scope: Scope, reference: Reference, pinned: bool) -> Memory:
     action: Action = "pin" if pinned else "unpin"
-    return _revise(core, hub_id, hub, [reference], action, "", pinned=pinned)[0]
+    return _revise(scope, [reference], action, "", pinned=pinned)[0]
 
 
-def archive(
-    core: Core, hub_id: str, hub: str, references: Sequence[Reference], reason: str
-) -> list[Memory]:
-    return _revise(
-        core, hub_id, hub, references, "archive", reason, state="archived", state_reason=reason
-    )
+def archive(scope: Scope, references: Sequence[Reference], reason: str) -> list[Memory]:
+    return _revise(scope, references, "archive", reason, state="archived", state_reason=reason)
 
 
-def forget(
-    core: Core, hub_id: str, hub: str, references: Sequence[Reference], reason: str
-) -> list[Memory]:
+def forget(scope: Scope, references: Sequence[Reference], reason: str) -> list[Memory]:
     """Hides them; restore or undo brings them back."""
-    return _revise(core, hub_id, hub, references, "forget", reason, forgotten_at=core.now())
+    return _revise(scope, references, "forget", reason, forgotten_at=scope.now())
 
 
-def restore(
-    core: Core, hub_id: str, hub: str, references: Sequence[Reference], reason: str
-) -> list[Memory]:
+def restore(scope: Scope, references: Sequence[Reference], reason: str) -> list[Memory]:
     """Brings back what was forgotten, archived, or held for review."""
     return _revise(
-        core,
-        hub_id,
-        hub,
+        scope,
         references,
         "restore",
         reason,
@@ -287,34 +274,34 @@ def restore(
 PURGES = "purges"
 
 
-def purge(
-    core: Core, hub_id: str, hub: str, references: Sequence[Reference], reason: str
-) -> list[Receipt]:
+def purge(scope: Scope, references: Sequence[Reference], reason: str) -> list[Receipt]:
     """Removes them for good; `settle` clears what is left of them in the store's file."""
     # Here, because nothing else on this path needs it.
     from holdfast.engine import idempotency
 
     out = []
     reason = clean_label("reason", reason)
-    with core.write(hub_id) as writer:
-        require_hub(writer, hub_id, hub)
-        meant = _meant(writer, hub_id, hub, references, forgotten=True)
-        for memory in _each(writer, hub_id, meant):
-            core.require_delete(memory)
-            recorder = Recorder(core, writer, hub_id, "update", reason="its successor was purged")
-            reinstate_previous(writer, recorder, memory)
-            attachments.release(writer, hub_id, memory.id, core.now())
-            revisions = writer.purge(hub_id, memory.id)
-            receipt = core.redactor.row(
-                Receipt(memory.id, memory.number, core.now(), core.actor, reason, revisions)
+    with scope.write() as writer:
+        scope.require_hub(writer)
+        meant = _meant(writer, scope, references, forgotten=True)
+        for memory in _each(writer, scope.hub_id, meant):
+            scope.core.require_delete(memory)
+            recorder = Recorder(
+                scope.core, writer, scope.hub_id, "update", reason="its successor was purged"
             )
-            writer.add_receipt(hub_id, receipt)
+            reinstate_previous(writer, recorder, memory)
+            attachments.release(writer, scope.hub_id, memory.id, scope.now())
+            revisions = writer.purge(scope.hub_id, memory.id)
+            receipt = scope.core.redactor.row(
+                Receipt(memory.id, memory.number, scope.now(), scope.actor, reason, revisions)
+            )
+            writer.add_receipt(scope.hub_id, receipt)
             out.append(receipt)
         idempotency.blank(writer, [receipt.memory_id for receipt in out])
         if out:
             # One row that listeners look at: receipts are many, and nearly always the same.
-            mark = {"purge": core.ids.next("purge")}
-            writer.put_record(Record(hub_id, PURGES, PURGES, core.now(), mark))
+            mark = {"purge": scope.core.ids.next("purge")}
+            writer.put_record(Record(scope.hub_id, PURGES, PURGES, scope.now(), mark))
     return out
 
 
@@ -367,25 +354,25 @@ def settle(core: Core, done: str) -> None:
         ) from error
 
 
-def access(core: Core, hub_id: str, hub: str, references: Sequence[Reference]) -> list[Memory]:
+def access(scope: Scope, references: Sequence[Reference]) -> list[Memory]:
     """Notes that these were really used: ranking and the lifecycle take that into account. Where
     nothing can be written, they can be looked at all the same. Who only reads a hub does not
     change how what is in it ranks and ages: their use is not counted."""
-    counted = core.allows("write")
+    counted = scope.core.allows("write")
     try:
         if not counted:
-            return _looked_at(core, hub_id, hub, references)
-        with core.write(hub_id) as writer:
-            require_hub(writer, hub_id, hub)
-            found = [find_memory(writer, hub_id, hub, reference) for reference in references]
-            writer.count_access(hub_id, [memory.id for memory in found], core.now())
-            fresh = writer.memories_by_id(hub_id, [memory.id for memory in found])
+            return _looked_at(scope, references)
+        with scope.write() as writer:
+            scope.require_hub(writer)
+            found = [find_memory(writer, scope, reference) for reference in references]
+            writer.count_access(scope.hub_id, [memory.id for memory in found], scope.now())
+            fresh = writer.memories_by_id(scope.hub_id, [memory.id for memory in found])
             return [fresh[memory.id] for memory in found]
     except StoreReadOnly:
-        return _looked_at(core, hub_id, hub, references)
+        return _looked_at(scope, references)
 
 
-def _looked_at(core: Core, hub_id: str, hub: str, references: Sequence[Reference]) -> list[Memory]:
-    with core.read() as reader:
-        require_hub(reader, hub_id, hub)
-        return [find_memory(reader, hub_id, hub, reference) for reference in references]
+def _looked_at(scope: Scope, references: Sequence[Reference]) -> list[Memory]:
+    with scope.read() as reader:
+        scope.require_hub(reader)
+        return [find_memory(reader, scope, reference) for reference in references]

@@ -31,6 +31,7 @@ from holdfast.engine.writing.supersede import (
 from holdfast.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from holdfast.engine.scope import Scope
     from holdfast.store.base import Writer
 
 # What a push to the same path or key sets anew; pins, counters and history stay as they are.
@@ -58,7 +59,7 @@ _TAKEN_OVER_IF_GIVEN = (
 
 
 def take_in(
-    writer: Writer, recorder: Recorder, hub: str, item: Prepared, *, by_rule: bool = False
+    writer: Writer, recorder: Recorder, scope: Scope, item: Prepared, *, by_rule: bool = False
 ) -> Remembered:
     """Decides what one draft is, and writes it."""
     if item.memory.quarantine and (known := _looked_at(writer, item)) is not None:
@@ -66,10 +67,10 @@ def take_in(
     twin = twin_of(writer, item.draft, item.memory)
     if item.memory.quarantine and (item.draft.supersedes or (twin and not twin.quarantine)):
         # What waits for review neither changes nor replaces what a trusted voice said.
-        item = _apart(writer, hub, item)
+        item = _apart(writer, scope, item)
         twin = twin_of(writer, item.draft, item.memory)
     if item.draft.supersedes is not None:
-        previous = find_memory(writer, item.memory.hub_id, hub, item.draft.supersedes)
+        previous = find_memory(writer, scope, item.draft.supersedes)
         if twin is not None and twin.id != previous.id:
             raise InvalidInput(
                 f"#{twin.number} has this content, key or path already.",
@@ -81,7 +82,7 @@ def take_in(
         rivals = rivals_of(writer, recorder, item) if by_rule else []
         if (doubted := doubted_by(item, rivals)) is not None:
             # Once more, as what it is now: it may wait already, or a person has said no to it.
-            return take_in(writer, recorder, hub, doubted)
+            return take_in(writer, recorder, scope, doubted)
         # A key that deletes nothing replaces nothing either: then both are there.
         ended = [one for one in ended_by(rivals) if recorder.may_retire(one)]
         if ended:
@@ -111,14 +112,14 @@ def _looked_at(writer: Writer, item: Prepared) -> Memory | None:
     return None
 
 
-def _apart(writer: Writer, hub: str, item: Prepared) -> Prepared:
+def _apart(writer: Writer, scope: Scope, item: Prepared) -> Prepared:
     """The item without the names that a trusted voice's memory has; which they were is noted, so
     that it can take its place once a person has approved it."""
     nowhere: dict[str, Any] = {"key": None, "source_path": None, "supersedes": None}
     memory = item.memory
     held = {"key": memory.key, "source_path": memory.source_path}
     if item.draft.supersedes is not None:
-        held["supersedes"] = find_memory(writer, memory.hub_id, hub, item.draft.supersedes).id
+        held["supersedes"] = find_memory(writer, scope, item.draft.supersedes).id
     noted = {name: value for name, value in held.items() if value is not None}
     metadata = {**memory.metadata, HELD: noted} if noted else memory.metadata
     return Prepared(

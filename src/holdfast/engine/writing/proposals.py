@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 from holdfast.domain.draft import Draft
 from holdfast.domain.memory import Boundary, Layer, Memory, Origin, Source, Trust
 from holdfast.domain.review import kind_of, low_trust
-from holdfast.engine.core import Core, require_hub
+from holdfast.engine.core import Core
+from holdfast.engine.scope import Scope
 from holdfast.engine.writing.drafts import Prepared, prepare
 from holdfast.engine.writing.recorder import Recorder
 from holdfast.engine.writing.supersede import LESSER_VOICES, supersede_all
@@ -72,9 +73,7 @@ class Taken(NamedTuple):
 
 
 def take_proposals(
-    core: Core,
-    hub_id: str,
-    hub: str,
+    scope: Scope,
     proposals: Sequence[Proposal],
     *,
     layer: Layer = "journal",
@@ -88,14 +87,14 @@ def take_proposals(
     taken: list[Taken | None] = []
     drafts: list[Draft] = []
     for proposal in proposals:
-        draft = _draft(core, proposal, layer)
+        draft = _draft(scope.core, proposal, layer)
         taken.append(None if isinstance(draft, Draft) else draft)
         if isinstance(draft, Draft):
             drafts.append(draft)
-    prepared = iter(_looked(core, hub_id, hub, list(prepare(core, hub_id, hub, drafts))))
-    with core.write(hub_id) as writer:
-        require_hub(writer, hub_id, hub)
-        recorder = Recorder(core, writer, hub_id, "remember", reason=reason)
+    prepared = iter(_looked(scope, list(prepare(scope, drafts))))
+    with scope.write() as writer:
+        scope.require_hub(writer)
+        recorder = Recorder(scope.core, writer, scope.hub_id, "remember", reason=reason)
         results = [
             one or _take(writer, recorder, next(prepared), replaces=replaces) for one in taken
         ]
@@ -171,12 +170,12 @@ def _as_line(core: Core, proposal: Proposal, draft: Draft) -> Draft:
     )
 
 
-def _looked(core: Core, hub_id: str, hub: str, prepared: list[Prepared]) -> list[Prepared]:
+def _looked(scope: Scope, prepared: list[Prepared]) -> list[Prepared]:
     """The same, with what is known of each: looked for here, where nobody waits."""
     if not prepared:
         return []
-    with core.read() as reader:
-        require_hub(reader, hub_id, hub)
+    with scope.read() as reader:
+        scope.require_hub(reader)
         return [item._replace(seen=look(reader, item.memory, item.indexed)) for item in prepared]
 
 

@@ -11,8 +11,8 @@ from holdfast.domain.change import Change
 from holdfast.domain.draft import Draft
 from holdfast.domain.memory import Memory
 from holdfast.domain.results import Remembered, Stored, Superseded, Updated
-from holdfast.engine.core import Core, require_hub
 from holdfast.engine.reading.lookup import find_memory
+from holdfast.engine.scope import Scope
 from holdfast.engine.writing.dedup import twin_of
 from holdfast.engine.writing.drafts import Prepared, prepare
 from holdfast.engine.writing.intake import take_in
@@ -53,17 +53,13 @@ BATCH_MAX = 500
 _STATED_MAX = 50
 
 
-def remember(
-    core: Core, hub_id: str, hub: str, draft: Draft, *, by_rule: bool = False
-) -> Remembered:
+def remember(scope: Scope, draft: Draft, *, by_rule: bool = False) -> Remembered:
     """Takes one draft in, as a change set of its own."""
-    return remember_many(core, hub_id, hub, [draft], by_rule=by_rule)[0]
+    return remember_many(scope, [draft], by_rule=by_rule)[0]
 
 
 def remember_many(
-    core: Core,
-    hub_id: str,
-    hub: str,
+    scope: Scope,
     drafts: Sequence[Draft],
     *,
     reason: str = "",
@@ -75,27 +71,27 @@ def remember_many(
     With `first_is_parent` those that are new point to the first. With `by_rule` a new value takes
     the place of an old one without being told to; what follows a file says itself what goes.
     """
-    prepared = list(prepare(core, hub_id, hub, drafts))
+    prepared = list(prepare(scope, drafts))
     by_rule = by_rule and not first_is_parent and len(drafts) <= _STATED_MAX
-    by_rule = by_rule and core.settings["supersede.enabled"]
+    by_rule = by_rule and scope.settings["supersede.enabled"]
     if by_rule:
-        prepared = looked(core, hub_id, hub, prepared)
-    with core.write(hub_id) as writer:
-        require_hub(writer, hub_id, hub)
-        writer.expect(hub_id, _all_of(prepared))
-        recorder = Recorder(core, writer, hub_id, "remember", reason=reason)
+        prepared = looked(scope, prepared)
+    with scope.write() as writer:
+        scope.require_hub(writer)
+        writer.expect(scope.hub_id, _all_of(prepared))
+        recorder = Recorder(scope.core, writer, scope.hub_id, "remember", reason=reason)
         results: list[Remembered] = []
         for item in prepared:
             if first_is_parent and results:
                 parent = results[0].memory.id
                 item = _below(item, parent)
-            results.append(_take_in_whole(writer, recorder, core, hub, item, by_rule=by_rule))
+            results.append(_take_in_whole(writer, recorder, scope, item, by_rule=by_rule))
     recorder.embed()
     return results
 
 
 def remember_stream(
-    core: Core, hub_id: str, hub: str, drafts: Iterable[Draft], *, reason: str = ""
+    scope: Scope, drafts: Iterable[Draft], *, reason: str = ""
 ) -> Iterator[Remembered]:
     """Takes any number in, a batch at a time, all as one change set.
 
@@ -104,13 +100,15 @@ def remember_stream(
     change: Change | None = None
     coming = iter(drafts)
     while batch := list(islice(coming, BATCH_MAX)):
-        prepared = list(prepare(core, hub_id, hub, batch))
-        with core.write(hub_id) as writer:
-            require_hub(writer, hub_id, hub)
-            writer.expect(hub_id, _all_of(prepared))
+        prepared = list(prepare(scope, batch))
+        with scope.write() as writer:
+            scope.require_hub(writer)
+            writer.expect(scope.hub_id, _all_of(prepared))
             going_on = change and _in_force(writer, change)
-            recorder = Recorder(core, writer, hub_id, "remember", reason=reason, change=going_on)
-            results = [_take_in_whole(writer, recorder, core, hub, item) for item in prepared]
+            recorder = Recorder(
+                scope.core, writer, scope.hub_id, "remember", reason=reason, change=going_on
+            )
+            results = [_take_in_whole(writer, recorder, scope, item) for item in prepared]
         recorder.embed()
         if recorder.written:
             change = recorder.change
@@ -132,35 +130,34 @@ def _in_force(writer: Writer, change: Change) -> Change | None:
 def _take_in_whole(
     writer: Writer,
     recorder: Recorder,
-    core: Core,
-    hub: str,
+    scope: Scope,
     item: Prepared,
     *,
     by_rule: bool = False,
 ) -> Remembered:
     """One draft with what follows from it: the job that reads its file or page, and its facts."""
     if item.draft.parent is not None:
-        item = _below(item, _parent(writer, hub, item))
-    result = take_in(writer, recorder, hub, item, by_rule=by_rule)
+        item = _below(item, _parent(writer, scope, item))
+    result = take_in(writer, recorder, scope, item, by_rule=by_rule)
     if item.draft.attachment is not None or item.draft.fetch:
         from holdfast.engine.writing import extraction
 
-        extraction.begin(core, writer, item.draft, result)
+        extraction.begin(scope.core, writer, item.draft, result)
     if isinstance(result, Stored | Updated | Superseded):
         parent = result.memory.id
         for fact in item.facts:
             pointing = _below(fact, parent)
             if twin_of(writer, fact.draft, fact.memory) is None:
-                take_in(writer, recorder, hub, pointing)
+                take_in(writer, recorder, scope, pointing)
     # Also what waited already, or was rejected: the caller must not take it for known.
-    core.held.note(result.memory)
+    scope.core.held.note(result.memory)
     return result
 
 
-def _parent(writer: Writer, hub: str, item: Prepared) -> str:
+def _parent(writer: Writer, scope: Scope, item: Prepared) -> str:
     """The id of the memory that a draft is to be a part of: one of the same hub, or NotFound."""
     try:
-        return find_memory(writer, item.memory.hub_id, hub, item.draft.parent or "").id
+        return find_memory(writer, scope, item.draft.parent or "").id
     except NotFound as error:
         hint = "Name a memory of this hub as the parent, or none."
         raise NotFound(f"The parent is missing. {error.message}", hint=hint) from None

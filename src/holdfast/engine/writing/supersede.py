@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from holdfast.domain.memory import Memory, Trust
 from holdfast.domain.results import Superseded
 from holdfast.domain.review import CONTRADICTS, low_trust
-from holdfast.engine.core import Core, require_hub
+from holdfast.engine.scope import Scope
 from holdfast.engine.writing.drafts import Prepared
 from holdfast.engine.writing.recorder import Recorder
 from holdfast.errors import InvalidInput
@@ -27,7 +27,7 @@ _STATED = ("text", "markdown")
 LESSER_VOICES: dict[Trust, str] = {"tool": "a tool", "import": "an import"}
 
 
-def looked(core: Core, hub_id: str, hub: str, prepared: list[Prepared]) -> list[Prepared]:
+def looked(scope: Scope, prepared: list[Prepared]) -> list[Prepared]:
     """The same, with what they may take the place of: looked for here, where nobody waits."""
     # Of what is there already, nothing was indexed; it takes the place of nothing.
     sought = [item.indexed is not None and _is_compared(item) for item in prepared]
@@ -35,8 +35,8 @@ def looked(core: Core, hub_id: str, hub: str, prepared: list[Prepared]) -> list[
         return prepared
     from holdfast.engine.writing.supersede_candidates import look
 
-    with core.read() as reader:
-        require_hub(reader, hub_id, hub)
+    with scope.read() as reader:
+        scope.require_hub(reader)
         return [
             item._replace(seen=look(reader, item.memory, replaced=_is_believed(item)))
             if wanted

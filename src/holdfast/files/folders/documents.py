@@ -16,7 +16,7 @@ from holdfast.domain.draft import Draft
 from holdfast.domain.memory import Trust
 from holdfast.domain.records import Agreed
 from holdfast.domain.results import Duplicate, Quarantined, Remembered, Updated
-from holdfast.engine.core import Core, require_hub
+from holdfast.engine.scope import Scope
 from holdfast.engine.writing import edit
 from holdfast.engine.writing.drafts import clean_draft
 from holdfast.engine.writing.remember import remember_stream
@@ -95,9 +95,7 @@ def other_place(folder: str) -> Place:
 
 
 def index_files(
-    core: Core,
-    hub_id: str,
-    hub: str,
+    scope: Scope,
     place: Place,
     *,
     remove: bool = True,
@@ -110,7 +108,7 @@ def index_files(
 
     One bad file is noted and stops nothing.
     """
-    run = _Run(core, hub_id, hub, place, dry_run=dry_run)
+    run = _Run(scope, place, dry_run=dry_run)
     if not place.name and not run.known and not os.path.isdir(place.folder):
         return Report((), (), (), (), (), ())
     walked = walk(place.folder)
@@ -132,13 +130,13 @@ def index_files(
 class _Run:
     """One pass over a folder."""
 
-    def __init__(self, core: Core, hub_id: str, hub: str, place: Place, *, dry_run: bool) -> None:
-        self._core, self._hub_id, self._hub, self._place = core, hub_id, hub, place
+    def __init__(self, scope: Scope, place: Place, *, dry_run: bool) -> None:
+        self._scope, self._place = scope, place
         self._dry_run = dry_run
         self._root = os.path.realpath(place.folder)
-        with core.store.read() as reader:
-            require_hub(reader, hub_id, hub)
-            self.known = _read_record(reader, hub_id, place.record)
+        with scope.core.store.read() as reader:
+            scope.require_hub(reader)
+            self.known = _read_record(reader, scope.hub_id, place.record)
         self._now: dict[str, _Entry] = {}
         self._gone: list[str] = []
         self._known_paths = {place.name + path for path in self.known}
@@ -176,7 +174,7 @@ class _Run:
                 (self.updated if self._has_memory(path) else self.added).append(path)
                 self._standing[entry.hash] = path
             return
-        for result in remember_stream(self._core, self._hub_id, self._hub, drafts, reason="files"):
+        for result in remember_stream(self._scope, drafts, reason="files"):
             self._note(*waiting.popleft(), result)
 
     def _has_memory(self, path: str) -> bool:
@@ -218,12 +216,12 @@ class _Run:
         if known and known.copy and known.stamp == found.stamp and known.hash in self._standing:
             self._skip_copy(path, known, f"it says the same as {self._standing[known.hash]}")
             return None
-        bytes_max = self._core.settings["content.bytes_max"]
+        bytes_max = self._scope.settings["content.bytes_max"]
         try:
             stamp, written = read_text(self._root, path, bytes_max)
-            given = self._core.redactor.text(written, keep_hidden=True)
+            given = self._scope.core.redactor.text(written, keep_hidden=True)
             content = without_hidden(given)
-            draft = clean_draft(self._core, self._draft(path, given))
+            draft = clean_draft(self._scope.core, self._draft(path, given))
         except InvalidInput as error:
             # What was known of it stays known, and the file is looked at again next time.
             if known is not None:
@@ -231,7 +229,9 @@ class _Run:
             reason = error.message.rstrip(".")
             self.skipped.append(Note(path, reason[:1].lower() + reason[1:]))
             return None
-        if note := self._core.redactor.note(written, content, "the memory; the file still has it"):
+        if note := self._scope.core.redactor.note(
+            written, content, "the memory; the file still has it"
+        ):
             self.redacted.append(Note(path, note.removesuffix(" by a placeholder.")))
         entry = _Entry(self._trusted(stamp), content_hash(content))
         if known is not None and not known.copy:
@@ -256,7 +256,7 @@ class _Run:
 
     def _trusted(self, stamp: tuple[int, int, int]) -> tuple[int, int, int]:
         """The stamp, or one that fits no file where another write may leave it as it is."""
-        now_ns = int(self._core.now().timestamp() * 1_000_000_000)
+        now_ns = int(self._scope.now().timestamp() * 1_000_000_000)
         fresh = max(stamp[0], stamp[1]) > now_ns - _FRESH_NS
         return (0, 0, 0) if fresh else stamp
 
@@ -268,20 +268,20 @@ class _Run:
         """Where the same text is kept, unless that is the memory of a file which is gone or says
         something else now: then this is that file under a new name. A file that has a memory of
         its own, as an agent's file may have, is no copy."""
-        with self._core.store.read() as reader:
-            mine = reader.memory_by_path(self._hub_id, self._place.name + path, audience="")
+        with self._scope.core.store.read() as reader:
+            mine = reader.memory_by_path(self._scope.hub_id, self._place.name + path, audience="")
         if mine is not None and mine.state != "archived" and mine.content_hash == text_hash:
             return ""
         if text_hash in self._standing:
             return f"it says the same as {self._standing[text_hash]}"
-        with self._core.store.read() as reader:
-            for memory in reader.memories_by_hash(self._hub_id, text_hash):
+        with self._scope.core.store.read() as reader:
+            for memory in reader.memories_by_hash(self._scope.hub_id, text_hash):
                 own = (
                     memory.source_path in self._known_paths
                     or memory.source_path == self._place.name + path
                 )
                 hidden = memory.state == "archived" or bool(memory.quarantine)
-                private = memory.boundary == "private" and memory.owner != self._core.actor
+                private = memory.boundary == "private" and memory.owner != self._scope.actor
                 event = memory.session or memory.speaker or memory.occurred_at
                 if not (own or hidden or private or event or memory.superseded_by):
                     return f"it says the same as memory #{memory.number}"
@@ -309,9 +309,9 @@ class _Run:
             return
         there = {note.path.rstrip("/") for note in walked.skipped}
         reasons: dict[str, list[str]] = {REMOVED: [], IGNORED: []}
-        with self._core.store.read() as reader:
+        with self._scope.core.store.read() as reader:
             for path in gone:
-                memory = reader.memory_by_path(self._hub_id, self._place.name + path)
+                memory = reader.memory_by_path(self._scope.hub_id, self._place.name + path)
                 # Another file may have taken the memory over: then it has a new path.
                 if memory is not None and memory.state != "archived":
                     reason = IGNORED if _is_below(path, there) else REMOVED
@@ -322,15 +322,15 @@ class _Run:
         for reason, memory_ids in reasons.items():
             for start in range(0, len(memory_ids), _BATCH):
                 batch = memory_ids[start : start + _BATCH]
-                edit.archive(self._core, self._hub_id, self._hub, batch, reason)
+                edit.archive(self._scope, batch, reason)
 
     def write_record(self) -> None:
         if self._dry_run or self._now == self.known:
             return
-        agreed = Agreed(self._place.record, _record_text(self._now), self._core.now())
-        with self._core.store.write(hub=self._hub_id) as writer:
-            require_hub(writer, self._hub_id, self._hub)
-            writer.set_agreed(self._hub_id, agreed)
+        agreed = Agreed(self._place.record, _record_text(self._now), self._scope.now())
+        with self._scope.core.store.write(hub=self._scope.hub_id) as writer:
+            self._scope.require_hub(writer)
+            writer.set_agreed(self._scope.hub_id, agreed)
 
 
 def _is_below(path: str, folders: set[str]) -> bool:

@@ -16,7 +16,7 @@ from holdfast import engine
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Filter
 from holdfast.domain.records import Agreed
-from holdfast.engine.core import Core, require_hub
+from holdfast.engine.scope import Scope
 from holdfast.errors import InvalidInput, StoreError, StoreReadOnly
 from holdfast.files.atomic import real_path
 from holdfast.files.conflicts import settled_away
@@ -172,9 +172,7 @@ FILE_BYTES_MAX = 16_000_000
 class Place(NamedTuple):
     """Whose journals: the hub, the folder its files are in, and what was seen there last."""
 
-    core: Core
-    hub_id: str
-    hub: str
+    scope: Scope
     folder: str
     look: Look
 
@@ -258,7 +256,7 @@ def live_memories(place: Place, first: date, last: date) -> list[Memory]:
     # The day after the last day there is does not exist.
     end = None if last == date.max else datetime.combine(last + timedelta(days=1), time.min, UTC)
     wanted = Filter(layers=("journal",), since=start, until=end)
-    return list(engine.listing.scan_memories(place.core, place.hub_id, place.hub, wanted))
+    return list(engine.listing.scan_memories(place.scope, wanted))
 
 
 def time_of(memory: Memory) -> str:
@@ -287,7 +285,7 @@ def texts_of(reader: Reader, memory: Memory) -> list[tuple[str, str]]:
 
 def base_of(reader: Reader, place: Place, day: date) -> Base:
     """What both sides last agreed on; an empty base where they never did."""
-    return _parsed(reader.agreed(place.hub_id, name_of(day)))
+    return _parsed(reader.agreed(place.scope.hub_id, name_of(day)))
 
 
 def _parsed(agreed: Agreed | None) -> Base:
@@ -310,13 +308,13 @@ def items_of(lines: Sequence[Line]) -> list[tuple[str, str]]:
 def agree(place: Place, day: date, items: Sequence[tuple[str, str]]) -> None:
     """Notes what both sides agree on."""
     text = json.dumps({"items": items})
-    with place.core.store.read() as reader:
-        known = reader.agreed(place.hub_id, name_of(day))
+    with place.scope.core.store.read() as reader:
+        known = reader.agreed(place.scope.hub_id, name_of(day))
     if known is not None and known.text == text:
         return
-    with place.core.store.write(hub=place.hub_id) as writer:
-        require_hub(writer, place.hub_id, place.hub)
-        writer.set_agreed(place.hub_id, Agreed(name_of(day), text, place.core.now()))
+    with place.scope.core.store.write(hub=place.scope.hub_id) as writer:
+        place.scope.require_hub(writer)
+        writer.set_agreed(place.scope.hub_id, Agreed(name_of(day), text, place.scope.now()))
 
 
 ENTERED = "entered in the journal"
@@ -329,9 +327,9 @@ def free_path(place: Place, day: date, key: str, text: str, used: set[str]) -> s
     that belongs to another line. One that belongs to none, and says the same, is this entry's:
     what a crash left, or what was removed and is back."""
     path = wanted = source_path(day, key)
-    with place.core.store.read() as reader:
+    with place.scope.core.store.read() as reader:
         for number in range(2, _ATTEMPTS_AT_A_PATH):
-            memory = reader.memory_by_path(place.hub_id, path)
+            memory = reader.memory_by_path(place.scope.hub_id, path)
             if memory is None or (memory.id not in used and plain(memory.content) == plain(text)):
                 break
             path = f"{wanted}~{number}"
@@ -350,9 +348,9 @@ def block_of(memory: Memory, time_of_day: str | None = None) -> Block:
 
 def follow_store(place: Place, day: date, lines: Sequence[Line], known: set[str]) -> list[Line]:
     """The lines as the store would have them; `known` are the memories that had their line."""
-    with place.core.store.read() as reader:
+    with place.scope.core.store.read() as reader:
         rows = reader.memories_by_id(
-            place.hub_id, [one.memory_id for one in lines if one.memory_id]
+            place.scope.hub_id, [one.memory_id for one in lines if one.memory_id]
         )
     out: list[Line] = []
     for line in lines:
@@ -377,9 +375,9 @@ def follow_store(place: Place, day: date, lines: Sequence[Line], known: set[str]
 def set_paths(place: Place, day: date, lines: Sequence[Line]) -> None:
     """Gives a path to memories that are new to the file, before it is written: a crash right
     after that must not remember their lines a second time."""
-    with place.core.store.read() as reader:
+    with place.scope.core.store.read() as reader:
         ids = [line.memory_id for line in lines if line.memory_id]
-        rows = reader.memories_by_id(place.hub_id, ids)
+        rows = reader.memories_by_id(place.scope.hub_id, ids)
     homeless = {memory.id for memory in rows.values() if memory.source_path is None}
     if not homeless:
         return
@@ -391,9 +389,9 @@ def set_paths(place: Place, day: date, lines: Sequence[Line]) -> None:
         for key, line in zip(keys, lines, strict=True)
         if line.memory_id in homeless
     }
-    with place.core.store.write(hub=place.hub_id) as writer:
-        recorder = Recorder(place.core, writer, place.hub_id, "update", reason=ENTERED)
+    with place.scope.core.store.write(hub=place.scope.hub_id) as writer:
+        recorder = Recorder(place.scope.core, writer, place.scope.hub_id, "update", reason=ENTERED)
         for memory_id, path in paths.items():
-            memory = writer.memory(place.hub_id, memory_id)
-            if memory is not None and writer.memory_by_path(place.hub_id, path) is None:
+            memory = writer.memory(place.scope.hub_id, memory_id)
+            if memory is not None and writer.memory_by_path(place.scope.hub_id, path) is None:
                 recorder.revise(memory, source_path=path)

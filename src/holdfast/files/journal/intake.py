@@ -12,7 +12,6 @@ from holdfast import engine
 from holdfast.domain.draft import Draft
 from holdfast.domain.memory import Memory
 from holdfast.domain.records import Clash
-from holdfast.engine.core import require_hub
 from holdfast.files.journal import entries
 from holdfast.files.journal.entries import (
     Base,
@@ -172,13 +171,11 @@ def take_in(
         else:
             drafts[key] = draft
     if drafts:
-        results = engine.remember.remember_many(
-            place.core, place.hub_id, place.hub, list(drafts.values())
-        )
+        results = engine.remember.remember_many(place.scope, list(drafts.values()))
         ids |= {key: result.memory.id for key, result in zip(drafts, results, strict=True)}
     if merged.gone:
         left = [memory.id for memory in merged.gone.values()]
-        engine.edit.archive(place.core, place.hub_id, place.hub, left, REMOVED)
+        engine.edit.archive(place.scope, left, REMOVED)
     lines = []
     for key, block in zip(merged.keys, blocks, strict=True):
         if key in merged.clashes:
@@ -190,8 +187,8 @@ def take_in(
 
 def _orphan(place: Place, draft: Draft, used: set[str]) -> Memory | None:
     """The memory that a killed process made for this line, before both sides agreed on it."""
-    with place.core.store.read() as reader:
-        memory = reader.memory_by_path(place.hub_id, draft.source_path or "")
+    with place.scope.core.store.read() as reader:
+        memory = reader.memory_by_path(place.scope.hub_id, draft.source_path or "")
     if memory is None or memory.id in used or memory.state not in ("active", "cooling"):
         return None
     return memory if memory.layer == "journal" else None
@@ -203,16 +200,16 @@ def note_clashes(place: Place, day: date, merged: Merged) -> Iterable[str]:
     if not merged.clashes:
         return []
     notes = []
-    with place.core.store.write(hub=place.hub_id) as writer:
-        require_hub(writer, place.hub_id, place.hub)
-        open_ = {(clash.memory_id, clash.in_file) for clash in writer.clashes(place.hub_id)}
+    with place.scope.core.store.write(hub=place.scope.hub_id) as writer:
+        place.scope.require_hub(writer)
+        open_ = {(clash.memory_id, clash.in_file) for clash in writer.clashes(place.scope.hub_id)}
         for key, memory in merged.clashes.items():
             in_file = merged.fresh[key].text
             if (memory.id, in_file) not in open_:
-                clash_id = place.core.ids.next("cls")
-                at = place.core.now()
+                clash_id = place.scope.core.ids.next("cls")
+                at = place.scope.now()
                 writer.add_clash(
-                    place.hub_id,
+                    place.scope.hub_id,
                     Clash(clash_id, memory.id, name_of(day), memory.content, in_file, at),
                 )
             notes.append(
@@ -234,8 +231,8 @@ def settled(place: Place, day: date, draft: Draft, key: str, used: set[str]) -> 
     moment = draft.occurred_at
     assert moment is not None, "an entry has a day at least"
     moment += timedelta(microseconds=int(key.partition("-")[2] or 1) - 1)
-    with place.core.store.read() as reader:
-        alike = reader.memories_by_hash(place.hub_id, normalise.content_hash(draft.content))
+    with place.scope.core.store.read() as reader:
+        alike = reader.memories_by_hash(place.scope.hub_id, normalise.content_hash(draft.content))
     taken = {memory.occurred_at for memory in alike if memory.id in used}
     while moment in taken:
         # As far as no other entry that is new at this moment comes.
@@ -262,5 +259,5 @@ def _renew(place: Place, day: date, memory: Memory, block: Block) -> str:
     if block.time and block.time != time_of(memory):
         changes["occurred_at"] = _moment(day, block)
     if changes:
-        engine.edit.update(place.core, place.hub_id, place.hub, memory.id, changes, reason=EDITED)
+        engine.edit.update(place.scope, memory.id, changes, reason=EDITED)
     return memory.id

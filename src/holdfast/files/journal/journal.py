@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from holdfast import engine
 from holdfast.domain.draft import Draft
 from holdfast.domain.memory import SOURCES, TRUSTS, Memory
-from holdfast.engine.core import require_hub
+from holdfast.engine.scope import Scope
 from holdfast.errors import HoldfastError, InvalidInput, StoreReadOnly
 from holdfast.files.atomic import append_line, locked
 from holdfast.files.journal import entries as journal_entries
@@ -75,14 +75,14 @@ def add(
     once: bool = False,
 ) -> Memory:
     """Adds an entry to the journal of its UTC day; with `once`, unless the day says so already."""
-    core = place.core
+    core = place.scope.core
     text = normalise.clean_content(text, bytes_max=core.settings["content.bytes_max"]).strip()
     given = core.redactor.text(text, keep_hidden=True)
     text = without_hidden(given)
     moment = normalise.clean_time(at) or core.now()
     day = moment.date()
     with core.store.read() as reader:
-        require_hub(reader, place.hub_id, place.hub)
+        place.scope.require_hub(reader)
     line = journal_entries.render(text, f"{moment:%H:%M}")
     block = journal_entries.parse(line + "\n")[0]
     draft = intake.draft_of(day, block)._replace(
@@ -92,11 +92,11 @@ def add(
         source=normalise.one_of(source, SOURCES, "source"),  # type: ignore[arg-type]
         source_agent=source_agent,
     )
-    if other := elsewhere(core, place.hub_id, place.hub, place.folder):
+    if other := elsewhere(Scope(core, place.scope.hub_id, place.scope.hub), place.folder):
         if os.path.isdir(place.folder):
             place.look.note(other)
         return _add_without_file(place, day, draft, once=once)
-    take_in(place, place.look.changed(core, place.hub_id, place.folder))
+    take_in(place, place.look.changed(core, place.scope.hub_id, place.folder))
     with _lock(place):
         synced = journal_sync.sync_day(place, day, Guard(place))
         lines = synced.lines
@@ -107,7 +107,9 @@ def add(
         draft = intake.settled(place, day, draft, key, used)
         path = journal_entries.path_of(place, day)
         _require_writable(path)
-        memory = engine.remember.remember(core, place.hub_id, place.hub, draft).memory
+        memory = engine.remember.remember(
+            Scope(core, place.scope.hub_id, place.scope.hub), draft
+        ).memory
         if memory.quarantine:
             # What waits for review is shown nowhere; its line comes when it is approved.
             return memory
@@ -130,15 +132,15 @@ def _add_without_file(place: Place, day: date, draft: Draft, *, once: bool) -> M
         for memory in journal_entries.live_memories(place, day, day):
             if journal_entries.plain(memory.content) == said:
                 return memory
-    return engine.remember.remember(place.core, place.hub_id, place.hub, draft).memory
+    return engine.remember.remember(place.scope, draft).memory
 
 
 def _said(place: Place, lines: Sequence[Line], block: Block) -> Memory | None:
     """The memory of a line that says what this block does, where it has one that is shown."""
     said = journal_entries.plain(block.text)
     ids = [one.memory_id for one in lines if journal_entries.plain(one.block.text) == said]
-    with place.core.read() as reader:
-        found = reader.memories_by_id(place.hub_id, [one for one in ids if one])
+    with place.scope.read() as reader:
+        found = reader.memories_by_id(place.scope.hub_id, [one for one in ids if one])
     return next((found[one] for one in ids if one in found and found[one].visible), None)
 
 
@@ -150,9 +152,9 @@ def _require_writable(path: str) -> None:
 
 def days(place: Place, when: Any = "today") -> Days:
     """The journals of a day or a range of days, newest first, after taking in what changed."""
-    if other := elsewhere(place.core, place.hub_id, place.hub, place.folder):
+    if other := elsewhere(place.scope, place.folder):
         return Days(days_seen(place, when), notes=[other])
-    first, last = span(when, place.core.now().date())
+    first, last = span(when, place.scope.now().date())
     out = Days(notes=sync(place))
     for day in sorted(_days_with_something(place, first, last), reverse=True):
         try:
@@ -170,7 +172,7 @@ def days_seen(place: Place, when: Any = "today") -> Days:
     """The days as a guest sees them: the entries that they may see, in the form that entries have
     in a file, and nothing of what else stands there. The files are not looked at."""
     by_day: dict[date, list[Memory]] = {}
-    for memory in journal_entries.live_memories(place, *span(when, place.core.now().date())):
+    for memory in journal_entries.live_memories(place, *span(when, place.scope.now().date())):
         by_day.setdefault(_moment(memory).date(), []).append(memory)
     out = Days()
     for day in sorted(by_day, reverse=True):
@@ -192,7 +194,7 @@ def sync(place: Place, *, confirm: bool = False) -> list[str]:
     not be read or was ignored, which keeps it from none of the others. `confirm` says that many
     missing entries are meant."""
     notes = journal_files(place.folder)[1]
-    names = place.look.changed(place.core, place.hub_id, place.folder, afresh=True)
+    names = place.look.changed(place.scope.core, place.scope.hub_id, place.folder, afresh=True)
     return notes + _take_in(place, names, confirm=confirm)
 
 
@@ -222,7 +224,7 @@ def _take_in(place: Place, names: Sequence[str], *, confirm: bool = False) -> li
         with _noted(place, day, notes), _lock(place, confirm=confirm):
             notes += journal_sync.sync_day(place, day, guard).notes
     if names:
-        look.save(place.core, place.hub_id, place.folder)
+        look.save(place.scope.core, place.scope.hub_id, place.folder)
     return notes
 
 
@@ -249,14 +251,14 @@ def follow(place: Place, *, purged: bool = False) -> list[str]:
     them. Returns notes on what could not: the change itself is done already."""
     found = set(journal_files(place.folder)[0])
     if not purged:
-        with place.core.store.read() as reader:
-            newest = reader.changes(place.hub_id, limit=1)
+        with place.scope.core.store.read() as reader:
+            newest = reader.changes(place.scope.hub_id, limit=1)
             touched = [
                 revision.memory_id
                 for change in newest
-                for revision in reader.revisions_of(place.hub_id, change.id)
+                for revision in reader.revisions_of(place.scope.hub_id, change.id)
             ]
-            rows = reader.memories_by_id(place.hub_id, touched).values()
+            rows = reader.memories_by_id(place.scope.hub_id, touched).values()
         found = {day for memory in rows if (day := day_of(memory)) is not None}
     notes = []
     for day in sorted(found):
@@ -286,7 +288,7 @@ def remove_all(folder: str) -> None:
 
 @contextmanager
 def _lock(place: Place, *, confirm: bool = False) -> Iterator[None]:
-    require_here(place.core, place.hub_id, place.hub, place.folder, confirm=confirm)
+    require_here(place.scope, place.folder, confirm=confirm)
     # One lock for all days: a lock file beside each of them would double the folder.
     with locked(os.path.join(place.folder, _LOCK)):
         yield
@@ -303,9 +305,9 @@ def _day(place: Place, day: date) -> Day:
         file = journal_entries.read_file(place, day)
         blocks = journal_entries.parse(file.text if file else "")
         synced = Synced([Line(block) for block in blocks], [], [])
-    with place.core.store.read() as reader:
+    with place.scope.core.store.read() as reader:
         ids = [line.memory_id for line in synced.lines if line.memory_id]
-        memories = reader.memories_by_id(place.hub_id, ids)
+        memories = reader.memories_by_id(place.scope.hub_id, ids)
     entries = [
         Entry(line.block.text, line.block.time, memories.get(line.memory_id))
         for line in synced.lines

@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Filter
-from holdfast.engine.core import require_hub
 from holdfast.engine.reading.listing import scan_memories
 from holdfast.errors import InvalidInput, StoreError
 from holdfast.files.atomic import write_atomic
@@ -67,7 +66,7 @@ class Guard:
         if self._entries is None:
             place = self._place
             wanted = Filter(layers=("journal",), states=("active", "cooling"))
-            found = scan_memories(place.core, place.hub_id, place.hub, wanted)
+            found = scan_memories(place.scope, wanted)
             self._entries = sum(1 for _ in found)
         return self._entries
 
@@ -164,16 +163,16 @@ def survey(place: Place, day: date) -> int | None:
 
 def _read(place: Place, day: date, *, rested: bool = True) -> _Sides:
     file = read_file(place, day)
-    with place.core.store.read() as reader:
-        require_hub(reader, place.hub_id, place.hub)
+    with place.scope.core.store.read() as reader:
+        place.scope.require_hub(reader)
         base = base_of(reader, place, day)
-        rows = reader.memories_by_id(place.hub_id, list(base.ids.values()))
+        rows = reader.memories_by_id(place.scope.hub_id, list(base.ids.values()))
     if rested and base.ids:
         file = _at_rest(place, day, file, base)
     written = file.text if file else ""
-    text = place.core.redactor.text(written)
+    text = place.scope.core.redactor.text(written)
     blocks, notes = _storable(place, day, entries.parse(text))
-    if note := place.core.redactor.note(written, text, name_of(day)):
+    if note := place.scope.core.redactor.note(written, text, name_of(day)):
         notes.append(note)
     return _Sides(file, base, rows, blocks, notes, text == written)
 
@@ -184,7 +183,7 @@ def _at_rest(place: Place, day: date, file: File | None, base: Base) -> File | N
     for _ in range(_PAUSES):
         if file is not None:
             old = time.time_ns() - file.signature[0] > PAUSE_S * 1e9
-            text = place.core.redactor.text(file.text)
+            text = place.scope.core.redactor.text(file.text)
             if old or base.ids.keys() <= set(entries.keys_of(entries.parse(text))):
                 break
         time.sleep(PAUSE_S)
@@ -195,7 +194,7 @@ def _at_rest(place: Place, day: date, file: File | None, base: Base) -> File | N
 
 
 def _merged(place: Place, sides: _Sides) -> Merged:
-    with place.core.store.read() as reader:
+    with place.scope.core.store.read() as reader:
         return merge(
             sides.blocks,
             sides.base,
@@ -247,7 +246,7 @@ def _restored(base: Base, rows: dict[str, Memory]) -> list[Line]:
 
 def _storable(place: Place, day: date, blocks: Sequence[Block]) -> tuple[list[Block], list[str]]:
     """The blocks, those entries taken for plain text that no memory can hold; and notes on them."""
-    bytes_max = place.core.settings["content.bytes_max"]
+    bytes_max = place.scope.settings["content.bytes_max"]
     out, notes = [], []
     for block in blocks:
         if block.text:

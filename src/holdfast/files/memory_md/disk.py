@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.domain.memory import CATEGORIES
 from holdfast.domain.records import Agreed
-from holdfast.engine.core import Core, require_hub
+from holdfast.engine.core import Core
+from holdfast.engine.scope import Scope
 from holdfast.files.atomic import write_atomic
 from holdfast.files.memory_md.cache import is_page_name, stamp_of
 from holdfast.files.memory_md.document import FILE_NAME, Document, fresh, render
@@ -222,20 +223,18 @@ def under_way(reader: Reader, hub_id: str) -> UnderWay | None:
 class MirrorFiles:
     """MEMORY.md and its pages, in the folder of one hub."""
 
-    def __init__(self, core: Core, folder: str, hub_id: str, hub: str) -> None:
-        self._core = core
+    def __init__(self, scope: Scope, folder: str) -> None:
+        self._scope = scope
         self._folder = folder
-        self._hub_id = hub_id
-        self._hub = hub
         self._path = os.path.join(folder, FILE_NAME)
-        self.pages = bool(core.settings["files.per_category"])
+        self.pages = bool(scope.settings["files.per_category"])
         self._more: set[str] = set()  # pages that turned out to be there
         self.left: Mapping[str, str | None] = {}  # the files' texts after the last sync
 
     def read(self, reader: Reader) -> Files:
         more = sorted(self._more)
         return read_files(
-            reader, self._hub_id, self._folder, self._core, pages=self.pages, more=more
+            reader, self._scope.hub_id, self._folder, self._scope.core, pages=self.pages, more=more
         )
 
     def write(
@@ -256,8 +255,8 @@ class MirrorFiles:
                 agreed,
                 self.pages,
             )
-            with self._core.store.write(hub=self._hub_id) as writer:
-                note_under_way(writer, self._hub_id, work, self._core.now())
+            with self._scope.core.store.write(hub=self._scope.hub_id) as writer:
+                note_under_way(writer, self._scope.hub_id, work, self._scope.now())
         for name, text in changed.items():
             self._put(name, text, files)
         if headings is not None or not (files.agreed == agreed and files.pages == files.were_pages):
@@ -268,12 +267,17 @@ class MirrorFiles:
     def finish(self) -> None:
         """Ends what a crash broke off: files that are still as they were get their new text. One
         that somebody has edited since is left, and differs from what was agreed on before."""
-        with self._core.store.read() as reader:
-            work = under_way(reader, self._hub_id)
+        with self._scope.core.store.read() as reader:
+            work = under_way(reader, self._scope.hub_id)
             if work is None:
                 return
             now = read_files(
-                reader, self._hub_id, self._folder, self._core, pages=False, more=work.files
+                reader,
+                self._scope.hub_id,
+                self._folder,
+                self._scope.core,
+                pages=False,
+                more=work.files,
             )
         agreed = dict(work.agreed)
         for name, (old, new) in work.files.items():
@@ -286,14 +290,14 @@ class MirrorFiles:
 
     def headings(self) -> set[str]:
         """The categories whose headings in MEMORY.md were made here."""
-        with self._core.store.read() as reader:
-            return headings_of(reader, self._hub_id)
+        with self._scope.core.store.read() as reader:
+            return headings_of(reader, self._scope.hub_id)
 
     def keep_aside(self, text: str) -> tuple[str, ...]:
         """Keeps a text beside the file, where there is any; returns a note on it."""
         if not text:
             return ()
-        kept = free_name(self._path, self._core.now())
+        kept = free_name(self._path, self._scope.now())
         write_atomic(kept, text, within=self._folder)
         name = os.path.basename(kept)
         return (f"Lines that are no memories and are not in the new text were kept as {name}.",)
@@ -325,8 +329,8 @@ class MirrorFiles:
     def _agree(
         self, texts: Mapping[str, str], *, pages: bool, headings: set[str] | None = None
     ) -> None:
-        with self._core.store.write(hub=self._hub_id) as writer:
-            require_hub(writer, self._hub_id, self._hub)
-            set_agreed(writer, self._hub_id, texts, self._core.now(), pages=pages)
+        with self._scope.core.store.write(hub=self._scope.hub_id) as writer:
+            self._scope.require_hub(writer)
+            set_agreed(writer, self._scope.hub_id, texts, self._scope.now(), pages=pages)
             if headings is not None:
-                note_headings(writer, self._hub_id, headings, self._core.now())
+                note_headings(writer, self._scope.hub_id, headings, self._scope.now())

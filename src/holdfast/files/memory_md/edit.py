@@ -45,6 +45,7 @@ from holdfast.text.sameness import words_key
 if TYPE_CHECKING:
     from holdfast.engine.context.build import Context
     from holdfast.engine.core import Core
+    from holdfast.engine.scope import Scope
     from holdfast.store.base import Reader
 
 
@@ -60,24 +61,18 @@ _TITLE_CHARS = 60
 class Place(NamedTuple):
     """One hub's file, who works on it, and as how much that is trusted."""
 
-    core: Core
+    scope: Scope
     path: str
-    hub_id: str
-    hub: str
     reader: str = ""
     source: Source = "sdk"
     trust: Trust = "user"
 
 
-def place_of(
-    core: Core, path: str, hub_id: str, hub: str, *, source: str, trust: str, agent: str | None
-) -> Place:
+def place_of(scope: Scope, path: str, *, source: str, trust: str, agent: str | None) -> Place:
     """A place from what a caller gave, checked."""
     return Place(
-        core,
+        scope,
         path,
-        hub_id,
-        hub,
         clean_label("source_agent", agent) if agent else "",
         normalise.one_of(source, SOURCES, "source"),  # type: ignore[arg-type]
         normalise.one_of(trust, TRUSTS, "trust"),  # type: ignore[arg-type]
@@ -113,7 +108,7 @@ def read(place: Place) -> str | None:
     text = _present(place)
     if text is None:
         return None
-    note_seen(place.core, place.hub_id, place.reader, text)
+    note_seen(place.scope.core, place.scope.hub_id, place.reader, text)
     return shown(text)
 
 
@@ -126,20 +121,23 @@ def note_injected(place: Place, block: Context) -> None:
     whole = block.budget // ITEM_SHARE - _ITEM_FRAME
     shown_ids = {m.id for m in block.included if len(m.content.encode()) <= whole}
     hidden = [item.id for item in parse(text).items if item.id and item.id not in shown_ids]
-    note_seen(place.core, place.hub_id, place.reader, without(text, hidden))
+    note_seen(place.scope.core, place.scope.hub_id, place.reader, without(text, hidden))
 
 
 def _present(place: Place) -> str | None:
     """The file's text; where there is no file, what it would be. What is private to somebody else
     is not in it."""
-    with place.core.read() as reader:
-        text = agreed_text(reader, place.hub_id)
+    with place.scope.read() as reader:
+        text = agreed_text(reader, place.scope.hub_id)
         if text is not None and os.path.exists(place.path):
             return _as_seen(place, reader, text)
-        ours = {memory.id: memory for memory in our_memories(place.core, reader, place.hub_id)}
+        ours = {
+            memory.id: memory
+            for memory in our_memories(place.scope.core, reader, place.scope.hub_id)
+        }
     if not ours:
         return None
-    return render(lay_out(fresh(), Wanted(ours, {}, {}, ()), place.core.now().date()))
+    return render(lay_out(fresh(), Wanted(ours, {}, {}, ()), place.scope.now().date()))
 
 
 def _as_seen(place: Place, reader: Reader, text: str) -> str:
@@ -147,8 +145,8 @@ def _as_seen(place: Place, reader: Reader, text: str) -> str:
     what its owner has written beside the memories."""
     document = parse(text)
     ids = [item.id for item in document.items if item.id]
-    hidden = set(ids) - reader.memories_by_id(place.hub_id, ids).keys()
-    if place.core.permit is None:
+    hidden = set(ids) - reader.memories_by_id(place.scope.hub_id, ids).keys()
+    if place.scope.core.permit is None:
         return _without_private(document, hidden) if hidden else text
     # What stays free text is the frame: the title, and the space between the lines.
     shown_to_all = {"", TITLE}
@@ -184,20 +182,21 @@ def _without_private(document: Document, hidden: set[str], *, empty: bool = Fals
 
 def append(place: Place, content: str, *, chars_max: int | None) -> Appended:
     """Adds what the hub does not know yet; refused where the file would grow past `chars_max`."""
-    normalise.clean_content(content, bytes_max=place.core.settings["content.bytes_max"])
-    found = pieces(place.core.redactor.text(content, keep_hidden=True))
+    normalise.clean_content(content, bytes_max=place.scope.settings["content.bytes_max"])
+    found = pieces(place.scope.core.redactor.text(content, keep_hidden=True))
     if not found:
         raise InvalidInput("There is nothing to add.", hint="Give a bullet or a sentence.")
     new, known = _new_ones(place, found)
     size = len(shown(_present(place) or ""))
     _refuse_large(place, size, sum(len(f"- {text}\n") for text, _ in new), chars_max)
-    results = remember_many(
-        place.core, place.hub_id, place.hub, [_draft(place, *piece) for piece in new]
-    )
+    results = remember_many(place.scope, [_draft(place, *piece) for piece in new])
     seen = _seen(place)
     notes = []
     try:
-        Mirror(place.core, place.path, place.hub_id, place.hub).sync()
+        Mirror(
+            place.scope,
+            place.path,
+        ).sync()
     except (HoldfastError, OSError) as error:
         # What was added is in the store; that the file could not follow is no failure of it.
         notes.append(str(error))
@@ -210,15 +209,15 @@ def append(place: Place, content: str, *, chars_max: int | None) -> Appended:
     now = _present(place)
     if now is not None:
         ids = {memory.id for memory in [*added, *known]}
-        note_seen(place.core, place.hub_id, place.reader, seen_after(seen, now, ids))
+        note_seen(place.scope.core, place.scope.hub_id, place.reader, seen_after(seen, now, ids))
     return Appended(tuple(added), tuple(known), (*_append_notes(results, known), *notes))
 
 
 def _new_ones(
     place: Place, found: Sequence[tuple[str, str | None]]
 ) -> tuple[list[tuple[str, str | None]], list[Memory]]:
-    with place.core.read() as reader:
-        ours = our_memories(place.core, reader, place.hub_id)
+    with place.scope.read() as reader:
+        ours = our_memories(place.scope.core, reader, place.scope.hub_id)
     said: dict[str, Memory | None] = {words_key(memory.content): memory for memory in ours}
     new: list[tuple[str, str | None]] = []
     known: list[Memory] = []
@@ -269,12 +268,15 @@ def _append_notes(results: Sequence[Remembered], known: Sequence[Memory]) -> lis
 def tidy(place: Place, *, dry_run: bool) -> tuple[str, ...]:
     """Puts sections of one category together; says so, or why that could not be."""
     if dry_run:
-        with place.core.store.read() as reader:
-            document = joined(agreed_texts(reader, place.hub_id) or {})
+        with place.scope.core.store.read() as reader:
+            document = joined(agreed_texts(reader, place.scope.hub_id) or {})
         there = split(tidied(document)) != split(document)
         return (f"Sections of {FILE_NAME} would be put in order.",) if there else ()
     try:
-        done = Mirror(place.core, place.path, place.hub_id, place.hub).tidy()
+        done = Mirror(
+            place.scope,
+            place.path,
+        ).tidy()
     except (HoldfastError, OSError) as error:
         return (str(error),)
     return (f"Sections of {FILE_NAME} were put in order.",) if done else ()
@@ -290,9 +292,9 @@ def rewrite(place: Place, text: str, *, chars_max: int | None) -> Rewritten:
             "A rewrite with nothing in it would empty the memory, so nothing was changed.",
             hint="Give the whole new text. To take a single thing out, leave its line out.",
         )
-    normalise.clean_content(text, bytes_max=place.core.settings["content.bytes_max"])
+    normalise.clean_content(text, bytes_max=place.scope.settings["content.bytes_max"])
     _refuse_hidden_orders(place, text)
-    text = place.core.redactor.text(text)
+    text = place.scope.core.redactor.text(text)
     present = _present(place)
     size = len(shown(present or ""))
     # A text that is still too long and yet shorter than the file is a step in the right direction.
@@ -307,12 +309,12 @@ def rewrite(place: Place, text: str, *, chars_max: int | None) -> Rewritten:
     if present is not None and text.strip() == shown(seen or present).strip():
         return Rewritten()
     voice = Voice(place.source, place.trust, place.reader or None, REWRITTEN, LEFT_OUT)
-    mirror = Mirror(place.core, place.path, place.hub_id, place.hub, voice)
+    mirror = Mirror(place.scope, place.path, voice)
     report = mirror.rewrite(text, present if seen is None else seen)
     now = _present(place) or ""
     own = {memory.id for memory in report.taken_in}
     after = seen_after(seen or present, now, own)
-    note_seen(place.core, place.hub_id, place.reader, after)
+    note_seen(place.scope.core, place.scope.hub_id, place.reader, after)
     kept = _unseen(place, after, now)
     new = [m for m in report.taken_in if m.version == 1]
     changed = [m for m in report.taken_in if m.version > 1]
@@ -350,8 +352,8 @@ def _refuse_hidden_orders(place: Place, text: str) -> None:
 
 
 def _seen(place: Place) -> str | None:
-    with place.core.read() as reader:
-        text = seen_by(reader, place.hub_id, place.reader)
+    with place.scope.read() as reader:
+        text = seen_by(reader, place.scope.hub_id, place.reader)
         # Agents of several people may have one name.
         return None if text is None else _as_seen(place, reader, text)
 
@@ -359,8 +361,8 @@ def _seen(place: Place) -> str | None:
 def _unseen(place: Place, seen: str, now: str) -> list[Memory]:
     known = {item.id for item in parse(seen).items}
     ids = [item.id for item in parse(now).items if item.id and item.id not in known]
-    with place.core.read() as reader:
-        found = reader.memories_by_id(place.hub_id, ids)
+    with place.scope.read() as reader:
+        found = reader.memories_by_id(place.scope.hub_id, ids)
     return [found[memory_id] for memory_id in ids if memory_id in found]
 
 

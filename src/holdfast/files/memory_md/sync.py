@@ -24,7 +24,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from holdfast.domain.memory import Memory
-from holdfast.engine.core import Core, require_hub
+from holdfast.engine.scope import Scope
 from holdfast.errors import Conflict
 from holdfast.files.atomic import locked, make_folder, remove_partials
 from holdfast.files.memory_md.cache import Stamp, Token, due_of, read_stamp, token_of, write_stamp
@@ -64,16 +64,12 @@ _Done = TypeVar("_Done")
 class Mirror:
     """The MEMORY.md of one hub."""
 
-    def __init__(
-        self, core: Core, path: str, hub_id: str, hub: str, voice: Voice = A_PERSON
-    ) -> None:
-        self._core = core
-        self._hub_id = hub_id
-        self._hub = hub
-        self._intake = Intake(core, hub_id, voice)
+    def __init__(self, scope: Scope, path: str, voice: Voice = A_PERSON) -> None:
+        self._scope = scope
+        self._intake = Intake(scope.core, scope.hub_id, voice)
         self.folder = os.path.dirname(path)
         self.path = path
-        self.files = MirrorFiles(core, self.folder, hub_id, hub)
+        self.files = MirrorFiles(scope, self.folder)
         self.stamp: tuple[int, int, int] | None = None  # theirs; None where it proves nothing
 
     def sync(self, *, confirm: bool = False) -> SyncReport:
@@ -95,13 +91,13 @@ class Mirror:
 
     def _locked(self, step: Callable[[], _Done], *, confirm: bool = False) -> _Done:
         """Takes a step with the file's lock held, again where something moved meanwhile."""
-        with self._core.store.read() as reader:
-            require_hub(reader, self._hub_id, self._hub)
-        require_here(self._core, self._hub_id, self._hub, self.folder, confirm=confirm)
+        with self._scope.core.store.read() as reader:
+            self._scope.require_hub(reader)
+        require_here(self._scope, self.folder, confirm=confirm)
         make_folder(self.folder)
         with locked(self.path):
             # Another store may have written the files while we waited.
-            require_here(self._core, self._hub_id, self._hub, self.folder, confirm=confirm)
+            require_here(self._scope, self.folder, confirm=confirm)
             remove_partials(self.path)
             for _ in range(_ATTEMPTS):
                 try:
@@ -116,16 +112,16 @@ class Mirror:
     def _sync(self, intake: Intake, *, confirm: bool = False) -> SyncReport:
         self.files.finish()
         stamp = read_stamp(self.path)
-        with self._core.store.read() as reader:
+        with self._scope.core.store.read() as reader:
             files = self.files.read(reader)
-            token = token_of(reader, self._hub_id)
-            if files.as_agreed and stamp.is_for(self._hub_id, token, self._core.now()):
+            token = token_of(reader, self._scope.hub_id)
+            if files.as_agreed and stamp.is_for(self._scope.hub_id, token, self._scope.now()):
                 self.files.left = files.texts
                 self._note_stamp(token, stamp.due)
                 return SyncReport()
-            snapshot = snapshot_of(self._core, reader, self._hub_id, token)
+            snapshot = snapshot_of(self._scope.core, reader, self._scope.hub_id, token)
             document = files.document
-            view = view_of(self._core, reader, self._hub_id, snapshot, document)
+            view = view_of(self._scope.core, reader, self._scope.hub_id, snapshot, document)
             plan = merge(files.base, document, view)
         if not confirm:
             self._refuse_a_gap(len(plan.gone), len(snapshot.ours))
@@ -136,20 +132,20 @@ class Mirror:
         """A sync, and another one with the new text as the file's. An attempt that was overtaken
         may have changed the store already; the next one finds that done."""
         # What stands in the file so far is the word of whoever edits it, not of the text's author.
-        before = self._sync(Intake(self._core, self._hub_id, A_PERSON))
+        before = self._sync(Intake(self._scope.core, self._scope.hub_id, A_PERSON))
         attempts.append(SyncReport(notes=before.notes))
-        with self._core.store.read() as reader:
+        with self._scope.core.store.read() as reader:
             files = self.files.read(reader)
             if files.texts != self.files.left:
                 raise Moved
-            token = token_of(reader, self._hub_id)
-            snapshot = snapshot_of(self._core, reader, self._hub_id, token)
+            token = token_of(reader, self._scope.hub_id)
+            snapshot = snapshot_of(self._scope.core, reader, self._scope.hub_id, token)
             now = parse(render(gathered(files.document)))
             base = now if seen is None else parse(seen)
             given, notes = self._intake.without_orders(reader, taken_over(base, text, now))
             attempts.append(SyncReport(notes=notes))
             document = spread(given) if self.files.pages else given
-            view = view_of(self._core, reader, self._hub_id, snapshot, document)
+            view = view_of(self._scope.core, reader, self._scope.hub_id, snapshot, document)
             plan = merge(base, document, view)
         taken = self._intake.take_in(plan, snapshot)
         attempts.append(taken.report(plan))
@@ -158,7 +154,7 @@ class Mirror:
 
     def _tidy(self) -> bool:
         self._sync(self._intake)
-        with self._core.store.read() as reader:
+        with self._scope.core.store.read() as reader:
             files = self.files.read(reader)
         if not files.as_agreed:
             # Something could not be taken in; then everything stays where it is.
@@ -190,7 +186,7 @@ class Mirror:
             else:
                 after.pop(key, None)
         wanted = Wanted(after, taken.links, taken.beside, taken.refused, _touched(plan, taken))
-        today = self._core.now().date()
+        today = self._scope.now().date()
         if self.files.pages:
             document = with_sections(document, without_place(document, wanted), today)
         else:
@@ -200,9 +196,14 @@ class Mirror:
         agreed = texts_of(_agreed_document(made, after)) if taken.refused else texts
         written = self.files.write(files, texts, agreed, self._headings(document, made))
         if files.notes:
-            with self._core.store.read() as reader:
-                tidy(reader, self._hub_id, self.path, agreed_text(reader, self._hub_id) or "")
-        self._note_stamp(taken.token, due_of(after.values(), self._core.now()))
+            with self._scope.core.store.read() as reader:
+                tidy(
+                    reader,
+                    self._scope.hub_id,
+                    self.path,
+                    agreed_text(reader, self._scope.hub_id) or "",
+                )
+        self._note_stamp(taken.token, due_of(after.values(), self._scope.now()))
         return taken.report(plan)._replace(written=written, notes=files.notes)
 
     def _headings(self, before: Document, after: Document) -> set[str] | None:
@@ -218,8 +219,8 @@ class Mirror:
 
     def _note_stamp(self, token: Token, due: int | None) -> None:
         self.stamp = self.files.stamp()
-        write_stamp(self.path, Stamp(self._hub_id, self.stamp, token, due))
-        note_had(self._core, self._hub_id, token)
+        write_stamp(self.path, Stamp(self._scope.hub_id, self.stamp, token, due))
+        note_had(self._scope.core, self._scope.hub_id, token)
 
 
 def _touched(plan: Plan, taken: Taken) -> set[str]:

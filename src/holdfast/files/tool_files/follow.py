@@ -74,10 +74,10 @@ def follow_newest(files: KeptFiles) -> list[str]:
 def _moved(files: KeptFiles) -> list[_Moved]:
     """The memories of kept files that the newest change set touched."""
     out = []
-    with files.core.store.read() as reader:
-        for change in reader.changes(files.hub_id, limit=1):
-            revisions = reader.revisions_of(files.hub_id, change.id)
-            rows = reader.memories_by_id(files.hub_id, [r.memory_id for r in revisions])
+    with files.scope.core.store.read() as reader:
+        for change in reader.changes(files.scope.hub_id, limit=1):
+            revisions = reader.revisions_of(files.scope.hub_id, change.id)
+            rows = reader.memories_by_id(files.scope.hub_id, [r.memory_id for r in revisions])
             for revision in revisions:
                 after = rows.get(revision.memory_id)
                 if after is None or after.layer != "library":
@@ -139,9 +139,9 @@ def doomed(files: KeptFiles, references: Sequence[Any]) -> list[Doomed]:
     if not os.path.isdir(files.folder):
         return []
     out = []
-    with files.core.read() as reader:
+    with files.scope.read() as reader:
         for reference in references:
-            memory = find_memory(reader, files.hub_id, files.hub, reference, forgotten=True)
+            memory = find_memory(reader, files.scope, reference, forgotten=True)
             path = memory.source_path
             if path and memory.layer == "library" and files.base(reader, path):
                 out.append(Doomed(path, digest(wanted(memory))))
@@ -165,8 +165,8 @@ def remove_doomed(files: KeptFiles, gone: Sequence[Doomed]) -> list[str]:
                             f"{FOLDER}/{path} was edited by hand since, so it was not removed."
                         )
                 if there.memory is None:
-                    with files.core.store.write(hub=files.hub_id) as writer:
-                        writer.drop_agreed(files.hub_id, f"{FOLDER}/{path}")
+                    with files.scope.core.store.write(hub=files.scope.hub_id) as writer:
+                        writer.drop_agreed(files.scope.hub_id, f"{FOLDER}/{path}")
             except HoldfastError as error:
                 notes.append(str(error))
     return notes
@@ -178,8 +178,8 @@ def all_kept(files: KeptFiles) -> list[Doomed]:
         return []
     out = []
     wanted_ones = Filter(states=(), layers=("library",), quarantined=None)
-    for memory in scan_memories(files.core.for_upkeep(), files.hub_id, files.hub, wanted_ones):
-        with files.core.store.read() as reader:
+    for memory in scan_memories(files.scope.for_upkeep(), wanted_ones):
+        with files.scope.core.store.read() as reader:
             if memory.source_path and files.base(reader, memory.source_path):
                 out.append(Doomed(memory.source_path, digest(wanted(memory))))
     return out

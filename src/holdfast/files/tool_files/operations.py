@@ -52,10 +52,10 @@ class Files:
     """The commands, for one hub and one author."""
 
     def __init__(self, kept: KeptFiles, author: Author) -> None:
-        viewer = kept.core.viewer
+        viewer = kept.scope.core.viewer
         if viewer is not None and "hub" not in viewer.boundaries:
             # A file has no boundary of its own: it is for all who see what is the hub's.
-            raise NotFound(f"There are no files in hub `{kept.hub}` that you may see.")
+            raise NotFound(f"There are no files in hub `{kept.scope.hub}` that you may see.")
         self._kept, self._author = kept, author
 
     # Looking

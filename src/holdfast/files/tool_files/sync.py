@@ -15,7 +15,8 @@ from holdfast.domain.draft import Draft
 from holdfast.domain.memory import Memory, Source, Trust
 from holdfast.domain.records import Agreed
 from holdfast.engine import history
-from holdfast.engine.core import Core, require_hub
+from holdfast.engine.core import Core
+from holdfast.engine.scope import Scope
 from holdfast.engine.writing.drafts import clean_draft, compose, derived_title
 from holdfast.engine.writing.edit import refuse_taken
 from holdfast.engine.writing.intake import new_version
@@ -109,23 +110,21 @@ def digest(text: str | None) -> str:
 class KeptFiles:
     """The files of one hub, and their memories."""
 
-    def __init__(
-        self, core: Core, hub_id: str, hub: str, hub_folder: str, *, keeper: Core | None = None
-    ) -> None:
-        self.core, self.hub_id, self.hub = core, hub_id, hub
+    def __init__(self, scope: Scope, hub_folder: str, *, keeper: Core | None = None) -> None:
+        self.scope = scope
         # Who edits them by hand, where that is somebody else.
         self._keeper = keeper
         self.folder = os.path.join(hub_folder, FOLDER)
 
     @property
     def bytes_max(self) -> int:
-        limit: int = self.core.settings["content.bytes_max"]
+        limit: int = self.scope.settings["content.bytes_max"]
         return limit
 
     @contextmanager
     def opened(self) -> Iterator[Folder]:
         """The folder, made where it is missing, and nobody else writing in it."""
-        require_here(self.core, self.hub_id, self.hub, os.path.dirname(self.folder))
+        require_here(self.scope, os.path.dirname(self.folder))
         with locked(self.folder):
             make_folder(self.folder)
             root = open_root(self.folder)
@@ -146,17 +145,17 @@ class KeptFiles:
         if file is not None:
             # A file that a person put there may hold a secret. It stays as it is; what is compared,
             # kept and shown to agents does not hold it.
-            file = file._replace(text=self.core.redactor.text(file.text))
-        with self.core.store.read() as reader:
-            require_hub(reader, self.hub_id, self.hub)
+            file = file._replace(text=self.scope.core.redactor.text(file.text))
+        with self.scope.core.store.read() as reader:
+            self.scope.require_hub(reader)
             return Sides(file, self.memory_at(reader, path), self.base(reader, path))
 
     def memory_at(self, reader: Reader, path: str) -> Memory | None:
         """The memory of a file. Files are the hub's, so what is private to somebody has none."""
-        return reader.memory_by_path(self.hub_id, path, audience="")
+        return reader.memory_by_path(self.scope.hub_id, path, audience="")
 
     def base(self, reader: Reader, path: str) -> Base | None:
-        agreed = reader.agreed(self.hub_id, f"{FOLDER}/{path}")
+        agreed = reader.agreed(self.scope.hub_id, f"{FOLDER}/{path}")
         return Base(*json.loads(agreed.text)) if agreed else None
 
     def in_step(self, sides: Sides) -> bool:
@@ -191,7 +190,7 @@ class KeptFiles:
         """What was edited, added or removed by hand becomes the memory's newest version."""
         if self._keeper is not None:
             by_hand = copy(self)
-            by_hand.core, by_hand._keeper = self._keeper, None
+            by_hand.scope, by_hand._keeper = self.scope.with_core(self._keeper), None
             by_hand._take_in(path, sides)
             return
         reason = f"edited by hand in {FOLDER}/{path}"
@@ -207,8 +206,8 @@ class KeptFiles:
         """The file follows its memory: to another text, away, or to another path."""
         self.place(root, path, wanted(sides.memory), sides)
         if sides.memory is None and sides.base is not None:
-            with self.core.store.read() as reader:
-                moved = reader.memory(self.hub_id, sides.base.memory_id)
+            with self.scope.core.store.read() as reader:
+                moved = reader.memory(self.scope.hub_id, sides.base.memory_id)
             if moved is not None and moved.source_path not in (None, path):
                 to = moved.source_path or ""
                 there = self.sides(root, to)
@@ -244,7 +243,7 @@ class KeptFiles:
         self, root: Folder, path: str, text: str, before: Sides, author: Author, reason: str
     ) -> None:
         """A new text for a file that is there, or a new file: in the store and on the disk."""
-        given = self.core.redactor.text(text, keep_hidden=True)
+        given = self.scope.core.redactor.text(text, keep_hidden=True)
         text = without_hidden(given)
         self._refuse_secret(path)
         *above, name = path.split("/")
@@ -271,7 +270,7 @@ class KeptFiles:
 
     def _refuse_secret(self, path: str) -> None:
         """A path is a name, and cannot become another one on its way to the disk."""
-        if kinds := self.core.redactor.found(path):
+        if kinds := self.scope.core.redactor.found(path):
             raise InvalidInput(
                 f"The path holds a secret ({kinds[0]}), so nothing was written.",
                 hint="Use a name without it.",
@@ -288,7 +287,7 @@ class KeptFiles:
             if text is None:
                 # It stays in the history, as all does; whoever asks for it to be gone needs the
                 # right to take away all the same.
-                self.core.require_delete(memory)
+                self.scope.core.require_delete(memory)
             reason = REMOVED if text is None else EMPTIED
             return recorder.revise(memory, state="archived", state_reason=reason)
         made = self._draft(path, text, author)
@@ -311,7 +310,7 @@ class KeptFiles:
             # A file holds as long as it is there, so its memory does not age.
             stability="stable",
         )
-        return compose(clean_draft(self.core, draft), self.core, self.hub_id)
+        return compose(clean_draft(self.scope.core, draft), self.scope.core, self.scope.hub_id)
 
     @contextmanager
     def change(
@@ -319,28 +318,28 @@ class KeptFiles:
     ) -> Iterator[None]:
         """One change set, together with what is agreed on; taken back where what follows on the
         disk fails, so that a failed command leaves nothing that comes to light later."""
-        with self.core.store.write(hub=self.hub_id) as writer:
-            require_hub(writer, self.hub_id, self.hub)
-            recorder = Recorder(self.core, writer, self.hub_id, action, reason=reason)
+        with self.scope.core.store.write(hub=self.scope.hub_id) as writer:
+            self.scope.require_hub(writer)
+            recorder = Recorder(self.scope.core, writer, self.scope.hub_id, action, reason=reason)
             self._agree(writer, write(writer, recorder))
         try:
             yield
         except (HoldfastError, OSError):
             if recorder.written:
                 with suppress(HoldfastError):
-                    history.undo(self.core, self.hub_id, self.hub, recorder.change.id)
+                    history.undo(self.scope, recorder.change.id)
             raise
         recorder.embed()
 
     def agree(self, bases: dict[str, Base]) -> None:
         """Notes what both sides say. A note that is lost costs a comparison at the next look."""
-        with suppress(StoreError), self.core.store.write(hub=self.hub_id) as writer:
+        with suppress(StoreError), self.scope.core.store.write(hub=self.scope.hub_id) as writer:
             self._agree(writer, bases)
 
     def _agree(self, writer: Writer, bases: dict[str, Base]) -> None:
-        now = self.core.now()
+        now = self.scope.now()
         for path, base in bases.items():
-            writer.set_agreed(self.hub_id, Agreed(f"{FOLDER}/{path}", json.dumps(base), now))
+            writer.set_agreed(self.scope.hub_id, Agreed(f"{FOLDER}/{path}", json.dumps(base), now))
 
     def move_memory(self, writer: Writer, recorder: Recorder, memory: Memory, path: str) -> None:
         """The memory goes with its file. One that a removed file left at the new path stays
