@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.edges.cli.columns import GAP, fitted
+from holdfast.edges.cli.output import GAP, fitted
 from holdfast.settings import SETTINGS
 from tests.edges.cli.cli_calls import Run
 

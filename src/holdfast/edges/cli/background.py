@@ -1,6 +1,7 @@
-"""The automatic lifecycle after a command, in a process of its own: whoever waits for the command
-waits for nothing else. `python -m holdfast.edges.cli.background WHERE HUB_ID…` runs it for hubs in
-which it was claimed; an empty WHERE is the default home.
+"""The automatic lifecycle after a command, in a process of its own: the command ends at once.
+
+`python -m holdfast.edges.cli.background HOME HUB_ID…` runs it for hubs that were claimed; an empty
+HOME is the default home.
 """
 
 from __future__ import annotations

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.edges.cli import options
 from holdfast.edges.cli.command import Command, Namespace, Parser, whole
-from holdfast.edges.cli.output import counted, short
-from holdfast.edges.cli.plain import plain_change, plain_entry, plain_memory
+from holdfast.edges.cli.output import counted, plain_change, plain_entry, plain_memory, short
 
 if TYPE_CHECKING:
     from holdfast.domain.change import Change, Entry

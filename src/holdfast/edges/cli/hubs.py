@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.edges.cli import options
 from holdfast.edges.cli.command import Command, Namespace, Parser
-from holdfast.edges.cli.output import counted
-from holdfast.edges.cli.plain import plain_hub
+from holdfast.edges.cli.output import counted, plain_hub
 from holdfast.errors import AlreadyExists, InvalidInput, NotFound
 
 if TYPE_CHECKING:

@@ -1,17 +1,20 @@
-"""Journals: journal and journal add."""
+"""Journals, and consolidation from journals to long-term memory."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os
+from typing import TYPE_CHECKING, Any
 
 from holdfast.edges.cli import options
 from holdfast.edges.cli.command import Command, Namespace, Parser
-from holdfast.edges.cli.plain import plain_memory
-from holdfast.errors import InvalidInput
+from holdfast.edges.cli.output import counted, plain_memory, short
+from holdfast.errors import AlreadyExists, InvalidInput
 
 if TYPE_CHECKING:
     from holdfast.edges.cli.call import Call
     from holdfast.files.journal.journal import Day
+    from holdfast.passes.consolidate_plan import Consolidated, Plan, Step
+
 
 # journal
 
@@ -78,6 +81,116 @@ def _add(call: Call, args: Namespace) -> None:
         call.out.row("noted", f"#{memory.number}", memory.id, name)
 
 
+_DIFF_STYLES = {"+": "green", "-": "red"}
+
+
+def _consolidate_options(parser: Parser) -> None:
+    parser.add_argument("--dry-run", action="store_true", help="only print the plan")
+    parser.add_argument("--plan", metavar="FILE", help="write the plan to a file, and do nothing")
+    help_ = "do the plan in a file, which may be edited; - reads it"
+    parser.add_argument("--apply", metavar="FILE", help=help_)
+
+
+def _consolidate(call: Call, args: Namespace) -> None:
+    if args.plan is not None:
+        if args.apply is not None:
+            raise InvalidInput("Give --plan or --apply, not both.")
+        _write_plan(call, args.plan)
+        return
+    given = None if args.apply is None else call.read(args.apply, "a plan")
+    done = call.hub.consolidate(given, dry_run=args.dry_run)
+    if call.out.json:
+        call.out.value(_plain_consolidated(done, call.hub.name))
+    elif args.dry_run:
+        call.out.raw(done.plan.text)
+        _refusals(call, done)
+    else:
+        _show_consolidated(call, done)
+    call.embed_left()
+
+
+def _write_plan(call: Call, path: str) -> None:
+    plan = call.hub.plan_consolidation()
+    if path == "-":
+        call.out.raw(_as_written(call, plan))
+        return
+    # Somebody may have edited the one that is there.
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        raise AlreadyExists(
+            f"{path} is there already.", hint="Choose another name, or remove it."
+        ) from None
+    except OSError as error:
+        raise InvalidInput(f"{path} cannot be written: {error.strerror}.") from None
+    with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+        file.write(_as_written(call, plan))
+    call.out.note(
+        f"A plan with {counted(len(plan.steps), 'step')} is in {path}. Edit it, then:"
+        f" `holdfast consolidate --apply {path}`"
+    )
+
+
+def _as_written(call: Call, plan: Plan) -> str:
+    if not call.out.json:
+        return plan.text
+    import json
+
+    from holdfast.passes.consolidate_plan import to_plain
+
+    return json.dumps(to_plain(plan), ensure_ascii=False, indent=2) + "\n"
+
+
+def _show_consolidated(call: Call, done: Consolidated) -> None:
+    for one in done.done:
+        if not call.out.terminal:
+            numbers = " ".join(f"#{number}" for number in one.step.sources)
+            call.out.row(one.step.kind, f"#{one.memory.number}", numbers, one.memory.content)
+    if call.out.terminal:
+        for line in done.diff:
+            call.out.line(short(line), _DIFF_STYLES.get(line[:1], ""))
+    _refusals(call, done)
+    for note in done.plan.notes:
+        call.out.note(note)
+    if done.skipped:
+        call.out.note(f"Skipped: {done.skipped}.")
+    elif not done.done:
+        call.out.note("There is nothing to do.")
+    if done.backup:
+        call.out.note(f"MEMORY.md as it was is in {done.backup}.")
+    if done.change is not None:
+        call.out.note(f"`holdfast undo {done.change}` takes it back.")
+
+
+def _refusals(call: Call, done: Consolidated) -> None:
+    for one in done.refused:
+        call.out.note(f"Not done: {_step_line(one.step)}: {one.reason}.")
+
+
+def _step_line(step: Step) -> str:
+    numbers = " ".join(f"#{number}" for number in step.sources)
+    where = f"line {step.line}, " if step.line else ""
+    return f"{where}{step.kind} {numbers}"
+
+
+def _plain_consolidated(done: Consolidated, hub: str) -> dict[str, Any]:
+    from holdfast.passes.consolidate_plan import plain_refused, plain_step, to_plain
+
+    return {
+        "plan": to_plain(done.plan),
+        "done": [
+            {"step": plain_step(one.step), "memory": plain_memory(one.memory, hub)}
+            for one in done.done
+        ],
+        "refused": [plain_refused(one) for one in done.refused],
+        "change": done.change,
+        "skipped": done.skipped,
+        "diff": list(done.diff),
+        "backup": done.backup,
+        "notes": list(done.notes),
+    }
+
+
 COMMANDS = (
     # The one-word command comes last: it is what is meant where no other matches.
     Command(
@@ -98,5 +211,17 @@ COMMANDS = (
         "Days are in UTC. What was changed in the files is taken in before.\n"
         "In a pipe, a line per entry: date, time, number, text.\n"
         "See also `holdfast journal add`.",
+    ),
+    Command(
+        "consolidate",
+        "Move what lasts from the journals to long-term memory.",
+        "holdfast consolidate --dry-run",
+        _consolidate_options,
+        _consolidate,
+        "Reads the journals of the last seven days. What was said again, or was said to matter,\n"
+        "is promoted; long-term memories that say the same become one; what no longer holds\n"
+        "leaves. Nothing is deleted, and one undo takes all of it back. --plan writes a text that\n"
+        "you can edit: a line that is taken out is not done. In a pipe, a line per step: what,\n"
+        "the memory, its sources, the text.",
     ),
 )

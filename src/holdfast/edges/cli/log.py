@@ -8,7 +8,7 @@ from holdfast.domain.clock import to_text
 from holdfast.domain.records import ROLES
 from holdfast.edges.cli import options
 from holdfast.edges.cli.command import Command, Namespace, Parser, whole
-from holdfast.edges.cli.plain import plain_memory
+from holdfast.edges.cli.output import plain_memory
 from holdfast.errors import InvalidInput
 
 if TYPE_CHECKING:

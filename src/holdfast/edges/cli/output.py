@@ -1,7 +1,7 @@
-"""What a person or a program sees: JSON, plain lines in a pipe, colours and tables on a terminal.
+"""What a command prints: JSON, plain lines in a pipe, colours and tables on a terminal.
 
-Text from memories is data: what could steer a terminal is made visible before it is printed. `rich`
-is imported only when a terminal is there to be pleased.
+Text from memories is data: control characters that could steer a terminal are escaped before they
+are printed. `rich` is imported only when the output is a terminal.
 """
 
 from __future__ import annotations
@@ -19,13 +19,56 @@ from holdfast.text.characters import JSON_ESCAPES, printable, printable_line
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from holdfast.api.memory import Holdfast
+    from holdfast.domain.change import Change, Entry, Receipt
+    from holdfast.domain.hub import Hub
+    from holdfast.domain.memory import Memory
+    from holdfast.domain.query import Hit, Recalled
+
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
 
-Step = Callable[[int, int], None]  # (done, total); a total of 0 is one nobody knows
+Step = Callable[[int, int], None]  # (done, total); the total is 0 where it is not known
+
+# Spaces between two columns of a table.
+GAP = 2
+# The last column keeps this much before another one is cut: three or four words.
+_LAST_FIRST = 20
+# A column up to this width is never cut: part of an id (24) or of a time (16) is of no use.
+_WHOLE = 24
+# Other long columns are cut to no less than this.
+_LONG_LEAST = 12
+# The minimum for the last column: a few letters and the ellipsis.
+_LAST_LEAST = 6
+
+
+def fitted(widths: Sequence[int], room: int) -> list[int]:
+    """The widths of a table's columns so that it fits into `room` characters.
+
+    Numbers, times, states and ids stay whole. The last column is cut first, then other long ones.
+    No column is left out: where that is not enough, lines are longer than the screen.
+    """
+    out = list(widths)
+    over = sum(out) + GAP * (len(out) - 1) - room
+    last = len(out) - 1
+    over -= _cut(out, last, _LAST_FIRST, over)
+    longest_first = sorted(range(1, last), key=lambda place: -widths[place])
+    for place in longest_first:
+        if widths[place] > _WHOLE:
+            over -= _cut(out, place, _LONG_LEAST, over)
+    if last > 0:
+        _cut(out, last, _LAST_LEAST, over)
+    return out
+
+
+def _cut(out: list[int], place: int, least: int, over: int) -> int:
+    """Cuts one column by up to `over` characters; returns by how many."""
+    taken = max(0, min(over, out[place] - least))
+    out[place] -= taken
+    return taken
 
 
 def short(text: str, chars_max: int = 200) -> str:
-    """The text on one line for the eye: spaces run together, and cut where it is long."""
+    """The text on one line: runs of white space become one space, and long text is cut."""
     words = " ".join(printable(text[: chars_max * 4]).split())
     return words if len(words) <= chars_max else words[: chars_max - 1].rstrip() + "…"
 
@@ -110,8 +153,6 @@ class Out:
             return
         from rich.cells import cell_len
         from rich.text import Text
-
-        from holdfast.edges.cli.columns import GAP, fitted
 
         console = self.console()
         lines = [[short(cell) for cell in row] for row in rows]
@@ -209,7 +250,7 @@ def _reconfigure(stream: TextIO, **how: str) -> None:
 
 
 def _no_step(done: int, total: int) -> None:
-    """Nobody is looking."""
+    """Progress that is not shown."""
 
 
 def _plain(value: Any) -> Any:
@@ -220,3 +261,85 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return dict(value)
     raise TypeError(f"{type(value).__name__} has no form in JSON")
+
+
+# Values as JSON
+
+
+def plain_memory(memory: Memory, hub: str) -> dict[str, Any]:
+    """A memory with all its fields, and the name of its hub."""
+    from holdfast.domain.codec import memory_to_plain
+
+    return {"hub": hub, **memory_to_plain(memory)}
+
+
+def plain_hit(hit: Hit, hub: str) -> dict[str, Any]:
+    return {
+        "memory": plain_memory(hit.memory, hub),
+        "passage": {**hit.passage._asdict(), "headings": list(hit.passage.headings)},
+        "score": hit.score,
+        "why": list(hit.why),
+        "parts": hit.parts,
+    }
+
+
+def plain_recalled(found: Recalled, hub: str) -> dict[str, Any]:
+    return {
+        "hits": [plain_hit(hit, hub) for hit in found],
+        "degraded": list(found.degraded),
+        "filtered": found.filtered,
+        "left_out": [
+            {"memory": plain_memory(item.memory, hub)}
+            | {"reason": item.reason, "score": item.score}
+            for item in found.left_out
+        ],
+    }
+
+
+def plain_change(change: Change) -> dict[str, Any]:
+    from holdfast.domain.clock import to_text
+
+    return {**change._asdict(), "at": to_text(change.at)}
+
+
+def plain_entry(entry: Entry, hub: str) -> dict[str, Any]:
+    from holdfast.domain.clock import to_text
+    from holdfast.domain.codec import fields_to_plain
+
+    return {
+        "version": entry.revision.version,
+        "at": to_text(entry.revision.at),
+        "change": plain_change(entry.change),
+        "fields": fields_to_plain(entry.revision.fields),
+        "memory": plain_memory(entry.after, hub),
+    }
+
+
+def plain_receipt(receipt: Receipt) -> dict[str, Any]:
+    from holdfast.domain.clock import to_text
+
+    return {**receipt._asdict(), "at": to_text(receipt.at)}
+
+
+def plain_hub(hub: Hub, *, used: str) -> dict[str, Any]:
+    from holdfast.domain.clock import to_text
+
+    return {
+        **hub._asdict(),
+        "created_at": to_text(hub.created_at),
+        "used": hub.name == used,
+    }
+
+
+def named(memories: Sequence[Memory]) -> str:
+    """The numbers of memories, as a command takes them: `12 13`."""
+    return " ".join(str(memory.number) for memory in memories)
+
+
+def print_store_notes(memory: Holdfast, command: str, *, quiet: bool) -> None:
+    """Prints the store's warnings for its administrator when a server starts."""
+    if quiet:
+        return
+    for note in memory.core.store.notes():
+        sys.stderr.write(f"holdfast {command}: {note}\n")
+    sys.stderr.flush()

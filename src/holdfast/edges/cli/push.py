@@ -1,28 +1,36 @@
-"""Files, folders, standard input and links into the hub: push. A folder also by `import`.
+"""`holdfast push`: takes in files, folders, standard input and links. `import` takes folders too.
 
-What is pushed again is a new version of the same memory, and what did not change is passed over.
+A file that is pushed again becomes a new version of its memory; unchanged files are skipped. PDFs,
+office documents and images are stored as attachments, and a worker extracts their text later. A
+record in the home folder lists the attachments of a folder that were sent.
 """
 
 from __future__ import annotations
 
 import os
+import stat
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from holdfast.client.folders import Sent, read_record, record_file, write_record
 from holdfast.domain.memory import BOUNDARIES
+from holdfast.domain.results import Duplicate, Updated
 from holdfast.edges.cli import options
 from holdfast.edges.cli.command import Command, Namespace, Parser
-from holdfast.edges.cli.documents import show_report
+from holdfast.edges.cli.files import show_report
 from holdfast.edges.cli.output import counted, short
-from holdfast.edges.cli.papers import Papers, is_paper
 from holdfast.edges.cli.write import plain_result, show_result
-from holdfast.errors import HoldfastError, InvalidInput, NotFound
-from holdfast.files.regular import refuse_irregular
+from holdfast.errors import HoldfastError, InvalidInput, NotFound, StoreFull
+from holdfast.files.folders.documents import REMOVED, other_place, too_many
+from holdfast.files.folders.walk import OTHER_KIND, UNREAD, Note, stamp_of
+from holdfast.files.regular import open_regular, refuse_irregular
 
 if TYPE_CHECKING:
     from holdfast.domain.results import Remembered
     from holdfast.edges.cli.call import Call
+    from holdfast.files.folders.documents import Report
+
 
 # So many files are taken in without asking.
 _UNASKED = 10
@@ -31,13 +39,152 @@ _BATCH = 50
 _BATCH_BYTES = 500_000
 # Of the files that are gone, as many as a person reads before saying yes.
 _NAMED = 5
+# Types that a worker can extract text from, besides plain text.
+_KINDS = frozenset("pdf png jpg jpeg gif webp tif tiff bmp docx xlsx pptx".split())  # noqa: SIM905
+
+
+def is_attachment(path: str) -> bool:
+    """Whether a file is stored as it is, by its extension."""
+    return os.path.splitext(path)[1].lstrip(".").lower() in _KINDS
+
+
+class Attachments:
+    """The attachments of one folder, among the files that `index_files` skipped."""
+
+    def __init__(self, call: Call, folder: str, report: Report) -> None:
+        self._call = call
+        self._place = other_place(folder)
+        where = (call.server or "here", call.hub.id, self._place.name, "papers")
+        self._record = record_file(call.home, *where)
+        self._known = read_record(self._record)
+        there = {
+            note.path: stamp
+            for note in report.skipped
+            if note.reason == OTHER_KIND
+            and is_attachment(note.path)
+            and (stamp := self._stamp(note.path)) is not None
+        }
+        self._there = there
+        self.new = [
+            path
+            for path, stamp in there.items()
+            if path not in self._known or self._known[path].stamp != stamp
+        ]
+        # A folder that could not be read says nothing of what is in it.
+        broken = any(note.reason.startswith(UNREAD) for note in report.refused)
+        self.gone = [] if broken else [path for path in self._known if path not in there]
+
+    @property
+    def many_gone(self) -> bool:
+        return too_many(len(self.gone), len(self._known))
+
+    def _stamp(self, path: str) -> tuple[int, int, int] | None:
+        try:
+            status = os.lstat(os.path.join(self._place.folder, path))
+        except OSError:
+            return None
+        return stamp_of(status) if stat.S_ISREG(status.st_mode) else None
+
+    def foreseen(self, report: Report) -> Report:
+        """The report of a dry run, with the attachments."""
+        return report._replace(
+            added=(*report.added, *(path for path in self.new if path not in self._known)),
+            updated=(*report.updated, *(path for path in self.new if path in self._known)),
+            unchanged=(*report.unchanged, *self._unchanged),
+            removed=(*report.removed, *self.gone),
+            skipped=self._others(report),
+        )
+
+    @property
+    def _unchanged(self) -> list[str]:
+        return [path for path in self._there if path not in self.new]
+
+    def _others(self, report: Report) -> tuple[Note, ...]:
+        return tuple(note for note in report.skipped if note.path not in self._there)
+
+    def push(
+        self, report: Report, *, remove: bool, progress: Callable[[int, int], None] | None = None
+    ) -> Report:
+        """Sends new and changed attachments, and with `remove` archives those that are gone;
+        returns the report with the attachments."""
+        outcomes: dict[str, list[str]] = {"added": [], "updated": [], "unchanged": self._unchanged}
+        refused: list[Note] = []
+        sent = dict(self._known)
+        try:
+            for done, path in enumerate(self.new, 1):
+                try:
+                    outcome, entry = self._send(path)
+                except (InvalidInput, NotFound, StoreFull) as error:
+                    refused.append(Note(path, _reason(error)))
+                    continue
+                sent[path] = entry
+                outcomes[outcome].append(path)
+                if progress is not None:
+                    progress(done, len(self.new))
+            removed = self._archive(sent) if remove else []
+        finally:
+            # Also after an error: what was sent is not sent again.
+            if sent != self._known:
+                about = {"server": self._call.server, "folder": self._place.folder}
+                write_record(self._record, about, sent)
+        return report._replace(
+            **{name: (*getattr(report, name), *paths) for name, paths in outcomes.items()},
+            removed=(*report.removed, *removed),
+            withheld=(*report.withheld, *(() if remove else self.gone)),
+            skipped=self._others(report),
+            refused=(*report.refused, *refused),
+        )
+
+    def _send(self, path: str) -> tuple[str, Sent]:
+        full = os.path.join(self._place.folder, path)
+        try:
+            # A link that took the file's place since would lead anywhere.
+            opened = open_regular(full, follow_links=False)
+        except OSError as error:
+            raise InvalidInput(f"It cannot be read: {error.strerror}.") from None
+        with opened as file:
+            result = self._call.hub.remember_file(
+                file,
+                name=os.path.basename(path),
+                source_path=self._place.name + path,
+                layer="library",
+                source="import",
+                trust=self._place.trust,
+                stability="stable",
+            )
+        outcome = "added"
+        if isinstance(result, Duplicate):
+            outcome = "unchanged"
+        elif isinstance(result, Updated):
+            outcome = "updated"
+        memory = result.memory
+        return outcome, Sent(self._there[path], memory.content_hash, memory.id)
+
+    def _archive(self, sent: dict[str, Sent]) -> list[str]:
+        kept = {entry.memory for path, entry in sent.items() if path not in self.gone}
+        out = []
+        for path in self.gone:
+            memory = sent.pop(path).memory
+            if memory in kept:
+                continue
+            try:
+                self._call.hub.archive(memory, reason=REMOVED)
+            except NotFound:
+                continue  # Somebody has forgotten or purged it: that is as gone as can be.
+            out.append(path)
+        return out
+
+
+def _reason(error: HoldfastError) -> str:
+    plain = error.message.rstrip(".")
+    return plain[:1].lower() + plain[1:]
 
 
 class _Sorted(NamedTuple):
     """What was named, by what it is."""
 
     texts: list[str]
-    papers: list[str]
+    attachments: list[str]
     folders: list[str]
     links: list[str]
     stdin: bool
@@ -66,7 +213,7 @@ def add_folder_options(parser: Parser) -> None:
 def _push(call: Call, args: Namespace) -> None:
     named = _sort(args.things)
     _refuse_mixtures(args, named)
-    files = named.texts + named.papers
+    files = named.texts + named.attachments
     if len(files) > _UNASKED and not args.dry_run:
         call.confirm(f"Take in {len(files)} files?")
     results = _push_single(call, args, named)
@@ -102,14 +249,14 @@ def _sort(things: Sequence[str]) -> _Sorted:
         elif os.path.exists(thing):
             # Before anything is stored or asked: what cannot be read is said at once.
             refuse_irregular(thing)
-            (out.papers if is_paper(thing) else out.texts).append(thing)
+            (out.attachments if is_attachment(thing) else out.texts).append(thing)
         else:
             raise NotFound(f"There is no file or folder {thing}.", hint="Check the name.")
     return out
 
 
 def _refuse_mixtures(args: Namespace, named: _Sorted) -> None:
-    single = len(named.texts) + len(named.papers) + len(named.links) + named.stdin
+    single = len(named.texts) + len(named.attachments) + len(named.links) + named.stdin
     labels = ("title", "tag", "hint", "category", "boundary")
     given = [f"--{name}" for name in labels if getattr(args, name)]
     if named.folders and given:
@@ -142,7 +289,7 @@ def _push_single(call: Call, args: Namespace, named: _Sorted) -> list[Remembered
         drafts.append(_draft(args, _stdin(call)))
     drafts += [_draft(args, link, content_type="link", fetch=args.fetch) for link in named.links]
     results: list[Remembered] = []
-    total = len(drafts) + len(named.texts) + len(named.papers)
+    total = len(drafts) + len(named.texts) + len(named.attachments)
     with call.out.progress("push") as step:
         for path in named.texts:
             # The path is what tells a new version of the file from a new memory.
@@ -155,7 +302,7 @@ def _push_single(call: Call, args: Namespace, named: _Sorted) -> list[Remembered
         if drafts:
             results += call.hub.remember_many(drafts)
             step(len(results), total)
-        for path in named.papers:
+        for path in named.attachments:
             fields = _labels(args) | {"source": "cli", "layer": "library"}
             results.append(call.hub.remember_file(path, source_path=_place(path), **fields))
             step(len(results), total)
@@ -224,18 +371,18 @@ def push_folders(call: Call, args: Namespace, folders: Sequence[str]) -> None:
 
 def _push_folder(call: Call, args: Namespace, folder: str) -> None:
     coming = call.hub.index_files(folder, dry_run=True)
-    papers = Papers(call, folder, coming)
+    attachments = Attachments(call, folder, coming)
     if args.dry_run:
-        show_report(call, papers.foreseen(coming), dry_run=True)
+        show_report(call, attachments.foreseen(coming), dry_run=True)
         return
-    new = len(coming.added) + len(papers.new)
+    new = len(coming.added) + len(attachments.new)
     if new > _UNASKED:
         call.confirm(f"Take in {new} files of {folder}?")
-    gone = [*coming.removed, *coming.withheld, *papers.gone]
+    gone = [*coming.removed, *coming.withheld, *attachments.gone]
     remove = bool(gone) and call.offers(_question(gone))
     with call.out.progress("push") as step:
         report = call.hub.index_files(folder, remove=remove, remove_many=remove, progress=step)
-        report = papers.push(report, remove=remove, progress=step)
+        report = attachments.push(report, remove=remove, progress=step)
     show_report(call, report, dry_run=False)
     if report.withheld:
         call.out.note(
@@ -275,8 +422,8 @@ def _again(call: Call, args: Namespace, path: str) -> None:
         return
     # Very many gone at once, unseen, is rather a disk that went away than a wish.
     report = call.hub.index_files(path, remove=args.yes)
-    papers = Papers(call, path, report)
-    report = papers.push(report, remove=args.yes and not papers.many_gone)
+    attachments = Attachments(call, path, report)
+    report = attachments.push(report, remove=args.yes and not attachments.many_gone)
     if report.added or report.updated or report.removed or report.refused:
         show_report(call, report._replace(skipped=()), dry_run=False)
     call.embed_left()

@@ -51,7 +51,7 @@ def _recall(call: Call, args: Namespace) -> None:
         **wanted,
     )
     if call.out.json:
-        from holdfast.edges.cli.plain import plain_recalled
+        from holdfast.edges.cli.output import plain_recalled
 
         call.out.value({"query": query, **plain_recalled(found, call.hub.name)})
         return
@@ -133,7 +133,7 @@ def _get(call: Call, args: Namespace) -> None:
     else:
         memory = call.hub.access(args.reference)
     if call.out.json:
-        from holdfast.edges.cli.plain import plain_memory
+        from holdfast.edges.cli.output import plain_memory
 
         call.out.value(plain_memory(memory, call.hub.name))
     elif args.content:
@@ -235,7 +235,7 @@ def _list(call: Call, args: Namespace) -> None:
         return
     page = call.hub.list(**wanted, limit=limit, cursor=args.cursor)
     if call.out.json:
-        from holdfast.edges.cli.plain import plain_memory
+        from holdfast.edges.cli.output import plain_memory
 
         memories = [plain_memory(memory, call.hub.name) for memory in page]
         call.out.value({"memories": memories, "cursor": page.cursor})
@@ -301,7 +301,7 @@ def _related(call: Call, args: Namespace) -> None:
     limit = 5 if args.limit is None else args.limit
     found = call.hub.related(args.reference, limit=limit)
     if call.out.json:
-        from holdfast.edges.cli.plain import plain_recalled
+        from holdfast.edges.cli.output import plain_recalled
 
         call.out.value(plain_recalled(found, call.hub.name))
         return
@@ -336,7 +336,7 @@ def _timeline(call: Call, args: Namespace) -> None:
     found = call.hub.list(since=since, until=until, category=args.category, order="oldest")
     happened = sorted(found, key=lambda memory: (_moment(memory), memory.number))[-limit:]
     if call.out.json:
-        from holdfast.edges.cli.plain import plain_memory
+        from holdfast.edges.cli.output import plain_memory
 
         memories = [plain_memory(memory, call.hub.name) for memory in happened]
         call.out.value({"since": since, "until": until, "memories": memories})

@@ -1,20 +1,25 @@
-"""The command line against a server: which commands work there, and where the key comes from.
-Loaded only when a server is named.
+"""The command line against a server: login and logout, the stored keys, and which commands work
+there. Loaded only when a server is named.
 
-A key is never an option: options are seen by everyone on the machine, and kept in histories.
+A key is never an option: options are visible to every user of the machine and are kept in shell
+histories.
 """
 
 from __future__ import annotations
 
 import os
 import stat
+import sys
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from holdfast.errors import InvalidInput
+from holdfast.edges.cli.command import Command, Namespace, Parser
+from holdfast.errors import InvalidInput, NotFound
 
 if TYPE_CHECKING:
     from holdfast.client import Client
+    from holdfast.edges.cli.call import Call
+
 
 KEY_VARIABLE = "HOLDFAST_KEY"
 # In the home folder: a line for each server, its address and its key.
@@ -35,7 +40,7 @@ WORKS = frozenset(
         *("key create", "key list", "key revoke", "import", "usage"),
     }
 )
-# These have nothing to do with where memories are.
+# These do not depend on where the memories are.
 APART = ("config", "completion", "demo", "bench", "serve", "setup", "teardown", "login", "logout")
 
 
@@ -45,7 +50,7 @@ def applies(command: str) -> bool:
 
 
 def require(command: str, server: str) -> None:
-    """InvalidInput for a command that needs the machine that has the memory."""
+    """Raises InvalidInput for a command that works only on the machine with the store."""
     if command not in WORKS:
         raise InvalidInput(
             f"`holdfast {command}` works on the machine that has the memory, not through {server}.",
@@ -103,3 +108,84 @@ def write_keys(home: str, keys: dict[str, str]) -> str:
     path = os.path.join(home, KEYS_FILE)
     write_atomic(path, "".join(f"{url} {key}\n" for url, key in sorted(keys.items())))
     return path
+
+
+def _login_options(parser: Parser) -> None:
+    parser.add_argument("url", metavar="URL", help="the server, such as http://127.0.0.1:4653")
+
+
+def _login(call: Call, args: Namespace) -> None:
+    from holdfast.client import Client
+
+    # An address that is none is refused before anybody types a key.
+    Client(args.url).close()
+    key = _read_key(call)
+    with Client(args.url, key) as client:
+        hubs = client.hubs()
+        url = client.url
+    kept = read_keys(call.home)
+    path = write_keys(call.home, {**kept, same_place(url): key})
+    names = [hub.name for hub in hubs]
+    if call.out.json:
+        call.out.value({"result": "logged in", "server": url, "file": path, "hubs": names})
+        return
+    if call.out.terminal:
+        call.out.line(f"The key is good, and kept in {path}.", "green")
+        call.out.line(f"Hubs in reach: {', '.join(names) or 'none yet'}.")
+    else:
+        call.out.row("logged in", url, path)
+    call.out.note(f"Use it: `holdfast list --server {url}`, or set HOLDFAST_SERVER.")
+    if url.startswith("http://") and not _is_here(url):
+        call.out.note("The key goes over plain HTTP, where others on the way can read it.")
+
+
+def _is_here(url: str) -> bool:
+    return urlsplit(url).hostname in ("127.0.0.1", "localhost", "::1")
+
+
+def _read_key(call: Call) -> str:
+    if sys.stdin is not None and sys.stdin.isatty():
+        from getpass import getpass
+
+        text = getpass("Key: ", stream=call.out.stderr)
+    else:
+        text = call.read("-", "a key") if sys.stdin is not None else ""
+    if not text.strip():
+        raise InvalidInput(
+            "There is no key.", hint="Type it, or pipe it: `holdfast login URL < FILE`."
+        )
+    return text.strip()
+
+
+def _logout(call: Call, args: Namespace) -> None:
+    kept = read_keys(call.home)
+    place = same_place(args.url)
+    if kept.pop(place, None) is None:
+        raise NotFound(f"There is no key for {args.url}.", hint="Nothing was changed.")
+    write_keys(call.home, kept)
+    if call.out.json:
+        call.out.value({"result": "logged out", "server": args.url})
+    elif call.out.terminal:
+        call.out.line(f"The key for {args.url} is gone from here. It is good until it is revoked.")
+    else:
+        call.out.row("logged out", args.url)
+
+
+COMMANDS = (
+    Command(
+        "login",
+        "Keep the key for a server, after trying it.",
+        "holdfast login http://127.0.0.1:4653",
+        _login_options,
+        _login,
+        "The key is asked for, or read from a pipe, and kept in the home folder in a file that\n"
+        "only you can read. HOLDFAST_KEY wins over it.",
+    ),
+    Command(
+        "logout",
+        "Remove the key for a server from this machine.",
+        "holdfast logout http://127.0.0.1:4653",
+        _login_options,
+        _logout,
+    ),
+)

@@ -1,4 +1,4 @@
-"""The review inbox: list what waits, walk through it item by item, approve and reject."""
+"""What waits for a person: the review inbox, and decisions that agents ask for."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.clock import to_text
 from holdfast.edges.cli.command import Command, Namespace, Parser
-from holdfast.edges.cli.output import counted, short
-from holdfast.edges.cli.plain import plain_memory
+from holdfast.edges.cli.output import counted, plain_memory, short
 from holdfast.errors import HoldfastError, InvalidInput, NotFound
 from holdfast.text.characters import printable
 
 if TYPE_CHECKING:
     from holdfast.domain.memory import Memory
-    from holdfast.domain.review import Item
+    from holdfast.domain.review import Decision, Item
     from holdfast.edges.cli.call import Call
+
 
 # As much of a text as fits on a screen beside the question; `m` shows all of it.
 _LINES_MAX = 20
@@ -23,7 +23,7 @@ _CHARS_MAX = 2_000
 _KEYS = "[a]pprove  [e]dit  [r]eject  [s]kip  [q]uit"
 
 
-def _options(parser: Parser) -> None:
+def _review_options(parser: Parser) -> None:
     from holdfast.domain.review import KINDS
 
     parser.add_argument(
@@ -245,16 +245,127 @@ def _edited(text: str) -> str | None:
     return after if after.strip() else None
 
 
+def _plain_decision(decision: Decision) -> dict[str, Any]:
+    memory = decision.memory
+    return {
+        "number": memory.number,
+        "id": memory.id,
+        "question": decision.question,
+        "options": list(decision.options),
+        "context": decision.context,
+        "status": decision.status,
+        "option": decision.option or None,
+        "note": decision.note or None,
+        "answer": decision.answer or None,
+        "asked_by": memory.source_agent,
+        "asked_at": to_text(memory.created_at),
+    }
+
+
+# decisions
+
+
+def _decisions_options(parser: Parser) -> None:
+    parser.add_argument("--all", action="store_true", help="also those decided or withdrawn")
+
+
+def _decisions(call: Call, args: Namespace) -> None:
+    found = call.hub.decisions(every=args.all)
+    if call.out.json:
+        call.out.value({"decisions": [_plain_decision(decision) for decision in found]})
+        return
+    if not found:
+        call.out.note("No decision is open.")
+    for decision in found:
+        if call.out.terminal:
+            _show_decision(call, decision)
+        else:
+            number = f"#{decision.memory.number}"
+            call.out.row(number, decision.status, decision.question, *decision.options)
+    if call.out.terminal and any(decision.status == "open" for decision in found):
+        call.out.note("To answer: `holdfast decide NUMBER OPTION`, with the option's number.")
+
+
+def _show_decision(call: Call, decision: Decision) -> None:
+    memory = decision.memory
+    asked = f"{memory.source_agent or memory.source}, {call.out.time(memory.created_at)}"
+    call.out.parts(
+        (f"#{memory.number}  ", "cyan"), (decision.question, "bold"), (f"  ({asked})", "")
+    )
+    for place, option in enumerate(decision.options, 1):
+        chosen = decision.status == "decided" and option == decision.option
+        call.out.line(f"    {place}. {option}{'  ← decided' if chosen else ''}")
+    for line in decision.context.splitlines():
+        call.out.line(f"    | {line}")
+    if decision.status == "withdrawn":
+        call.out.line("    Withdrawn.")
+    if decision.note:
+        call.out.line(f"    Why: {decision.note}")
+
+
+# decide
+
+
+def _decide_options(parser: Parser) -> None:
+    parser.add_argument("memory", metavar="NUMBER", help="the question's number")
+    parser.add_argument(
+        "option", metavar="OPTION", nargs="?", help="the option: its number, or its words"
+    )
+    parser.add_argument("--note", metavar="TEXT", default="", help="why")
+    parser.add_argument("--withdraw", action="store_true", help="take the question back instead")
+
+
+def _decide_question(call: Call, args: Namespace) -> None:
+    if args.withdraw and args.option is not None:
+        raise InvalidInput("Give an option or --withdraw, not both.")
+    if args.withdraw:
+        decision = call.hub.withdraw_decision(args.memory, note=args.note)
+    elif args.option is None:
+        raise InvalidInput(
+            "Say which option: its number, or its words.", hint="`holdfast decisions` shows them."
+        )
+    else:
+        decision = call.hub.decide(args.memory, args.option, note=args.note, source="cli")
+    number = f"#{decision.memory.number}"
+    if call.out.json:
+        call.out.value({"result": decision.status, "decision": _plain_decision(decision)})
+    elif not call.out.terminal:
+        call.out.row(decision.status, number, decision.option, decision.answer)
+    elif args.withdraw:
+        call.out.line(f"Withdrew {number}: {decision.question}", "green")
+    else:
+        call.out.line(f"Decided {number}: {decision.option}", "green")
+        call.out.note("The agent finds it with its next recall. To take it back: `holdfast undo`.")
+
+
 COMMANDS = (
     Command(
         "review",
         "Look at what is held until you have: approve, edit or reject it.",
         "holdfast review --approve 12",
-        _options,
+        _review_options,
         _review,
         "On a terminal it goes through the items one by one: a approves, e edits first, r\n"
         "rejects, s skips, q ends; b approves and replaces nothing. In a pipe it lists them:\n"
         "number, kind, from where, when it goes, what approving replaces, why, text.\n"
         "The same can be done in INBOX.md, in the hub's folder.",
+    ),
+    Command(
+        "decisions",
+        "What agents have asked you to decide.",
+        "holdfast decisions",
+        _decisions_options,
+        _decisions,
+        "An open question is neither recalled nor injected; your answer is remembered.\n"
+        "In a pipe: number, status, question, options.",
+    ),
+    Command(
+        "decide",
+        "Answer a question that an agent asked you, or withdraw it.",
+        'holdfast decide 12 2 --note "One machine is enough"',
+        _decide_options,
+        _decide_question,
+        "The option is its number in the list, or its words. In a pipe: what was done, number,\n"
+        "option, id of the answer.",
     ),
 )

@@ -1,18 +1,105 @@
-"""The server: serve. It is loaded only when it is started."""
+"""Servers: `mcp` for one agent, `serve` for REST, MCP and events over HTTP."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import sys
+from typing import TYPE_CHECKING, Any
 
+from holdfast.agents.dialects import NAMES
 from holdfast.edges.cli.command import Command, Namespace, Parser, whole
-from holdfast.edges.cli.extras import extra
-from holdfast.edges.cli.told import tell_notes
+from holdfast.edges.cli.options import extra
+from holdfast.edges.cli.output import print_store_notes
+from holdfast.errors import InvalidInput
 
 if TYPE_CHECKING:
     from holdfast.edges.cli.call import Call
 
 
-def _options(parser: Parser) -> None:
+def _mcp_options(parser: Parser) -> None:
+    parser.offer(
+        "--dialect",
+        NAMES,
+        default="holdfast",
+        metavar="NAME",
+        help="whose tools (holdfast)",
+    )
+    parser.add_argument("--read-only", action="store_true", help="only tools that change nothing")
+    parser.add_argument("--all-tools", action="store_true", help="the rarer tools as well")
+    parser.add_argument(
+        "--every-hub", action="store_true", help="let tools that take a hub's name reach all hubs"
+    )
+    parser.add_argument("--http", action="store_true", help="listen on HTTP instead of stdio")
+    parser.add_argument("--host", default="127.0.0.1", metavar="NAME", help="with --http: where")
+    parser.add_argument(
+        "--port", type=whole, metavar="N", help="with --http: the port (4653); 0 takes a free one"
+    )
+    parser.add_argument(
+        "--key-file", metavar="FILE", help="with --http: ask for the key that is in this file"
+    )
+    parser.add_argument("--make-key", metavar="FILE", help="only make a key, in a new file")
+    parser.add_argument(
+        "--allow-host", action="append", metavar="NAME", help="a name that clients may call it by"
+    )
+    parser.add_argument(
+        "--allow-origin", action="append", metavar="URL", help="a web page that may call it"
+    )
+
+
+def _mcp(call: Call, args: Namespace) -> None:
+    with extra("mcp", what="The MCP server"):
+        from holdfast.edges.mcp import http, stdio
+        from holdfast.edges.mcp.server import Options, make_server
+    if args.make_key:
+        call.out.line(f"The key is in {http.make_key(args.make_key)}.")
+        return
+    _check_http_options(args)
+    from holdfast.api import memory as library
+    from holdfast.edges.project import hub_here
+
+    key = None
+    if args.http:
+        # Before the store is opened: what is wrong with it is said first.
+        key = http.find_key(args.key_file)
+        http.require_key(args.host, key)
+    # A server that only reads does not archive anything on the side either.
+    settings = {"lifecycle.automatic": False} if args.read_only else None
+    with library.open(args.home, settings=settings) as memory:
+        hub, why = hub_here(memory, named=args.hub)
+        server = make_server(
+            hub, Options(args.dialect, args.read_only, args.all_tools, args.every_hub)
+        )
+        print_store_notes(memory, "mcp", quiet=args.quiet)
+        if not args.quiet:
+            sys.stderr.write(f"holdfast mcp: hub {hub.name} ({why})\n")
+            if not args.http and sys.stdin.isatty():
+                sys.stderr.write("holdfast mcp: waiting for a client; Ctrl-C ends it\n")
+            sys.stderr.flush()
+        if not args.http:
+            stdio.serve(server)
+            return
+        http.serve(
+            server,
+            host=args.host,
+            port=http.PORT if args.port is None else args.port,
+            key=key,
+            hosts=args.allow_host or (),
+            origins=args.allow_origin or (),
+        )
+
+
+def _check_http_options(args: Namespace) -> None:
+    given: dict[str, Any] = {
+        "--port": args.port,
+        "--key-file": args.key_file,
+        "--allow-host": args.allow_host,
+        "--allow-origin": args.allow_origin,
+    }
+    for name, value in given.items():
+        if value is not None and not args.http:
+            raise InvalidInput(f"`{name}` is for HTTP.", hint="Add --http.")
+
+
+def _serve_options(parser: Parser) -> None:
     parser.add_argument("--host", default="127.0.0.1", metavar="NAME", help="where (127.0.0.1)")
     parser.add_argument("--port", type=whole, metavar="N", help="the port (4653); 0: a free one")
     parser.add_argument(
@@ -26,13 +113,13 @@ def _options(parser: Parser) -> None:
     )
 
 
-def _run(call: Call, args: Namespace) -> None:
+def _serve(call: Call, args: Namespace) -> None:
     with extra("server", what="The server"):
         from holdfast.edges.http import serving
     from holdfast.api import memory as library
 
     with library.open(args.home) as memory:
-        tell_notes(memory, "serve", quiet=args.quiet)
+        print_store_notes(memory, "serve", quiet=args.quiet)
         serving.serve(
             memory,
             host=args.host,
@@ -46,11 +133,22 @@ def _run(call: Call, args: Namespace) -> None:
 
 COMMANDS = (
     Command(
+        "mcp",
+        "Serve this memory to an agent over MCP.",
+        "holdfast mcp --dialect maven --read-only",
+        _mcp_options,
+        _mcp,
+        "A client starts it and speaks to it over stdio; `--http` listens for clients instead.\n"
+        "The hub is the one of --hub or HOLDFAST_HUB; else that of the git repository of the\n"
+        "working folder, the same for all its worktrees; else the hub in use. It is made when it\n"
+        "is missing. What it took is said on standard error.",
+    ),
+    Command(
         "serve",
         "Serve this memory over HTTP: REST, MCP, events.",
         "holdfast serve --port 4653",
-        _options,
-        _run,
+        _serve_options,
+        _serve,
         "It listens to this machine alone, and whoever can use this machine's network is you:\n"
         "on a machine with several people, add --require-key. Beyond this machine it asks for a\n"
         "key (`holdfast key create NAME`). Put TLS in front of it with a reverse proxy.",

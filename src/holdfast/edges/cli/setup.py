@@ -1,7 +1,5 @@
-"""Setting up the programs that start Holdfast: setup, teardown.
-
-What is written where stands in `holdfast.edges.clients`; here it is asked for, and `setup_told`
-tells it.
+"""Setting up MCP clients: setup, teardown. `edges.clients` edits the clients' files, and
+`setup_output` prints the results.
 """
 
 from __future__ import annotations
@@ -13,7 +11,7 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import TYPE_CHECKING
 
 from holdfast.domain.clock import SystemClock
-from holdfast.edges.cli import setup_told as told
+from holdfast.edges.cli import setup_output as output
 from holdfast.edges.cli.command import Command, Namespace, Parser
 from holdfast.edges.clients import install
 from holdfast.edges.clients.clients import CLIENTS, NAMES, SCOPES, Client, files_of, find
@@ -37,7 +35,10 @@ def _where_options(parser: Parser) -> None:
     parser.offer("--scope", SCOPES, default="user", metavar="SCOPE", help="user or project (user)")
     parser.add_argument("--file", metavar="PATH", help="another file than the client's own")
     parser.add_argument(
-        "--name", default=told.NAME, metavar="NAME", help=f"what the entry is called ({told.NAME})"
+        "--name",
+        default=output.NAME,
+        metavar="NAME",
+        help=f"what the entry is called ({output.NAME})",
     )
     parser.add_argument("--dry-run", action="store_true", help="show the change, write nothing")
 
@@ -75,12 +76,12 @@ def set_up_at(call: Call, args: Namespace, place: Place) -> int:
     """`holdfast setup` on a machine such as this one."""
     _check(args)
     if args.client is None and not args.all:
-        told.clients(call, args, place)
+        output.clients(call, args, place)
         return 0
     line = _line(args)
     if args.print:
         client = find(args.client)
-        told.entry(call, args, client, _files(client, args, place)[0], line)
+        output.entry(call, args, client, _files(client, args, place)[0], line)
         return 0
     _remind(call, args, place, line)
 
@@ -119,7 +120,9 @@ def tear_down_at(call: Call, args: Namespace, place: Place) -> int:
 
     chosen = _with_scope(args) if args.all else [find(args.client)]
     if args.all:
-        chosen = [one for one in chosen if told.found(one, args, place, args.scope).state == "ours"]
+        chosen = [
+            one for one in chosen if output.found(one, args, place, args.scope).state == "ours"
+        ]
     if not chosen:
         call.out.note("No client is set up; nothing was changed.")
     return _each(call, args, place, every, chosen)
@@ -127,20 +130,20 @@ def tear_down_at(call: Call, args: Namespace, place: Place) -> int:
 
 def _each(call: Call, args: Namespace, place: Place, work: Work, chosen: Sequence[Client]) -> int:
     """Does the work for each client. With --all, one that fails does not stop the rest."""
-    done: list[told.Done] = []
+    done: list[output.Done] = []
     code = 0
     with _alone(call, args):
         for client in chosen:
             # Asked before: afterwards there is a folder, because we made it.
             installed = client.installed(place)
             try:
-                done += [told.Done(client, installed, outcome) for outcome in work(client)]
+                done += [output.Done(client, installed, outcome) for outcome in work(client)]
             except HoldfastError as error:
                 if not args.all:
                     raise
                 code = code or error.exit_code
-                done.append(told.Done(client, installed, None, str(error)))
-    told.outcomes(call, args, done)
+                done.append(output.Done(client, installed, None, str(error)))
+    output.outcomes(call, args, done)
     return code
 
 

@@ -1,4 +1,4 @@
-"""Moving a hub: export to and import from JSON Lines."""
+"""Export and import of a hub, and moving everything to another store."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from typing import IO, TYPE_CHECKING
 
 from holdfast.edges.cli import push
 from holdfast.edges.cli.command import Command, Namespace, Parser
-from holdfast.edges.cli.output import counted
-from holdfast.edges.cli.plain import plain_hub
+from holdfast.edges.cli.output import counted, plain_hub
 from holdfast.errors import AlreadyExists, InvalidInput, NotFound
 from holdfast.text.characters import JSON_ESCAPES
 
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from holdfast.edges.cli.call import Call
     from holdfast.edges.cli.output import Step
     from holdfast.files.attachments.archive import Packed
+
 
 # Lines between two looks at the progress bar.
 _STEP = 500
@@ -195,6 +195,97 @@ def _lines(file: IO[bytes], step: Step, size: int) -> Iterator[str]:
             ) from None
 
 
+def _move_options(parser: Parser) -> None:
+    parser.add_argument("--to", metavar="URL", help="where to, for example postgresql://HOST/NAME")
+    parser.add_argument("--from", dest="source", metavar="URL", help="where from; else store.url")
+    parser.add_argument(
+        "--switch", action="store_true", help="use the new store from now on (sets store.url)"
+    )
+
+
+def _move(call: Call, args: Namespace) -> None:
+    from holdfast.wiring import make_home, store_url
+    from holdfast.wiring.copies import bring_attachments, move_store
+    from holdfast.wiring.urls import from_anywhere, refuse_password, without_password
+
+    if not args.to:
+        raise InvalidInput("Say where to.", hint="holdfast move --to postgresql://HOST/NAME")
+    if args.switch:
+        refuse_password(args.to)
+        make_home(call.home)
+    source = args.source or store_url(call.home, call.settings)
+    # None where the files are in this home already.
+    brought = bring_attachments(source, call.home, call.settings) if args.source else None
+    far: list[tuple[str, int]] = []
+
+    def told(what: str, done: int, total: int) -> None:
+        far[:] = [(what, done)]
+        step(done, total)
+
+    try:
+        with call.out.progress("move") as step:
+            moved = move_store(source, args.to, told=told)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(_broken_off(far)) from None
+    if args.switch:
+        from holdfast.settings.file import save
+
+        save(call.home, "store.url", from_anywhere(args.to))
+    shown = without_password(args.to)
+    rows = [
+        (hub.name, table, str(found.rows), found.hash[:16])
+        for hub in moved.hubs
+        for table, found in hub.tables.items()
+    ]
+    if call.out.json:
+        tables = [dict(zip(("hub", "table", "rows", "hash"), row, strict=True)) for row in rows]
+        value = {"result": "moved", "to": shown, "tables": tables, "verified": True}
+        if brought:
+            value |= dict(zip(("files", "files_missing"), brought, strict=True))
+        call.out.value(value)
+        return
+    if rows:
+        call.out.table(("hub", "table", "rows", "hash on both sides"), rows)
+    call.out.note(
+        f"Moved {counted(len(moved.hubs), 'hub')} and {counted(moved.records, 'other record')}"
+        f" to {shown}; both sides were compared and are equal."
+        f" {without_password(source)} is as it was."
+    )
+    if brought:
+        _tell_of_files(call, *brought)
+    if args.switch:
+        call.out.note("It is used from now on: store.url is set.")
+    else:
+        call.out.note(f"To use it: holdfast config set store.url {from_anywhere(shown)}")
+        call.out.note(
+            "MEMORY.md and journals go with one store: whichever writes first from now on. The"
+            " other leaves them alone until `holdfast sync --confirm`."
+        )
+
+
+def _broken_off(far: list[tuple[str, int]]) -> str:
+    """What to say of a move that was interrupted: how far it came, and how it goes on."""
+    if not far:
+        return "Interrupted before anything was moved; the source is as it was."
+    what, done = far[0]
+    rows = f", {counted(done, 'row')}" if done else ""
+    return (
+        f"Interrupted at {what}{rows}. The source is as it was; the same command, started again,"
+        " goes on from there."
+    )
+
+
+def _tell_of_files(call: Call, there: int, missing: int) -> None:
+    if there:
+        call.out.note(f"{counted(there, 'file')} of memories: here, and compared.")
+    if missing:
+        call.out.note(
+            f"{counted(missing, 'file')} of memories: not brought, as the source's folder does not"
+            " have them. Copy `hubs/*/attachments` from the home that does into"
+            f" {call.home}; `holdfast doctor` says what is still missing."
+        )
+
+
 COMMANDS = (
     Command(
         "export",
@@ -213,5 +304,17 @@ COMMANDS = (
         "FILE is what `holdfast export` has written, and becomes a hub of its own, with the files\n"
         "in FILE.files.tar where that is beside it. Where it is a folder, its files become\n"
         "documents of the hub in use, as `holdfast push FOLDER` does.",
+    ),
+    Command(
+        "move",
+        "Move everything to another store.",
+        "holdfast move --to postgresql://db.example/holdfast --switch",
+        _move_options,
+        _move,
+        "History, log, keys, jobs and vectors are moved too; files in the home folder stay where\n"
+        "they are. With --from the memory.db of another home, files that memories were made from\n"
+        "are copied into this one. The old store is only read. A move that was broken off goes\n"
+        "on when it is started again. In a pipe, a line per table: hub, table, rows, hash on both\n"
+        "sides.",
     ),
 )

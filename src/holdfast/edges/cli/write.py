@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast.domain.memory import BOUNDARIES, CONTENT_TYPES, KINDS, LAYERS, STABILITIES, TRUSTS
 from holdfast.edges.cli import options
 from holdfast.edges.cli.command import Command, Namespace, Parser, whole
-from holdfast.edges.cli.output import counted, short
-from holdfast.edges.cli.plain import named, plain_memory, plain_receipt
+from holdfast.edges.cli.output import counted, named, plain_memory, plain_receipt, short
 from holdfast.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -103,7 +102,7 @@ def _fields(call: Call, args: Namespace) -> dict[str, Any]:
 def _expiry(call: Call, args: Namespace) -> Any:
     if args.ttl is None:
         return None
-    from holdfast.edges.cli.spans import span
+    from holdfast.edges.cli.options import span
 
     return call.now + span(args.ttl)
 

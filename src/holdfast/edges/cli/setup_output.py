@@ -1,4 +1,4 @@
-"""What setup and teardown tell: the clients there are, an entry to paste, what was done."""
+"""Output of setup and teardown: the list of clients, an entry to paste, and what was done."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from holdfast.edges.clients.place import Place
 if TYPE_CHECKING:
     from holdfast.edges.cli.call import Call
 
-# What the entry is called unless a person says otherwise.
+# The default name of the entry.
 NAME = "holdfast"
 # A longer line of a diff is a whole file on one line. It would hide the change, and show what else
 # the file holds.
@@ -150,7 +150,7 @@ def _plain(done: Done, args: Namespace) -> dict[str, Any]:
     client, installed, outcome, failure = done
     if outcome is None:
         return {"client": client.name, "result": "failed", "message": failure}
-    told: dict[str, Any] = {
+    plain: dict[str, Any] = {
         "client": client.name,
         "result": _result(args, outcome),
         "name": args.name,
@@ -160,12 +160,12 @@ def _plain(done: Done, args: Namespace) -> dict[str, Any]:
         "installed": installed,
     }
     if args.dry_run:
-        told["diff"] = "\n".join(_diff(outcome))
+        plain["diff"] = "\n".join(_diff(outcome))
     elif outcome.changed:
-        told["restart"] = _restart(outcome)
+        plain["restart"] = _restart(outcome)
         if outcome.result != "removed":
-            told["undo"] = _undo(args, client)
-    return told
+            plain["undo"] = _undo(args, client)
+    return plain
 
 
 def _result(args: Namespace, outcome: Outcome) -> str:

@@ -1,21 +1,17 @@
-"""Care: the commands that look after a hub and its store. Here are lifecycle, stats and embed;
-`doctor` and `backups` have the larger ones.
-"""
+"""Care of a hub: the lifecycle, statistics, missing embeddings, and the use of language models."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from holdfast.domain.clock import to_text
-from holdfast.edges.cli.backups import BACKUP, RESTORE
 from holdfast.edges.cli.command import Command, Namespace, Parser
-from holdfast.edges.cli.doctor import DOCTOR
-from holdfast.edges.cli.installation import embedding_model
-from holdfast.edges.cli.output import counted
-from holdfast.edges.cli.plain import plain_memory
+from holdfast.edges.cli.doctor import embedding_model
+from holdfast.edges.cli.output import counted, plain_memory
 from holdfast.errors import EmbedderError
 
 if TYPE_CHECKING:
+    from holdfast.domain.results import UsageRow
     from holdfast.edges.cli.call import Call
 
 
@@ -28,7 +24,7 @@ def _lifecycle_options(parser: Parser) -> None:
 
 
 def _lifecycle(call: Call, args: Namespace) -> None:
-    # Whoever looks at a dry run decides by themselves what happens next.
+    # The automatic run after a command would apply what a dry run has only listed.
     call.upkeep = False
     moves = call.hub.lifecycle(dry_run=args.dry_run)
     if call.out.json:
@@ -55,7 +51,7 @@ def _lifecycle(call: Call, args: Namespace) -> None:
         call.out.note(f"To take it back: `holdfast undo {moves.change}`.")
 
 
-# Counts that are moments, and what they are called.
+# Statistics that are times, and their labels.
 _TIMES = {"oldest": "oldest", "newest": "newest", "lifecycle_at": "last lifecycle run"}
 
 
@@ -96,6 +92,40 @@ def _embed(call: Call, args: Namespace) -> None:
         call.out.row("embedded", str(made), embedder.identity)
 
 
+_DAYS = 30
+_HEADINGS = ("hub", "day", "pass", "model", "requests", "failed", "tokens in", "tokens out")
+
+
+def _usage_options(parser: Parser) -> None:
+    parser.add_argument(
+        "--days", type=int, default=_DAYS, metavar="N", help=f"of the last N days ({_DAYS})"
+    )
+    parser.add_argument("--all", action="store_true", help="of every hub, not only the one in use")
+
+
+def _usage(call: Call, args: Namespace) -> None:
+    hubs = [call.memory.hub(hub.name) for hub in call.memory.hubs()] if args.all else [call.hub]
+    found = [(hub.name, row) for hub in hubs for row in hub.usage(days=args.days)]
+    found.sort(key=lambda one: one[1].day, reverse=True)
+    if call.out.json:
+        call.out.value(
+            [{"hub": name, **row._asdict(), "day": row.day.isoformat()} for name, row in found]
+        )
+        return
+    if not found:
+        call.out.note("No language model was asked in that time.")
+        return
+    rows = [_usage_fields(name, row) for name, row in found]
+    call.out.table(_HEADINGS, rows)
+    total = sum(row.tokens_in + row.tokens_out for _, row in found)
+    call.out.note(f"{total:,} tokens in all. Days are those of UTC.")
+
+
+def _usage_fields(hub: str, row: UsageRow) -> tuple[str, ...]:
+    counts = (row.requests, row.failed, row.tokens_in, row.tokens_out)
+    return (hub, row.day.isoformat(), row.work, row.model, *map(str, counts))
+
+
 COMMANDS = (
     Command(
         "lifecycle",
@@ -113,7 +143,6 @@ COMMANDS = (
         _stats,
         "In a pipe, a line per count: what, how many.",
     ),
-    DOCTOR,
     Command(
         "embed",
         "Make the vectors that are missing; go on where it was broken off.",
@@ -122,6 +151,14 @@ COMMANDS = (
         _embed,
         "In a pipe: embedded, how many passages, the model.",
     ),
-    BACKUP,
-    RESTORE,
+    Command(
+        "usage",
+        "What language models cost, by day, pass and model.",
+        "holdfast usage --days 7",
+        _usage_options,
+        _usage,
+        "Requests and tokens, as the model's server counted them; where it counts nothing, a\n"
+        "guess. `llm.tokens_per_day` sets a limit for a day. In a pipe, a line each: hub, day,\n"
+        "pass, model, requests, failed, tokens in, tokens out.",
+    ),
 )
