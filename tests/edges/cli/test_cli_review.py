@@ -56,7 +56,7 @@ def test_a_pipe_lists_what_waits(waiting: Run) -> None:
     rows = waiting("review").rows
     assert [row[:3] for row in rows] == [[f"#{n}", "quarantined", "codex"] for n in (2, 3, 4)]
     assert rows[0][4:] == ["#1", "asks to disregard earlier instructions", ORDER]
-    assert rows[2][6] == f"{ORDER} \\x1b[2JOh."
+    assert rows[2][6] == f"{ORDER} Oh."
     assert [row[0] for row in waiting("review", "--kind", "conflict").rows] == []
     assert [row[0] for row in waiting("review", "3").rows] == ["#3"]
     items = waiting("review", "--json").json["items"]
