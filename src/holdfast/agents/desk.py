@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias
 
 from holdfast import engine
 from holdfast.agents.wording import in_brief
-from holdfast.api.caller import Guest
+from holdfast.api.caller import Caller
 from holdfast.api.hub import HubMemory
 from holdfast.domain.hub import Hub
 from holdfast.domain.memory import Memory, Source, Trust
@@ -22,7 +22,7 @@ Report: TypeAlias = Callable[[int, int | None, str], None]
 
 class Desk(NamedTuple):
     """A hub and the caller. Only with `every_hub` may a tool reach hubs other than its own; a
-    guest's tools reach those that the guest does."""
+    caller with a key reaches the hubs that the key opens."""
 
     hub: HubMemory
     agent: str | None = None
@@ -30,7 +30,7 @@ class Desk(NamedTuple):
     trust: Trust = "agent"
     zone: tzinfo = UTC
     every_hub: bool = False
-    guest: Guest | None = None
+    caller: Caller | None = None
     report: Report | None = None
 
     def progress(self, done: int, total: int | None = None, note: str = "") -> None:
@@ -51,8 +51,8 @@ class Desk(NamedTuple):
         name = parse_place(name)
         if name in (self.hub.name, self.hub.id):
             return self.hub
-        if self.guest is not None and self.every_hub:
-            return self.guest.hub(name)
+        if self.caller is not None and self.every_hub:
+            return self.caller.hub(name)
         if self.every_hub:
             core = self.hub.core
             with core.store.read() as reader:
@@ -68,8 +68,8 @@ class Desk(NamedTuple):
         """The hubs in reach, by name."""
         if not self.every_hub:
             return [self.hub.info]
-        if self.guest is not None:
-            return [hub for hub, _ in self.guest.hubs()]
+        if self.caller is not None:
+            return [hub for hub, _ in self.caller.hubs()]
         return engine.hubs.list_hubs(self.hub.core)
 
     def when(self, text: str | None, *, end: bool = False) -> datetime | None:

@@ -92,7 +92,7 @@ class Toolset:
         return Reply(text, answer if text is said else json.loads(text))
 
     def _for_caller(self, text: str) -> str:
-        """What went wrong; to a guest, without places on this machine."""
+        """What went wrong; to a caller with a key, without places on this machine."""
         hub = self.desk.hub
         return text if hub.core.permit is None else without_places(text, hub.home)
 

@@ -1,4 +1,4 @@
-"""Somebody who comes in by a key, or who has the machine: which hubs they reach, with whose eyes,
+"""Who makes a call, by a key or as the owner of this machine: which hubs they reach, what they see
 and what they may do there. Every edge that serves more than one person asks here, and nowhere else.
 
 A hub out of reach reads like one that is not there.
@@ -47,9 +47,10 @@ def without_places(text: str, home: str) -> str:
     return re.sub(r"\bpostgres(ql)?://[^\s`'\",;()]*[^\s`'\",;().]", "the database", text)
 
 
-class Guest:
-    """One person or agent at the door. Without a key it is the one whose machine this is, who owns
-    everything in it. Hubs are looked up by `looking`, the engine for who cannot wait for ever."""
+class Caller:
+    """The person or agent that makes a call: the owner of a key or, without a key, the owner of this
+    machine, who owns everything in it. Hubs are looked up with the core `looking`, which may have a
+    deadline."""
 
     def __init__(
         self, memory: Holdfast, key: Key | None = None, *, looking: Core | None = None
@@ -124,7 +125,7 @@ class Guest:
         return hub
 
     def _usual(self) -> str:
-        """The hub that is meant where none is named: the one in use on this machine; for a guest,
+        """The hub that is meant where none is named: the one in use on this machine; with a key,
         the only one in reach."""
         used: str = self._memory.core.settings["hub"]
         if self.local:

@@ -31,8 +31,8 @@ def synced(hub: HubMemory, operation: Operation) -> Iterator[None]:
         # Operations call each other: only the outermost one looks.
         yield
         return
-    guest = hub
-    guest._stepping.add(me)
+    caller = hub
+    caller._stepping.add(me)
     try:
         hub.core.settings.refresh()
         step = None
@@ -43,7 +43,7 @@ def synced(hub: HubMemory, operation: Operation) -> Iterator[None]:
             # them rendered, in the name of its owner, whoever made the call.
             hub = hub._filer
             hub._look_up()
-            guest.info = hub.info
+            caller.info = hub.info
             step = _step_of(hub)
         if step is not None:
             step.before()
@@ -56,9 +56,9 @@ def synced(hub: HubMemory, operation: Operation) -> Iterator[None]:
         yield
         if step is not None:
             _follow(hub, step, operation)
-        note_use(guest)
+        note_use(caller)
     finally:
-        guest._stepping.discard(me)
+        caller._stepping.discard(me)
 
 
 def _follow(hub: HubMemory, step: Step, operation: Operation) -> None:

@@ -125,7 +125,7 @@ class HubMemory:
 
     @property
     def _filer(self) -> Self:
-        """The hub for who keeps its files: its owner, where a guest makes the call. Files hold what
+        """The hub for who keeps its files: its owner, where the caller has a key. Files hold what
         the store holds, so this one sees everything; what is told of it goes through other eyes."""
         if self.core.viewer is None:
             return self
@@ -139,10 +139,11 @@ class HubMemory:
 
     @property
     def _keeper(self) -> Core | None:
-        """Who edits the hub's files by hand, where a guest makes the call: its owner."""
+        """Who edits the hub's files by hand, where the caller has a key: its owner."""
         return None if self.core.permit is None else self.core.acting(self.info.owner)
 
-    def _refuse_guest(self) -> None:
+    def _require_local(self) -> None:
+        """Raises Forbidden for a caller with a key."""
         if self.core.permit is not None:
             raise Forbidden(
                 "Files of the machine are taken in by who has it.", hint="Send the text itself."
@@ -308,7 +309,7 @@ class HubMemory:
         from holdfast.files.attachments.storage import described
 
         if isinstance(file, str | os.PathLike):
-            self._refuse_guest()
+            self._require_local()
         place = self.attachments
         with place.received(file) as received:
             if name is None:
@@ -541,7 +542,7 @@ class HubMemory:
         from holdfast.engine.context import build
 
         file = None
-        # A guest sees memories with their own eyes, and not what the owner's file says beside them.
+        # A caller with a key sees their memories, but not the owner's text beside them in the file.
         if style in ("maven", "minion") and self.core.permit is None:
             from holdfast.files.memory_md.edit import file_parts
 
@@ -777,7 +778,7 @@ class HubMemory:
         from holdfast.files.attachments.archive import pack_for_export
         from holdfast.files.attachments.storage import Attachments
 
-        self._refuse_guest()
+        self._require_local()
         place = Attachments(self.core, self.id, self._here())
         return pack_for_export(os.fspath(path), self.core, self.id, place)
 
@@ -799,7 +800,7 @@ class HubMemory:
         from holdfast.files.journal import journal
 
         if self.core.permit is not None:
-            # What a person wrote into the file is not the guest's who comes next.
+            # What the owner wrote into the file must not be recorded as the caller's.
             self._filer.sync_journals()
         memory = journal.add(
             self._journals,
@@ -1212,7 +1213,7 @@ class HubMemory:
             place = documents.own_place(self._here())
             core = self._keeper or core
         else:
-            self._refuse_guest()
+            self._require_local()
             place = documents.other_place(os.fspath(folder))
         return documents.index_files(
             self.scope.with_core(core),

@@ -32,7 +32,7 @@ class NothingAsked:
 def begin(hub: HubMemory, query: str, *, limit: int = 5, budget_ms: float | None = None) -> Asking:
     """Asks the sources of a hub; `answers()` on what is returned never raises. The budget is that
     of the settings, unless one is given."""
-    # They are the folders and hubs of who has the machine: a guest was let into this hub alone.
+    # They are the folders and hubs of who has the machine: a key opens this hub alone.
     if not hub.core.settings["sources.read"] or not query.strip() or hub.core.permit is not None:
         return NothingAsked()
     return registry_of(hub).begin(query, limit, budget_ms=budget_ms)

@@ -13,7 +13,7 @@ import httpx2
 import pytest
 
 from holdfast.edges.http import agents
-from holdfast.edges.http.callers import Caller
+from holdfast.edges.http.client_identity import Client
 from holdfast.edges.http.sessions import Session, Sessions
 from holdfast.engine.people import keys, members
 from holdfast.errors import ServerUnreachable
@@ -184,14 +184,14 @@ def test_a_session_without_requests_ends(tmp_path: Path) -> None:
 
 def test_the_session_used_least_recently_ends() -> None:
     sessions = Sessions(each=2)
-    a, b = Caller("key:a", "person:eve"), Caller("key:b", "person:eve")
+    a, b = Client("key:a", "person:eve"), Client("key:b", "person:eve")
     one, two, three = (Session("s", name) for name in ("1", "2", "3"))
     assert sessions.begin(one, a) == sessions.begin(two, a) == []
     sessions.use(one)
     assert sessions.begin(three, a) == [two]
     others = [Session("t", str(number)) for number in range(4)]
     assert [sessions.begin(other, b) for other in others] == [[], [], [others[0]], [others[1]]]
-    sessions.begin(Session("u", "1"), Caller("key:c", "person:eve"))
+    sessions.begin(Session("u", "1"), Client("key:c", "person:eve"))
     assert len(sessions) == 4
     sessions.end_all_of("t")
     sessions.end(one)

@@ -56,7 +56,7 @@ def which_are_there(sessions: list[tuple[Any, str]]) -> list[bool]:
     return [is_there(one) for one in reversed(sessions)][::-1]
 
 
-def test_one_guest_makes_room_only_for_themselves(
+def test_one_caller_makes_room_only_for_themselves(
     open_house: Callable[..., House], small: None
 ) -> None:
     house = open_house()
@@ -66,7 +66,7 @@ def test_one_guest_makes_room_only_for_themselves(
     assert which_are_there(eve) == [False] * 5 + [True] * 3
 
 
-def test_many_keys_of_one_person_are_one_guest(
+def test_many_keys_of_one_person_are_one_caller(
     open_house: Callable[..., House], small: None
 ) -> None:
     house = open_house()

@@ -17,7 +17,7 @@ from holdfast.agents.desk import Desk
 from holdfast.agents.dialects import NAMES, find_dialect
 from holdfast.agents.tool import Parameter, Tool
 from holdfast.agents.toolset import Toolset
-from holdfast.api.caller import Guest, without_places
+from holdfast.api.caller import Caller, without_places
 from holdfast.api.hub import HubMemory
 from holdfast.engine.people import invitations, keys, members, teams
 from tests.edges.http.conftest import Asking, House
@@ -96,7 +96,7 @@ class Town:
     def of(self, key: str, hub: str) -> HubMemory:
         """A hub as the one sees it who has the key."""
         core = self.house.memory.core
-        return Guest(self.house.memory, keys.find_key(core, key)).hub(hub)
+        return Caller(self.house.memory, keys.find_key(core, key)).hub(hub)
 
     def ben(self, hub: str) -> Asking:
         return self.house.ask(self.key, hub)
@@ -357,9 +357,9 @@ def test_a_name_of_anothers_group_reads_like_one_that_is_free(town: Town, scope:
 @pytest.fixture(scope="module")
 def twin(town: Town) -> Iterator[HubMemory]:
     """A hub of Ben's that is called as one of Ada's, so that it has another name on the machine."""
-    guest = Guest(town.house.memory, keys.find_key(town.house.memory.core, town.key))
+    caller = Caller(town.house.memory, keys.find_key(town.house.memory.core, town.key))
     hers = town.house.memory.create_hub("twins")
-    hub = guest.create_hub("twins")
+    hub = caller.create_hub("twins")
     assert hub.info.name != hub.name == hers.name
     hub.sync()
     yield hub
@@ -382,8 +382,8 @@ def test_no_route_tells_a_hubs_name_on_the_machine(town: Town, twin: HubMemory, 
 def test_no_tool_tells_a_hubs_name_on_the_machine(
     town: Town, twin: HubMemory, dialect: str
 ) -> None:
-    guest = Guest(town.house.memory, keys.find_key(town.house.memory.core, town.key))
-    desk = Desk(guest.hub(twin.id), every_hub=True, guest=guest)
+    caller = Caller(town.house.memory, keys.find_key(town.house.memory.core, town.key))
+    desk = Desk(caller.hub(twin.id), every_hub=True, caller=caller)
     tools = Toolset(find_dialect(dialect), desk, all_tools=True)
     for tool in tools.tools:
         mine = twin.remember(f"The {WORD} number {next(_number)}").memory.id
@@ -495,9 +495,9 @@ def test_no_tool_of_any_dialect_tells_one_tenant_of_the_other(
 ) -> None:
     memory = town.house.memory
     key = keys.find_key(memory.core, town.key)
-    guest = Guest(memory, key)
-    hub = guest.hub(town.his.id if where == "his" else town.shared.id)
-    desk = Desk(hub, every_hub=True, guest=guest)
+    caller = Caller(memory, key)
+    hub = caller.hub(town.his.id if where == "his" else town.shared.id)
+    desk = Desk(hub, every_hub=True, caller=caller)
     tools = Toolset(find_dialect(dialect), desk, all_tools=True)
     ids = town.ids["shared, private"]
     for tool in tools.tools:
@@ -522,9 +522,9 @@ def test_no_tool_of_any_dialect_writes_for_who_may_only_read(
     if role is not None:
         members.set_member(core, "hub", town.shared.id, "vera", role)
     secret = town.house.key("vera", read_only=who == "read-only key")
-    guest = Guest(memory, keys.find_key(core, secret))
-    hub = guest.hub(town.shared.id)
-    tools = Toolset(find_dialect(dialect), Desk(hub, every_hub=True, guest=guest), all_tools=True)
+    caller = Caller(memory, keys.find_key(core, secret))
+    hub = caller.hub(town.shared.id)
+    tools = Toolset(find_dialect(dialect), Desk(hub, every_hub=True, caller=caller), all_tools=True)
     ours = HubMemory(core.for_upkeep(), town.shared, memory.home)
     seen = ours.list()[0]
     ids = town.ids["shared, private"]._replace(memory=seen.id)

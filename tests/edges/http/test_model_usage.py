@@ -30,7 +30,7 @@ def test_usage_is_told_by_day_pass_and_model(house: House, ask: Asking) -> None:
     assert answer.json() == {"data": [{**row._asdict(), "day": row.day.isoformat()}]}
 
 
-def test_a_guest_is_not_told_where_a_model_is_served(house: House) -> None:
+def test_a_caller_is_not_told_where_a_model_is_served(house: House) -> None:
     _spend(house.hub, model="openai:tiny@http://10.0.0.7:8000/v1")
     assert house.hub.usage()[0].model == "openai:tiny@http://10.0.0.7:8000/v1"
     ask = house.ask(house.member("vera", "viewer"))

@@ -13,7 +13,7 @@ import pytest
 from holdfast.agents.desk import Desk
 from holdfast.agents.dialects import find_dialect
 from holdfast.agents.toolset import Toolset
-from holdfast.api.caller import Guest
+from holdfast.api.caller import Caller
 from holdfast.api.hub import HubMemory
 from holdfast.domain.change import retires
 from holdfast.domain.memory import Memory
@@ -137,10 +137,10 @@ def test_a_new_value_stands_beside_the_old_one(house: House, carl: HubMemory, sa
 def test_what_is_noticed_in_its_turns_replaces_nothing(house: House, carl: HubMemory) -> None:
     from holdfast.engine.writing.proposals import Proposal, take_proposals
 
-    guest = Guest(
+    caller = Caller(
         house.memory, keys.create_key(house.memory.core, "k", actor="carl", no_delete=True).what
     )
-    hub = guest.hub(house.hub.id, "write")
+    hub = caller.hub(house.hub.id, "write")
     hub.remember("The user lives in Oslo.")
     proposal = Proposal("The user lives in Bergen.", trust="user")
     for replaces in (None, False):
@@ -200,10 +200,10 @@ def test_no_tool_takes_a_memory_away_with_it(
 
 
 def _tools(house: House, dialect: str, **limits: Any) -> Toolset:
-    guest = Guest(
+    caller = Caller(
         house.memory, keys.create_key(house.memory.core, "k", actor="carl", **limits).what
     )
-    desk = Desk(guest.hub(house.hub.id), every_hub=True, guest=guest)
+    desk = Desk(caller.hub(house.hub.id), every_hub=True, caller=caller)
     return Toolset(find_dialect(dialect), desk, all_tools=True)
 
 
@@ -232,8 +232,8 @@ def test_viewers_and_readers_raise_no_counts(house: House, carl: HubMemory) -> N
         assert told.json()["data"]["access_count"] == 0
         assert ask.post("/v1/memories/batch-access", {"ids": [memory.id]}).status_code == 200
         assert ask.post("/v1/recall", {"query": "harbour"}).json()["data"]
-    guest = Guest(house.memory, keys.create_key(house.memory.core, "k", actor="vera").what)
-    desk = Desk(guest.hub(house.hub.id), guest=guest)
+    caller = Caller(house.memory, keys.create_key(house.memory.core, "k", actor="vera").what)
+    desk = Desk(caller.hub(house.hub.id), caller=caller)
     assert not Toolset(find_dialect("chatgpt"), desk).call("fetch", {"id": memory.id}).failed
     house.memory.core.write_counters()
     now = house.hub.get(memory.id)

@@ -16,7 +16,7 @@ import holdfast
 from holdfast.agents.desk import Desk
 from holdfast.agents.dialects import find_dialect
 from holdfast.agents.toolset import Toolset
-from holdfast.api.caller import Guest
+from holdfast.api.caller import Caller
 from holdfast.domain.access import ScopeKind
 from holdfast.engine.people import keys, members
 from tests.edges.http.conftest import House
@@ -255,7 +255,7 @@ def test_a_file_is_deleted_by_who_may_delete_its_memory(
     scene: Scene, who: tuple[str, str], allowed: tuple[bool, bool]
 ) -> None:
     memory = scene.house.memory
-    guest = Guest(memory, keys.find_key(memory.core, scene.keys[who]))
+    caller = Caller(memory, keys.find_key(memory.core, scene.keys[who]))
     for owner, may in zip(("somebody", who[0]), allowed, strict=True):
         path = f"/memories/{scene.new().replace(' ', '-')}.md"
         made = holdfast.tools("anthropic", scene.of(owner)).call(
@@ -263,7 +263,7 @@ def test_a_file_is_deleted_by_who_may_delete_its_memory(
         )
         assert not made.failed
         deletion = {"command": "delete", "path": path}
-        reply = holdfast.tools("anthropic", guest.hub(scene.hub.id)).call("memory", deletion)
+        reply = holdfast.tools("anthropic", caller.hub(scene.hub.id)).call("memory", deletion)
         assert reply.failed is not may, (owner, reply.text)
         view = {"command": "view", "path": path}
         assert holdfast.tools("anthropic", scene.of(owner)).call("memory", view).failed is may
@@ -272,8 +272,8 @@ def test_a_file_is_deleted_by_who_may_delete_its_memory(
 def test_members_are_listed_for_members_alone_by_the_tool_too(scene: Scene) -> None:
     memory = scene.house.memory
     for role in ROLES[1:]:
-        guest = Guest(memory, keys.find_key(memory.core, scene.keys[role, "full"]))
-        desk = Desk(guest.hub(scene.hub.id), every_hub=True, guest=guest)
+        caller = Caller(memory, keys.find_key(memory.core, scene.keys[role, "full"]))
+        desk = Desk(caller.hub(scene.hub.id), every_hub=True, caller=caller)
         tools = Toolset(find_dialect("memax"), desk, all_tools=True)
         (name,) = (tool.name for tool in tools.tools if "members" in tool.name)
         assert tools.call(name, {}).failed is (role in ("org", "team")), role

@@ -11,7 +11,7 @@ from holdfast import NotFound
 from holdfast.agents.desk import Desk
 from holdfast.agents.dialects import NAMES, find_dialect
 from holdfast.agents.toolset import Toolset
-from holdfast.api.caller import Guest
+from holdfast.api.caller import Caller
 from holdfast.engine.people import keys
 from tests.edges.http.permissions import BOUNDARIES, ROLES, SCOPES, Scene
 from tests.edges.http.permissions_tools import ANSWERED, NO_HUB, REFUSED, TOOLS, expected_call
@@ -25,10 +25,10 @@ def scene(homes: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scen
 
 
 @pytest.fixture(scope="module")
-def guests(scene: Scene) -> dict[tuple[str, str], Guest]:
+def callers(scene: Scene) -> dict[tuple[str, str], Caller]:
     memory = scene.house.memory
     return {
-        (role, scope): Guest(memory, keys.find_key(memory.core, scene.keys[role, scope]))
+        (role, scope): Caller(memory, keys.find_key(memory.core, scene.keys[role, scope]))
         for role in ROLES
         for scope in SCOPES
     }
@@ -51,27 +51,27 @@ def test_what_is_offered_to_readers_is_what_the_table_says() -> None:
 
 @pytest.mark.parametrize("name", TOOLS)
 def test_each_role_and_key_may_call_what_the_table_says(
-    scene: Scene, guests: dict[tuple[str, str], Guest], name: str
+    scene: Scene, callers: dict[tuple[str, str], Caller], name: str
 ) -> None:
     call = TOOLS[name]
     for boundary in BOUNDARIES if call.about is not None else ("org",):
-        for (role, scope), guest in guests.items():
+        for (role, scope), caller in callers.items():
             wanted = expected_call(call, role, scope, boundary)
             if wanted == NO_HUB and boundary != "org":
                 continue  # They are turned away before a memory is looked for.
-            assert _came_to(scene, guest, name, role, boundary) == wanted, (role, scope, boundary)
+            assert _came_to(scene, caller, name, role, boundary) == wanted, (role, scope, boundary)
 
 
-def _came_to(scene: Scene, guest: Guest, name: str, role: str, boundary: str) -> str:
+def _came_to(scene: Scene, caller: Caller, name: str, role: str, boundary: str) -> str:
     call = TOOLS[name]
     dialect, tool = name.split()[:2]
     # As the MCP server of `holdfast serve` makes them.
     try:
-        hub, standing = guest.stands(scene.hub.id)
+        hub, standing = caller.stands(scene.hub.id)
     except NotFound:
         return NO_HUB
-    desk = Desk(guest.hub(hub.id), every_hub=True, guest=guest)
-    read_only = not standing.allows("write", guest.key)
+    desk = Desk(caller.hub(hub.id), every_hub=True, caller=caller)
+    read_only = not standing.allows("write", caller.key)
     tools = Toolset(find_dialect(dialect), desk, all_tools=True, read_only=read_only)
     memory = ""
     if call.about is not None:

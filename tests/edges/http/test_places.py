@@ -9,17 +9,17 @@ from typing import Any
 import pytest
 
 from holdfast.edges.http import places as module
-from holdfast.edges.http.callers import Caller
+from holdfast.edges.http.client_identity import Client
 from holdfast.edges.http.places import RUNNING_FAIR, RUNNING_MAX, Full, Places
 from holdfast.edges.http.streams import Streams
 from holdfast.errors import HoldfastError
 
 
-def key(name: str, person: str | None = None) -> Caller:
-    return Caller(f"key:{name}", f"person:{person or name}", known=True)
+def key(name: str, person: str | None = None) -> Client:
+    return Client(f"key:{name}", f"person:{person or name}", known=True)
 
 
-STRANGER = Caller("address:a", "address:a")
+STRANGER = Client("address:a", "address:a")
 
 
 class Scene:
@@ -28,24 +28,24 @@ class Scene:
     def __init__(self, *, total: int = 1_000, each: int = 100) -> None:
         self.now = 0.0
         self.places = Places(total=total, each=each, clock=lambda: self.now)
-        self.running: list[Caller] = []
-        self._ends: list[tuple[Caller, asyncio.Event]] = []
+        self.running: list[Client] = []
+        self._ends: list[tuple[Client, asyncio.Event]] = []
         self.tasks: list[asyncio.Task[None]] = []
 
-    async def _request(self, caller: Caller) -> None:
+    async def _request(self, client: Client) -> None:
         end = asyncio.Event()
-        async with self.places.place(caller):
-            self.running.append(caller)
-            self._ends.append((caller, end))
+        async with self.places.place(client):
+            self.running.append(client)
+            self._ends.append((client, end))
             await end.wait()
-            self.running.remove(caller)
+            self.running.remove(client)
 
-    async def ask(self, caller: Caller, times: int = 1) -> None:
-        self.tasks += [asyncio.create_task(self._request(caller)) for _ in range(times)]
+    async def ask(self, client: Client, times: int = 1) -> None:
+        self.tasks += [asyncio.create_task(self._request(client)) for _ in range(times)]
         await self.settle()
 
-    async def end(self, caller: Caller) -> None:
-        found = next(one for one in self._ends if one[0] == caller)
+    async def end(self, client: Client) -> None:
+        found = next(one for one in self._ends if one[0] == client)
         self._ends.remove(found)
         found[1].set()
         await self.settle()
@@ -202,8 +202,8 @@ def test_streams_are_bounded_for_a_key_a_person_and_in_all() -> None:
     streams = Streams("streams", total=6, each=2)
     opened: list[Any] = []
 
-    def open_one(caller: Caller) -> bool:
-        stream = streams.open(caller)
+    def open_one(client: Client) -> bool:
+        stream = streams.open(client)
         try:
             stream.__enter__()
         except HoldfastError as refused:

@@ -17,7 +17,7 @@ from holdfast.agents.dialects import NAMES as DIALECTS
 from holdfast.agents.dialects import find_dialect
 from holdfast.agents.tool import Tool
 from holdfast.agents.toolset import Toolset
-from holdfast.api.caller import Guest
+from holdfast.api.caller import Caller
 from holdfast.domain.names import PersonName
 from holdfast.engine.people import keys, members
 from holdfast.text.names import parse_label
@@ -91,7 +91,7 @@ def _failed(
 ) -> bool:
     """Whether a call failed; what it is about is made anew."""
     name = parse_label("k", "key")
-    guest = Guest(memory, keys.create_key(memory.core, name, actor=PersonName(actor)).what)
+    caller = Caller(memory, keys.create_key(memory.core, name, actor=PersonName(actor)).what)
     key = f"café {next(_NUMBERS)}"
     carl = holdfast.HubMemory(
         memory.core.acting(PersonName("carl")), memory.hub("plans").info, memory.home
@@ -123,5 +123,5 @@ def _failed(
     other = memory.hub("zoë")
     for asked in other.decisions():
         other.withdraw_decision(asked.memory.id)
-    desk = Desk(guest.hub("plans"), every_hub=True, guest=guest)
+    desk = Desk(caller.hub("plans"), every_hub=True, caller=caller)
     return Toolset(find_dialect(dialect), desk, all_tools=True).call(tool.name, given).failed

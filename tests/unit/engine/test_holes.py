@@ -11,21 +11,21 @@ from holdfast import Conflict, Forbidden, Holdfast, HubMemory, InvalidInput, Not
 from holdfast.agents.desk import Desk
 from holdfast.agents.dialects import find_dialect
 from holdfast.agents.toolset import Toolset
-from holdfast.api.caller import Guest
+from holdfast.api.caller import Caller
 from holdfast.edges.mcp.resources import Resources
 from holdfast.engine.people import keys, members, teams
 from holdfast.testing import FixedClock, open_for_tests
 
 
-def guest(memory: Holdfast, actor: str, role: str = "contributor") -> HubMemory:
+def caller(memory: Holdfast, actor: str, role: str = "contributor") -> HubMemory:
     """The hub `work` as somebody sees it who came in by a key."""
     members.set_member(memory.core, "hub", memory.hub("work").id, actor, role)
-    return _guest(memory, actor).hub("work")
+    return _caller(memory, actor).hub("work")
 
 
-def _guest(memory: Holdfast, actor: str) -> Guest:
+def _caller(memory: Holdfast, actor: str) -> Caller:
     handed = keys.create_key(memory.core, "laptop", actor=actor)
-    return Guest(memory, keys.find_key(memory.core, handed.secret))
+    return Caller(memory, keys.find_key(memory.core, handed.secret))
 
 
 def tools(hub: HubMemory, dialect: str) -> Toolset:
@@ -35,7 +35,7 @@ def tools(hub: HubMemory, dialect: str) -> Toolset:
 # Sources
 
 
-def test_what_the_owner_reads_beside_the_hub_is_not_read_out_to_guests(tmp_path: Path) -> None:
+def test_what_the_owner_reads_beside_the_hub_is_not_read_out_to_callers(tmp_path: Path) -> None:
     notes = tmp_path / "notes"
     notes.mkdir()
     (notes / "a.md").write_text("The harbour of my diary", encoding="utf-8")
@@ -45,7 +45,7 @@ def test_what_the_owner_reads_beside_the_hub_is_not_read_out_to_guests(tmp_path:
     with open_for_tests(home, clock=FixedClock(), settings=settings) as memory:
         memory.create_hub("other").remember("The harbour of the other hub")
         owner = memory.create_hub("work")
-        for hub, seen in ((owner, True), (guest(memory, "bob"), False)):
+        for hub, seen in ((owner, True), (caller(memory, "bob"), False)):
             for dialect, tool in (("holdfast", "recall"), ("maven", "memory_search")):
                 told = tools(hub, dialect).call(tool, {"query": "harbour"}).text
                 assert ("my diary" in told, "other hub" in told) == (seen, seen), dialect
@@ -58,7 +58,7 @@ def test_a_hub_that_is_renamed_meanwhile_does_not_use_the_files_of_who_has_its_n
     memory: Holdfast, hub: HubMemory
 ) -> None:
     hub.sync()
-    held, bob = memory.hub("work"), guest(memory, "bob")
+    held, bob = memory.hub("work"), caller(memory, "bob")
     held.list(), bob.list()
     memory.rename_hub("work", "ours")
     theirs = memory.create_hub("work")
@@ -112,7 +112,7 @@ def test_a_conflict_about_what_is_private_is_neither_seen_nor_settled_by_others(
     file.write_text(text.replace("My first", "My third"), encoding="utf-8")
     hub.sync()
     (clash,) = hub.conflicts()
-    bob = guest(memory, "bob")
+    bob = caller(memory, "bob")
     assert bob.conflicts() == []
     with pytest.raises(NotFound):
         bob.settle(clash.id, keep="file")
@@ -140,10 +140,10 @@ def _file_of(hub: HubMemory) -> Path:
 
 
 @pytest.mark.parametrize("role", ["viewer", "contributor", "admin"])
-def test_a_guest_reads_of_a_journal_what_they_may_see_and_nothing_beside_it(
+def test_a_caller_reads_of_a_journal_what_they_may_see_and_nothing_beside_it(
     memory: Holdfast, written: HubMemory, role: str
 ) -> None:
-    bob = guest(memory, "bob", role)
+    bob = caller(memory, "bob", role)
     (day,) = bob.journal("today")
     assert [entry.text for entry in day.entries] == ["Walked to the harbour"]
     assert day.text == "- 12:00 Walked to the harbour\n"
@@ -160,12 +160,12 @@ def test_a_guest_reads_of_a_journal_what_they_may_see_and_nothing_beside_it(
     assert "doctor" in written.journal("today")[0].text
 
 
-def test_a_day_of_which_a_guest_may_see_nothing_is_none(
+def test_a_day_of_which_a_caller_may_see_nothing_is_none(
     memory: Holdfast, hub: HubMemory, clock: FixedClock
 ) -> None:
     own = hub.journal_add("Saw my doctor")
     hub.update(own.id, boundary="private")
-    bob = guest(memory, "bob")
+    bob = caller(memory, "bob")
     assert bob.journal("today") == []
     assert [one.name for one in Resources(bob).listed()] == ["MEMORY.md"]
     assert Resources(hub).listed()[1:]
@@ -174,17 +174,17 @@ def test_a_day_of_which_a_guest_may_see_nothing_is_none(
 def test_saying_what_a_private_entry_says_does_not_tell_that_it_is_there(
     memory: Holdfast, written: HubMemory
 ) -> None:
-    said = guest(memory, "bob").journal_add("Saw my doctor", once=True)
+    said = caller(memory, "bob").journal_add("Saw my doctor", once=True)
     assert (said.owner, said.boundary) == ("bob", "hub")
 
 
 @pytest.mark.parametrize("reading", [True, False])
-def test_what_the_owner_wrote_into_a_journal_by_hand_is_not_the_guests_who_asks_next(
+def test_what_the_owner_wrote_into_a_journal_by_hand_is_not_the_callers_who_asks_next(
     memory: Holdfast, written: HubMemory, reading: bool
 ) -> None:
     file = _file_of(written)
     file.write_text(file.read_text(encoding="utf-8") + "- 13:00 By hand\n", encoding="utf-8")
-    bob = guest(memory, "bob")
+    bob = caller(memory, "bob")
     if reading:
         bob.journal("today")
     else:
@@ -217,10 +217,10 @@ def _rewritten(bob: HubMemory, text: str) -> str:
     )
 
 
-def test_a_guest_reads_of_memory_md_what_they_may_see_and_nothing_beside_it(
+def test_a_caller_reads_of_memory_md_what_they_may_see_and_nothing_beside_it(
     memory: Holdfast, kept: HubMemory
 ) -> None:
-    bob = guest(memory, "bob", "viewer")
+    bob = caller(memory, "bob", "viewer")
     for style in ("maven", "minion"):
         text = bob.context(style=style)
         assert ("tea" in text, "ill" in text, "beside" in text) == (True, False, False)
@@ -229,14 +229,14 @@ def test_a_guest_reads_of_memory_md_what_they_may_see_and_nothing_beside_it(
 
 
 @pytest.mark.parametrize("shown", ["nobody", "the owner's agent", "everybody"])
-def test_a_guest_who_rewrites_memory_md_leaves_alone_what_they_do_not_see(
+def test_a_caller_who_rewrites_memory_md_leaves_alone_what_they_do_not_see(
     memory: Holdfast, kept: HubMemory, shown: str
 ) -> None:
     if shown == "the owner's agent":
         kept.read_memory_md(source_agent="claude")
     elif shown == "everybody":
         kept.context(style="minion")
-    bob = guest(memory, "bob")
+    bob = caller(memory, "bob")
     told = _rewritten(bob, "# Long-term Memory\n\n## Preference\n\n- Ada likes green tea\n")
     assert "ill" not in told
     assert "beside" not in told
@@ -248,10 +248,10 @@ def test_a_guest_who_rewrites_memory_md_leaves_alone_what_they_do_not_see(
     assert "kept-" not in str(list(Path(kept.folder).iterdir()))
 
 
-def test_a_guest_who_writes_what_is_private_to_another_does_not_learn_that_it_is_known(
+def test_a_caller_who_writes_what_is_private_to_another_does_not_learn_that_it_is_known(
     memory: Holdfast, kept: HubMemory
 ) -> None:
-    bob = guest(memory, "bob")
+    bob = caller(memory, "bob")
     kept.archive(2)
     _rewritten(bob, "# Long-term Memory\n\n## Preference\n\n- Ada likes tea\n- Ada is ill\n")
     assert kept.get(2).state == "archived"
@@ -275,7 +275,7 @@ def shared(hub: HubMemory) -> HubMemory:
 def test_what_a_memory_said_while_it_was_private_is_in_no_history_and_no_export(
     memory: Holdfast, shared: HubMemory
 ) -> None:
-    bob = guest(memory, "bob")
+    bob = caller(memory, "bob")
     told = bob.history(1)
     assert [entry.after.content for entry in told] == ["Ada is back", "Ada is here"]
     assert (told[0].before, told[0].revision.fields) == (None, {})
@@ -294,7 +294,7 @@ def test_what_a_memory_said_while_it_was_private_is_in_no_history_and_no_export(
 def test_nobody_brings_back_what_was_private_by_an_undo(
     memory: Holdfast, shared: HubMemory, force: bool
 ) -> None:
-    bob = guest(memory, "bob", "admin")
+    bob = caller(memory, "bob", "admin")
     *_, said_otherwise, made = shared.changes()
     sharing, last = shared.changes()[1], shared.changes()[0]
     for change in (made, said_otherwise, sharing):
@@ -316,7 +316,7 @@ def test_who_may_only_read_leaves_no_file_and_puts_nothing_in_order(
     hub.remember("Ada likes tea", layer="long_term")
     hub.sync()
     before = sorted(Path(hub.folder).rglob("*"))
-    vic = guest(memory, "vic", "viewer")
+    vic = caller(memory, "vic", "viewer")
     done = vic.archive_conversation("s1", messages=[{"role": "user", "content": "Hello"}])
     assert (done.memory, done.path) == (None, None)
     assert "You may not write" in done.notes[0]
@@ -329,14 +329,14 @@ def test_who_may_only_read_leaves_no_file_and_puts_nothing_in_order(
 
 
 @pytest.mark.parametrize("role", ["viewer", "contributor"])
-def test_a_file_that_the_owner_put_there_by_hand_is_not_the_guests_who_asks_next(
+def test_a_file_that_the_owner_put_there_by_hand_is_not_the_callers_who_asks_next(
     memory: Holdfast, hub: HubMemory, role: str
 ) -> None:
     hub.files().create("/memories/a.md", "As it was")
     folder = Path(hub.folder) / "files"
     (folder / "a.md").write_text("As it is", encoding="utf-8")
     (folder / "b.md").write_text("By hand", encoding="utf-8")
-    bob = guest(memory, "bob", role)
+    bob = caller(memory, "bob", role)
     for name, text in (("a", "As it is"), ("b", "By hand")):
         assert bob.files().look(f"/memories/{name}.md").text == text  # type: ignore[union-attr]
     (folder / "c.md").write_text("By hand too", encoding="utf-8")
@@ -346,13 +346,13 @@ def test_a_file_that_the_owner_put_there_by_hand_is_not_the_guests_who_asks_next
     assert {change.actor for change in hub.changes()} == {hub.core.actor}
 
 
-def test_a_guest_takes_in_no_other_folder_of_the_machine(
+def test_a_caller_takes_in_no_other_folder_of_the_machine(
     memory: Holdfast, hub: HubMemory, tmp_path: Path
 ) -> None:
     other = tmp_path / "diary"
     other.mkdir()
     (other / "a.md").write_text("Dear diary", encoding="utf-8")
-    bob = guest(memory, "bob", "admin")
+    bob = caller(memory, "bob", "admin")
     with pytest.raises(Forbidden):
         bob.index_files(other)
     with pytest.raises(Forbidden):
@@ -371,7 +371,7 @@ def test_who_sees_only_what_is_for_the_organisation_sees_no_conversation(
     hub.remember("The harbour is closed", boundary="org")
     gone = hub.remember("The harbour is open").memory
     hub.purge(gone.id)
-    olga = _guest(memory, "olga").hub("work")
+    olga = _caller(memory, "olga").hub("work")
     assert len(olga.list()) == 1
     assert (olga.turns(), olga.search_turns("harbour"), olga.recovery_prompt()) == ([], [], "")
     assert olga.receipts() == []
@@ -470,7 +470,7 @@ def test_a_number_of_any_size_is_a_mistake_and_no_fault(hub: HubMemory, number: 
 def test_saying_what_a_memory_said_while_it_was_private_tells_nothing(
     memory: Holdfast, shared: HubMemory
 ) -> None:
-    bob = guest(memory, "bob")
+    bob = caller(memory, "bob")
     for said in ("Ada is ill", "Ada feels better"):
         assert not bob.heard(f"- [#1] {said}").nothing_new
         assert not bob.heard(f"- [#1] {said}").echoes
@@ -478,7 +478,7 @@ def test_saying_what_a_memory_said_while_it_was_private_tells_nothing(
     assert bob.heard("- [#1] Ada is here").nothing_new
 
 
-def test_saying_what_the_owner_wrote_beside_the_memories_tells_a_guest_nothing(
+def test_saying_what_the_owner_wrote_beside_the_memories_tells_a_caller_nothing(
     memory: Holdfast, hub: HubMemory
 ) -> None:
     hub.remember("Ada likes tea", category="preference", layer="long_term")
@@ -490,14 +490,14 @@ def test_saying_what_the_owner_wrote_beside_the_memories_tells_a_guest_nothing(
     block = hub.context(style="maven")
     assert "My diary" in block
     assert hub.heard(block).nothing_new
-    assert "My diary" in guest(memory, "bob").heard(block).text
+    assert "My diary" in caller(memory, "bob").heard(block).text
 
 
 def test_nobody_hides_the_memory_of_another_behind_a_private_one(
     memory: Holdfast, hub: HubMemory
 ) -> None:
     theirs = hub.remember("The door is green").memory
-    bob = guest(memory, "bob")
+    bob = caller(memory, "bob")
     with pytest.raises(InvalidInput, match="private"):
         bob.remember("The door is red", supersedes=theirs.id, boundary="private")
     assert hub.get(theirs.id).superseded_by is None
@@ -519,7 +519,7 @@ def test_a_conversation_that_is_private_is_not_added_to_by_who_guesses_its_name(
     if forgotten:
         hub.forget(own.memory.id)
     before = Path(own.path).read_text(encoding="utf-8")
-    bob = guest(memory, "bob")
+    bob = caller(memory, "bob")
     for count in (1, 2):
         more = [{"role": "user", "content": f"Hello {number}"} for number in range(count)]
         done = bob.archive_conversation("s1", name="talk", messages=more)
@@ -536,7 +536,7 @@ def test_a_conversation_that_is_private_is_not_added_to_by_who_guesses_its_name(
 def test_a_purge_by_key_takes_the_file_of_the_memory_that_is_meant(
     memory: Holdfast, hub: HubMemory, what: str
 ) -> None:
-    bob = guest(memory, "bob")
+    bob = caller(memory, "bob")
     if what == "file":
         bob.files().create("/memories/a.md", "Of bob")
         path = Path(hub.folder) / "files" / "a.md"
@@ -558,7 +558,7 @@ def test_why_a_memory_was_changed_while_it_was_private_is_not_told_later(
     hub.update(1, content="Ada is ill", reason="the doctor said so")
     hub.update(1, content="Ada is back", boundary="hub", reason="for all")
     hub.update(1, content="Ada is here", reason="seen")
-    bob = guest(memory, "bob")
+    bob = caller(memory, "bob")
     assert [change.reason for change in bob.changes()] == ["seen", "for all", "", ""]
     assert "the doctor" not in "\n".join(bob.export())
     assert "the doctor said so" in [change.reason for change in hub.changes()]

@@ -10,12 +10,12 @@ import pytest
 
 from holdfast import AlreadyExists, Holdfast, HubMemory, InvalidInput, NotFound
 from holdfast.text.normalise import HUB_NAME_CHARS_MAX, clean_hub_name
-from tests.unit.engine.test_teams import guest
+from tests.unit.engine.test_teams import caller
 
 
 def test_a_name_of_a_hub_that_is_not_seen_is_free(memory: Holdfast, hub: HubMemory) -> None:
     hub.remember("Ours")
-    bob = guest(memory, "bob")
+    bob = caller(memory, "bob")
     made = bob.create_hub("work")
     assert (made.name, made.info.owner) == ("work", "bob")
     assert made.id != hub.id
@@ -31,7 +31,7 @@ def test_a_name_of_a_hub_that_is_not_seen_is_free(memory: Holdfast, hub: HubMemo
 
 
 def test_a_name_that_is_seen_is_refused(memory: Holdfast, hub: HubMemory) -> None:
-    bob = guest(memory, "bob")
+    bob = caller(memory, "bob")
     bob.create_hub("work")
     with pytest.raises(AlreadyExists):
         bob.create_hub("work")
@@ -41,7 +41,7 @@ def test_a_name_that_is_seen_is_refused(memory: Holdfast, hub: HubMemory) -> Non
 
 
 def test_a_rename_takes_any_name_that_is_not_seen(memory: Holdfast, hub: HubMemory) -> None:
-    bob = guest(memory, "bob")
+    bob = caller(memory, "bob")
     made = bob.create_hub("garden")
     made.sync()
     bob.rename_hub(bob.stands("garden")[0], "work")
@@ -55,23 +55,23 @@ def test_a_rename_takes_any_name_that_is_not_seen(memory: Holdfast, hub: HubMemo
 
 
 def test_of_two_hubs_of_one_name_ones_own_is_meant(memory: Holdfast, hub: HubMemory) -> None:
-    bob = guest(memory, "bob")
+    bob = caller(memory, "bob")
     mine = bob.create_hub("work")
     memory.set_member("bob", "viewer", hub="work")
     assert bob.hub("work").id == mine.id
     assert bob.hub(hub.id).id == hub.id
     assert [found.id for found, _ in bob.hubs()] == sorted([hub.id, mine.id])
-    eve = guest(memory, "eve")
+    eve = caller(memory, "eve")
     memory.set_member("eve", "viewer", hub="work")
     memory.set_member("eve", "viewer", hub=mine.info.name)
     with pytest.raises(InvalidInput, match="Several hubs are called `work`"):
         eve.hub("work")
-    only = guest(memory, "eve", hubs=[mine.id])
+    only = caller(memory, "eve", hubs=[mine.id])
     assert only.hub("work").id == mine.id
 
 
-def test_the_name_on_the_machine_tells_a_guest_nothing(memory: Holdfast, hub: HubMemory) -> None:
-    bob = guest(memory, "bob")
+def test_the_name_on_the_machine_tells_a_caller_nothing(memory: Holdfast, hub: HubMemory) -> None:
+    bob = caller(memory, "bob")
     made = bob.create_hub("work")
     with pytest.raises(NotFound):
         bob.hub(made.info.name)
@@ -85,7 +85,7 @@ def test_the_name_on_the_machine_tells_a_guest_nothing(memory: Holdfast, hub: Hu
 
 
 def test_files_are_the_same_whoever_writes_them(memory: Holdfast, hub: HubMemory) -> None:
-    made = guest(memory, "bob").create_hub("work")
+    made = caller(memory, "bob").create_hub("work")
     made.remember("Prefers tabs", category="preference")
     made.sync()
     before = Path(made.memory_md).read_text()
@@ -98,6 +98,6 @@ def test_files_are_the_same_whoever_writes_them(memory: Holdfast, hub: HubMemory
 def test_the_longest_name_stays_one(memory: Holdfast) -> None:
     long = "n" * HUB_NAME_CHARS_MAX
     memory.create_hub(long)
-    made = guest(memory, "bob").create_hub(long)
+    made = caller(memory, "bob").create_hub(long)
     assert made.name == long
     assert clean_hub_name(made.info.name) == made.info.name != long

@@ -174,8 +174,8 @@ def test_progress_is_told(hub: HubMemory) -> None:
     assert steps[-1][0] == steps[-1][1] > 5
 
 
-def test_a_guest_may_not_scan(hub: HubMemory) -> None:
-    guest = HubMemory(hub.core.acting("bob", permit=lambda act, memory: None), hub.info, hub.home)
-    for act in (guest.find_secrets, guest.redact_secrets):
+def test_a_caller_may_not_scan(hub: HubMemory) -> None:
+    caller = HubMemory(hub.core.acting("bob", permit=lambda act, memory: None), hub.info, hub.home)
+    for act in (caller.find_secrets, caller.redact_secrets):
         with pytest.raises(Forbidden):
             act()

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from holdfast import AlreadyExists, Conflict, Holdfast, HubMemory, InvalidInput, NotFound
-from holdfast.api.caller import Guest
+from holdfast.api.caller import Caller
 from holdfast.domain.records import NO_HUB
 from holdfast.engine.people import keys, members, teams
 from holdfast.engine.upkeep import doctor
@@ -31,9 +31,9 @@ def memory(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Holdfast]
         yield opened
 
 
-def guest(memory: Holdfast, actor: str, **scope: Any) -> Guest:
+def caller(memory: Holdfast, actor: str, **scope: Any) -> Caller:
     handed = keys.create_key(memory.core, "laptop", actor=actor, **scope)
-    return Guest(memory, keys.find_key(memory.core, handed.secret))
+    return Caller(memory, keys.find_key(memory.core, handed.secret))
 
 
 def test_organisations_and_teams_are_made_listed_and_renamed(memory: Holdfast) -> None:
@@ -86,15 +86,15 @@ def test_what_was_for_a_team_is_for_the_members_of_the_hub_when_it_is_gone(
     memory.share("work", team="Tools")
     kept = {b: hub.remember(f"For the {b}", boundary=b).memory.id for b in ("team", "org")}
     token = memory.invite("viewer", team="Tools").secret
-    assert {one.id for one in guest(memory, "tim").hub("work").list()} == set(kept.values())
-    assert [one.id for one in guest(memory, "olaf").hub("work").list()] == [kept["org"]]
+    assert {one.id for one in caller(memory, "tim").hub("work").list()} == set(kept.values())
+    assert [one.id for one in caller(memory, "olaf").hub("work").list()] == [kept["org"]]
 
     assert memory.remove_team("Tools") == team
     for actor in ("tim", "olaf"):
-        assert guest(memory, actor).hubs() == []
+        assert caller(memory, actor).hubs() == []
         with pytest.raises(NotFound):
-            guest(memory, actor).hub("work")
-    vera = guest(memory, "vera").hub("work")
+            caller(memory, actor).hub("work")
+    vera = caller(memory, "vera").hub("work")
     assert {one.id: one.boundary for one in vera.list()} == {kept[b]: b for b in kept}
     assert members.card(memory.core, hub.id).team_id is None
     with pytest.raises(NotFound, match="not valid"):
@@ -111,7 +111,7 @@ def test_a_new_team_of_the_old_name_inherits_nothing(memory: Holdfast, hub: HubM
     memory.remove_team("Tools")
     memory.create_team("Tools", org="Acme")
     memory.set_member("tim", "owner", team="Tools")
-    assert guest(memory, "tim").hubs() == []
+    assert caller(memory, "tim").hubs() == []
 
 
 def test_an_organisation_with_teams_stays(memory: Holdfast, hub: HubMemory) -> None:
@@ -121,10 +121,10 @@ def test_an_organisation_with_teams_stays(memory: Holdfast, hub: HubMemory) -> N
         memory.remove_org("Acme")
     memory.share("work", org="Acme")
     memory.set_member("olaf", "viewer", org="Acme")
-    assert len(guest(memory, "olaf").hubs()) == 1
+    assert len(caller(memory, "olaf").hubs()) == 1
     memory.remove_team("Tools")
     memory.remove_org("Acme")
-    assert (memory.orgs(), guest(memory, "olaf").hubs()) == ([], [])
+    assert (memory.orgs(), caller(memory, "olaf").hubs()) == ([], [])
 
 
 def test_a_hub_is_shared_with_an_organisation_as_a_whole(memory: Holdfast, hub: HubMemory) -> None:
@@ -135,10 +135,10 @@ def test_a_hub_is_shared_with_an_organisation_as_a_whole(memory: Holdfast, hub: 
     for boundary in ("hub", "team", "org"):
         hub.remember(f"For the {boundary}", boundary=boundary)
     assert memory.share("work", org="Acme").org_id == org.id
-    olaf = guest(memory, "olaf").hub("work")
+    olaf = caller(memory, "olaf").hub("work")
     assert [one.content for one in olaf.list()] == ["For the org"]
     # Whoever is in one of its teams, and not in it, is not in it.
-    assert guest(memory, "tim").hubs() == []
+    assert caller(memory, "tim").hubs() == []
     # One of the two: the last that was said.
     card = memory.share("work", team="Tools", delete_policy="any")
     assert (card.team_id, card.org_id, card.delete_policy) == (team.id, None, "any")
@@ -156,7 +156,7 @@ def test_who_manages_an_organisation_manages_its_teams_and_sees_nothing_more(
     hub.remember("For the team", boundary="team")
     memory.set_member("anna", "admin", org="Acme")
     memory.set_member("olaf", "viewer", org="Acme")
-    anna, olaf = guest(memory, "anna"), guest(memory, "olaf")
+    anna, olaf = caller(memory, "anna"), caller(memory, "olaf")
     assert anna.team("Tools", "manage")[1].role == "admin"
     assert olaf.team("Tools")[1].role is None
     assert anna.hub("work").list() == []
@@ -168,7 +168,7 @@ def test_who_manages_an_organisation_manages_its_teams_and_sees_nothing_more(
 def test_the_doctor_brings_back_entries_that_were_lost(memory: Holdfast, hub: HubMemory) -> None:
     core = memory.core
     memory.set_member("bob", "viewer", hub="work")
-    bob = guest(memory, "bob")
+    bob = caller(memory, "bob")
     assert len(bob.hubs()) == 1
     with core.store.write() as writer:
         for one in writer.records(NO_HUB, "belongs", limit=500):
@@ -188,7 +188,7 @@ def test_hubs_of_others_are_not_looked_at(
         memory.create_hub(f"hub{number}")
     memory.set_member("bob", "viewer", hub="work")
     memory.set_member("bob", "viewer", hub="hub7")
-    bob = guest(memory, "bob")
+    bob = caller(memory, "bob")
     looked = []
     real = members._seen
 

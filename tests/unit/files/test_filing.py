@@ -528,9 +528,9 @@ def test_the_files_go_with_their_hub_and_what_a_person_put_there_stays(
 
 def test_who_may_not_see_what_is_the_hubs_sees_no_files(hub: HubMemory, files: Files) -> None:
     files.create(NOTES, "one")
-    guest = HubMemory(hub.core.acting("eve", Viewer("eve", ("org",))), hub.info, hub.home)
+    caller = HubMemory(hub.core.acting("eve", Viewer("eve", ("org",))), hub.info, hub.home)
     with pytest.raises(NotFound, match="no files in hub `work` that you may see"):
-        guest.files()
+        caller.files()
     member = HubMemory(hub.core.acting("bob"), hub.info, hub.home)
     assert text_of(member.files()) == "one"
 

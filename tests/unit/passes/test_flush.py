@@ -206,12 +206,12 @@ def test_words_of_somebody_who_has_left_are_not_taken_for_ones_own(hub: HubMemor
     assert texts(hub) == []
 
 
-def test_a_guest_flushes_only_what_they_give(hub: HubMemory) -> None:
+def test_a_caller_flushes_only_what_they_give(hub: HubMemory) -> None:
     hub.log_turn("user", "I use vim for everything.")
     core = hub.core.acting(hub.core.actor, permit=lambda _act, _memory: None)
-    guest = HubMemory(core, hub.info, hub.home)
-    assert "not yours alone" in guest.flush().note
-    assert guest.flush("User: I live in Berlin.\n").turns == 1
+    caller = HubMemory(core, hub.info, hub.home)
+    assert "not yours alone" in caller.flush().note
+    assert caller.flush("User: I live in Berlin.\n").turns == 1
 
 
 def share(hub: HubMemory, actor: str) -> None:

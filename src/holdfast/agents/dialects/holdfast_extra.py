@@ -132,7 +132,7 @@ def _archive(desk: Desk, given: dict[str, Any]) -> str:
         given["session"], messages=given["messages"], name=given["name"]
     )
     # Where it is on the machine is the business of who has the machine.
-    far = desk.guest is not None and not desk.guest.local
+    far = desk.caller is not None and not desk.caller.local
     path = os.path.basename(done.path) if far and done.path else done.path
     said = [f"Archived as {path}."] if path else ["Nothing was archived."]
     if done.memory is not None:

@@ -130,7 +130,7 @@ def list_hubs(desk: Desk, given: dict[str, Any]) -> str:
 def list_members(desk: Desk, given: dict[str, Any]) -> str:
     hub = _hub(desk, given)
     # Whoever only reads what is shared beyond the hub is no member, and learns of none.
-    if desk.guest is not None and desk.guest.stands(hub.id)[1].role is None:
+    if desk.caller is not None and desk.caller.stands(hub.id)[1].role is None:
         raise Forbidden(f"You are not a member of the hub `{hub.name}`.")
     found = members.members(hub.core, "hub", hub.id)
     return "\n".join(f"- {member.actor} ({member.role})" for member in found)

@@ -1,8 +1,8 @@
 """MCP under `/mcp` and `/mcp/{hub}`: the same tools as over stdio, for whoever a key speaks for.
 
-Each guest has a server of their own for a hub, made when they first ask and kept while they do. How
-they stand to the hub is asked again with every request, and while a stream is open: a key that is
-revoked or a role that changes counts at once.
+Each caller has a server of their own for a hub, made when they first ask and kept while they do.
+Their role in the hub is looked up again with every request, and while a stream is open: a key that
+is revoked or a role that changes counts at once.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from starlette.requests import Request
 from holdfast.agents.dialects import NAMES
 from holdfast.edges.http.answers import Refused, of_error
 from holdfast.edges.http.call import Call
-from holdfast.edges.http.callers import caller_of
+from holdfast.edges.http.client_identity import client_of
 from holdfast.edges.http.sessions import Session, Sessions
 from holdfast.edges.http.streams import Streams
 from holdfast.edges.mcp.http import asgi_app
@@ -36,11 +36,11 @@ if TYPE_CHECKING:
     from holdfast.edges.http.gates import Limits
 
 PATH = "/mcp"
-# Servers that are kept at once: a handful of each of some dozens of guests.
+# Servers that are kept at once: a handful of each of some dozens of callers.
 _SERVERS_MAX = 200
-# Of one guest: as many agents, each with a key. Whoever asks for more makes room for themselves.
+# Of one caller: as many agents, each with a key. Whoever asks for more makes room for themselves.
 _SERVERS_EACH = 80
-# Streams of all guests together.
+# Streams of all callers together.
 _STREAMS_MAX = 400
 # How often it is asked whether who listens still may.
 _LOOK_S = 0.5
@@ -92,7 +92,7 @@ class Agents:
             place, app = await self._server_for(call, hub, request.query_params.get("dialect"))
             inner = {**scope, "path": PATH, "raw_path": PATH.encode(), "root_path": ""}
             if scope["method"] == "GET":
-                with self._streams.open(caller_of(scope)):
+                with self._streams.open(client_of(scope)):
                     await self._until_ended(place, app, inner, receive, send)
             else:
                 await self._answer(place, app, inner, receive, send)
@@ -114,7 +114,7 @@ class Agents:
             if message["type"] == "http.response.start" and message["status"] < 400:
                 begun = Headers(raw=message["headers"]).get(MCP_SESSION_ID_HEADER)
                 if given is None and begun is not None:
-                    over.extend(self._sessions.begin(Session(place, begun), caller_of(scope)))
+                    over.extend(self._sessions.begin(Session(place, begun), client_of(scope)))
                 elif given is not None and scope["method"] == "DELETE":
                     self._sessions.end(Session(place, given))
             await send(message)
@@ -172,7 +172,7 @@ class Agents:
             await send({"type": "http.response.body", "body": b""})
 
     async def _still_stands(self, place: _Place, scope: Scope) -> bool:
-        """Whether the guest stands to the hub as they did. For all streams of one place the store
+        """Whether the caller stands to the hub as they did. For all streams of one place the store
         is asked once; where they no longer do, their server ends with its sessions."""
         now = anyio.current_time()
         looked_at, stands = self._looked.get(place, (now, True))
@@ -225,7 +225,7 @@ class Agents:
             return place, app
 
     def _make_room(self, new: _Place) -> None:
-        """Ends the server that has been asked least recently, of a guest who has more than their
+        """Ends the server that has been asked least recently, of a caller who has more than their
         part; so nobody's goes because of what another does, while they have few."""
         held = Counter(place.actor for place in self._servers)
         if held[new.actor] > _SERVERS_EACH:
@@ -254,11 +254,11 @@ class Agents:
 
 
 def _standing(call: Call, name: str | None, dialect: str) -> tuple[_Place, Options, Any]:
-    guest = call.guest
-    hub, standing = guest.stands(name)
-    key = guest.key
+    caller = call.caller
+    hub, standing = caller.stands(name)
+    key = caller.key
     writes = standing.allows("write", key)
-    options = Options(dialect, read_only=not writes, every_hub=True, guest=guest)
+    options = Options(dialect, read_only=not writes, every_hub=True, caller=caller)
     key_id = None if key is None else key.id
-    place = _Place(guest.actor, key_id, hub.id, standing, writes, dialect)
-    return place, options, guest.hub(hub.id)
+    place = _Place(caller.actor, key_id, hub.id, standing, writes, dialect)
+    return place, options, caller.hub(hub.id)

@@ -37,7 +37,7 @@ from holdfast.edges.http import (
     uploads,
     watching,
 )
-from holdfast.edges.http.callers import Identify
+from holdfast.edges.http.client_identity import Identify
 from holdfast.edges.http.gates import Bodies, Limits, Pace, has_no_place
 from holdfast.edges.http.places import Admission, Places
 from holdfast.edges.http.shapes import ErrorOut

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from fastapi import Depends, Header, Request
 from fastapi.routing import APIRoute
 
-from holdfast.api.caller import Guest
+from holdfast.api.caller import Caller
 from holdfast.api.hub import HubMemory
 from holdfast.edges.http.answers import Refused
 from holdfast.engine.people import keys
@@ -47,7 +47,7 @@ class Call:
         self._looking = self._looking.within(seconds)
 
     @cached_property
-    def guest(self) -> Guest:
+    def caller(self) -> Caller:
         """Who asks; 401 where a key is needed and none that opens is there."""
         asked = self.request.query_params.multi_items()
         if any(name.lower() in _KEYS_IN_QUERY or _KEY.search(value) for name, value in asked):
@@ -62,24 +62,24 @@ class Call:
         if not secret:
             if self.key_needed:
                 raise _unauthorized("A key is needed.")
-            return Guest(self.memory, looking=self._looking)
+            return Caller(self.memory, looking=self._looking)
         key = keys.find_key(self._looking, secret.strip()) if kind.lower() == "bearer" else None
         if key is None:
             raise _unauthorized("This key opens nothing.")
-        return Guest(self.memory, key, looking=self._looking)
+        return Caller(self.memory, key, looking=self._looking)
 
     @property
     def hub_name(self) -> str | None:
         return self.request.headers.get(HUB_HEADER) or None
 
     def hub(self, act: Act = "read", *, lasting: bool = False, soon: bool = False) -> HubMemory:
-        """The hub that is meant, if the guest may do this there. What takes as long as it takes,
+        """The hub that is meant, if the caller may do this there. What takes as long as it takes,
         an export or a pass that asks a model, is `lasting`; all else has a deadline. What has a
         recall's is `soon`: then a store that is away is not waited for to look things up either,
         as it is before a write."""
         if soon:
             self.look_up_within(self._looking.settings["recall.deadline_s"])
-        hub = self.guest.hub(self.hub_name, act)
+        hub = self.caller.hub(self.hub_name, act)
         core = hub.core
         if not lasting:
             core = core.within(core.settings["server.request_seconds"])
@@ -90,7 +90,7 @@ class Call:
     def hub_of_members(self, *, lasting: bool = False) -> HubMemory:
         """The hub that is meant, for its members: for what has no boundary of its own, and so is
         not for those who see only what is shared beyond the hub."""
-        hub, standing = self.guest.stands(self.hub_name)
+        hub, standing = self.caller.stands(self.hub_name)
         if standing.role is None:
             raise Forbidden(
                 f"You are not a member of the hub `{hub.called}`.",

@@ -54,7 +54,7 @@ async def events(
     state = call.request.app.state
     hub = await run_in_threadpool(call.hub)
     listeners: Counter[str] = state.listeners
-    if listeners.total() >= _LISTENERS_MAX or listeners[call.guest.actor] >= _LISTENERS_EACH:
+    if listeners.total() >= _LISTENERS_MAX or listeners[call.caller.actor] >= _LISTENERS_EACH:
         raise Refused(503, "overloaded", "Too many listen already.", headers={"Retry-After": "30"})
     last = last_event_id or await run_in_threadpool(_newest, hub)
     told = await run_in_threadpool(_purges_before, hub, last_event_id)
@@ -105,7 +105,7 @@ def _purge_mark(reader: Reader, hub_id: str) -> str:
 
 async def _stream(call: Call, last: str | None, purges: _Purges) -> AsyncIterator[str]:
     state = call.request.app.state
-    who = call.guest.actor
+    who = call.caller.actor
     state.listeners[who] += 1
     quiet = 0.0
     begun = call.memory.core.now()
@@ -162,7 +162,7 @@ def _plain_read(memory: Memory) -> dict[str, Any]:
 
 
 def _since(call: Call, last: str | None, begun: datetime, purges: _Purges) -> _Found:
-    """What is new since the last change that was seen, as the guest sees it now."""
+    """What is new since the last change that was seen, as the caller sees it now."""
     again = Call(call.request, call.memory, key_needed=call.key_needed)
     hub = again.hub()
     purged: Sequence[Receipt] = ()
@@ -172,7 +172,7 @@ def _since(call: Call, last: str | None, begun: datetime, purges: _Purges) -> _F
         since = max(begun, hub.core.now() - _LATE)
         read = extraction.just_read(reader, hub.id, since)
         mark = _purge_mark(reader, hub.id)
-        if mark != purges.mark and again.guest.stands(again.hub_name)[1].role is not None:
+        if mark != purges.mark and again.caller.stands(again.hub_name)[1].role is not None:
             # Receipts are for members, as where they are listed.
             receipts = hub.core.receipts(reader, hub.id)
             purged = receipts[purges.receipts :]

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from starlette.datastructures import Headers
 
 from holdfast.edges.http.answers import problem
-from holdfast.edges.http.callers import METHODS_WITH_BODY, Caller, caller_of
+from holdfast.edges.http.client_identity import METHODS_WITH_BODY, Client, client_of
 from holdfast.edges.http_protocol import connection_of
 from holdfast.edges.mcp.http import BODY_BYTES_MAX as MCP_BODY_BYTES_MAX
 from holdfast.edges.mcp.http import PATH as MCP_PATH
@@ -223,17 +223,17 @@ class Bodies:
             return
         most = MCP_BODY_BYTES_MAX if is_mcp(scope) else self._limits.body_bytes_max
         announced = Headers(scope=scope).get("content-length", "")
-        caller = caller_of(scope)
+        client = client_of(scope)
         try:
             if announced.isdigit() and int(announced[:18]) > most:
                 raise BodyTooLarge
-            with self._keeping(scope, caller):
+            with self._keeping(scope, client):
                 replay = await read_body(
                     receive,
                     bytes_max=most,
                     seconds=self._limits.body_seconds_max,
                     budget=self._budget,
-                    caller=caller.share,
+                    caller=client.share,
                 )
         except BodyTooLarge:
             said = f"The body is larger than {most:,} bytes."
@@ -252,13 +252,13 @@ class Bodies:
         return scope["method"] in METHODS_WITH_BODY and not is_upload(scope, self._limits)
 
     @contextmanager
-    def _keeping(self, scope: Scope, caller: Caller) -> Iterator[None]:
+    def _keeping(self, scope: Scope, client: Client) -> Iterator[None]:
         """Keeps the connections of a few bodies of each key while they arrive. The others make
         room for new connections when there are too many."""
         connection = connection_of(scope)
-        most = {caller.person: 2 * _KEPT_PER_KEY, caller.share: _KEPT_PER_KEY}
+        most = {client.person: 2 * _KEPT_PER_KEY, client.share: _KEPT_PER_KEY}
         full = any(self._kept[name] >= number for name, number in most.items())
-        if connection is None or not caller.known or full:
+        if connection is None or not client.known or full:
             yield
             return
         connection.protect()

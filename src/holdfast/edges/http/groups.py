@@ -37,33 +37,33 @@ class NewName(Body):
 @orgs_router.get("", response_model=Many[OrgOut])
 def list_orgs(call: Calling) -> Any:
     """The organisations that one belongs to, by name."""
-    return {"data": [_plain_org(*pair) for pair in call.guest.orgs()]}
+    return {"data": [_plain_org(*pair) for pair in call.caller.orgs()]}
 
 
 @orgs_router.post("", status_code=status.HTTP_201_CREATED, response_model=One[OrgOut])
 def create_org(call: Calling, new: NewOrg) -> Any:
     """Makes an organisation; whoever makes it owns it."""
-    guest = call.guest
-    guest.require_free("make organisations")
-    seen_by = None if guest.local else guest.actor
-    made = teams.create_org(guest.core, parse_label(new.name, "organisation"), seen_by=seen_by)
-    return {"data": _plain_org(*guest.org(made.id))}
+    caller = call.caller
+    caller.require_free("make organisations")
+    seen_by = None if caller.local else caller.actor
+    made = teams.create_org(caller.core, parse_label(new.name, "organisation"), seen_by=seen_by)
+    return {"data": _plain_org(*caller.org(made.id))}
 
 
 @orgs_router.get("/{org_id}", response_model=One[OrgOut])
 def get_org(call: Calling, org_id: str) -> Any:
     """One organisation by id or name."""
-    return {"data": _plain_org(*call.guest.org(org_id))}
+    return {"data": _plain_org(*call.caller.org(org_id))}
 
 
 @orgs_router.patch("/{org_id}", response_model=One[OrgOut])
 def rename_org(call: Calling, org_id: str, new: NewName) -> Any:
     """Renames an organisation."""
-    guest = call.guest
-    org, standing = guest.org(org_id, "own")
-    seen_by = None if guest.local else guest.actor
+    caller = call.caller
+    org, standing = caller.org(org_id, "own")
+    seen_by = None if caller.local else caller.actor
     name = parse_label(new.name, "organisation")
-    renamed = teams.rename_org(guest.core, org.id, name, seen_by=seen_by)
+    renamed = teams.rename_org(caller.core, org.id, name, seen_by=seen_by)
     return {"data": _plain_org(renamed, standing)}
 
 
@@ -71,38 +71,38 @@ def rename_org(call: Calling, org_id: str, new: NewName) -> Any:
 def remove_org(call: Calling, org_id: str) -> Any:
     """Removes an organisation that has no teams any more; 409 while it has. Hubs that were shared
     with it stay, for their members."""
-    org, _ = call.guest.org(org_id, "own")
-    call.guest.require_deletes()
-    teams.remove_org(call.guest.core, org.id)
+    org, _ = call.caller.org(org_id, "own")
+    call.caller.require_deletes()
+    teams.remove_org(call.caller.core, org.id)
     return {"data": {"removed": org.id}}
 
 
 @teams_router.get("", response_model=Many[TeamOut])
 def list_teams(call: Calling) -> Any:
     """The teams that one belongs to and the others of one's organisations, by name."""
-    return {"data": [_plain_team(*pair) for pair in call.guest.teams()]}
+    return {"data": [_plain_team(*pair) for pair in call.caller.teams()]}
 
 
 @teams_router.post("", status_code=status.HTTP_201_CREATED, response_model=One[TeamOut])
 def create_team(call: Calling, new: NewTeam) -> Any:
     """Makes a team of an organisation, for who manages that; whoever makes it owns it."""
-    guest = call.guest
-    org, _ = guest.org(new.org, "manage")
-    made = teams.create_team(guest.core, org.id, parse_label(new.name, "team"))
-    return {"data": _plain_team(*guest.team(made.id))}
+    caller = call.caller
+    org, _ = caller.org(new.org, "manage")
+    made = teams.create_team(caller.core, org.id, parse_label(new.name, "team"))
+    return {"data": _plain_team(*caller.team(made.id))}
 
 
 @teams_router.get("/{team_id}", response_model=One[TeamOut])
 def get_team(call: Calling, team_id: str) -> Any:
     """One team by id or name."""
-    return {"data": _plain_team(*call.guest.team(team_id))}
+    return {"data": _plain_team(*call.caller.team(team_id))}
 
 
 @teams_router.patch("/{team_id}", response_model=One[TeamOut])
 def rename_team(call: Calling, team_id: str, new: NewName) -> Any:
     """Renames a team."""
-    team, standing = call.guest.team(team_id, "own")
-    renamed = teams.rename_team(call.guest.core, team.id, parse_label(new.name, "team"))
+    team, standing = call.caller.team(team_id, "own")
+    renamed = teams.rename_team(call.caller.core, team.id, parse_label(new.name, "team"))
     return {"data": _plain_team(renamed, standing)}
 
 
@@ -110,9 +110,9 @@ def rename_team(call: Calling, team_id: str, new: NewName) -> Any:
 def remove_team(call: Calling, team_id: str) -> Any:
     """Removes a team. Its hubs stay and belong to no team: what was for the team is then for the
     members of the hub alone."""
-    team, _ = call.guest.team(team_id, "own")
-    call.guest.require_deletes()
-    teams.remove_team(call.guest.core, team.id)
+    team, _ = call.caller.team(team_id, "own")
+    call.caller.require_deletes()
+    teams.remove_team(call.caller.core, team.id)
     return {"data": {"removed": team.id}}
 
 

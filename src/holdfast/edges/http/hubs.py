@@ -39,14 +39,14 @@ class HubChanges(Body):
 @router.get("", response_model=Many[HubOut])
 def list_hubs(call: Calling) -> Any:
     """The hubs in reach, by name."""
-    return {"data": [plain_hub(hub, standing) for hub, standing in call.guest.hubs()]}
+    return {"data": [plain_hub(hub, standing) for hub, standing in call.caller.hubs()]}
 
 
 @router.post("", status_code=status.HTTP_201_CREATED, response_model=One[HubOut])
 def create_hub(call: Calling, new: NewHub) -> Any:
     """Makes a hub; whoever makes it owns it."""
-    made = call.guest.create_hub(new.name)
-    return {"data": plain_hub(*call.guest.stands(made.id))}
+    made = call.caller.create_hub(new.name)
+    return {"data": plain_hub(*call.caller.stands(made.id))}
 
 
 @router.get("/{hub_id}", response_model=One[HubOut])
@@ -61,24 +61,24 @@ def change_hub(call: Calling, hub_id: str, changes: HubChanges) -> Any:
     may delete. Only who belongs to a team or an organisation gives it a hub."""
     renames = changes.name is not None
     hub = _allowed(call, hub_id, "own" if renames else "manage")
-    guest = call.guest
-    team = changes.team and guest.team(changes.team)[0].id
-    org = changes.org and guest.org(changes.org)[0].id
-    if team and not guest.local:
+    caller = call.caller
+    team = changes.team and caller.team(changes.team)[0].id
+    org = changes.org and caller.org(changes.org)[0].id
+    if team and not caller.local:
         _require_member(call, "team", team)
     members.checked_policy(team, org, changes.delete_policy)
     if changes.name is not None:
         # First: a name may be taken, and then nothing is changed.
-        guest.rename_hub(hub, changes.name)
+        caller.rename_hub(hub, changes.name)
     if (team, org, changes.delete_policy) != (None, None, None):
         members.set_card(
-            guest.core, hub.id, team_id=team, org_id=org, delete_policy=changes.delete_policy
+            caller.core, hub.id, team_id=team, org_id=org, delete_policy=changes.delete_policy
         )
     return {"data": _told(call, hub.id)}
 
 
 def _told(call: Call, hub_id: str) -> dict[str, Any]:
-    hub, standing = call.guest.stands(hub_id)
+    hub, standing = call.caller.stands(hub_id)
     told = plain_hub(hub, standing)
     if standing.role is None:
         return told
@@ -88,7 +88,7 @@ def _told(call: Call, hub_id: str) -> dict[str, Any]:
 
 def _require_member(call: Call, scope: ScopeKind, scope_id: str) -> None:
     """Who only knows that a team is there, as it is of their organisation, gives it nothing."""
-    if members.role_in(call.memory.core, scope, scope_id, call.guest.actor) is None:
+    if members.role_in(call.memory.core, scope, scope_id, call.caller.actor) is None:
         raise Forbidden("You are not a member of this team.", hint="Ask one of its admins.")
 
 
@@ -96,7 +96,7 @@ def _require_member(call: Call, scope: ScopeKind, scope_id: str) -> None:
 def delete_hub(call: Calling, hub_id: str) -> Any:
     """Removes a hub and everything in it, for good."""
     hub = _allowed(call, hub_id, "own")
-    call.guest.require_deletes()
+    call.caller.require_deletes()
     call.memory.delete_hub(hub.name)
     return {"data": {"deleted": hub.id}}
 
@@ -104,11 +104,11 @@ def delete_hub(call: Calling, hub_id: str) -> Any:
 @joining.get("/hub", response_model=ThisHub)
 def this_hub(call: Calling) -> Any:
     """The hub that `X-Hub-ID` names, else the one the server uses; and the server's time."""
-    told = plain_hub(*call.guest.stands(call.hub_name))
+    told = plain_hub(*call.caller.stands(call.hub_name))
     return {"data": told, "now": call.memory.core.now().isoformat()}
 
 
 def _allowed(call: Call, hub_id: str, act: Act) -> Hub:
-    hub, standing = call.guest.stands(hub_id)
-    call.guest.require(standing, act, hub.called)
+    hub, standing = call.caller.stands(hub_id)
+    call.caller.require(standing, act, hub.called)
     return hub

@@ -35,8 +35,8 @@ class NewKey(Body):
 def list_keys(call: Calling) -> Any:
     """One's own keys, revoked ones among them; never their secrets. A limited one lists itself: the
     others may be for hubs that are none of its business."""
-    own = call.guest.key
-    found = keys.keys(call.memory.core, call.guest.actor)
+    own = call.caller.key
+    found = keys.keys(call.memory.core, call.caller.actor)
     if own is not None and _limited(own):
         found = [key for key in found if key.id == own.id]
     return {"data": [_plain(key) for key in found]}
@@ -45,12 +45,12 @@ def list_keys(call: Calling) -> Any:
 @router.post("", status_code=status.HTTP_201_CREATED, response_model=One[KeyHanded])
 def create_key(call: Calling, new: NewKey) -> Any:
     """Makes a key for oneself; its secret is in this answer and nowhere else."""
-    own = call.guest.key
+    own = call.caller.key
     if own is not None and _limited(own):
         raise Forbidden("A limited key cannot make keys.", hint="Use one that is not limited.")
-    hubs = [call.guest.stands(name)[0].id for name in new.hubs]
+    hubs = [call.caller.stands(name)[0].id for name in new.hubs]
     handed = keys.create_key(
-        call.guest.core,
+        call.caller.core,
         parse_label(new.name, "key"),
         hubs=hubs,
         read_only=new.read_only,
@@ -64,10 +64,10 @@ def create_key(call: Calling, new: NewKey) -> Any:
 def revoke_key(call: Calling, key_id: str) -> Any:
     """Ends a key, for good; a limited one ends only itself."""
     wanted = parse_id(key_id, "key")
-    mine = {key.id for key in keys.keys(call.memory.core, call.guest.actor)}
+    mine = {key.id for key in keys.keys(call.memory.core, call.caller.actor)}
     if wanted not in mine:
         raise NotFound(f"There is no key {wanted!r}.", hint="List the keys to see yours.")
-    own = call.guest.key
+    own = call.caller.key
     # Whoever found a limited key could end the others with it; that it ends itself does no harm.
     if own is not None and _limited(own) and own.id != wanted:
         raise Forbidden("A limited key ends only itself.", hint="Use one that is not limited.")

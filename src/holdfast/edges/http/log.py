@@ -95,7 +95,7 @@ def archive_conversation(
         )
         memory = None if done.memory is None else plain_memory(done.memory)
         # Where files lie on the server is told to who has the machine.
-        path = done.path if call.guest.local else None
+        path = done.path if call.caller.local else None
         return 201, {"data": {"memory": memory, "path": path, "notes": list(done.notes)}}
 
     return once(call, key, what, response, work)

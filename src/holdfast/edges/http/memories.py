@@ -229,7 +229,7 @@ def batch_move(call: Calling, move: Move, response: Response, key: IdempotencyKe
     history stays and a restore brings them back."""
 
     def work() -> tuple[int, Any]:
-        moved = call.hub().move_many(move.ids, call.guest.hub(move.hub, "write"))
+        moved = call.hub().move_many(move.ids, call.caller.hub(move.hub, "write"))
         return 200, {"data": [plain_memory(memory) for memory in moved]}
 
     return once(call, key, move, response, work, harmless=True)

@@ -63,12 +63,12 @@ def once(
     """Does the work, or answers as it was answered before under this key. Where the server dies in
     the middle of it, work that is `harmless` to do twice is done again; other work only if nothing
     of it was written."""
-    guest = call.guest
+    caller = call.caller
     if key is None:
         response.status_code, answer = work()
         return answer
     # Per API key: another one of the same person may be allowed less.
-    place = _digest(guest.actor, "" if guest.key is None else guest.key.id, key)
+    place = _digest(caller.actor, "" if caller.key is None else caller.key.id, key)
     asked = _digest(
         call.request.method,
         call.request.url.path,
@@ -119,7 +119,7 @@ def _moved_and_seen(call: Call, answer: Any, left: frozenset[str]) -> bool:
         return False
     for hub_id in {one["hub_id"] for one in answer["data"] if "hub_id" in one}:
         try:
-            there = call.guest.hub(hub_id)
+            there = call.caller.hub(hub_id)
         except (NotFound, Forbidden):
             continue
         with there.core.read() as reader:

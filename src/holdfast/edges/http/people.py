@@ -72,21 +72,21 @@ def routes_for(scope: ScopeKind, word: str) -> APIRouter:
         place = _place(call, scope, place_id, "manage")
         held = members.role_in(call.memory.core, scope, place.id, who)
         _require_owner_for(call, place, held, role)
-        member = members.set_member(call.guest.core, scope, place.id, who, role)
+        member = members.set_member(call.caller.core, scope, place.id, who, role)
         return {"data": plain_member(member)}
 
     @router.delete("/members/{actor:path}", response_model=One[Removed])
     def remove_member(call: Calling, actor: str, place_id: str = named) -> Any:
         """Takes a member's role away; anyone may leave."""
-        key = call.guest.key
+        key = call.caller.key
         # A key that only reads, or is for some hubs, is not for members: not even to leave.
         limited = key is not None and (key.read_only or bool(key.hubs))
         place = _place(call, scope, place_id)
         who = members.member_called(call.memory.core, scope, place.id, actor)
-        if limited or who != call.guest.actor:
+        if limited or who != call.caller.actor:
             place = _place(call, scope, place.id, "manage")
             _require_owner_for(call, place, members.role_in(call.memory.core, scope, place.id, who))
-        members.remove_member(call.guest.core, scope, place.id, who)
+        members.remove_member(call.caller.core, scope, place.id, who)
         return {"data": {"removed": who}}
 
     @router.get("/invites", response_model=Many[InviteOut])
@@ -102,7 +102,7 @@ def routes_for(scope: ScopeKind, word: str) -> APIRouter:
         role = parse_role(new.role)
         place = _place(call, scope, place_id, "manage")
         _require_owner_for(call, place, role)
-        handed = invitations.invite(call.guest.core, scope, place.id, role, days=new.days)
+        handed = invitations.invite(call.caller.core, scope, place.id, role, days=new.days)
         return {"data": {**plain_invite(handed.what), "token": handed.secret}}
 
     @router.delete("/invites/{invite_id}", response_model=One[Withdrawn])
@@ -120,18 +120,18 @@ def routes_for(scope: ScopeKind, word: str) -> APIRouter:
 @joining.post("/invites/accept", response_model=One[MemberOut])
 def accept_invite(call: Calling, token: Token) -> Any:
     """Takes the place that a token offers: in a hub, a team or an organisation."""
-    call.guest.require_free("join")
-    member = invitations.accept(call.memory.core, token.token, call.guest.actor)
+    call.caller.require_free("join")
+    member = invitations.accept(call.memory.core, token.token, call.caller.actor)
     return {"data": plain_member(member)}
 
 
 def _place(call: Call, scope: ScopeKind, name: str, act: Act = "read") -> _Place:
-    guest = call.guest
+    caller = call.caller
     if scope == "hub":
-        hub, standing = guest.stands(name)
-        guest.require(standing, act, hub.called)
+        hub, standing = caller.stands(name)
+        caller.require(standing, act, hub.called)
         return _Place(scope, hub.id, hub.called, standing)
-    group, standing = guest.org(name, act) if scope == "org" else guest.team(name, act)
+    group, standing = caller.org(name, act) if scope == "org" else caller.team(name, act)
     return _Place(scope, group.id, group.name, standing)
 
 

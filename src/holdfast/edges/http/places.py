@@ -16,7 +16,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from holdfast.edges.http.answers import problem
-from holdfast.edges.http.callers import Caller, caller_of
+from holdfast.edges.http.client_identity import Client, client_of
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
@@ -55,7 +55,7 @@ class Places:
         self._running = Counter[str]()
         self._running_count = 0
         # Who waits for a turn, by share; the first one is next.
-        self._waiting: OrderedDict[str, deque[tuple[Caller, asyncio.Future[None]]]] = OrderedDict()
+        self._waiting: OrderedDict[str, deque[tuple[Client, asyncio.Future[None]]]] = OrderedDict()
         # When each share, and each person, asked last; the oldest first.
         self._recent: OrderedDict[str, float] = OrderedDict()
 
@@ -65,48 +65,48 @@ class Places:
         return self._count
 
     @asynccontextmanager
-    async def place(self, caller: Caller) -> AsyncIterator[None]:
+    async def place(self, client: Client) -> AsyncIterator[None]:
         """A place, and in it a turn; Full where there is none."""
-        self._enter(caller)
+        self._enter(client)
         try:
-            await self._turn(caller)
-            turn = _Turn(self, caller)
+            await self._turn(client)
+            turn = _Turn(self, client)
             try:
                 yield
             finally:
                 turn.end()
         finally:
-            self._leave(caller)
+            self._leave(client)
 
     # Places
 
-    def _enter(self, caller: Caller) -> None:
-        own = self._inside[caller.share]
+    def _enter(self, client: Client) -> None:
+        own = self._inside[client.share]
         if own >= self._each:
             raise Full("You have too many requests at once; wait for some of them.")
-        if self._inside[caller.person] >= 2 * self._each:
+        if self._inside[client.person] >= 2 * self._each:
             raise Full("Your keys have too many requests at once; wait for some of them.")
-        if self._count >= self._total and not (caller.known and own < _ALWAYS):
+        if self._count >= self._total and not (client.known and own < _ALWAYS):
             raise Full("The server has too many requests at once; try again.")
         self._count += 1
-        for name in _names(caller):
+        for name in _names(client):
             self._inside[name] += 1
 
-    def _leave(self, caller: Caller) -> None:
+    def _leave(self, client: Client) -> None:
         self._count -= 1
-        for name in _names(caller):
+        for name in _names(client):
             _lower(self._inside, name)
 
     # Turns
 
-    async def _turn(self, caller: Caller) -> None:
-        self._note(caller)
-        if caller.share not in self._waiting and self._may_run(caller):
-            self._start(caller)
+    async def _turn(self, client: Client) -> None:
+        self._note(client)
+        if client.share not in self._waiting and self._may_run(client):
+            self._start(client)
             return
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        entry = (caller, future)
-        self._waiting.setdefault(caller.share, deque()).append(entry)
+        entry = (client, future)
+        self._waiting.setdefault(client.share, deque()).append(entry)
         # What is held back because somebody else asked a moment ago goes on when they are gone.
         self._later()
         try:
@@ -114,21 +114,21 @@ class Places:
                 await future
         except BaseException as error:
             if future.done() and not future.cancelled():
-                self._stop(caller)
+                self._stop(client)
             else:
                 self._forget(entry)
             if isinstance(error, TimeoutError):
                 raise Full("The server did not get to this request; try again.") from None
             raise
 
-    def _start(self, caller: Caller) -> None:
+    def _start(self, client: Client) -> None:
         self._running_count += 1
-        for name in _names(caller):
+        for name in _names(client):
             self._running[name] += 1
 
-    def _stop(self, caller: Caller) -> None:
+    def _stop(self, client: Client) -> None:
         self._running_count -= 1
-        for name in _names(caller):
+        for name in _names(client):
             _lower(self._running, name)
         self._next()
 
@@ -141,25 +141,25 @@ class Places:
             if share is None:
                 return
             queue = self._waiting[share]
-            caller, future = queue.popleft()
+            client, future = queue.popleft()
             if queue:
                 self._waiting.move_to_end(share)
             else:
                 del self._waiting[share]
             if not future.done():
-                self._start(caller)
+                self._start(client)
                 future.set_result(None)
 
-    def _may_run(self, caller: Caller) -> bool:
+    def _may_run(self, client: Client) -> bool:
         if self._running_count >= RUNNING_MAX:
             return False
-        if self._running[caller.share] < RUNNING_FAIR:
+        if self._running[client.share] < RUNNING_FAIR:
             return (
-                self._running[caller.person] < RUNNING_FAIR_PERSON
-                or caller.share == caller.person
-                or not self._others_ask(caller.person)
+                self._running[client.person] < RUNNING_FAIR_PERSON
+                or client.share == client.person
+                or not self._others_ask(client.person)
             )
-        return not self._others_ask(caller.share) and not self._others_ask(caller.person)
+        return not self._others_ask(client.share) and not self._others_ask(client.person)
 
     def _others_ask(self, name: str) -> bool:
         """Whether another of the same kind (share or person) has asked a moment ago."""
@@ -171,12 +171,12 @@ class Places:
             return any(one != name and not one.startswith("key:") for one in self._recent)
         return any(one != name and not one.startswith("person:") for one in self._recent)
 
-    def _note(self, caller: Caller) -> None:
-        for name in _names(caller):
+    def _note(self, client: Client) -> None:
+        for name in _names(client):
             self._recent[name] = self._now()
             self._recent.move_to_end(name)
 
-    def _forget(self, entry: tuple[Caller, asyncio.Future[None]]) -> None:
+    def _forget(self, entry: tuple[Client, asyncio.Future[None]]) -> None:
         queue = self._waiting.get(entry[0].share)
         if queue is not None and entry in queue:
             queue.remove(entry)
@@ -193,9 +193,9 @@ class Places:
 class _Turn:
     """A request that runs; its turn ends with it, or when it has taken long."""
 
-    def __init__(self, places: Places, caller: Caller) -> None:
+    def __init__(self, places: Places, client: Client) -> None:
         self._places = places
-        self._caller = caller
+        self._client = client
         self._ended = False
         self._timer = asyncio.get_running_loop().call_later(_TURN_S, self.end)
 
@@ -203,11 +203,11 @@ class _Turn:
         if not self._ended:
             self._ended = True
             self._timer.cancel()
-            self._places._stop(self._caller)
+            self._places._stop(self._client)
 
 
-def _names(caller: Caller) -> tuple[str, ...]:
-    return (caller.share,) if caller.share == caller.person else (caller.share, caller.person)
+def _names(client: Client) -> tuple[str, ...]:
+    return (client.share,) if client.share == client.person else (client.share, client.person)
 
 
 def _lower(counter: Counter[str], name: str) -> None:
@@ -231,7 +231,7 @@ class Admission:
             return
         inside = False
         try:
-            async with self._places.place(caller_of(scope)):
+            async with self._places.place(client_of(scope)):
                 inside = True
                 await self._app(scope, receive, send)
         except Full as full:

@@ -9,7 +9,7 @@ from collections.abc import Hashable
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from holdfast.edges.http.callers import Caller
+    from holdfast.edges.http.client_identity import Client
 
 # All keys of a person together have so many times the share of one.
 _KEYS_OF_A_PERSON = 2
@@ -27,7 +27,7 @@ class Sessions:
 
     def __init__(self, *, each: int) -> None:
         self._each = each
-        self._owners: OrderedDict[Session, Caller] = OrderedDict()
+        self._owners: OrderedDict[Session, Client] = OrderedDict()
         self._counts = Counter[str]()
 
     def __len__(self) -> int:
@@ -37,12 +37,12 @@ class Sessions:
         if session in self._owners:
             self._owners.move_to_end(session)
 
-    def begin(self, session: Session, caller: Caller) -> list[Session]:
+    def begin(self, session: Session, client: Client) -> list[Session]:
         """Counts a new session; returns those that have to end for it."""
-        self._owners[session] = caller
-        self._counts.update({caller.share, caller.person})
-        over = self._beyond(caller.share, self._each)
-        return over + self._beyond(caller.person, self._each * _KEYS_OF_A_PERSON)
+        self._owners[session] = client
+        self._counts.update({client.share, client.person})
+        over = self._beyond(client.share, self._each)
+        return over + self._beyond(client.person, self._each * _KEYS_OF_A_PERSON)
 
     def _beyond(self, name: str, most: int) -> list[Session]:
         """Takes out the oldest sessions of a key or person until there are no more than that."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from holdfast.edges.http.answers import Refused
 
 if TYPE_CHECKING:
-    from holdfast.edges.http.callers import Caller
+    from holdfast.edges.http.client_identity import Client
 
 # All keys of a person together have so many times the share of one.
 _KEYS_OF_A_PERSON = 2
@@ -29,9 +29,9 @@ class Streams:
         self.count = 0
 
     @contextmanager
-    def open(self, caller: Caller) -> Iterator[None]:
+    def open(self, client: Client) -> Iterator[None]:
         """Counts one while it is open; refuses it where there are too many."""
-        names = {caller.person: self._each * _KEYS_OF_A_PERSON, caller.share: self._each}
+        names = {client.person: self._each * _KEYS_OF_A_PERSON, client.share: self._each}
         if self.count >= self._total:
             raise self._refused("The server has")
         if any(self._open[name] >= most for name, most in names.items()):

@@ -18,7 +18,7 @@ from starlette.requests import ClientDisconnect
 from holdfast.domain.results import Duplicate, Updated
 from holdfast.edges.http.answers import Refused
 from holdfast.edges.http.call import Call, Calling
-from holdfast.edges.http.callers import caller_of
+from holdfast.edges.http.client_identity import client_of
 from holdfast.edges.http.once import IdempotencyKey, once
 from holdfast.edges.http.plain import plain_result
 from holdfast.edges.http.shapes import JobOut, Many, Pushed
@@ -85,7 +85,7 @@ async def upload(call: Calling, response: Response, key: IdempotencyKey = None) 
     boundary = _boundary(call.request)
     uploads: Streams = call.request.app.state.uploads
     with (
-        uploads.open(caller_of(call.request.scope)),
+        uploads.open(client_of(call.request.scope)),
         await run_in_threadpool(hub.attachments.incoming, _announced(call.request)) as incoming,
     ):
         connection = connection_of(call.request.scope)

@@ -152,6 +152,6 @@ def _answers(call: Call) -> bool:
 @router.get("/metrics", include_in_schema=False)
 def metrics(call: Calling) -> Response:
     """Counts for Prometheus, for whoever may use the server at all."""
-    assert call.guest
+    assert call.caller
     counts: Counts = call.request.app.state.counts
     return Response(generate_latest(counts.registry), media_type=CONTENT_TYPE_LATEST)

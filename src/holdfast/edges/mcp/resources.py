@@ -130,7 +130,7 @@ class Resources:
 
     def _days(self) -> list[str]:
         """The days that have a journal, newest first: those with a file, and those whose entries
-        came without one, as an import brings them. For a guest, those with something to see."""
+        came without one, as an import brings them. With a key, those with something to see."""
         # Not before it is needed: journals are half of what a start would load.
         from holdfast.files.journal.journal import journal_files
 

@@ -21,7 +21,7 @@ from holdfast import __version__
 from holdfast.agents.desk import Desk
 from holdfast.agents.dialects import find_dialect
 from holdfast.agents.toolset import Reply, Toolset
-from holdfast.api.caller import Guest
+from holdfast.api.caller import Caller
 from holdfast.api.hub import HubMemory
 from holdfast.edges.mcp.prompts import Prompts
 from holdfast.edges.mcp.resources import VALUES_MAX, Resources
@@ -50,7 +50,7 @@ class Options(NamedTuple):
     read_only: bool = False
     all_tools: bool = False
     every_hub: bool = False
-    guest: Guest | None = None
+    caller: Caller | None = None
 
 
 def make_server(hub: HubMemory, options: Options | None = None) -> Server[Any]:
@@ -81,7 +81,9 @@ class _Handlers:
 
     def __init__(self, hub: HubMemory, options: Options) -> None:
         zone = zone_of(hub.core.settings["time_zone"])
-        desk = Desk(hub, source="mcp", zone=zone, every_hub=options.every_hub, guest=options.guest)
+        desk = Desk(
+            hub, source="mcp", zone=zone, every_hub=options.every_hub, caller=options.caller
+        )
         self._hub = hub
         self._told: set[str] = set()
         self._dialect = find_dialect(options.dialect)

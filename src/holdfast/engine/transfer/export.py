@@ -62,7 +62,7 @@ def export_hub(scope: Scope) -> Iterator[str]:
     with scope.read() as reader:
         info = scope.require_hub(reader)
         if scope.core.permit is not None:
-            # How many numbers were given out tells a guest of memories that they do not see.
+            # How many numbers were given out would tell a caller of memories that they do not see.
             newest = reader.memories(scope.hub_id, EVERYTHING, order="newest", after=None, limit=1)
             info = info._replace(numbers=newest[0].number if newest else 0)
             info = called(scope.core, reader, info)

@@ -169,8 +169,8 @@ def days(place: Place, when: Any = "today") -> Days:
 
 
 def days_seen(place: Place, when: Any = "today") -> Days:
-    """The days as a guest sees them: the entries that they may see, in the form that entries have
-    in a file, and nothing of what else stands there. The files are not looked at."""
+    """The days as a caller with a key sees them: the entries that they may see, written as in a
+    file, without the other text of the file. The files are not read."""
     by_day: dict[date, list[Memory]] = {}
     for memory in journal_entries.live_memories(place, *span(when, place.scope.now().date())):
         by_day.setdefault(_moment(memory).date(), []).append(memory)

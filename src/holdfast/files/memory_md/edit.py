@@ -141,8 +141,8 @@ def _present(place: Place) -> str | None:
 
 
 def _as_seen(place: Place, reader: Reader, text: str) -> str:
-    """The file without what somebody may not see: what is private to others, and, for a guest,
-    what its owner has written beside the memories."""
+    """The file without what a caller may not see: what is private to others and, with a key, what
+    the owner has written beside the memories."""
     document = parse(text)
     ids = [item.id for item in document.items if item.id]
     hidden = set(ids) - reader.memories_by_id(place.scope.hub_id, ids).keys()

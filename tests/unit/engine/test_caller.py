@@ -7,20 +7,20 @@ from typing import Any
 import pytest
 
 from holdfast import Forbidden, Holdfast, HubMemory, NotFound
-from holdfast.api.caller import Guest
+from holdfast.api.caller import Caller
 from holdfast.domain.access import ACTS, ROLES, Act
 from holdfast.engine.people import keys, members
 
 
-def guest(memory: Holdfast, actor: str, **scope: Any) -> Guest:
+def caller(memory: Holdfast, actor: str, **scope: Any) -> Caller:
     handed = keys.create_key(memory.core, "laptop", actor=actor, **scope)
     key = keys.find_key(memory.core, handed.secret)
     assert key is not None
-    return Guest(memory, key)
+    return Caller(memory, key)
 
 
 def test_who_has_the_machine_has_everything(memory: Holdfast, hub: HubMemory) -> None:
-    me = Guest(memory)
+    me = Caller(memory)
     assert [found.name for found, _ in me.hubs()] == ["work"]
     for act in ACTS:
         assert me.hub("work", act).name == "work"
@@ -32,7 +32,7 @@ def test_a_key_does_what_its_actors_role_allows(
     memory: Holdfast, hub: HubMemory, role: Any
 ) -> None:
     members.set_member(memory.core, "hub", hub.id, "bob", role)
-    bob = guest(memory, "bob")
+    bob = caller(memory, "bob")
     _, standing = bob.stands("work")
     for act in ACTS:
         if standing.allows(act):
@@ -44,8 +44,8 @@ def test_a_key_does_what_its_actors_role_allows(
 
 def test_a_hub_out_of_reach_reads_like_none(memory: Holdfast, hub: HubMemory) -> None:
     memory.create_hub("other")
-    eve = guest(memory, "eve")
-    bob = guest(memory, "bob", hubs=[hub.id])
+    eve = caller(memory, "eve")
+    bob = caller(memory, "bob", hubs=[hub.id])
     members.set_member(memory.core, "hub", hub.id, "bob", "viewer")
     members.set_member(memory.core, "hub", memory.hub("other").id, "bob", "owner")
     for who, name in ((eve, "work"), (eve, hub.id), (bob, "other")):
@@ -64,12 +64,12 @@ def test_a_key_that_only_reads_says_that_it_is_the_key(
 ) -> None:
     members.set_member(memory.core, "hub", hub.id, "bob", "owner")
     with pytest.raises(Forbidden, match="This key does not allow it"):
-        guest(memory, "bob", read_only=True).hub("work", act)
+        caller(memory, "bob", read_only=True).hub("work", act)
 
 
 def test_what_they_write_is_theirs_and_private_stays_so(memory: Holdfast, hub: HubMemory) -> None:
     members.set_member(memory.core, "hub", hub.id, "bob", "contributor")
-    theirs = guest(memory, "bob").hub("work", "write")
+    theirs = caller(memory, "bob").hub("work", "write")
     made = theirs.remember("Bob's own", boundary="private").memory
     assert made.owner == "bob"
     assert hub.list() == []
@@ -78,7 +78,7 @@ def test_what_they_write_is_theirs_and_private_stays_so(memory: Holdfast, hub: H
 
 def test_own_and_others_are_deleted_by_policy(memory: Holdfast, hub: HubMemory) -> None:
     members.set_member(memory.core, "hub", hub.id, "bob", "contributor")
-    bob = guest(memory, "bob")
+    bob = caller(memory, "bob")
     for policy, own, other in (("none", 0, 0), ("own", 1, 0), ("any", 1, 1)):
         members.set_card(memory.core, hub.id, delete_policy=policy)
         here = bob.hub("work")
@@ -102,8 +102,8 @@ def test_no_way_of_writing_is_open_to_who_may_only_read(memory: Holdfast, hub: H
     members.set_member(memory.core, "hub", hub.id, "bob", "viewer")
     before = list(hub.export())
     for here in (
-        guest(memory, "bob").hub("work"),
-        guest(memory, memory.core.actor, read_only=True).hub("work"),
+        caller(memory, "bob").hub("work"),
+        caller(memory, memory.core.actor, read_only=True).hub("work"),
     ):
         acts: list[Any] = [
             lambda here: here.remember("New"),
@@ -126,7 +126,7 @@ def test_no_way_of_writing_is_open_to_who_may_only_read(memory: Holdfast, hub: H
             assert list(hub.export()) == before, number
 
 
-def test_a_guest_who_reads_takes_in_what_was_edited_in_the_owners_name(
+def test_a_caller_who_reads_takes_in_what_was_edited_in_the_owners_name(
     memory: Holdfast, hub: HubMemory
 ) -> None:
     from pathlib import Path
@@ -137,28 +137,28 @@ def test_a_guest_who_reads_takes_in_what_was_edited_in_the_owners_name(
     path = Path(hub.memory_md)
     path.write_text(path.read_text().replace("Prefers tabs", "Prefers spaces"))
     members.set_member(memory.core, "hub", hub.id, "bob", "viewer")
-    bob = guest(memory, "bob").hub("work")
+    bob = caller(memory, "bob").hub("work")
     assert [one.content for one in bob.list()] == ["Prefers spaces"]
     assert hub.changes()[0].actor == memory.core.actor
     for style in ("plain", "xml", "max", "maven", "minion"):
         assert "Only mine" not in bob.context(style=style)
 
 
-def test_a_guest_makes_hubs_of_their_own(memory: Holdfast, hub: HubMemory) -> None:
-    made = guest(memory, "bob").create_hub("bobs")
+def test_a_caller_makes_hubs_of_their_own(memory: Holdfast, hub: HubMemory) -> None:
+    made = caller(memory, "bob").create_hub("bobs")
     assert made.info.owner == "bob"
     for scope in ({"read_only": True}, {"hubs": [hub.id]}):
         with pytest.raises(Forbidden):
-            guest(memory, "bob", **scope).create_hub("another")
+            caller(memory, "bob", **scope).create_hub("another")
 
 
-def test_an_export_tells_a_guest_no_number_that_they_do_not_see(
+def test_an_export_tells_a_caller_no_number_that_they_do_not_see(
     memory: Holdfast, hub: HubMemory
 ) -> None:
     hub.remember("Shared")
     hub.remember("Mine", boundary="private")
     members.set_member(memory.core, "hub", hub.id, "bob", "viewer")
-    lines = list(guest(memory, "bob").hub("work").export())
+    lines = list(caller(memory, "bob").hub("work").export())
     assert '"numbers":1' in lines[0].replace(" ", "")
     assert "Mine" not in "".join(lines)
 
@@ -169,14 +169,14 @@ def test_who_sees_anothers_memory_is_for_who_manages_the_hub(
     mine = hub.remember("Mine").memory
     members.set_member(memory.core, "hub", hub.id, "bob", "contributor")
     with pytest.raises(Forbidden):
-        guest(memory, "bob").hub("work").update(mine.id, boundary="org")
+        caller(memory, "bob").hub("work").update(mine.id, boundary="org")
     assert hub.get(mine.id).boundary == "hub"
     members.set_member(memory.core, "hub", hub.id, "bob", "admin")
-    assert guest(memory, "bob").hub("work").update(mine.id, boundary="org").boundary == "org"
+    assert caller(memory, "bob").hub("work").update(mine.id, boundary="org").boundary == "org"
 
 
 def test_without_a_name_it_is_the_only_hub_in_reach(memory: Holdfast, hub: HubMemory) -> None:
-    bob = guest(memory, "bob")
+    bob = caller(memory, "bob")
     with pytest.raises(NotFound, match="no hub that you can reach"):
         bob.stands()
     members.set_member(memory.core, "hub", hub.id, "bob", "viewer")

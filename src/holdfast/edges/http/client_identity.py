@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
 # Where the scope of a request has its caller.
-CALLER = "holdfast.caller"
+CLIENT = "holdfast.caller"
 METHODS_WITH_BODY = ("POST", "PUT", "PATCH", "DELETE")
 # A key is looked up again for its share after this; for its rights it is looked up each time.
 _FRESH_S = 60.0
@@ -36,7 +36,7 @@ _LOOKUPS = 4
 _LOOKUP_S = 2.0
 
 
-class Caller(NamedTuple):
+class Client(NamedTuple):
     """A share of the server belongs to a key, and all keys of a person have one together."""
 
     share: str
@@ -44,16 +44,16 @@ class Caller(NamedTuple):
     known: bool = False
 
 
-def caller_of(scope: Scope) -> Caller:
+def client_of(scope: Scope) -> Client:
     """Who makes this request; by its address where no key was looked up."""
-    found = scope.get(CALLER)
-    return found if isinstance(found, Caller) else _by_address(scope)
+    found = scope.get(CLIENT)
+    return found if isinstance(found, Client) else _by_address(scope)
 
 
-def _by_address(scope: Scope) -> Caller:
+def _by_address(scope: Scope) -> Client:
     client = scope.get("client")
     address = f"address:{client[0] if client else ''}"
-    return Caller(address, address)
+    return Client(address, address)
 
 
 class Identify:
@@ -62,16 +62,16 @@ class Identify:
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self._found: OrderedDict[str, tuple[float, Caller]] = OrderedDict()
+        self._found: OrderedDict[str, tuple[float, Client]] = OrderedDict()
         self._lookups = anyio.CapacityLimiter(_LOOKUPS)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             request = Request(scope)
             try:
-                scope[CALLER] = caller = await self._caller(request)
+                scope[CLIENT] = client = await self._client(request)
                 connection = connection_of(scope)
-                if caller.known and connection is not None:
+                if client.known and connection is not None:
                     connection.identify()
             except HoldfastError as error:
                 if isinstance(error, Refused) and scope["method"] in METHODS_WITH_BODY:
@@ -79,7 +79,7 @@ class Identify:
                     return
         await self._app(scope, receive, send)
 
-    async def _caller(self, request: Request) -> Caller:
+    async def _client(self, request: Request) -> Client:
         given = request.headers.get("authorization", "")
         state = request.app.state
         if not given and not state.key_needed:
@@ -94,18 +94,18 @@ class Identify:
         call = Call(request, state.memory, key_needed=state.key_needed)
         if not given:
             return _look_up(call)
-        caller = await anyio.to_thread.run_sync(_look_up, call, limiter=self._lookups)
-        self._found[place] = (now, caller)
+        client = await anyio.to_thread.run_sync(_look_up, call, limiter=self._lookups)
+        self._found[place] = (now, client)
         self._found.move_to_end(place)
         if len(self._found) > _KEYS_MAX:
             self._found.popitem(last=False)
-        return caller
+        return client
 
 
-def _look_up(call: Call) -> Caller:
+def _look_up(call: Call) -> Client:
     call.look_up_within(_LOOKUP_S)
-    guest = call.guest
-    key = guest.key
+    caller = call.caller
+    key = caller.key
     if key is None:
         return _by_address(call.request.scope)
-    return Caller(f"key:{key.id}", f"person:{guest.actor}", known=True)
+    return Client(f"key:{key.id}", f"person:{caller.actor}", known=True)
