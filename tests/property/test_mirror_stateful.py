@@ -19,7 +19,6 @@ import holdfast
 from holdfast import engine
 from holdfast.domain.draft import Draft
 from holdfast.domain.query import Filter
-from holdfast.engine.scope import Scope
 from holdfast.errors import Conflict
 from holdfast.files import reading
 from holdfast.files.memory_md import disk
@@ -85,9 +84,9 @@ class BothSides(RuleBasedStateMachine):
             settings={"store.url": "memory:", "embed.model": "none", "actor": "ann"},
         )
         hub = self.memory.hub()
-        self.core, self.hub_id = self.memory.core, hub.id
+        self.core, self.hub_id, self.scope = self.memory.core, hub.id, hub.scope
         self.path = Path(hub.folder) / "MEMORY.md"
-        self.mirror = Mirror(Scope(self.core, hub.id, hub.name), str(self.path))
+        self.mirror = Mirror(self.scope, str(self.path))
         self.acknowledged: set[str] = set()
         self.earlier: list[bytes] = []
         for number, category in enumerate(["fact", "fact", "person", "person", "routine"]):
@@ -108,35 +107,35 @@ class BothSides(RuleBasedStateMachine):
     @rule(text=SOME, category=CATEGORIES)
     def remember(self, text: str, category: str) -> None:
         draft = Draft(text, category=category, layer="long_term")
-        engine.remember.remember(self.core, self.hub_id, "default", draft)
+        engine.remember.remember(self.scope, draft)
         self.acknowledged.add(text)
 
     @rule(which=WHICH, text=SOME)
     def update(self, which: int, text: str) -> None:
         if chosen := self.one(which):
-            engine.edit.update(self.core, self.hub_id, "default", chosen, {"content": text})
+            engine.edit.update(self.scope, chosen, {"content": text})
             self.acknowledged.add(text)
 
     @rule(which=WHICH, category=CATEGORIES)
     def refile(self, which: int, category: str) -> None:
         if chosen := self.one(which):
-            engine.edit.update(self.core, self.hub_id, "default", chosen, {"category": category})
+            engine.edit.update(self.scope, chosen, {"category": category})
 
     @rule(which=WHICH, how=st.sampled_from(["forget", "archive", "restore"]))
     def hide(self, which: int, how: str) -> None:
         if chosen := self.one(which, hidden=how == "restore"):
-            getattr(engine.edit, how)(self.core, self.hub_id, "default", [chosen], "")
+            getattr(engine.edit, how)(self.scope, [chosen], "")
 
     @rule()
     def undo(self) -> None:
         try:
-            engine.history.undo(self.core, self.hub_id, "default")
+            engine.history.undo(self.scope)
         except (holdfast.NotFound, holdfast.Conflict, holdfast.AlreadyExists):
             return
 
     def one(self, which: int, *, hidden: bool = False) -> str | None:
         wanted = Filter(states=(), forgotten=None if hidden else False)
-        found = engine.listing.list_memories(self.core, self.hub_id, "default", wanted)
+        found = engine.listing.list_memories(self.scope, wanted)
         return found[which % len(found)].id if found else None
 
     # The person
@@ -184,7 +183,7 @@ class BothSides(RuleBasedStateMachine):
             ours = {memory.id for memory in our_memories(self.core, reader, self.hub_id)}
         if isinstance(item, Item) and item.id in ours:
             self.change_line(which, typed)
-            engine.edit.update(self.core, self.hub_id, "default", item.id, {"content": told})
+            engine.edit.update(self.scope, item.id, {"content": told})
             self.acknowledged.add(told)
 
     @rule(which=WHICH, to=WHICH)
@@ -262,7 +261,7 @@ class BothSides(RuleBasedStateMachine):
         with self.core.store.read() as reader:
             for revision in reader.scan_revisions(self.hub_id):
                 texts.update(revision.fields.get("content", ()))
-        found = engine.listing.list_memories(self.core, self.hub_id, "default", everything)
+        found = engine.listing.list_memories(self.scope, everything)
         # A file that looks cut off is kept as it is, beside the one that is restored.
         for kept in self.path.parent.glob("MEMORY.md.kept-*"):
             texts.update(item.content for item in parse(kept.read_bytes().decode()).items)

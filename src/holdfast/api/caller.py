@@ -48,7 +48,7 @@ def without_places(text: str, home: str) -> str:
 
 
 class Caller:
-    """The person or agent that makes a call: the owner of a key or, without a key, the owner of this
+    """Who makes a call, a person or an agent: the owner of a key or, without a key, of this
     machine, who owns everything in it. Hubs are looked up with the core `looking`, which may have a
     deadline."""
 

@@ -276,7 +276,16 @@ NO_DOORS = frozenset(
         # Moves what is stored, which was redacted when it was written.
         "move_many",
         *("name", "notes", "pin", "read_memory_md", "recall", "receipts", "recovery_prompt"),
-        *("related", "scan", "search_text", "search_turns", "statistics", "touched", "turns"),
+        *(
+            "related",
+            "scan",
+            "scope",
+            "search_text",
+            "search_turns",
+            "statistics",
+            "touched",
+            "turns",
+        ),
         *("unpin", "find_secrets", "redact_secrets", "take_redacted", "captured", "usage"),
         *("review", "review_count", "plan_consolidation"),
         # A copy of files as they are, which go where its caller says.

@@ -36,13 +36,13 @@ def test_what_was_spent_is_added_up_by_day_pass_and_model(tmp_path: Path) -> Non
         ask(other)
         clock.tick(days=1)
         ask(hub)
-        assert usage(hub.core, hub.id, "h", days=30) == [
+        assert usage(hub.scope, days=30) == [
             UsageRow(date(2026, 1, 15), "journal", "scripted", 1, 0, 100, 10),
             UsageRow(TODAY, "consolidate", "scripted", 1, 0, 100, 10),
             UsageRow(TODAY, "journal", "scripted", 2, 0, 200, 20),
         ]
-        assert [row.day for row in usage(hub.core, hub.id, "h", days=1)] == [date(2026, 1, 15)]
-        assert len(usage(other.core, other.id, "h", days=30)) == 1
+        assert [row.day for row in usage(hub.scope, days=1)] == [date(2026, 1, 15)]
+        assert len(usage(other.scope, days=30)) == 1
 
 
 def test_a_request_that_failed_is_counted_too(tmp_path: Path) -> None:
@@ -51,9 +51,7 @@ def test_a_request_that_failed_is_counted_too(tmp_path: Path) -> None:
         hub = memory.hub()
         with pytest.raises(ModelError, match="Down"):
             ask(hub)
-        assert usage(hub.core, hub.id, "h", days=1) == [
-            UsageRow(TODAY, "journal", "scripted", 3, 1)
-        ]
+        assert usage(hub.scope, days=1) == [UsageRow(TODAY, "journal", "scripted", 3, 1)]
 
 
 def test_without_a_model_there_is_nothing_to_meter(tmp_path: Path) -> None:
@@ -75,7 +73,7 @@ def test_the_cap_of_a_day_holds_for_all_hubs_together_and_ends_with_the_day(
         assert not caught.value.again
         assert len(model.asked) == 2
         # What was refused was not asked, and costs nothing.
-        assert usage(memory.core, memory.hub().id, "h", days=1)[0].requests == 1
+        assert usage(memory.hub().scope, days=1)[0].requests == 1
         clock.tick(days=1)
         ask(memory.hub())
 
@@ -121,7 +119,7 @@ def test_two_who_ask_at_once_are_both_counted(tmp_path: Path) -> None:
         hub = memory.hub()
         with ThreadPoolExecutor(4) as pool:
             list(pool.map(lambda _: ask(hub), range(20)))
-        assert usage(hub.core, hub.id, "h", days=1)[0].tokens_in == 2_000
+        assert usage(hub.scope, days=1)[0].tokens_in == 2_000
 
 
 def test_no_text_of_a_talk_is_kept(tmp_path: Path) -> None:
