@@ -208,6 +208,15 @@ def test_a_row_whose_key_is_no_text_is_found_and_set_aside(home: Path) -> None:
     assert row["row"]["kind"] == {"hex": "aa"}
 
 
+def test_totals_that_cannot_be_are_damage(home: Path) -> None:
+    _execute(home, "UPDATE word_totals SET passages = -9")
+    with open_home(home) as memory:
+        with pytest.raises(StoreDamaged, match="word_totals"):
+            memory.hub("work").recall("apples")
+        assert mend(memory.core).left == []
+        assert len(memory.hub("work").recall("apples")) > 0
+
+
 def _damage_row(home: Path) -> None:
     _execute(home, "UPDATE memories SET title = 'Another' WHERE number = 2 AND hub = 1")
 

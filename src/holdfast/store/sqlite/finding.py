@@ -9,6 +9,7 @@ from typing import Any
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Filter, Order
 from holdfast.store import rows as shared
+from holdfast.store.checksums import damaged_row
 from holdfast.store.sqlite import filters, rows, search
 from holdfast.store.sqlite.part import Part
 from holdfast.store.substring_match import ids_holding, matching
@@ -40,6 +41,8 @@ class FindingReader(Part):
             for term in terms
         }
         passages, length = totals or (0, 0)
+        if passages < 0 or length < 0:
+            raise damaged_row("word_totals", hub_id)
         return Lexicon(passages, length, frequency)
 
     def search_terms(
