@@ -15,10 +15,10 @@ from holdfast.domain.draft import Draft
 from holdfast.domain.results import Duplicate, Quarantined, Stored, Superseded
 from holdfast.errors import InvalidInput, NotFound
 from holdfast.files.folders.documents import (
-    HELD,
     REMOVED,
     Place,
     Report,
+    held_for_review,
     other_place,
     read_text,
     too_many,
@@ -103,6 +103,8 @@ def index_files(
         (*walked.refused, *run.refused),
         tuple(run.withheld),
         tuple(run.redacted),
+        tuple(walked.unread),
+        tuple(run.held),
     )
 
 
@@ -123,6 +125,7 @@ class _Run:
         self.skipped: list[Note] = []
         self.refused: list[Note] = []
         self.redacted: list[Note] = []
+        self.held: list[str] = []
 
     def changed(self, walked: Walked) -> list[Found]:
         """The files that look otherwise than when they were sent; so far nothing is opened."""
@@ -212,8 +215,8 @@ class _Run:
         self._now[path] = Sent(ready.stamp, ready.hash, memory.id)
         own = memory.source_path == self._place.name + path
         if isinstance(result, Quarantined):
-            why = f"{HELD} as #{memory.number}: it {result.reason}"
-            self.refused.append(Note(path, why))
+            self.refused.append(held_for_review(path, result))
+            self.held.append(path)
         elif isinstance(result, Duplicate) and own:
             self.unchanged.append(path)
         elif isinstance(result, Duplicate):

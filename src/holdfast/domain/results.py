@@ -100,6 +100,11 @@ class CapturedDay(NamedTuple):
     reasons: Mapping[str, int] = {}
     last: tuple[tuple[datetime, Noted], ...] = ()
 
+    def reasons_of(self, outcome: str) -> dict[str, int]:
+        """How often an outcome came for each reason. Keys of `reasons` are `outcome: reason`."""
+        keys = ((key.partition(": "), count) for key, count in self.reasons.items())
+        return {reason: count for (name, _, reason), count in keys if name == outcome}
+
 
 class Flushed(NamedTuple):
     """The prompt for the agent, and what was captured without it. `left_out` counts turns that were

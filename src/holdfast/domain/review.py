@@ -11,12 +11,19 @@ from holdfast.domain.query import SHOWN_STATES
 
 HeldKind: TypeAlias = Literal["quarantined", "conflict", "low_trust"]
 KINDS: tuple[HeldKind, ...] = get_args(HeldKind)
-# How a reason begins that says more than that a text is shaped like orders.
-_CONFLICT, _LOW_TRUST = "contradicts ", "low trust"
-# Where the metadata of these two names the other memory, and that of anything held the names that
-# it was to be known by: its key, its source path, what it was to supersede.
-CONTRADICTS, HELD = "contradicts", "held"
-# How the reasons begin of what a person, or time, decided.
+# The metadata field that holds the id of the memory that a conflict is with.
+CONTRADICTS = "contradicts"
+# The metadata field of everything held: its kind, and the names that it was to be known by. One
+# that a caller of `remember` gives is dropped.
+HELD = "held"
+_KIND = "kind"
+_NAMES = ("key", "source_path", "supersedes")
+# Rows without a kind tell it by the first words of their reason.
+_FIRST_WORDS: tuple[tuple[str, HeldKind], ...] = (
+    ("contradicts ", "conflict"),
+    ("low trust: ", "low_trust"),
+)
+# Codes of a verdict. A reason has the form `CODE` or `CODE: words` (see `with_code`).
 APPROVED = "approved in review"
 REJECTED = "rejected in review"
 EXPIRED = "expired in review"
@@ -34,14 +41,63 @@ class Item(NamedTuple):
 
 
 def kind_of(memory: Memory) -> HeldKind:
-    if memory.quarantine.startswith(_CONFLICT):
-        return "conflict"
-    return "low_trust" if memory.quarantine.startswith(_LOW_TRUST) else "quarantined"
+    """Why a memory is held, as a code."""
+    if not memory.quarantine:
+        return "quarantined"
+    stored: HeldKind | None = _held_of(memory).get(_KIND)
+    if stored in KINDS:
+        return stored
+    words = (kind for first, kind in _FIRST_WORDS if memory.quarantine.startswith(first))
+    return next(words, "quarantined")
 
 
-def low_trust(voice: str, other: Memory, why: str) -> str:
-    """The reason for which a lesser voice waits that speaks against what the user said."""
-    return f"{_LOW_TRUST}: {voice} says otherwise than #{other.number}: {why}"
+def held_as_conflict(memory: Memory, other: Memory, why: str) -> Memory:
+    """The memory, held because it contradicts another one and it is not certain which holds."""
+    return _held_against(memory, "conflict", other, f"contradicts #{other.number}: {why}")
+
+
+def held_as_low_trust(memory: Memory, voice: str, other: Memory, why: str) -> Memory:
+    """The memory, held because it contradicts what the user said, on a voice of lower trust."""
+    reason = f"low trust: {voice} says otherwise than #{other.number}: {why}"
+    return _held_against(memory, "low_trust", other, reason)
+
+
+def _held_against(memory: Memory, kind: HeldKind, other: Memory, reason: str) -> Memory:
+    metadata = with_held({**memory.metadata, CONTRADICTS: other.id}, {_KIND: kind})
+    return memory._replace(quarantine=reason, metadata=metadata)
+
+
+def with_reason_of(metadata: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    """Metadata of a memory that is given the reason, and so the kind, of a new version."""
+    out = {name: value for name, value in metadata.items() if name != CONTRADICTS}
+    held = {name: value for name, value in _mapping(out.pop(HELD, None)).items() if name != _KIND}
+    if kind := _mapping(new.get(HELD)).get(_KIND):
+        held[_KIND] = kind
+    if held:
+        out[HELD] = held
+    return out | {name: new[name] for name in (CONTRADICTS,) if name in new}
+
+
+def with_held(metadata: Mapping[str, Any], values: Mapping[str, str]) -> dict[str, Any]:
+    """Metadata with more values in its field of what is held."""
+    return {**metadata, HELD: {**_mapping(metadata.get(HELD)), **values}}
+
+
+def reason_without_words(memory: Memory) -> str:
+    """The reason for which a memory is held, without words of the memory that it contradicts."""
+    parts = memory.quarantine.split(": ")
+    kept = {"conflict": 1, "low_trust": 2, "quarantined": len(parts)}[kind_of(memory)]
+    return ": ".join(parts[:kept])
+
+
+def with_code(code: str, words: str) -> str:
+    """A reason that begins with a code."""
+    return f"{code}: {words}" if words else code
+
+
+def was_rejected(memory: Memory) -> bool:
+    """Whether a person rejected it in review."""
+    return memory.state == "archived" and memory.state_reason.partition(": ")[0] == REJECTED
 
 
 def is_pending(memory: Memory) -> bool:
@@ -56,11 +112,17 @@ def is_pending(memory: Memory) -> bool:
 
 def names_of(memory: Memory) -> dict[str, Any]:
     """What a memory was to be known by before it was held."""
-    held = memory.metadata.get(HELD)
+    held = _held_of(memory)
+    return {name: held[name] for name in _NAMES if isinstance(held.get(name), str)}
+
+
+def _held_of(memory: Memory) -> dict[str, Any]:
+    return _mapping(memory.metadata.get(HELD))
+
+
+def _mapping(value: Any) -> dict[str, Any]:
     # Metadata may come from an import, and then may hold anything.
-    if not isinstance(held, dict):
-        return {}
-    return {name: value for name, value in held.items() if isinstance(value, str)}
+    return value if isinstance(value, dict) else {}
 
 
 DecisionStatus: TypeAlias = Literal["open", "decided", "withdrawn"]

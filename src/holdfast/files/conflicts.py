@@ -18,8 +18,11 @@ from holdfast.store.base import Reader
 from holdfast.text import normalise
 
 KEEPS = ("store", "file", "both")
-_SETTLED = "conflict settled: the "
-SETTLED = _SETTLED + "{} text was kept"
+# The reasons that are recorded, by whose text was kept.
+SETTLED = {
+    name: f"conflict settled: the {whose} text was kept"
+    for name, whose in (("store", "store's"), ("file", "file's"), ("both", "file's"))
+}
 
 
 def open_clashes(scope: Scope) -> list[Clash]:
@@ -46,7 +49,7 @@ def settle(scope: Scope, clash_id: str, keep: str) -> Clash:
         clash = _find(writer, scope, clash_id)
         memory = writer.memory(scope.hub_id, clash.memory_id)
         other = _other(writer, scope.hub_id, clash)
-        reason = SETTLED.format("store's" if keep == "store" else "file's")
+        reason = SETTLED[keep]
         recorder = Recorder(scope.core, writer, scope.hub_id, "update", reason=reason)
         # Where the memory itself is gone by now, the text beside it is all there is: it stays.
         if memory is not None and memory.visible and memory.state != "archived":
@@ -62,7 +65,7 @@ def settle(scope: Scope, clash_id: str, keep: str) -> Clash:
 def settled_away(memory: Memory) -> bool:
     """Whether a memory was archived because the other text of a conflict was kept: other than what
     only grew old, it leaves its file."""
-    return memory.state == "archived" and memory.state_reason.startswith(_SETTLED)
+    return memory.state == "archived" and memory.state_reason in SETTLED.values()
 
 
 def _find(reader: Reader, scope: Scope, clash_id: str) -> Clash:

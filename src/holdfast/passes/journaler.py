@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from holdfast.domain.clock import from_text
 from holdfast.domain.memory import Origin
 from holdfast.domain.results import Noted
+from holdfast.domain.review import reason_without_words
 from holdfast.engine.jobs import queue
 from holdfast.engine.jobs.worker import Runner, Stopped
 from holdfast.engine.scope import Scope
@@ -200,10 +201,8 @@ def _by_number(told: Noted, result: Taken) -> Noted:
     reason = told.reason
     if told.outcome == "superseded":
         reason = "what was there no longer holds"
-    elif reason.startswith("contradicts "):
-        reason = reason.split(":")[0]
-    elif reason.startswith("low trust: "):
-        reason = ": ".join(reason.split(": ")[:2])
+    elif told.outcome == "held":
+        reason = reason_without_words(result.memory)
     return told._replace(text=f"#{result.memory.number}", reason=reason)
 
 

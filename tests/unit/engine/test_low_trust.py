@@ -135,3 +135,20 @@ def test_the_user_who_says_so_too_in_a_turn_is_believed(hub: HubMemory) -> None:
     by_assistant(hub, "Lives in Lisbon")
     assert propose(hub, "Lives in Lisbon", trust="user").outcome == "superseded"
     assert shown(hub) == ["Lives in Lisbon"]
+
+
+def test_the_kind_of_what_is_held_is_a_code_and_no_matter_of_its_words(hub: HubMemory) -> None:
+    from holdfast.domain.review import kind_of
+
+    hub.remember("Ada lives in Lisbon")
+    held = hub.remember("Ada lives in Porto", trust="tool").memory
+    assert held.metadata["held"] == {"kind": "low_trust"}
+    assert kind_of(held._replace(quarantine="said in other words")) == "low_trust"
+    # Rows from before the code was stored.
+    assert kind_of(held._replace(metadata={})) == "low_trust"
+    assert kind_of(held._replace(metadata={}, quarantine="contradicts #1: x")) == "conflict"
+    (item,) = hub.review()
+    assert item.kind == "low_trust"
+    approved = hub.approve([held.id])[0]
+    assert "held" not in approved.metadata
+    assert kind_of(approved) == "quarantined"

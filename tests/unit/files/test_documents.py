@@ -59,7 +59,7 @@ def fill(folder: Path, count: int) -> None:
 
 
 def test_a_hub_without_files_has_nothing_to_index(hub: HubMemory) -> None:
-    assert hub.index_files() == ((), (), (), (), (), (), (), ())
+    assert not any(hub.index_files())
 
 
 def test_each_file_is_a_document_with_its_path(hub: HubMemory, files: Path) -> None:

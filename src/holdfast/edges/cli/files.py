@@ -66,15 +66,13 @@ def show_report(call: Call, report: Report, *, dry_run: bool) -> None:
 
 
 def _show_index_report(call: Call, report: Report, *, dry_run: bool) -> None:
-    from holdfast.files.folders.documents import HELD
-
-    held = sum(note.reason.startswith(HELD) for note in report.refused)
+    held = len(report.held)
     counts = {name: len(getattr(report, name)) for name in (*_PATHS[:4], *_NOTED[:2])}
     counts["refused"] -= held
     told = [f"{count} {name}" for name, count in counts.items()]
     if held:
         # These are taken in, and wait for a person.
-        told.append(f"{held} {HELD}")
+        told.append(f"{held} held for review")
     call.out.line(f"{'Would be' if dry_run else 'Files'}: {', '.join(told)}.", "green")
     notes = [*report.redacted, *report.refused, *report.skipped]
     for note in notes[:_NOTES]:

@@ -187,10 +187,7 @@ def _captured(call: Call, args: Namespace) -> None:
 
 
 def _why(day: CapturedDay, outcome: str) -> str:
-    front = f"{outcome}: "
-    found = [
-        (count, why[len(front) :]) for why, count in day.reasons.items() if why.startswith(front)
-    ]
+    found = [(count, why) for why, count in day.reasons_of(outcome).items()]
     return ", ".join(f"{why} ({count})" for count, why in sorted(found, reverse=True))
 
 

@@ -23,7 +23,7 @@ from holdfast.edges.cli.output import counted, short
 from holdfast.edges.cli.write import plain_result, show_result
 from holdfast.errors import HoldfastError, InvalidInput, NotFound, StoreFull
 from holdfast.files.folders.documents import REMOVED, other_place, too_many
-from holdfast.files.folders.walk import OTHER_KIND, UNREAD, Note, stamp_of
+from holdfast.files.folders.walk import OTHER_KIND, Note, stamp_of
 from holdfast.files.regular import open_regular, refuse_irregular
 
 if TYPE_CHECKING:
@@ -71,8 +71,7 @@ class Attachments:
             if path not in self._known or self._known[path].stamp != stamp
         ]
         # A folder that could not be read says nothing of what is in it.
-        broken = any(note.reason.startswith(UNREAD) for note in report.refused)
-        self.gone = [] if broken else [path for path in self._known if path not in there]
+        self.gone = [] if report.unread else [path for path in self._known if path not in there]
 
     @property
     def many_gone(self) -> bool:

@@ -21,6 +21,7 @@ from holdfast.domain.review import (
     is_pending,
     kind_of,
     names_of,
+    with_code,
 )
 from holdfast.engine.core import Core
 from holdfast.engine.scope import Scope
@@ -45,7 +46,9 @@ def expiry(memory: Memory, now: datetime, settings: Settings) -> tuple[str, str]
     """The step that the lifecycle takes with an item: the state it moves to and why."""
     if not is_pending(memory) or expires_at(memory, settings) > now:
         return None
-    return "archived", f"{EXPIRED}: nobody looked at it for {settings['review.keep_days']} days"
+    return "archived", with_code(
+        EXPIRED, f"nobody looked at it for {settings['review.keep_days']} days"
+    )
 
 
 # Looking

@@ -19,6 +19,7 @@ from holdfast.domain.review import (
     REJECTED,
     is_pending,
     names_of,
+    with_code,
 )
 from holdfast.engine.core import Core
 from holdfast.engine.reading.lookup import Reference, find_memory
@@ -87,7 +88,7 @@ def decide(scope: Scope, verdicts: Sequence[Verdict], *, reason: str = "") -> li
     reason = clean_label("reason", reason)
     prepared = _prepared(scope, verdicts)
     approves = any(verdict.approve for verdict in verdicts)
-    told = _told(APPROVED if approves else REJECTED, reason)
+    told = with_code(APPROVED if approves else REJECTED, reason)
     out = []
     with scope.write() as writer:
         scope.require_hub(writer)
@@ -99,14 +100,10 @@ def decide(scope: Scope, verdicts: Sequence[Verdict], *, reason: str = "") -> li
             if verdict.approve:
                 out.append(_approve(scope.core, writer, recorder, memory, new, index, verdict))
             else:
-                why = _told(REJECTED, reason)
+                why = with_code(REJECTED, reason)
                 out.append(recorder.revise(memory, state="archived", state_reason=why))
     recorder.embed()
     return out
-
-
-def _told(what: str, reason: str) -> str:
-    return f"{what}: {reason}" if reason else what
 
 
 def _chosen(scope: Scope, chosen: Chosen) -> list[Memory]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.memory import Memory
 from holdfast.domain.results import Duplicate, Quarantined, Remembered, Stored, Updated
-from holdfast.domain.review import HELD, REJECTED
+from holdfast.domain.review import names_of, was_rejected, with_held, with_reason_of
 from holdfast.engine.reading.lookup import find_memory
 from holdfast.engine.writing import dedup
 from holdfast.engine.writing.dedup import says_the_same, twin_of
@@ -99,11 +99,10 @@ def _looked_at(writer: Writer, item: Prepared) -> Memory | None:
         return None
     for other in writer.memories_by_hash(memory.hub_id, memory.content_hash):
         shown = other.visible and other.state != "archived"
-        rejected = other.state == "archived" and other.state_reason.startswith(REJECTED)
-        held = other.metadata.get(HELD) or {}
+        held = names_of(other)
         named = (held.get("key") or other.key, held.get("source_path") or other.source_path)
         if (
-            (shown or (rejected and other.quarantine))
+            (shown or (was_rejected(other) and other.quarantine))
             and memory.key in (None, named[0])
             and memory.source_path in (None, named[1])
             and says_the_same(memory._replace(quarantine=other.quarantine, key=None), other)
@@ -121,7 +120,7 @@ def _apart(writer: Writer, scope: Scope, item: Prepared) -> Prepared:
     if item.draft.supersedes is not None:
         held["supersedes"] = find_memory(writer, scope, item.draft.supersedes).id
     noted = {name: value for name, value in held.items() if value is not None}
-    metadata = {**memory.metadata, HELD: noted} if noted else memory.metadata
+    metadata = with_held(memory.metadata, noted) if noted else memory.metadata
     return Prepared(
         item.draft._replace(**nowhere),
         memory._replace(**nowhere, metadata=metadata),
@@ -176,6 +175,8 @@ def _renew(writer: Writer, recorder: Recorder, item: Prepared, twin: Memory) -> 
 def new_version(twin: Memory, new: Memory) -> dict[str, Any]:
     """What a memory takes over from words that are pushed to its key or its path."""
     changes = {name: getattr(new, name) for name in _TAKEN_OVER}
+    if twin.quarantine or new.quarantine:
+        changes["metadata"] = with_reason_of(twin.metadata, new.metadata)
     if twin.title == derived_title(twin):
         # A title that was taken from the old words goes with them.
         changes["title"] = new.title

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from holdfast.domain.draft import Draft
 from holdfast.domain.memory import Boundary, Layer, Memory, Origin, Source, Trust
-from holdfast.domain.review import kind_of, low_trust
+from holdfast.domain.review import held_as_conflict, held_as_low_trust, kind_of
 from holdfast.engine.core import Core
 from holdfast.engine.scope import Scope
 from holdfast.engine.writing.drafts import Prepared, prepare
@@ -30,12 +30,8 @@ if TYPE_CHECKING:
 
 Outcome: TypeAlias = Literal["stored", "mentioned", "superseded", "held", "dropped"]
 
-# The beginning of the reason for which a rival waits; who reviews tells a conflict by it.
-CONTRADICTS = "contradicts "
 # In the metadata of what only the assistant said.
 SAID_BY, ASSISTANT = "said_by", "assistant"
-# What a proposal contradicts, in its metadata.
-RIVAL = "contradicts"
 # When it happened, in the metadata of a line of a journal: the line itself stands where it was
 # said.
 EVENT = "event"
@@ -203,18 +199,17 @@ def _take(writer: Writer, recorder: Recorder, item: Prepared, *, replaces: bool)
     rivals = [one for one in rivals if one.verdict.relation != "same" and not one.memory.quarantine]
     voice = _lesser_voice(memory)
     if voice and (doubted := spoken_against(memory, rivals)) is not None:
-        why = low_trust(voice, doubted.memory, doubted.verdict.reason)
-        return _hold(recorder, item, doubted, why)
+        why = doubted.verdict.reason
+        return _hold(recorder, item, held_as_low_trust(item.memory, voice, doubted.memory, why))
     unsure = [r for r in rivals if r.verdict.relation == "contradicts" or r.protected]
     if unsure:
         other, why = unsure[0].memory, unsure[0].protected or unsure[0].verdict.reason
-        reason = f"{CONTRADICTS}#{other.number}: {why}"
-        return _hold(recorder, item, unsure[0], reason)
+        return _hold(recorder, item, held_as_conflict(item.memory, other, why))
     if rivals:
         replaced = [rival.memory for rival in rivals]
         if not replaces or not all(recorder.may_retire(one) for one in replaced):
-            reason = f"{CONTRADICTS}#{replaced[0].number}: it came by a key that replaces nothing"
-            return _hold(recorder, item, rivals[0], reason)
+            why = "it came by a key that replaces nothing"
+            return _hold(recorder, item, held_as_conflict(item.memory, replaced[0], why))
         result = supersede_all(recorder, item, replaced)
         return Taken("superseded", result.memory, rivals[0].verdict.reason)
     stored = recorder.add(item.memory, item.indexed)
@@ -247,8 +242,6 @@ def _lesser_voice(memory: Memory) -> str:
     return LESSER_VOICES.get(memory.trust, "")
 
 
-def _hold(recorder: Recorder, item: Prepared, rival: Rival, reason: str) -> Taken:
-    metadata = {**item.memory.metadata, RIVAL: rival.memory.id}
-    held = item.memory._replace(quarantine=reason, metadata=metadata)
+def _hold(recorder: Recorder, item: Prepared, held: Memory) -> Taken:
     stored = recorder.add(held, item.indexed)
-    return Taken("held", stored, reason)
+    return Taken("held", stored, held.quarantine)

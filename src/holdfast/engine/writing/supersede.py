@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.domain.memory import Memory, Trust
 from holdfast.domain.results import Superseded
-from holdfast.domain.review import CONTRADICTS, low_trust
+from holdfast.domain.review import held_as_low_trust
 from holdfast.engine.scope import Scope
 from holdfast.engine.writing.drafts import Prepared
 from holdfast.engine.writing.recorder import Recorder
@@ -101,10 +101,7 @@ def doubted_by(item: Prepared, rivals: Sequence[Rival]) -> Prepared | None:
     rival = spoken_against(memory, rivals)
     if rival is None:
         return None
-    held = memory._replace(
-        quarantine=low_trust(voice, rival.memory, rival.verdict.reason),
-        metadata={**memory.metadata, CONTRADICTS: rival.memory.id},
-    )
+    held = held_as_low_trust(memory, voice, rival.memory, rival.verdict.reason)
     return item._replace(memory=held)
 
 

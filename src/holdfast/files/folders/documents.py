@@ -21,7 +21,14 @@ from holdfast.engine.writing import edit
 from holdfast.engine.writing.drafts import clean_draft
 from holdfast.engine.writing.remember import remember_stream
 from holdfast.errors import InvalidInput
-from holdfast.files.folders.walk import Found, Note, Walked, is_inside, stamp_of, walk
+from holdfast.files.folders.walk import (
+    Found,
+    Note,
+    Walked,
+    is_inside,
+    stamp_of,
+    walk,
+)
 from holdfast.store.base import Reader
 from holdfast.text.characters import without_hidden
 from holdfast.text.normalise import content_hash
@@ -41,14 +48,11 @@ _BATCH = 500
 Progress = Callable[[int, int], None]  # (done, total)
 
 
-# How the note of a refused file begins whose text waits for a person.
-HELD = "held for review"
-
-
 class Report(NamedTuple):
     """What became of each file. `withheld` are files that are gone, so many at once that their
     memories stay until someone says that it is meant; `redacted` are files with secrets in them,
-    which are not in their memories."""
+    which are not in their memories. Of those in `refused`, `unread` could not be read, and `held`
+    were taken in and wait for review."""
 
     added: tuple[str, ...]
     updated: tuple[str, ...]
@@ -58,6 +62,13 @@ class Report(NamedTuple):
     refused: tuple[Note, ...]
     withheld: tuple[str, ...] = ()
     redacted: tuple[Note, ...] = ()
+    unread: tuple[str, ...] = ()
+    held: tuple[str, ...] = ()
+
+
+def held_for_review(path: str, result: Quarantined) -> Note:
+    """The note of a file whose memory waits for review."""
+    return Note(path, f"held for review as #{result.memory.number}: it {result.reason}")
 
 
 class Place(NamedTuple):
@@ -124,6 +135,8 @@ def index_files(
         (*walked.refused, *run.refused),
         tuple(run.withheld),
         tuple(run.redacted),
+        tuple(walked.unread),
+        tuple(run.held),
     )
 
 
@@ -150,6 +163,7 @@ class _Run:
         self.skipped: list[Note] = []
         self.refused: list[Note] = []
         self.redacted: list[Note] = []
+        self.held: list[str] = []
 
     # Reading what is new
 
@@ -290,8 +304,8 @@ class _Run:
     def _note(self, path: str, entry: _Entry, result: Remembered) -> None:
         self._now[path] = entry
         if isinstance(result, Quarantined):
-            number = result.memory.number
-            self.refused.append(Note(path, f"{HELD} as #{number}: it {result.reason}"))
+            self.refused.append(held_for_review(path, result))
+            self.held.append(path)
         elif isinstance(result, Duplicate):
             self.unchanged.append(path)
         elif isinstance(result, Updated) and self._has_memory(path):

@@ -24,8 +24,7 @@ KINDS = frozenset(_KINDS.split())
 # Folders of what was fetched or built; besides these, every folder that begins with a dot.
 _FOLDERS = frozenset(("node_modules", "dist", "__pycache__"))
 _IGNORE_FILE = ".gitignore"
-# Why something is passed over: it could not be looked at, or its text is not simply there.
-UNREAD = "it cannot be read"
+# Why a file is passed over whose text is not simply there.
 OTHER_KIND = "files of this kind are not indexed"
 # A .gitignore longer than this is not one.
 _IGNORE_BYTES_MAX = 1_000_000
@@ -45,8 +44,13 @@ class Note(NamedTuple):
     reason: str
 
 
+def unreadable(path: str, error: OSError) -> Note:
+    """The note of a file or folder that the system does not let us read."""
+    return Note(path, f"it cannot be read: {error.strerror}")
+
+
 class Walked(NamedTuple):
-    """What is in a folder. `unread` are folders that could not be looked into."""
+    """What is in a folder. `unread` are files and folders that could not be read."""
 
     files: list[Found]
     skipped: list[Note]
@@ -88,7 +92,7 @@ def _look_into(
         with os.scandir(os.path.join(root, inside)) as found:
             entries = sorted(found, key=lambda entry: entry.name)
     except OSError as error:
-        out.refused.append(Note(f"{_shown(inside)}", f"{UNREAD}: {error.strerror}"))
+        out.refused.append(unreadable(_shown(inside), error))
         out.unread.append(inside)
         return []
     if any(entry.name == _IGNORE_FILE for entry in entries):
@@ -101,7 +105,7 @@ def _look_into(
         try:
             folder = _note(root, path, entry, rules, out)
         except OSError as error:
-            out.refused.append(Note(_shown(path), f"{UNREAD}: {error.strerror}"))
+            out.refused.append(unreadable(_shown(path), error))
             out.unread.append(path)
             continue
         if folder:
