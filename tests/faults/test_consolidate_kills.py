@@ -23,17 +23,17 @@ _CUT_OFF = """
 import os, signal, sys
 import holdfast
 from holdfast.engine.writing.recorder import Recorder
-from holdfast.files import backup
-from holdfast.engine import singleton
-from holdfast.passes import consolidate, consolidate_apply, consolidate_material
+from holdfast.files.memory_md import copies as backup
+from holdfast.engine.jobs import singleton
+from holdfast.passes.consolidation import run as consolidation
 
 home, step, nth, when = sys.argv[1:]
 place, name = {
     "copy": (backup, "keep_copy"),
     "add": (Recorder, "add"),
     "revise": (Recorder, "revise"),
-    "noted": (consolidate, "note_run"),
-    "hash": (consolidate, "note_hash"),
+    "noted": (consolidation, "note_run"),
+    "hash": (consolidation, "note_hash"),
     "end": (singleton, "_end"),
 }[step]
 real, left = getattr(place, name), [int(nth)]

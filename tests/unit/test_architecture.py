@@ -48,6 +48,7 @@ INNER_LAYERS = {
         ("context", "upkeep"),
     ),
     "files": (("folders", "memory_md"), ("attachments", "journal", "tool_files")),
+    "passes": (("consolidation",),),
     "agents": (("dialects",),),
     "testing": (("conformance",),),
     "edges": (("clients", "mcp"), ("http",), ("cli",)),

@@ -71,7 +71,7 @@ if TYPE_CHECKING:
     from holdfast.files.memory_md.intake import SyncReport
     from holdfast.files.tool_files.operations import Files
     from holdfast.files.tool_files.sync import KeptFiles
-    from holdfast.passes.consolidate_plan import Consolidated, Plan
+    from holdfast.passes.consolidation.plan import Consolidated, Plan
 
 # Inside the class the word `list` is the method; here it is the type.
 list_ = list
@@ -929,7 +929,7 @@ class HubMemory:
         """Has passes that are due run in the background, where no worker does it."""
         if self.core.is_worked or self.core.permit is not None:
             return
-        from holdfast.passes.due import Due
+        from holdfast.passes.background import Due
 
         core, home, kind = self.core.acting(), self.home, type(self)
 
@@ -1076,9 +1076,9 @@ class HubMemory:
         """What a consolidation would do: what it would promote from the journals of the last days
         to long-term memory, merge and retire there, and what it refuses and why. Writes nothing.
         Its `text` can be edited, and given to `consolidate`."""
-        from holdfast.passes import consolidate
+        from holdfast.passes.consolidation import run
 
-        return consolidate.plan_consolidation(self.scope)
+        return run.plan_consolidation(self.scope)
 
     @writes(permission="manage", retry=False, deadline=None)
     def consolidate(self, plan: Plan | str | None = None, *, dry_run: bool = False) -> Consolidated:
@@ -1086,11 +1086,9 @@ class HubMemory:
         takes back: by a plan or the text of one, or by one that is made now. Skipped where the
         journals are empty, where nothing has changed since the last run, and while another is
         running."""
-        from holdfast.passes import consolidate
+        from holdfast.passes.consolidation import run
 
-        return consolidate.consolidate(
-            self.scope, plan=plan, dry_run=dry_run, backup=self._keep_memory_md
-        )
+        return run.consolidate(self.scope, plan=plan, dry_run=dry_run, backup=self._keep_memory_md)
 
     def _keep_memory_md(self) -> str | None:
         """Keeps MEMORY.md as it is beside it; where that is, is told to who has the machine."""

@@ -12,7 +12,7 @@ from holdfast.client.base import RemoteBase
 
 if TYPE_CHECKING:
     from holdfast.domain.results import CapturedDay, Flushed, LifecycleMoves, Noted, Observed
-    from holdfast.passes.consolidate_plan import Consolidated, Plan
+    from holdfast.passes.consolidation.plan import Consolidated, Plan
 
 # The methods are those of `HubMemory`, where each says what it does.
 
@@ -68,12 +68,12 @@ class RemotePasses(RemoteBase):
         ]
 
     def plan_consolidation(self) -> Plan:
-        from holdfast.passes.consolidate_plan import from_plain
+        from holdfast.passes.consolidation.plan import from_plain
 
         return from_plain(self._ask("/consolidation/plan", {})["data"])
 
     def consolidate(self, plan: Plan | str | None = None, *, dry_run: bool = False) -> Consolidated:
-        from holdfast.passes.consolidate_plan import to_plain
+        from holdfast.passes.consolidation.plan import to_plain
 
         sent: Any = plan if plan is None or isinstance(plan, str) else to_plain(plan)
         told = self._send("/consolidation", {"plan": sent, "dry_run": dry_run})["data"]
@@ -97,7 +97,7 @@ def _noted(told: dict[str, Any]) -> Noted:
 
 
 def _consolidated_of(told: dict[str, Any]) -> Consolidated:
-    from holdfast.passes.consolidate_plan import (
+    from holdfast.passes.consolidation.plan import (
         Consolidated,
         Done,
         Refused,

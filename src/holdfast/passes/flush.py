@@ -22,7 +22,7 @@ from holdfast.engine.people.members import is_alone
 from holdfast.engine.turns import clean_session, others_logged
 from holdfast.engine.upkeep import capture_stats
 from holdfast.errors import Conflict, InvalidInput
-from holdfast.passes.in_files import in_files
+from holdfast.passes.file_sync import synced_files
 from holdfast.passes.journaler import Heard, Proposed, by_rules, take
 from holdfast.text import normalise
 
@@ -111,7 +111,7 @@ def _captured(core: Core, home: str, hub: Hub, heard: list[Heard]) -> tuple[Note
 
     if heard:
         days = [turn.heard.at.date() for turn in turns if turn.proposals]
-        with in_files(core, home, hub, days):
+        with synced_files(core, home, hub, days):
             noted = take(core, hub, turns, finish, reason="captured before a compaction")
     return (*noted, *dropped)
 

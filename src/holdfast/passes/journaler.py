@@ -25,8 +25,8 @@ from holdfast.engine.scope import Scope
 from holdfast.engine.upkeep import capture_stats
 from holdfast.engine.writing.proposals import ASSISTANT, SAID_BY, Proposal, Taken, take_proposals
 from holdfast.errors import InvalidSetting, ModelError, NotFound
-from holdfast.passes.in_files import in_files
-from holdfast.passes.told import logger
+from holdfast.passes.file_sync import synced_files
+from holdfast.passes.logs import logger
 from holdfast.text.guard import instruction_shaped
 from holdfast.text.normalise import content_hash
 from holdfast.text.secrets import PLACEHOLDER
@@ -108,7 +108,7 @@ def _work_on(core: Core, home: str, job: Job, stop: Callable[[], bool]) -> None:
         if model is None:
             by_rules(proposed)
         else:
-            from holdfast.passes.journal_talk import by_model
+            from holdfast.passes.journaler_model import by_model
 
             by_model(theirs, hub, model, proposed)
             # Where all it said was made up, what the rules find is better than nothing; and what
@@ -156,7 +156,7 @@ def _take(core: Core, home: str, hub: Hub, job: Job, proposed: Proposed, failed:
             noted.append(Noted("failed", "the model", proposed.heard.user))
         capture_stats.note(core, writer, hub.id, noted or [Noted("nothing", "", "")])
 
-    with in_files(core, home, hub, [proposed.heard.at.date()]):
+    with synced_files(core, home, hub, [proposed.heard.at.date()]):
         # Jobs from before this was noted came by keys that were allowed to.
         take(core, hub, [proposed], finish, replaces=job.about.get("replaces", True))
 

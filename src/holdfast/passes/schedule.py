@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from holdfast.domain.clock import from_text
 from holdfast.engine.jobs import singleton
 from holdfast.errors import HoldfastError
-from holdfast.passes.told import logger
+from holdfast.passes.logs import logger
 
 if TYPE_CHECKING:
     from holdfast.engine.core import Core
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from holdfast.store.base import Reader
 
 # Modules that have a PERIODIC; imported when a worker first asks.
-MODULES: tuple[str, ...] = ("holdfast.passes.consolidate", "holdfast.passes.lifecycle")
+MODULES: tuple[str, ...] = ("holdfast.passes.consolidation.run", "holdfast.passes.lifecycle")
 # When a pass was last begun by itself is noted apart: one that had nothing to do, or failed, notes
 # nothing of its own.
 _BY_ITSELF = "by itself"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from holdfast.engine.jobs import queue
 from holdfast.engine.jobs.worker import Runner, work_on_next
 from holdfast.errors import HoldfastError, StoreClosed
-from holdfast.passes.told import logger
+from holdfast.passes.logs import logger
 
 if TYPE_CHECKING:
     from holdfast.engine.core import Core

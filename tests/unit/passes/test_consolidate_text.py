@@ -11,8 +11,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.errors import InvalidInput
-from holdfast.passes.consolidate_plan import Plan, Refused, Source, Step, from_plain, to_plain
-from holdfast.passes.consolidate_text import parse, plain_text, render
+from holdfast.passes.consolidation.plan import (
+    Plan,
+    Refused,
+    Source,
+    Step,
+    from_plain,
+    parse,
+    plain_text,
+    render,
+    to_plain,
+)
 
 T0 = datetime(2026, 1, 14, 12, tzinfo=UTC)
 HEAD = "# Consolidation of hub work, 2026-01-14T12:00:00Z, by rules\n\n## Steps\n\n"

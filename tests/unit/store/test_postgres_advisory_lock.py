@@ -19,7 +19,7 @@ from holdfast import Conflict, Holdfast
 from holdfast.domain.ids import TimeIds
 from holdfast.engine.jobs import singleton
 from holdfast.errors import HoldfastError
-from holdfast.passes.consolidate import RUNNING
+from holdfast.passes.consolidation.run import RUNNING
 from holdfast.testing import FixedClock, open_for_tests
 from tests.postgres_server import ROLE, database
 

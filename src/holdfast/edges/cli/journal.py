@@ -13,7 +13,7 @@ from holdfast.errors import AlreadyExists, InvalidInput
 if TYPE_CHECKING:
     from holdfast.edges.cli.call import Call
     from holdfast.files.journal.journal import Day
-    from holdfast.passes.consolidate_plan import Consolidated, Plan, Step
+    from holdfast.passes.consolidation.plan import Consolidated, Plan, Step
 
 
 # journal
@@ -136,7 +136,7 @@ def _as_written(call: Call, plan: Plan) -> str:
         return plan.text
     import json
 
-    from holdfast.passes.consolidate_plan import to_plain
+    from holdfast.passes.consolidation.plan import to_plain
 
     return json.dumps(to_plain(plan), ensure_ascii=False, indent=2) + "\n"
 
@@ -174,7 +174,7 @@ def _step_line(step: Step) -> str:
 
 
 def _plain_consolidated(done: Consolidated, hub: str) -> dict[str, Any]:
-    from holdfast.passes.consolidate_plan import plain_refused, plain_step, to_plain
+    from holdfast.passes.consolidation.plan import plain_refused, plain_step, to_plain
 
     return {
         "plan": to_plain(done.plan),

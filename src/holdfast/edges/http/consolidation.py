@@ -12,7 +12,7 @@ from holdfast.edges.http.call import Calling
 from holdfast.edges.http.once import IdempotencyKey, once
 from holdfast.edges.http.plain import plain_memory
 from holdfast.edges.http.shapes import MemoryOut, One, Told
-from holdfast.passes.consolidate_plan import (
+from holdfast.passes.consolidation.plan import (
     Consolidated,
     from_plain,
     plain_refused,

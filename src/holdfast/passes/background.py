@@ -1,5 +1,5 @@
-"""Passes that are due, run in a thread of a program that uses the library: where no server and no
-worker looks after a home, whoever shows it turns does. A server has its own (`edges.worker`).
+"""Runs passes that are due in a thread, in programs that use the library without a worker. A server
+has its own worker (`edges.worker`).
 """
 
 from __future__ import annotations
@@ -15,14 +15,15 @@ from holdfast.passes import schedule
 if TYPE_CHECKING:
     from holdfast.engine.core import Core
 
-# Passes come every few hours; a look for each turn of a conversation would be for nothing.
+
+# Passes run every few hours, so checking after each turn would find nothing.
 _EVERY = timedelta(minutes=1)
-# Longer than a write takes; a model's answer is not waited for, and its run is taken over later.
+# Longer than a write takes. A model's answer is not waited for; its run is taken over later.
 _STOP_S = 5.0
 
 
 class Due:
-    """Looks once each time it is started, and runs what is due."""
+    """Runs what is due, once for each start."""
 
     def __init__(self, core: Core, open_hub: Callable[[str], Any]) -> None:
         self._core = core

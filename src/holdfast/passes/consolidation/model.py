@@ -13,15 +13,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from holdfast.errors import HoldfastError, InvalidInput
 from holdfast.llm.base import ModelTool
 from holdfast.llm.tool_loop import Limits, talk
-from holdfast.passes.consolidate_checks import misfit, unsupported
-from holdfast.passes.consolidate_near import Near, day_of
-from holdfast.passes.consolidate_plan import SOURCES_MAX, STEP_KINDS, Refused, Step, StepKind
-from holdfast.passes.consolidate_rules import Material, unfit
+from holdfast.passes.consolidation.checks import misfit, unsupported
+from holdfast.passes.consolidation.material import Material, RelatedMemories, day_of
+from holdfast.passes.consolidation.plan import SOURCES_MAX, STEP_KINDS, Refused, Step, StepKind
+from holdfast.passes.consolidation.rules import unfit
 from holdfast.text.normalise import clean_category
 
 if TYPE_CHECKING:
     from holdfast.domain.memory import Memory
     from holdfast.llm.base import Model
+
 
 # A model that proposes more than this for a week does not choose.
 PROPOSALS_MAX = 50
@@ -124,7 +125,7 @@ class _Hearing:
     def __init__(self, material: Material, redacted: Callable[[str], str]) -> None:
         self._material, self._redacted = material, redacted
         lines = [line for line in material.journal if not unfit(line, material)]
-        self._near = Near([*material.long_term, *lines])
+        self._near = RelatedMemories([*material.long_term, *lines])
         self.steps: list[Step] = []
         self.refused: list[Refused] = []
         self.heard = 0

@@ -1,4 +1,4 @@
-"""Where passes tell what went wrong: Python's log, and nowhere else."""
+"""The loggers of passes."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ if TYPE_CHECKING:
 
 
 def logger(name: str) -> Logger:
-    """The logger of that name. Where nobody listens to the log, Python would print to the screen,
-    in the middle of somebody's conversation."""
+    """The logger of that name. Without a handler Python would print to standard error, in the
+    middle of a conversation."""
     import logging
 
     root = logging.getLogger("holdfast")

@@ -1,36 +1,162 @@
-"""What a consolidation reads: the journals of the last days, long-term memory, and what became
-of earlier runs. It gathers and decides nothing.
+"""What a consolidation reads: the journals of the last days, long-term memory, and the results of
+earlier runs; and which of these memories may be about the same thing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
+from heapq import nlargest
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from holdfast.domain.clock import from_text, to_text
+from holdfast.domain.memory import MADE_FROM, Memory
 from holdfast.domain.query import Filter, Order, place_in
 from holdfast.domain.records import Record
 from holdfast.engine.core import Core
 from holdfast.engine.scope import Scope
-from holdfast.passes.consolidate_near import day_of, said_at
-from holdfast.passes.consolidate_plan import STEP_KINDS, Step, StepKind
-from holdfast.passes.consolidate_rules import Material
+from holdfast.passes.consolidation.plan import STEP_KINDS, Step, StepKind
 from holdfast.text.sameness import words_key
+from holdfast.text.slots.compare import compare, slot_of
+from holdfast.text.terms import terms
 
 if TYPE_CHECKING:
     from holdfast.domain.memory import Memory
     from holdfast.store.base import Reader, Writer
 
+
+# Related memories
+
+
+# How many memories a text is compared with: the newest of the same slot, and as many again that
+# share most of its words.
+_RELATED_MAX = 5
+# The search uses the rarest words of a text, and for each word the newest memories: a word that
+# more memories have is not specific.
+_TERMS_MAX = 6
+_LISTED_MAX = 100
+# The metadata field of a derived memory with the time at which its last source was said.
+SAID_AT = "said_at"
+
+
+class Material(NamedTuple):
+    """What there is to consolidate. `by_assistant` are ids of what only the assistant said;
+    `settled` are steps that were taken back before, `declined` sources of steps that a person took
+    out of a plan; neither is proposed again. `unwanted` has the words of long-term memories that
+    were taken away, and when: what was said before that counts no more."""
+
+    journal: tuple[Memory, ...]
+    long_term: tuple[Memory, ...]
+    now: datetime
+    chars_max: int
+    by_assistant: frozenset[str] = frozenset()
+    settled: frozenset[tuple[StepKind, frozenset[int]]] = frozenset()
+    declined: frozenset[int] = frozenset()
+    unwanted: Mapping[str, datetime] = {}
+
+    @property
+    def memories(self) -> dict[int, Memory]:
+        return {memory.number: memory for memory in (*self.long_term, *self.journal)}
+
+
+def said_at(memory: Memory) -> datetime:
+    """When it was said; for a derived memory, when its last source was said."""
+    told = memory.metadata.get(SAID_AT)
+    if isinstance(told, str) and MADE_FROM in memory.metadata:
+        try:
+            return from_text(told)
+        except ValueError:  # Metadata may be edited.
+            return memory.created_at
+    return memory.occurred_at or memory.created_at
+
+
+def origin_of(sources: Sequence[Memory]) -> dict[str, object]:
+    """The metadata of a derived memory."""
+    newest = max(map(said_at, sources))
+    return {MADE_FROM: [memory.id for memory in sources], SAID_AT: to_text(newest)}
+
+
+def day_of(memory: Memory) -> date:
+    return (memory.occurred_at or memory.created_at).date()
+
+
+def audience(memory: Memory) -> tuple[str, str]:
+    """For whom it is: what one may see and another may not is never put together."""
+    return memory.boundary, memory.audience
+
+
+# Whose memory it is says so or says nothing.
+_OWN = frozenset({"", "user", "human", "me"})
+
+
+def voice(memory: Memory) -> tuple[str, str, str]:
+    """For whom it is, and who says it: the same words of somebody else are about somebody else."""
+    speaker = (memory.speaker or "").strip().casefold()
+    return *audience(memory), "" if speaker in _OWN else speaker
+
+
+class RelatedMemories:
+    """Finds, among memories, those that a text may say the same as, or contradict: the same slot,
+    or rare words in common. So that each is compared with a few, and not with all."""
+
+    def __init__(self, memories: Iterable[Memory]) -> None:
+        self._memories: dict[int, Memory] = {}
+        self._by_term: dict[tuple[object, str], list[int]] = {}
+        self._by_slot: dict[tuple[object, str, str], list[int]] = {}
+        for memory in sorted(memories, key=said_at):
+            self._memories[memory.number] = memory
+            whose = voice(memory)
+            for term in set(terms(memory.content)):
+                self._by_term.setdefault((whose, term), []).append(memory.number)
+            if slot := slot_of(memory.content):
+                place = (whose, slot.subject, slot.attribute)
+                self._by_slot.setdefault(place, []).append(memory.number)
+
+    def to(self, memory: Memory, text: str | None = None) -> list[Memory]:
+        """The nearest to a memory, or to a text made from it, of the same voice; never the memory
+        itself."""
+        said = memory.content if text is None else text
+        whose = voice(memory)
+        listed = [self._by_term.get((whose, term), ()) for term in set(terms(said))]
+        shared: dict[int, int] = {}
+        for numbers in sorted(listed, key=len)[:_TERMS_MAX]:
+            for number in numbers[-_LISTED_MAX:]:
+                shared[number] = shared.get(number, 0) + 1
+        # One more, as the memory itself is the nearest.
+        best = nlargest(_RELATED_MAX + 1, shared, key=lambda number: (shared[number], number))
+        slot = slot_of(said)
+        same = self._by_slot.get((whose, slot.subject, slot.attribute), []) if slot else []
+        newest = same[: -_RELATED_MAX - 2 : -1]
+        found = dict.fromkeys([*newest, *best])
+        return [self._memories[number] for number in found if number != memory.number]
+
+    def overtaken(self, memory: Memory, text: str | None = None) -> Memory | None:
+        """What was said later, and takes the place of what a memory says, or of a text that is
+        made from it."""
+        said = memory.content if text is None else text
+        for other in self.to(memory, text):
+            if said_at(other) > said_at(memory) and _replaces(other.content, said):
+                return other
+        return None
+
+
+def _replaces(new: str, old: str) -> bool:
+    return compare(new, old).relation == "replaces"
+
+
+# Reading
+
+
 DAYS = 7
 JOURNAL_CHARS_MAX = 4_000
-# Far more than fits into MEMORY.md; of those beyond it, the longest unchanged are not looked at.
+# Far more than fits into MEMORY.md; beyond it, the longest unchanged are not read.
 LONG_TERM_MAX = 2_000
 _BATCH = 500
-# Runs whose undoing is remembered, and sources that a person took out of a plan.
+# How many runs are remembered in case they are undone, and how many declined sources.
 _RUNS_KEPT = 20
 _DECLINED_KEPT = 500
 _KIND, _ID = "upkeep", "consolidated"
-# Names under which an assistant speaks in a log.
+# Names of assistants in a log.
 _ASSISTANTS = frozenset({"assistant", "agent", "ai", "model", "bot"})
 _HASH_CHARS = 16
 

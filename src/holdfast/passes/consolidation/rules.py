@@ -21,13 +21,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import date, datetime
+from datetime import date
 from typing import NamedTuple, TypeAlias
 
 from holdfast.domain.memory import TRUSTS, Memory, made_from
 from holdfast.engine.upkeep.compact import ranked, replaceable, sameness
-from holdfast.passes.consolidate_near import Near, audience, day_of, said_at, voice
-from holdfast.passes.consolidate_plan import Refused, Step, StepKind
+from holdfast.passes.consolidation.material import (
+    Material,
+    RelatedMemories,
+    audience,
+    day_of,
+    said_at,
+    voice,
+)
+from holdfast.passes.consolidation.plan import Refused, Step
 from holdfast.text.sameness import words_key
 from holdfast.text.slots.compare import compare
 
@@ -52,26 +59,6 @@ _WEIGHTY = re.compile(
 PROMOTED_CHARS_MAX = 500
 
 
-class Material(NamedTuple):
-    """What there is to consolidate. `by_assistant` are ids of what only the assistant said;
-    `settled` are steps that were taken back before, `declined` sources of steps that a person took
-    out of a plan; neither is proposed again. `unwanted` has the words of long-term memories that
-    were taken away, and when: what was said before that counts no more."""
-
-    journal: tuple[Memory, ...]
-    long_term: tuple[Memory, ...]
-    now: datetime
-    chars_max: int
-    by_assistant: frozenset[str] = frozenset()
-    settled: frozenset[tuple[StepKind, frozenset[int]]] = frozenset()
-    declined: frozenset[int] = frozenset()
-    unwanted: Mapping[str, datetime] = {}
-
-    @property
-    def memories(self) -> dict[int, Memory]:
-        return {memory.number: memory for memory in (*self.long_term, *self.journal)}
-
-
 class Proposed(NamedTuple):
     """Steps, those that the rules themselves refuse, and what to say about them."""
 
@@ -83,14 +70,14 @@ class Proposed(NamedTuple):
 def propose(material: Material) -> Proposed:
     """What the rules would do, the safest first."""
     held = [memory for memory in material.long_term if memory.current(material.now)]
-    near = Near(held)
+    near = RelatedMemories(held)
     steps = [*_ended(material), *_merges(held, near)]
     refused: list[Refused] = []
     # The first of those that are merged is the one that stays.
     gone = {n for step in steps for n in step.sources[1 if step.kind == "merge" else 0 :]}
     left = [memory for memory in held if memory.number not in gone]
     if gone:
-        near = Near(left)
+        near = RelatedMemories(left)
     for found in (_replaced(left, near, material), _promotions(left, near, material)):
         steps += [one for one in found if isinstance(one, Step)]
         refused += [one for one in found if isinstance(one, Refused)]
@@ -150,7 +137,9 @@ def retire(memory: Memory, reason: str, by: int | None = None) -> Step:
     return Step("retire", (memory.number,), memory.content, replaced_by=by, reason=reason)
 
 
-def _replaced(held: Sequence[Memory], near: Near, material: Material) -> list[Step | Refused]:
+def _replaced(
+    held: Sequence[Memory], near: RelatedMemories, material: Material
+) -> list[Step | Refused]:
     """Long-term memories that a newer long-term memory takes the place of."""
     out: list[Step | Refused] = []
     for old in held:
@@ -183,7 +172,7 @@ def may_replace(new: Memory, old: Memory, material: Material) -> str:
 # Merges
 
 
-def _merges(held: Sequence[Memory], near: Near) -> list[Step]:
+def _merges(held: Sequence[Memory], near: RelatedMemories) -> list[Step]:
     """Long-term memories with the same words, as `compact` finds them, or that say the same in
     other words."""
     key_of = {memory.number: sameness(memory) for memory in held}
@@ -206,7 +195,7 @@ _Key: TypeAlias = tuple[object, ...]
 
 
 def _join_reworded(
-    group_of: dict[_Key, list[Memory]], key_of: Mapping[int, _Key], near: Near
+    group_of: dict[_Key, list[Memory]], key_of: Mapping[int, _Key], near: RelatedMemories
 ) -> None:
     """Puts groups together whose first memories say the same in other words."""
     for key, first in {key: group[0] for key, group in group_of.items()}.items():
@@ -254,10 +243,12 @@ def grouped(lines: Iterable[Memory]) -> list[Group]:
     return [Group(tuple(sorted(group, key=order))) for group in groups.values()]
 
 
-def _promotions(held: Sequence[Memory], near: Near, material: Material) -> list[Step | Refused]:
+def _promotions(
+    held: Sequence[Memory], near: RelatedMemories, material: Material
+) -> list[Step | Refused]:
     fit = [line for line in material.journal if not unfit(line, material)]
     # A line that does not count by itself may still speak against an older one.
-    lines = Near(fit)
+    lines = RelatedMemories(fit)
     used = {source for memory in held for source in made_from(memory)}
     weighed: list[tuple[int, int, Step]] = []
     out: list[Step | Refused] = []
@@ -284,7 +275,9 @@ def _counts(line: Memory, material: Material) -> bool:
     return away is None or said_at(line) > away
 
 
-def _promotion(group: Group, near: Near, material: Material) -> tuple[int, Step] | Refused | None:
+def _promotion(
+    group: Group, near: RelatedMemories, material: Material
+) -> tuple[int, Step] | Refused | None:
     """The step for lines that say the same, and its points; None where it has too few, or where
     long-term memory says so already."""
     line = group.best

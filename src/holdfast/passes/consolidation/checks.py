@@ -1,22 +1,25 @@
-"""Whether a step may be done. What any plan must keep to is `misfit`; what a model proposes must in
-addition be grounded in its sources, hold no orders and no secrets, and be no more than its sources
-allow: `unsupported`. Pure, and it refuses in half a sentence.
+"""Decides whether a step may be done. Every step must pass `misfit`. A model's proposals must also
+pass `unsupported`: they must be grounded in their sources and contain no instructions or secrets.
+`bounded` limits the number of promotions and keeps long-term memory within its cap. Pure functions;
+a refusal is a short phrase.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
 
 from holdfast.domain.memory import Memory
-from holdfast.passes.consolidate_near import Near, audience, said_at
-from holdfast.passes.consolidate_plan import Step
-from holdfast.passes.consolidate_rules import (
+from holdfast.passes.consolidation.material import Material, RelatedMemories, audience, said_at
+from holdfast.passes.consolidation.plan import Refused, Step
+from holdfast.passes.consolidation.rules import (
     PROMOTED_CHARS_MAX,
-    Material,
+    Proposed,
     is_settled,
     may_replace,
+    retire,
+    touches,
     unfit,
 )
 from holdfast.text.guard import instruction_shaped
@@ -24,14 +27,17 @@ from holdfast.text.sameness import words_key
 from holdfast.text.secrets import placeholders
 from holdfast.text.slots.compare import compare
 
-# What no longer holds, or something newer speaks against: the only reasons to retire a memory.
+# Single steps
+
+
+# The only reasons to retire a memory: it no longer holds, or a newer one contradicts it.
 _AGAINST = ("replaces", "contradicts")
 _THE_USER = re.compile(r"(?:^|(?<=[.;\n] ))(?:the )?user (\w)", re.IGNORECASE)
 _STATEMENT_ENDS = re.compile(r"(?<=[.!?])\s+|[;\n]")
 
 
 def misfit(step: Step, memories: Mapping[int, Memory], now: datetime) -> str:
-    """Why a step cannot be done with these memories, whoever wants it; empty where it can."""
+    """Why a step cannot be done with these memories, whoever proposes it; empty where it can."""
     missing = [number for number in step.named if number not in memories]
     if not step.sources:
         return "it names no source"
@@ -117,7 +123,9 @@ def _leaving_misfit(memory: Memory) -> str:
 # What a model proposes
 
 
-def unsupported(step: Step, material: Material, near: Near, redacted: Callable[[str], str]) -> str:
+def unsupported(
+    step: Step, material: Material, near: RelatedMemories, redacted: Callable[[str], str]
+) -> str:
     """Why a step that fits is not done when a model proposes it; empty where it is. `near` finds
     what else there is about the same, `redacted` is a text without its secrets."""
     if is_settled(step, material):
@@ -168,7 +176,7 @@ def _unnamed(text: str) -> str:
     return _THE_USER.sub(lambda found: found[1].upper(), text)
 
 
-def _known(step: Step, sources: Sequence[Memory], material: Material, near: Near) -> str:
+def _known(step: Step, sources: Sequence[Memory], material: Material, near: RelatedMemories) -> str:
     said = words_key(step.text)
     own = {memory.number for memory in sources}
     newest = max(sources, key=said_at)
@@ -214,3 +222,93 @@ def _unretirable(step: Step, sources: Sequence[Memory], material: Material) -> s
         if why := may_replace(newer, memory, material):
             return why
     return ""
+
+
+# Limits
+
+
+# As many as a person reads in a minute. The rest is promoted by later runs.
+PROMOTIONS_MAX = 10
+# Where room is needed, what was never used for this long may be retired: as long as a memory cools
+# before it is archived.
+_UNUSED = timedelta(days=60)
+# The bullet, and a share of the heading.
+_LINE_CHARS = 4
+
+
+def size(memories: Iterable[Memory]) -> int:
+    """About how many characters these take in MEMORY.md."""
+    return sum(len(memory.content) + _LINE_CHARS for memory in memories)
+
+
+def bounded(steps: Sequence[Step], material: Material) -> Proposed:
+    """The steps that fit: at most so many promotions, and no more than long-term memory has room
+    for. Where it is over, what was never used is proposed to leave first."""
+    held = {one.number: one for one in material.long_term if one.current(material.now)}
+    making = [step for step in steps if step.kind != "promote"]
+    wanted = [step for step in steps if step.kind == "promote"]
+    used = size(held.values()) - sum(_freed(step, held) for step in making)
+    kept: list[Step] = []
+    refused: list[Refused] = []
+    over = False
+    busy = {number for step in steps for number in touches(step)}
+    unused = _unused(held, material, busy)
+    notes: list[str] = []
+    if used > material.chars_max:
+        over = True
+        used -= _make_room(used - material.chars_max, unused, making)
+    for step in wanted:
+        cost = len(step.text) + _LINE_CHARS - _freed(step, held)
+        if len(kept) == PROMOTIONS_MAX:
+            refused.append(Refused(step, f"a run promotes {PROMOTIONS_MAX} at most; the next may"))
+            continue
+        if used + cost > material.chars_max and cost > 0:
+            over = True
+            used -= _make_room(used + cost - material.chars_max, unused, making)
+        if used + cost > material.chars_max and cost > 0:
+            refused.append(Refused(step, "there is no room for it; merge or retire something"))
+            continue
+        used += cost
+        kept.append(step)
+    if over:
+        notes.append(
+            f"Long-term memory has {size(held.values()):,} of {material.chars_max:,} characters:"
+            " merges and retirements come first, and what does not fit waits."
+        )
+    return Proposed([*making, *kept], refused, notes)
+
+
+def _freed(step: Step, held: Mapping[int, Memory]) -> int:
+    """What a step takes out of long-term memory, less what it puts in there."""
+    gone = step.sources if step.kind != "promote" else ()
+    if step.replaces is not None:
+        gone = (step.replaces,)
+    made = len(step.text) + _LINE_CHARS if step.kind == "merge" else 0
+    return size(held[number] for number in gone if number in held) - made
+
+
+def _unused(held: Mapping[int, Memory], material: Material, busy: set[int]) -> list[Memory]:
+    """What may leave where room is needed, the longest unused last: it is taken from the end."""
+    found = [
+        memory
+        for memory in held.values()
+        if not memory.pinned
+        and memory.key is None
+        and memory.number not in busy
+        and memory.access_count == 0
+        and memory.mention_count <= 1
+        and memory.stability != "stable"
+        and material.now - memory.last_use >= _UNUSED
+        and not is_settled(retire(memory, ""), material)
+    ]
+    return sorted(found, key=lambda memory: (memory.last_use, memory.number), reverse=True)
+
+
+def _make_room(needed: int, unused: list[Memory], making: list[Step]) -> int:
+    freed = 0
+    while unused and freed < needed:
+        memory = unused.pop()
+        freed += size([memory])
+        days = f"{_UNUSED.days} days"
+        making.append(retire(memory, f"room is needed, and it was not used for {days}"))
+    return freed

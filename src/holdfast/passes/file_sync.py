@@ -1,6 +1,5 @@
-"""A hub's files around what a pass writes: what was edited or decided in them is taken in before,
-and they follow after. A pass has no caller whose operation could do that. What goes wrong with a
-file is told in the log; what the pass wrote is safe in the store, and the next sync catches up."""
+"""Syncs a hub's files around what a pass writes: edits are read before, files are written after. A
+failure is logged; what the pass wrote is safe in the store, and the next sync catches up."""
 
 from __future__ import annotations
 
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING
 from holdfast.engine.scope import Scope
 from holdfast.errors import HoldfastError
 from holdfast.files.atomic import is_kept_in_files
-from holdfast.passes.told import logger
+from holdfast.passes.logs import logger
 
 if TYPE_CHECKING:
     from holdfast.domain.hub import Hub
@@ -21,9 +20,9 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def in_files(core: Core, home: str, hub: Hub, days: Iterable[date]) -> Iterator[None]:
-    """Around a write to the journals of these days, and perhaps to what is in MEMORY.md. A hub
-    without files costs one look."""
+def synced_files(core: Core, home: str, hub: Hub, days: Iterable[date]) -> Iterator[None]:
+    """Wraps a write to the journals of these days, and perhaps to MEMORY.md. A hub without files
+    costs one check of its folder."""
     folder = os.path.join(home, "hubs", hub.name)
     if not is_kept_in_files(folder):
         yield

@@ -1,7 +1,7 @@
-"""The journaler's talk with a model: one turn is shown, two tools are offered, two rounds at most.
+"""How the journaler asks a model: one turn is shown, two tools are offered, two rounds at most.
 
-`memory_search` answers as the tool of that name does everywhere; `remember` only proposes. What the
-model says besides is thrown away."""
+`memory_search` answers as the tool of that name does everywhere; `remember` only proposes. The
+model's other output is ignored."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from holdfast.llm.base import Model
     from holdfast.llm.tool_loop import Tools
     from holdfast.passes.journaler import Heard, Proposed
+
 
 ROUNDS = 2
 # However patient the settings are: a pass that takes longer would hold up those behind it.

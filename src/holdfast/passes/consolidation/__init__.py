@@ -1,0 +1,1 @@
+"""Consolidation of journals into long-term memory."""
