@@ -1,8 +1,8 @@
-"""What a command is: a row with its name, its help, an example, its options and what it does.
+"""The definition of a command: its name, help, example, options and function; and the parser.
 
-The options are rows too, and parsed here: options and words may stand in any order, and a mistake
-is an InvalidInput with the nearest right word. argparse would take a fifth of the time in which a
-hook has to answer, so it is left to print help and completions (see `help`).
+Options and words may come in any order, and a mistake is an InvalidInput that suggests the nearest
+name. argparse would use a fifth of the time in which a hook has to answer, so it only prints help
+and completions (see `help`).
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ def _set_options(parser: Parser) -> None:
 
 
 def _safe(value: Any) -> Any:
-    """A value without a password that may stand in it."""
+    """A value without the password that may be in it."""
     if isinstance(value, str):
         from holdfast.wiring.urls import without_password
 
@@ -86,7 +86,7 @@ def _unset(call: Call, args: Namespace) -> None:
     from holdfast.wiring import make_home
 
     make_home(call.home)
-    # A name that is no setting, but stands in the file, can be taken out of it too.
+    # A name that is no setting can be removed from the file too.
     save(call.home, args.name, None)
     if any(setting.name == args.name for setting in SETTINGS):
         _saved(call, args.name)

@@ -83,16 +83,16 @@ def _tour(call: Call, home: str) -> int:
     # A file of its own, also where the environment names a store that people use.
     with library.open(home, settings={"store.url": "", "store.read_url": ""}) as memory:
         moment = ""
-        for place, (told, words) in enumerate(_STEPS, 1):
+        for place, (title, words) in enumerate(_STEPS, 1):
             if place == _FIRST_CHANGE:
                 moment = to_text(memory.core.now())
             real = [word.replace("{moment}", moment) for word in words]
             shown = "holdfast " + " ".join(shlex.quote(word) for word in real)
             say()
-            say(f"{place}. {told}", "bold")
+            say(f"{place}. {title}", "bold")
             say(f"$ {shown}", "cyan")
             answer = _step(call, memory, real, quiet=place > _FIRST_RECALL and real[0] == "recall")
-            taken.append({"told": told, "command": shown, "answer": answer})
+            taken.append({"told": title, "command": shown, "answer": answer})
     if call.out.json:
         call.out.value({"steps": taken})
     say()

@@ -93,7 +93,7 @@ def _mode(path: str) -> str:
 
 
 def _owned(call: Call) -> list[tuple[str, int]]:
-    """What only its owner should be able to open, and the mode it should have."""
+    """The files that only their owner should be able to open, and the modes they should have."""
     path = _store_path(call)
     files = [(path + suffix, 0o600) for suffix in ("", "-wal", "-shm")] if path else []
     there = [(name, mode) for name, mode in files if os.path.exists(name)]
@@ -106,7 +106,7 @@ def open_to_others(call: Call) -> list[str]:
 
 
 def close_to_others(call: Call) -> list[str]:
-    """Closes them, and says so."""
+    """Sets their modes; returns what was done."""
     mended = []
     wanted = dict(_owned(call))
     for path in open_to_others(call):
@@ -122,12 +122,12 @@ def attachment_problems(call: Call) -> list[str]:
 
 
 def leftover_problems(call: Call) -> list[str]:
-    """Copies of the store that processes left which died while they made them."""
+    """Copies of the store that killed processes left half made."""
     from holdfast.wiring.leftovers import find_leftovers
 
     found = find_leftovers(call.memory.core.store, _beside_store(call), call.memory.home)
-    told = [f"a copy that was broken off left {path}" for path in found.abandoned]
-    return told + [
+    problems = [f"a copy that was broken off left {path}" for path in found.abandoned]
+    return problems + [
         f"a restore was broken off, and {path} is needed to finish it: run"
         " `holdfast restore-backup` again with the same backup"
         for path in found.needed
@@ -135,7 +135,7 @@ def leftover_problems(call: Call) -> list[str]:
 
 
 def remove_leftovers(call: Call) -> list[str]:
-    """Removes those that can go, and says so."""
+    """Removes those that are not needed; returns what was done."""
     from holdfast.wiring.leftovers import remove_leftovers as remove
 
     removed = remove(call.memory.core.store, _beside_store(call), call.memory.home)
@@ -150,23 +150,23 @@ def _beside_store(call: Call) -> str:
 
 
 def files_left_alone(call: Call) -> list[str]:
-    """Of which hubs the files in this home are not looked at, and why."""
+    """The hubs whose files in this home are ignored, and why."""
     from holdfast.engine.scope import Scope
     from holdfast.files.atomic import hub_folder
     from holdfast.files.ownership import elsewhere, of_another_hub
 
     folders = [(hub, hub_folder(call.memory.home, hub.name)) for hub in call.memory.hubs()]
-    told = [
+    reasons = [
         of_another_hub(hub.id, hub.name, folder)
         or elsewhere(Scope(call.memory.core, hub.id, hub.name), folder)
         for hub, folder in folders
         if os.path.isdir(folder)
     ]
-    return [f"{why} `holdfast sync --confirm` takes the folder over." for why in told if why]
+    return [f"{why} `holdfast sync --confirm` takes the folder over." for why in reasons if why]
 
 
-def swept(call: Call) -> list[str]:
-    """Removes what crashes left of attachments, and says so."""
+def sweep_attachments(call: Call) -> list[str]:
+    """Removes what crashes left of attachments; returns what was done."""
     hubs = [call.memory.hub(hub.name) for hub in call.memory.hubs()]
     counts = [(hub.name, hub.attachments.sweep()) for hub in hubs]
     return [
@@ -197,7 +197,7 @@ def language_models(call: Call) -> tuple[dict[str, str], list[str]]:
 
     settings = call.memory.core.settings
     named = settings["llm.key_variable"]
-    told, wrong = {}, []
+    described, wrong = {}, []
     for setting in SETTINGS:
         if not setting.name.endswith(".model") or setting.name == "embed.model":
             continue
@@ -205,17 +205,16 @@ def language_models(call: Call) -> tuple[dict[str, str], list[str]]:
             # The pass uses that of llm.model.
             continue
         try:
-            told[setting.name] = describe(settings[setting.name], named, os.environ)
+            described[setting.name] = describe(settings[setting.name], named, os.environ)
         except InvalidSetting as error:
-            told[setting.name] = "none. See below."
+            described[setting.name] = "none. See below."
             wrong.append(f"{setting.name}: {error}")
-    return told, wrong
+    return described, wrong
 
 
 def model_servers(call: Call) -> dict[str, str]:
-    """The servers of language models that settings name by their addresses: '' for each that
-    answers, and for the others why they do not. One that has its usual address is not asked: that
-    would be a word to somebody else without need."""
+    """The model servers whose addresses are in the settings: '' for each that answers, otherwise
+    why it does not. Providers at their default addresses are not contacted without need."""
     from holdfast.llm.find import parse
     from holdfast.settings import SETTINGS
 
@@ -223,7 +222,7 @@ def model_servers(call: Call) -> dict[str, str]:
     found = []
     for setting in SETTINGS:
         if setting.name.endswith(".model") and setting.name != "embed.model":
-            # One that cannot be read is told of as a problem.
+            # `language_models` reports one that cannot be parsed.
             with suppress(InvalidSetting):
                 spec = parse(settings[setting.name])
                 found += [spec.url] if spec is not None and spec.url else []
@@ -242,9 +241,9 @@ _BEFORE_REPAIR = (
 
 
 class _Findings(NamedTuple):
-    """What was looked at, what was mended, and what is not as it should be: in the store, its
-    files' modes, the files of memories, and the settings that name language models. That a server
-    of one does not answer is said, and no fault of the installation."""
+    """What was examined, what was repaired, and the problems that are left: in the store, in the
+    modes of its files, in attachments, and in settings that name language models. A model server
+    that does not answer is reported, and is no problem of the installation."""
 
     facts: dict[str, Any]
     model: dict[str, str]
@@ -308,12 +307,12 @@ def _examined(call: Call, *, fix: bool) -> _Findings:
         diagnosis = examine(core)
     unread: list[str] = []
     if fix:
-        mended += _read(lambda: swept(call), [], unread)
+        mended += _read(lambda: sweep_attachments(call), [], unread)
     files = _read(lambda: attachment_problems(call), [], unread)
     notes = _read(lambda: files_left_alone(call), [], unread)
     facts = installation_facts(call)
     if unread and not diagnosis.left:
-        # Whatever was not found in the store: it is not healthy while something cannot be read.
+        # The store is not healthy while something in it cannot be read.
         diagnosis = diagnosis._replace(left=[Problem(why, False) for why in unread])
     return _Findings(
         facts,
@@ -330,7 +329,7 @@ def _examined(call: Call, *, fix: bool) -> _Findings:
 
 
 def _read(act: Callable[[], list[str]], otherwise: list[str], unread: list[str]) -> list[str]:
-    """What a look at a store that may be damaged gives; why not, where it cannot be read."""
+    """The result of reading a store that may be damaged; on failure `otherwise`, and why."""
     try:
         return act()
     except StoreDamaged as error:
@@ -360,8 +359,8 @@ def _lifecycle(call: Call, facts: dict[str, Any]) -> str:
         f"{'not yet' if at is None else call.out.time(from_text(at))} ({hub})"
         for hub, at in facts["last_runs"].items()
     ]
-    told = "automatic" if facts["automatic"] else "only by hand"
-    return f"{told}; last run: {', '.join(runs)}" if runs else told
+    mode = "automatic" if facts["automatic"] else "only by hand"
+    return f"{mode}; last run: {', '.join(runs)}" if runs else mode
 
 
 def _show_facts(call: Call, found: _Findings) -> None:
@@ -418,7 +417,7 @@ def _show_findings(call: Call, found: _Findings) -> None:
 
 
 def _left(call: Call, found: _Findings) -> list[tuple[str, str]]:
-    """Everything that is not as it should be: what it is called, and a sentence."""
+    """Every problem that is left: its kind, and a sentence."""
     left = _sentences(call, found.diagnosis.left)
     left += [("problem", f"others can open {path}") for path in found.open_to_others]
     left += [("problem", note) for note in found.files]

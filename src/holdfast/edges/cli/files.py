@@ -69,11 +69,11 @@ def _show_index_report(call: Call, report: Report, *, dry_run: bool) -> None:
     held = len(report.held)
     counts = {name: len(getattr(report, name)) for name in (*_PATHS[:4], *_NOTED[:2])}
     counts["refused"] -= held
-    told = [f"{count} {name}" for name, count in counts.items()]
+    parts = [f"{count} {name}" for name, count in counts.items()]
     if held:
         # These are taken in, and wait for a person.
-        told.append(f"{held} held for review")
-    call.out.line(f"{'Would be' if dry_run else 'Files'}: {', '.join(told)}.", "green")
+        parts.append(f"{held} held for review")
+    call.out.line(f"{'Would be' if dry_run else 'Files'}: {', '.join(parts)}.", "green")
     notes = [*report.redacted, *report.refused, *report.skipped]
     for note in notes[:_NOTES]:
         call.out.parts((f"  {note.path}", "cyan"), (f"  {note.reason}", "dim"))

@@ -1,4 +1,4 @@
-"""Help and completion: the commands' rows as argparse parsers, which know how to print them."""
+"""Help and completion: builds argparse parsers from the commands, which print them."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def _add_commands(places: Any, rows: list[Command]) -> None:
             outer[word] = places.add_parser(word, help=f"{word} …", add_help=False)
             inner[word] = outer[word].add_subparsers(dest="part", metavar="PART")
         if not second and word in outer:
-            # A command that has others below it: its words stand where their names may stand.
+            # A command with subcommands: its own words are where their names may be.
             _fill(outer[word], _without_words(parser_of(row)), offers=True)
         else:
             _add_command(inner[word] if second else places, row, second or word)
@@ -196,7 +196,7 @@ def overview() -> str:
     lines = [
         _TITLE,
         "",
-        "usage: holdfast COMMAND …          `holdfast COMMAND --help` tells more",
+        "usage: holdfast COMMAND …          `holdfast COMMAND --help` explains one",
     ]
     for group in GROUPS:
         lines += ["", *_listed(group, commands_of(group))]

@@ -41,8 +41,8 @@ def _observe(call: Call, args: Namespace) -> None:
     if args.work and not call.server and any(one.queued for one in seen):
         _start_work(call)
     if call.out.json:
-        told = [_plain_observed(one) for one in seen]
-        call.out.value({"observed": told} if args.file else told[0])
+        plain = [_plain_observed(one) for one in seen]
+        call.out.value({"observed": plain} if args.file else plain[0])
         return
     for one in seen:
         if not call.out.terminal:
@@ -127,7 +127,7 @@ def _flush(call: Call, args: Namespace) -> None:
         call.out.value({**done._asdict(), "noted": [one._asdict() for one in done.noted]})
         return
     call.out.line(done.prompt)
-    call.out.note(_told(done))
+    call.out.note(_summary(done))
     if done.note:
         call.out.note(done.note)
 
@@ -149,11 +149,11 @@ def _conversation(text: str) -> list[Any] | str:
         return text
 
 
-def _told(done: Flushed) -> str:
+def _summary(done: Flushed) -> str:
     kept = [one for one in done.noted if one.outcome in ("stored", "superseded")]
     known = sum(one.outcome == "mentioned" for one in done.noted)
-    told = f"{_counted(done.turns, 'turn')} looked at, {_counted(len(kept), 'fact')} captured"
-    return f"{told}, {known} known." if known else f"{told}."
+    summary = f"{_counted(done.turns, 'turn')} looked at, {_counted(len(kept), 'fact')} captured"
+    return f"{summary}, {known} known." if known else f"{summary}."
 
 
 def _counted(count: int, noun: str) -> str:

@@ -120,7 +120,7 @@ def _name_options(parser: Parser) -> None:
 
 
 def _org_create(call: Call, args: Namespace) -> None:
-    _told(call, "created", call.memory.create_org(args.name))
+    _show_group(call, "created", call.memory.create_org(args.name))
 
 
 def _team_create_options(parser: Parser) -> None:
@@ -131,7 +131,7 @@ def _team_create_options(parser: Parser) -> None:
 def _team_create(call: Call, args: Namespace) -> None:
     if not args.org:
         raise InvalidInput("A team belongs to an organisation.", hint="Name it with --org.")
-    _told(call, "created", call.memory.create_team(args.name, org=args.org))
+    _show_group(call, "created", call.memory.create_team(args.name, org=args.org))
 
 
 def _rename_options(parser: Parser) -> None:
@@ -140,11 +140,11 @@ def _rename_options(parser: Parser) -> None:
 
 
 def _org_rename(call: Call, args: Namespace) -> None:
-    _told(call, "renamed", call.memory.rename_org(args.name, args.new))
+    _show_group(call, "renamed", call.memory.rename_org(args.name, args.new))
 
 
 def _team_rename(call: Call, args: Namespace) -> None:
-    _told(call, "renamed", call.memory.rename_team(args.name, args.new))
+    _show_group(call, "renamed", call.memory.rename_team(args.name, args.new))
 
 
 def _remove_options(parser: Parser) -> None:
@@ -154,15 +154,15 @@ def _remove_options(parser: Parser) -> None:
 
 def _org_remove(call: Call, args: Namespace) -> None:
     call.confirm(f"Remove the organisation {args.name}? Hubs stay, for their members.")
-    _told(call, "removed", call.memory.remove_org(args.name))
+    _show_group(call, "removed", call.memory.remove_org(args.name))
 
 
 def _team_remove(call: Call, args: Namespace) -> None:
     call.confirm(f"Remove the team {args.name}? Its hubs stay, for their members.")
-    _told(call, "removed", call.memory.remove_team(args.name))
+    _show_group(call, "removed", call.memory.remove_team(args.name))
 
 
-def _told(call: Call, word: str, group: Org | Team) -> None:
+def _show_group(call: Call, word: str, group: Org | Team) -> None:
     if call.out.json:
         call.out.value({"result": word, "id": group.id, "name": group.name})
     elif call.out.terminal:
@@ -213,8 +213,8 @@ def _share(call: Call, args: Namespace) -> None:
         delete_policy=args.delete,
     )
     if call.out.json:
-        told = {"hub": hub.name, "team": card.team_id, "org": card.org_id}
-        call.out.value({**told, "delete": card.delete_policy})
+        plain = {"hub": hub.name, "team": card.team_id, "org": card.org_id}
+        call.out.value({**plain, "delete": card.delete_policy})
     elif call.out.terminal:
         call.out.line(_shared(call, hub.name, card.team_id, card.org_id))
         call.out.line(f"Contributors may delete {_DELETED[card.delete_policy]}.")

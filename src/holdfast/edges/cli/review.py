@@ -131,7 +131,7 @@ def _source(memory: Memory) -> str:
 
 
 def _show(call: Call, item: Item, *, whole: bool = False) -> bool:
-    """One item for the eye; whether some of its text was left out."""
+    """Prints one item on a terminal; returns whether its text was cut."""
     memory = item.memory
     from_ = f"{memory.trust}, {_source(memory)}, {call.out.time(memory.created_at)}"
     call.out.parts(

@@ -90,8 +90,8 @@ def _tell(
 ) -> None:
     if call.out.json:
         left = [{"hub": name, **one._asdict()} for name, one in found]
-        told = {"replaced": replaced, "removed": removed, "left": left, "notes": notes}
-        call.out.value(told)
+        plain = {"replaced": replaced, "removed": removed, "left": left, "notes": notes}
+        call.out.value(plain)
         return
     rows = [(name, one.where, one.kind, str(one.times)) for name, one in found]
     if rows:

@@ -208,7 +208,7 @@ def _diff(outcome: Outcome) -> list[str]:
 
 
 def _shown(call: Call, path: str, place: Place) -> str:
-    """A path for the eye is shorter with ~; a program gets it whole."""
+    """A path: with ~ on a terminal, whole in a pipe."""
     if call.out.terminal and path.startswith(place.home + os.sep):
         return f"~{path.removeprefix(place.home)}"
     return path

@@ -218,13 +218,13 @@ def _move(call: Call, args: Namespace) -> None:
     brought = bring_attachments(source, call.home, call.settings) if args.source else None
     far: list[tuple[str, int]] = []
 
-    def told(what: str, done: int, total: int) -> None:
+    def report(what: str, done: int, total: int) -> None:
         far[:] = [(what, done)]
         step(done, total)
 
     try:
         with call.out.progress("move") as step:
-            moved = move_store(source, args.to, told=told)
+            moved = move_store(source, args.to, told=report)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(_broken_off(far)) from None
     if args.switch:

@@ -45,21 +45,21 @@ def _tell_undone(call: Call, begun: datetime) -> None:
     found = [job for hub in call.memory.hubs() for job in call.memory.hub(hub.name).jobs()]
     waiting = [job for job in found if job.state == "waiting"]
     again = sum(job.attempts > 0 for job in waiting)
-    # Jobs of a hub are done one after the other, by whoever began.
+    # One process at a time works on the jobs of a hub, in order.
     behind = len(waiting) - again
     failed = sum(
         job.state == "failed" and job.ended_at is not None and job.ended_at >= begun
         for job in found
     )
-    told = []
+    parts = []
     if failed:
-        told.append(f"{failed} failed")
+        parts.append(f"{failed} failed")
     if again:
-        told.append(f"{again} {'waits' if again == 1 else 'wait'} for another attempt")
+        parts.append(f"{again} {'waits' if again == 1 else 'wait'} for another attempt")
     if behind:
-        told.append(f"{behind} {'waits' if behind == 1 else 'wait'} for another process")
-    if told:
-        call.out.note(f"{', '.join(told)}: `holdfast jobs` says why.")
+        parts.append(f"{behind} {'waits' if behind == 1 else 'wait'} for another process")
+    if parts:
+        call.out.note(f"{', '.join(parts)}: `holdfast jobs` says why.")
 
 
 def _watch(call: Call) -> None:
@@ -128,8 +128,8 @@ def _tell_left_out(call: Call) -> None:
 
 def _about(job: Job) -> str:
     turns = " ".join(job.about.get("turns", {}).values())
-    told = job.about.get("name") or job.about.get("address") or job.about.get("memory") or turns
-    return str(told or "")
+    subject = job.about.get("name") or job.about.get("address") or job.about.get("memory") or turns
+    return str(subject or "")
 
 
 def _how_far(job: Job) -> str:
