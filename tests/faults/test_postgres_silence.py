@@ -276,7 +276,7 @@ def test_a_write_waits_as_long_where_its_request_has_an_end(
     """It looks before it writes, and the request has time left when the look was in vain."""
     monkeypatch.setattr("holdfast.store.postgres.connections.RECONNECT_WAIT_S", 0.3)
     hub = memory.hub("plans")
-    of_request = HubMemory(hub.core.within(30.0), hub.info, hub.home)
+    of_request = HubMemory(hub.core.acting(deadline_s=30.0), hub.info, hub.home)
     starting = threading.Timer(1.0, server.start)
     server.stop()
     starting.start()

@@ -17,11 +17,14 @@ from holdfast.errors import Forbidden, InvalidInput, NotFound
 from holdfast.text.names import parse_place
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from holdfast.api.memory import Holdfast
     from holdfast.domain.access import Org, ScopeKind, Team
     from holdfast.domain.hub import Hub
     from holdfast.domain.memory import Memory
     from holdfast.engine.core import Core
+    from holdfast.store.base import Writer
 
 _REFUSED: dict[Act, str] = {
     "read": "read it",
@@ -77,17 +80,30 @@ class Caller:
         found = members.hubs_of(self._memory.core, self.actor)
         return [(hub, how) for hub, how in found if not reach or hub.id in reach]
 
-    def hub(self, name: str | None = None, act: Act = "read") -> HubMemory:
-        """The hub of that name or id, seen with their eyes, if they may do this there."""
+    def hub(
+        self,
+        name: str | None = None,
+        act: Act = "read",
+        *,
+        deadline_s: float | None = None,
+        also: Callable[[Writer], None] | None = None,
+    ) -> HubMemory:
+        """The hub of that name or id as they see it, if they may do this there; for the other
+        arguments see `Core.acting`."""
         hub, standing = self.stands(name)
         self.require(standing, act, hub.called)
+        core = self._memory.core
         if self.local:
-            return HubMemory(self._memory.core, hub, self.home)
+            if deadline_s is not None or also is not None:
+                core = core.acting(deadline_s=deadline_s, also=also)
+            return HubMemory(core, hub, self.home)
 
         def permit(act: Act, memory: Memory | None) -> None:
             self.require(standing, act, hub.called)
 
-        core = self._memory.core.acting(self.actor, standing.viewer, permit)
+        core = core.acting(
+            self.actor, viewer=standing.viewer, permit=permit, deadline_s=deadline_s, also=also
+        )
         return HubMemory(core, hub, self.home)
 
     def stands(self, name: str | None = None) -> tuple[Hub, Standing]:

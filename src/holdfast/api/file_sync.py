@@ -41,7 +41,7 @@ def synced(hub: HubMemory, operation: Operation) -> Iterator[None]:
         if not read_only and is_kept_in_files(os.path.dirname(hub.memory_md)):
             # Files belong to the hub: what was edited in them is taken in, and what is written to
             # them rendered, in the name of its owner, whoever made the call.
-            hub = hub._filer
+            hub = hub._owner_view
             hub._look_up()
             caller.info = hub.info
             step = _step_of(hub)
@@ -93,7 +93,7 @@ def _decided() -> Operation:
 
 def show_held(hub: HubMemory) -> None:
     """Writes INBOX.md after an operation that syncs its own files has held something."""
-    step = _step_of(hub._filer)
+    step = _step_of(hub._owner_view)
     if step is not None:
         step.waiting()
 

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from holdfast.domain.draft import Draft
     from holdfast.domain.hub import Hub, Statistics
     from holdfast.domain.memory import Memory, Origin, Source, Trust
+    from holdfast.domain.names import PersonName
     from holdfast.domain.query import Page, Recalled
     from holdfast.domain.records import Clash, Turn
     from holdfast.domain.results import (
@@ -90,7 +91,7 @@ class HubMemory:
         self._step: Step | None = None
         self._looked: Look | None = None
         self._stepping: set[int] = set()
-        self._owners: Self | None = None
+        self._owner_hub: Self | None = None
 
     def _perform(
         self,
@@ -124,23 +125,27 @@ class HubMemory:
             yield from method(self, *args, **values)
 
     @property
-    def _filer(self) -> Self:
-        """The hub for who keeps its files: its owner, where the caller has a key. Files hold what
-        the store holds, so this one sees everything; what is told of it goes through other eyes."""
-        if self.core.viewer is None:
-            return self
-        if self._owners is None:
-            actor = self.core.actor if self.core.permit is None else self.info.owner
-            core = self.core.acting(actor).for_upkeep()
-            self._owners = type(self)(core, self.info, self.home)
-            # What was seen of the files is the same for both.
-            self._owners._looked = self._look
-        return self._owners
+    def _file_owner(self) -> PersonName:
+        """In whose name the hub's files are read and written: its owner if the caller has a key."""
+        return self.core.actor if self.core.permit is None else self.info.owner
 
     @property
-    def _keeper(self) -> Core | None:
-        """Who edits the hub's files by hand, where the caller has a key: its owner."""
-        return None if self.core.permit is None else self.core.acting(self.info.owner)
+    def _owner_view(self) -> Self:
+        """This hub for the owner of its files, with every memory visible: the files hold what the
+        store holds, whoever makes the call. What it returns is not for callers with a key."""
+        if self.core.viewer is None:
+            return self
+        if self._owner_hub is None:
+            core = self.core.acting(self._file_owner, sees_all=True)
+            self._owner_hub = type(self)(core, self.info, self.home)
+            # Both have read the same files.
+            self._owner_hub._looked = self._look
+        return self._owner_hub
+
+    @property
+    def _by_hand(self) -> Scope:
+        """The scope in which edits made by hand are recorded: the file owner's."""
+        return self.scope if self.core.permit is None else self.scope.acting(self._file_owner)
 
     def _require_local(self) -> None:
         """Raises Forbidden for a caller with a key."""
@@ -801,7 +806,7 @@ class HubMemory:
 
         if self.core.permit is not None:
             # What the owner wrote into the file must not be recorded as the caller's.
-            self._filer.sync_journals()
+            self._owner_view.sync_journals()
         memory = journal.add(
             self._journals,
             text,
@@ -822,7 +827,7 @@ class HubMemory:
         from holdfast.files.journal import journal
 
         if self.core.permit is not None:
-            self._filer.sync_journals()
+            self._owner_view.sync_journals()
             return journal.days_seen(self._journals, when)
         return journal.days(self._journals, when)
 
@@ -918,7 +923,7 @@ class HubMemory:
         if observed.queued and not self.core.is_worked:
             from holdfast.passes.work import Shadow
 
-            core, home = self.core.for_upkeep(), self.home
+            core, home = self.core.acting(sees_all=True), self.home
             core.begin("journaler", lambda: Shadow(core, home))
         if self.core.settings["memConsolidate.enabled"]:
             self._run_what_is_due()
@@ -1110,15 +1115,15 @@ class HubMemory:
         from holdfast.files.ownership import take_over
 
         if confirm:
-            take_over(self._filer.scope, self.folder)
+            take_over(self._owner_view.scope, self.folder)
         # What is wrong with a journal is a note, and keeps MEMORY.md from nothing.
         notes = self.sync_journals(confirm=confirm)
-        files = self._filer.scope
+        files = self._owner_view.scope
         # What was decided in INBOX.md stands in MEMORY.md afterwards, so it comes first.
         inbox = InboxFile(files, self.folder)
         decided, waiting = inbox.sync()
         if decided:
-            notes += journal.follow(self._filer._journals)
+            notes += journal.follow(self._owner_view._journals)
         report = Mirror(files, self.memory_md).sync(confirm=confirm)
         waiting += inbox.after()
         return report._replace(notes=(*report.notes, *notes, *waiting))
@@ -1140,7 +1145,7 @@ class HubMemory:
     @property
     def notes(self) -> list_[str]:
         """What there is to know about the hub's files: restored, refused, in conflict."""
-        filer = self._owners or self
+        filer = self._owner_hub or self
         notes = list(filer._step.notes) if filer._step is not None else []
         return notes + (filer._looked.notes if filer._looked is not None else [])
 
@@ -1206,15 +1211,15 @@ class HubMemory:
         """
         from holdfast.files.folders import documents
 
-        core = self.core
+        scope = self.scope
         if folder is None:
             place = documents.own_place(self._here())
-            core = self._keeper or core
+            scope = self._by_hand
         else:
             self._require_local()
             place = documents.other_place(os.fspath(folder))
         return documents.index_files(
-            self.scope.with_core(core),
+            scope,
             place,
             remove=remove,
             remove_many=remove_many,
@@ -1238,7 +1243,7 @@ class HubMemory:
         from holdfast.files.tool_files.sync import KeptFiles
 
         folder = self._here()
-        return KeptFiles(self.scope, folder, keeper=self._keeper)
+        return KeptFiles(self.scope, folder, by_hand=self._by_hand)
 
     @property
     def attachments(self) -> Attachments:

@@ -85,12 +85,11 @@ class Core:
         self.clock = clock
         self.ids = ids
         self.actor = actor
+        # What `acting` sets. A viewer of None sees everything; a permit of None allows everything.
         self.viewer: Viewer | None = Viewer(actor)
-        # Refuses what the actor may not do; None for who has the machine, and may do everything.
         self.permit: Permit | None = None
-        # What is written into the same transaction as whatever this core writes.
         self.also: Callable[[Writer], None] | None = None
-        # When whoever waits for an answer gives up, by the monotonic clock; None: they wait.
+        # When reads end, by the monotonic clock.
         self.until: float | None = None
         self.settings = settings
         self.vectors = VectorCache()
@@ -105,20 +104,32 @@ class Core:
     def acting(
         self,
         actor: PersonName | None = None,
+        *,
         viewer: Viewer | None = None,
         permit: Permit | None = None,
+        sees_all: bool = False,
+        deadline_s: float | None = None,
+        also: Callable[[Writer], None] | None = None,
     ) -> Core:
-        """The same engine for somebody else: what they write is theirs, they see what they may see
-        (or, with a viewer, what that one may see), and do what they are permitted. Everything else
-        is shared."""
-        twin = Core.__new__(Core)
-        vars(twin).update(vars(self))
-        twin.actor = self.actor if actor is None else actor
-        twin.viewer = viewer or Viewer(twin.actor)
-        twin.permit = permit
-        twin.also = None
-        twin.until = None
-        return twin
+        """This engine for another actor, or with other limits. The store, the caches, the settings
+        and the background work are shared; none of the arguments is inherited but the actor.
+
+        - `actor` owns what is written; by default the same as before.
+        - `viewer` decides which memories are visible; by default those that the actor may see.
+          With `sees_all` every memory is, for rules that treat all memories alike.
+        - `permit` raises Forbidden for what the actor may not do; without it everything is allowed.
+        - `deadline_s` ends reads after this many seconds.
+        - `also` is called with the writer at the end of each transaction, to record something
+          exactly if the transaction is committed.
+        """
+        derived = Core.__new__(Core)
+        vars(derived).update(vars(self))
+        derived.actor = self.actor if actor is None else actor
+        derived.viewer = None if sees_all else viewer or Viewer(derived.actor)
+        derived.permit = permit
+        derived.also = also
+        derived.until = None if deadline_s is None else monotonic() + deadline_s
+        return derived
 
     def require(self, act: Act, memory: Memory | None = None) -> None:
         """Forbidden where the actor may not do this, or not with this memory."""
@@ -136,12 +147,6 @@ class Core:
     def require_delete(self, memory: Memory) -> None:
         """Forbidden where the actor may not take this memory away."""
         self.require("delete_own" if memory.owner == self.actor else "delete_any", memory)
-
-    def for_upkeep(self) -> Core:
-        """The same engine with eyes for everything: for rules that run for all alike."""
-        twin = self.acting()
-        twin.viewer = None
-        return twin
 
     def sees(self, memory: Memory) -> bool:
         return self.viewer is None or self.viewer.sees(memory)
@@ -179,24 +184,6 @@ class Core:
         with self.store.write(viewer=self.viewer, hub=hub_id) as writer:
             yield writer
             also(writer)
-
-    def marking(self, also: Callable[[Writer], None]) -> Core:
-        """The same engine for the same one, with something to note in each of its transactions:
-        it is there exactly if the write is."""
-        twin = self._twin()
-        twin.also = also
-        return twin
-
-    def within(self, seconds: float) -> Core:
-        """The same engine for the same one, whose reads end when that time is over."""
-        twin = self._twin()
-        twin.until = monotonic() + seconds
-        return twin
-
-    def _twin(self) -> Core:
-        twin = self.acting(self.actor, None, self.permit)
-        twin.viewer, twin.until = self.viewer, self.until
-        return twin
 
     def now(self) -> datetime:
         return self.clock.now()

@@ -57,10 +57,6 @@ class Scope(NamedTuple):
         """The hub's record; raises NotFound if the hub has been removed."""
         return require_hub(reader, self.hub_id, self.hub)
 
-    def with_core(self, core: Core) -> Scope:
-        """The same hub, used by somebody else."""
-        return self._replace(core=core)
-
-    def for_upkeep(self) -> Scope:
-        """The same hub with everything visible, for rules that apply to all memories alike."""
-        return self.with_core(self.core.for_upkeep())
+    def acting(self, actor: PersonName | None = None, *, sees_all: bool = False) -> Scope:
+        """The same hub for another actor, or with every memory visible; see `Core.acting`."""
+        return self._replace(core=self.core.acting(actor, sees_all=sees_all))

@@ -49,7 +49,7 @@ class InboxFile:
     def __init__(self, scope: Scope, folder: str) -> None:
         with scope.core.store.read() as reader:
             owner = scope.require_hub(reader).owner
-        self._scope = scope.with_core(scope.core.acting(owner))
+        self._scope = scope.acting(owner)
         self.folder = folder
         self.path = os.path.join(folder, FILE_NAME)
         self._seen: tuple[int, int, int] | None = None

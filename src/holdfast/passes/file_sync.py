@@ -33,7 +33,7 @@ def synced_files(core: Core, home: str, hub: Hub, days: Iterable[date]) -> Itera
     from holdfast.files.journal.entries import Place
 
     # Files belong to the hub: they are kept in the name of its owner, and hold what the store does.
-    owner = core.acting(hub.owner).for_upkeep()
+    owner = core.acting(hub.owner, sees_all=True)
     scope = Scope(owner, hub.id, hub.name)
     step = Step(scope, os.path.join(folder, "MEMORY.md"))
     place = Place(scope, folder, Look())

@@ -57,7 +57,7 @@ class Hand:
         allowed: tuple[str, ...] = (),
         stop: Callable[[], bool] = _never,
     ) -> None:
-        self._core = core.for_upkeep()
+        self._core = core.acting(sees_all=True)
         # Made when it is first needed: what it takes to work is not on the path of who asks for it.
         self._make: Callable[[], Runner] = lambda: runner_of(work, home, allowed=allowed, stop=stop)
         self._made: Runner | None = None

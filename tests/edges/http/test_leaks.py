@@ -525,7 +525,7 @@ def test_no_tool_of_any_dialect_writes_for_who_may_only_read(
     caller = Caller(memory, keys.find_key(core, secret))
     hub = caller.hub(town.shared.id)
     tools = Toolset(find_dialect(dialect), Desk(hub, every_hub=True, caller=caller), all_tools=True)
-    ours = HubMemory(core.for_upkeep(), town.shared, memory.home)
+    ours = HubMemory(core.acting(sees_all=True), town.shared, memory.home)
     seen = ours.list()[0]
     ids = town.ids["shared, private"]._replace(memory=seen.id)
     lines = list(ours.export())

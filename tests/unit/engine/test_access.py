@@ -102,7 +102,7 @@ def test_team_and_organisation_see_what_is_for_them(core: Core, hub: HubMemory) 
     for actor, boundaries in sees.items():
         how = members.standing(core, hub.info, actor)
         assert how is not None
-        theirs = HubMemory(core.acting(actor, how.viewer), hub.info, hub.home)
+        theirs = HubMemory(core.acting(actor, viewer=how.viewer), hub.info, hub.home)
         assert [one.boundary for one in theirs.list(order="oldest")] == boundaries
     assert members.standing(core, hub.info, "eve") is None
     members.set_card(core, hub.id, team_id="")

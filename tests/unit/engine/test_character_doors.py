@@ -111,7 +111,7 @@ def remember_file(hub: HubMemory, hostile: Hostile) -> None:
     path = Path(hub.home, "plain.bin")
     path.write_bytes(b"%PDF nothing")
     memory = hub.remember_file(path, name="plain.pdf", title=hostile()).memory
-    core = hub.core.for_upkeep()
+    core = hub.core.acting(sees_all=True)
     job = queue.lease(core)
     assert job is not None
     extraction.finish(core, job, extraction.Made(f"page {hostile()}"))
@@ -240,7 +240,7 @@ def _read_file(hub: HubMemory, text: str) -> None:
     path = Path(hub.home, "plain.bin")
     path.write_bytes(b"%PDF nothing")
     hub.remember_file(path, name="plain.pdf")
-    core = hub.core.for_upkeep()
+    core = hub.core.acting(sees_all=True)
     job = queue.lease(core)
     assert job is not None
     extraction.finish(core, job, extraction.Made(text))

@@ -43,7 +43,7 @@ def _page(hub: HubMemory, text: str) -> None:
 
 def _read(hub: HubMemory, memory: Memory, text: str) -> None:
     """What a worker does when it has the text of a file or a page."""
-    core = hub.core.for_upkeep()
+    core = hub.core.acting(sees_all=True)
     job = queue.lease(core)
     assert job is not None
     assert job.about["memory"] == memory.id

@@ -528,7 +528,7 @@ def test_the_files_go_with_their_hub_and_what_a_person_put_there_stays(
 
 def test_who_may_not_see_what_is_the_hubs_sees_no_files(hub: HubMemory, files: Files) -> None:
     files.create(NOTES, "one")
-    caller = HubMemory(hub.core.acting("eve", Viewer("eve", ("org",))), hub.info, hub.home)
+    caller = HubMemory(hub.core.acting("eve", viewer=Viewer("eve", ("org",))), hub.info, hub.home)
     with pytest.raises(NotFound, match="no files in hub `work` that you may see"):
         caller.files()
     member = HubMemory(hub.core.acting("bob"), hub.info, hub.home)

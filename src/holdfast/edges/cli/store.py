@@ -208,7 +208,7 @@ def _followed(call: Call) -> list[str]:
     from holdfast.files import restored
     from holdfast.files.atomic import hub_folder
 
-    core = call.memory.core.for_upkeep()
+    core = call.memory.core.acting(sees_all=True)
     with core.store.read() as reader:
         hubs = reader.hubs()
     return [

@@ -44,7 +44,7 @@ class Call:
 
     def look_up_within(self, seconds: float) -> None:
         """Gives the store this long to say who asks and which hub is meant."""
-        self._looking = self._looking.within(seconds)
+        self._looking = self.memory.core.acting(deadline_s=seconds)
 
     @cached_property
     def caller(self) -> Caller:
@@ -79,13 +79,8 @@ class Call:
         as it is before a write."""
         if soon:
             self.look_up_within(self._looking.settings["recall.deadline_s"])
-        hub = self.caller.hub(self.hub_name, act)
-        core = hub.core
-        if not lasting:
-            core = core.within(core.settings["server.request_seconds"])
-        if self.also is not None:
-            core = core.marking(self.also)
-        return hub if core is hub.core else HubMemory(core, hub.info, hub.home)
+        deadline_s = None if lasting else self.memory.core.settings["server.request_seconds"]
+        return self.caller.hub(self.hub_name, act, deadline_s=deadline_s, also=self.also)
 
     def hub_of_members(self, *, lasting: bool = False) -> HubMemory:
         """The hub that is meant, for its members: for what has no boundary of its own, and so is

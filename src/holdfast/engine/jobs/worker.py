@@ -43,7 +43,7 @@ def work_on_next(
 ) -> Job | None:
     """Works on the job that has waited longest in the hub that comes after this one; None where
     none is due. `holds` is told which job it is, and when it is let go."""
-    core = core.for_upkeep()
+    core = core.acting(sees_all=True)
     if not queue.is_due(core, (runner.work,)):
         return None
     job = queue.lease(

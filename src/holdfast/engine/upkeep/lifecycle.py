@@ -44,7 +44,7 @@ def lifecycle(
     """Moves every memory that is due, or those of one category. Returns the moves of memories that
     the caller can see. Does nothing while another process runs it in this hub."""
     if dry_run:
-        moves = _due(scope.for_upkeep(), category, scope.now())
+        moves = _due(scope.acting(sees_all=True), category, scope.now())
         seen = [move for move in moves if scope.core.sees(move.memory)]
         return LifecycleMoves(sorted(seen, key=_by_number))
     scope.require("manage")
@@ -54,13 +54,12 @@ def lifecycle(
 
 def lifecycle_automatically(scope: Scope) -> LifecycleMoves:
     """The same for a run that nobody asked for; see `lifecycle_due.claim`."""
-    automatic = scope.core.acting(AUTOMATIC_ACTOR).for_upkeep()
-    return _run(scope.with_core(automatic), None)
+    return _run(scope.acting(AUTOMATIC_ACTOR, sees_all=True), None)
 
 
 def _run(scope: Scope, category: str | None) -> LifecycleMoves:
     # The rules are the same for everyone's memories; the caller is shown the moves they can see.
-    everyone = scope.for_upkeep()
+    everyone = scope.acting(sees_all=True)
     now = scope.now()
     with scope.core.store.alone("lifecycle", scope.hub_id) as mine:
         if not mine:

@@ -48,20 +48,20 @@ class Secret(NamedTuple):
 
 
 def for_everything(core: Core) -> Core:
-    """The engine with eyes for all memories; refused to who does not have the machine."""
+    """The core with every memory visible; refused to a caller with a key."""
     if core.permit is not None:
         raise Forbidden(
             "Secrets are looked for on the machine that has the memory.",
             hint="Ask who runs it for `holdfast scan`.",
         )
-    return core.for_upkeep()
+    return core.acting(sees_all=True)
 
 
 def find_in_store(scope: Scope, progress: Progress | None = None) -> list[Secret]:
     """The secrets in memories, their history, the log, receipts, conflicts, and turns that wait to
     be noted or were left out."""
     found: list[Secret] = []
-    scope = scope.with_core(for_everything(scope.core))
+    scope = scope._replace(core=for_everything(scope.core))
     with scope.read() as reader:
         scope.require_hub(reader)
         total = reader.statistics(scope.hub_id).memories
@@ -82,7 +82,7 @@ def find_in_store(scope: Scope, progress: Progress | None = None) -> list[Secret
 
 def clean_store(scope: Scope, progress: Progress | None = None) -> int:
     """Replaces them all; returns how many memories, old versions and other rows that were."""
-    scope = scope.with_core(for_everything(scope.core))
+    scope = scope._replace(core=for_everything(scope.core))
     with scope.read() as reader:
         scope.require_hub(reader)
         dirty = [

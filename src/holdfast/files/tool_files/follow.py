@@ -178,7 +178,7 @@ def all_kept(files: KeptFiles) -> list[Doomed]:
         return []
     out = []
     wanted_ones = Filter(states=(), layers=("library",), quarantined=None)
-    for memory in scan_memories(files.scope.for_upkeep(), wanted_ones):
+    for memory in scan_memories(files.scope.acting(sees_all=True), wanted_ones):
         with files.scope.core.store.read() as reader:
             if memory.source_path and files.base(reader, memory.source_path):
                 out.append(Doomed(memory.source_path, digest(wanted(memory))))

@@ -15,7 +15,6 @@ from holdfast.domain.draft import Draft
 from holdfast.domain.memory import Memory, Source, Trust
 from holdfast.domain.records import Agreed
 from holdfast.engine import history
-from holdfast.engine.core import Core
 from holdfast.engine.scope import Scope
 from holdfast.engine.writing.drafts import clean_draft, compose, derived_title
 from holdfast.engine.writing.edit import refuse_taken
@@ -110,10 +109,10 @@ def digest(text: str | None) -> str:
 class KeptFiles:
     """The files of one hub, and their memories."""
 
-    def __init__(self, scope: Scope, hub_folder: str, *, keeper: Core | None = None) -> None:
+    def __init__(self, scope: Scope, hub_folder: str, *, by_hand: Scope | None = None) -> None:
         self.scope = scope
-        # Who edits them by hand, where that is somebody else.
-        self._keeper = keeper
+        # In whose name edits made by hand are recorded.
+        self._by_hand = by_hand or scope
         self.folder = os.path.join(hub_folder, FOLDER)
 
     @property
@@ -188,18 +187,15 @@ class KeptFiles:
 
     def _take_in(self, path: str, sides: Sides) -> None:
         """What was edited, added or removed by hand becomes the memory's newest version."""
-        if self._keeper is not None:
-            by_hand = copy(self)
-            by_hand.scope, by_hand._keeper = self.scope.with_core(self._keeper), None
-            by_hand._take_in(path, sides)
-            return
+        files = copy(self)
+        files.scope = self._by_hand
         reason = f"edited by hand in {FOLDER}/{path}"
 
         def write(writer: Writer, recorder: Recorder) -> dict[str, Base]:
-            memory = self.record(writer, recorder, path, sides.text, BY_HAND)
-            return {path: self._base_of(sides, memory)}
+            memory = files.record(writer, recorder, path, sides.text, BY_HAND)
+            return {path: files._base_of(sides, memory)}
 
-        with self.change("update", reason, write):
+        with files.change("update", reason, write):
             pass  # The file says it already.
 
     def _write_back(self, root: Folder, path: str, sides: Sides) -> None:
