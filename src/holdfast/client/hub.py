@@ -42,6 +42,7 @@ _UPKEEP = "it is upkeep, which whoever runs the server does there"
 # What a hub on a server does not do, and why.
 NEEDS_THE_MACHINE: dict[str, str] = {
     "core": "the engine is on the server's machine",
+    "scope": "the engine is on the server's machine",
     "home": _FILES,
     "folder": _FILES,
     "memory_md": _FILES,
