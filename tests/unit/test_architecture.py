@@ -17,6 +17,7 @@ SRC = Path(holdfast.__file__).parent
 
 # Each layer may import itself and those below it. Every folder of the package is in one layer.
 LAYERS = (
+    ("system",),
     ("settings",),
     ("domain",),
     ("text",),

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
@@ -24,15 +23,14 @@ from holdfast.client.bounded import (
 )
 from holdfast.client.faults import code_of, of_answer, unreachable
 from holdfast.errors import HoldfastError, InvalidInput
+from holdfast.system.backoff import Backoff, retry_after_s
 
 if TYPE_CHECKING:
     import httpx2
 
 # A try and four more: with the pauses below that is about eight seconds, which outlasts a restart.
 TRIES = 5
-# The first pause; each next one is twice as long, up to the longest.
-_PAUSE_S = 0.25
-_PAUSE_MOST_S = 4.0
+_BACKOFF = Backoff(first_s=0.25, longest_s=4.0)
 # A server that asks for a longer rest than this gets it from the caller, who is told.
 _RETRY_AFTER_MOST_S = 30.0
 # Answers that say: nothing was done, come back later.
@@ -87,8 +85,6 @@ class Connection:
         )
         self._timeout_s = timeout_s
         self._response_bytes_max = response_bytes_max
-        # Chance is for the pauses alone: clients that were turned away together come back apart.
-        self._chance = random.Random()
         self._sleep: Callable[[float], object] = time.sleep
 
     def close(self) -> None:
@@ -205,14 +201,13 @@ class Connection:
     ) -> float | None:
         """How long to wait before the next try; None where there should be none."""
         httpx = _need_httpx()
-        backed_off = min(_PAUSE_MOST_S, _PAUSE_S * 2 ** (attempt - 1))
-        jittered: float = backed_off * (0.5 + self._chance.random() / 2)
+        jittered = _BACKOFF.pause_s(attempt)
         if answer is None:
             if isinstance(error, httpx.UnsupportedProtocol | httpx.LocalProtocolError):
                 return None
             never_sent = isinstance(error, httpx.ConnectError | httpx.ConnectTimeout)
             return jittered if never_sent or request.repeatable else None
-        wanted = _seconds(answer.headers.get("Retry-After", ""))
+        wanted = retry_after_s(answer.headers.get("Retry-After", ""))
         if wanted is not None and wanted > _RETRY_AFTER_MOST_S:
             return None
         # A write that is still being worked on is answered under its key when it is done.
@@ -294,11 +289,6 @@ def _json(url: str, answer: httpx2.Response) -> Any:
 def _is_foreign(answer: httpx2.Response) -> bool:
     """Whether something between us and the server made this answer."""
     return not answer.headers.get("content-type", "").startswith("application/json")
-
-
-def _seconds(text: str) -> float | None:
-    """What Retry-After says; a date is as good as nothing said."""
-    return float(text) if text.isascii() and text.isdigit() else None
 
 
 def _need_httpx() -> Any:

@@ -17,14 +17,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from holdfast.embed.base import check, need, unit_rows
 from holdfast.embed.prefixes import choose_prefixes, passage_mark
 from holdfast.errors import EmbedderError, InvalidSetting
+from holdfast.system.backoff import MODEL_SERVER, Failed, retry
 
 if TYPE_CHECKING:
     from holdfast.embed.base import Matrix, Vector
 
 BATCH_TEXTS_MAX = 64  # what common servers take at once without a time-out on a small machine
 TIMEOUT_S = 10.0  # for one batch with all its retries; recall waits no longer for a dead server
-RETRIES_MAX = 2  # a server that fails three times in a row is down
-BACKOFF_S = 0.5  # then twice that: long enough for a restart of a proxy, short for a person
 
 # 64 vectors of 8,192 numbers of 25 characters are 13 MB; what is larger is not an answer.
 RESPONSE_BYTES_MAX = 32 << 20
@@ -118,17 +117,16 @@ class OpenAICompatibleEmbedder:
             request["dimensions"] = self._asked_dimensions
         key = self._key()
         deadline = time.monotonic() + self._timeout_s
-        for attempt in range(RETRIES_MAX + 1):
+
+        def attempt() -> bytes | Failed:
             answer = self._send(json.dumps(request).encode("ascii"), key, deadline)
-            if isinstance(answer, bytes):
-                return answer
-            delay_s = BACKOFF_S * 2**attempt
-            last = attempt == RETRIES_MAX or time.monotonic() + delay_s >= deadline
-            if last or not answer.again:
-                break
-            self._wait(delay_s)
-        assert isinstance(answer, _Failure)
-        raise EmbedderError(_without_key(answer.message, key), hint=answer.hint)
+            return answer if isinstance(answer, bytes) else Failed(answer, answer.again)
+
+        answer, _ = retry(attempt, MODEL_SERVER, until=deadline, wait=self._wait)
+        if isinstance(answer, Failed):
+            fault: _Failure = answer.fault
+            raise EmbedderError(_without_key(fault.message, key), hint=fault.hint)
+        return answer
 
     def _send(self, body: bytes, key: str, deadline: float) -> bytes | _Failure:
         """One request: the body of a good answer, or what went wrong."""

@@ -23,7 +23,8 @@ _BEGUN_WITHIN_S = 15.0
 # What is written is waited for longer: a cluster that has lost its primary chooses another only
 # when the lease of the lost one is over, which takes 20 to 30 seconds.
 _WRITES_BEGUN_WITHIN_S = 30.0
-# Two that were in each other's way are not to meet again at once.
+# A fixed pause, as the store itself backs off while it is away. It only keeps two operations that
+# were in each other's way from meeting again at once.
 _NAP_S = 0.05
 
 _MINE = threading.local()

@@ -18,6 +18,7 @@ from holdfast.errors import (
     StoreFull,
     StoreReadOnly,
 )
+from holdfast.system.backoff import Backoff
 
 HUBS = "hubs"
 FILE_MODE = 0o600
@@ -27,8 +28,7 @@ FOLDER_MODE = 0o700
 WAIT_S = 30.0
 # The first look again comes after a millisecond, as most writes are short; later ones come less
 # often, so that many waiting processes do not eat the processor.
-_PAUSE_FIRST_S = 0.001
-_PAUSE_MAX_S = 0.05
+_BACKOFF = Backoff(first_s=0.001, longest_s=0.05)
 _PARTIAL = ".partial-"
 
 
@@ -202,15 +202,15 @@ def locked(path: str, *, wait_s: float = WAIT_S) -> Iterator[None]:
 
 def _wait_for(take: Callable[[], bool], path: str, wait_s: float) -> None:
     until = time.monotonic() + wait_s
-    pause_s = _PAUSE_FIRST_S
+    attempt = 1
     while not take():
         if time.monotonic() >= until:
             raise StoreBusy(
                 f"Another process has been writing {path} for {wait_s:g} seconds.",
                 hint="Try again; if it stays so, see which process holds it.",
             )
-        time.sleep(pause_s)
-        pause_s = min(pause_s * 2, _PAUSE_MAX_S)
+        time.sleep(_BACKOFF.pause_s(attempt))
+        attempt += 1
 
 
 if sys.platform == "win32":

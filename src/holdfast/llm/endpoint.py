@@ -19,6 +19,7 @@ from urllib.request import urlopen
 from holdfast.errors import ModelError
 from holdfast.llm.base import Message, Usage
 from holdfast.llm.http_limits import Late, on_time
+from holdfast.system.backoff import MODEL_SERVER, Failed, retry, retry_after_s
 
 if TYPE_CHECKING:
     from httpx2 import Client, Response
@@ -101,8 +102,7 @@ def _count(value: Any, chars: int) -> int:
     return chars // _CHARS_PER_TOKEN
 
 
-RETRIES_MAX = 2  # a server that fails three times in a row is down
-BACKOFF_S = 0.5  # then twice that: long enough for a restart of a proxy
+BACKOFF = MODEL_SERVER
 _REASON_CHARS_MAX = 200
 _RETRIED = (408, 409, 425, 429)  # and everything from 500: the server's own trouble
 
@@ -149,19 +149,22 @@ class Endpoint:
         """One request with as many tries as are sensible within the time."""
         key = self._key()
         until = time.monotonic() + timeout_s
-        for attempt in range(RETRIES_MAX + 1):
+
+        def attempt() -> Sent | Failed:
             left_s = until - time.monotonic()
             came = self._once(sdk, send, key, left_s) if left_s > 0 else self._late(timeout_s)
             if not isinstance(came, Fault):
-                return Sent(came, attempt + 1)
-            delay_s = came.wait_s if came.wait_s is not None else BACKOFF_S * 2**attempt
+                return Sent(came, 1)
             self._log(came, key)
-            if not came.now or attempt == RETRIES_MAX or time.monotonic() + delay_s >= until:
-                break
-            self._wait(delay_s)
-        raise ModelError(
-            _without(came.message, key), hint=came.hint, again=came.again, requests=attempt + 1
-        )
+            return Failed(came, came.now, came.wait_s)
+
+        came, requests = retry(attempt, BACKOFF, until=until, wait=self._wait)
+        if isinstance(came, Failed):
+            fault: Fault = came.fault
+            raise ModelError(
+                _without(fault.message, key), hint=fault.hint, again=fault.again, requests=requests
+            )
+        return came._replace(requests=requests)
 
     def _once(self, sdk: ModuleType, send: Send, key: str, left_s: float) -> Any | Fault:
         """One try: the JSON of a good answer, or what went wrong."""
@@ -257,7 +260,7 @@ class Endpoint:
                 again=False,
             )
         if status == 429 or status >= 500:
-            wait_s = _asked_to_wait(response)
+            wait_s = retry_after_s(response.headers.get("retry-after", ""))
             asked = f" and asks to wait {wait_s:g} s" if wait_s else ""
             said = "has had too many requests" if status == 429 else "is in trouble"
             return Fault(
@@ -337,13 +340,6 @@ def need(module: str) -> ModuleType:
             hint='Install it from a checkout: pip install ".[llm]"',
             requests=0,
         ) from None
-
-
-def _asked_to_wait(response: Response) -> float | None:
-    """The seconds of Retry-After; a date or anything else there is passed over."""
-    asked = response.headers.get("retry-after", "").strip()
-    # Longer than any pass may take counts as just that, however many digits it has.
-    return float(asked[:6]) if asked.isascii() and asked.isdigit() else None
 
 
 def _reason(response: Response) -> str:

@@ -49,7 +49,7 @@ def _imported() -> None:
 
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(endpoint, "BACKOFF_S", 0.001)
+    monkeypatch.setattr(endpoint, "BACKOFF", endpoint.BACKOFF._replace(first_s=0.001))
 
 
 def ask(model: Model, timeout_s: float = 10.0) -> Answer:

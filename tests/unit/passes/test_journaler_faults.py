@@ -60,7 +60,7 @@ ODD: dict[str, Behaviour] = {
 
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(endpoint, "BACKOFF_S", 0.001)
+    monkeypatch.setattr(endpoint, "BACKOFF", endpoint.BACKOFF._replace(first_s=0.001))
 
 
 def opened_hub(opened: Opener, server: Server) -> tuple[Holdfast, HubMemory]:
@@ -177,7 +177,7 @@ def test_an_endpoint_that_hangs_delays_no_reply_and_no_end(
 _PROGRAM = """
 import sys, holdfast
 from holdfast.llm import endpoint
-endpoint.BACKOFF_S = 0.001
+endpoint.BACKOFF = endpoint.BACKOFF._replace(first_s=0.001)
 model = "openai:tiny@http://127.0.0.1:1/v1"
 settings = {"embed.model": "none", "shadowJournal.enabled": True, "shadowJournal.model": model}
 with holdfast.open(sys.argv[1], settings=settings) as memory:

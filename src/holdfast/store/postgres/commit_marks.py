@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import psycopg
 
 from holdfast.errors import ServerUnreachable
+from holdfast.system.backoff import Backoff
 
 if TYPE_CHECKING:
     from holdfast.store.postgres.connections import Connection
@@ -34,8 +35,7 @@ POSITION = (
 
 # Marks of threads that have ended are deleted when nobody can be waiting for an answer any more.
 _OLD = "1 day"
-_FIRST_NAP_S = 0.05
-_LONGEST_NAP_S = 1.0
+_BACKOFF = Backoff(first_s=0.05, longest_s=1.0)
 # The timeout for each answer of a server; then another connection is tried.
 _ASK_WAIT_S = 5.0
 # If the row of the mark is locked, the transaction in question still runs: asked again.
@@ -66,12 +66,8 @@ class Mark(NamedTuple):
 
 
 def backoff(wait_s: float) -> Iterator[float]:
-    """Pauses between attempts, growing exponentially, until the time is up."""
-    ends = time.monotonic() + wait_s
-    nap_s = _FIRST_NAP_S
-    while time.monotonic() < ends:
-        yield nap_s
-        nap_s = min(_LONGEST_NAP_S, nap_s * 2)
+    """Pauses between attempts, until the time is up."""
+    return _BACKOFF.pauses(wait_s)
 
 
 def was_committed(

@@ -27,11 +27,11 @@ from holdfast.errors import (
 from holdfast.store.sqlite import schema
 from holdfast.store.sqlite.foreign_schema import harden
 from holdfast.store.sqlite.schema import APPLICATION_ID, newest
+from holdfast.system.backoff import Backoff
 
 # A writer holds the lock for milliseconds; a minute means that something is stuck.
 BUSY_WAIT_S = 60.0
-_FIRST_NAP_S = 0.0005
-_LONGEST_NAP_S = 0.05
+_BACKOFF = Backoff(first_s=0.0005, longest_s=0.05)
 # How many virtual machine steps pass between two looks at the deadline: about a millisecond.
 _STEPS_PER_LOOK = 20_000
 # Whose file it is, which schema it has, and whether there is anything in it.
@@ -191,8 +191,7 @@ def patience(wait_s: float) -> Callable[[int], bool]:
             started = now
         if now - started > wait_s:
             return False
-        nap_s = min(_LONGEST_NAP_S, _FIRST_NAP_S * 2 ** min(prior, 10))
-        time.sleep(nap_s * (0.5 + os.urandom(1)[0] / 510))
+        time.sleep(_BACKOFF.pause_s(prior + 1))
         return True
 
     return wait
