@@ -101,7 +101,7 @@ def _run(words: list[str]) -> int:
     from holdfast.edges.cli.call import Call
 
     with Call(args) as call:
-        call.check_server(command.name)
+        call.check_server(command)
         return command.run(call, args) or 0
 
 

@@ -65,5 +65,6 @@ COMMANDS = (
             "the first 1, 5, 10 and 20, in per cent. Your own memories are not touched. Without\n"
             "a FILE the small sample that comes with Holdfast is asked."
         ),
+        server="ignored",
     ),
 )

@@ -9,7 +9,7 @@ from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, cast
 
-from holdfast.edges.cli.command import Namespace
+from holdfast.edges.cli.command import Command, Namespace
 from holdfast.edges.cli.output import Out
 from holdfast.errors import HoldfastError, InvalidInput, NotFound
 
@@ -120,20 +120,22 @@ class Call:
             some = "Over " if count == _WAITING_MAX else ""
             wait = "waits" if count == 1 else "wait"
             if count:
-                told = f"{some}{counted(count, 'item')} {wait} for review"
-                self.out.note(f"{told}: `holdfast review` shows {'it' if count == 1 else 'them'}.")
+                waiting = f"{some}{counted(count, 'item')} {wait} for review"
+                self.out.note(
+                    f"{waiting}: `holdfast review` shows {'it' if count == 1 else 'them'}."
+                )
 
-    def check_server(self, command: str) -> None:
+    def check_server(self, command: Command) -> None:
         """Refuses a command that does not work through the server that is named."""
         if self.server:
             from holdfast.edges.cli import remote
 
-            if remote.applies(command):
+            if command.server != "ignored":
                 remote.require(command, self.server)
             elif self.args.server:
                 # The variable is for all commands, and says nothing to this one; an option does.
                 raise InvalidInput(
-                    f"`holdfast {command}` has nothing to do with a server.",
+                    f"`holdfast {command.name}` has nothing to do with a server.",
                     hint="Leave --server out. A client that speaks HTTP takes the address of"
                     " `holdfast serve` itself: its /mcp.",
                 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from holdfast.errors import InvalidInput
 
@@ -28,6 +28,8 @@ class Command(NamedTuple):
     configure: Callable[[Parser], None]
     run: Callable[[Call, Namespace], int | None]
     more: str = ""
+    # With --server: it works there, is refused, or does not depend on where the memories are.
+    server: Literal["works", "refused", "ignored"] = "refused"
 
 
 class Option:

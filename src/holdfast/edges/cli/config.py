@@ -177,6 +177,7 @@ COMMANDS = (
         "holdfast config get recall.limit",
         _setting_option,
         _get,
+        server="ignored",
     ),
     Command(
         "config set",
@@ -184,6 +185,7 @@ COMMANDS = (
         "holdfast config set recall.limit 10",
         _set_options,
         _set,
+        server="ignored",
     ),
     Command(
         "config unset",
@@ -191,6 +193,7 @@ COMMANDS = (
         "holdfast config unset recall.limit",
         _setting_option,
         _unset,
+        server="ignored",
     ),
     Command(
         "config list",
@@ -200,6 +203,7 @@ COMMANDS = (
         _list,
         "The file counts first, then the environment (HOLDFAST_RECALL_LIMIT), then flags.\n"
         "In a pipe, a line per setting: name, value, origin, help.",
+        server="ignored",
     ),
     Command(
         "config path",
@@ -207,6 +211,7 @@ COMMANDS = (
         "holdfast config path",
         _no_options,
         _path,
+        server="ignored",
     ),
     Command(
         "completion",
@@ -214,5 +219,6 @@ COMMANDS = (
         'eval "$(holdfast completion bash)"',
         _completion_options,
         _completion,
+        server="ignored",
     ),
 )

@@ -95,5 +95,6 @@ COMMANDS = (
         "Long-term memory, then what the question makes relevant, then the journal of today and\n"
         "yesterday; never more than the budget (setting context.chars_max).\n"
         "Without a tokenizer, tokens are counted by a bound that holds for any model.",
+        server="works",
     ),
 )

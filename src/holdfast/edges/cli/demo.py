@@ -142,5 +142,6 @@ COMMANDS = (
         "holdfast demo",
         _options,
         _demo,
+        server="ignored",
     ),
 )

@@ -321,5 +321,6 @@ COMMANDS = (
         "read again; the memory of a file that is gone is archived, and comes back with it.\n"
         "More than 10 new files of another folder are asked about first.\n"
         "In a pipe, a line per file that was not unchanged: what became of it, path, reason.",
+        server="works",
     ),
 )

@@ -178,6 +178,7 @@ COMMANDS = (
         _history,
         "In a pipe, a line per version: version, time, who, what, change set, fields,\n"
         "why; or a line per change set: change set, time, who, what, memory, why.",
+        server="works",
     ),
     Command(
         "diff",
@@ -186,6 +187,7 @@ COMMANDS = (
         _diff_options,
         _diff,
         "Without versions, the last change.",
+        server="works",
     ),
     Command(
         "undo",
@@ -195,5 +197,6 @@ COMMANDS = (
         _undo,
         "Undoing an undo brings the change back.\n"
         "In a pipe, a line per memory: undone, change set, what it was, number, how it is now.",
+        server="works",
     ),
 )

@@ -147,6 +147,7 @@ COMMANDS = (
         "holdfast hub create work --use",
         _create_options,
         _create,
+        server="works",
     ),
     Command(
         "hub list",
@@ -155,6 +156,7 @@ COMMANDS = (
         _list_options,
         _list,
         "In a pipe, a line per hub: * or nothing, name, memories, since when, id.",
+        server="works",
     ),
     Command(
         "hub use",
@@ -162,6 +164,7 @@ COMMANDS = (
         "holdfast hub use work",
         _name_option,
         _use,
+        server="works",
     ),
     Command(
         "hub rename",
@@ -169,6 +172,7 @@ COMMANDS = (
         "holdfast hub rename work job",
         _rename_options,
         _rename,
+        server="works",
     ),
     Command(
         "hub delete",
@@ -176,5 +180,6 @@ COMMANDS = (
         "holdfast hub delete job --yes",
         _delete_options,
         _delete,
+        server="works",
     ),
 )

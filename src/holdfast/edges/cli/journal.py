@@ -201,6 +201,7 @@ COMMANDS = (
         _add,
         "It goes into the file of its UTC day, and is found by recall.\n"
         "In a pipe: noted, number, id, file.",
+        server="works",
     ),
     Command(
         "journal",
@@ -211,6 +212,7 @@ COMMANDS = (
         "Days are in UTC. What was changed in the files is taken in before.\n"
         "In a pipe, a line per entry: date, time, number, text.\n"
         "See also `holdfast journal add`.",
+        server="works",
     ),
     Command(
         "consolidate",
@@ -223,5 +225,6 @@ COMMANDS = (
         "leaves. Nothing is deleted, and one undo takes all of it back. --plan writes a text that\n"
         "you can edit: a line that is taken out is not done. In a pipe, a line per step: what,\n"
         "the memory, its sources, the text.",
+        server="works",
     ),
 )

@@ -161,6 +161,7 @@ COMMANDS = (
         _create_options,
         _create,
         "A key speaks for somebody (--actor) and never allows more than their role does.",
+        server="works",
     ),
     Command(
         "key list",
@@ -169,6 +170,7 @@ COMMANDS = (
         _none,
         _list,
         "In a pipe, a line per key: id, name, for whom, scope, last use, good or why not.",
+        server="works",
     ),
     Command(
         "key revoke",
@@ -176,5 +178,6 @@ COMMANDS = (
         "holdfast key revoke key_1k09z8y4fde835t4c1t2",
         _revoke_options,
         _revoke,
+        server="works",
     ),
 )

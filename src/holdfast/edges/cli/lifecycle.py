@@ -134,6 +134,7 @@ COMMANDS = (
         _lifecycle_options,
         _lifecycle,
         "In a pipe, a line per memory: number, its new state, why, title.",
+        server="works",
     ),
     Command(
         "stats",
@@ -142,6 +143,7 @@ COMMANDS = (
         _no_options,
         _stats,
         "In a pipe, a line per count: what, how many.",
+        server="works",
     ),
     Command(
         "embed",
@@ -160,5 +162,6 @@ COMMANDS = (
         "Requests and tokens, as the model's server counted them; where it counts nothing, a\n"
         "guess. `llm.tokens_per_day` sets a limit for a day. In a pipe, a line each: hub, day,\n"
         "pass, model, requests, failed, tokens in, tokens out.",
+        server="works",
     ),
 )

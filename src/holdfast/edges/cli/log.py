@@ -178,6 +178,7 @@ COMMANDS = (
         _add,
         "The newest `log.keep` turns (200) stay; what should last is remembered or archived.\n"
         "In a pipe: logged, id.",
+        server="works",
     ),
     Command(
         "log search",
@@ -186,6 +187,7 @@ COMMANDS = (
         _search_options,
         _search,
         _TURNS,
+        server="works",
     ),
     Command(
         "log recover",
@@ -194,6 +196,7 @@ COMMANDS = (
         _recover_options,
         _recover,
         "It holds the last turns between an opening and a closing line; an empty log prints none.",
+        server="works",
     ),
     Command(
         "log",
@@ -202,6 +205,7 @@ COMMANDS = (
         _log_options,
         _log,
         f"{_TURNS}\nSee also `holdfast log add`, `holdfast log search` and `holdfast log recover`.",
+        server="works",
     ),
     Command(
         "archive-conversation",
@@ -212,5 +216,6 @@ COMMANDS = (
         "Archiving a session again adds what is new to the same file and memory.\n"
         "What goes wrong is a note and exit code 1, which blocks no hook.\n"
         "In a pipe: archived, number, id, file.",
+        server="works",
     ),
 )

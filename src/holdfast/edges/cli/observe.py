@@ -212,6 +212,7 @@ COMMANDS = (
         "consolidation are only logged. --from - reads JSON lines with the fields user,\n"
         "assistant, mode, session, source and at.\n"
         "In a pipe: queued, logged or skipped, ids, why.",
+        server="works",
     ),
     Command(
         "flush",
@@ -223,6 +224,7 @@ COMMANDS = (
         "run captures nothing new. The log does not say who said what: where others use the hub\n"
         "too, only a conversation given with --from is looked at, at most its newest 200 turns of\n"
         "users. The prompt asks the agent to save the rest.",
+        server="works",
     ),
     Command(
         "captured",
@@ -233,5 +235,6 @@ COMMANDS = (
         "Outcomes: queued, stored, mentioned (known already), superseded, held (for review),\n"
         "dropped (the turn does not say so), nothing, left out (the queue was full), failed.\n"
         "In a pipe, a line each: day, outcome, times, why.",
+        server="works",
     ),
 )

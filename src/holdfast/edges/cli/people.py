@@ -249,6 +249,7 @@ COMMANDS = (
         _members_options,
         _members,
         "In a pipe, a line per member: name, role, since when, added by whom.",
+        server="works",
     ),
     Command(
         "member set",
@@ -258,6 +259,7 @@ COMMANDS = (
         _member_set,
         "viewer reads; contributor also writes; admin also manages members; owner also renames\n"
         "and deletes the hub. Roles hold for those who come through the server, by their keys.",
+        server="works",
     ),
     Command(
         "member remove",
@@ -265,6 +267,7 @@ COMMANDS = (
         "holdfast member remove ada",
         _member_remove_options,
         _member_remove,
+        server="works",
     ),
     Command(
         "invite create",
@@ -272,6 +275,7 @@ COMMANDS = (
         "holdfast invite create --role viewer --days 3",
         _invite_options,
         _invite,
+        server="works",
     ),
     Command(
         "invite accept",
@@ -279,6 +283,7 @@ COMMANDS = (
         "holdfast invite accept TOKEN --actor ada",
         _accept_options,
         _accept,
+        server="works",
     ),
     Command(
         "org create",
@@ -286,14 +291,18 @@ COMMANDS = (
         "holdfast org create Acme",
         _name_options,
         _org_create,
+        server="works",
     ),
-    Command("org list", "List the organisations.", "holdfast org list", _none, _org_list),
+    Command(
+        "org list", "List the organisations.", "holdfast org list", _none, _org_list, server="works"
+    ),
     Command(
         "org rename",
         "Rename an organisation.",
         "holdfast org rename Acme Ajax",
         _rename_options,
         _org_rename,
+        server="works",
     ),
     Command(
         "org remove",
@@ -302,6 +311,7 @@ COMMANDS = (
         _remove_options,
         _org_remove,
         "Hubs that were shared with it stay, for their members.",
+        server="works",
     ),
     Command(
         "team create",
@@ -309,14 +319,18 @@ COMMANDS = (
         "holdfast team create Tools --org Acme",
         _team_create_options,
         _team_create,
+        server="works",
     ),
-    Command("team list", "List the teams.", "holdfast team list", _none, _team_list),
+    Command(
+        "team list", "List the teams.", "holdfast team list", _none, _team_list, server="works"
+    ),
     Command(
         "team rename",
         "Rename a team.",
         "holdfast team rename Tools Makers",
         _rename_options,
         _team_rename,
+        server="works",
     ),
     Command(
         "team remove",
@@ -326,6 +340,7 @@ COMMANDS = (
         _team_remove,
         "Its hubs then belong to no team: what had the boundary team or org is for the members\n"
         "of the hub, until it is given to another team.",
+        server="works",
     ),
     Command(
         "share",
@@ -335,5 +350,6 @@ COMMANDS = (
         _share,
         "Members of the team then read what has the boundary team or org; those of the\n"
         "organisation, what has the boundary org.",
+        server="works",
     ),
 )

@@ -439,5 +439,6 @@ COMMANDS = (
         "are asked about first; what is unchanged is not read again; what files said that are\n"
         "gone is archived where you say so. Papers and pictures are kept, and read later.\n"
         "In a pipe, a line per memory as `remember` prints it, or per file as `index-files` does.",
+        server="works",
     ),
 )

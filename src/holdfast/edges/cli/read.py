@@ -383,6 +383,7 @@ COMMANDS = (
         'The question may hold "quoted phrases", -exclusions and filters such as category:fact;\n'
         "put it into quotes for the shell.\n"
         "In a pipe, a line per hit: number, score, time, category, passage (with --explain: why).",
+        server="works",
     ),
     Command(
         "get",
@@ -391,6 +392,7 @@ COMMANDS = (
         _get_options,
         _get,
         "Counts as a use of the memory, unless it looks at the past or --no-access is given.",
+        server="works",
     ),
     Command(
         "list",
@@ -399,6 +401,7 @@ COMMANDS = (
         _list_options,
         _list,
         "In a pipe, a line per memory: number, time, category, state, key, title.",
+        server="works",
     ),
     Command(
         "related",
@@ -406,6 +409,7 @@ COMMANDS = (
         "holdfast related 12 --limit 3",
         _related_options,
         _related,
+        server="works",
     ),
     Command(
         "timeline",
@@ -415,5 +419,6 @@ COMMANDS = (
         _timeline,
         "Without a window, the last seven days.\n"
         "In a pipe, a line per memory: time, happened or learnt, number, category, title.",
+        server="works",
     ),
 )

@@ -1,5 +1,5 @@
-"""The command line against a server: login and logout, the stored keys, and which commands work
-there. Loaded only when a server is named.
+"""The command line against a server: login and logout, the stored keys, and the refusal of
+commands that do not work there. Loaded only when a server is named.
 
 A key is never an option: options are visible to every user of the machine and are kept in shell
 histories.
@@ -26,34 +26,13 @@ KEY_VARIABLE = "HOLDFAST_KEY"
 KEYS_FILE = "server-keys"
 _BYTES_MAX = 1_000_000
 
-WORKS = frozenset(
-    {
-        *("remember", "update", "pin", "unpin", "archive", "forget", "restore", "purge", "push"),
-        *("recall", "get", "list", "related", "timeline", "context", "history", "diff", "undo"),
-        *("journal", "journal add", "log", "log add", "log search", "log recover"),
-        *("archive-conversation", "decisions", "decide", "review", "index-files", "stats"),
-        *("consolidate", "observe", "flush", "captured", "export", "lifecycle"),
-        *("hub create", "hub list", "hub use", "hub rename", "hub delete"),
-        *("member list", "member set", "member remove", "invite create", "invite accept"),
-        *("org create", "org list", "org rename", "org remove", "share"),
-        *("team create", "team list", "team rename", "team remove"),
-        *("key create", "key list", "key revoke", "import", "usage"),
-    }
-)
-# These do not depend on where the memories are.
-APART = ("config", "completion", "demo", "bench", "serve", "setup", "teardown", "login", "logout")
 
-
-def applies(command: str) -> bool:
-    """Whether a server matters to this command."""
-    return command.partition(" ")[0] not in APART
-
-
-def require(command: str, server: str) -> None:
+def require(command: Command, server: str) -> None:
     """Raises InvalidInput for a command that works only on the machine with the store."""
-    if command not in WORKS:
+    if command.server == "refused":
         raise InvalidInput(
-            f"`holdfast {command}` works on the machine that has the memory, not through {server}.",
+            f"`holdfast {command.name}` works on the machine that has the memory, not through"
+            f" {server}.",
             hint="Run it there; or, for this machine's own memory, give --server with nothing"
             ' (--server "").',
         )
@@ -180,6 +159,7 @@ COMMANDS = (
         _login,
         "The key is asked for, or read from a pipe, and kept in the home folder in a file that\n"
         "only you can read. HOLDFAST_KEY wins over it.",
+        server="ignored",
     ),
     Command(
         "logout",
@@ -187,5 +167,6 @@ COMMANDS = (
         "holdfast logout http://127.0.0.1:4653",
         _login_options,
         _logout,
+        server="ignored",
     ),
 )

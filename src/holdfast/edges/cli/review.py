@@ -349,6 +349,7 @@ COMMANDS = (
         "rejects, s skips, q ends; b approves and replaces nothing. In a pipe it lists them:\n"
         "number, kind, from where, when it goes, what approving replaces, why, text.\n"
         "The same can be done in INBOX.md, in the hub's folder.",
+        server="works",
     ),
     Command(
         "decisions",
@@ -358,6 +359,7 @@ COMMANDS = (
         _decisions,
         "An open question is neither recalled nor injected; your answer is remembered.\n"
         "In a pipe: number, status, question, options.",
+        server="works",
     ),
     Command(
         "decide",
@@ -367,5 +369,6 @@ COMMANDS = (
         _decide_question,
         "The option is its number in the list, or its words. In a pipe: what was done, number,\n"
         "option, id of the answer.",
+        server="works",
     ),
 )

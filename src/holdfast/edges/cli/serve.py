@@ -152,5 +152,6 @@ COMMANDS = (
         "It listens to this machine alone, and whoever can use this machine's network is you:\n"
         "on a machine with several people, add --require-key. Beyond this machine it asks for a\n"
         "key (`holdfast key create NAME`). Put TLS in front of it with a reverse proxy.",
+        server="ignored",
     ),
 )

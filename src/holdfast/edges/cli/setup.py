@@ -259,6 +259,7 @@ COMMANDS = (
         "time changes nothing. --hub and --home go into the entry when they are given.\n"
         "In a pipe: what was done, client, file, backup; the list: client, installed, set up,\n"
         "scope, file.",
+        server="ignored",
     ),
     Command(
         "teardown",
@@ -269,5 +270,6 @@ COMMANDS = (
         "Only the entry goes, and what was made for it. If nothing else has changed since, the\n"
         "file is what it was before.\n"
         "In a pipe: what was done, client, file, backup.",
+        server="ignored",
     ),
 )

@@ -294,6 +294,7 @@ COMMANDS = (
         _export_options,
         _export,
         "The files that memories were made from go into FILE.files.tar, where there are any.",
+        server="works",
     ),
     Command(
         "import",
@@ -304,6 +305,7 @@ COMMANDS = (
         "FILE is what `holdfast export` has written, and becomes a hub of its own, with the files\n"
         "in FILE.files.tar where that is beside it. Where it is a folder, its files become\n"
         "documents of the hub in use, as `holdfast push FOLDER` does.",
+        server="works",
     ),
     Command(
         "move",

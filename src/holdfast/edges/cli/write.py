@@ -384,6 +384,7 @@ COMMANDS = (
         "\nthe same content is not stored twice.\n"
         "In a pipe, a line per memory: stored, updated, duplicate, superseded or quarantined;\n"
         "then number, id, title.",
+        server="works",
     ),
     Command(
         "update",
@@ -392,6 +393,7 @@ COMMANDS = (
         _update_options,
         _update,
         _CHANGED,
+        server="works",
     ),
     Command(
         "pin",
@@ -400,6 +402,7 @@ COMMANDS = (
         _one_option,
         _pin,
         _CHANGED,
+        server="works",
     ),
     Command(
         "unpin",
@@ -408,6 +411,7 @@ COMMANDS = (
         _one_option,
         _unpin,
         _CHANGED,
+        server="works",
     ),
     Command(
         "archive",
@@ -416,6 +420,7 @@ COMMANDS = (
         _reasoned_options,
         _archive,
         _CHANGED,
+        server="works",
     ),
     Command(
         "forget",
@@ -424,6 +429,7 @@ COMMANDS = (
         _reasoned_options,
         _forget,
         _CHANGED,
+        server="works",
     ),
     Command(
         "restore",
@@ -432,6 +438,7 @@ COMMANDS = (
         _reasoned_options,
         _restore,
         _CHANGED,
+        server="works",
     ),
     Command(
         "purge",
@@ -440,5 +447,6 @@ COMMANDS = (
         _purge_options,
         _purge,
         "In a pipe, a line per memory: purged, number, id, how many revisions went.",
+        server="works",
     ),
 )
