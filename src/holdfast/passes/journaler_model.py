@@ -15,7 +15,7 @@ from holdfast.engine.upkeep.model_usage import limits_of
 from holdfast.errors import InvalidInput
 from holdfast.llm.base import ModelTool
 from holdfast.llm.tool_loop import talk
-from holdfast.text.snippets import snippet
+from holdfast.text.spans import snippet
 
 if TYPE_CHECKING:
     from holdfast.domain.hub import Hub

@@ -8,8 +8,7 @@ from itertools import islice
 
 from holdfast.domain.memory import Memory
 from holdfast.store.values import TextQuery
-from holdfast.text.searchable import searchable
-from holdfast.text.terms import trigram_text
+from holdfast.text.terms import searchable, trigram_text
 
 # Rows read at a time; mostly the first page is enough.
 _BATCH = 32

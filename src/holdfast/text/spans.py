@@ -1,13 +1,14 @@
-"""Spans of a text: where lines begin, what stands between spans, and a text without some of them.
-
-It knows nothing of what the spans are.
-"""
+"""Spans of a text: where lines begin, what lies between spans, a text without some of them, and the
+part around a match for a reader who wants a few lines."""
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from typing import TypeAlias
+
+from holdfast.text.terms import trigram_text
 
 # Nobody indents or quotes deeper; looking back without a bound would be slow on one long line.
 _INDENT_MAX = 200
@@ -87,3 +88,39 @@ def marked_out(text: str, spans: Sequence[Span]) -> str:
         out += [text[at:start], f"[memory block of {lines} left out]"]
         at = end
     return "".join([*out, text[at:]])
+
+
+_CUT = "…"
+
+
+def snippet(text: str, sought: str, chars: int) -> str:
+    """At most `chars` characters of the text with what is sought in them; `…` stands where more
+    was. All of a text that is short enough; its beginning where it does not hold what is sought."""
+    text = text.strip()
+    if len(text) <= chars:
+        return text
+    start, end = span_of(text, sought)
+    # As much before as after, but nothing is given away at either end of the text.
+    room = max(0, chars - (end - start))
+    first = max(0, min(start - room // 2, len(text) - chars))
+    last = min(len(text), first + chars)
+    front = _CUT if first else ""
+    back = _CUT if last < len(text) else ""
+    return front + text[first + len(front) : last - len(back)] + back
+
+
+def span_of(text: str, sought: str) -> tuple[int, int]:
+    """Where what is sought stands in the text, whatever its case and accents; (0, 0) where it does
+    not. It is found as search finds it: folding may join or part characters, so that places in
+    the folded text are none in this one."""
+    plain = text.lower()
+    place = plain.find(sought.lower())
+    if place >= 0 and len(plain) == len(text):
+        return place, place + len(sought)
+    needle = trigram_text(sought)
+    if not needle or needle not in trigram_text(text):
+        return 0, 0
+    end = bisect_left(range(len(text)), True, key=lambda n: needle in trigram_text(text[:n]))
+    starts = range(end)
+    start = bisect_left(starts, True, key=lambda n: needle not in trigram_text(text[n:end]))
+    return max(0, start - 1), end

@@ -12,6 +12,8 @@ import unicodedata
 from functools import cache
 from typing import Any
 
+from holdfast.domain.memory import Memory
+
 # Longer words are hashes and encoded blobs: the first 64 characters tell them apart, and cutting
 # keeps the index small. Both sides are cut alike, so a whole-word match still matches.
 _TERM_CHARS_MAX = 64
@@ -395,3 +397,9 @@ STOP_WORDS = frozenset(_STOP_WORDS.split())
 def is_stop(word: str) -> bool:
     """Whether a word, as typed, is too common to search for."""
     return word in STOP_WORDS or all(part in STOP_WORDS for part in _words(word)[0])
+
+
+def searchable(memory: Memory) -> str:
+    """Content, title, key and tags, folded."""
+    parts = [memory.content, memory.title, memory.key or "", " ".join(memory.tags)]
+    return trigram_text("\n".join(parts))

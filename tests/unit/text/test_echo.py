@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from holdfast.engine import turns
 from holdfast.engine.context.styles import STYLES
-from holdfast.text.bare import bare, common
-from holdfast.text.echo import is_fixed_reply, may_be_ours
-from holdfast.text.echo_shapes import Claim, Frame, begun, marks
+from holdfast.text.echo import Claim, Frame, begun, is_fixed_reply, marks, may_be_ours
+from holdfast.text.sameness import bare, common
 from holdfast.text.spans import blank, line_start, marked_out, merged, without
 from tests.growth import assert_time_grows
 

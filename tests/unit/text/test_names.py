@@ -143,7 +143,7 @@ def test_clean_values_are_made_where_they_are_parsed() -> None:
         "engine/upkeep/lifecycle.py": "names who acts by itself",
         "engine/transfer/export.py": "reads an export",
         "testing/conformance/base.py": "writes examples",
-        "testing/conformance/viewers.py": "writes examples",
+        "testing/conformance/isolation.py": "writes examples",
     }
     src = Path(holdfast.__file__).parent
     made = {

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.text.snippets import snippet, span_of
+from holdfast.text.spans import snippet, span_of
 from holdfast.text.terms import trigram_text
 
 FILLER = "word " * 300

@@ -17,7 +17,7 @@ from holdfast.agents.tool import Dialect, Parameter, Tool, held_sentence
 from holdfast.api.hub import HubMemory
 from holdfast.domain.memory import Memory
 from holdfast.errors import InvalidInput
-from holdfast.text.snippets import snippet
+from holdfast.text.spans import snippet
 
 SNIPPET_CHARS = 500
 

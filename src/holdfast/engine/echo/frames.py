@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.memory import CATEGORIES, Memory
 from holdfast.engine.echo.lookup import Known
-from holdfast.text.bare import bare
-from holdfast.text.echo import Echo
-from holdfast.text.echo_shapes import Frame, begun
+from holdfast.text.echo import Echo, Frame, begun
+from holdfast.text.sameness import bare
 from holdfast.text.spans import line_start, merged
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Filter
 from holdfast.text import normalise
-from holdfast.text.bare import bare, common
+from holdfast.text.sameness import bare, common
 
 if TYPE_CHECKING:
     from holdfast.store.base import Reader

@@ -12,9 +12,8 @@ from collections.abc import Iterable, Iterator
 from holdfast.domain.memory import Memory
 from holdfast.engine.echo.frames import Frames, json_echoes
 from holdfast.engine.echo.lookup import Known
-from holdfast.text.bare import Bare, bare
-from holdfast.text.echo import Echo
-from holdfast.text.echo_shapes import Claim, Frame, Reading, marks
+from holdfast.text.echo import Claim, Echo, Frame, Reading, marks
+from holdfast.text.sameness import Bare, bare
 from holdfast.text.spans import blank, line_start, without
 
 # A beginning of a memory is one only where it says more than this, or stands beside others: a

@@ -29,7 +29,7 @@ from holdfast.engine.transfer.digest import (
 from holdfast.engine.writing.passages import indexed_all
 from holdfast.errors import AlreadyExists, Conflict, HoldfastError, ServerUnreachable
 from holdfast.store.values import IndexEntry, VectorRow
-from holdfast.text.searchable import searchable
+from holdfast.text.terms import searchable
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -9,8 +9,7 @@ from holdfast.domain.memory import Memory
 from holdfast.store.values import Candidate, IndexEntry
 from holdfast.text.chunking.chunk import Chunk, chunk, count_tokens
 from holdfast.text.chunking.prose import split_lines
-from holdfast.text.searchable import searchable
-from holdfast.text.terms import symbols, terms
+from holdfast.text.terms import searchable, symbols, terms
 
 if TYPE_CHECKING:
     from holdfast.engine.core import Core

@@ -40,7 +40,7 @@ def _turns(connection: apsw.Connection) -> Iterator[tuple[int, list[list[str]]]]
 
 def _memories(connection: apsw.Connection) -> Iterator[tuple[int, list[list[str]]]]:
     from holdfast.store.sqlite import rows
-    from holdfast.text.searchable import searchable
+    from holdfast.text.terms import searchable
 
     for pk, hub, hub_id, *row in connection.execute(
         f"SELECT m.pk, m.hub, h.id, {rows.MEMORY_COLUMNS} FROM memories m"

@@ -14,20 +14,13 @@ not claim it.
 
 from __future__ import annotations
 
-from holdfast.testing.conformance.batches import Batches
-from holdfast.testing.conformance.derived import Derived
-from holdfast.testing.conformance.edges import Edges
-from holdfast.testing.conformance.history import HistoryKept
-from holdfast.testing.conformance.isolation import Isolation
+from holdfast.testing.conformance.batches import Batches, Together
+from holdfast.testing.conformance.history import HistoryKept, Purging
+from holdfast.testing.conformance.isolation import Isolation, Viewers
 from holdfast.testing.conformance.lists import Lists
-from holdfast.testing.conformance.log import Log
-from holdfast.testing.conformance.purging import Purging
-from holdfast.testing.conformance.records import Records
-from holdfast.testing.conformance.round_trip import RoundTrip
-from holdfast.testing.conformance.search import Search
-from holdfast.testing.conformance.together import Together
-from holdfast.testing.conformance.vectors import Vectors
-from holdfast.testing.conformance.viewers import Viewers
+from holdfast.testing.conformance.records import Log, Records
+from holdfast.testing.conformance.round_trip import Derived, Edges, RoundTrip
+from holdfast.testing.conformance.search import Search, Vectors
 
 
 class StoreConformance(

@@ -22,8 +22,7 @@ from holdfast.store.base import Reader, Store, Writer
 from holdfast.store.values import IndexEntry, TermQuery, TextQuery
 from holdfast.testing.fixtures import START
 from holdfast.text.normalise import content_hash
-from holdfast.text.searchable import searchable
-from holdfast.text.terms import terms
+from holdfast.text.terms import searchable, terms
 
 HUB = "hub_a"
 MODEL = "model-one"

@@ -19,7 +19,7 @@ from holdfast.text.secrets.cues import (
     SPACED_BY_CUE,
     TOKENS_BY_CUE,
 )
-from holdfast.text.secrets.rule import TOKEN_CHARS_MIN, Rule
+from holdfast.text.secrets.program_formats import TOKEN_CHARS_MIN, Rule
 
 # What stands in the place of a secret.
 PLACEHOLDER = re.compile(r"\[secret:([a-z0-9-]{1,40}):([0-9a-f]{8})\]")
@@ -109,13 +109,13 @@ def _find_numbers(
     text: str, low: str, words: list[str], lengths: bytes, *, payment_numbers: bool
 ) -> list[Found]:
     """Seed phrases of wallets, and numbers of cards and accounts where they are asked for."""
-    from holdfast.text.secrets.seed_phrases import find_seed_phrases, may_be_seed_phrase
+    from holdfast.text.secrets.checksummed import find_seed_phrases, may_be_seed_phrase
 
     found = []
     if may_be_seed_phrase(words, lengths):
         found += [Found("seed-phrase", *span) for span in find_seed_phrases(low)]
     if payment_numbers:
-        from holdfast.text.secrets.payment import find_payment_numbers
+        from holdfast.text.secrets.checksummed import find_payment_numbers
 
         found += [Found(*one) for one in find_payment_numbers(text)]
     return found

@@ -5,22 +5,22 @@ from __future__ import annotations
 
 import re
 
-from holdfast.text.secrets import words
+from holdfast.text.secrets import nouns
 from holdfast.text.secrets.checks import Strength, is_phrase, is_state, is_token, strength
 from holdfast.text.secrets.nouns import Noun, Place, find_nouns
 from holdfast.text.secrets.values import PIN, QUOTES, TRAILING, Span
 
 _OPENING = r"^[^\w¿]{0,4}(?:(?:and|ok|okay|so|but|hey|hi|sorry|please|thanks|great|sure|then|also|now|und|et|y|e|en)\b[ ,.!:-]{0,3}){0,3}"  # noqa: E501
-_ASKS = re.compile(rf"{_OPENING}¿?(?:{words.spaced(words.ASKS)})\b", re.IGNORECASE)
-_ASKS_ELSE = re.compile(rf"\b(?:{words.spaced(words.ASKS_ELSE)})\b", re.IGNORECASE)
+_ASKS = re.compile(rf"{_OPENING}¿?(?:{nouns.spaced(nouns.ASKS)})\b", re.IGNORECASE)
+_ASKS_ELSE = re.compile(rf"\b(?:{nouns.spaced(nouns.ASKS_ELSE)})\b", re.IGNORECASE)
 _ASKED_BEHIND = re.compile(
-    rf"[ \t]*(?:$|[?？:.!。：]|,[ ]|(?:{words.spaced(words.ASKED_BEHIND)})\b(?![ \t]*[?]))"
+    rf"[ \t]*(?:$|[?？:.!。：]|,[ ]|(?:{nouns.spaced(nouns.ASKED_BEHIND)})\b(?![ \t]*[?]))"
     r"|[ \t]?(?:は何|は$|は？|是什么|是多少|是啥|는 뭐)",
     re.IGNORECASE,
 )
 _LEAD_IN = re.compile(
-    rf"(?:(?:{words.spaced(words.LEAD_IN)})(?!\w)[ \t]*[,.:!，-]?[ \t]*){{0,2}}"
-    rf"(?:(?:{words.spaced(words.ANSWER_IS)})[ \t]*:?[ \t]+)?",
+    rf"(?:(?:{nouns.spaced(nouns.LEAD_IN)})(?!\w)[ \t]*[,.:!，-]?[ \t]*){{0,2}}"
+    rf"(?:(?:{nouns.spaced(nouns.ANSWER_IS)})[ \t]*:?[ \t]+)?",
     re.IGNORECASE,
 )
 _LABEL = re.compile(r"(?:[*>_ \t]{0,3}(?:[A-Za-z][\w ]{0,20}|答)[:：][*_]{0,2}[ \t]{0,3})?")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from holdfast.text.secrets.places import COMMANDS
-from holdfast.text.secrets.rule import Rule
+from holdfast.text.secrets.program_formats import COMMANDS, Rule
 from holdfast.text.secrets.rules import RULES
 
 

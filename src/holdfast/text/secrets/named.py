@@ -21,7 +21,7 @@ from holdfast.text.secrets.checks import (
 )
 from holdfast.text.secrets.cues import NOUN_CUES
 from holdfast.text.secrets.nouns import Place, find_nouns, is_heading
-from holdfast.text.secrets.said import find_said, phrase_to_line_end
+from holdfast.text.secrets.sentences import find_said, phrase_to_line_end
 from holdfast.text.secrets.values import Span
 
 # Names that end like those of secrets and contain none.

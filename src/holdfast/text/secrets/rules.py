@@ -8,8 +8,7 @@ is in named.py; whether a match is a made-up example, checks.py decides. A test 
 of a row, in which the secret is between ⟦ and ⟧.
 """
 
-from holdfast.text.secrets.places import COMMANDS, PLACES
-from holdfast.text.secrets.rule import Rule
+from holdfast.text.secrets.program_formats import COMMANDS, PLACES, Rule
 
 # What may not stand before or behind a token, or it would be a piece of something longer.
 _B = r"(?<![A-Za-z0-9_])"

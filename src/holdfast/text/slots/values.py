@@ -8,7 +8,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from holdfast.text.places import city_and_country
+from holdfast.text.place_names import city_and_country
 from holdfast.text.slots.rules import (
     Filled,
     Relation,

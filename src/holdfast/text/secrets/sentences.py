@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from holdfast.text.secrets import words as vocabulary
+from holdfast.text.secrets import nouns as vocabulary
 from holdfast.text.secrets.answers import find_after_question
 from holdfast.text.secrets.checks import (
     Strength,

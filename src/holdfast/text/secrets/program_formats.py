@@ -1,9 +1,27 @@
-r"""Where programs expect a password, one row each: command lines, headers, files, calls.
+"""Where programs expect a password, one row each: command lines, headers, files, calls. A row is a
+`Rule`: kind, cheap cues, pattern, example."""
 
-Each row has an example, in which the secret is between ⟦ and ⟧; a test checks all of them.
-"""
+from __future__ import annotations
 
-from holdfast.text.secrets.rule import Rule
+from typing import NamedTuple
+
+# The shortest token with a shape of its own: an access key of AWS.
+TOKEN_CHARS_MIN = 20
+
+
+class Rule(NamedTuple):
+    """One kind of secret. `check` names a check of checks.py beyond 'not an example'. One that is
+    not `spaced` matches only within a word of TOKEN_CHARS_MIN characters, as its cues do. One that
+    is `at_cue` is only tried where a cue begins. Cues contain no spaces."""
+
+    kind: str
+    cues: tuple[str, ...]
+    pattern: str
+    check: str = ""
+    spaced: bool = False
+    example: str = ""
+    at_cue: bool = False
+
 
 # One argument of a command line, in quotes or without.
 _ARGUMENT = r"(?:\"(?P<q>[^\"\n]{3,128})\"|'(?P<a>[^'\n]{3,128})'|(?P<s>[^\s\"'`;|&<>$]{3,128}))"
