@@ -18,10 +18,10 @@ from holdfast.errors import (
     StoreFull,
     StoreReadOnly,
 )
+from holdfast.system.atomic_file import FILE_MODE, PARTIAL, sync_folder, write_file_unless
 from holdfast.system.backoff import Backoff
 
 HUBS = "hubs"
-FILE_MODE = 0o600
 FOLDER_MODE = 0o700
 # Longer than any honest sync takes: four processes that write one folder waited for 12 seconds on
 # a machine with four times the load it can bear. The store itself waits for a minute.
@@ -29,7 +29,6 @@ WAIT_S = 30.0
 # The first look again comes after a millisecond, as most writes are short; later ones come less
 # often, so that many waiting processes do not eat the processor.
 _BACKOFF = Backoff(first_s=0.001, longest_s=0.05)
-_PARTIAL = ".partial-"
 
 
 def hub_folder(home: str, hub_name: str) -> str:
@@ -96,22 +95,12 @@ def write_atomic(
     make_folder(folder)
     target = real_path(path, within=within or folder)
     data = text.encode() if isinstance(text, str) else text
-    partial = _partial(target)
     with told(path):
-        try:
-            _write_new(partial, data)
-            if mode != FILE_MODE:
-                os.chmod(partial, mode)
-            if unless is not None and unless():
-                os.unlink(partial)
-                return False
-            os.replace(partial, target)
-        except BaseException:
-            with suppress(OSError):
-                os.unlink(partial)
-            raise
-        sync_folder(os.path.dirname(target))
-    return True
+        return write_file_unless(target, data, unless or _never, mode=mode)
+
+
+def _never() -> bool:
+    return False
 
 
 def append_line(path: str, line: str, *, within: str | None = None) -> None:
@@ -148,36 +137,11 @@ def append_line(path: str, line: str, *, within: str | None = None) -> None:
 def remove_partials(path: str) -> None:
     """Removes what writers of this file left when they were killed; the caller holds its lock."""
     folder, name = os.path.split(path)
-    front = f".{name}{_PARTIAL}"
+    front = f".{name}{PARTIAL}"
     with suppress(OSError):
         for found in os.listdir(folder):
             if found.startswith(front):
                 os.unlink(os.path.join(folder, found))
-
-
-def _partial(path: str) -> str:
-    folder, name = os.path.split(path)
-    # Two threads of one process may write the same file, so the process id is not enough.
-    return os.path.join(folder, f".{name}{_PARTIAL}{os.getpid()}-{os.urandom(4).hex()}")
-
-
-def _write_new(path: str, data: bytes) -> None:
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE_MODE)
-    with os.fdopen(handle, "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def sync_folder(folder: str) -> None:
-    """Makes a rename in the folder last; some systems cannot open folders, and need not."""
-    if sys.platform == "win32":
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 @contextmanager

@@ -23,9 +23,10 @@ from weakref import WeakKeyDictionary
 
 from holdfast.domain.records import Record
 from holdfast.errors import Conflict, StoreReadOnly
-from holdfast.files.atomic import FILE_MODE, make_folder
+from holdfast.files.atomic import make_folder
 from holdfast.files.memory_md.cache import PLACE, Stamp, Token, read_stamp, write_stamp
 from holdfast.store.values import Capability
+from holdfast.system.atomic_file import write_file
 
 if TYPE_CHECKING:
     from holdfast.engine.core import Core
@@ -240,9 +241,4 @@ def _read(folder: str) -> str:
 def _make(folder: str, mark: str) -> None:
     """Leaves the mark in the folder, whole or not at all."""
     make_folder(folder)
-    path = os.path.join(folder, PLACE)
-    partial = f"{path}.partial-{os.getpid()}-{os.urandom(4).hex()}"
-    handle = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE_MODE)
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write(mark + "\n")
-    os.replace(partial, path)
+    write_file(os.path.join(folder, PLACE), f"{mark}\n".encode(), durable=False)

@@ -9,6 +9,7 @@ from typing import Any
 
 from holdfast.errors import InvalidSetting
 from holdfast.settings.registry import checked, find, parsed
+from holdfast.system.atomic_file import write_file
 
 FILE_NAME = "holdfast.toml"
 
@@ -50,7 +51,7 @@ def save(home: str, name: str, text: str | None) -> Any:
     edited = _edited(path, known, value)
     if text is not None:
         _refuse_unreadable(path, edited)
-    _write_file(path, edited)
+    write_file(path, edited.encode())
     return value
 
 
@@ -91,13 +92,3 @@ def _edited(path: str, name: str, value: Any) -> str:
     elif key in place:
         del place[key]
     return tomlkit.dumps(document)
-
-
-def _write_file(path: str, text: str) -> None:
-    partial = f"{path}.partial-{os.getpid()}"
-    handle = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(partial, path)

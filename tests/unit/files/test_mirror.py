@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from holdfast.files import atomic, reading
 from holdfast.files.memory_md import cache, disk, sync
 from holdfast.files.memory_md.intake import Intake, SyncReport
 from holdfast.files.memory_md.parse import parse
+from holdfast.system import atomic_file
 from holdfast.testing import FixedClock, open_for_tests
 from tests.property.test_mirror_stateful import CRASHES, Crash, crash_at
 
@@ -395,15 +396,18 @@ def spoil(file: Path, hub: HubMemory, data: bytes) -> None:
 def test_a_save_while_the_new_file_is_being_written_is_not_lost(
     hub: HubMemory, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = atomic._write_new
+    real = atomic_file.write_file_unless
     saves = iter([file.read_text() + "- Saved in between.\n"])
 
-    def meanwhile(path: str, data: bytes) -> None:
-        real(path, data)
-        for text in saves:
-            file.write_text(text)
+    def meanwhile(path: str, data: bytes, unless: Callable[[], bool], *, mode: int) -> bool:
+        def after_it_was_written() -> bool:
+            for text in saves:
+                file.write_text(text)
+            return unless()
 
-    monkeypatch.setattr(atomic, "_write_new", meanwhile)
+        return real(path, data, after_it_was_written, mode=mode)
+
+    monkeypatch.setattr(atomic, "write_file_unless", meanwhile)
     hub.update(1, content="Ann likes coffee.")
     assert "Saved in between." in lines(file)
     assert {"Saved in between.", "Ann likes coffee."} <= {one.content for one in hub.list()}
@@ -743,6 +747,8 @@ def test_every_operation_looks_at_the_file_or_has_no_need_to() -> None:
     # These go through `remember_draft` and `get`, or speak of no memory's text.
     others |= {"remember_file", "attachment", "jobs", "take_redacted", "usage", "captured"}
     others |= {"flush", "export_files"}
+    # This calls `get`, `remember_many` and `forget_many`.
+    others |= {"move_many"}
     # A scan looks at the file as it is.
     others |= {"find_secrets"}
     operations = operations_of(HubMemory)

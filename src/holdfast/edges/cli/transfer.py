@@ -93,25 +93,17 @@ def _note_left_behind(call: Call) -> None:
 
 def _write_whole(call: Call, path: str) -> int:
     """The file is complete and flushed, or not there at all."""
-    partial = f"{path}.partial-{os.getpid()}"
+    from holdfast.system.atomic_file import replacing
+
     total = call.hub.statistics()
     expected = total.memories + total.changes + total.revisions
     count = 0
-    try:
-        handle = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(handle, "w", encoding="utf-8") as file, call.out.progress("export") as step:
-            for line in call.hub.export():
-                file.write(line + "\n")
-                count += 1
-                if count % _STEP == 0:
-                    step(count, expected)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(partial, path)
-    except BaseException:
-        with suppress(FileNotFoundError):
-            os.remove(partial)
-        raise
+    with replacing(path) as file, call.out.progress("export") as step:
+        for line in call.hub.export():
+            file.write(f"{line}\n".encode())
+            count += 1
+            if count % _STEP == 0:
+                step(count, expected)
     return count
 
 

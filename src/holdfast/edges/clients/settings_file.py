@@ -13,7 +13,8 @@ from contextlib import suppress
 from datetime import datetime
 
 from holdfast.errors import InvalidInput, StoreError, StoreReadOnly
-from holdfast.files.atomic import FILE_MODE, make_folder, write_atomic
+from holdfast.files.atomic import make_folder, write_atomic
+from holdfast.system.atomic_file import FILE_MODE
 
 # Claude Code keeps more than settings in its file, and that has reached some megabytes; what is
 # larger than this is no file of settings.

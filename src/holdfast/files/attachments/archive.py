@@ -20,8 +20,9 @@ from typing import IO, TYPE_CHECKING, BinaryIO, NamedTuple
 from holdfast.domain.memory import Attachment, attachment_of
 from holdfast.engine.writing import attachments
 from holdfast.errors import AlreadyExists, InvalidInput, NotFound, StoreDamaged
-from holdfast.files.atomic import FILE_MODE, make_folder, told
+from holdfast.files.atomic import make_folder, told
 from holdfast.files.attachments.storage import Attachments, Received
+from holdfast.system.atomic_file import FILE_MODE, new_file, replacing
 
 if TYPE_CHECKING:
     from holdfast.domain.memory import Memory
@@ -95,32 +96,14 @@ def _pack(path: str, held: dict[str, Attachments], listed: str = "") -> Packed:
         raise AlreadyExists(f"{path} exists already.", hint="Choose another name.")
     if not held:
         return Packed("", 0)
-    partial = f"{path}.partial-{os.getpid()}"
     missing = []
-    try:
-        with told(path), _made(partial) as file, tarfile.open(fileobj=file, mode="w") as archive:
-            if listed:
-                _add(archive, _LIST, io.BytesIO(listed.encode()))
-            for digest, place in held.items():
-                if not _pack_one(archive, digest, place):
-                    missing.append(digest)
-        with told(path):
-            os.replace(partial, path)
-    except BaseException:
-        with suppress(FileNotFoundError):
-            os.unlink(partial)
-        raise
+    with told(path), replacing(path) as file, tarfile.open(fileobj=file, mode="w") as archive:
+        if listed:
+            _add(archive, _LIST, io.BytesIO(listed.encode()))
+        for digest, place in held.items():
+            if not _pack_one(archive, digest, place):
+                missing.append(digest)
     return Packed(path, len(held) - len(missing), tuple(missing))
-
-
-@contextmanager
-def _made(path: str) -> Iterator[BinaryIO]:
-    """A new file for its owner alone, on the disk when the block ends."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0)
-    with os.fdopen(os.open(path, flags, FILE_MODE), "wb") as file:
-        yield file
-        file.flush()
-        os.fsync(file.fileno())
 
 
 def _pack_one(archive: tarfile.TarFile, digest: str, place: Attachments) -> bool:
@@ -199,7 +182,7 @@ def _unpack(path: str, folder: str) -> Staged:
                 if not _HASH.fullmatch(member.name):
                     raise _damaged(path, f"it holds {member.name[:80]!r}, which is no hash")
                 target = os.path.join(folder, member.name)
-                with told(target), _made(target) as copy:
+                with told(target), replacing(target) as copy:
                     found = _hashed(content, copy)
                 if found != member.name:
                     raise _damaged(path, f"the file {member.name[:12]}… has other bytes")
@@ -279,10 +262,8 @@ def _copy_in(place: Attachments, source: Attachments, digest: str) -> bool:
         path = place.beside(f"{os.getpid()}-{os.urandom(8).hex()}")
         with ExitStack() as stack, told(path):
             stack.callback(_gone, path)
-            with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE_MODE), "wb") as copy:
+            with new_file(path) as copy:
                 same = _hashed(file, copy) == digest
-                copy.flush()
-                os.fsync(copy.fileno())
                 size = copy.tell()
             if same and not _is_good(place, digest):
                 with place.placing(Received(path, digest, size, b"")):

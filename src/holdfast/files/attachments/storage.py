@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 from holdfast.domain.memory import Attachment, attachment_of
 from holdfast.engine.writing import attachments
 from holdfast.errors import InvalidInput, NotFound, TooLarge
-from holdfast.files.atomic import FILE_MODE, locked, make_folder, real_path, sync_folder, told
+from holdfast.files.atomic import locked, make_folder, real_path, told
 from holdfast.files.memory_md.cache import Stamp, read_stamp, token_of, write_stamp
 from holdfast.files.ownership import is_ours
 from holdfast.files.regular import open_regular
+from holdfast.system.atomic_file import FILE_MODE, flush, publish
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -103,8 +104,7 @@ class Incoming:
         if not self._size:
             raise InvalidInput("The file is empty.", hint="There is nothing in it to remember.")
         with told(self._path):
-            self._file.flush()
-            os.fsync(self._file.fileno())
+            flush(self._file)
         self._file.close()
         return Received(self._path, self._hash.hexdigest(), self._size, self._head)
 
@@ -209,8 +209,7 @@ class Attachments:
         with told(path):
             if not os.path.exists(path):
                 make_folder(os.path.dirname(path))
-                os.replace(received.path, real_path(path, within=self._hub_folder))
-                sync_folder(os.path.dirname(path))
+                publish(received.path, real_path(path, within=self._hub_folder))
 
     @contextmanager
     def copied(self, source: Attachments, files: Sequence[Attachment]) -> Iterator[None]:

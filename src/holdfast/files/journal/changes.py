@@ -21,8 +21,8 @@ from contextlib import suppress
 from datetime import date
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from holdfast.files.atomic import FILE_MODE
 from holdfast.files.memory_md.cache import TICK_NS
+from holdfast.system.atomic_file import write_file
 
 if TYPE_CHECKING:
     from holdfast.engine.core import Core
@@ -222,9 +222,5 @@ def _write_stamps(core: Core, hub_id: str, folder: str, known: dict[str, Signatu
     lines = [" ".join(map(str, (name, *signature))) for name, signature in known.items()]
     text = "\n".join([json.dumps([hub_id, newest[0].id, len(lines)]), *lines])
     path = os.path.join(folder, STAMPS)
-    partial = f"{path}.partial-{os.getpid()}-{os.urandom(4).hex()}"
     with suppress(OSError):
-        handle = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE_MODE)
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.replace(partial, path)
+        write_file(path, text.encode(), durable=False)

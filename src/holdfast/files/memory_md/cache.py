@@ -15,8 +15,8 @@ from weakref import WeakKeyDictionary
 
 from holdfast.domain.clock import to_micros
 from holdfast.domain.query import Filter
-from holdfast.files.atomic import FILE_MODE
 from holdfast.files.memory_md.copies import drop_copy
+from holdfast.system.atomic_file import write_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -253,13 +253,8 @@ def read_stamp(path: str) -> Stamp:
 
 def write_stamp(path: str, stamp: Stamp) -> None:
     """Writes it where that can be done; whoever cannot read it looks at the file itself."""
-    beside = _beside(path)
-    partial = f"{beside}.partial-{os.getpid()}-{os.urandom(4).hex()}"
     with suppress(OSError):
-        handle = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE_MODE)
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(stamp, file)
-        os.replace(partial, beside)
+        write_file(_beside(path), json.dumps(stamp).encode(), durable=False)
 
 
 def remove_mirrored(path: str, pages: Iterable[str] = ()) -> None:

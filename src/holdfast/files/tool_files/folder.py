@@ -14,8 +14,9 @@ from contextlib import suppress
 from typing import Literal, NamedTuple, TypeAlias
 
 from holdfast.errors import AlreadyExists, Conflict, InvalidInput
-from holdfast.files.atomic import FILE_MODE, FOLDER_MODE, sync_folder, told
+from holdfast.files.atomic import FOLDER_MODE, told
 from holdfast.files.tool_files.paths import ROOT
+from holdfast.system.atomic_file import FILE_MODE, sync_folder
 
 Kind: TypeAlias = Literal["file", "folder", "link", "other"]
 Stamp: TypeAlias = tuple[int, int, int, int]

@@ -23,6 +23,7 @@ from holdfast.store.sqlite.connection import (
 )
 from holdfast.store.sqlite.foreign_schema import drop_foreign, harden, refuse_foreign
 from holdfast.store.values import Rescued
+from holdfast.system.atomic_file import publish
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -44,7 +45,6 @@ def copy_out(
     """A consistent copy of the source at `path`: complete and flushed, or not there at all. Tables
     and the like that are not ours are left out, unless it is to be `whole`."""
     refuse_place(path)
-    folder = os.path.dirname(os.path.abspath(path))
     partial = _fresh(f"{path}.partial-{os.getpid()}")
     try:
         # An open read transaction holds the snapshot, so writers cannot make the copy start over.
@@ -60,8 +60,7 @@ def copy_out(
             destination.close()
         _verify_copy(partial, whole=whole)
         _flush(partial)
-        os.replace(partial, path)
-        _flush(folder)
+        publish(partial, path)
     except BaseException:
         remove(partial)
         raise
@@ -284,8 +283,7 @@ def _kept(damaged: apsw.Connection, path: str) -> str:
         finally:
             copy.close()
         _flush(partial)
-        os.replace(partial, kept)
-        _flush(os.path.dirname(os.path.abspath(path)))
+        publish(partial, kept)
     except BaseException:
         remove(partial)
         raise

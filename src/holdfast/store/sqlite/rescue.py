@@ -33,6 +33,7 @@ from holdfast.store.sqlite.tables import (
     TURNS,
     Table,
 )
+from holdfast.system.atomic_file import new_file
 
 _COUNTERS = FIELDS[COUNTERS_AT:]
 _COVERED = {
@@ -482,9 +483,9 @@ class _Rescue:
 
 def write_aside(path: str, rows: list[Damaged]) -> None:
     """Writes rows that were set aside, a JSON object a line; bytes that are no text in hex."""
-    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+    with new_file(path) as file:
         for row in rows:
-            file.write(
+            line = (
                 json.dumps(
                     {
                         "table": row.table,
@@ -496,8 +497,7 @@ def write_aside(path: str, rows: list[Damaged]) -> None:
                 )
                 + "\n"
             )
-        file.flush()
-        os.fsync(file.fileno())
+            file.write(line.encode())
 
 
 def _plain_value(value: Any) -> Any:
