@@ -551,7 +551,7 @@ class HubMemory:
         if style in ("maven", "minion") and self.core.permit is None:
             from holdfast.files.memory_md.edit import file_parts
 
-            file = file_parts(self.core, self.id)
+            file = file_parts(self.scope)
         built = build.context(
             self.scope,
             query,
@@ -669,7 +669,7 @@ class HubMemory:
         from holdfast.files.memory_md.edit import forget_seen
         from holdfast.files.tool_files import follow
 
-        forget_seen(self.core, self.id)
+        forget_seen(self.scope)
         # Looked up before: afterwards nothing says which file was theirs.
         files = archive.files_of(self._journals, references)
         kept = follow.doomed(self._kept_files, references)

@@ -107,21 +107,21 @@ def memory_as_of(scope: Scope, reference: Reference, at: datetime) -> Memory:
     return then
 
 
-def states_as_of(core: Core, reader: Reader, hub_id: str, at: datetime) -> dict[str, Memory | None]:
+def states_as_of(scope: Scope, reader: Reader, at: datetime) -> dict[str, Memory | None]:
     """Of the memories that changed since: how each stood then, None for those not there yet, or
     private then.
 
     A memory that is not in the answer stands today as it stood then.
     """
-    changed = reader.changed_after(hub_id, at)
-    heads = reader.memories_by_id(hub_id, changed)
-    revisions = reader.revisions_by_memory(hub_id, list(heads))
+    changed = reader.changed_after(scope.hub_id, at)
+    heads = reader.memories_by_id(scope.hub_id, changed)
+    revisions = reader.revisions_by_memory(scope.hub_id, list(heads))
     then = {
         memory_id: as_of(head, revisions.get(memory_id, ()), at)
         for memory_id, head in heads.items()
     }
     return {
-        memory_id: None if memory is None or not core.sees(memory) else memory
+        memory_id: None if memory is None or not scope.core.sees(memory) else memory
         for memory_id, memory in then.items()
     }
 
@@ -135,7 +135,7 @@ def undo(scope: Scope, change_id: str | None = None, *, force: bool = False) -> 
     with scope.write() as writer:
         scope.require_hub(writer)
         target = _target(scope, writer, change_id)
-        recorder = Recorder(scope.core, writer, scope.hub_id, "undo", undoes=target.id)
+        recorder = Recorder(scope, writer, "undo", undoes=target.id)
         touched: dict[str, Memory] = {}
         _refuse_of_others(scope.core, target)
         for revision in reversed(writer.revisions_of(scope.hub_id, target.id)):
@@ -197,7 +197,7 @@ def _mark_what_it_undid(writer: Writer, hub_id: str, target: Change) -> None:
 
 def _target(scope: Scope, writer: Writer, change_id: str | None) -> Change:
     if change_id is None:
-        last = _last_own(scope.core, writer, scope.hub_id)
+        last = _last_own(scope, writer)
         if last is None:
             theirs = writer.last_undoable(scope.hub_id)
             whose = "to undo" if theirs is None else "of yours to undo"
@@ -238,14 +238,14 @@ def _known(reader: Reader, scope: Scope, change_id: str) -> Change:
 _OWN_LOOK = 1_000
 
 
-def _last_own(core: Core, writer: Writer, hub_id: str) -> Change | None:
+def _last_own(scope: Scope, writer: Writer) -> Change | None:
     """The newest change set that is no undo and has not been undone, of whoever asks: who says
     just `undo` means the last thing they did, not what somebody else did meanwhile."""
-    last = writer.last_undoable(hub_id)
-    if last is None or last.actor == core.actor:
+    last = writer.last_undoable(scope.hub_id)
+    if last is None or last.actor == scope.actor:
         return last
-    for change in writer.changes(hub_id, limit=_OWN_LOOK):
-        own = change.actor == core.actor and change.undoes is None and change.undone_by is None
+    for change in writer.changes(scope.hub_id, limit=_OWN_LOOK):
+        own = change.actor == scope.actor and change.undoes is None and change.undone_by is None
         if own:
             return change
     return None

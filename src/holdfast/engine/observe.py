@@ -59,10 +59,10 @@ def observe(
     reason = _why_not(scope.core, mode)
     # Both have the same time: they are one turn of the conversation.
     moment = normalise.clean_time(at) or scope.now()
-    question = last_said(scope.core, scope.hub_id, session, said["user"]) if said["user"] else ""
+    question = last_said(scope, session, said["user"]) if said["user"] else ""
     spoken = scope.core.redactor.conversation(list(filter(None, said.values())), question)
     turns = [
-        made_turn(scope.core, scope.hub_id, role, text, source=source, session=session, at=moment)
+        made_turn(scope, role, text, source=source, session=session, at=moment)
         for role, text in zip(filter(said.get, said), spoken, strict=True)
     ]
     dropped: list[queue.Job] = []

@@ -14,7 +14,6 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from holdfast.domain.records import ROLES, Record, Role, Turn
-from holdfast.engine.core import Core
 from holdfast.engine.echo.detect import with_echo_marked
 from holdfast.engine.scope import Scope
 from holdfast.errors import InvalidInput
@@ -53,10 +52,9 @@ def log_turn(
     at: datetime | str | None = None,
 ) -> Turn:
     """Adds a turn. What the log no longer holds goes in the same transaction."""
-    question = last_said(scope.core, scope.hub_id, session, content)
+    question = last_said(scope, session, content)
     turn = made_turn(
-        scope.core,
-        scope.hub_id,
+        scope,
         role,
         content,
         source=source,
@@ -69,8 +67,7 @@ def log_turn(
 
 
 def made_turn(
-    core: Core,
-    hub_id: str,
+    scope: Scope,
     role: str,
     content: str,
     *,
@@ -81,29 +78,29 @@ def made_turn(
 ) -> Turn:
     """A turn as the log will have it: checked, without secrets and echoes. `question` is the turn
     that it may answer."""
-    core.require("write")
+    scope.require("write")
     checked: Role = normalise.one_of(role, ROLES, "role")  # type: ignore[assignment]
-    said = normalise.clean_content(content, bytes_max=core.settings["content.bytes_max"])
+    said = normalise.clean_content(content, bytes_max=scope.settings["content.bytes_max"])
     turn = Turn(
-        id=core.ids.next("trn"),
-        hub_id=hub_id,
+        id=scope.core.ids.next("trn"),
+        hub_id=scope.hub_id,
         role=checked,
         # What memory told an agent is no news in what the agent says.
-        content=with_echo_marked(core, hub_id, said),
-        at=normalise.clean_time(at) or core.now(),
+        content=with_echo_marked(scope.core, scope.hub_id, said),
+        at=normalise.clean_time(at) or scope.now(),
         source=_clean_label(source, "source") or UNKNOWN_SOURCE,
         session=clean_session(session),
     )
-    return core.redactor.turn(turn, question)
+    return scope.core.redactor.turn(turn, question)
 
 
-def last_said(core: Core, hub_id: str, session: str | None, answer: str) -> str:
+def last_said(scope: Scope, session: str | None, answer: str) -> str:
     """The content of the newest turn of a session, which the next one may answer."""
     if len(answer) > _ANSWER_CHARS_MAX:
         return ""
     session = clean_session(session)
-    with core.read() as reader:
-        newest = reader.turns(hub_id, limit=1, session=session)
+    with scope.read() as reader:
+        newest = reader.turns(scope.hub_id, limit=1, session=session)
     return newest[0].content if newest and newest[0].session == session else ""
 
 
@@ -115,7 +112,7 @@ def add_turns(
         scope.require_hub(writer)
         for turn in turns:
             writer.add_turn(turn)
-            _prune_when_due(scope.core, writer, scope.hub_id)
+            _prune_when_due(scope, writer)
         if writer.record(scope.hub_id, _AUTHOR, scope.actor) is None:
             writer.put_record(Record(scope.hub_id, _AUTHOR, scope.actor, scope.now(), {}))
         if also is not None:
@@ -159,13 +156,13 @@ def _clean_label(text: str, what: str) -> str:
     return label
 
 
-def _prune_when_due(core: Core, writer: Writer, hub_id: str) -> None:
+def _prune_when_due(scope: Scope, writer: Writer) -> None:
     """At the first turn of a process, since it may have been killed before it was due, and then
     every so many turns: pruning at each one would double the work."""
-    count = core.logged.get(hub_id, 0) + 1
-    core.logged[hub_id] = count
-    if count == 1 or count % core.settings["log.prune_every"] == 0:
-        writer.prune_turns(hub_id, keep=core.settings["log.keep"])
+    count = scope.core.logged.get(scope.hub_id, 0) + 1
+    scope.core.logged[scope.hub_id] = count
+    if count == 1 or count % scope.settings["log.prune_every"] == 0:
+        writer.prune_turns(scope.hub_id, keep=scope.settings["log.keep"])
 
 
 def turns(

@@ -50,7 +50,7 @@ def settle(scope: Scope, clash_id: str, keep: str) -> Clash:
         memory = writer.memory(scope.hub_id, clash.memory_id)
         other = _other(writer, scope.hub_id, clash)
         reason = SETTLED[keep]
-        recorder = Recorder(scope.core, writer, scope.hub_id, "update", reason=reason)
+        recorder = Recorder(scope, writer, "update", reason=reason)
         # Where the memory itself is gone by now, the text beside it is all there is: it stays.
         if memory is not None and memory.visible and memory.state != "archived":
             if keep == "file":

@@ -51,7 +51,7 @@ def clean_files(place: Place) -> list[str]:
     already, so that both sides come to say the same."""
     notes: list[str] = []
     core, folder = place.scope.core, place.folder
-    forget_seen(core, place.scope.hub_id)
+    forget_seen(place.scope)
     for path in _paths(folder):
         text = _text(folder, path)
         if text is None or not core.redactor.found(text):

@@ -108,7 +108,7 @@ def test_a_conflict_about_what_is_private_is_neither_seen_nor_settled_by_others(
     with hub.core.write() as writer:
         from holdfast.engine.writing.recorder import Recorder
 
-        Recorder(hub.core, writer, hub.id, "update").revise(kept, content="My second")
+        Recorder(hub.scope, writer, "update").revise(kept, content="My second")
     file.write_text(text.replace("My first", "My third"), encoding="utf-8")
     hub.sync()
     (clash,) = hub.conflicts()

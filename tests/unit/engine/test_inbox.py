@@ -26,7 +26,7 @@ def held(hub: HubMemory, text: str = ORDER, **fields: Any) -> Memory:
 def conflict(hub: HubMemory, text: str, other: Memory, **fields: Any) -> Memory:
     """What an automatic pass holds because it contradicts something."""
     with hub.core.write() as writer:
-        recorder = Recorder(hub.core, writer, hub.id, "remember")
+        recorder = Recorder(hub.scope, writer, "remember")
         from holdfast.domain.draft import Draft
         from holdfast.engine.writing.drafts import compose
 
@@ -51,7 +51,7 @@ def test_items_are_listed_with_kind_reason_and_end(hub: HubMemory, clock: FixedC
     second = conflict(hub, "Lives in Lisbon", home)
     low = conflict(hub, "Maybe likes tea", home)
     with hub.core.write() as writer:
-        Recorder(hub.core, writer, hub.id, "update").revise(low, quarantine="low trust: a guess")
+        Recorder(hub.scope, writer, "update").revise(low, quarantine="low trust: a guess")
     found = hub.review()
     assert [(item.memory.id, item.kind) for item in found] == [
         (first.id, "quarantined"),

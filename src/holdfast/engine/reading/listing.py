@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import DOWNWARDS, ORDERS, Filter, Order, Page, place_in
-from holdfast.engine.core import Core
 from holdfast.engine.history import states_as_of
 from holdfast.engine.reading.recall import checked_limit
 from holdfast.engine.scope import Scope
@@ -86,7 +85,7 @@ def _scan_past(
 ) -> Iterator[Memory]:
     with scope.read() as reader:
         scope.require_hub(reader)
-        then = list(memories_as_of(scope.core, reader, scope.hub_id, wanted, at))
+        then = list(memories_as_of(scope, reader, wanted, at))
     down = order in DOWNWARDS
     then.sort(key=lambda memory: place_in(memory, order), reverse=down)
     for memory in then:
@@ -95,15 +94,13 @@ def _scan_past(
             yield memory
 
 
-def memories_as_of(
-    core: Core, reader: Reader, hub_id: str, wanted: Filter, at: datetime
-) -> Iterator[Memory]:
+def memories_as_of(scope: Scope, reader: Reader, wanted: Filter, at: datetime) -> Iterator[Memory]:
     """The memories as they stood at a past time, those that the filter admits."""
-    past = states_as_of(core, reader, hub_id, at)
+    past = states_as_of(scope, reader, at)
     everything = Filter(states=(), forgotten=None, quarantined=None)
     after: tuple[Any, int] | None = None
     while True:
-        batch = reader.memories(hub_id, everything, order="number", after=after, limit=_BATCH)
+        batch = reader.memories(scope.hub_id, everything, order="number", after=after, limit=_BATCH)
         for head in batch:
             then = past.get(head.id, head)
             if then is not None and wanted.admits(then):

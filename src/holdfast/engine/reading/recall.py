@@ -47,11 +47,7 @@ def recall_memories(
     model = "" if embedder is None else embedder.identity
 
     def answer(reader: Reader) -> Recalled:
-        past = (
-            None
-            if as_of is None
-            else engine.history.states_as_of(scope.core, reader, scope.hub_id, as_of)
-        )
+        past = None if as_of is None else engine.history.states_as_of(scope, reader, as_of)
         ask = Ask(analysis, wanted, count, moment, past, project)
         return recall(
             reader,

@@ -85,9 +85,7 @@ def request_decision(
                 f"There are {len(waiting)} open decisions in this hub already: {numbers}.",
                 hint="Wait until a person has answered or withdrawn one (`holdfast decisions`).",
             )
-        recorder = Recorder(
-            scope.core, writer, scope.hub_id, "remember", reason="asked for a decision"
-        )
+        recorder = Recorder(scope, writer, "remember", reason="asked for a decision")
         memory = recorder.add(new)
     recorder.embed()
     return wanted._replace(memory=memory)
@@ -131,9 +129,7 @@ def decide(
     (item,) = prepare(scope, [draft])
     with scope.write() as writer:
         current = _still(writer, scope, seen)
-        recorder = Recorder(
-            scope.core, writer, scope.hub_id, "remember", reason=f"decided: {chosen}"
-        )
+        recorder = Recorder(scope, writer, "remember", reason=f"decided: {chosen}")
         answer = take_in(writer, recorder, scope, item).memory
         decided = current._replace(status="decided", option=chosen, note=note, answer=answer.id)
         memory = _put_away(recorder, decided, f"decided: {chosen}")
@@ -147,9 +143,7 @@ def withdraw_decision(scope: Scope, reference: Reference, *, note: str = "") -> 
     with scope.write() as writer:
         scope.require_hub(writer)
         current = _undecided(find_memory(writer, scope, reference))
-        recorder = Recorder(
-            scope.core, writer, scope.hub_id, "archive", reason="withdrew a question"
-        )
+        recorder = Recorder(scope, writer, "archive", reason="withdrew a question")
         withdrawn = current._replace(status="withdrawn", note=note)
         memory = _put_away(recorder, withdrawn, f"withdrawn: {note}" if note else "withdrawn")
     return withdrawn._replace(memory=memory)

@@ -92,9 +92,7 @@ def decide(scope: Scope, verdicts: Sequence[Verdict], *, reason: str = "") -> li
     out = []
     with scope.write() as writer:
         scope.require_hub(writer)
-        recorder = Recorder(
-            scope.core, writer, scope.hub_id, "restore" if approves else "archive", reason=told
-        )
+        recorder = Recorder(scope, writer, "restore" if approves else "archive", reason=told)
         for verdict, (new, index) in zip(verdicts, prepared, strict=True):
             memory = _still(writer, scope, verdict)
             if verdict.approve:

@@ -56,7 +56,7 @@ def compact(scope: Scope, *, dry_run: bool = False) -> Compacted:
     scope.require("write")
     with scope.write() as writer:
         scope.require_hub(writer)
-        recorder = Recorder(scope.core, writer, scope.hub_id, "update", reason="compacted")
+        recorder = Recorder(scope, writer, "update", reason="compacted")
         merged = [
             _merge(recorder, group)
             for group in _to_merge(_long_term(writer, scope.hub_id, scope.now()))

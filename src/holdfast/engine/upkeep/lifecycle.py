@@ -92,9 +92,8 @@ def _moved(
         with everyone.write() as writer:
             scope.require_hub(writer)
             recorder = Recorder(
-                scope.core,
+                scope,
                 writer,
-                scope.hub_id,
                 "lifecycle",
                 reason="lifecycle rules",
                 change=change,

@@ -71,7 +71,7 @@ def find_in_store(scope: Scope, progress: Progress | None = None) -> list[Secret
             found += told(scope.core, f"#{memory.number}")
             if progress is not None and done % _BATCH == 0:
                 progress(done, max(total, done))
-        for row, _ in _cleaned(scope.core, reader, scope.hub_id):
+        for row, _ in _cleaned(scope, reader):
             found += told(scope.core, _place(reader, scope.hub_id, row))
         for record in _records(reader, scope.hub_id):
             scope.core.redactor.take()
@@ -88,9 +88,7 @@ def clean_store(scope: Scope, progress: Progress | None = None) -> int:
         dirty = [
             m.id for m in _memories(reader, scope.hub_id) if scope.core.redactor.memory(m) is not m
         ]
-        rows = [
-            pair for pair in _cleaned(scope.core, reader, scope.hub_id) if pair[0] is not pair[1]
-        ]
+        rows = [pair for pair in _cleaned(scope, reader) if pair[0] is not pair[1]]
         told_of = [
             one for one in _records(reader, scope.hub_id) if scope.core.redactor.changed(one.body)
         ]
@@ -99,7 +97,7 @@ def clean_store(scope: Scope, progress: Progress | None = None) -> int:
     done = 0
     for batch in _batches(dirty):
         with scope.write() as writer:
-            _clean_memories(scope.core, writer, scope.hub_id, batch)
+            _clean_memories(scope, writer, batch)
         done += len(batch)
         if progress is not None:
             progress(done, total)
@@ -116,7 +114,7 @@ def clean_store(scope: Scope, progress: Progress | None = None) -> int:
         done += len(records)
         if progress is not None:
             progress(done, total)
-    _give_receipts(scope.core, scope.hub_id, sorted(touched | set(dirty)))
+    _give_receipts(scope, sorted(touched | set(dirty)))
     settle(scope.core, "The secrets are replaced")
     embed_memories(scope.core, scope.hub_id, dirty)
     # Those who ask what an operation has replaced do not mean this one.
@@ -124,10 +122,10 @@ def clean_store(scope: Scope, progress: Progress | None = None) -> int:
     return total
 
 
-def _clean_memories(core: Core, writer: Writer, hub_id: str, batch: list[str]) -> None:
+def _clean_memories(scope: Scope, writer: Writer, batch: list[str]) -> None:
     """The rows and all that is derived from them. No version: the old one must not be there."""
-    for memory in writer.memories_by_id(hub_id, batch).values():
-        clean = core.redactor.memory(memory)
+    for memory in writer.memories_by_id(scope.hub_id, batch).values():
+        clean = scope.core.redactor.memory(memory)
         writer.set_memory(clean)
         if clean.forgotten_at is None:
             reindex(writer, [clean])
@@ -141,15 +139,15 @@ def _clean_records(writer: Writer, records: list[Record]) -> None:
             writer.put_record(record)
 
 
-def _give_receipts(core: Core, hub_id: str, ids: list[str]) -> None:
+def _give_receipts(scope: Scope, ids: list[str]) -> None:
     for batch in _batches(ids):
-        with core.write(hub_id) as writer:
-            for memory in writer.memories_by_id(hub_id, batch).values():
-                revisions = len(writer.revisions(hub_id, memory.id))
+        with scope.write() as writer:
+            for memory in writer.memories_by_id(scope.hub_id, batch).values():
+                revisions = len(writer.revisions(scope.hub_id, memory.id))
                 reason = "secrets were replaced, also in its history"
                 writer.add_receipt(
-                    hub_id,
-                    Receipt(memory.id, memory.number, core.now(), core.actor, reason, revisions),
+                    scope.hub_id,
+                    Receipt(memory.id, memory.number, scope.now(), scope.actor, reason, revisions),
                 )
 
 
@@ -177,17 +175,17 @@ def _records(reader: Reader, hub_id: str) -> Iterator[Record]:
 _PLACES = {queue.QUEUES[queue.JOURNAL]: "turns that wait", capture_stats.KIND: "what was captured"}
 
 
-def _cleaned(core: Core, reader: Reader, hub_id: str) -> Iterator[tuple[_Row, _Row]]:
+def _cleaned(scope: Scope, reader: Reader) -> Iterator[tuple[_Row, _Row]]:
     """Each row, and the row without secrets, which is the very same where it has none. The counts
     of the redactor are those of this row."""
     last: dict[str | None, str] = {}
-    for row in _rows(reader, hub_id):
-        core.redactor.take()
+    for row in _rows(reader, scope.hub_id):
+        scope.core.redactor.take()
         if isinstance(row, Turn):
-            clean: _Row = core.redactor.turn(row, last.get(row.session, ""))
+            clean: _Row = scope.core.redactor.turn(row, last.get(row.session, ""))
             last[row.session] = row.content
         else:
-            clean = _clean(core, row)
+            clean = _clean(scope.core, row)
         yield row, clean
 
 

@@ -102,7 +102,7 @@ def update(
         if "metadata" in new and ATTACHMENT in memory.metadata:
             # Which file it was made from is no matter of opinion.
             new["metadata"] = {**new["metadata"], ATTACHMENT: memory.metadata[ATTACHMENT]}
-        recorder = Recorder(scope.core, writer, scope.hub_id, "update", reason=reason)
+        recorder = Recorder(scope, writer, "update", reason=reason)
         fresh = index if memory.version == seen.version else None
         after = recorder.revise(memory, fresh, **completed(memory, new))
     recorder.embed()
@@ -193,7 +193,7 @@ def _revise(
     reason = clean_label("reason", reason)
     with scope.write() as writer:
         scope.require_hub(writer)
-        recorder = Recorder(scope.core, writer, scope.hub_id, action, reason=reason)
+        recorder = Recorder(scope, writer, action, reason=reason)
         if "forgotten_at" in new and new["forgotten_at"] is not None:
             new["forgotten_at"] = recorder.change.at
         meant = _meant(writer, scope, references, forgotten=forgotten)
@@ -286,9 +286,7 @@ def purge(scope: Scope, references: Sequence[Reference], reason: str) -> list[Re
         meant = _meant(writer, scope, references, forgotten=True)
         for memory in _each(writer, scope.hub_id, meant):
             scope.core.require_delete(memory)
-            recorder = Recorder(
-                scope.core, writer, scope.hub_id, "update", reason="its successor was purged"
-            )
+            recorder = Recorder(scope, writer, "update", reason="its successor was purged")
             reinstate_previous(writer, recorder, memory)
             attachments.release(writer, scope.hub_id, memory.id, scope.now())
             revisions = writer.purge(scope.hub_id, memory.id)

@@ -16,6 +16,7 @@ from holdfast.domain.query import Filter
 from holdfast.domain.results import Duplicate, Remembered, Updated
 from holdfast.engine.core import Core
 from holdfast.engine.jobs import queue
+from holdfast.engine.scope import Scope
 from holdfast.engine.writing import attachments
 from holdfast.engine.writing.dedup import address_of, is_made_from_same
 from holdfast.engine.writing.drafts import GUARDED, derived_title
@@ -206,7 +207,9 @@ def _recorder(core: Core, writer: Writer, job: Job, memory: Memory) -> Recorder:
     if change is not None:
         # The revision says when the text came; the change set began before.
         change = change._replace(at=max(core.now(), memory.updated_at))
-    return Recorder(core, writer, job.hub_id, "update", reason="its text was read", change=change)
+    # The recorder does not use the name of the hub.
+    scope = Scope(core, job.hub_id, job.hub_id)
+    return Recorder(scope, writer, "update", reason="its text was read", change=change)
 
 
 def _filled(core: Core, about: Mapping[str, Any], memory: Memory, made: Made) -> dict[str, Any]:

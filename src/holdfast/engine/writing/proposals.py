@@ -90,7 +90,7 @@ def take_proposals(
     prepared = iter(_looked(scope, list(prepare(scope, drafts))))
     with scope.write() as writer:
         scope.require_hub(writer)
-        recorder = Recorder(scope.core, writer, scope.hub_id, "remember", reason=reason)
+        recorder = Recorder(scope, writer, "remember", reason=reason)
         results = [
             one or _take(writer, recorder, next(prepared), replaces=replaces) for one in taken
         ]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.change import Action, Change, changed_fields, retires
 from holdfast.domain.memory import Memory
-from holdfast.engine.core import Core
+from holdfast.engine.scope import Scope
 from holdfast.engine.writing.passages import Indexed, indexed_all
 
 if TYPE_CHECKING:
@@ -25,27 +25,25 @@ class Recorder:
 
     def __init__(
         self,
-        core: Core,
+        scope: Scope,
         writer: Writer,
-        hub_id: str,
         action: Action,
         *,
         reason: str = "",
         undoes: str | None = None,
         change: Change | None = None,
     ) -> None:
-        self._core = core
+        self._scope = scope
         self._writer = writer
-        self._hub_id = hub_id
         self._without_vectors: list[str] = []
         self.written = change is not None
         self.change = change or Change(
-            core.ids.next("chg"),
-            hub_id,
-            core.now(),
-            core.actor,
+            scope.core.ids.next("chg"),
+            scope.hub_id,
+            scope.now(),
+            scope.actor,
             action,
-            core.redactor.text(reason),
+            scope.core.redactor.text(reason),
             undoes,
         )
 
@@ -57,36 +55,36 @@ class Recorder:
 
     def add(self, memory: Memory, index: Indexed | None = None) -> Memory:
         """A new memory; its id, number and times it gets here."""
-        self._core.require("write")
+        self._scope.require("write")
         memory = memory._replace(
-            id=self._core.ids.next("mem"),
-            number=self._writer.take_numbers(self._hub_id, 1),
+            id=self._scope.core.ids.next("mem"),
+            number=self._writer.take_numbers(self._scope.hub_id, 1),
             created_at=self.change.at,
             updated_at=self.change.at,
         )
-        clean = self._core.redactor.memory(memory)
+        clean = self._scope.core.redactor.memory(memory)
         if clean is not memory:
             memory, index = clean, None
         self._write_change()
         self._writer.add_memory(memory)
         self._record(memory, {})
         self._index(memory, index)
-        self._core.held.note(memory)
+        self._scope.core.held.note(memory)
         return memory
 
     def revise(self, before: Memory, index: Indexed | None = None, **new: Any) -> Memory:
         """A new version of a memory; the same one back where nothing differs."""
         wanted = before._replace(**new)
-        clean = self._core.redactor.memory(wanted)
+        clean = self._scope.core.redactor.memory(wanted)
         if clean is not wanted:
             wanted, index = clean, None
         fields = changed_fields(before, wanted)
         if not fields:
             return before
         if fields.get("forgotten_at", (None, None))[1] is not None:
-            self._core.require_delete(before)
+            self._scope.core.require_delete(before)
         else:
-            self._core.require("retire" if retires(before, fields) else "write", before)
+            self._scope.require("retire" if retires(before, fields) else "write", before)
         self._write_change()
         after = before._replace(
             **{name: pair[1] for name, pair in fields.items()},
@@ -100,42 +98,42 @@ class Recorder:
                 index = self._with_kept_vectors(after)
             self._index(after, index)
         if "quarantine" in fields or "content" in fields:
-            self._core.held.note(after)
+            self._scope.core.held.note(after)
         return after
 
     def may_retire(self, memory: Memory) -> bool:
         """Whether who acts may archive, supersede or expire it."""
-        return self._core.allows("retire", memory)
+        return self._scope.core.allows("retire", memory)
 
     def _record(self, memory: Memory, fields: dict[str, tuple[Any, Any]]) -> None:
         self._writer.add_revision(
-            self._hub_id, self.change.id, memory.id, memory.version, self.change.at, fields
+            self._scope.hub_id, self.change.id, memory.id, memory.version, self.change.at, fields
         )
 
     def _index(self, memory: Memory, index: Indexed | None) -> None:
         if memory.forgotten_at is not None:
-            self._writer.unindex(self._hub_id, memory.id)
+            self._writer.unindex(self._scope.hub_id, memory.id)
             return
         if index is None:
             # The embedding model is never asked inside a write; `embed` asks it afterwards.
             index = indexed_all([memory], None)[0]
             self._without_vectors.append(memory.id)
-        self._writer.index(self._hub_id, memory.id, index.text, index.entries, index.model)
+        self._writer.index(self._scope.hub_id, memory.id, index.text, index.entries, index.model)
 
     def _with_kept_vectors(self, memory: Memory) -> Indexed | None:
         """The index of a memory whose content stays: its vectors were made from that alone, so
         they stay too, where it is cut into passages as before."""
-        embedder = self._core.embedder
+        embedder = self._scope.core.embedder
         if embedder is None or memory.forgotten_at is not None:
             return None
         index = indexed_all([memory], None)[0]
-        before = self._writer.passages(self._hub_id, [memory.id])
+        before = self._writer.passages(self._scope.hub_id, [memory.id])
         if [(old.start, old.end, old.headings) for old in before] != [
             (new.start, new.end, new.headings) for new in index.entries
         ]:
             return None
         vectors: dict[int, list[bytes]] = {}
-        for row in self._writer.vectors_of(self._hub_id, embedder.identity, memory.id):
+        for row in self._writer.vectors_of(self._scope.hub_id, embedder.identity, memory.id):
             vectors.setdefault(row.passage_id, []).append(row.vector)
         if any(old.passage_id not in vectors for old in before):
             return None
@@ -150,7 +148,7 @@ class Recorder:
         if self._without_vectors:
             from holdfast.engine.writing.embedding import embed_memories
 
-            embed_memories(self._core, self._hub_id, self._without_vectors)
+            embed_memories(self._scope.core, self._scope.hub_id, self._without_vectors)
 
 
 def reindex(writer: Writer, memories: Sequence[Memory]) -> None:

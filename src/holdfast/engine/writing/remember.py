@@ -79,7 +79,7 @@ def remember_many(
     with scope.write() as writer:
         scope.require_hub(writer)
         writer.expect(scope.hub_id, _all_of(prepared))
-        recorder = Recorder(scope.core, writer, scope.hub_id, "remember", reason=reason)
+        recorder = Recorder(scope, writer, "remember", reason=reason)
         results: list[Remembered] = []
         for item in prepared:
             if first_is_parent and results:
@@ -105,9 +105,7 @@ def remember_stream(
             scope.require_hub(writer)
             writer.expect(scope.hub_id, _all_of(prepared))
             going_on = change and _in_force(writer, change)
-            recorder = Recorder(
-                scope.core, writer, scope.hub_id, "remember", reason=reason, change=going_on
-            )
+            recorder = Recorder(scope, writer, "remember", reason=reason, change=going_on)
             results = [_take_in_whole(writer, recorder, scope, item) for item in prepared]
         recorder.embed()
         if recorder.written:

@@ -390,7 +390,7 @@ def set_paths(place: Place, day: date, lines: Sequence[Line]) -> None:
         if line.memory_id in homeless
     }
     with place.scope.core.store.write(hub=place.scope.hub_id) as writer:
-        recorder = Recorder(place.scope.core, writer, place.scope.hub_id, "update", reason=ENTERED)
+        recorder = Recorder(place.scope, writer, "update", reason=ENTERED)
         for memory_id, path in paths.items():
             memory = writer.memory(place.scope.hub_id, memory_id)
             if memory is not None and writer.memory_by_path(place.scope.hub_id, path) is None:

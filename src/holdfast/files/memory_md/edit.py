@@ -44,7 +44,6 @@ from holdfast.text.sameness import words_key
 
 if TYPE_CHECKING:
     from holdfast.engine.context.build import Context
-    from holdfast.engine.core import Core
     from holdfast.engine.scope import Scope
     from holdfast.store.base import Reader
 
@@ -108,7 +107,7 @@ def read(place: Place) -> str | None:
     text = _present(place)
     if text is None:
         return None
-    note_seen(place.scope.core, place.scope.hub_id, place.reader, text)
+    note_seen(place.scope, place.reader, text)
     return shown(text)
 
 
@@ -121,7 +120,7 @@ def note_injected(place: Place, block: Context) -> None:
     whole = block.budget // ITEM_SHARE - _ITEM_FRAME
     shown_ids = {m.id for m in block.included if len(m.content.encode()) <= whole}
     hidden = [item.id for item in parse(text).items if item.id and item.id not in shown_ids]
-    note_seen(place.scope.core, place.scope.hub_id, place.reader, without(text, hidden))
+    note_seen(place.scope, place.reader, without(text, hidden))
 
 
 def _present(place: Place) -> str | None:
@@ -209,7 +208,7 @@ def append(place: Place, content: str, *, chars_max: int | None) -> Appended:
     now = _present(place)
     if now is not None:
         ids = {memory.id for memory in [*added, *known]}
-        note_seen(place.scope.core, place.scope.hub_id, place.reader, seen_after(seen, now, ids))
+        note_seen(place.scope, place.reader, seen_after(seen, now, ids))
     return Appended(tuple(added), tuple(known), (*_append_notes(results, known), *notes))
 
 
@@ -314,7 +313,7 @@ def rewrite(place: Place, text: str, *, chars_max: int | None) -> Rewritten:
     now = _present(place) or ""
     own = {memory.id for memory in report.taken_in}
     after = seen_after(seen or present, now, own)
-    note_seen(place.scope.core, place.scope.hub_id, place.reader, after)
+    note_seen(place.scope, place.reader, after)
     kept = _unseen(place, after, now)
     new = [m for m in report.taken_in if m.version == 1]
     changed = [m for m in report.taken_in if m.version > 1]
@@ -392,27 +391,27 @@ def seen_by(store_reader: Reader, hub_id: str, reader: str) -> str | None:
     return max(mine)[1] if mine else None
 
 
-def note_seen(core: Core, hub_id: str, reader: str, text: str) -> None:
+def note_seen(scope: Scope, reader: str, text: str) -> None:
     """Notes what a reader is shown. A store that cannot be written now loses only the note."""
-    with core.store.read() as store_reader:
-        rows = _rows(store_reader, hub_id)
+    with scope.core.store.read() as store_reader:
+        rows = _rows(store_reader, scope.hub_id)
     if reader in rows and rows[reader] == max(rows.values()) and rows[reader][1] == text:
         return
-    with suppress(StoreError), core.store.write(hub=hub_id) as writer:
-        rows = _rows(writer, hub_id)
+    with suppress(StoreError), scope.core.store.write(hub=scope.hub_id) as writer:
+        rows = _rows(writer, scope.hub_id)
         rows[reader] = (1 + max((row[0] for row in rows.values()), default=0), text)
         newest = sorted(rows.items(), key=lambda row: row[1][0], reverse=True)[:_READERS_MAX]
         note = json.dumps(dict(newest), ensure_ascii=False)
-        writer.set_agreed(hub_id, Agreed(_ROW, note, core.now()))
+        writer.set_agreed(scope.hub_id, Agreed(_ROW, note, scope.now()))
 
 
-def forget_seen(core: Core, hub_id: str) -> None:
+def forget_seen(scope: Scope) -> None:
     """Drops all notes; they may hold what is about to be purged."""
-    with core.store.read() as store_reader:
-        if store_reader.agreed(hub_id, _ROW) is None:
+    with scope.core.store.read() as store_reader:
+        if store_reader.agreed(scope.hub_id, _ROW) is None:
             return
-    with core.store.write(hub=hub_id) as writer:
-        writer.drop_agreed(hub_id, _ROW)
+    with scope.core.store.write(hub=scope.hub_id) as writer:
+        writer.drop_agreed(scope.hub_id, _ROW)
 
 
 def seen_after(before: str | None, now: str, own: Collection[str]) -> str:
@@ -440,10 +439,10 @@ def _rows(store_reader: Reader, hub_id: str) -> dict[str, tuple[int, str]]:
 _MARKS = re.compile(r"<!-- updated \d{4}-\d\d-\d\d -->\r?\n?")
 
 
-def file_parts(core: Core, hub_id: str) -> list[FilePart] | None:
+def file_parts(scope: Scope) -> list[FilePart] | None:
     """The file that store and person last agreed on, in parts; None where there is none yet."""
-    with core.store.read() as reader:
-        text = agreed_text(reader, hub_id)
+    with scope.core.store.read() as reader:
+        text = agreed_text(reader, scope.hub_id)
     return None if text is None else parts_of(text)
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from holdfast.domain.draft import Draft
 from holdfast.domain.memory import Memory, Source, Trust
 from holdfast.domain.records import Clash
-from holdfast.engine.core import Core
+from holdfast.engine.scope import Scope
 from holdfast.engine.writing.drafts import GUARDED, clean_draft, compose, reason_to_hold
 from holdfast.engine.writing.edit import completed
 from holdfast.engine.writing.passages import indexed_all
@@ -67,22 +67,22 @@ class Snapshot(NamedTuple):
     open_clashes: list[Clash]
 
 
-def snapshot_of(core: Core, reader: Reader, hub_id: str, token: Token) -> Snapshot:
-    ours = known_memories(core.store, reader, hub_id, token, core.now())
-    return Snapshot(token, ours, reader.clashes(hub_id))
+def snapshot_of(scope: Scope, reader: Reader, token: Token) -> Snapshot:
+    ours = known_memories(scope.core.store, reader, scope.hub_id, token, scope.now())
+    return Snapshot(token, ours, reader.clashes(scope.hub_id))
 
 
-def view_of(
-    core: Core, reader: Reader, hub_id: str, snapshot: Snapshot, document: Document
-) -> View:
+def view_of(scope: Scope, reader: Reader, snapshot: Snapshot, document: Document) -> View:
     """What the merge of this document may know."""
     ids = {item.id for item in document.items if item.id} - snapshot.ours.keys()
     return View(
         snapshot.ours,
-        reader.memories_by_id(hub_id, sorted(ids)),
+        reader.memories_by_id(scope.hub_id, sorted(ids)),
         lambda memory, text: _texts_since(reader, memory, text),
         # Who writes what is private to another has written something of their own.
-        lambda content: [twin for twin in _twins(reader, hub_id, content) if core.sees(twin)],
+        lambda content: [
+            twin for twin in _twins(reader, scope.hub_id, content) if scope.core.sees(twin)
+        ],
     )
 
 
@@ -145,9 +145,8 @@ class Taken(NamedTuple):
 class Intake:
     """Takes changes of one hub's file into its store, in one voice."""
 
-    def __init__(self, core: Core, hub_id: str, voice: Voice) -> None:
-        self._core = core
-        self._hub_id = hub_id
+    def __init__(self, scope: Scope, voice: Voice) -> None:
+        self._scope = scope
         self._voice = voice
 
     def take_in(self, plan: Plan, snapshot: Snapshot) -> Taken:
@@ -172,15 +171,15 @@ class Intake:
         after = [edit.memory._replace(**values) for edit, values in zip(edits, fields, strict=True)]
         made = [None if item.twin else self._composed(item) for item in new]
         # The embedding model is asked before the write begins.
-        indexes = iter(indexed_all([*after, *(m for m in made if m)], self._core))
-        with self._core.store.write(hub=self._hub_id) as writer:
-            if token_of(writer, self._hub_id) != snapshot.token:
+        indexes = iter(indexed_all([*after, *(m for m in made if m)], self._scope.core))
+        with self._scope.core.store.write(hub=self._scope.hub_id) as writer:
+            if token_of(writer, self._scope.hub_id) != snapshot.token:
                 raise Moved
             reason = self._voice.edited
-            recorder = Recorder(self._core, writer, self._hub_id, "update", reason=reason)
+            recorder = Recorder(self._scope, writer, "update", reason=reason)
             # Counters move without a change set, so the rows are read again.
             touched = [*(edit.memory.id for edit in edits), *(memory.id for memory in gone)]
-            rows = writer.memories_by_id(self._hub_id, touched)
+            rows = writer.memories_by_id(self._scope.hub_id, touched)
             for edit, values in zip(edits, fields, strict=True):
                 row = rows[edit.memory.id]
                 taken.changed[row.id] = recorder.revise(row, next(indexes), **values)
@@ -196,13 +195,13 @@ class Intake:
             archived: dict[str, Any] = {"state": "archived", "state_reason": self._voice.removed}
             for memory in gone:
                 taken.changed[memory.id] = recorder.revise(rows[memory.id], **archived)
-            token = token_of(writer, self._hub_id)
+            token = token_of(writer, self._scope.hub_id)
             change = recorder.change.id if recorder.written else None
         return taken._replace(token=token, clashes=clashes, change=change)
 
     def _acceptable(self, item: Edit | New, refused: dict[int, str]) -> bool:
         try:
-            bytes_max = self._core.settings["content.bytes_max"]
+            bytes_max = self._scope.settings["content.bytes_max"]
             normalise.clean_content(item.content, bytes_max=bytes_max)
         except InvalidInput as error:
             opening = " ".join(item.content[:60].split())
@@ -219,7 +218,7 @@ class Intake:
             trust=self._voice.trust,
             source_agent=self._voice.agent,
         )
-        return compose(clean_draft(self._core, draft), self._core, self._hub_id)
+        return compose(clean_draft(self._scope.core, draft), self._scope.core, self._scope.hub_id)
 
     def _note_clashes(
         self, writer: Writer, new: Sequence[New], open_clashes: Sequence[Clash]
@@ -230,18 +229,18 @@ class Intake:
         for item in new:
             if item.beside and (item.beside.id, item.content) not in noted:
                 clash = self._clash(item, item.beside)
-                writer.add_clash(self._hub_id, clash)
+                writer.add_clash(self._scope.hub_id, clash)
                 clashes.append(clash)
         return tuple(clashes)
 
     def _clash(self, item: New, memory: Memory) -> Clash:
         return Clash(
-            self._core.ids.next("cls"),
+            self._scope.core.ids.next("cls"),
             memory.id,
             FILE_NAME,
             memory.content,
             item.content,
-            self._core.now(),
+            self._scope.now(),
         )
 
     def without_orders(
@@ -260,7 +259,7 @@ class Intake:
                 and block.id
                 and (why := reason_to_hold(block.content, trust))
             ):
-                memory = reader.memory(self._hub_id, block.id)
+                memory = reader.memory(self._scope.hub_id, block.id)
                 if memory is not None and memory.content != block.content:
                     block = rewritten(block, memory.content, memory.id, document.newline)
                     notes.append(f"#{memory.number} stays as it was: its new text {why}.")

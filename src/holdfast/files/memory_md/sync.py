@@ -66,7 +66,7 @@ class Mirror:
 
     def __init__(self, scope: Scope, path: str, voice: Voice = A_PERSON) -> None:
         self._scope = scope
-        self._intake = Intake(scope.core, scope.hub_id, voice)
+        self._intake = Intake(scope, voice)
         self.folder = os.path.dirname(path)
         self.path = path
         self.files = MirrorFiles(scope, self.folder)
@@ -119,9 +119,9 @@ class Mirror:
                 self.files.left = files.texts
                 self._note_stamp(token, stamp.due)
                 return SyncReport()
-            snapshot = snapshot_of(self._scope.core, reader, self._scope.hub_id, token)
+            snapshot = snapshot_of(self._scope, reader, token)
             document = files.document
-            view = view_of(self._scope.core, reader, self._scope.hub_id, snapshot, document)
+            view = view_of(self._scope, reader, snapshot, document)
             plan = merge(files.base, document, view)
         if not confirm:
             self._refuse_a_gap(len(plan.gone), len(snapshot.ours))
@@ -132,20 +132,20 @@ class Mirror:
         """A sync, and another one with the new text as the file's. An attempt that was overtaken
         may have changed the store already; the next one finds that done."""
         # What stands in the file so far is the word of whoever edits it, not of the text's author.
-        before = self._sync(Intake(self._scope.core, self._scope.hub_id, A_PERSON))
+        before = self._sync(Intake(self._scope, A_PERSON))
         attempts.append(SyncReport(notes=before.notes))
         with self._scope.core.store.read() as reader:
             files = self.files.read(reader)
             if files.texts != self.files.left:
                 raise Moved
             token = token_of(reader, self._scope.hub_id)
-            snapshot = snapshot_of(self._scope.core, reader, self._scope.hub_id, token)
+            snapshot = snapshot_of(self._scope, reader, token)
             now = parse(render(gathered(files.document)))
             base = now if seen is None else parse(seen)
             given, notes = self._intake.without_orders(reader, taken_over(base, text, now))
             attempts.append(SyncReport(notes=notes))
             document = spread(given) if self.files.pages else given
-            view = view_of(self._scope.core, reader, self._scope.hub_id, snapshot, document)
+            view = view_of(self._scope, reader, snapshot, document)
             plan = merge(base, document, view)
         taken = self._intake.take_in(plan, snapshot)
         attempts.append(taken.report(plan))

@@ -316,7 +316,7 @@ class KeptFiles:
         disk fails, so that a failed command leaves nothing that comes to light later."""
         with self.scope.core.store.write(hub=self.scope.hub_id) as writer:
             self.scope.require_hub(writer)
-            recorder = Recorder(self.scope.core, writer, self.scope.hub_id, action, reason=reason)
+            recorder = Recorder(self.scope, writer, action, reason=reason)
             self._agree(writer, write(writer, recorder))
         try:
             yield

@@ -82,7 +82,7 @@ def apply(scope: Scope, plan: Plan, *, noted: Callable[[Writer, str, list[Step]]
     with scope.write() as writer:
         scope.require_hub(writer)
         reason = f"consolidated by {plan.by}"
-        recorder = Recorder(scope.core, writer, scope.hub_id, "consolidate", reason=reason)
+        recorder = Recorder(scope, writer, "consolidate", reason=reason)
         for step, made in ready:
             # Read again: others write too, and so did the steps before.
             now = _named(writer, scope.hub_id, [step])
