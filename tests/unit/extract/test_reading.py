@@ -203,7 +203,7 @@ def test_how_far_it_is_can_be_seen(
     read: Push, hub: HubMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen = []
-    tell = run.jobs.progress
+    tell = run.queue.progress
 
     def progress(core: Core, job: Job, done: int, total: int | None) -> Job:
         told = tell(core, job, done, total)
@@ -212,7 +212,7 @@ def test_how_far_it_is_can_be_seen(
         return told
 
     monkeypatch.setattr(run, "_PROGRESS_S", 0.0)
-    monkeypatch.setattr(run.jobs, "progress", progress)
+    monkeypatch.setattr(run.queue, "progress", progress)
     read(makes.pdf("one", "two", "three"), "a.pdf")
     assert seen == [("running", 1, 3), ("running", 2, 3), ("running", 3, 3)]
 
