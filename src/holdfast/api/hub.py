@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta, tzinfo
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal, Self, overload
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, Self, Unpack, overload
 
 from holdfast import engine
 from holdfast.api import file_sync
@@ -34,6 +34,7 @@ from holdfast.files.atomic import is_kept_in_files
 from holdfast.text import normalise
 
 if TYPE_CHECKING:
+    from holdfast.api.fields import MemoryChanges
     from holdfast.domain.change import Change, Entry, Receipt
     from holdfast.domain.draft import Draft
     from holdfast.domain.hub import Hub, Statistics
@@ -264,24 +265,53 @@ class HubMemory:
         Quarantined. What is not given is picked by the rules in the classification reference. For a
         link, `fetch` asks for the page behind it: a worker fetches it later.
         """
-        values = dict(locals())
-        del values["self"], values["ttl"]
         if ttl is not None:
             if expires_at is not None:
                 raise InvalidInput("Give ttl or expires_at, not both.")
             try:
-                values["expires_at"] = self.core.now() + ttl
+                expires_at = self.core.now() + ttl
             except (TypeError, OverflowError):
                 raise InvalidInput(
                     "The ttl must be a timedelta that ends before the year 10000."
                 ) from None
+        values: dict[str, Any] = {
+            "content": content,
+            "category": category,
+            "key": key,
+            "session": session,
+            "occurred_at": occurred_at,
+            "title": title,
+            "summary": summary,
+            "tags": tags,
+            "kind": kind,
+            "stability": stability,
+            "boundary": boundary,
+            "layer": layer,
+            "content_type": content_type,
+            "pinned": pinned,
+            "trust": trust,
+            "source": source,
+            "source_agent": source_agent,
+            "assisted_by_agent": assisted_by_agent,
+            "source_path": source_path,
+            "speaker": speaker,
+            "occurred_until": occurred_until,
+            "valid_from": valid_from,
+            "valid_until": valid_until,
+            "expires_at": expires_at,
+            "supersedes": supersedes,
+            "parent": parent,
+            "origin": origin,
+            "metadata": metadata,
+            "fetch": fetch,
+        }
         return self.remember_draft(draft_from(values))
 
     @writes(follow=MEMORY_FILES | Follow.TOOL_FILES, replay=True)
     def remember_draft(self, draft: Draft) -> Remembered:
         return engine.remember.remember(self.scope, draft, by_rule=True)
 
-    @writes(follow=MEMORY_FILES | Follow.TOOL_FILES, replay=True)
+    @writes(follow=MEMORY_FILES | Follow.TOOL_FILES, replay=True, limits={"items": 500})
     def remember_many(
         self, items: Iterable[str | Draft | Mapping[str, Any]], *, first_is_parent: bool = False
     ) -> list_[Remembered]:
@@ -300,7 +330,7 @@ class HubMemory:
         drafts = (to_draft(item) for item in items)
         return engine.remember.remember_stream(self.scope, drafts)
 
-    @writes(sync=False, retry=False)
+    @writes(sync=False, retry=False, own_request=True)
     def remember_file(
         self,
         file: str | os.PathLike[str] | BinaryIO | Received,
@@ -344,7 +374,7 @@ class HubMemory:
 
     # Finding
 
-    @reads(deadline="recall")
+    @reads(deadline="recall", limits={"limit": 1_000})
     def recall(
         self,
         query: str,
@@ -398,7 +428,7 @@ class HubMemory:
             plain=plain,
         )
 
-    @reads(deadline="recall")
+    @reads(deadline="recall", limits={"limit": 100})
     def search_text(
         self,
         text: str,
@@ -434,7 +464,7 @@ class HubMemory:
             self.scope.require_hub(reader)
             return engine.lookup.find_memory(reader, self.scope, reference, forgotten=True)
 
-    @reads()
+    @reads(limits={"limit": 100})
     def list(
         self,
         *,
@@ -488,7 +518,7 @@ class HubMemory:
         wanted = Filter(states=())
         return engine.listing.scan_memories(self.scope, wanted, after=after)
 
-    @reads()
+    @reads(limits={"limit": 50})
     def related(self, reference: Reference, *, limit: int = 5) -> Recalled:
         """Memories near a memory."""
         return engine.recall.related(self.scope, reference, limit=limit)
@@ -527,7 +557,7 @@ class HubMemory:
         explain: Literal[True],
     ) -> Context: ...
 
-    @reads()
+    @reads(limits={"budget": 1_000_000})
     def context(
         self,
         query: str | None = None,
@@ -577,11 +607,11 @@ class HubMemory:
         *,
         expected_version: int | None = None,
         reason: str = "",
-        **changes: Any,
+        **changes: Unpack[MemoryChanges],
     ) -> Memory:
         """Sets fields of a memory, for example content, title, category, tags or key."""
         return engine.edit.update(
-            self.scope, reference, changes, expected_version=expected_version, reason=reason
+            self.scope, reference, dict(changes), expected_version=expected_version, reason=reason
         )
 
     @writes(follow=Follow.NOTHING)
@@ -598,7 +628,7 @@ class HubMemory:
         """Hides it from recall and lists, and keeps it."""
         return engine.edit.archive(self.scope, [reference], reason)[0]
 
-    @writes()
+    @writes(limits={"references": 100})
     def archive_many(
         self, references: Iterable[Reference], *, reason: str = "archived by hand"
     ) -> list_[Memory]:
@@ -610,7 +640,7 @@ class HubMemory:
         """Hides it everywhere; `restore` or `undo` brings it back."""
         return engine.edit.forget(self.scope, [reference], reason)[0]
 
-    @writes(permission="read", follow=ALL_FILES)
+    @writes(permission="read", follow=ALL_FILES, limits={"references": 100})
     def forget_many(self, references: Iterable[Reference], *, reason: str = "") -> list_[Memory]:
         """Forgets all of them or none, as one change set."""
         return engine.edit.forget(self.scope, [*references], reason)
@@ -620,12 +650,20 @@ class HubMemory:
         """Brings back what was forgotten, archived or held for review."""
         return engine.edit.restore(self.scope, [reference], reason)[0]
 
-    @writes(follow=ALL_FILES)
+    @writes(follow=ALL_FILES, limits={"references": 100})
     def restore_many(self, references: Iterable[Reference], *, reason: str = "") -> list_[Memory]:
         """Brings all of them back or none, as one change set."""
         return engine.edit.restore(self.scope, [*references], reason)
 
-    @writes(permission="read", follow=Follow.NOTHING, sync=False, retry=False, replay=True)
+    @writes(
+        permission="read",
+        follow=Follow.NOTHING,
+        sync=False,
+        retry=False,
+        replay=True,
+        limits={"references": 100},
+        own_request=True,
+    )
     def move_many(self, references: Iterable[Reference], to: HubMemory) -> list_[Memory]:
         """Moves memories to another hub and returns them as they are there. They are written there
         before they are forgotten here; their history stays here, and `restore` brings them back."""
@@ -646,7 +684,12 @@ class HubMemory:
         """Removes it and its whole history, for good; only a receipt without content stays."""
         return self._purge([reference], reason)[0]
 
-    @writes(permission="read", follow=MEMORY_FILES | Follow.JOURNALS, purges=True)
+    @writes(
+        permission="read",
+        follow=MEMORY_FILES | Follow.JOURNALS,
+        purges=True,
+        limits={"references": 100},
+    )
     def purge_many(self, references: Iterable[Reference], *, reason: str = "") -> list_[Receipt]:
         """Purges all of them or none."""
         return self._purge([*references], reason)
@@ -695,7 +738,7 @@ class HubMemory:
         """Notes that it was really used; being shown by recall does not count as that."""
         return engine.edit.access(self.scope, [reference])[0]
 
-    @writes(permission="read", follow=Follow.NOTHING)
+    @writes(permission="read", follow=Follow.NOTHING, limits={"references": 100})
     def access_many(self, references: Iterable[Reference]) -> list_[Memory]:
         """Notes that all of them were used, at the same moment."""
         return engine.edit.access(self.scope, [*references])
@@ -706,7 +749,8 @@ class HubMemory:
         to it, as one change set. In MEMORY.md sections of one category become one. A dry run only
         says what it would do."""
         done = engine.compact.compact(self.scope, dry_run=dry_run)
-        if not os.path.exists(self.memory_md):
+        # The file is the owner's: somebody else's run leaves it as it is.
+        if self.core.permit is not None or not os.path.exists(self.memory_md):
             return done
         from holdfast.files.memory_md.edit import tidy
 
@@ -738,12 +782,12 @@ class HubMemory:
         """What differs between two versions; by default the last change."""
         return engine.history.diff(self.scope, reference, old=old, new=new)
 
-    @reads()
+    @reads(limits={"limit": 200})
     def changes(self, *, limit: int = 50, before: str | None = None) -> list_[Change]:
         """Change sets, newest first."""
         return engine.history.changes(self.scope, limit=limit, before=before)
 
-    @reads()
+    @reads(limits={"changes": 200})
     def touched(self, changes: Iterable[str]) -> dict[str, list_[Memory]]:
         """The memories that each of these change sets touched, by number; what was purged since is
         gone."""
@@ -854,19 +898,21 @@ class HubMemory:
             self.scope, role, content, source=source, session=session, at=at
         )
 
-    @reads(permission="read_log", sync=False)
+    @reads(permission="read_log", sync=False, limits={"limit": 500})
     def turns(
         self, limit: int = 20, session: str | None = None, before: str | None = None
     ) -> list_[Turn]:
         """Turns of the log, newest first; `before` is the id of the last one seen."""
         return engine.turns.turns(self.scope, limit=limit, session=session, before=before)
 
-    @reads(permission="read_log", sync=False)
+    @reads(permission="read_log", sync=False, limits={"limit": 500})
     def search_turns(self, query: str, limit: int = 10) -> list_[Turn]:
         """Turns that hold words of the query, best first."""
         return engine.turns.search_turns(self.scope, query, limit=limit)
 
-    @reads(permission="read_log", sync=False, retry=False)
+    @reads(
+        permission="read_log", sync=False, retry=False, limits={"turns": 500, "chars": 1_000_000}
+    )
     def recovery_prompt(
         self,
         turns: int = 10,
@@ -897,7 +943,9 @@ class HubMemory:
             place = self._journals
         except HoldfastError as error:
             return Archived(None, None, (str(error),))
-        return archive_conversation(place, session, messages=messages, name=name, at=at)
+        done = archive_conversation(place, session, messages=messages, name=name, at=at)
+        # Where files are on this machine is not for a caller with a key.
+        return done if self.core.permit is None else done._replace(path=None)
 
     # Automatic memory and review
 
@@ -957,19 +1005,19 @@ class HubMemory:
         self.core.settings.refresh()
         return flush(self.core, self.home, self.info, messages=messages, session=session)
 
-    @reads(permission="read_log", sync=False, retry=False)
+    @reads(permission="read_log", sync=False, retry=False, limits={"days": 92})
     def captured(self, *, days: int = 7) -> list_[CapturedDay]:
         """What automatic memory took in, left out, and why: the last days on which there was
         anything, newest first."""
         return engine.capture_stats.captured(self.scope, days=days)
 
-    @reads(permission="read_log", sync=False, retry=False)
+    @reads(permission="read_log", sync=False, retry=False, limits={"days": 400})
     def usage(self, *, days: int = 30) -> list_[UsageRow]:
         """What language models cost this hub in the last days: requests and tokens by day, pass
         and model, newest day first."""
         return engine.model_usage.usage(self.scope, days=days)
 
-    @reads(sync=False)
+    @reads(sync=False, limits={"limit": 500})
     def jobs(self, *, limit: int = 100) -> list_[Job]:
         """Work for later, on memories that you see and on turns: the newest of it, oldest first.
         What was said in a turn is not told here: the log has it."""
@@ -977,15 +1025,16 @@ class HubMemory:
         found = queue.jobs(self.scope, limit=limit)
         with self.core.read() as reader:
             seen = reader.memories_by_id(self.id, [job.about.get("memory", "") for job in found])
+        told = queue.without_texts if self.core.permit is None else queue.for_others
         return [
-            queue.without_texts(job)
+            told(job)
             for job in found
             if job.work == queue.JOURNAL or job.about.get("memory") in seen
         ]
 
     # The review inbox
 
-    @reads(follow=Follow.INBOX)
+    @reads(follow=Follow.INBOX, limits={"limit": 1_000})
     def review(
         self, *, kind: str | None = None, source: str | None = None, limit: int | None = None
     ) -> list_[Item]:
@@ -998,7 +1047,7 @@ class HubMemory:
         """How many items wait for review."""
         return engine.inbox.count(self.scope)
 
-    @writes(follow=ALL_FILES)
+    @writes(follow=ALL_FILES, limits={"references": 1_000})
     def approve(
         self,
         references: Reference | Iterable[Reference] = (),
@@ -1018,7 +1067,7 @@ class HubMemory:
             self.scope, chosen, text=text, keep_both=keep_both, reason=reason
         )
 
-    @writes()
+    @writes(limits={"references": 1_000})
     def reject(
         self,
         references: Reference | Iterable[Reference] = (),
@@ -1192,7 +1241,7 @@ class HubMemory:
         place = self._as_text(source, trust, source_agent)
         return edit.rewrite(place, text, chars_max=chars_max)
 
-    @writes(sync=False, retry=False)
+    @writes(sync=False, retry=False, own_request=True)
     def index_files(
         self,
         folder: str | os.PathLike[str] | None = None,

@@ -8,10 +8,12 @@ layer reads the declaration; no other list of method names exists.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sized
 from enum import Flag, auto
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, ParamSpec, TypeAlias, TypeVar, cast
+
+from holdfast.errors import InvalidInput
 
 if TYPE_CHECKING:
     from holdfast.domain.access import Act
@@ -68,6 +70,13 @@ class Operation(NamedTuple):
     local: str
     # Whether it returns an iterator.
     stream: bool
+    # Whether it returns a page by `limit` and `cursor`.
+    paged: bool
+    # The largest number, or the most items, that a server takes for an argument in one request.
+    limits: Mapping[str, int]
+    # Whether a remote hub sends it by a request of its own, as it takes files of the caller's
+    # machine or another hub.
+    own_request: bool
 
 
 def reads(
@@ -78,6 +87,7 @@ def reads(
     retry: bool = True,
     deadline: Deadline = "request",
     local: str = "",
+    limits: Mapping[str, int] | None = None,
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Declares an operation that changes no memory."""
 
@@ -96,6 +106,9 @@ def reads(
                 deadline=deadline,
                 local=local,
                 stream=_is_stream(method),
+                paged=_is_page(method),
+                limits=limits or {},
+                own_request=False,
             ),
         )
 
@@ -112,6 +125,8 @@ def writes(
     purges: bool = False,
     deadline: Deadline = "request",
     local: str = "",
+    limits: Mapping[str, int] | None = None,
+    own_request: bool = False,
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Declares an operation that may change memories."""
 
@@ -130,6 +145,9 @@ def writes(
                 deadline=deadline,
                 local=local,
                 stream=_is_stream(method),
+                paged=_is_page(method),
+                limits=limits or {},
+                own_request=own_request,
             ),
         )
 
@@ -145,6 +163,30 @@ def operations_of(hub: type) -> dict[str, Operation]:
     """All operations of a hub class, by name."""
     found = ((name, operation_of(getattr(hub, name))) for name in dir(hub) if name[0] != "_")
     return {name: declared for name, declared in found if declared is not None}
+
+
+def remote_operations_of(hub: type) -> dict[str, Operation]:
+    """The operations that a server runs for a remote hub."""
+    return {
+        name: declared
+        for name, declared in operations_of(hub).items()
+        if not declared.local and not declared.own_request
+    }
+
+
+def check_limits(operation: Operation, values: Mapping[str, Any]) -> None:
+    """InvalidInput for more than a server takes in one request."""
+    for name, most in operation.limits.items():
+        value = values.get(name)
+        if isinstance(value, int) and value > most:
+            raise InvalidInput(
+                f"The {name} is {value}; a server gives {most} at most.", hint="Ask for fewer."
+            )
+        if isinstance(value, Sized) and not isinstance(value, str) and len(value) > most:
+            raise InvalidInput(
+                f"These are {len(value)} {name}; a server takes {most} at once, all or none.",
+                hint="Send them in parts.",
+            )
 
 
 def has_iterator(args: tuple[Any, ...], values: dict[str, Any]) -> bool:
@@ -163,3 +205,7 @@ def _declared(method: Callable[P, R], declared: Operation) -> Callable[P, R]:
 
 def _is_stream(method: Callable[..., Any]) -> bool:
     return str(method.__annotations__.get("return", "")).startswith("Iterator")
+
+
+def _is_page(method: Callable[..., Any]) -> bool:
+    return method.__annotations__.get("return") == "Page"

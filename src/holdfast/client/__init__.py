@@ -17,18 +17,18 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from holdfast.client import values
-from holdfast.client.base import understanding
 from holdfast.client.bounded import RESPONSE_BYTES_MAX
 from holdfast.client.connection import Connection
+from holdfast.client.decoding import understanding
 from holdfast.client.hub import NEEDS_THE_MACHINE, RemoteHub
 from holdfast.client.people import RemotePeople, handed, part
+from holdfast.domain.access import Key
 from holdfast.domain.clock import SystemClock
+from holdfast.domain.hub import Hub
 from holdfast.errors import AlreadyExists, NotFound
+from holdfast.text.normalise import clean_time
 
 if TYPE_CHECKING:
-    from holdfast.domain.access import Key
-    from holdfast.domain.hub import Hub
     from holdfast.engine.people.records import Handed
 
 # Longer than the longest recall that a server allows itself, with room for a slow line.
@@ -90,8 +90,10 @@ class Client(RemotePeople):
                 raise
             self._make(chosen)
             answer = self._look(chosen)
-        now = values.moment(answer["now"])
-        return RemoteHub(self.server, values.hub_of(answer["data"]), self._clock, now, self._home)
+        now = clean_time(answer["now"])
+        assert now is not None
+        info = self._value(Hub, answer["data"])
+        return RemoteHub(self.server, info, self._clock, now, self._home)
 
     def _look(self, name: str | None) -> Any:
         """What the server says of a hub."""
@@ -115,12 +117,12 @@ class Client(RemotePeople):
 
     def hubs(self) -> list[Hub]:
         """The hubs in reach, by name."""
-        return [values.hub_of(one) for one in self.server.get("/hubs")["data"]]
+        return [self._value(Hub, one) for one in self.server.get("/hubs")["data"]]
 
     def rename_hub(self, name: str, new: str) -> Hub:
         hub_id = self.hub(name).id
         answer = self.server.send("PATCH", f"/hubs/{hub_id}", {"name": new}, once=False)
-        return values.hub_of(answer["data"])
+        return self._value(Hub, answer["data"])
 
     def delete_hub(self, name: str) -> Hub:
         """Removes a hub and everything in it, for good."""
@@ -132,7 +134,7 @@ class Client(RemotePeople):
 
     def keys(self) -> list[Key]:
         """One's own keys, revoked ones among them; never their secrets."""
-        return [values.key_of(one) for one in self.server.get("/keys")["data"]]
+        return [self._key(one) for one in self.server.get("/keys")["data"]]
 
     def create_key(
         self,
@@ -145,21 +147,24 @@ class Client(RemotePeople):
     ) -> Handed:
         """A key for oneself; `secret` has it, and nothing else ever will. `hubs` are names or
         ids."""
+        ends = clean_time(expires_at)
         body = {
             "name": name,
             "hubs": list(hubs),
             "read_only": read_only,
             "no_delete": no_delete,
-            "expires_at": values.sent_time(expires_at),
+            "expires_at": None if ends is None else ends.isoformat(),
         }
         told = self.server.send("POST", "/keys", body, once=False)["data"]
-        return handed(values.key_of(told), told["secret"])
+        return handed(self._key(told), told["secret"])
 
     def revoke_key(self, key_id: str) -> Key:
         """Ends a key, for good."""
-        return values.key_of(
-            self.server.send("DELETE", f"/keys/{part(key_id)}", once=False)["data"]
-        )
+        told = self.server.send("DELETE", f"/keys/{part(key_id)}", once=False)["data"]
+        return self._key(told)
+
+    def _key(self, told: dict[str, Any]) -> Key:
+        return self._value(Key, told, at=told["created_at"])
 
 
 __all__ = ["NEEDS_THE_MACHINE", "Client", "RemoteHub"]

@@ -21,8 +21,8 @@ from holdfast.client.bounded import (
     read_body,
     read_lines,
 )
-from holdfast.client.faults import code_of, of_answer, unreachable
-from holdfast.errors import HoldfastError, InvalidInput
+from holdfast.client.faults import code_of, of_answer, of_body, unreachable
+from holdfast.errors import HoldfastError, InvalidInput, ServerUnreachable
 from holdfast.system.backoff import Backoff, retry_after_s
 
 if TYPE_CHECKING:
@@ -125,13 +125,18 @@ class Connection:
         )
         return self._answer(request)
 
-    def lines(self, path: str, *, hub: str | None = None) -> Iterator[str]:
+    def lines(self, path: str, body: Any = None, *, hub: str | None = None) -> Iterator[str]:
         """The lines of an answer that is streamed; it is not tried again once it has begun."""
         httpx = _need_httpx()
-        request = self._request("GET", path, hub, {}, None, once=False)
+        method = "GET" if body is None else "POST"
+        request = self._request(method, path, hub, {}, body, once=False)
         try:
             with self._http.stream(
-                request.method, request.path, headers=request.headers, params=request.params
+                request.method,
+                request.path,
+                headers=request.headers,
+                params=request.params,
+                content=request.body,
             ) as answer:
                 if answer.status_code >= 400:
                     read = read_body(self.url, answer, self._response_bytes_max)
@@ -139,6 +144,28 @@ class Connection:
                 yield from read_lines(self.url, answer, self._response_bytes_max)
         except httpx.HTTPError as error:
             raise unreachable(self.url, error, self._timeout_s) from error
+
+    def stream(self, path: str, body: Any, *, hub: str | None = None) -> Iterator[Any]:
+        """The items of an answer that is streamed as lines of JSON; HoldfastError where it ends
+        before the server says that it is complete."""
+        for line in self.lines(path, body, hub=hub):
+            try:
+                said = json.loads(line)
+            except ValueError:
+                said = None
+            if not isinstance(said, dict):
+                break
+            if "data" in said:
+                yield said["data"]
+            elif "error" in said:
+                raise of_body(self.url, said["error"])
+            else:
+                if said.get("end"):
+                    return
+                break
+        raise ServerUnreachable(
+            f"{self.url} sent an answer that is not complete.", hint="Ask for it again."
+        )
 
     def _request(
         self,

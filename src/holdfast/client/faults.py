@@ -78,13 +78,18 @@ def of_answer(url: str, answer: httpx2.Response) -> HoldfastError:
             f"{url} answers {answer.status_code}, and not as a Holdfast server does.",
             hint="Check the address, and what stands between you and the server.",
         )
+    return of_body(url, said, answer.status_code)
+
+
+def of_body(url: str, said: dict[str, Any], status: int = 500) -> HoldfastError:
+    """The error that the body of an answer describes."""
     code = str(said.get("code", ""))
     hint = str(said.get("hint") or "")
     # The message ends with the hint, for clients that show only that.
     message = str(said.get("message", "")).removesuffix(hint).rstrip()
-    by_status = InvalidInput if 400 <= answer.status_code < 500 else HoldfastError
-    kind = _BY_CODE.get(code) or _BY_STATUS.get(answer.status_code, by_status)
-    error = kind(message or f"{url} answers {answer.status_code}.", hint=hint)
+    by_status = InvalidInput if 400 <= status < 500 else HoldfastError
+    kind = _BY_CODE.get(code) or _BY_STATUS.get(status, by_status)
+    error = kind(message or f"{url} answers {status}.", hint=hint)
     if isinstance(error, StoreError):
         error.in_doubt = code == "in_doubt"
     return error

@@ -65,12 +65,12 @@ class _Ready(NamedTuple):
 
 def index_files(
     hub: RemoteHub,
-    folder: str | os.PathLike[str] | None,
+    folder: str | os.PathLike[str] | None = None,
     *,
-    remove: bool,
-    remove_many: bool,
-    dry_run: bool,
-    progress: Progress | None,
+    remove: bool = True,
+    remove_many: bool = False,
+    dry_run: bool = False,
+    progress: Progress | None = None,
 ) -> Report:
     """Brings the documents on the server up to date with the folder."""
     if folder is None:

@@ -1,392 +1,293 @@
-"""One hub on a server, with the methods of `HubMemory`: the same names, arguments and results. What
-needs the machine that has the hub is refused with a sentence that says so."""
+"""One hub on a server, used like one that is open here: it is a `HubMemory` whose operations are
+sent to the server. What an operation takes and returns is read from its declaration there; only
+those that need something of this machine are prepared here, in methods named `_on_…`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import datetime, timedelta, tzinfo
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal, overload
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime, timedelta, timezone
+from typing import TYPE_CHECKING, Any
 
-from holdfast.api.arguments import draft_from, to_draft
-from holdfast.client import values
-from holdfast.client.base import PUSH_MAX, at_most, reference_text, understanding
-from holdfast.client.passes import RemotePasses
-from holdfast.client.past import RemotePast
-from holdfast.client.review import RemoteReview
-from holdfast.client.talk import RemoteTalk
+from holdfast.api import wire
+from holdfast.api.arguments import to_draft
+from holdfast.api.hub import HubMemory
+from holdfast.api.operation import (
+    FILES_ARE_LOCAL,
+    Operation,
+    check_limits,
+    operation_of,
+    operations_of,
+)
+from holdfast.client.decoding import not_text, other_version
 from holdfast.domain.query import Page
-from holdfast.errors import InvalidInput
+from holdfast.errors import HoldfastError, InvalidInput
+from holdfast.text.normalise import clean_time
 
 if TYPE_CHECKING:
-    import os
-
+    from holdfast.client.connection import Connection
+    from holdfast.domain.clock import Clock
     from holdfast.domain.draft import Draft
-    from holdfast.domain.hub import Statistics
-    from holdfast.domain.memory import Memory, Origin
-    from holdfast.domain.query import Recalled
-    from holdfast.domain.results import Remembered
-    from holdfast.engine.context.build import Context
-    from holdfast.engine.jobs.queue import Job
-    from holdfast.engine.reading.lookup import Reference
-    from holdfast.files.attachments.storage import Received
-    from holdfast.files.folders.documents import Report
+    from holdfast.domain.hub import Hub
 
-# As many as a server gives at once.
-_PAGE_MAX = 100
-_SCAN_MAX = 500
-_SEARCH_MAX = 100
-_RELATED_MAX = 50
-
-_FILES = "it is about the hub's files, which are on the server's machine"
-_UPKEEP = "it is upkeep, which whoever runs the server does there"
-# What a hub on a server does not do, and why.
-NEEDS_THE_MACHINE: dict[str, str] = {
-    "core": "the engine is on the server's machine",
-    "scope": "the engine is on the server's machine",
-    "home": _FILES,
-    "folder": _FILES,
-    "memory_md": _FILES,
-    "sync": _FILES,
-    "conflicts": _FILES,
-    "settle": _FILES,
-    "read_memory_md": _FILES,
-    "append_memory_md": _FILES,
-    "rewrite_memory_md": _FILES,
-    "files": _FILES,
-    "sync_journals": _FILES,
-    "attachments": _FILES,
-    "attachment": _FILES,
-    "export_files": _FILES,
-    "compact": _UPKEEP,
-    "purge_forgotten": _UPKEEP,
-    "find_secrets": _UPKEEP,
-    "redact_secrets": _UPKEEP,
-    "remember_stream": "any number in one change set needs the store itself; use remember_many",
-}
+_TIMES = ("occurred_at", "occurred_until", "valid_from", "valid_until", "expires_at")
 
 # Inside the class the word `list` is the method; here it is the type.
 list_ = list
 
 
-@understanding
-class RemoteHub(RemotePast, RemoteTalk, RemoteReview, RemotePasses):
+class RemoteHub(HubMemory):
     """One hub on a server: remember, recall, change, look back."""
 
-    def __getattr__(self, name: str) -> Any:
-        if name in NEEDS_THE_MACHINE:
-            raise AttributeError(
-                f"`{name}` does not work through a server: {NEEDS_THE_MACHINE[name]}."
-            )
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+    def __init__(
+        self,
+        server: Connection,
+        info: Hub,
+        clock: Clock,
+        opened_at: datetime,
+        notes_home: str | None = None,
+    ) -> None:
+        # Not that of HubMemory, which needs the engine.
+        self.server = server
+        self.info = info
+        self.clock = clock
+        # The server's time when the hub was opened: its clock may not be ours.
+        self.opened_at = opened_at
+        # Where it is noted what was pushed from this machine.
+        self.notes_home = notes_home
+        self._mine = threading.local()
+
+    def __repr__(self) -> str:
+        return f"<hub {self.name} at {self.server.url}>"
 
     @property
     def notes(self) -> list_[str]:
         """None: they are about files, which the server keeps in step."""
         return []
 
-    # Taking in
+    def take_redacted(self) -> dict[str, int]:
+        """How many secrets of each kind the server has replaced by placeholders, in what this
+        thread has sent since it last asked."""
+        counts: dict[str, int] = getattr(self._mine, "redacted", {})
+        self._mine.redacted = {}
+        return counts
 
-    def remember(
+    # How an operation is sent
+
+    def _perform(
         self,
-        content: str,
-        *,
-        category: str | None = None,
-        key: str | None = None,
-        session: str | None = None,
-        occurred_at: datetime | str | None = None,
-        title: str | None = None,
-        summary: str | None = None,
-        tags: Iterable[str] | None = None,
-        kind: str | None = None,
-        stability: str | None = None,
-        boundary: str | None = None,
-        layer: str | None = None,
-        content_type: str | None = None,
-        pinned: bool = False,
-        trust: str = "user",
-        source: str = "sdk",
-        source_agent: str | None = None,
-        assisted_by_agent: str | None = None,
-        source_path: str | None = None,
-        speaker: str | None = None,
-        occurred_until: datetime | str | None = None,
-        valid_from: datetime | str | None = None,
-        valid_until: datetime | str | None = None,
-        expires_at: datetime | str | None = None,
-        ttl: timedelta | None = None,
-        supersedes: Reference | None = None,
-        parent: str | None = None,
-        origin: Origin | None = None,
-        metadata: Mapping[str, Any] | None = None,
-        fetch: bool = False,
-    ) -> Remembered:
-        """Keeps a piece of knowledge; see `HubMemory.remember`."""
-        given = dict(locals())
-        del given["self"], given["ttl"]
-        if ttl is not None:
-            if expires_at is not None:
-                raise InvalidInput("Give ttl or expires_at, not both.")
-            try:
-                given["expires_at"] = self.clock.now() + ttl
-            except (TypeError, OverflowError):
-                raise InvalidInput(
-                    "The ttl must be a timedelta that ends before the year 10000."
-                ) from None
-        return self.remember_draft(draft_from(given))
+        operation: Operation,
+        method: Callable[..., Any],
+        args: tuple[Any, ...],
+        values: dict[str, Any],
+    ) -> Any:
+        given = wire.bind(method, args, values)
+        prepared = getattr(self, f"_on_{operation.name}", None)
+        if prepared is not None:
+            return prepared(_Call(self, operation, method), given)
+        return _Call(self, operation, method)(given)
 
-    def remember_draft(self, draft: Draft) -> Remembered:
-        result = values.result_of(self._send("/memories", values.sent_draft(draft)))
-        self._note_redacted(draft.content, result.memory.content)
-        return result
+    def _note_redacted(self, counts: Mapping[str, int]) -> None:
+        mine: dict[str, int] = getattr(self._mine, "redacted", {})
+        for kind, count in counts.items():
+            mine[kind] = mine.get(kind, 0) + count
+        self._mine.redacted = mine
 
-    def remember_many(
-        self, items: Iterable[str | Draft | Mapping[str, Any]], *, first_is_parent: bool = False
-    ) -> list_[Remembered]:
-        """Keeps all of them or none, as one change set."""
-        drafts = [values.sent_draft(to_draft(item)) for item in items]
-        if not drafts:
-            return []
-        if len(drafts) > PUSH_MAX:
-            raise InvalidInput(
-                f"These are {len(drafts)} memories; a server takes {PUSH_MAX} at once, all or"
-                " none.",
-                hint="Send them in parts.",
-            )
-        body = {"items": drafts, "first_is_parent": first_is_parent}
-        results = [values.result_of(one) for one in self._send("/memories/batch", body)["data"]]
-        for draft, result in zip(drafts, results, strict=True):
-            self._note_redacted(draft["content"], result.memory.content)
-        return results
+    # What is prepared here
 
-    def remember_file(
-        self,
-        file: str | os.PathLike[str] | BinaryIO | Received,
-        *,
-        name: str | None = None,
-        **fields: Any,
-    ) -> Remembered:
-        """Keeps a file of this machine on the server, whose worker reads its text."""
+    def _on_remember_draft(self, call: _Call, given: dict[str, Any]) -> Any:
+        return call({"draft": _sendable(given["draft"])})
+
+    def _on_remember_many(self, call: _Call, given: dict[str, Any]) -> Any:
+        items = [_sendable(to_draft(item)) for item in given["items"]]
+        return call({**given, "items": items}) if items else []
+
+    def _on_remember_file(self, call: _Call, given: dict[str, Any]) -> Any:
         from holdfast.client.uploads import upload
 
-        return upload(self, file, name, fields)
+        return upload(self, given.pop("file"), given.pop("name", None), given)
 
-    def jobs(self, *, limit: int = 100) -> list_[Job]:
-        found = self._get("/jobs", limit=limit)["data"]
-        return [values.job_of(one, self.id) for one in found]
+    def _on_index_files(self, call: _Call, given: dict[str, Any]) -> Any:
+        from holdfast.client.folders import index_files
 
-    # Finding
+        return index_files(self, **given)
 
-    def recall(
-        self,
-        query: str,
-        *,
-        limit: int | None = None,
-        as_of: datetime | str | None = None,
-        category: str | None = None,
-        kind: str | None = None,
-        layer: str | None = None,
-        tags: Iterable[str] | None = None,
-        since: datetime | str | None = None,
-        until: datetime | str | None = None,
-        session: str | None = None,
-        include_archived: bool = False,
-        now: datetime | None = None,
-        zone: tzinfo | None = None,
-        meaning: bool = True,
-        explain: bool = False,
-        project: str | None = None,
-        plain: bool = False,
-    ) -> Recalled:
-        """Finds what answers a question, best first; each hit says why."""
-        asked = {
-            "query": query,
-            "limit": limit,
-            "as_of": values.sent_time(as_of),
-            "category": category,
-            "kind": kind,
-            "layer": layer,
-            "tags": None if tags is None else list_(tags),
-            "since": values.sent_time(since),
-            "until": values.sent_time(until),
-            "session": session,
-            "include_archived": include_archived,
-            "now": values.sent_time(now),
-            "zone": values.sent_zone(zone, now or self.clock.now()),
-            "meaning": meaning,
-            "explain": explain,
-            "project": project,
-            "plain": plain,
-        }
-        return values.recalled_of(self._ask("/recall", asked))
+    def _on_move_many(self, call: _Call, given: dict[str, Any]) -> Any:
+        from holdfast.client.decoding import decoded
+        from holdfast.domain.memory import Memory
 
-    def search_text(
-        self,
-        text: str,
-        *,
-        words: bool = False,
-        category: str | None = None,
-        layer: str | None = None,
-        order: str = "newest",
-        limit: int = 20,
-    ) -> list_[Memory]:
-        found = self._get(
-            "/memories/search",
-            q=text,
-            words=words,
-            category=category,
-            layer=layer,
-            order=order,
-            limit=at_most(limit, _SEARCH_MAX),
-        )
-        return values.memories_of(found["data"])
+        names = [reference_text(one) for one in given["references"]]
+        check_limits(call.operation, {"references": names})
+        if not names:
+            return []
+        body = {"ids": names, "hub": given["to"].id}
+        answer = self.server.send("POST", "/memories/batch-move", body, hub=self.id)
+        return [decoded(self.server.url, Memory, one) for one in answer["data"]]
 
-    def get(self, reference: Reference, *, as_of: datetime | str | None = None) -> Memory:
-        at = values.sent_time(as_of)
-        return values.memory_of(self._get(self._path(reference), as_of=at)["data"])
+    def _on_recall(self, call: _Call, given: dict[str, Any]) -> Any:
+        zone = given.get("zone")
+        if zone is not None and not isinstance(getattr(zone, "key", None), str):
+            # A zone without a name is sent as it is at the moment of the question.
+            at = given.get("now") or self.clock.now()
+            given["zone"] = timezone(zone.utcoffset(at) or timedelta(0))
+        return call(given)
 
-    def find(self, reference: Reference) -> Memory:
-        named = reference_text(reference)
-        return values.memory_of(self._get("/memories/find", reference=named)["data"])
-
-    def list(
-        self,
-        *,
-        category: str | None = None,
-        kind: str | None = None,
-        state: str | None = None,
-        stability: str | None = None,
-        layer: str | None = None,
-        source: str | None = None,
-        tags: Iterable[str] | None = None,
-        session: str | None = None,
-        pinned: bool | None = None,
-        since: datetime | str | None = None,
-        until: datetime | str | None = None,
-        forgotten: bool = False,
-        quarantined: bool = False,
-        order: str = "newest",
-        limit: int | None = None,
-        cursor: str | None = None,
-        as_of: datetime | str | None = None,
-    ) -> Page:
-        """Memories in an order; with a limit, a page whose `cursor` fetches the next one."""
-        if limit is not None and (type(limit) is not int or limit < 1):
-            raise InvalidInput(f"The limit is {limit}; it must be a whole number of at least 1.")
-        asked = {
-            "category": category,
-            "kind": kind,
-            "state": state,
-            "stability": stability,
-            "layer": layer,
-            "source": source,
-            "tag": None if tags is None else list_(tags),
-            "session": session,
-            "pinned": pinned,
-            "since": values.sent_time(since),
-            "until": values.sent_time(until),
-            "forgotten": forgotten,
-            "quarantined": quarantined,
-            "order": order,
-            "as_of": values.sent_time(as_of),
-        }
-        out: list_[Memory] = []
-        while True:
-            size = _PAGE_MAX if limit is None else min(_PAGE_MAX, limit - len(out))
-            answer = self._get("/memories", limit=size, cursor=cursor, **asked)
-            out += values.memories_of(answer["data"])
-            cursor = answer["next_cursor"]
-            if cursor is None or len(out) == limit:
-                return Page(out, cursor)
-
-    def scan(self, *, after: int = 0) -> Iterator[Memory]:
-        """Every visible memory by number, without holding all of them at once."""
-        while True:
-            answer = self._get("/memories/scan", after=after, limit=_SCAN_MAX)
-            found = values.memories_of(answer["data"])
-            yield from found
-            if len(found) < _SCAN_MAX:
-                return
-            after = found[-1].number
-
-    def related(self, reference: Reference, *, limit: int = 5) -> Recalled:
-        found = self._get(self._path(reference, "/related"), limit=at_most(limit, _RELATED_MAX))
-        return values.recalled_of(found, "hits")
-
-    def statistics(self) -> Statistics:
-        return values.statistics_of(self._get("/usage")["data"])
-
-    @overload
-    def context(
-        self,
-        query: str | None = None,
-        *,
-        budget: int | None = None,
-        unit: str = "chars",
-        style: str = "plain",
-        count_tokens: Callable[[str], int] | str | None = None,
-        explain: Literal[False] = False,
-    ) -> str: ...
-
-    @overload
-    def context(
-        self,
-        query: str | None = None,
-        *,
-        budget: int | None = None,
-        unit: str = "chars",
-        style: str = "plain",
-        count_tokens: Callable[[str], int] | str | None = None,
-        explain: Literal[True],
-    ) -> Context: ...
-
-    def context(
-        self,
-        query: str | None = None,
-        *,
-        budget: int | None = None,
-        unit: str = "chars",
-        style: str = "plain",
-        count_tokens: Callable[[str], int] | str | None = None,
-        explain: bool = False,
-    ) -> str | Context:
-        """The block to put into an agent's prompt. The server counts tokens, so a tokenizer is
-        named, such as `tiktoken:o200k_base`; a function of yours cannot be sent."""
-        if count_tokens is not None and not isinstance(count_tokens, str):
+    def _on_context(self, call: _Call, given: dict[str, Any]) -> Any:
+        counter = given.get("count_tokens")
+        if counter is not None and not isinstance(counter, str):
             raise InvalidInput(
                 "A function that counts tokens cannot be sent to a server.",
                 hint="Name a tokenizer, such as tiktoken:o200k_base, or leave it out.",
             )
-        told = self._get(
-            "/context",
-            query=query,
-            budget=budget,
-            unit=unit,
-            style=style,
-            count_tokens=count_tokens,
-            explain=explain,
-        )["data"]
-        if explain:
-            return values.context_of(told)
-        text: str = told["text"]
-        return text
+        return call(given)
 
-    def index_files(
-        self,
-        folder: str | os.PathLike[str] | None = None,
-        *,
-        remove: bool = True,
-        remove_many: bool = False,
-        dry_run: bool = False,
-        progress: Callable[[int, int], None] | None = None,
-    ) -> Report:
-        """Brings documents on the server up to date with a folder of this machine."""
-        from holdfast.client.folders import index_files
+    def _on_list(self, call: _Call, given: dict[str, Any]) -> Page:
+        """As many pages as were asked for."""
+        limit = given.pop("limit", None)
+        if limit is not None and (type(limit) is not int or limit < 1):
+            raise InvalidInput(f"The limit is {limit}; it must be a whole number of at least 1.")
+        most = call.operation.limits["limit"]
+        out: list_[Any] = []
+        while True:
+            size = most if limit is None else min(most, limit - len(out))
+            page: Page = call({**given, "limit": size})
+            out += page
+            if page.cursor is None or len(out) == limit:
+                return Page(out, page.cursor)
+            given["cursor"] = page.cursor
 
-        return index_files(
-            self,
-            folder,
-            remove=remove,
-            remove_many=remove_many,
-            dry_run=dry_run,
-            progress=progress,
+    def _on_changes(self, call: _Call, given: dict[str, Any]) -> list_[Any]:
+        limit, most = given.pop("limit", 50), call.operation.limits["limit"]
+        out: list_[Any] = []
+        while True:
+            size = max(1, min(most, limit - len(out)))
+            found = call({**given, "limit": size})
+            out += found
+            if len(out) >= limit or len(found) < size:
+                return out
+            given["before"] = found[-1].id
+
+    def _on_touched(self, call: _Call, given: dict[str, Any]) -> dict[str, Any]:
+        names, most = list_(given["changes"]), call.operation.limits["changes"]
+        out: dict[str, Any] = {}
+        for start in range(0, len(names), most):
+            out |= call({"changes": names[start : start + most]})
+        return out
+
+    def _on_flush(self, call: _Call, given: dict[str, Any]) -> Any:
+        return call(_with_messages(given))
+
+    def _on_archive_conversation(self, call: _Call, given: dict[str, Any]) -> Any:
+        from holdfast.files.archive import Archived
+
+        try:
+            return call(_with_messages(given))
+        except HoldfastError as error:
+            # Archiving must not stop whoever is about to end a conversation.
+            return Archived(None, None, (str(error),))
+
+
+class _Call:
+    """One operation of one hub; called with its arguments, it sends them."""
+
+    def __init__(self, hub: RemoteHub, operation: Operation, method: Callable[..., Any]) -> None:
+        self.operation = operation
+        self._hub = hub
+        self._method = method
+
+    def __call__(self, given: Mapping[str, Any]) -> Any:
+        operation, server = self.operation, self._hub.server
+        coders = wire.coders_of(self._method)
+        body = {"arguments": wire.encode_arguments(coders, given)}
+        check_limits(operation, body["arguments"])
+        path = f"/operations/{operation.name}"
+        try:
+            if operation.stream:
+                return self._items(server.stream(path, body, hub=self._hub.id))
+            if not operation.writes:
+                return self._result(server.ask(path, body, hub=self._hub.id)["data"])
+            answer = server.send("POST", path, body, hub=self._hub.id)
+        except UnicodeEncodeError:
+            raise not_text() from None
+        self._hub._note_redacted(answer.get("redacted", {}))
+        return self._result(answer["data"])
+
+    def _items(self, items: Iterator[Any]) -> Iterator[Any]:
+        for item in items:
+            yield self._result(item)
+
+    def _result(self, data: Any) -> Any:
+        try:
+            return wire.coders_of(self._method).result.decode(data)
+        except wire.WireError as error:
+            raise other_version(self._hub.server.url, str(error)) from error
+
+
+def _sendable(draft: Draft) -> Draft:
+    """The draft with times as times and references as text, as the library takes either."""
+    times: dict[str, Any] = {name: clean_time(getattr(draft, name)) for name in _TIMES}
+    named = draft.supersedes
+    return draft._replace(**times, supersedes=None if named is None else str(named))
+
+
+def _with_messages(given: dict[str, Any]) -> dict[str, Any]:
+    messages = given.get("messages")
+    if messages is None or isinstance(messages, str):
+        return given
+    return {**given, "messages": [_message(one) for one in messages]}
+
+
+def _message(message: Any) -> Any:
+    """A message of a conversation as JSON can hold it."""
+    if isinstance(message, Mapping):
+        return dict(message)
+    if hasattr(message, "_asdict"):
+        return {
+            name: value.isoformat() if isinstance(value, datetime) else value
+            for name, value in message._asdict().items()
+        }
+    return message
+
+
+def reference_text(reference: Any) -> str:
+    """What names a memory, as text."""
+    if isinstance(reference, bool) or not isinstance(reference, str | int):
+        raise InvalidInput(
+            f"{reference!r} does not name a memory.", hint="Use its id, its number or its key."
         )
+    return f"#{reference}" if isinstance(reference, int) else reference
+
+
+# What a hub on a server does not have
+
+
+class _NotHere:
+    """A public name of `HubMemory` that does not work through a server."""
+
+    def __init__(self, name: str, why: str) -> None:
+        self._name, self._why = name, why
+
+    def __get__(self, hub: RemoteHub | None, kind: type) -> Any:
+        if hub is None:
+            return getattr(HubMemory, self._name)
+        raise AttributeError(f"`{self._name}` does not work through a server: {self._why}.")
+
+
+def _not_here() -> dict[str, str]:
+    """The names that do not work through a server, and why: operations that say so, and what is
+    about the engine and the files of the server."""
+    declared = operations_of(HubMemory).items()
+    out = {name: operation.local for name, operation in declared if operation.local}
+    for name in dir(HubMemory):
+        if name[0] == "_" or name in _WORK_HERE or name in vars(RemoteHub):
+            continue
+        if operation_of(getattr(HubMemory, name)) is None:
+            out[name] = FILES_ARE_LOCAL
+    return out | {"core": "the engine is on the server's machine", "home": FILES_ARE_LOCAL}
+
+
+# They are read from `info`, which the server has sent.
+_WORK_HERE = ("name", "id")
+NEEDS_THE_MACHINE = _not_here()
+for _name, _why in NEEDS_THE_MACHINE.items():
+    setattr(RemoteHub, _name, _NotHere(_name, _why))

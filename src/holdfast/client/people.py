@@ -3,19 +3,24 @@ methods are those of an open memory; what somebody may do there, their role and 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
 
 from holdfast.api.people import refuse_two
-from holdfast.client import values
+from holdfast.client.decoding import decoded
+from holdfast.domain.access import HubCard, Invite, Member, Org, Team
 from holdfast.errors import InvalidInput
 from holdfast.text import names
 
 if TYPE_CHECKING:
     from holdfast.client.connection import Connection
     from holdfast.client.hub import RemoteHub
-    from holdfast.domain.access import HubCard, Invite, Member, Org, ScopeKind, Team
+    from holdfast.domain.access import ScopeKind
     from holdfast.engine.people.records import Handed
+
+
+_Value = TypeVar("_Value")
 
 
 class RemotePeople:
@@ -30,37 +35,37 @@ class RemotePeople:
 
     def orgs(self) -> list[Org]:
         """The organisations that one belongs to."""
-        return [values.org_of(one) for one in self.server.get("/orgs")["data"]]
+        return [self._value(Org, one) for one in self.server.get("/orgs")["data"]]
 
     def create_org(self, name: str) -> Org:
-        return values.org_of(self._send("POST", "/orgs", {"name": name}))
+        return self._value(Org, self._send("POST", "/orgs", {"name": name}))
 
     def rename_org(self, org: str, new: str) -> Org:
-        return values.org_of(self._send("PATCH", self._path("org", org), {"name": new}))
+        return self._value(Org, self._send("PATCH", self._path("org", org), {"name": new}))
 
     def remove_org(self, org: str) -> Org:
         """Ends an organisation that has no teams any more."""
-        found = values.org_of(self.server.get(self._path("org", org))["data"])
+        found = self._value(Org, self.server.get(self._path("org", org))["data"])
         self._send("DELETE", f"/orgs/{found.id}")
         return found
 
     def teams(self, org: str | None = None) -> list[Team]:
         """The teams that one sees, or those of an organisation."""
-        found = [values.team_of(one) for one in self.server.get("/teams")["data"]]
+        found = [self._value(Team, one) for one in self.server.get("/teams")["data"]]
         if org is None:
             return found
         org_id = self.server.get(self._path("org", org))["data"]["id"]
         return [team for team in found if team.org_id == org_id]
 
     def create_team(self, name: str, *, org: str) -> Team:
-        return values.team_of(self._send("POST", "/teams", {"name": name, "org": org}))
+        return self._value(Team, self._send("POST", "/teams", {"name": name, "org": org}))
 
     def rename_team(self, team: str, new: str) -> Team:
-        return values.team_of(self._send("PATCH", self._path("team", team), {"name": new}))
+        return self._value(Team, self._send("PATCH", self._path("team", team), {"name": new}))
 
     def remove_team(self, team: str) -> Team:
         """Ends a team. Its hubs stay, for their members; what was for the team is then for them."""
-        found = values.team_of(self.server.get(self._path("team", team))["data"])
+        found = self._value(Team, self.server.get(self._path("team", team))["data"])
         self._send("DELETE", f"/teams/{found.id}")
         return found
 
@@ -75,7 +80,8 @@ class RemotePeople:
         """Gives a hub to a team, or shares it with an organisation; an empty one takes it back. Or
         says what contributors may delete: none, own or any."""
         body = {"team": team, "org": org, "delete_policy": delete_policy}
-        return values.card_of(self._send("PATCH", f"/hubs/{self.hub(hub).id}", body))
+        told = self._send("PATCH", f"/hubs/{self.hub(hub).id}", body)
+        return self._value(HubCard, told, hub_id=told["id"])
 
     # Members and invitations
 
@@ -84,7 +90,7 @@ class RemotePeople:
     ) -> list[Member]:
         """Who belongs to a hub, a team or an organisation."""
         _, _, path = self._place(hub, team, org)
-        return [values.member_of(one) for one in self.server.get(f"{path}/members")["data"]]
+        return [self._value(Member, one) for one in self.server.get(f"{path}/members")["data"]]
 
     def set_member(
         self,
@@ -98,7 +104,7 @@ class RemotePeople:
         """Adds a member, or changes their role."""
         who = names.parse_person(actor)
         _, _, path = self._place(hub, team, org)
-        return values.member_of(self._send("PUT", f"{path}/members/{part(who)}", {"role": role}))
+        return self._value(Member, self._send("PUT", f"{path}/members/{part(who)}", {"role": role}))
 
     def remove_member(
         self,
@@ -124,7 +130,7 @@ class RemotePeople:
         """A one-time token that gives a role; `secret` has it, and nothing else ever will."""
         scope, scope_id, path = self._place(hub, team, org)
         told = self._send("POST", f"{path}/invites", {"role": role, "days": days})
-        return handed(values.invite_of(told, scope, scope_id), told["token"])
+        return handed(self._invite(told, scope, scope_id), told["token"])
 
     def invites(
         self, hub: str | None = None, *, team: str | None = None, org: str | None = None
@@ -132,7 +138,7 @@ class RemotePeople:
         """The invitations, used ones among them; never their tokens."""
         scope, scope_id, path = self._place(hub, team, org)
         found = self.server.get(f"{path}/invites")["data"]
-        return [values.invite_of(one, scope, scope_id) for one in found]
+        return [self._invite(one, scope, scope_id) for one in found]
 
     def withdraw_invite(
         self,
@@ -150,7 +156,7 @@ class RemotePeople:
         """Takes the place that a token offers, for whom the key speaks for."""
         if actor is not None:
             raise InvalidInput("Through a server, whoever has the key takes the place.")
-        return values.member_of(self._send("POST", "/invites/accept", {"token": token}))
+        return self._value(Member, self._send("POST", "/invites/accept", {"token": token}))
 
     def _place(
         self, hub: str | None, team: str | None, org: str | None
@@ -176,6 +182,13 @@ class RemotePeople:
             else:
                 name = one_of(scope, self.teams(), meant).id
         return f"/{scope}s/{part(name)}"
+
+    def _value(self, kind: Callable[..., _Value], data: Mapping[str, Any], **more: Any) -> _Value:
+        return decoded(self.server.url, kind, data, **more)
+
+    def _invite(self, told: Mapping[str, Any], scope: ScopeKind, scope_id: str) -> Invite:
+        known = {"scope": scope, "scope_id": scope_id, "at": told["created_at"]}
+        return self._value(Invite, told, **known)
 
     def _send(self, method: str, path: str, body: Any = None) -> Any:
         return self.server.send(method, path, body, once=False)["data"]

@@ -6,9 +6,12 @@ import os
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from holdfast.api.arguments import draft_from
-from holdfast.client import values
+from holdfast.client.decoding import decoded
+from holdfast.domain.memory import Memory
+from holdfast.domain.results import Duplicate, Quarantined, Stored, Superseded, Updated
 from holdfast.errors import InvalidInput, NotFound
 from holdfast.files.regular import open_regular
+from holdfast.text.normalise import clean_time
 
 if TYPE_CHECKING:
     from holdfast.client.hub import RemoteHub
@@ -16,6 +19,7 @@ if TYPE_CHECKING:
 
 # What a server takes with a file; who sent it, it says itself.
 _SAYS_ITSELF = ("source",)
+_TIMES = ("occurred_at", "occurred_until", "valid_from", "valid_until", "expires_at")
 
 
 def upload(hub: RemoteHub, file: Any, name: str | None, fields: dict[str, Any]) -> Remembered:
@@ -38,7 +42,19 @@ def upload(hub: RemoteHub, file: Any, name: str | None, fields: dict[str, Any]) 
 
 def _send(hub: RemoteHub, file: BinaryIO, name: str, form: dict[str, Any]) -> Remembered:
     answer = hub.server.upload("/memories/upload", file, name or "file", form, hub=hub.id)
-    return values.result_of(answer)
+    url = hub.server.url
+    memory = decoded(url, Memory, answer["data"])
+    match answer["result"]:
+        case "stored":
+            return Stored(memory, answer["change"])
+        case "updated":
+            return Updated(memory, answer["change"], decoded(url, Memory, answer["previous"]))
+        case "superseded":
+            return Superseded(memory, answer["change"], decoded(url, Memory, answer["previous"]))
+        case "quarantined":
+            return Quarantined(memory, answer["change"], answer["reason"])
+        case _:
+            return Duplicate(memory)
 
 
 def _form(fields: dict[str, Any]) -> dict[str, Any]:
@@ -48,13 +64,16 @@ def _form(fields: dict[str, Any]) -> dict[str, Any]:
     # The library's own check of names and values; the content is the file's.
     draft_from({**fields, "content": "-"})
     out: dict[str, Any] = {}
-    for name, value in values.sent_fields(fields).items():
+    for name, value in fields.items():
         if value is None or name in _SAYS_ITSELF:
             continue
+        if name in _TIMES:
+            value = clean_time(value)
+            value = None if value is None else value.isoformat()
         if name == "metadata":
-            out[name] = json.dumps(value, ensure_ascii=False)
+            out[name] = json.dumps(dict(value), ensure_ascii=False)
         elif isinstance(value, bool):
             out[name] = "true" if value else "false"
         else:
-            out[name] = value if isinstance(value, list) else str(value)
+            out[name] = [*value] if name == "tags" else str(value)
     return out

@@ -5,12 +5,11 @@ Everything inside Holdfast is in UTC; an edge turns what a person says into UTC,
 
 from __future__ import annotations
 
-import re
 import time
-from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 
 from holdfast.domain.clock import to_micros
-from holdfast.errors import InvalidInput, InvalidSetting
+from holdfast.errors import InvalidSetting
 
 
 class LocalZone(tzinfo):
@@ -62,22 +61,4 @@ def zone_of(name: str) -> tzinfo:
         raise InvalidSetting(
             f"`time_zone` is {name!r}, which is not a time zone this machine knows.",
             hint="Use a name such as Europe/Berlin or UTC, or leave it empty.",
-        ) from None
-
-
-# An offset as `isoformat` writes it.
-_OFFSET = re.compile(r"([+-])(\d\d):(\d\d)")
-
-
-def zone_named(text: str) -> tzinfo:
-    """The zone that somebody elsewhere names: `Europe/Berlin`, or an offset such as `+02:00`."""
-    if offset := _OFFSET.fullmatch(text):
-        minutes = int(offset[2]) * 60 + int(offset[3])
-        if minutes < 24 * 60:
-            return timezone(timedelta(minutes=-minutes if offset[1] == "-" else minutes))
-    try:
-        return zone_of(text or "UTC")
-    except InvalidSetting:
-        raise InvalidInput(
-            f"{text!r} is not a time zone.", hint="Use a name such as Europe/Berlin, or +02:00."
         ) from None

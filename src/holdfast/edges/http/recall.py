@@ -21,8 +21,8 @@ from holdfast.edges.http.shapes import (
     UndoneOut,
     UsageOut,
 )
-from holdfast.edges.zone import zone_named
 from holdfast.text import normalise
+from holdfast.text.zones import zone_named
 
 router = APIRouter(tags=["recall"])
 

@@ -290,6 +290,12 @@ def without_texts(job: Job) -> Job:
     return job._replace(about=about)
 
 
+def for_others(job: Job) -> Job:
+    """The job as a caller with a key sees it: without who works on it, and on which turn."""
+    about = {name: value for name, value in job.about.items() if name == "memory"}
+    return job._replace(about=about, lease="")
+
+
 def _end(writer: Writer, job: Job, state: JobState, reason: str, now: datetime) -> Job:
     ended = without_texts(job)._replace(
         state=state, lease="", reason=reason[:_REASON_MAX], ended_at=now

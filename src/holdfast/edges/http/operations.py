@@ -1,0 +1,123 @@
+"""Runs an operation of a hub for `holdfast.RemoteHub`: arguments and result are converted by the
+type hints of its method, and what it needs is read from its declaration.
+
+It is internal: both sides have the same version. Other clients use the routes of REST.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import JSONResponse, StreamingResponse
+from pydantic import Field
+
+from holdfast.api.hub import HubMemory
+from holdfast.api.operation import Operation, check_limits, remote_operations_of
+from holdfast.api.wire import Coder, Coders, coders_of, decode_arguments
+from holdfast.edges.http.answers import of_error
+from holdfast.edges.http.bodies import Body
+from holdfast.edges.http.call import Call, Calling
+from holdfast.edges.http.once import IdempotencyKey, once
+from holdfast.errors import HoldfastError, NotFound
+
+router = APIRouter(tags=["operations"])
+
+# Enough that the trip to a thread is not noticed, and little enough to be held for each caller.
+_PIECE_CHARS = 64_000
+
+
+class Arguments(Body):
+    """The arguments of an operation, by name."""
+
+    arguments: dict[str, Any] = Field(default_factory=dict)
+
+
+@router.post("/operations/{operation}", include_in_schema=False)
+def perform(
+    call: Calling,
+    operation: str,
+    sent: Arguments,
+    response: Response,
+    key: IdempotencyKey = None,
+) -> Any:
+    """Runs an operation and answers with its result. What it returns one by one is answered as
+    lines of JSON, the last of which says that it is complete."""
+    # Who asks is looked at first: others are not told which operations there are.
+    _ = call.guest
+    declared = _operations().get(operation)
+    if declared is None:
+        raise NotFound(
+            f"There is no operation {operation[:100]!r} on this server.",
+            hint="Use the same version of Holdfast here and there.",
+        )
+    coders = coders_of(getattr(HubMemory, operation))
+    values = _values(declared, coders, sent.arguments)
+    if declared.stream:
+        items = iter(_run(call, declared, values))
+        return _streamed(call.request, items, coders.result)
+    if not declared.writes:
+        return JSONResponse({"data": coders.result.encode(_run(call, declared, values))})
+
+    def work() -> tuple[int, Any]:
+        redactor = call.memory.core.redactor
+        redactor.take()
+        result = coders.result.encode(_run(call, declared, values))
+        return 200, {"data": result, "redacted": redactor.take()}
+
+    return once(call, key, sent, response, work, harmless=declared.replay)
+
+
+@cache
+def _operations() -> dict[str, Operation]:
+    return remote_operations_of(HubMemory)
+
+
+def _values(declared: Operation, coders: Coders, sent: dict[str, Any]) -> dict[str, Any]:
+    values = decode_arguments(coders, sent)
+    if declared.paged and values.get("limit") is None:
+        values["limit"] = declared.limits["limit"]
+    check_limits(declared, values)
+    return values
+
+
+def _run(call: Call, declared: Operation, values: dict[str, Any]) -> Any:
+    """Runs the operation in the hub that is meant, if the caller may do that there."""
+    hub = call.hub(
+        declared.permission,
+        lasting=declared.deadline is None,
+        soon=declared.deadline == "recall",
+    )
+    return getattr(hub, declared.name)(**values)
+
+
+def _streamed(request: Request, items: Iterator[Any], item: Coder) -> StreamingResponse:
+    # The first one is fetched before the answer begins, so that an error has its own status.
+    first = [item.encode(one) for _, one in zip(range(1), items, strict=False)]
+    lines = _lines(request, first, items, item)
+    return StreamingResponse(lines, media_type="application/x-ndjson")
+
+
+def _lines(request: Request, first: list[Any], items: Iterator[Any], item: Coder) -> Iterator[str]:
+    """The items as lines, some at a time; then the end, or what went wrong."""
+    piece: list[str] = [_line({"data": one}) for one in first]
+    size = 0
+    try:
+        for one in items:
+            piece.append(_line({"data": item.encode(one)}))
+            size += len(piece[-1])
+            if size >= _PIECE_CHARS:
+                yield "".join(piece)
+                piece, size = [], 0
+        piece.append(_line({"end": True}))
+    except HoldfastError as error:
+        body = bytes(of_error(request, error).body)
+        piece.append(body.decode() + "\n")
+    yield "".join(piece)
+
+
+def _line(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False) + "\n"
