@@ -25,6 +25,7 @@ from tests.edges.http.permissions import (
     expected,
     expected_in_group,
 )
+from tests.edges.http.permissions_operations import OPERATION_ROUTES, PATH
 from tests.edges.http.permissions_tools import ANSWERED, NO_HUB, REFUSED, TOOLS, expected_call
 
 _LETTERS = {"read-only": "R", "no-delete": "D", "this hub": "H"}
@@ -60,6 +61,7 @@ else is said. Operations without one are about the hub as a whole, and go by wha
 - Contributors delete what is their own, which is the policy a hub begins with. With `none` they \
 delete nothing, with `any` what others do.
 - A word after a path or a tool says what is in the request: `expires_at` that it sets this field.
+- `operation` is what `holdfast.RemoteHub` sends to the internal route `POST /operations/…`.
 - Every dialect's tools are called by their MCP names, after the name of the dialect.
 """
 
@@ -97,7 +99,7 @@ def _routes() -> dict[str, Rows]:
             for one in about
         )
 
-    return {name: rows(route) for name, route in ROUTES.items()}
+    return {name: rows(route) for name, route in {**ROUTES, **OPERATION_ROUTES}.items()}
 
 
 def _tools() -> dict[str, Rows]:
@@ -130,11 +132,16 @@ def _lines(operations: dict[str, Rows]) -> list[tuple[str, ...]]:
         alike.setdefault(rows, []).append(name)
     lines = []
     for rows, names in alike.items():
-        title = "<br>".join(f"`{name.replace('/v1', '')}`" for name in names)
+        title = "<br>".join(f"`{_title(name)}`" for name in names)
         for kinds, answers in _merged(rows):
             lines.append((title, kinds, *(_cell(one) for one in answers)))
             title = ""
     return lines
+
+
+def _title(name: str) -> str:
+    """An operation by its name: its route is internal, and the same for all."""
+    return name.replace(f"{PATH} ", "operation ").replace("/v1", "")
 
 
 def _merged(rows: Rows) -> Iterable[tuple[str, Answers]]:

@@ -697,6 +697,7 @@ class HubMemory:
     @writes(permission="manage", follow=MEMORY_FILES | Follow.JOURNALS, purges=True, retry=False)
     def purge_forgotten(self, *, reason: str = "") -> list_[Receipt]:
         """Purges what was forgotten more than `forget.keep_days` ago."""
+        self.core.require("delete_any")
         oldest = self.core.now() - timedelta(days=self.core.settings["forget.keep_days"])
         wanted = Filter(states=(), forgotten=True, quarantined=None)
         gone = [

@@ -22,6 +22,7 @@ from holdfast.api.hub import HubMemory
 from holdfast.engine.people import invitations, keys, members, teams
 from tests.edges.http.conftest import Asking, House
 from tests.edges.http.permissions import ORG_ROUTES, OWN_ROUTES, ROUTES, TEAM_ROUTES
+from tests.edges.http.permissions_operations import OPERATION_ROUTES, OPERATIONS, PATH
 
 # In everything that is Ada's alone, and in nothing that Ben sends.
 MARK = "qzxvmark"
@@ -200,18 +201,29 @@ QUERIES: dict[str, str] = {
     "GET /v1/log/search": f"?q={WORD}",
     "GET /v1/journal": "?when=2000-01-01..2100-01-01",
 }
+# What the arguments of operations have besides; not new, so that two answers can be compared.
+WORDS = {"new": f"Some {WORD}", "asked": f"Which {WORD}"}
 # What is new each time.
 _number = count()
-ALL = [*ROUTES, *TEAM_ROUTES, *ORG_ROUTES, *OWN_ROUTES, "GET /openapi.json", "GET /nowhere"]
+ALL = [
+    *ROUTES,
+    *OPERATION_ROUTES,
+    *TEAM_ROUTES,
+    *ORG_ROUTES,
+    *OWN_ROUTES,
+    "GET /openapi.json",
+    "GET /nowhere",
+]
 
 
 def asked(town: Town, name: str, hub: str, ids: Ids) -> Any:
     def filled(text: str) -> str:
-        for field, value in ids._asdict().items():
+        for field, value in {**ids._asdict(), **WORDS, "decision": ids.memory}.items():
             text = text.replace("{" + field + "}", value)
         return text
 
     method, path = name.split()[:2]
+    path = path.replace("{operation}", "".join(name.split()[2:3]))
     path += QUERIES.get(name, "")
     for param, value in (
         ("memory_id", ids.memory),
@@ -224,6 +236,8 @@ def asked(town: Town, name: str, hub: str, ids: Ids) -> Any:
     ):
         path = path.replace("{" + param + "}", value)
     body = BODIES.get(name)
+    if name in OPERATION_ROUTES:
+        body = {"arguments": OPERATIONS[name.removeprefix(PATH).strip()].arguments}
     if body is None and "/batch-" in name:
         body = {"ids": ["{memory}"]}
     sent = None if body is None else json.loads(filled(json.dumps(body)))

@@ -46,6 +46,8 @@ OTHERS = {
     *("occurred_at", "occurred_until", "option", "options", "order", "plan", "project", "q"),
     *("query", "question", "reason", "session", "since", "source", "source_agent", "source_path"),
     *("speaker", "stability", "state", "style", "summary", "tag", "tags", "text", "title", "trust"),
+    # The names in the arguments of an operation are parsed by the operation.
+    *("operation", "arguments"),
     *("unit", "until", "user", "valid_from", "valid_until", "when", "zone", "items", "turns"),
 }
 # A name of another meaning on one route: text that is stored, not compared.

@@ -17,6 +17,8 @@ from holdfast.agents.desk import Desk
 from holdfast.agents.dialects import find_dialect
 from holdfast.agents.toolset import Toolset
 from holdfast.api.caller import Caller
+from holdfast.api.hub import HubMemory
+from holdfast.api.operation import remote_operations_of
 from holdfast.domain.access import ScopeKind
 from holdfast.engine.people import keys, members
 from tests.edges.http.conftest import House
@@ -38,8 +40,10 @@ from tests.edges.http.permissions import (
     expected,
     expected_in_group,
 )
+from tests.edges.http.permissions_operations import OPERATION_ROUTES, OPERATIONS
 
-_ABOUT_ONE = [name for name, route in ROUTES.items() if route.about is not None]
+_ALL_ROUTES = {**ROUTES, **OPERATION_ROUTES}
+_ABOUT_ONE = [name for name, route in _ALL_ROUTES.items() if route.about is not None]
 
 
 @pytest.fixture(scope="module")
@@ -71,6 +75,7 @@ class Crowd:
             hub_id=scene.hub.id,
             org_id=org,
             team_id=team,
+            operation="".join(name.split()[2:3]),
             actor=scene.spare(scene.member, kind, place) if "{actor}" in path else "",
             invite_id=scene.spare(scene.invite, kind, place) if "{invite_id}" in path else "",
         )
@@ -86,7 +91,7 @@ class Crowd:
         return answer
 
     async def check(self, name: str, role: str, scope: str, boundary: str = "org") -> None:
-        route = ROUTES[name]
+        route = _ALL_ROUTES[name]
         answer = await self.ask(name, route, role, scope, boundary)
         wanted = expected(route, role, scope, boundary)
         said = f"{name} by {role} with a key {scope}, boundary {boundary}: {answer.text[:300]}"
@@ -113,8 +118,12 @@ def test_every_route_is_in_the_table(scene: Scene) -> None:
         if (route.path or "").startswith(("/v1/", "/healthz", "/readyz", "/metrics"))
         for method in route.methods or ()
     }
-    named = {*ROUTES, *TEAM_ROUTES, *ORG_ROUTES, *OWN_ROUTES, *OPEN_ROUTES}
+    named = {*_ALL_ROUTES, *TEAM_ROUTES, *ORG_ROUTES, *OWN_ROUTES, *OPEN_ROUTES}
     assert routes == {" ".join(name.split()[:2]) for name in named}
+
+
+def test_every_operation_is_in_the_table() -> None:
+    assert {name.split()[0] for name in OPERATIONS} == set(remote_operations_of(HubMemory))
 
 
 def test_the_page_says_what_the_table_says() -> None:
@@ -125,7 +134,7 @@ def test_the_page_says_what_the_table_says() -> None:
 _HUB_REMOVED = "DELETE /v1/hubs/{hub_id}"
 
 
-@pytest.mark.parametrize("name", [name for name in ROUTES if name != _HUB_REMOVED])
+@pytest.mark.parametrize("name", [name for name in _ALL_ROUTES if name != _HUB_REMOVED])
 def test_each_role_and_key_may_do_what_the_table_says(scene: Scene, name: str) -> None:
     """With every boundary, where it is about one memory. Whoever does not reach the hub is refused
     before a memory is looked for: they ask for the one that the most people see."""
@@ -191,7 +200,7 @@ def test_what_is_about_oneself_depends_on_the_key_alone(scene: Scene, name: str,
         assert answer.status_code == (status if scope in scopes else 403), (scope, answer.text)
 
 
-@pytest.mark.parametrize("name", [*ROUTES, *TEAM_ROUTES, *ORG_ROUTES, *OWN_ROUTES])
+@pytest.mark.parametrize("name", [*_ALL_ROUTES, *TEAM_ROUTES, *ORG_ROUTES, *OWN_ROUTES])
 def test_nobody_comes_in_without_a_key(scene: Scene, name: str) -> None:
     method, path = name.split()[:2]
     body = {} if method in ("POST", "PUT", "PATCH") else None
@@ -218,7 +227,9 @@ def test_whether_the_server_is_well_needs_no_key(scene: Scene, name: str) -> Non
 @pytest.mark.parametrize(
     ("policy", "own", "others"), [("none", 403, 403), ("own", 200, 403), ("any", 200, 200)]
 )
-@pytest.mark.parametrize("name", [name for name in _ABOUT_ONE if ROUTES[name].takes == "delete"])
+@pytest.mark.parametrize(
+    "name", [name for name in _ABOUT_ONE if _ALL_ROUTES[name].takes == "delete"]
+)
 def test_the_delete_policy_says_what_contributors_delete(
     scene: Scene, name: str, policy: str, own: int, others: int
 ) -> None:
@@ -229,7 +240,7 @@ def test_the_delete_policy_says_what_contributors_delete(
         async def work(crowd: Crowd) -> None:
             for boundary, wanted in (("own", own), ("hub", others)):
                 scene.used()
-                answer = await crowd.ask(name, ROUTES[name], "contributor", "full", boundary)
+                answer = await crowd.ask(name, _ALL_ROUTES[name], "contributor", "full", boundary)
                 assert answer.status_code == wanted, (boundary, answer.text)
 
         in_crowd(scene, work)

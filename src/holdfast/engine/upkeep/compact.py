@@ -54,6 +54,7 @@ def compact(scope: Scope, *, dry_run: bool = False) -> Compacted:
             scope.require_hub(reader)
             return Compacted(tuple(_to_merge(_long_term(reader, scope.hub_id, scope.now()))))
     scope.require("write")
+    scope.require("retire")
     with scope.write() as writer:
         scope.require_hub(writer)
         recorder = Recorder(scope, writer, "update", reason="compacted")
