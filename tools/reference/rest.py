@@ -46,6 +46,11 @@ refuses what a page of another origin asks (`foreign_origin`), and every `POST`,
 that has no body: `curl -X POST -H 'X-Holdfast-Client: curl' URL`.
 [Why](../decisions/cross-origin.md)
 
+`POST /v1/operations/{operation}` is internal: `holdfast.RemoteHub` sends the operations of a hub
+there, with arguments by the types of the library, and may change with every version. It allows what
+the routes below allow ([permissions](permissions.md)), and it is not in `/openapi.json`.
+[Why](../decisions/remote-hub.md)
+
 A list comes in pages: `next_cursor` fetches the next one, and is null on the last. A cursor is good
 for the hub and the order it was made for, and stays right while others write.
 

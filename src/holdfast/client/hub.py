@@ -283,7 +283,8 @@ def _not_here() -> dict[str, str]:
             continue
         if operation_of(getattr(HubMemory, name)) is None:
             out[name] = FILES_ARE_LOCAL
-    return out | {"core": "the engine is on the server's machine", "home": FILES_ARE_LOCAL}
+    engine = "the engine is on the server's machine"
+    return out | {"core": engine, "scope": engine, "home": FILES_ARE_LOCAL}
 
 
 # They are read from `info`, which the server has sent.

@@ -32,7 +32,8 @@ def from_micros(micros: int) -> datetime:
 
 def to_text(at: datetime) -> str:
     """ISO 8601 in UTC with microseconds: sorts as text and round-trips exactly."""
-    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    # Not strftime: it writes years before 1000 with fewer than four digits.
+    return at.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
 
 
 def from_text(text: str) -> datetime:

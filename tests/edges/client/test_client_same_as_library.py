@@ -135,6 +135,20 @@ def _walk(hub: Any) -> list[Any]:
     told(hub.heard(hub.context()))
     told(hub.statistics()._replace(hub=""))
     told(sorted(line.split('"')[3] for line in hub.export()))
+    told(list(hub.scan(after=4)))
+    hub.remember_many(
+        [{"content": "Same words", "key": "a"}, {"content": "Same  words", "key": "b"}]
+    )
+    told(hub.compact(dry_run=True).merged)
+    told(hub.compact().merged)
+    told(hub.purge_forgotten())
+    told(hub.jobs())
+    told(hub.usage())
+    told(hub.captured())
+    told(hub.observe_turn("I like plums", "Noted", session="s2")._replace(turns=()))
+    told(hub.flush("User: I live in Bonn\n")._replace(note="", prompt=""))
+    told(hub.plan_consolidation()._replace(hub="", made_at=T0))
+    told(hub.lifecycle(dry_run=True))
     return answers
 
 

@@ -347,3 +347,16 @@ def test_secrets_that_a_server_replaced_are_counted_here(client: holdfast.Client
     counts = hub.take_redacted()
     assert sum(counts.values()) == 1
     assert hub.take_redacted() == {}
+
+
+@pytest.mark.parametrize(
+    "lines", [b"", b'{"data": "one"}\n', b'{"data": "one"}\n{"da', b'{"data": "one"}\n[]\n']
+)
+def test_an_answer_that_ends_too_soon_is_an_error(lines: bytes) -> None:
+    with scripted(Script((200, lines, {}))) as url:
+        connection, _ = connected(url)
+        with pytest.raises(holdfast.ServerUnreachable, match="not complete"):
+            list(connection.stream("/operations/export", {"arguments": {}}))
+    with scripted(Script((200, b'{"data": "one"}\n{"end": true}\n', {}))) as url:
+        connection, _ = connected(url)
+        assert list(connection.stream("/operations/export", {"arguments": {}})) == ["one"]

@@ -237,7 +237,7 @@ def asked(town: Town, name: str, hub: str, ids: Ids) -> Any:
         path = path.replace("{" + param + "}", value)
     body = BODIES.get(name)
     if name in OPERATION_ROUTES:
-        body = {"arguments": OPERATIONS[name.removeprefix(PATH).strip()].arguments}
+        body = {"arguments": dict(OPERATIONS[name.removeprefix(PATH).strip()].arguments)}
     if body is None and "/batch-" in name:
         body = {"ids": ["{memory}"]}
     sent = None if body is None else json.loads(filled(json.dumps(body)))

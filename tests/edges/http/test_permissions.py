@@ -134,13 +134,21 @@ def test_the_page_says_what_the_table_says() -> None:
 _HUB_REMOVED = "DELETE /v1/hubs/{hub_id}"
 
 
+def _boundaries(name: str) -> tuple[str, ...]:
+    if name not in _ABOUT_ONE:
+        return ("org",)
+    # Operations see a hub with the eyes of the routes: what most see, what nobody sees, and one's
+    # own tell whether they do.
+    return ("org", "private", "own") if name in OPERATION_ROUTES else BOUNDARIES
+
+
 @pytest.mark.parametrize("name", [name for name in _ALL_ROUTES if name != _HUB_REMOVED])
 def test_each_role_and_key_may_do_what_the_table_says(scene: Scene, name: str) -> None:
     """With every boundary, where it is about one memory. Whoever does not reach the hub is refused
     before a memory is looked for: they ask for the one that the most people see."""
 
     async def work(crowd: Crowd) -> None:
-        for boundary in BOUNDARIES if name in _ABOUT_ONE else ("org",):
+        for boundary in _boundaries(name):
             for role in ROLES:
                 for scope in SCOPES:
                     if boundary == "org" or (role != "outsider" and scope != "other hub"):
