@@ -65,7 +65,7 @@ _TYPES = {
     "holdfast.engine.upkeep.compact": "Compacted",
     "holdfast.files.archive": "Archived",
     "holdfast.files.journal.journal": "Days",
-    "holdfast.passes.consolidate_plan": "Consolidated Plan",
+    "holdfast.passes.consolidation.plan": "Consolidated Plan",
 }
 # What every store can hold as an integer.
 _INT_MAX = 2**62

@@ -47,7 +47,7 @@ def perform(
     """Runs an operation and answers with its result. What it returns one by one is answered as
     lines of JSON, the last of which says that it is complete."""
     # Who asks is looked at first: others are not told which operations there are.
-    _ = call.guest
+    _ = call.caller
     declared = _operations().get(operation)
     if declared is None:
         raise NotFound(
