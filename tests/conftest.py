@@ -19,7 +19,7 @@ from tests.homes.sitecustomize import HOMES
 from tests.scratch import keep_files_in_memory
 
 keep_files_in_memory()
-pytest_plugins = ("pytester",)
+pytest_plugins = ("pytester", "tests.fixtures")
 
 # In CI the same examples every time, so that a red build can be repeated; a person who looks for
 # trouble runs with HYPOTHESIS_PROFILE=search.

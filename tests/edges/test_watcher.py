@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from holdfast import Holdfast, HubMemory
 from holdfast.edges.watcher import Watcher
-from holdfast.testing import open_for_tests
 from tests.edges.test_worker import until
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Holdfast]:
-    with open_for_tests(tmp_path) as opened:
-        yield opened
 
 
 def texts(hub: HubMemory) -> list[str]:

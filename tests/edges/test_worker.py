@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,12 +15,6 @@ from holdfast.edges.worker import Worker
 from holdfast.settings import Value
 from holdfast.testing import ScriptedModel, open_for_tests
 from tests.unit.extract import makes
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Holdfast]:
-    with open_for_tests(tmp_path) as opened:
-        yield opened
 
 
 def until(is_so: Callable[[], bool]) -> None:

@@ -176,12 +176,6 @@ async def _session(url: str, key: str) -> dict[str, Any]:
     return {**said, "tools": tools, "refused": refused}
 
 
-@pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Holdfast]:
-    with open_for_tests(tmp_path) as opened:
-        yield opened
-
-
 def test_beyond_this_machine_only_with_a_key(memory: Holdfast) -> None:
     with pytest.raises(InvalidInput, match="holdfast key create"):
         serve(memory, host="0.0.0.0", port=0)

@@ -5,13 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from holdfast import Holdfast, HubMemory
-from holdfast.testing import open_for_tests
+from holdfast import HubMemory
 
 anthropic = pytest.importorskip("anthropic", reason="the Anthropic SDK is not installed")
 
@@ -71,17 +69,6 @@ ANSWERS = [
     ),
     ("memory: command must be given.", True),
 ]
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Holdfast]:
-    with open_for_tests(tmp_path) as opened:
-        yield opened
-
-
-@pytest.fixture
-def hub(memory: Holdfast) -> HubMemory:
-    return memory.create_hub("work")
 
 
 @pytest.fixture

@@ -147,12 +147,6 @@ OURS: dict[str, Callable[[HubMemory, Hostile], None]] = {
 DOORS = {**secret_doors.DOORS, **OURS}
 
 
-@pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Holdfast]:
-    with open_for_tests(tmp_path) as opened:
-        yield opened
-
-
 @pytest.mark.parametrize(
     ("door", "secrets"),
     [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,12 +14,6 @@ from tests.homes.traces import kept_in
 
 ASKED = "And what is the Wi-Fi password at your place?"
 SECRET = "marigoldine"
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Holdfast]:
-    with open_for_tests(tmp_path) as opened:
-        yield opened
 
 
 @pytest.fixture

@@ -17,11 +17,6 @@ from holdfast.engine.upkeep.lifecycle import AUTOMATIC_ACTOR
 from holdfast.testing import FixedClock, open_for_tests
 
 
-@pytest.fixture
-def clock() -> FixedClock:
-    return FixedClock()
-
-
 def opened(home: Path, clock: FixedClock, **more: Any) -> Holdfast:
     # Ids that are never used twice, since the same home is opened several times.
     return open_for_tests(home, clock=clock, ids=TimeIds(clock), **more)

@@ -3,33 +3,15 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 
 from holdfast import Holdfast, HubMemory, Memory
 from holdfast.extract.run import work_until_done
-from holdfast.testing import FixedClock, open_for_tests
 
 Work = Callable[[], int]
 Push = Callable[..., Memory]
-
-
-@pytest.fixture
-def clock() -> FixedClock:
-    return FixedClock()
-
-
-@pytest.fixture
-def memory(tmp_path: Path, clock: FixedClock) -> Iterator[Holdfast]:
-    with open_for_tests(tmp_path, clock=clock) as opened:
-        yield opened
-
-
-@pytest.fixture
-def hub(memory: Holdfast) -> HubMemory:
-    return memory.create_hub("work")
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ import errno
 import multiprocessing
 import os
 import re
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -22,22 +21,6 @@ from holdfast.files import archive, archive_format
 from holdfast.files.archive_format import Message, add, make, message_of, read, session_of, slug_of
 from holdfast.testing import FixedClock, open_for_tests
 from holdfast.text.normalise import clean_key
-
-
-@pytest.fixture
-def clock() -> FixedClock:
-    return FixedClock()
-
-
-@pytest.fixture
-def memory(tmp_path: Path, clock: FixedClock) -> Iterator[Holdfast]:
-    with open_for_tests(tmp_path, clock=clock) as opened:
-        yield opened
-
-
-@pytest.fixture
-def hub(memory: Holdfast) -> HubMemory:
-    return memory.create_hub("work")
 
 
 @pytest.fixture

@@ -25,11 +25,6 @@ def memory(tmp_path: Path) -> Iterator[Holdfast]:
         yield opened
 
 
-@pytest.fixture
-def hub(memory: Holdfast) -> HubMemory:
-    return memory.create_hub("work")
-
-
 def push(hub: HubMemory, text: str, **fields: object) -> holdfast.Memory:
     file = io.BytesIO(text.encode())
     return hub.remember_file(file, name=f"{text[:8]}.txt", **fields).memory

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,23 +13,11 @@ from holdfast import Holdfast, HubMemory, Memory
 from holdfast.engine.writing import attachments
 from holdfast.extract.run import work_until_done
 from holdfast.files.attachments import text as attachment_text
-from holdfast.testing import open_for_tests
 from tests.unit.extract import makes
 from tests.unit.text.secret_corpus import Draw
 
 TOKEN = "ghp_" + Draw(47).alnum(36)
 FRONT, BACK = TOKEN[:9], TOKEN[9:]
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Holdfast]:
-    with open_for_tests(tmp_path) as opened:
-        yield opened
-
-
-@pytest.fixture
-def hub(memory: Holdfast) -> HubMemory:
-    return memory.create_hub("work")
 
 
 def keep(hub: HubMemory, data: bytes, name: str = "a.txt") -> Memory:

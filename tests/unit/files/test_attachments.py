@@ -30,11 +30,6 @@ def memory(tmp_path: Path) -> Iterator[Holdfast]:
         yield opened
 
 
-@pytest.fixture
-def hub(memory: Holdfast) -> HubMemory:
-    return memory.create_hub("work")
-
-
 def push(hub: HubMemory, data: bytes, name: str = "a.txt", **fields: Any) -> Any:
     return hub.remember_file(io.BytesIO(data), name=name, **fields)
 

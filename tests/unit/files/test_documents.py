@@ -28,11 +28,6 @@ def memory(tmp_path: Path) -> Iterator[Holdfast]:
 
 
 @pytest.fixture
-def hub(memory: Holdfast) -> HubMemory:
-    return memory.create_hub("work")
-
-
-@pytest.fixture
 def files(hub: HubMemory) -> Path:
     folder = Path(hub.folder) / "files"
     folder.mkdir(parents=True)

@@ -31,19 +31,9 @@ NOTES = "/memories/notes.md"
 
 
 @pytest.fixture
-def clock() -> FixedClock:
-    return FixedClock()
-
-
-@pytest.fixture
 def memory(tmp_path: Path, clock: FixedClock) -> Iterator[Holdfast]:
     with open_for_tests(tmp_path / "home", clock=clock) as opened:
         yield opened
-
-
-@pytest.fixture
-def hub(memory: Holdfast) -> HubMemory:
-    return memory.create_hub("work")
 
 
 @pytest.fixture

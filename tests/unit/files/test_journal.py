@@ -9,7 +9,6 @@ import stat
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta, timezone
 from functools import partial
 from multiprocessing.synchronize import Barrier
@@ -35,22 +34,6 @@ from holdfast.files.journal import entries, journal, sync
 from holdfast.testing import FixedClock, open_for_tests
 
 TODAY = "2026-01-14"
-
-
-@pytest.fixture
-def clock() -> FixedClock:
-    return FixedClock()
-
-
-@pytest.fixture
-def memory(tmp_path: Path, clock: FixedClock) -> Iterator[Holdfast]:
-    with open_for_tests(tmp_path, clock=clock) as opened:
-        yield opened
-
-
-@pytest.fixture
-def hub(memory: Holdfast) -> HubMemory:
-    return memory.create_hub("work")
 
 
 def file_of(hub: HubMemory, day: str = TODAY) -> Path:

@@ -4,7 +4,7 @@ bulk without a word, and kept both ways where both sides changed."""
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,20 +13,8 @@ import pytest
 from holdfast import Holdfast, HubMemory, engine
 from holdfast.domain.query import Filter
 from holdfast.files.journal import changes, entries, sync
-from holdfast.testing import open_for_tests
 
 TODAY = "2026-01-14"
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Holdfast]:
-    with open_for_tests(tmp_path) as opened:
-        yield opened
-
-
-@pytest.fixture
-def hub(memory: Holdfast) -> HubMemory:
-    return memory.create_hub("work")
 
 
 class Killed(BaseException):

@@ -16,11 +16,6 @@ Opener = Callable[..., Holdfast]
 
 
 @pytest.fixture
-def clock() -> FixedClock:
-    return FixedClock()
-
-
-@pytest.fixture
 def opened(tmp_path: Path, clock: FixedClock) -> Iterator[Opener]:
     """Opens the same folder, with a model and settings of the test's choice."""
     every: list[Holdfast] = []

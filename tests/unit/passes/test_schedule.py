@@ -15,11 +15,6 @@ from holdfast.testing import FixedClock, open_for_tests
 
 
 @pytest.fixture
-def clock() -> FixedClock:
-    return FixedClock()
-
-
-@pytest.fixture
 def memory(tmp_path: Path, clock: FixedClock) -> Iterator[Holdfast]:
     with open_for_tests(tmp_path, clock=clock) as opened:
         yield opened

@@ -1,4 +1,5 @@
-"""A memory with time held still, on the store a user has."""
+"""Fixtures that most tests use: a clock that stands still, a memory on the store a user has, and a
+hub in it. A test that needs others defines its own of the same name."""
 
 from __future__ import annotations
 
