@@ -16,7 +16,7 @@ from holdfast.errors import HoldfastError, InvalidInput, NotFound
 if TYPE_CHECKING:
     from holdfast.api.hub import HubMemory
     from holdfast.api.memory import Holdfast
-    from holdfast.client import Client, RemoteHub
+    from holdfast.client import Client
     from holdfast.settings import Settings
 
 
@@ -264,12 +264,15 @@ class Call:
         server's moment, which is what its answers are compared with."""
         if not self.server:
             return self.memory.core.now()
+        from holdfast.client import RemoteHub
         from holdfast.domain.clock import SystemClock
 
         try:
-            return cast("RemoteHub", self.hub).opened_at
+            hub = self.hub
         except NotFound:
             return SystemClock().now()  # No hub is in reach, so there is nothing to compare.
+        assert isinstance(hub, RemoteHub)
+        return hub.opened_at
 
     def when(self, text: str | None, *, end: bool = False) -> datetime | None:
         """A moment from words such as `yesterday`, a date, or `7d` for that long ago."""
