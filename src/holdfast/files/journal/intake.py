@@ -23,6 +23,7 @@ from holdfast.files.journal.entries import (
     name_of,
     time_of,
 )
+from holdfast.files.merge import Changed, changed
 from holdfast.text import normalise
 
 # An edited line shares at least half of its letters with what it was; else it is another entry.
@@ -74,16 +75,18 @@ def merge(
     for old, new in _edited(lost, fresh).items():
         _settle_edit(merged, lost.pop(old), new)
     for key, one in lost.items():
-        if one.changed:
-            merged.back.add(one.memory.id)
-        else:
+        if one.side(None) is Changed.FILE:
             merged.gone[key] = one.memory
+        else:
+            # The store changed it, which nobody saw who took it out of the file.
+            merged.back.add(one.memory.id)
     return merged
 
 
 def _settle_edit(merged: Merged, one: _Lost, new: str) -> None:
     said = entries.plain(merged.fresh[new].text)
-    if not one.changed:
+    if one.side(None) is Changed.FILE:
+        # Only the file has changed the line: its text, or its time.
         merged.edits[new] = one.memory
     elif said not in (entries.plain(text) for text in one.since):
         # A text of the file that the store has never had: both are kept.
@@ -105,9 +108,9 @@ class _Lost(NamedTuple):
     then: str
     since: tuple[str, ...]
 
-    @property
-    def changed(self) -> bool:
-        return entries.plain(self.then) != entries.plain(self.memory.content)
+    def side(self, in_file: str | None) -> Changed:
+        """Which side changed the entry, given what the file says of it now."""
+        return changed(entries.plain(self.then), entries.plain(self.memory.content), in_file)
 
     @classmethod
     def of(cls, memory: Memory, key: str, texts_of: Callable[[Memory], Texts]) -> _Lost:

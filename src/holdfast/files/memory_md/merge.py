@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from holdfast.domain.memory import Memory
 from holdfast.files.memory_md.document import Document, Item
+from holdfast.files.merge import Changed, changed
 
 
 class View(NamedTuple):
@@ -95,8 +96,10 @@ class _Merge:
             self._stranger(index, self.items[index])
         for memory_id, before in self.before.items():
             memory = self.view.ours.get(memory_id)
+            if memory is None or memory_id in self.claimed:
+                continue
             # What the store has changed since, nobody has seen in the file and taken out.
-            if memory_id not in self.claimed and memory and memory.content == before.content:
+            if changed(before.content, memory.content, None) is Changed.FILE:
                 self.gone.append(memory)
         return Plan(tuple(self.edits), tuple(self.new), tuple(self.gone), self.links)
 
@@ -126,13 +129,12 @@ class _Merge:
     def _compare(self, index: int, item: Item, memory: Memory, before: Item | None) -> None:
         content, category = memory.content, memory.category
         self._link(index, memory.id)
-        if item.content != memory.content and not (before and item.content == before.content):
-            if before is not None and memory.content == before.content:
-                content = item.content
-            elif item.content not in self.view.texts_since(
-                memory, before.content if before else None
-            ):
-                self._clash(index, item, memory)
+        agreed = before.content if before else None
+        side = changed(agreed, memory.content, item.content)
+        if side is Changed.FILE:
+            content = item.content
+        elif side is Changed.BOTH and item.content not in self.view.texts_since(memory, agreed):
+            self._clash(index, item, memory)
         if item.category and before is not None and item.category != before.category:
             category = item.category
         if (content, category) != (memory.content, memory.category):

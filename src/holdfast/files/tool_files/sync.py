@@ -23,6 +23,7 @@ from holdfast.engine.writing.recorder import Recorder
 from holdfast.errors import HoldfastError, InvalidInput, StoreError
 from holdfast.files.atomic import locked, make_folder
 from holdfast.files.folders.documents import FOLDER, REMOVED
+from holdfast.files.merge import Changed, changed
 from holdfast.files.ownership import require_here
 from holdfast.files.tool_files.folder import FileText, Folder, Stamp, encoded, open_root
 from holdfast.files.tool_files.tree import reach
@@ -169,16 +170,16 @@ class KeptFiles:
         sides = self.sides(root, path)
         if self.in_step(sides):
             return sides
-        there, meant, base = digest(sides.text), sides.meant, sides.base
-        if there == meant:
+        there, base = digest(sides.text), sides.base
+        side = changed(base.digest if base else None, sides.meant, there)
+        if base is None and side is not Changed.NEITHER and not there:
+            return sides  # A document whose file is gone: that is found by indexing.
+        if side is Changed.NEITHER:
             self.agree({path: self._base_of(sides, sides.memory)})
-        elif base is None:
-            if not there:
-                return sides  # A document whose file is gone: that is found by indexing.
-            self._take_in(path, sides)
-        elif there == base.digest or (not there and meant != base.digest):
+        elif side is Changed.STORE or (side is Changed.BOTH and not there):
             self._write_back(root, path, sides)
         else:
+            # Of two texts the file's is taken in: the store keeps its own as history.
             self._take_in(path, sides)
         return self.sides(root, path)
 
