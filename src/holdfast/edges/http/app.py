@@ -22,6 +22,7 @@ from holdfast.edges.http import (
     decisions,
     events,
     groups,
+    health,
     hubs,
     journal,
     keys,
@@ -36,7 +37,6 @@ from holdfast.edges.http import (
     recall,
     review,
     uploads,
-    watching,
 )
 from holdfast.edges.http.client_identity import Identify
 from holdfast.edges.http.gates import Bodies, Limits, Pace, has_no_place
@@ -83,7 +83,7 @@ def create_app(
     )
     app.state.memory = memory
     app.state.key_needed = key_needed
-    app.state.counts = watching.Counts()
+    app.state.counts = health.Counts()
     # How many streams each person has open.
     app.state.listeners = Counter[str]()
     app.state.uploads = Streams("uploads", total=_UPLOADS_MAX, each=limits.uploads_per_key)
@@ -121,7 +121,7 @@ def create_app(
     ):
         app.include_router(more, prefix="/v1")
     app.include_router(uploads.jobs, prefix="/v1")
-    app.include_router(watching.router)
+    app.include_router(health.router)
     app.state.agents = agents.Agents(app.state, limits=limits)
     # Without this the address without a slash would be answered with a redirect, which clients of
     # MCP do not follow.
@@ -137,7 +137,7 @@ def create_app(
     app.add_middleware(Pace, limits=limits)
     rules = CrossOriginRules.checked(limits.hosts, limits.origins, key_needed=key_needed)
     app.add_middleware(CrossOriginGuard, rules=rules)
-    app.add_middleware(watching.Watching, counts=app.state.counts)
+    app.add_middleware(health.Watching, counts=app.state.counts)
     # Outside everything that answers by itself, so that no response is without its headers.
     app.add_middleware(SecurityHeaders)
     return app

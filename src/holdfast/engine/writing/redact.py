@@ -46,8 +46,12 @@ _OVERLAP_LINES = 3
 _OVER_MANY_LINES = "-----BEGIN"
 # Fields that Holdfast fills itself; they are long, and would be looked at for nothing.
 _MADE_HERE = ("id", "hub_id", "content_hash", "created_at", "updated_at")
-# Names are not cleaned but refused where they hold what cannot be seen (text/normalise.py).
-_NAMES = frozenset({"key", "tags", "category"})
+# Names and references are not cleaned but refused where they hold what cannot be seen; cleaned,
+# they would be taken for another (text/normalise.py).
+_NAMES = frozenset(
+    {"key", "tags", "category", "boundary", "parent", "supersedes"}
+    | {"kind", "stability", "layer", "content_type", "trust", "source"}
+)
 _Value = TypeVar("_Value", bound=tuple[Any, ...])
 
 

@@ -11,7 +11,7 @@ from threading import Event
 import pytest
 
 from holdfast import Holdfast
-from holdfast.edges.http import watching
+from holdfast.edges.http import health
 from tests.edges.http.conftest import Asking, House
 
 SECRET = "zanzibar"
@@ -94,7 +94,7 @@ def test_a_server_whose_store_does_not_answer_says_soon_that_it_is_not_ready(
         silent.wait(16)
         return []
 
-    monkeypatch.setattr(watching, "_READY_WAIT_S", 0.3)
+    monkeypatch.setattr(health, "_READY_WAIT_S", 0.3)
     with monkeypatch.context() as down:
         down.setattr(Holdfast, "hubs", waits)
         began = time.monotonic()
