@@ -49,8 +49,12 @@ class Side:
             clock=self.clock,
             ids=self.ids,
             embedder=HashEmbedder(),
-            # Vectors made in the background come when they come; here answers are compared.
-            settings={"embed.background": False, "store.url": self._url},
+            # What runs in the background comes at any time; here answers are compared.
+            settings={
+                "embed.background": False,
+                "lifecycle.automatic": False,
+                "store.url": self._url,
+            },
         )
 
     def reopen(self) -> None:
@@ -293,7 +297,9 @@ class Twins(RuleBasedStateMachine):
             original = self.sides[0].hub(name)
             assert seen(imported) == seen(original)
             assert imported.receipts() == original.receipts()
-            assert imported.statistics() == original.statistics()
+            # When the lifecycle last ran is not part of an export.
+            counted = original.statistics()._replace(lifecycle_at=None)
+            assert imported.statistics() == counted
             assert examine(fresh.memory.core).found == []
             fresh.memory.close()
 
