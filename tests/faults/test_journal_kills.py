@@ -65,15 +65,15 @@ import os, signal, sys
 from holdfast import engine
 from holdfast.domain.clock import SystemClock
 from holdfast.domain.ids import TimeIds
-from holdfast.files import journal, journal_base, journal_sync
+from holdfast.files.journal import entries, journal, sync
 from holdfast.testing import open_for_tests
 
 home, step, when = sys.argv[1:]
 place, name = {
-    "sync": (journal_sync, "sync_day"),
+    "sync": (sync, "sync_day"),
     "remember": (engine.remember, "remember"),
     "append": (journal, "append_line"),
-    "agree": (journal_base, "agree"),
+    "agree": (entries, "agree"),
 }[step]
 real = getattr(place, name)
 

@@ -35,7 +35,7 @@ _HOLDER = """
 import sys, time
 from datetime import timedelta
 import holdfast
-from holdfast.engine import singleton
+from holdfast.engine.jobs import singleton
 with holdfast.open(sys.argv[1]) as memory:
     hub = memory.hub("h")
     with singleton.taking_turn(memory.core, hub.id, "consolidate", lasts=timedelta(hours=1)) as run:

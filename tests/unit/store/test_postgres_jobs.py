@@ -37,7 +37,7 @@ off = timedelta(seconds=float(sys.argv[2]))
 clock.SystemClock.now = lambda self: now(self) + off
 import holdfast
 from holdfast.domain.records import Record
-from holdfast.engine import jobs
+from holdfast.engine.jobs import queue as jobs
 jobs.LEASE = timedelta(seconds=float(sys.argv[3]))
 dies_at, takes_s = int(sys.argv[4]), float(sys.argv[5])
 with holdfast.open(sys.argv[1]) as memory:
