@@ -52,6 +52,19 @@ def _question(scene: Scene, memory: str) -> dict[str, Any]:
     return {"question": f"{scene.new()}?", "options": ["yes", "no"]}
 
 
+def _file(command: str, **fields: Any) -> Arguments:
+    """A command about a file that somebody else has put there."""
+
+    def arguments(scene: Scene, memory: str) -> dict[str, Any]:
+        path = f"/memories/{scene.new().replace(' ', '-')}.md"
+        scene.somebody.files().create(path, "tea\n")
+        if command == "rename":
+            return {"command": command, "old_path": path, "new_path": path[:-3] + "-2.md"}
+        return {"command": command, "path": path, **fields}
+
+    return arguments
+
+
 MEMORY = Scene.memory
 _HELLO = [{"role": "user", "content": "Hello"}]
 
@@ -110,6 +123,12 @@ TOOLS: dict[str, Call] = {
             "file_text": s.new(),
         },
     ),
+    "anthropic memory str_replace": Call(
+        "write", _file("str_replace", old_str="tea", new_str="coffee")
+    ),
+    "anthropic memory insert": Call("write", _file("insert", insert_line=0, insert_text="milk\n")),
+    "anthropic memory rename": Call("write", _file("rename")),
+    "anthropic memory delete": Call("delete", _file("delete")),
     "chatgpt search": _reads(arguments=_given(query="word")),
     "chatgpt fetch": _reads(arguments=_named("id"), about=MEMORY),
 }

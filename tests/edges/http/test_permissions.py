@@ -137,9 +137,7 @@ _HUB_REMOVED = "DELETE /v1/hubs/{hub_id}"
 def _boundaries(name: str) -> tuple[str, ...]:
     if name not in _ABOUT_ONE:
         return ("org",)
-    # Operations see a hub with the eyes of the routes: what most see, what nobody sees, and one's
-    # own tell whether they do.
-    return ("org", "private", "own") if name in OPERATION_ROUTES else BOUNDARIES
+    return BOUNDARIES
 
 
 @pytest.mark.parametrize("name", [name for name in _ALL_ROUTES if name != _HUB_REMOVED])
