@@ -15,6 +15,7 @@ import select
 import signal
 import sys
 import traceback
+import urllib.parse  # noqa: F401 - nobody may read the standard library of some installations
 from collections.abc import Callable
 from typing import Any
 

@@ -201,8 +201,20 @@ def problems(
             out.append(Problem(f"and {len(found) - _LISTED_MAX} more of that kind", can_rebuild))
     if compare_indexes and not out:
         # An index is compared with its text, which has to be right for that.
-        _attempt(lambda: check_index.problems(connection), out, True, "the word indexes")
+        _attempt(lambda: _compared(connection), out, True, "the word indexes")
     return out
+
+
+def _compared(connection: apsw.Connection) -> list[Problem]:
+    """Compares the word indexes with their text in one snapshot: it takes several statements, and
+    others may write between them."""
+    if connection.in_transaction:
+        return list(check_index.problems(connection))
+    connection.execute("BEGIN")
+    try:
+        return list(check_index.problems(connection))
+    finally:
+        connection.execute("ROLLBACK")
 
 
 def _structure(connection: apsw.Connection, out: list[Problem]) -> list[tuple[Any, ...]]:
