@@ -22,7 +22,7 @@ from __future__ import annotations
 import unicodedata
 
 from holdfast.domain.names import Label, PersonName, PlaceRef, RecordId
-from holdfast.errors import InvalidInput
+from holdfast.errors import InvalidInput, NotFound
 
 NAME_CHARS_MAX = 100
 # Longer than every name and id there is.
@@ -71,7 +71,10 @@ def parse_label(text: object, what: str) -> Label:
 
 
 def parse_place(text: object) -> PlaceRef:
-    """A hub, a team or an organisation as somebody refers to it; it need not exist."""
+    """A hub, a team or an organisation as somebody refers to it; it need not exist. NotFound for a
+    name that is too long for any: it is nowhere, as one that is only unknown."""
+    if isinstance(text, str) and len(composed(text)) > _REFERENCE_CHARS_MAX:
+        raise NotFound(f"No name is longer than {_REFERENCE_CHARS_MAX} characters.")
     return PlaceRef(_parse_reference(text, "a hub, a team or an organisation"))
 
 
