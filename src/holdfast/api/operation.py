@@ -49,7 +49,6 @@ STREAMS_ARE_LOCAL = "any number in one change set needs the store itself; use re
 class Operation(NamedTuple):
     """What is declared of one operation."""
 
-    name: str
     writes: bool
     # What a server asks of the caller's role before it runs the operation. What may be done with a
     # single memory is decided by the engine, whoever calls.
@@ -60,23 +59,24 @@ class Operation(NamedTuple):
     # Whether it is retried after the store was lost. Never for what writes a file first: the
     # second attempt would write it twice.
     retry: bool
-    # Whether running it twice has the same effect as once, so that a server that died in the
-    # middle of it may run it again under the same idempotency key.
-    replay: bool
-    # Whether it removes text for good, which the files then must not hold either.
-    purges: bool
     deadline: Deadline
     # Why it does not work through a server; empty where it does.
     local: str
-    # Whether it returns an iterator.
-    stream: bool
-    # Whether it returns a page by `limit` and `cursor`.
-    paged: bool
     # The largest number, or the most items, that a server takes for an argument in one request.
     limits: Mapping[str, int]
+    # Whether running it twice has the same effect as once, so that a server that died in the
+    # middle of it may run it again under the same idempotency key.
+    replay: bool = True
+    # Whether it removes text for good, which the files then must not hold either.
+    purges: bool = False
     # Whether a remote hub sends it by a request of its own, as it takes files of the caller's
     # machine or another hub.
-    own_request: bool
+    own_request: bool = False
+    # Read from the method: its name, whether it returns an iterator, and whether it returns a page
+    # by `limit` and `cursor`.
+    name: str = ""
+    stream: bool = False
+    paged: bool = False
 
 
 def reads(
@@ -90,29 +90,9 @@ def reads(
     limits: Mapping[str, int] | None = None,
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Declares an operation that changes no memory."""
-
-    def declared(method: Callable[P, R]) -> Callable[P, R]:
-        return _declared(
-            method,
-            Operation(
-                name=method.__name__,
-                writes=False,
-                permission=permission,
-                sync=sync,
-                follow=follow,
-                retry=retry,
-                replay=True,
-                purges=False,
-                deadline=deadline,
-                local=local,
-                stream=_is_stream(method),
-                paged=_is_page(method),
-                limits=limits or {},
-                own_request=False,
-            ),
-        )
-
-    return declared
+    return _declaring(
+        Operation(False, permission, sync, follow, retry, deadline, local, limits or {})
+    )
 
 
 def writes(
@@ -129,29 +109,21 @@ def writes(
     own_request: bool = False,
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Declares an operation that may change memories."""
-
-    def declared(method: Callable[P, R]) -> Callable[P, R]:
-        return _declared(
-            method,
-            Operation(
-                name=method.__name__,
-                writes=True,
-                permission=permission,
-                sync=sync,
-                follow=follow,
-                retry=retry,
-                replay=replay,
-                purges=purges,
-                deadline=deadline,
-                local=local,
-                stream=_is_stream(method),
-                paged=_is_page(method),
-                limits=limits or {},
-                own_request=own_request,
-            ),
+    return _declaring(
+        Operation(
+            True,
+            permission,
+            sync,
+            follow,
+            retry,
+            deadline,
+            local,
+            limits or {},
+            replay=replay,
+            purges=purges,
+            own_request=own_request,
         )
-
-    return declared
+    )
 
 
 def operation_of(method: Any) -> Operation | None:
@@ -194,13 +166,22 @@ def has_iterator(args: tuple[Any, ...], values: dict[str, Any]) -> bool:
     return any(isinstance(one, Iterator) for one in (*args, *values.values()))
 
 
-def _declared(method: Callable[P, R], declared: Operation) -> Callable[P, R]:
-    @wraps(method)
-    def perform(self: Any, *args: Any, **values: Any) -> Any:
-        return self._perform(declared, method, args, values)
+def _declaring(given: Operation) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Decorates a method of a hub: a call goes through `_perform`, with what is declared of it."""
 
-    perform.__operation__ = declared  # type: ignore[attr-defined]
-    return cast("Callable[P, R]", perform)
+    def decorate(method: Callable[P, R]) -> Callable[P, R]:
+        declared = given._replace(
+            name=method.__name__, stream=_is_stream(method), paged=_is_page(method)
+        )
+
+        @wraps(method)
+        def perform(self: Any, *args: Any, **values: Any) -> Any:
+            return self._perform(declared, method, args, values)
+
+        perform.__operation__ = declared  # type: ignore[attr-defined]
+        return cast("Callable[P, R]", perform)
+
+    return decorate
 
 
 def _is_stream(method: Callable[..., Any]) -> bool:
