@@ -13,6 +13,7 @@ import pytest
 
 import holdfast
 from holdfast.api.hub import HubMemory
+from holdfast.api.operation import operations_of
 from holdfast.client import NEEDS_THE_MACHINE, RemoteHub
 from holdfast.domain.memory import Memory, Origin
 from tests.edges.client.servers import served
@@ -48,6 +49,13 @@ def _parameters(method: Any) -> list[tuple[str, Any, Any]]:
 
 def test_nothing_is_said_to_need_the_machine_that_a_hub_does_not_have() -> None:
     assert set(NEEDS_THE_MACHINE) <= set(LIBRARY)
+
+
+def test_what_a_remote_hub_prepares_itself_is_an_operation() -> None:
+    """A misspelt name would be passed over, and the operation sent as it is."""
+    prepared = {name.removeprefix("_on_") for name in dir(RemoteHub) if name.startswith("_on_")}
+    assert prepared
+    assert prepared <= set(operations_of(HubMemory))
 
 
 # One scenario, walked through both.

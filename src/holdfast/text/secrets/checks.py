@@ -148,11 +148,6 @@ def is_coined(value: str) -> bool:
     return found is Strength.STRONG or joined
 
 
-def is_password(value: str) -> bool:
-    """What a person may have chosen: no word, no number of something, nothing from elsewhere."""
-    return strength(value) is Strength.STRONG
-
-
 # 'The password is wrong' gives none: what the state of a thing sounds like.
 _STATE_ENDING = re.compile(r"\w*(?:ed|ing|able|ible|ly|less|ful|ous|ive|ory)", re.IGNORECASE)
 _STATE = re.compile(
