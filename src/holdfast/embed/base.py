@@ -4,7 +4,7 @@ the identity of model files, and optional dependencies."""
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from holdfast.errors import EmbedderError
@@ -158,6 +158,22 @@ def model_files(folder: str, names: Sequence[str]) -> list[str]:
 
 def fingerprint(paths: Sequence[str]) -> str:
     """Twelve hex digits of the contents: enough to tell a person's models apart."""
+    return _sha256(paths)[:12]
+
+
+def check_hashes(folder: str, expected: Mapping[str, str]) -> None:
+    """Refuses a folder in which a file differs from what its publisher made."""
+    for name, digest in expected.items():
+        if _sha256([os.path.join(folder, name)]) != digest:
+            raise EmbedderError(
+                f"The model file {name} in {folder} is damaged or was changed: its sha256 is not"
+                f" {digest}.",
+                hint="Install the package of the model again.",
+            )
+
+
+def _sha256(paths: Sequence[str]) -> str:
+    """The hash of the contents of the files, one after the other."""
     import hashlib
 
     digest = hashlib.sha256()
@@ -168,7 +184,7 @@ def fingerprint(paths: Sequence[str]) -> str:
                     digest.update(block)
         except OSError as error:
             raise EmbedderError(f"The model file {path} cannot be read: {error}.") from error
-    return digest.hexdigest()[:12]
+    return digest.hexdigest()
 
 
 def need(module: str, extra: str) -> Any:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from holdfast.embed.base import Embedder
 
 GROUP = "holdfast.embedders"
-DEFAULT_NAME = "arctic-s"  # taken by `auto` when several are installed
-_OWN_PACKAGE = "holdfast_model_arctic_s"
+DEFAULT_NAME = "embed-s"  # taken by `auto` when several are installed
+_OWN_PACKAGE = "holdfast_embed_s"
 
 FORMS = (
     "auto (the bundled model), none, openai:MODEL@URL, fastembed:NAME,"
@@ -28,9 +28,8 @@ FORMS = (
 
 MISSING_MODEL = (
     "No embedding model is installed, so recall goes by words alone."
-    " In a checkout of Holdfast, get the bundled one with"
-    " `python packages/holdfast-model-arctic-s/fetch.py` and then"
-    " `pip install ./packages/holdfast-model-arctic-s`;"
+    " In a checkout of Holdfast, install the bundled one with"
+    " `pip install ./packages/holdfast-memory-model`;"
     ' or `pip install ".[fastembed]"` and set the embedder to'
     " fastembed:snowflake/snowflake-arctic-embed-s."
 )
@@ -163,15 +162,15 @@ def _in_folder(
     tokens_max: int,
     threads: int,
 ) -> Embedder:
-    from holdfast.embed import arctic, static
+    from holdfast.embed import onnx, static
 
     def holds(names: tuple[str, ...]) -> bool:
         return all(os.path.isfile(os.path.join(folder, name)) for name in names)
 
-    if holds(arctic.FILES):
-        return arctic.ArcticEmbedder(
+    if holds(onnx.FILES):
+        return onnx.OnnxEmbedder(
             folder,
-            query_prefix=arctic.QUERY_PREFIX if query_prefix is None else query_prefix,
+            query_prefix=onnx.QUERY_PREFIX if query_prefix is None else query_prefix,
             passage_prefix=passage_prefix or "",
             tokens_max=tokens_max,
             threads=threads,
@@ -180,5 +179,5 @@ def _in_folder(
         return static.StaticEmbedder(folder, tokens_max=tokens_max)
     raise InvalidSetting(
         f"The folder {folder} holds no embedding model.",
-        hint=f"It needs {' and '.join(arctic.FILES)}, or {' and '.join(static.FILES)}.",
+        hint=f"It needs {' and '.join(onnx.FILES)}, or {' and '.join(static.FILES)}.",
     )

@@ -79,7 +79,7 @@ MADE_FROM_ALIKE = 0.6
 # belong to the model; where none were measured only the distance from the best hit cuts.
 CUT_LOOKS_AT = 10
 CUT_COVERAGE_WEIGHT = 0.4
-CUT_CONFIDENCE = {"arctic-embed-s-int8/1": (0.50, 0.67)}
+CUT_CONFIDENCE = {"holdfast-embed-s/1": (0.50, 0.67)}
 CUT_LITTLE = 3
 CUT_BELOW_BEST = 0.35
 CUT_BELOW_KEYWORDS = 0.15

@@ -21,6 +21,6 @@ def bundled() -> Embedder:
 
 @pytest.fixture(scope="session")
 def model_folder(bundled: Embedder) -> str:
-    from holdfast_model_arctic_s import DATA
+    from holdfast_embed_s import DATA
 
     return str(DATA)

@@ -6,14 +6,20 @@ import os
 import subprocess
 import sys
 import threading
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
-from holdfast.embed.arctic import QUERY_PREFIX, ArcticEmbedder
-from holdfast.embed.base import Embedder, dequantise, quantise
+import holdfast
+from holdfast.embed.base import Embedder, check_hashes, dequantise, quantise
+from holdfast.embed.onnx import QUERY_PREFIX, OnnxEmbedder
 from holdfast.errors import EmbedderError
+
+if TYPE_CHECKING:
+    from holdfast.embed.base import Matrix, Vector
 
 TEXTS = (
     "Anna spent the whole of May hiking in the Dolomites with her sister.",
@@ -27,7 +33,7 @@ TEXTS = (
 
 
 def test_it_is_the_model_it_says(bundled: Embedder) -> None:
-    assert bundled.identity == "arctic-embed-s-int8/1"
+    assert bundled.identity == "holdfast-embed-s/1"
     assert bundled.dimensions == 384
     assert bundled.passage_tokens_max == 512
 
@@ -47,8 +53,8 @@ def test_the_same_text_gives_the_same_bytes_alone_and_among_others(bundled: Embe
 
 
 def test_the_number_of_threads_changes_no_byte(bundled: Embedder, model_folder: str) -> None:
-    one = ArcticEmbedder(model_folder, threads=1).embed_passages(TEXTS)
-    four = ArcticEmbedder(model_folder, threads=4).embed_passages(TEXTS)
+    one = OnnxEmbedder(model_folder, threads=1).embed_passages(TEXTS)
+    four = OnnxEmbedder(model_folder, threads=4).embed_passages(TEXTS)
     assert one.tobytes() == four.tobytes() == bundled.embed_passages(TEXTS).tobytes()
 
 
@@ -100,7 +106,7 @@ def test_a_vocabulary_of_another_model_is_an_error_and_prints_nothing(
     (tmp_path / "model.onnx").symlink_to(os.path.join(model_folder, "model.onnx"))
     tokens = ["[UNK]", "[CLS]", "[SEP]", *(f"t{number}" for number in range(40_000))]
     (tmp_path / "vocab.txt").write_text("\n".join(tokens))
-    embedder = ArcticEmbedder(str(tmp_path))
+    embedder = OnnxEmbedder(str(tmp_path))
     with pytest.raises(EmbedderError, match="its own vocabulary"):
         embedder.embed_query("t39999")
     assert capfd.readouterr() == ("", "")
@@ -122,9 +128,9 @@ def test_no_texts_give_no_rows(bundled: Embedder) -> None:
 
 
 def test_many_threads_may_ask_at_once(model_folder: str) -> None:
-    embedder = ArcticEmbedder(model_folder)
+    embedder = OnnxEmbedder(model_folder)
     expected = embedder.embed_query("hello").tobytes()
-    fresh = ArcticEmbedder(model_folder)
+    fresh = OnnxEmbedder(model_folder)
     answers: list[bytes] = []
     threads = [
         threading.Thread(target=lambda: answers.append(fresh.embed_query("hello").tobytes()))
@@ -138,8 +144,8 @@ def test_many_threads_may_ask_at_once(model_folder: str) -> None:
 
 
 def test_another_pooling_is_another_identity_and_another_vector(model_folder: str) -> None:
-    cls = ArcticEmbedder(model_folder)
-    mean = ArcticEmbedder(model_folder, pooling="mean")
+    cls = OnnxEmbedder(model_folder)
+    mean = OnnxEmbedder(model_folder, pooling="mean")
     assert cls.identity != mean.identity
     assert cls.dimensions == 0
     assert not np.allclose(cls.embed_query("hello"), mean.embed_query("hello"), atol=0.01)
@@ -150,7 +156,7 @@ def test_it_reports_to_nobody_and_leaves_no_mark_of_the_machine(
     model_folder: str, tmp_path: Path
 ) -> None:
     """The runtime would make a device id and a queue of reports in the person's home."""
-    code = "import sys; from holdfast.embed.arctic import ArcticEmbedder as E"
+    code = "import sys; from holdfast.embed.onnx import OnnxEmbedder as E"
     done = subprocess.run(
         [sys.executable, "-c", f"{code}; E(sys.argv[1]).embed_query('hello')", model_folder],
         env={"HOME": str(tmp_path), "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
@@ -160,3 +166,72 @@ def test_it_reports_to_nobody_and_leaves_no_mark_of_the_machine(
     )
     assert (done.returncode, done.stderr) == (0, b"")
     assert list(tmp_path.iterdir()) == []
+
+
+PACKAGE = Path(__file__).parents[3] / "packages" / "holdfast-memory-model"
+
+
+def test_the_weights_in_the_repository_are_those_the_package_names() -> None:
+    import holdfast_embed_s
+
+    data = PACKAGE / "src" / "holdfast_embed_s" / "data"
+    assert set(holdfast_embed_s.SHA256) == {"model.onnx", "vocab.txt"}
+    check_hashes(str(data), holdfast_embed_s.SHA256)
+    card = (PACKAGE / "README.md").read_text(encoding="utf-8")
+    for value in (holdfast_embed_s.IDENTITY, *holdfast_embed_s.SHA256.values()):
+        assert value in card
+
+
+def test_a_wheel_of_the_package_holds_the_weights() -> None:
+    wheel = pytest.importorskip("hatchling.builders.wheel")
+    files = {
+        one.distribution_path for one in wheel.WheelBuilder(str(PACKAGE)).recurse_project_files()
+    }
+    assert {"holdfast_embed_s/data/model.onnx", "holdfast_embed_s/data/vocab.txt"} <= files
+
+
+def test_a_damaged_or_changed_file_is_refused(model_folder: str, tmp_path: Path) -> None:
+    import holdfast_embed_s
+
+    (tmp_path / "model.onnx").symlink_to(os.path.join(model_folder, "model.onnx"))
+    words = Path(model_folder, "vocab.txt").read_text(encoding="utf-8")
+    (tmp_path / "vocab.txt").write_text(words.replace("hello", "hullo"), encoding="utf-8")
+    embedder = OnnxEmbedder(str(tmp_path), sha256=holdfast_embed_s.SHA256)
+    with pytest.raises(EmbedderError, match=r"vocab\.txt .* damaged or was changed.*again"):
+        embedder.embed_query("hello")
+
+
+class Base:
+    """Vectors of the model that was bundled before: its identity, another space."""
+
+    identity = "arctic-embed-s-int8/1"
+    dimensions = 384
+    passage_tokens_max = 512
+
+    def __init__(self, bundled: Embedder) -> None:
+        self._bundled = bundled
+
+    def embed_passages(self, texts: Sequence[str]) -> Matrix:
+        return self._bundled.embed_passages(texts)[:, ::-1].copy()
+
+    def embed_query(self, text: str) -> Vector:
+        return self._bundled.embed_query(text)[::-1].copy()
+
+
+def test_a_store_of_the_model_bundled_before_gets_new_vectors_in_the_background(
+    bundled: Embedder, tmp_path: Path
+) -> None:
+    home = str(tmp_path)
+    with holdfast.open(home, embedder=Base(bundled)) as memory:
+        memory.hub().remember_many(list(TEXTS[:5]))
+    with holdfast.open(home, embedder=bundled) as memory:
+        hub = memory.hub()
+        meanwhile = hub.recall("why was the database password refused?")
+        assert "5 passages have no vector of this model yet" in meanwhile.degraded[0]
+        assert meanwhile
+        memory.core.wait()
+        assert memory.unembedded() == 0
+        found = hub.recall("why was the release broken?")
+        assert found.degraded == ()
+        assert found[0].memory.content == TEXTS[1]
+        assert found[0].parts["vector"] > 0

@@ -47,7 +47,7 @@ def test_auto_is_none_where_no_model_is_installed(points: dict[str, EntryPoint],
 
 
 def test_none_is_none_even_where_a_model_is_installed(points: dict[str, EntryPoint]) -> None:
-    points["arctic-s"] = point("arctic-s")
+    points["embed-s"] = point("embed-s")
     assert find_embedder("none") is None
 
 
@@ -60,9 +60,9 @@ def test_auto_takes_what_is_installed_and_prefers_the_bundled_model(
     find_embedder("auto")
     points["a"] = point("a")
     find_embedder("auto")
-    points["arctic-s"] = point("arctic-s")
+    points["embed-s"] = point("embed-s")
     find_embedder("")
-    assert taken == ["b", "a", "arctic-s"]
+    assert taken == ["b", "a", "embed-s"]
 
 
 def test_the_bundled_model_is_found_without_a_look_at_every_package(
@@ -72,7 +72,7 @@ def test_the_bundled_model_is_found_without_a_look_at_every_package(
     monkeypatch.setattr(find, "_entry_points", lambda: pytest.fail("looked"))
     monkeypatch.setitem(
         sys.modules,
-        "holdfast_model_arctic_s",
+        "holdfast_embed_s",
         SimpleNamespace(load=make_fake),  # type: ignore[arg-type]
     )
     found = find_embedder("auto", threads=3)
@@ -175,9 +175,9 @@ def test_a_broken_model_file_is_an_error_with_advice(
 
 def test_the_message_about_a_missing_model_says_what_happens_and_what_to_do() -> None:
     assert "words alone" in MISSING_MODEL
-    assert "packages/holdfast-model-arctic-s/fetch.py" in MISSING_MODEL
-    folder = Path(__file__).parents[3] / "packages" / "holdfast-model-arctic-s"
-    assert (folder / "fetch.py").is_file()
+    assert "pip install ./packages/holdfast-memory-model" in MISSING_MODEL
+    folder = Path(__file__).parents[3] / "packages" / "holdfast-memory-model"
+    assert (folder / "pyproject.toml").is_file()
 
 
 HEAVY = ("numpy", "onnxruntime", "fastembed", "sentence_transformers", "urllib.request", "hashlib")
@@ -186,10 +186,10 @@ HEAVY = ("numpy", "onnxruntime", "fastembed", "sentence_transformers", "urllib.r
 def test_making_any_embedder_loads_nothing_heavy() -> None:
     code = f"""
 import sys
-from holdfast.embed.arctic import ArcticEmbedder
+from holdfast.embed.onnx import OnnxEmbedder
 from holdfast.embed.find import find_embedder
 from holdfast.embed.static import StaticEmbedder
-assert ArcticEmbedder("/no/such/folder").passage_tokens_max == 512
+assert OnnxEmbedder("/no/such/folder").passage_tokens_max == 512
 StaticEmbedder("/no/such/folder")
 find_embedder("openai:m@http://localhost:1/v1")
 find_embedder("fastembed:m")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from holdfast.embed.arctic import ArcticEmbedder, Pooling, _Loaded
+from holdfast.embed.onnx import OnnxEmbedder, Pooling, _Loaded
 from holdfast.embed.wordpiece import WordPiece
 
 if TYPE_CHECKING:
@@ -30,6 +30,6 @@ class Session:
 def test_a_text_holds_on_to_its_own_vector_only(pooling: Pooling, expected: list[float]) -> None:
     vocabulary = {word: at for at, word in enumerate(WORDS)}
     loaded = _Loaded(Session(), frozenset({"input_ids"}), WordPiece(vocabulary), (OSError,))
-    vector = ArcticEmbedder("nowhere", pooling=pooling)._run(loaded, "a b")
+    vector = OnnxEmbedder("nowhere", pooling=pooling)._run(loaded, "a b")
     assert vector.tolist() == expected
     assert vector.base is None

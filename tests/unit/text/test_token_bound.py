@@ -89,7 +89,7 @@ def test_prose_is_bounded_far_below_its_characters() -> None:
 
 
 def test_the_bundled_word_pieces_stay_below_the_bound() -> None:
-    model = pytest.importorskip("holdfast_model_arctic_s")
+    model = pytest.importorskip("holdfast_embed_s")
     from pathlib import Path
 
     from holdfast.embed.wordpiece import read_vocabulary

@@ -1,6 +1,6 @@
 """A BERT-like embedding model in ONNX form, from a folder with `model.onnx` and `vocab.txt`.
 
-Made for the bundled snowflake-arctic-embed-s (int8, 384 dimensions) and good for any model of its
+Made for the bundled holdfast-embed-s (int8, 384 dimensions) and good for any model of its
 kind: the prefixes and the pooling can be set. It does not know where the folder came from.
 
 Every text runs alone through the model, never in a padded batch. The int8 weights come with scales
@@ -13,10 +13,10 @@ threads work on several texts at once.
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from holdfast.embed.base import check, fingerprint, model_files, need, unit_rows
+from holdfast.embed.base import check, check_hashes, fingerprint, model_files, need, unit_rows
 from holdfast.embed.prefixes import REPRESENT, Prefixes, passage_mark
 from holdfast.embed.wordpiece import WordPiece, read_vocabulary
 from holdfast.errors import EmbedderError
@@ -44,7 +44,7 @@ class _Loaded(NamedTuple):
     errors: tuple[type[Exception], ...]
 
 
-class ArcticEmbedder:
+class OnnxEmbedder:
     """An ONNX model in a folder. Making one reads nothing; the first text loads it (0.2 s)."""
 
     def __init__(
@@ -57,14 +57,17 @@ class ArcticEmbedder:
         passage_prefix: str = "",
         pooling: Pooling = "cls",
         tokens_max: int = TOKENS_MAX,
+        sha256: Mapping[str, str] | None = None,
         threads: int = THREADS,
     ) -> None:
+        """`sha256` holds the expected hash of each file; a file that differs is refused."""
         self._folder = folder
         self._identity = identity
         self._dimensions = dimensions
         self._prefixes = Prefixes(query_prefix, passage_prefix)
         self._pooling = pooling
         self._tokens_max = tokens_max
+        self._sha256 = sha256 or {}
         self._threads = max(1, threads)
         self._loaded: _Loaded | None = None
         self._loading = threading.Lock()
@@ -143,6 +146,7 @@ class ArcticEmbedder:
 
     def _read(self) -> _Loaded:
         model, vocabulary = model_files(self._folder, FILES)
+        check_hashes(self._folder, self._sha256)
         runtime = need("onnxruntime", "vectors")
         errors = _runtime_errors()
         options = runtime.SessionOptions()
