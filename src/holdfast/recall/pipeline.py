@@ -91,6 +91,7 @@ def recall(
     rank.add_keywords(kept, covered, len(query.terms))
     rank.add_surroundings(kept, voice, lambda pairs: reader.adjacent(hub_id, pairs))
     rank.add_priors(kept, ask.analysis, ask.now, ask.project)
+    rank.lift_consolidated(kept)
     model = question.model if question else ""
     answers, far = cut(rank.ordered(kept), covered, model, past=ask.past is not None)
     left.add(far, FAR)

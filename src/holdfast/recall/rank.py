@@ -142,6 +142,15 @@ def _decay(memory: Memory, now: datetime) -> float:
     return weights.DECAY_WEIGHT * (1 - 2 ** (-days / longer))
 
 
+def lift_consolidated(items: Sequence[Evidence]) -> None:
+    """A memory that was made from others, and repeats them, ranks at least as high as they do."""
+    by_id = {item.memory.id: item for item in items}
+    for source, made in _families(items).items():
+        gain = by_id[source].score - by_id[made].score
+        if gain > 0 and not by_id[made].parts.get("not_current"):
+            by_id[made].add("sources", gain, f"says what #{by_id[source].memory.number} says")
+
+
 def ordered(items: Sequence[Evidence]) -> list[Evidence]:
     """Best first; among equals, the newer."""
     return sorted(items, key=lambda item: (-item.score, -item.memory.number))
