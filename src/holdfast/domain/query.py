@@ -143,13 +143,19 @@ class Passage(NamedTuple):
 
 
 class Hit(NamedTuple):
-    """One answer of recall, with the reasons for its rank."""
+    """One answer of recall, with the reasons for its rank.
+
+    `probability` estimates how likely the memory answers the question, from 0 to 1. The score only
+    orders hits of one answer; probabilities can be compared between questions, hubs and models. It
+    is 1 where no question was asked: lists by conditions, related memories.
+    """
 
     memory: Memory
     passage: Passage
     score: float
     why: tuple[str, ...]
     parts: dict[str, float]
+    probability: float = 1.0
 
 
 class LeftOut(NamedTuple):
@@ -165,7 +171,8 @@ class Recalled(list[Hit]):
 
     It is a plain list with notes: `degraded` says why the answer may be weaker than usual (empty
     when it is not), `filtered` counts what was found but not shown, by reason, and `left_out`
-    names it where an explanation was asked for.
+    names it where an explanation was asked for. `confidence` estimates how likely the hub holds an
+    answer at all, from 0 to 1; where it is low, there are no hits.
     """
 
     def __init__(
@@ -175,8 +182,11 @@ class Recalled(list[Hit]):
         degraded: tuple[str, ...] = (),
         filtered: dict[str, int] | None = None,
         left_out: Iterable[LeftOut] = (),
+        confidence: float | None = None,
     ) -> None:
         super().__init__(hits)
+        best = max((hit.probability for hit in self), default=0.0)
+        self.confidence = best if confidence is None else confidence
         self.degraded = degraded
         self.filtered = filtered or {}
         self.left_out = list(left_out)

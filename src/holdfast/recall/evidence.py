@@ -31,7 +31,7 @@ class Found(NamedTuple):
 class Evidence:
     """A memory, its best passage, and the parts of its score."""
 
-    __slots__ = ("best", "memory", "own", "parts", "why")
+    __slots__ = ("best", "memory", "own", "parts", "probability", "why")
 
     def __init__(self, memory: Memory, found: list[Found]) -> None:
         self.memory = memory
@@ -45,6 +45,8 @@ class Evidence:
         self.parts: dict[str, float] = {"vector": cosine, "words": words}
         # What the memory itself says to the question, without its surroundings.
         self.own = cosine + words
+        # How likely it answers the question; estimated once all parts are known.
+        self.probability = 1.0
         self.why: list[str] = []
 
     @property

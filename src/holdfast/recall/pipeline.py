@@ -17,6 +17,7 @@ from holdfast.domain.query import EVERYTHING, Filter, Hit, LeftOut, Passage, Rec
 from holdfast.recall import lexical, rank
 from holdfast.recall.analyse import Analysis
 from holdfast.recall.conditions import read_conditions
+from holdfast.recall.confidence import estimate
 from holdfast.recall.cut import cut
 from holdfast.recall.evidence import Evidence
 from holdfast.recall.gather import Asked, coverage, embed_question, fits, gather, term_query
@@ -93,7 +94,9 @@ def recall(
     rank.add_priors(kept, ask.analysis, ask.now, ask.project)
     rank.lift_consolidated(kept)
     model = question.model if question else ""
-    answers, far = cut(rank.ordered(kept), covered, model, past=ask.past is not None)
+    ordered = rank.ordered(kept)
+    confidence = estimate(ordered, covered, model)
+    answers, far = cut(ordered, covered, model, past=ask.past is not None)
     left.add(far, FAR)
     shown, echoes = rank.collapsed(answers, keep=ask.limit)
     left.add(echoes, ECHO)
@@ -102,6 +105,7 @@ def recall(
         degraded=tuple(degraded),
         filtered=left.counts,
         left_out=left.named[:LEFT_OUT_MAX] if explain else (),
+        confidence=confidence,
     )
 
 
@@ -175,4 +179,5 @@ def _hit(item: Evidence, analysis: Analysis) -> Hit:
     if item.parts["vector"] > 0:
         why.append(f"meaning {item.parts['vector']:.2f}")
     parts = {name: part for name, value in item.parts.items() if (part := round(value, 6))}
-    return Hit(item.memory, item.passage, round(item.score, 6), (*why, *item.why), parts)
+    score, probability = round(item.score, 6), round(item.probability, 4)
+    return Hit(item.memory, item.passage, score, (*why, *item.why), parts, probability)

@@ -278,6 +278,7 @@ def plain_hit(hit: Hit, hub: str) -> dict[str, Any]:
         "memory": plain_memory(hit.memory, hub),
         "passage": {**hit.passage._asdict(), "headings": list(hit.passage.headings)},
         "score": hit.score,
+        "probability": hit.probability,
         "why": list(hit.why),
         "parts": hit.parts,
     }
@@ -286,6 +287,7 @@ def plain_hit(hit: Hit, hub: str) -> dict[str, Any]:
 def plain_recalled(found: Recalled, hub: str) -> dict[str, Any]:
     return {
         "hits": [plain_hit(hit, hub) for hit in found],
+        "confidence": found.confidence,
         "degraded": list(found.degraded),
         "filtered": found.filtered,
         "left_out": [

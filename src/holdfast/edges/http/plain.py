@@ -30,6 +30,7 @@ def plain_hit(hit: Hit) -> dict[str, Any]:
             "headings": list(hit.passage.headings),
         },
         "score": hit.score,
+        "probability": hit.probability,
         "why": list(hit.why),
         "parts": hit.parts,
     }
@@ -38,6 +39,7 @@ def plain_hit(hit: Hit) -> dict[str, Any]:
 def plain_recalled(found: Recalled) -> dict[str, Any]:
     return {
         "data": [plain_hit(hit) for hit in found],
+        "confidence": found.confidence,
         "degraded": list(found.degraded),
         "filtered": found.filtered,
         "left_out": [

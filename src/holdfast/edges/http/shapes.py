@@ -89,6 +89,7 @@ class HitOut(BaseModel):
     memory: MemoryOut
     passage: PassageOut
     score: float
+    probability: float
     why: list[str]
     parts: dict[str, float]
 
@@ -104,6 +105,7 @@ class RecalledOut(BaseModel):
     found and not shown is counted by reason, and named where an explanation was asked for."""
 
     data: list[HitOut]
+    confidence: float
     degraded: list[str]
     filtered: dict[str, int] = {}
     left_out: list[LeftOutOut] = []
