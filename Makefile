@@ -15,7 +15,7 @@ ON_POSTGRES := tests/edges tests/property tests/e2e tests/docs/test_docs_example
 		journaler_kills mirror_processes processes proposing_processes purge_traces server_kills \
 		sharing worker_kills)
 
-.PHONY: run tour test test-damage bytecode test-postgres test-postgres-versions test-llm test-patroni test-attack lint types bench-store bench-recall bench-recall-speed bench-context bench-documents bench-postgres bench-postgres-recall bench-postgres-import bench-mcp bench-http bench-capture reference figures inspector constraints clean help
+.PHONY: run tour test test-damage bytecode test-postgres test-postgres-versions test-llm test-patroni test-attack lint types bench-store bench-recall bench-recall-speed bench-context bench-documents bench-postgres bench-postgres-recall bench-postgres-import bench-mcp bench-http bench-capture reference figures inspector clients constraints clean help
 
 help: ## what can be made
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 24
@@ -31,7 +31,7 @@ tour: $(VENV)/.model ## set up, and take the guided tour
 test test-postgres test-postgres-versions: export PYTHONDONTWRITEBYTECODE :=
 
 # Work is stolen, not dealt: tests of one module stay together, and so do their fixtures.
-test: $(VENV)/.model $(VENV)/.inspector-tried $(VENV)/.chromium-tried ## set up, lint, check types, run all tests
+test: $(VENV)/.model $(VENV)/.inspector-tried $(VENV)/.clients-tried $(VENV)/.chromium-tried ## set up, lint, check types, run all tests
 	@$(MAKE) --no-print-directory -j2 lint types bytecode
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
@@ -161,6 +161,20 @@ $(VENV)/.inspector: $(VENV)/.ready
 
 $(VENV)/.inspector-tried: $(VENV)/.ready
 	@$(MAKE) --no-print-directory $(VENV)/.inspector || echo "The MCP inspector could not be had; its tests are skipped."
+	@touch $@
+
+# The programs of four agents (1.1 GB), for the end-to-end tests that are skipped without them. Not
+# `npm ci`: some platforms' optional packages of opencode are missing from some registries.
+clients: $(VENV)/.clients ## install Claude Code, Codex, Gemini CLI and opencode for tests (needs npm)
+
+$(VENV)/.clients: $(VENV)/.ready $(wildcard tests/clients/pinned/*)
+	mkdir -p $(VENV)/clients
+	cp tests/clients/pinned/*.json $(VENV)/clients
+	npm install --silent --no-audit --no-fund --fetch-retries 1 --prefix $(VENV)/clients
+	@touch $@
+
+$(VENV)/.clients-tried: $(VENV)/.ready
+	@$(MAKE) --no-print-directory $(VENV)/.clients || echo "The agents' programs could not be had; their tests are skipped."
 	@touch $@
 
 # Chromium, for the tests of what a web page can do to a server; they are skipped without it. It is
