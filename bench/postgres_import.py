@@ -30,8 +30,8 @@ from bench.bulk import drafted
 from bench.measure import RandomEmbedder
 from bench.texts import Texts
 from holdfast.domain.clock import to_text
-from holdfast.domain.codec import memory_to_plain
 from holdfast.domain.hub import Hub
+from holdfast.domain.records import memory_to_plain
 from holdfast.engine.transfer import export, export_format
 
 WORDS = ("memories", "changes", "revisions", "passages", "words", "substrings", "terms")

@@ -29,7 +29,7 @@ from holdfast.embed.base import quantise
 from holdfast.evaluation.metrics import percentile
 from holdfast.recall.vector import VectorCache
 from holdfast.recall.weights import VECTOR_CANDIDATES
-from holdfast.store.checked_rows import sealed
+from holdfast.store.checksums import sealed
 from holdfast.store.postgres import PostgresStore, vector_index
 
 MODEL = RandomEmbedder.identity

@@ -8,7 +8,7 @@ import pytest
 
 from holdfast.edges import connections as module
 from holdfast.edges.connections import Connection, ConnectionLimits, Connections
-from holdfast.edges.log_limit import PER_PERIOD, PERIOD_S, RepeatLimit
+from holdfast.edges.listening import PER_PERIOD, PERIOD_S, RepeatLimit
 
 
 class Line:

@@ -19,7 +19,7 @@ WHOLE = {
     ("engine/hubs.py", "delete_hub"),
     ("engine/people/teams.py", "remove_team"),
     ("engine/people/teams.py", "remove_org"),
-    ("engine/people/membership_index.py", "mend"),
+    ("engine/people/records.py", "mend"),
     ("engine/upkeep/doctor.py", "_drop_broken_imports"),
     ("engine/upkeep/doctor.py", "rebuild"),
     ("engine/transfer/export.py", "_begin"),

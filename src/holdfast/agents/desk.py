@@ -1,19 +1,21 @@
-"""What a tool's handler works with: the hub, who calls, and how to say how far it is. One value for
-each call; it knows no dialect and no edge."""
+"""What a tool's handler works with: the hub, who calls, how to report progress, and how a call
+names one memory. It knows no dialect and no edge."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime, tzinfo
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from holdfast import engine
+from holdfast.agents.tool import Parameter
 from holdfast.agents.wording import in_brief
 from holdfast.api.caller import Caller
 from holdfast.api.hub import HubMemory
 from holdfast.domain.hub import Hub
 from holdfast.domain.memory import Memory, Source, Trust
-from holdfast.errors import NotFound
+from holdfast.domain.review import AWAITS
+from holdfast.errors import Conflict, InvalidInput, NotFound
 from holdfast.text.names import parse_place
 
 # (done, total, note); it may raise CallCancelled when the caller has given up.
@@ -84,3 +86,32 @@ class Desk(NamedTuple):
         """A moment to look back to: `yesterday` means how things stood when it ended."""
         at = self.when(text, end=True)
         return at if at is None else min(at, self.hub.core.now())
+
+
+REFERENCE = (
+    Parameter("id", "reference", "Its id (mem_…)."),
+    Parameter("number", "reference", "Its number, such as 12."),
+    Parameter("key", "text", "Its key."),
+)
+
+
+def one_of(given: dict[str, Any], *others: str) -> str | int:
+    """The one reference that was given; `others` are what might have been given instead."""
+    named = [given[parameter.name] for parameter in REFERENCE if given[parameter.name] is not None]
+    if len(named) == 1:
+        reference: str | int = named[0]
+        return reference
+    ways = ", ".join(["its id", "its number", *(f"a {other}" for other in others)])
+    if named:
+        raise InvalidInput(f"Name the memory once: {ways} or its key.")
+    raise InvalidInput(f"Say which memory: {ways} or its key.")
+
+
+def refuse_held(desk: Desk, memory: Memory) -> None:
+    """What waits for review is not read out to a model: a person decides whether it may be."""
+    held = memory.quarantine and memory.quarantine != AWAITS
+    if held and not desk.hub.core.settings["review.by_agents"]:
+        raise Conflict(
+            f"#{memory.number} waits for a person's review: it {memory.quarantine}.",
+            hint="They decide with `holdfast review`.",
+        )

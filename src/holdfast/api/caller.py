@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from holdfast import engine
 from holdfast.api.hub import HubMemory
-from holdfast.domain.access import Act, Key, Standing
-from holdfast.domain.viewer import MEMBER_SEES
+from holdfast.domain.access import MEMBER_SEES, Act, Key, Standing
 from holdfast.engine.people import members, teams
 from holdfast.errors import Forbidden, InvalidInput, NotFound
 from holdfast.text.names import parse_place

@@ -983,7 +983,7 @@ class HubMemory:
         """Has passes that are due run in the background, where no worker does it."""
         if self.core.is_worked or self.core.permit is not None:
             return
-        from holdfast.passes.background import Due
+        from holdfast.passes.schedule import Due
 
         core, home, kind = self.core.acting(), self.home, type(self)
 

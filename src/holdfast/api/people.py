@@ -121,13 +121,13 @@ class People:
     ) -> Handed:
         """A one-time token that gives a role; `secret` has it, and nothing else ever will."""
         held = parse_role(role)
-        return engine.invitations.invite(self.core, *self._scope(hub, team, org), held, days=days)
+        return engine.members.invite(self.core, *self._scope(hub, team, org), held, days=days)
 
     def invites(
         self, hub: str | None = None, *, team: str | None = None, org: str | None = None
     ) -> list[Invite]:
         """The invitations, used ones among them; never their tokens."""
-        return engine.invitations.invites(self.core, *self._scope(hub, team, org))
+        return engine.members.invites(self.core, *self._scope(hub, team, org))
 
     def withdraw_invite(
         self,
@@ -139,14 +139,14 @@ class People:
     ) -> None:
         """Takes an invitation back."""
         scope = self._scope(hub, team, org)
-        known = {one.id for one in engine.invitations.invites(self.core, *scope)}
+        known = {one.id for one in engine.members.invites(self.core, *scope)}
         wanted = names.parse_id(invite_id, "invitation")
-        engine.invitations.withdraw(self.core, wanted if wanted in known else "")
+        engine.members.withdraw(self.core, wanted if wanted in known else "")
 
     def accept_invite(self, token: str, *, actor: str | None = None) -> Member:
         """Takes the place that a token offers, for oneself or somebody else."""
         who = self.core.actor if actor is None else names.parse_person(actor)
-        return engine.invitations.accept(self.core, token, who)
+        return engine.members.accept(self.core, token, who)
 
     def _scope(self, hub: str | None, team: str | None, org: str | None) -> tuple[ScopeKind, str]:
         refuse_two(hub, team, org)

@@ -32,7 +32,8 @@ from typing import (
 )
 
 from holdfast.domain.change import Revision
-from holdfast.domain.codec import (
+from holdfast.domain.memory import Attachment, Memory
+from holdfast.domain.records import (
     field_from_plain,
     field_to_plain,
     fields_from_plain,
@@ -40,7 +41,6 @@ from holdfast.domain.codec import (
     memory_from_plain,
     memory_to_plain,
 )
-from holdfast.domain.memory import Attachment, Memory
 from holdfast.engine.history import FieldDiff
 from holdfast.errors import InvalidInput
 from holdfast.text.normalise import clean_time

@@ -19,7 +19,7 @@ from urllib.parse import quote
 
 from holdfast.client.bounded import RESPONSE_BYTES_MAX
 from holdfast.client.connection import Connection
-from holdfast.client.decoding import understanding
+from holdfast.client.faults import understanding
 from holdfast.client.hub import NEEDS_THE_MACHINE, RemoteHub
 from holdfast.client.people import RemotePeople, handed, part
 from holdfast.domain.access import Key

@@ -19,7 +19,7 @@ from holdfast.api.operation import (
     operation_of,
     operations_of,
 )
-from holdfast.client.decoding import not_text, other_version
+from holdfast.client.faults import not_text, other_version
 from holdfast.domain.query import Page
 from holdfast.errors import HoldfastError, InvalidInput
 from holdfast.text.normalise import clean_time
@@ -113,7 +113,7 @@ class RemoteHub(HubMemory):
         return index_files(self, **given)
 
     def _on_move_many(self, call: _Call, given: dict[str, Any]) -> Any:
-        from holdfast.client.decoding import decoded
+        from holdfast.client.faults import decoded
         from holdfast.domain.memory import Memory
 
         names = [reference_text(one) for one in given["references"]]

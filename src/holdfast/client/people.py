@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
 
 from holdfast.api.people import refuse_two
-from holdfast.client.decoding import decoded
+from holdfast.client.faults import decoded
 from holdfast.domain.access import HubCard, Invite, Member, Org, Team
 from holdfast.errors import InvalidInput
 from holdfast.text import names

@@ -6,11 +6,11 @@ import os
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from holdfast.api.arguments import draft_from
-from holdfast.client.decoding import decoded
+from holdfast.client.faults import decoded
 from holdfast.domain.memory import Memory
 from holdfast.domain.results import Duplicate, Quarantined, Stored, Superseded, Updated
 from holdfast.errors import InvalidInput, NotFound
-from holdfast.files.regular import open_regular
+from holdfast.files.reading import open_regular
 from holdfast.text.normalise import clean_time
 
 if TYPE_CHECKING:

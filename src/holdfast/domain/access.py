@@ -1,12 +1,29 @@
-"""Who may do what: roles, keys, and what they allow. Pure values and rules; who is a member of
-what, the engine knows."""
+"""Who may do what and who sees what: roles, keys, viewers. Pure values and rules; who is a member
+of what, the engine knows."""
+
+from __future__ import annotations
 
 from datetime import datetime
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
-from holdfast.domain.memory import Boundary
+from holdfast.domain.memory import BOUNDARIES, Boundary, Memory
 from holdfast.domain.names import PersonName
-from holdfast.domain.viewer import Viewer
+
+# What a member of a hub sees of it beside what is their own.
+MEMBER_SEES: tuple[Boundary, ...] = ("hub", "team", "org")
+assert set(MEMBER_SEES) == set(BOUNDARIES) - {"private"}
+
+
+class Viewer(NamedTuple):
+    """Whose eyes a read has: what is their own, and what has one of these boundaries."""
+
+    actor: PersonName
+    boundaries: tuple[Boundary, ...] = MEMBER_SEES
+
+    def sees(self, memory: Memory) -> bool:
+        """The same test that the stores make in their own language."""
+        return memory.owner == self.actor or memory.boundary in self.boundaries
+
 
 Role: TypeAlias = Literal["viewer", "contributor", "admin", "owner"]
 # From the least to the most.

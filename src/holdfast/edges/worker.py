@@ -1,10 +1,10 @@
-"""The worker: threads that work on jobs as they come and on passes when they are due, in a server
-or for `holdfast work --watch`. What a job needs is read in processes of its own, or asked of a
-model; this only waits, and starts the next one."""
+"""Threads of a server: workers that run jobs as they come and passes when they are due (also for
+`holdfast work --watch`), and the watcher that syncs files as soon as people save them."""
 
 from __future__ import annotations
 
 import logging
+import os
 import threading
 from collections.abc import Callable
 from types import TracebackType
@@ -19,7 +19,9 @@ from holdfast.passes.work import Hand
 if TYPE_CHECKING:
     from holdfast.api.memory import Holdfast
 
+
 _log = logging.getLogger("holdfast.worker")
+_watcher_log = logging.getLogger("holdfast.watcher")
 
 # A look costs less than a millisecond, and nobody notices half a second before a file is read.
 _EVERY_S = 0.5
@@ -27,7 +29,7 @@ _EVERY_S = 0.5
 _SCHEDULE_S = 60.0
 # A store that is busy or full is not asked twice a second.
 _AFTER_TROUBLE_S = 5.0
-# Longer than it takes to end a process and to put its job back.
+# Longer than it takes to end a process and to put its job back, or to sync a large file.
 _STOP_S = 10.0
 
 
@@ -112,3 +114,50 @@ class Worker:
                 _log.exception("work on a job failed")
                 pause_s = _AFTER_TROUBLE_S
             self._stop.wait(pause_s)
+
+
+class Watcher:
+    """Watches from the beginning of a `with` block to its end."""
+
+    def __init__(self, memory: Holdfast) -> None:
+        self._memory = memory
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._watch, name="holdfast-watcher", daemon=True)
+
+    def __enter__(self) -> Watcher:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stop.set()
+        self._thread.join(_STOP_S)
+
+    def _watch(self) -> None:
+        from holdfast.files.folders.watch import watch_hubs
+
+        try:
+            for names in watch_hubs(self._memory.home, stop=self._stop):
+                for name in sorted(names):
+                    self._take_in(name)
+        except (HoldfastError, OSError) as error:
+            _watcher_log.warning(
+                "files are not watched; edits are taken in by the next request: %s", error
+            )
+
+    def _take_in(self, name: str) -> None:
+        try:
+            hub = self._memory.hub(name)
+            # Like every operation it takes in first what was edited; it makes no files itself.
+            hub.conflicts()
+            if os.path.isdir(os.path.join(hub.folder, "files")):
+                hub.index_files()
+        except (HoldfastError, OSError) as error:
+            _watcher_log.warning("%s: what was saved is not taken in yet: %s", name, error)
+            return
+        for note in hub.notes:
+            _watcher_log.info("%s: %s", name, note)

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from holdfast.engine import turns as turns
     from holdfast.engine.echo import detect as detect
     from holdfast.engine.jobs import queue as queue
-    from holdfast.engine.people import invitations as invitations
     from holdfast.engine.people import members as members
     from holdfast.engine.people import teams as teams
     from holdfast.engine.reading import listing as listing
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
 _FOLDERS = {
     "echo": "detect",
     "jobs": "queue",
-    "people": "invitations members teams",
+    "people": "members teams",
     "reading": "listing lookup recall",
     "review": "decisions inbox verdicts",
     "transfer": "export",

@@ -1,5 +1,6 @@
-"""What every operation stands on: the store, the clock, the ids, who acts, the settings and the
-embedder; and the counters that are written on the side."""
+"""What every operation needs: the store, the clock, the ids, who acts, the settings and the
+embedder; the counters that are written on the side; and which memories an operation left waiting
+for review, so that every edge can report them."""
 
 from __future__ import annotations
 
@@ -10,8 +11,9 @@ from datetime import datetime
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from holdfast.domain.viewer import Viewer
-from holdfast.engine.review.held import HeldLog
+from holdfast.domain.access import Viewer
+from holdfast.domain.memory import Memory
+from holdfast.domain.review import AWAITS
 from holdfast.engine.writing.redact import Redactor
 from holdfast.engine.writing.redacting_store import guarded
 from holdfast.errors import DeadlineExceeded, EmbedderError, Forbidden, HoldfastError, NotFound
@@ -29,6 +31,31 @@ if TYPE_CHECKING:
     from holdfast.llm.base import Model
     from holdfast.settings import Settings
     from holdfast.store.base import Reader, Store, Writer
+
+
+class HeldLog:
+    """Collects held memories for each thread until `take` is called."""
+
+    def __init__(self) -> None:
+        self._mine = threading.local()
+
+    def note(self, memory: Memory) -> None:
+        """Notes a memory that is held; a question for a person has a list of its own."""
+        if memory.quarantine and memory.quarantine != AWAITS:
+            self._held()[memory.id] = memory
+
+    def take(self) -> list[Memory]:
+        """The memories that this thread has noted since the last call, each once."""
+        held = list(self._held().values())
+        self._mine.held = {}
+        return held
+
+    def _held(self) -> dict[str, Memory]:
+        held: dict[str, Memory] | None = getattr(self._mine, "held", None)
+        if held is None:
+            held = self._mine.held = {}
+        return held
+
 
 # Shown counts are written together with the next write, or when this many have gathered.
 _SHOWN_MAX = 256

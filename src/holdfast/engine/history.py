@@ -6,8 +6,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.domain.change import Change, Entry, Revision, as_of, entries
-from holdfast.domain.codec import field_to_plain
 from holdfast.domain.memory import REVISED, Memory
+from holdfast.domain.records import field_to_plain
 from holdfast.engine.core import Core
 from holdfast.engine.reading.lookup import Reference, find_memory
 from holdfast.engine.scope import Scope

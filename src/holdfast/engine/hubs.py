@@ -22,7 +22,7 @@ _MARK_CHARS = 6
 def create_hub(core: Core, name: str, *, seen_by: PersonName | None = None) -> Hub:
     """A new hub, its actor's. `seen_by` is who comes by a key, and sees some hubs only: a name that
     a hub has which they do not see is theirs to use all the same."""
-    from holdfast.engine.people import membership_index
+    from holdfast.engine.people import records
 
     name = clean_hub_name(name)
     refuse_confusable(name, "the hub")
@@ -34,7 +34,7 @@ def create_hub(core: Core, name: str, *, seen_by: PersonName | None = None) -> H
             )
         hub = Hub(core.ids.next("hub"), own, core.actor, core.now())
         writer.add_hub(hub)
-        membership_index.note(writer, hub.owner, "hub", hub.id, hub.created_at)
+        records.note(writer, hub.owner, "hub", hub.id, hub.created_at)
         return _labelled(core, writer, hub, name)
 
 
@@ -98,7 +98,7 @@ def find_hub(core: Core, name: str, *, create: bool = False) -> Hub:
 def is_being_moved(reader: Reader, hub: Hub) -> bool:
     """Whether a hub that is not whole yet comes from another store, not from an export."""
     from holdfast.domain.records import NO_HUB
-    from holdfast.engine.transfer.digest import MOVE
+    from holdfast.engine.transfer.export_format import MOVE
 
     return reader.record(NO_HUB, MOVE, hub.id) is not None
 
@@ -138,12 +138,12 @@ def delete_hub(core: Core, name: str) -> Hub:
 
 def _forget_belongings(writer: Writer, hub: Hub) -> None:
     from holdfast.domain.access import HubCard
-    from holdfast.engine.people import membership_index
+    from holdfast.engine.people import records
     from holdfast.engine.people.records import members_of, put_card
 
     put_card(writer, HubCard(hub.id), hub.created_at)
-    membership_index.drop(writer, hub.owner, "hub", hub.id)
+    records.drop(writer, hub.owner, "hub", hub.id)
     for member in list(members_of(writer, "hub", hub.id)):
-        membership_index.drop(writer, member.actor, "hub", hub.id)
-        look = membership_index.look_of(hub.id, member.actor)
-        membership_index.drop(writer, look, "look", member.actor)
+        records.drop(writer, member.actor, "hub", hub.id)
+        look = records.look_of(hub.id, member.actor)
+        records.drop(writer, look, "look", member.actor)

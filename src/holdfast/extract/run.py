@@ -16,9 +16,8 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
-from holdfast.engine.jobs import queue, worker
-from holdfast.engine.jobs.queue import Job
-from holdfast.engine.jobs.worker import Runner, Stopped
+from holdfast.engine.jobs import queue
+from holdfast.engine.jobs.queue import Job, Runner, Stopped
 from holdfast.engine.writing import extraction
 from holdfast.engine.writing.extraction import Made
 from holdfast.errors import HoldfastError, NotFound
@@ -78,7 +77,7 @@ def work_on_next(
     core: Core, home: str, *, allowed: tuple[str, ...] = (), stop: Callable[[], bool] = _never
 ) -> Job | None:
     """Reads the file or page that has waited longest; None where none is due."""
-    return worker.work_on_next(core, runner(home, allowed=allowed, stop=stop))
+    return queue.work_on_next(core, runner(home, allowed=allowed, stop=stop))
 
 
 def _work_on(

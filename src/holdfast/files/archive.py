@@ -27,7 +27,7 @@ from holdfast.files import archive_format
 from holdfast.files.archive_format import Message
 from holdfast.files.atomic import locked, real_path, write_atomic
 from holdfast.files.journal.entries import Place
-from holdfast.files.regular import open_regular
+from holdfast.files.reading import open_regular
 from holdfast.text import normalise
 
 FOLDER = "conversations"

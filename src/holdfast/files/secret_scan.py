@@ -23,7 +23,7 @@ from holdfast.files.memory_md.disk import page_names
 from holdfast.files.memory_md.document import FILE_NAME
 from holdfast.files.memory_md.edit import forget_seen
 from holdfast.files.memory_md.sync import Mirror
-from holdfast.files.regular import open_regular
+from holdfast.files.reading import open_regular
 
 # What is larger is no text that somebody wrote, and would fill the memory.
 _BYTES_MAX = 16_000_000

@@ -22,8 +22,8 @@ from holdfast.engine.people.members import is_alone
 from holdfast.engine.turns import clean_session, others_logged
 from holdfast.engine.upkeep import capture_stats
 from holdfast.errors import Conflict, InvalidInput
-from holdfast.passes.file_sync import synced_files
 from holdfast.passes.journaler import Heard, Proposed, by_rules, take
+from holdfast.passes.work import synced_files
 from holdfast.text import normalise
 
 if TYPE_CHECKING:

@@ -20,13 +20,13 @@ from holdfast.domain.memory import Origin
 from holdfast.domain.results import Noted
 from holdfast.domain.review import reason_without_words
 from holdfast.engine.jobs import queue
-from holdfast.engine.jobs.worker import Runner, Stopped
+from holdfast.engine.jobs.queue import Runner, Stopped
 from holdfast.engine.scope import Scope
 from holdfast.engine.upkeep import capture_stats
 from holdfast.engine.writing.proposals import ASSISTANT, SAID_BY, Proposal, Taken, take_proposals
 from holdfast.errors import InvalidSetting, ModelError, NotFound
-from holdfast.passes.file_sync import synced_files
 from holdfast.passes.logs import logger
+from holdfast.passes.work import synced_files
 from holdfast.text.guard import instruction_shaped
 from holdfast.text.normalise import content_hash
 from holdfast.text.secrets import PLACEHOLDER

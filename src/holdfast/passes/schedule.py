@@ -1,13 +1,14 @@
-"""Passes that run by themselves every so often, in each hub: which there are, when they are due,
-and that one of a kind runs at a time.
+"""Passes that run automatically in each hub: which there are, when they are due, and that one of a
+kind runs at a time.
 
-A run is noted in the store, so that all processes that use it agree on when the last one was, and
-on who is at it (see `engine.singleton`). What a pass does it knows itself; who works, and therefore
-asks what is due, is a worker (a server, `holdfast work`).
+A run is recorded in the store, so that all processes that use it agree on when the last one was and
+on who is running it (see `engine.jobs.singleton`). A server or `holdfast work` asks what is due; in
+a program that uses the library without a worker, `Background` runs it in a thread.
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
@@ -15,17 +16,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.domain.clock import from_text
 from holdfast.engine.jobs import singleton
+from holdfast.engine.upkeep import lifecycle_due
 from holdfast.errors import HoldfastError
 from holdfast.passes.logs import logger
 
 if TYPE_CHECKING:
+    from datetime import timedelta
+
     from holdfast.engine.core import Core
     from holdfast.engine.jobs.singleton import Singleton
     from holdfast.settings import Settings
     from holdfast.store.base import Reader
 
+
 # Modules that have a PERIODIC; imported when a worker first asks.
-MODULES: tuple[str, ...] = ("holdfast.passes.consolidation.run", "holdfast.passes.lifecycle")
+MODULES: tuple[str, ...] = ("holdfast.passes.consolidation.run", "holdfast.passes.schedule")
 # When a pass was last begun by itself is noted apart: one that had nothing to do, or failed, notes
 # nothing of its own.
 _BY_ITSELF = "by itself"
@@ -140,3 +145,69 @@ def _run(one: Periodic, open_hub: Callable[[str], Any], hub: str) -> bool:
     except (HoldfastError, OSError) as error:
         log.warning("%s: %s failed and is tried again later: %s", hub, one.name, error)
         return True
+
+
+def _every(settings: Settings) -> timedelta | None:
+    return lifecycle_due.EVERY if settings["lifecycle.automatic"] else None
+
+
+def run_if_due(hub: Any) -> bool:
+    """Runs the lifecycle in a hub (a HubMemory) where it is due; returns whether it did."""
+    if not lifecycle_due.claim(hub.core, hub.id):
+        return False
+    hub._lifecycle_automatically()
+    return True
+
+
+PERIODIC = Periodic("lifecycle", _every, run_if_due, lifecycle_due.is_due)
+
+
+# Passes run every few hours, so checking after each turn would find nothing.
+_EVERY = timedelta(minutes=1)
+# Longer than a write takes. A model's answer is not waited for; its run is taken over later.
+_STOP_S = 5.0
+
+
+class Due:
+    """Runs what is due, once for each start."""
+
+    def __init__(self, core: Core, open_hub: Callable[[str], Any]) -> None:
+        self._core = core
+        self._open_hub = open_hub
+        self._lock = threading.Lock()
+        self._stop = threading.Event()
+        self._looked: datetime | None = None
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        now = self._core.now()
+        with self._lock:
+            busy = self._thread is not None and self._thread.is_alive()
+            fresh = self._looked is not None and now - self._looked < _EVERY
+            if self._stop.is_set() or busy or fresh:
+                return
+            self._looked = now
+            self._thread = threading.Thread(target=self._run, name="holdfast-due", daemon=True)
+            self._thread.start()
+
+    def _run(self) -> None:
+        try:
+            run_due(self._core, self._open_hub, stop=self._stop.is_set)
+        except (HoldfastError, OSError) as error:
+            if not self._stop.is_set():
+                import logging
+
+                logging.getLogger("holdfast.worker").warning("no pass is run now: %s", error)
+
+    def stop(self) -> None:
+        self._stop.set()
+        self._join(_STOP_S)
+
+    def wait(self) -> None:
+        self._join(None)
+
+    def _join(self, seconds: float | None) -> None:
+        with self._lock:
+            thread = self._thread
+        if thread is not None:
+            thread.join(seconds)

@@ -19,12 +19,12 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
+    from holdfast.domain.access import Viewer
     from holdfast.domain.change import Change, Receipt, Revision
     from holdfast.domain.hub import Hub, HubState, Statistics
     from holdfast.domain.memory import Memory
     from holdfast.domain.query import Filter, Order
     from holdfast.domain.records import Agreed, Clash, Record, Turn
-    from holdfast.domain.viewer import Viewer
     from holdfast.store.values import (
         Candidate,
         Capability,

@@ -9,17 +9,25 @@ The checksum is the first 8 bytes of the BLAKE2b hash of the values as `marshal`
 version 2, as a signed integer. Recall reads 200 rows for an answer, and JSON takes five times as
 long. That version is the same on every Python since 2.5; a test compares a known value.
 
-Counters change on every read, without a revision, so they have a check of their own: a sum that
-an UPDATE moves along with them.
+Counters change on every read, without a revision, so they have a check of their own: a sum that an
+UPDATE moves along with them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from marshal import dumps
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from holdfast.domain.clock import from_micros
 from holdfast.errors import StoreDamaged
+from holdfast.store import rows
+from holdfast.store.rows import Row
+
+if TYPE_CHECKING:
+    from holdfast.domain.change import Change, Receipt, Revision
+    from holdfast.domain.records import Agreed, Clash, Turn
+
 
 try:
     # The interpreter's own: `hashlib` loads OpenSSL, which takes a tenth of a short command.
@@ -104,3 +112,41 @@ def damaged_row(table: str, name: str) -> StoreDamaged:
         hint="Run `holdfast doctor` to see what is damaged; `holdfast doctor --fix` repairs what"
         " can be repaired, and `holdfast restore-backup` brings back a backup.",
     )
+
+
+def sealed(table: str, hub_id: str, fields: Sequence[Any]) -> Row:
+    """The fields, and their checksum behind them."""
+    return (*fields, row_checksum(table, hub_id, fields))
+
+
+def change_from_row(row: Row, hub_id: str) -> Change:
+    require_intact("changes", hub_id, row[:-1], row[-1])
+    return rows.change_from_row(row[:-1], hub_id)
+
+
+def revision_from_row(row: Row, hub_id: str) -> Revision:
+    # All but the sequence, which the store gives when the row is written.
+    require_intact("revisions", hub_id, row[1:-1], row[-1], f"version {row[3]} of {row[2]}")
+    return rows.revision_from_row(row[:-1])
+
+
+def receipt_from_row(row: Row, hub_id: str) -> Receipt:
+    require_intact("receipts", hub_id, row[:-1], row[-1])
+    return rows.receipt_from_row(row[:-1])
+
+
+def turn_from_row(row: Row, hub_id: str) -> Turn:
+    require_intact("turns", hub_id, row[:-1], row[-1])
+    return rows.turn_from_row(row[:-1], hub_id)
+
+
+def agreed_from_row(row: Row, hub_id: str) -> Agreed:
+    from holdfast.domain.records import Agreed
+
+    require_intact("agreed", hub_id, row[:-1], row[-1])
+    return Agreed(row[0], row[1], from_micros(row[2]))
+
+
+def clash_from_row(row: Row, hub_id: str) -> Clash:
+    require_intact("clashes", hub_id, row[:-1], row[-1])
+    return rows.clash_from_row(row[:-1])

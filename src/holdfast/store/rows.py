@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.clock import from_micros, to_micros
-from holdfast.domain.codec import fields_from_plain, fields_to_plain
 from holdfast.domain.hub import Hub
+from holdfast.domain.records import fields_from_plain, fields_to_plain
 
 if TYPE_CHECKING:
     from holdfast.domain.change import Change, Receipt, Revision

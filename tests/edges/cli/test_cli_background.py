@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import holdfast
-from holdfast.edges.cli import background
+from holdfast.edges.cli import work
 from holdfast.testing import FixedClock
 from tests.edges.cli.cli_calls import Run
 
@@ -27,22 +27,22 @@ def old(home: Path) -> Path:
 
 @pytest.fixture(autouse=True)
 def started() -> Iterator[list[object]]:
-    background.started.clear()
-    yield background.started  # type: ignore[misc]
-    for process in background.started:
+    work.started.clear()
+    yield work.started  # type: ignore[misc]
+    for process in work.started:
         process.wait()
-    background.started.clear()
+    work.started.clear()
 
 
 def test_it_runs_once_after_the_answer_in_a_process_of_its_own(old: Path, run: Run) -> None:
     assert run("recall", "volatile").code == 0
-    (process,) = background.started
+    (process,) = work.started
     assert process.wait() == 0
     assert run("get", "1", "--json").json["state"] == "cooling"
     assert run("undo").code != 0
     changes = run("history", "--json").json
     assert "lifecycle" in str(changes)
-    assert len(background.started) == 1
+    assert len(work.started) == 1
     assert dict(run("stats").rows)["last lifecycle run"]
     assert "last run: 20" in dict(run("doctor").rows)["lifecycle"]
 
@@ -51,7 +51,7 @@ def test_only_one_of_several_commands_begins_it(
     old: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun: list[object] = []
-    monkeypatch.setattr(background, "start", lambda *words: begun.append(words))
+    monkeypatch.setattr(work, "start", lambda *words: begun.append(words))
     for _ in range(3):
         assert run("list").code == 0
     assert len(begun) == 1
@@ -62,13 +62,13 @@ def test_a_dry_run_and_a_command_that_failed_begin_nothing(
     words: tuple[str, ...], old: Path, run: Run
 ) -> None:
     run(*words)
-    assert background.started == []
+    assert work.started == []
 
 
 def test_the_setting_turns_it_off(old: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOLDFAST_LIFECYCLE_AUTOMATIC", "false")
     assert run("list").code == 0
-    assert background.started == []
+    assert work.started == []
     assert "only by hand" in dict(run("doctor").rows)["lifecycle"]
 
 
@@ -78,4 +78,4 @@ def test_a_process_that_cannot_be_started_is_no_error(
 ) -> None:
     monkeypatch.setattr("sys.executable", "/nowhere/python")
     assert run("list").code == 0
-    assert background.started == []
+    assert work.started == []

@@ -20,7 +20,7 @@ from holdfast.edges.cli.setup import set_up_at, tear_down_at
 from holdfast.edges.cli.table import find as find_command
 from holdfast.edges.clients.clients import CLIENTS, NAMES, find
 from holdfast.edges.clients.json_text import parse
-from holdfast.edges.clients.place import Place
+from holdfast.edges.clients.program import Place
 from holdfast.errors import HoldfastError
 from holdfast.files.atomic import locked
 from tests.edges.cli.cli_calls import Ran, Run

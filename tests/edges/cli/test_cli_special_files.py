@@ -12,7 +12,7 @@ import pytest
 
 import holdfast
 from holdfast.files.atomic import hub_folder
-from holdfast.files.regular import open_regular
+from holdfast.files.reading import open_regular
 from tests.edges.cli.cli_calls import Run
 from tests.edges.client.servers import served
 
@@ -122,6 +122,6 @@ def test_what_takes_the_place_of_a_file_between_check_and_opening_is_refused(
 ) -> None:
     path = tmp_path / "notes.md"
     os.mkfifo(path)
-    monkeypatch.setattr("holdfast.files.regular.refuse_irregular", lambda _: None)
+    monkeypatch.setattr("holdfast.files.reading.refuse_irregular", lambda _: None)
     with pytest.raises(holdfast.InvalidInput, match="is a named pipe"):
         open_regular(str(path))

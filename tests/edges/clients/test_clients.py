@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from holdfast.edges.clients.clients import CLIENTS, NAMES, files_of, find
-from holdfast.edges.clients.place import Place
-from holdfast.edges.clients.program import command_line, is_ours, is_passing, program
+from holdfast.edges.clients.program import Place, command_line, is_ours, is_passing, program
 from holdfast.errors import InvalidInput
 
 HOME = os.path.join(os.sep, "home", "ann")

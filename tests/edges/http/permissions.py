@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from holdfast.api.hub import HubMemory
 from holdfast.domain.access import ScopeKind
-from holdfast.engine.people import invitations, keys, members, teams
+from holdfast.engine.people import keys, members, teams
 from tests.edges.http.conftest import House
 
 # How somebody stands to the hub. Its team belongs to an organisation; those two are no members.
@@ -196,13 +196,13 @@ class Scene:
 
     def invite(self, scope: ScopeKind = "hub", scope_id: str = "") -> str:
         core = self.house.memory.core
-        made = invitations.invite(core, scope, scope_id or self.hub.id, "viewer")
+        made = members.invite(core, scope, scope_id or self.hub.id, "viewer")
         return str(made.what.id)
 
     def token(self) -> str:
         """For a place elsewhere: whoever takes it stands here as before."""
         core = self.house.memory.core
-        return invitations.invite(core, "hub", self.elsewhere.id, "viewer").secret
+        return members.invite(core, "hub", self.elsewhere.id, "viewer").secret
 
     def member(self, scope: ScopeKind = "hub", scope_id: str = "") -> str:
         core = self.house.memory.core

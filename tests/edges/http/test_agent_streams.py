@@ -13,8 +13,7 @@ import httpx2
 import pytest
 
 from holdfast.edges.http import agents
-from holdfast.edges.http.client_identity import Client
-from holdfast.edges.http.sessions import Session, Sessions
+from holdfast.edges.http.client_identity import Client, Session, Sessions
 from holdfast.engine.people import keys, members
 from holdfast.errors import ServerUnreachable
 from tests.edges.http.conftest import PATIENT, House

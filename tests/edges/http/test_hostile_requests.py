@@ -10,7 +10,7 @@ import pytest
 
 from holdfast.edges.connections import ConnectionLimits
 from holdfast.edges.http.gates import Limits
-from holdfast.edges.request_body import BodyBudget, BodyBudgetSpent
+from holdfast.edges.http_protocol import BodyBudget, BodyBudgetSpent
 from tests.edges.http.apps import make_app
 from tests.edges.http.conftest import PATIENT, House
 from tests.edges.http.raw import Raw

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.engine.people import invitations, members, teams
+from holdfast.engine.people import members, teams
 from tests.edges.http.conftest import Asking, House
 
 
@@ -160,11 +160,9 @@ def test_used_old_withdrawn_and_made_up_invitations_read_the_same(
     house: House, ask: Asking, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     core = house.memory.core
-    withdrawn, used, old = (
-        invitations.invite(core, "hub", house.hub.id, "viewer") for _ in range(3)
-    )
-    invitations.withdraw(core, withdrawn.what.id)
-    invitations.accept(core, used.secret, "cleo")
+    withdrawn, used, old = (members.invite(core, "hub", house.hub.id, "viewer") for _ in range(3))
+    members.withdraw(core, withdrawn.what.id)
+    members.accept(core, used.secret, "cleo")
     later = core.now() + timedelta(days=8)
     monkeypatch.setattr(core, "clock", type("Clock", (), {"now": lambda self: later})())
     ben = house.ask(house.key("ben"))

@@ -19,7 +19,7 @@ from holdfast.agents.tool import Parameter, Tool
 from holdfast.agents.toolset import Toolset
 from holdfast.api.caller import Caller, without_places
 from holdfast.api.hub import HubMemory
-from holdfast.engine.people import invitations, keys, members, teams
+from holdfast.engine.people import keys, members, teams
 from tests.edges.http.conftest import Asking, House
 from tests.edges.http.permissions import ORG_ROUTES, OWN_ROUTES, ROUTES, TEAM_ROUTES
 from tests.edges.http.permissions_operations import OPERATION_ROUTES, OPERATIONS, PATH
@@ -66,7 +66,7 @@ class Town:
         team = teams.create_team(ada, org.id, f"team {MARK}")
         members.set_card(ada, hers.id, team_id=team.id)
         members.set_member(ada, "hub", hers.id, f"cleo-{MARK}", "viewer")
-        invite = invitations.invite(ada, "hub", hers.id, "viewer").what
+        invite = members.invite(ada, "hub", hers.id, "viewer").what
         key = keys.create_key(ada, f"key {MARK}").what
         for hub in (self.his, self.of(self.key, shared.id)):
             hub.remember(f"The {WORD} opens at six", title="Opening", key="opening")

@@ -15,7 +15,7 @@ from schemathesis.python.asgi import ASGIClient, get_client
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 
 from holdfast.edges.http.gates import LOOPBACK
-from holdfast.engine.people import invitations
+from holdfast.engine.people import members
 from tests.edges.http.conftest import PATIENT, House
 
 # Built while tests are collected, as the library wants it: each operation becomes a test.
@@ -36,7 +36,7 @@ def _filled() -> None:
     hub.log_turn("user", "Where is the harbour?")
     hub.request_decision("Tabs?", ["yes", "no"])
     _HOUSE.member("ben", "viewer")
-    invitations.invite(_HOUSE.memory.core, "hub", hub.id, "viewer")
+    members.invite(_HOUSE.memory.core, "hub", hub.id, "viewer")
 
 
 _filled()

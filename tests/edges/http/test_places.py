@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from holdfast.edges.http import places as module
-from holdfast.edges.http.client_identity import Client
+from holdfast.edges.http.client_identity import Client, Streams
 from holdfast.edges.http.places import RUNNING_FAIR, RUNNING_MAX, Full, Places
-from holdfast.edges.http.streams import Streams
 from holdfast.errors import HoldfastError
 
 

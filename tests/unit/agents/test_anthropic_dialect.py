@@ -11,7 +11,7 @@ import pytest
 import holdfast
 from holdfast import HubMemory
 from holdfast.agents.desk import Desk
-from holdfast.agents.dialects import anthropic_memory_md as memory_md
+from holdfast.agents.dialects import anthropic as memory_md
 from holdfast.files.line_edits import Edited, replaced
 
 NOTES = "/memories/notes.md"
@@ -422,7 +422,7 @@ def test_two_who_edit_long_term_memory_at_once_lose_nothing(known: HubMemory) ->
         others.append(other)
         return replaced(text, "likes tea", "likes oolong", LONG_TERM)
 
-    memory_md.edited(desk, known.files(), slowly)
+    memory_md.edit_memory_md(desk, known.files(), slowly)
     others[0].join()
     assert {memory.content for memory in known.list()} == {
         "Ann likes oolong.",

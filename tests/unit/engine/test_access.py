@@ -10,7 +10,7 @@ import pytest
 from holdfast import AlreadyExists, Conflict, Holdfast, HubMemory, InvalidInput, NotFound
 from holdfast.domain.access import ACTS, ROLES, Act, Key, Standing
 from holdfast.engine.core import Core
-from holdfast.engine.people import invitations, keys, members, teams
+from holdfast.engine.people import keys, members, teams
 from holdfast.engine.people.records import parse_role
 from holdfast.testing import START, FixedClock
 from holdfast.text.names import parse_label
@@ -152,7 +152,7 @@ WRONG: list[tuple[Any, str]] = [
     (lambda core, hub: members.set_member(core, "hub", hub.id, "b\0b", "viewer"), "invisible"),
     (lambda core, hub: members.set_member(core, "club", hub.id, "bob", "viewer"), "scope"),
     (lambda core, hub: members.set_card(core, hub.id, delete_policy="all"), "delete policy"),
-    (lambda core, hub: invitations.invite(core, "hub", hub.id, "viewer", days=0), "1 to 365"),
+    (lambda core, hub: members.invite(core, "hub", hub.id, "viewer", days=0), "1 to 365"),
     (lambda core, hub: keys.create_key(core, "k", actor="bob "), "not parsed"),
     (lambda core, hub: parse_label("", "key"), "empty"),
 ]
@@ -169,10 +169,10 @@ def test_what_is_not_there_is_not_found(core: Core, hub: HubMemory) -> None:
         lambda: teams.create_team(core, "org_x", "Tools"),
         lambda: members.set_card(core, hub.id, team_id="team_x"),
         lambda: members.members(core, "team", "team_x"),
-        lambda: invitations.invite(core, "hub", "hub_x", "viewer"),
+        lambda: members.invite(core, "hub", "hub_x", "viewer"),
         lambda: keys.create_key(core, "laptop", hubs=["hub_x"]),
         lambda: keys.revoke_key(core, "key_x"),
-        lambda: invitations.withdraw(core, "inv_x"),
+        lambda: members.withdraw(core, "inv_x"),
     ):
         with pytest.raises(NotFound):
             act()
@@ -182,35 +182,35 @@ def test_what_is_not_there_is_not_found(core: Core, hub: HubMemory) -> None:
 
 
 def test_an_invitation_gives_its_role_once(core: Core, hub: HubMemory) -> None:
-    handed = invitations.invite(core, "hub", hub.id, "contributor")
-    member = invitations.accept(core, handed.secret, "bob")
+    handed = members.invite(core, "hub", hub.id, "contributor")
+    member = members.accept(core, handed.secret, "bob")
     assert (member.actor, member.role, member.added_by) == ("bob", "contributor", core.actor)
     with pytest.raises(NotFound, match="not valid"):
-        invitations.accept(core, handed.secret, "eve")
+        members.accept(core, handed.secret, "eve")
     assert members.standing(core, hub.info, "eve") is None
-    (used,) = invitations.invites(core, "hub", hub.id)
+    (used,) = members.invites(core, "hub", hub.id)
     assert used.used_by == "bob"
 
 
 def test_a_token_that_is_old_wrong_or_withdrawn_is_refused_alike(
     core: Core, hub: HubMemory, clock: FixedClock
 ) -> None:
-    old = invitations.invite(core, "hub", hub.id, "viewer", days=1)
-    taken_back = invitations.invite(core, "hub", hub.id, "viewer", days=30)
-    invitations.withdraw(core, taken_back.what.id)
+    old = members.invite(core, "hub", hub.id, "viewer", days=1)
+    taken_back = members.invite(core, "hub", hub.id, "viewer", days=30)
+    members.withdraw(core, taken_back.what.id)
     clock.tick(days=1)
     said = set()
     for token in (old.secret, taken_back.secret, "nonsense", "", "\ud800"):
         with pytest.raises(NotFound) as refused:
-            invitations.accept(core, token, "bob")
+            members.accept(core, token, "bob")
         said.add(str(refused.value))
     assert len(said) == 1
 
 
 def test_an_invitation_does_not_lower_a_role(core: Core, hub: HubMemory) -> None:
     members.set_member(core, "hub", hub.id, "bob", "admin")
-    handed = invitations.invite(core, "hub", hub.id, "viewer")
-    assert invitations.accept(core, handed.secret, "bob").role == "admin"
+    handed = members.invite(core, "hub", hub.id, "viewer")
+    assert members.accept(core, handed.secret, "bob").role == "admin"
     assert members.role_in(core, "hub", hub.id, "bob") == "admin"
 
 
@@ -242,7 +242,7 @@ def test_the_secret_is_nowhere_in_the_store(memory: Holdfast, hub: HubMemory) ->
     from pathlib import Path
 
     key = keys.create_key(memory.core, "laptop").secret
-    token = invitations.invite(memory.core, "hub", hub.id, "viewer").secret
+    token = members.invite(memory.core, "hub", hub.id, "viewer").secret
     data = b"".join(kept for _, kept in kept_in(Path(memory.home)))
     assert b"laptop" in data
     assert key.removeprefix("hf_").encode() not in data

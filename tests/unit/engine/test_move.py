@@ -12,7 +12,7 @@ import pytest
 import holdfast
 from holdfast.domain.records import NO_HUB, Record
 from holdfast.engine.transfer.copy import Moved, move
-from holdfast.engine.transfer.digest import digest, digest_of_records
+from holdfast.engine.transfer.export_format import digest, digest_of_records
 from holdfast.errors import AlreadyExists, Conflict, ServerUnreachable
 from holdfast.store.base import Store
 from holdfast.store.inmemory import InMemoryStore

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from holdfast import Holdfast, HubMemory
-from holdfast.domain.viewer import Viewer
+from holdfast.domain.access import Viewer
 from holdfast.errors import (
     AlreadyExists,
     Conflict,

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from holdfast.domain.records import NO_HUB
-from holdfast.engine.people import invitations, keys, members, teams
+from holdfast.engine.people import keys, members, teams
 from holdfast.engine.upkeep import model_usage
 from holdfast.llm.base import Usage
 from holdfast.store.postgres import connections
@@ -111,9 +111,9 @@ ORDINARY: dict[str, Doing] = {
         members.set_member(house.memory.core, "hub", house.hub.id, "bob", "viewer"),
         members.remove_member(house.memory.core, "hub", house.hub.id, "bob"),
     ),
-    "an invitation": lambda house: invitations.accept(
+    "an invitation": lambda house: members.accept(
         house.memory.core,
-        invitations.invite(house.memory.core, "hub", house.hub.id, "viewer").secret,
+        members.invite(house.memory.core, "hub", house.hub.id, "viewer").secret,
         "cleo",
     ),
     "a new key": lambda house: keys.revoke_key(

@@ -1,6 +1,12 @@
 """Anthropic's client-side memory tool `memory_20250818` over a hub's files: one tool, six commands,
 replies to the letter. `files.tool_files.operations` carries the commands out; this module words the
-replies."""
+replies.
+
+`/memories/MEMORY.md` is the hub's long-term memories as a file among its files. An edit of it is an
+edit of memories: it is read clean and written as a difference. It is never deleted or renamed. A
+hub without long-term memories has no such file, and one of that name among its own files goes
+first: then it is a file like any other.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +15,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from holdfast.agents.desk import Desk
-from holdfast.agents.dialects import anthropic_memory_md as memory_md
 from holdfast.agents.tool import Dialect, Parameter, Tool
-from holdfast.errors import InvalidInput
+from holdfast.errors import AlreadyExists, InvalidInput
 from holdfast.files.line_edits import Edited, inserted, replaced
 from holdfast.files.tool_files.operations import Files, Page
-from holdfast.files.tool_files.paths import ROOT
-from holdfast.files.tool_files.tree import Listing
+from holdfast.files.tool_files.paths import ROOT, folded
+from holdfast.files.tool_files.tree import Listing, Shown
 
 # The tool's own bound: line numbers are six wide.
 LINES_MAX = 999_999
@@ -59,12 +64,12 @@ def _files(desk: Desk) -> Files:
 
 def _view(desk: Desk, files: Files, given: dict[str, Any]) -> str:
     path = given["path"]
-    text = memory_md.text_of(desk, files) if path == memory_md.PATH else None
+    text = _memory_md_text(desk, files) if path == _MEMORY_MD_PATH else None
     found = files.look(path) if text is None else Page(path, text)
     if isinstance(found, Page):
         return _page(found, given["view_range"])
     if found.path == ROOT:
-        found = found._replace(items=memory_md.listed(desk, files, found.items))
+        found = found._replace(items=_with_memory_md(desk, files, found.items))
     return _listing(found)
 
 
@@ -120,7 +125,7 @@ def _size(count: int) -> str:
 
 def _create(desk: Desk, files: Files, given: dict[str, Any]) -> str:
     path = given["path"]
-    memory_md.refuse_new(desk, files, path, f"File {path} already exists")
+    _refuse_memory_md(desk, files, path, f"File {path} already exists")
     _refuse_echo(desk, given["file_text"])
     files.create(path, given["file_text"])
     return f"File created successfully at: {path}"
@@ -131,8 +136,8 @@ def _str_replace(desk: Desk, files: Files, given: dict[str, Any]) -> str:
     _refuse_echo(desk, new)
     note = ""
     edited: Edited | None = None
-    if path == memory_md.PATH:
-        made = memory_md.edited(desk, files, lambda text: replaced(text, old, new, path))
+    if path == _MEMORY_MD_PATH:
+        made = edit_memory_md(desk, files, lambda text: replaced(text, old, new, path))
         edited, note = made or (None, "")
     if edited is None:
         edited = files.replace(path, old, new)
@@ -149,23 +154,23 @@ def _insert(desk: Desk, files: Files, given: dict[str, Any]) -> str:
     path, line, new = given["path"], given["insert_line"], given["insert_text"]
     _refuse_echo(desk, new)
     made = None
-    if path == memory_md.PATH:
-        made = memory_md.edited(desk, files, lambda text: inserted(text, line, new))
+    if path == _MEMORY_MD_PATH:
+        made = edit_memory_md(desk, files, lambda text: inserted(text, line, new))
     if made is None:
         files.insert(path, line, new)
     return f"The file {path} has been edited.{made[1] if made else ''}"
 
 
 def _delete(desk: Desk, files: Files, given: dict[str, Any]) -> str:
-    memory_md.refuse_away(desk, files, given["path"], "deleted")
+    _refuse_removal(desk, files, given["path"], "deleted")
     files.delete(given["path"])
     return f"Successfully deleted {given['path']}"
 
 
 def _rename(desk: Desk, files: Files, given: dict[str, Any]) -> str:
     old, new = given["old_path"], given["new_path"]
-    memory_md.refuse_away(desk, files, old, "renamed")
-    memory_md.refuse_new(desk, files, new, f"The destination {new} already exists")
+    _refuse_removal(desk, files, old, "renamed")
+    _refuse_memory_md(desk, files, new, f"The destination {new} already exists")
     files.rename(old, new)
     return f"Successfully renamed {old} to {new}"
 
@@ -254,3 +259,67 @@ DIALECT = Dialect(
     "is in them. Keep them short and true: edit what has changed, delete what no longer holds.",
     when_read_only=(_VIEWING,),
 )
+
+
+_MEMORY_MD_NAME = "MEMORY.md"
+_MEMORY_MD_PATH = f"{ROOT}/{_MEMORY_MD_NAME}"
+
+
+def _memory_md_text(desk: Desk, files: Files) -> str | None:
+    """What the hub's long-term memories say; None where they are not to be seen at this path."""
+    if files.has(_MEMORY_MD_PATH) or not desk.hub.list(layer="long_term", limit=1):
+        return None
+    return desk.hub.read_memory_md(source_agent=desk.agent)
+
+
+def _with_memory_md(desk: Desk, files: Files, items: tuple[Shown, ...]) -> tuple[Shown, ...]:
+    """The entries of the root with this one in its place."""
+    text = _memory_md_text(desk, files)
+    if text is None:
+        return items
+    mine = Shown(_MEMORY_MD_NAME, len(text.encode()), False)
+    return tuple(sorted((*items, mine), key=lambda item: item.path.split("/")))
+
+
+def edit_memory_md(
+    desk: Desk, files: Files, change: Callable[[str], Edited]
+) -> tuple[Edited, str] | None:
+    """The text after a change, and what is to be said of it; None where the path is no such file.
+
+    One editor at a time: a second one would be compared with what the first has read.
+    """
+    if _memory_md_text(desk, files) is None:
+        return None
+    with files.alone():
+        text = _memory_md_text(desk, files)
+        if text is None:
+            return None
+        made = change(text)
+        done = desk.hub.rewrite_memory_md(
+            made.text, trust=desk.trust, source=desk.source, source_agent=desk.agent
+        )
+        desk.take_held()  # The notes say what is held.
+        after = desk.hub.read_memory_md(source_agent=desk.agent) or ""
+    return made._replace(text=after), "".join(f"\n{note}" for note in done.notes)
+
+
+def _refuse_memory_md(desk: Desk, files: Files, path: str, taken: str) -> None:
+    """Refuses to put a file where this one is, or where some systems would take it for this one."""
+    if folded(path) != folded(_MEMORY_MD_PATH) or _memory_md_text(desk, files) is None:
+        return
+    if path == _MEMORY_MD_PATH:
+        raise AlreadyExists(taken)
+    raise AlreadyExists(
+        f"The path {path} cannot be used: {_MEMORY_MD_PATH} is there, and some systems take the"
+        " two for one.",
+        hint="Use another name.",
+    )
+
+
+def _refuse_removal(desk: Desk, files: Files, path: str, verb: str) -> None:
+    """Refuses to delete or rename it."""
+    if path == _MEMORY_MD_PATH and _memory_md_text(desk, files) is not None:
+        raise InvalidInput(
+            f"{_MEMORY_MD_PATH} holds the long-term memories and cannot be {verb}.",
+            hint="Take out what no longer holds with str_replace.",
+        )

@@ -8,9 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from holdfast import sources
-from holdfast.agents.desk import Desk
+from holdfast.agents.desk import REFERENCE, Desk, one_of, refuse_held
 from holdfast.agents.dialects import holdfast_extra
-from holdfast.agents.reference import REFERENCE, one_of, refuse_held
 from holdfast.agents.tool import Dialect, Parameter, Tool
 from holdfast.agents.wording import hit_text, in_brief, notes_of, quoted, whole
 from holdfast.domain.memory import KINDS

@@ -6,8 +6,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from holdfast.agents.desk import Desk
-from holdfast.agents.reference import REFERENCE, one_of, refuse_held
+from holdfast.agents.desk import REFERENCE, Desk, one_of, refuse_held
 from holdfast.agents.tool import Parameter, Tool
 from holdfast.agents.wording import head, in_brief, quoted
 from holdfast.domain.memory import KINDS, LAYERS, STATES

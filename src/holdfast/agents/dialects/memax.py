@@ -4,7 +4,7 @@ and decisions. What they do is in `memax_calls`, what they say in `memax_text`."
 from __future__ import annotations
 
 from holdfast.agents.dialects import memax_calls as calls
-from holdfast.agents.dialects.memax_text import held_lines
+from holdfast.agents.dialects.memax_calls import held_lines
 from holdfast.agents.tool import Dialect, Parameter, Tool
 from holdfast.domain.memory import KINDS, STABILITIES, STATES
 from holdfast.domain.review import OPTIONS_LEAST, OPTIONS_MOST

@@ -82,9 +82,9 @@ class Call:
             due = self._claim_upkeep(succeeded=kind is None)
             self._memory.close()
             if due:
-                from holdfast.edges.cli import background
+                from holdfast.edges.cli import work
 
-                background.start(self.args.home, due)
+                work.start(self.args.home, due)
         if (client := self.__dict__.get("client")) is not None:
             client.close()
 
@@ -328,7 +328,7 @@ class Call:
             return text.removesuffix("\n").removesuffix("\r")
         if os.path.isdir(path):
             raise InvalidInput(f"{path} is a folder, not {what}.", hint="Name the files in it.")
-        from holdfast.files.regular import open_regular
+        from holdfast.files.reading import open_regular
 
         try:
             with open_regular(path) as file:

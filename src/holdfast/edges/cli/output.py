@@ -268,7 +268,7 @@ def _plain(value: Any) -> Any:
 
 def plain_memory(memory: Memory, hub: str) -> dict[str, Any]:
     """A memory with all its fields, and the name of its hub."""
-    from holdfast.domain.codec import memory_to_plain
+    from holdfast.domain.records import memory_to_plain
 
     return {"hub": hub, **memory_to_plain(memory)}
 
@@ -306,7 +306,7 @@ def plain_change(change: Change) -> dict[str, Any]:
 
 def plain_entry(entry: Entry, hub: str) -> dict[str, Any]:
     from holdfast.domain.clock import to_text
-    from holdfast.domain.codec import fields_to_plain
+    from holdfast.domain.records import fields_to_plain
 
     return {
         "version": entry.revision.version,

@@ -24,7 +24,7 @@ from holdfast.edges.cli.write import plain_result, show_result
 from holdfast.errors import HoldfastError, InvalidInput, NotFound, StoreFull
 from holdfast.files.folders.documents import REMOVED, other_place, too_many
 from holdfast.files.folders.walk import OTHER_KIND, Note, stamp_of
-from holdfast.files.regular import open_regular, refuse_irregular
+from holdfast.files.reading import open_regular, refuse_irregular
 
 if TYPE_CHECKING:
     from holdfast.domain.results import Remembered

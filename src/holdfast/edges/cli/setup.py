@@ -16,8 +16,7 @@ from holdfast.edges.cli.command import Command, Namespace, Parser
 from holdfast.edges.clients import install
 from holdfast.edges.clients.clients import CLIENTS, NAMES, SCOPES, Client, files_of, find
 from holdfast.edges.clients.install import Outcome
-from holdfast.edges.clients.place import Place, here
-from holdfast.edges.clients.program import command_line, is_passing, program
+from holdfast.edges.clients.program import Place, command_line, here, is_passing, program
 from holdfast.errors import HoldfastError, InvalidInput
 from holdfast.files.atomic import locked, real_path
 

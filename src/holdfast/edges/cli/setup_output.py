@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from holdfast.edges.cli.command import Namespace
 from holdfast.edges.clients.clients import CLIENTS, Client, Scope
 from holdfast.edges.clients.install import Found, Outcome, look, rendered
-from holdfast.edges.clients.place import Place
+from holdfast.edges.clients.program import Place
 
 if TYPE_CHECKING:
     from holdfast.edges.cli.call import Call

@@ -50,10 +50,7 @@ GROUPS = (
     Group(
         "files",
         "memory as files, and files as memory",
-        (
-            Module("files", ("sync", "watch", "conflicts", "compact", "index-files")),
-            Module("sources", ("sources",)),
-        ),
+        (Module("files", ("sync", "watch", "conflicts", "compact", "index-files", "sources")),),
     ),
     Group(
         "capture",
@@ -95,8 +92,7 @@ GROUPS = (
             Module("work", ("work", "jobs")),
             Module("transfer", ("export", "import", "move")),
             Module("store", ("store", "backup", "restore-backup")),
-            Module("demo", ("demo",)),
-            Module("bench", ("bench",)),
+            Module("demo", ("demo", "bench")),
         ),
     ),
 )

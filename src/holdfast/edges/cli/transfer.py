@@ -164,7 +164,7 @@ def _beside(file: str) -> str | None:
 def _opened(path: str) -> IO[bytes]:
     if path == "-":
         return sys.stdin.buffer
-    from holdfast.files.regular import open_regular
+    from holdfast.files.reading import open_regular
 
     try:
         return open_regular(path)

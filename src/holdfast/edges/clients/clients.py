@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
 from typing import Any, Literal, NamedTuple
 
-from holdfast.edges.clients.place import Place
+from holdfast.edges.clients.program import Place
 from holdfast.errors import InvalidInput
 
 Scope = Literal["user", "project"]

@@ -22,9 +22,7 @@ from starlette.requests import Request
 from holdfast.agents.dialects import NAMES
 from holdfast.edges.http.answers import Refused, of_error
 from holdfast.edges.http.call import Call
-from holdfast.edges.http.client_identity import client_of
-from holdfast.edges.http.sessions import Session, Sessions
-from holdfast.edges.http.streams import Streams
+from holdfast.edges.http.client_identity import Session, Sessions, Streams, client_of
 from holdfast.edges.mcp.http import asgi_app
 from holdfast.edges.mcp.server import Options, make_server
 from holdfast.errors import HoldfastError, StoreClosed, StoreError

@@ -18,31 +18,24 @@ from holdfast.edges.http import (
     agents,
     answers,
     batches,
-    consolidation,
-    decisions,
     events,
-    groups,
     health,
+    history,
     hubs,
     journal,
-    keys,
     lifecycle,
     log,
     memories,
-    model_usage,
-    observing,
     operations,
-    past,
     people,
     recall,
     review,
     uploads,
 )
-from holdfast.edges.http.client_identity import Identify
+from holdfast.edges.http.client_identity import Identify, Streams
 from holdfast.edges.http.gates import Bodies, Limits, Pace, has_no_place
 from holdfast.edges.http.places import Admission, Places
 from holdfast.edges.http.shapes import ErrorOut
-from holdfast.edges.http.streams import Streams
 
 if TYPE_CHECKING:
     from holdfast.api.memory import Holdfast
@@ -91,35 +84,32 @@ def create_app(
     answers.install(app)
     # Before the routes of one memory: there `find` would be taken for the name of one.
     for router in (
-        batches,
-        uploads,
-        memories,
-        recall,
-        past,
-        journal,
-        log,
-        consolidation,
-        lifecycle,
-        decisions,
-        review,
-        model_usage,
-        observing,
-        operations,
-        hubs,
-        keys,
-        events,
-    ):
-        app.include_router(router.router, prefix="/v1")
-    for more in (
+        batches.router,
+        uploads.router,
+        memories.router,
+        recall.router,
+        history.router,
+        journal.router,
+        log.router,
+        journal.consolidation_router,
+        lifecycle.router,
+        review.decisions_router,
+        review.router,
+        lifecycle.usage_router,
+        log.observing_router,
+        operations.router,
+        hubs.router,
+        people.keys_router,
+        events.router,
         hubs.joining,
-        groups.orgs_router,
-        groups.teams_router,
+        people.orgs_router,
+        people.teams_router,
         people.routes_for("hub", "hub"),
         people.routes_for("team", "team"),
         people.routes_for("org", "organisation"),
         people.joining,
     ):
-        app.include_router(more, prefix="/v1")
+        app.include_router(router, prefix="/v1")
     app.include_router(uploads.jobs, prefix="/v1")
     app.include_router(health.router)
     app.state.agents = agents.Agents(app.state, limits=limits)

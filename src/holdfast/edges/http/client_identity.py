@@ -1,15 +1,17 @@
 """Who makes a request, as far as its share of the server is concerned: a key and the person behind
-it, or an address. The key is looked up before the body is read, so that a request without a valid
-one costs an answer and no more.
+it, or an address; and the bounds on streams and agents' sessions of each. The key is looked up
+before the body is read, so that a request without a valid one costs an answer and no more.
 
-This gives no rights: a route looks the key up again, when it does something with it.
+This gives no rights: a route looks the key up again.
 """
 
 from __future__ import annotations
 
 import hashlib
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 import anyio
@@ -23,6 +25,7 @@ from holdfast.errors import HoldfastError
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
+
 
 # Where the scope of a request has its caller.
 CLIENT = "holdfast.caller"
@@ -109,3 +112,96 @@ def _look_up(call: Call) -> Client:
     if key is None:
         return _by_address(call.request.scope)
     return Client(f"key:{key.id}", f"person:{caller.actor}", known=True)
+
+
+# All keys of a person together have so many times the share of one.
+_KEYS_OF_A_PERSON = 2
+_RETRY_AFTER_S = "30"
+
+
+class Streams:
+    """So many are open at once. `what` names them in the answer to one too many."""
+
+    def __init__(self, what: str, *, total: int, each: int) -> None:
+        self._what = what
+        self._total = total
+        self._each = each
+        self._open = Counter[str]()
+        self.count = 0
+
+    @contextmanager
+    def open(self, client: Client) -> Iterator[None]:
+        """Counts one while it is open; refuses it where there are too many."""
+        names = {client.person: self._each * _KEYS_OF_A_PERSON, client.share: self._each}
+        if self.count >= self._total:
+            raise self._refused("The server has")
+        if any(self._open[name] >= most for name, most in names.items()):
+            raise self._refused("You have")
+        self.count += 1
+        self._open.update(names.keys())
+        try:
+            yield
+        finally:
+            self.count -= 1
+            self._open.subtract(names.keys())
+            self._open += Counter[str]()
+
+    def _refused(self, who: str) -> Refused:
+        return Refused(
+            503,
+            "overloaded",
+            f"{who} too many open {self._what} already.",
+            hint="Close some of them, or try again later.",
+            headers={"Retry-After": _RETRY_AFTER_S},
+        )
+
+
+class Session(NamedTuple):
+    """One session; `server` is where it lives."""
+
+    server: Hashable
+    session_id: str
+
+
+class Sessions:
+    """Who has which sessions, the least recently used first."""
+
+    def __init__(self, *, each: int) -> None:
+        self._each = each
+        self._owners: OrderedDict[Session, Client] = OrderedDict()
+        self._counts = Counter[str]()
+
+    def __len__(self) -> int:
+        return len(self._owners)
+
+    def use(self, session: Session) -> None:
+        if session in self._owners:
+            self._owners.move_to_end(session)
+
+    def begin(self, session: Session, client: Client) -> list[Session]:
+        """Counts a new session; returns those that have to end for it."""
+        self._owners[session] = client
+        self._counts.update({client.share, client.person})
+        over = self._beyond(client.share, self._each)
+        return over + self._beyond(client.person, self._each * _KEYS_OF_A_PERSON)
+
+    def _beyond(self, name: str, most: int) -> list[Session]:
+        """Takes out the oldest sessions of a key or person until there are no more than that."""
+        over = []
+        while self._counts[name] > most:
+            owned = (one for one, who in self._owners.items() if name in (who.share, who.person))
+            oldest = next(owned)
+            self.end(oldest)
+            over.append(oldest)
+        return over
+
+    def end(self, session: Session) -> None:
+        owner = self._owners.pop(session, None)
+        if owner is not None:
+            self._counts.subtract({owner.share, owner.person})
+            self._counts += Counter[str]()
+
+    def end_all_of(self, server: Hashable) -> None:
+        """Forgets the sessions of a server that is gone."""
+        for session in [one for one in self._owners if one.server == server]:
+            self.end(session)

@@ -19,16 +19,16 @@ from starlette.datastructures import Headers
 
 from holdfast.edges.http.answers import problem
 from holdfast.edges.http.client_identity import METHODS_WITH_BODY, Client, client_of
-from holdfast.edges.http_protocol import connection_of
-from holdfast.edges.mcp.http import BODY_BYTES_MAX as MCP_BODY_BYTES_MAX
-from holdfast.edges.mcp.http import PATH as MCP_PATH
-from holdfast.edges.request_body import (
+from holdfast.edges.http_protocol import (
     BodyBudget,
     BodyBudgetSpent,
     BodyTooLarge,
     BodyTooSlow,
+    connection_of,
     read_body,
 )
+from holdfast.edges.mcp.http import BODY_BYTES_MAX as MCP_BODY_BYTES_MAX
+from holdfast.edges.mcp.http import PATH as MCP_PATH
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send

@@ -1,5 +1,4 @@
-"""Journals over REST: add an entry, read days. Who comes by a key sees the entries they may see;
-the file as it stands is for who has the machine."""
+"""Journals over REST, and consolidation from journals to long-term memory."""
 
 from __future__ import annotations
 
@@ -12,7 +11,14 @@ from holdfast.edges.http.bodies import Body
 from holdfast.edges.http.call import Calling
 from holdfast.edges.http.once import IdempotencyKey, once
 from holdfast.edges.http.plain import plain_memory
-from holdfast.edges.http.shapes import JournalOut, OneMemory
+from holdfast.edges.http.shapes import JournalOut, MemoryOut, One, OneMemory, Told
+from holdfast.passes.consolidation.plan import (
+    Consolidated,
+    from_plain,
+    plain_refused,
+    plain_step,
+    to_plain,
+)
 
 router = APIRouter(prefix="/journal", tags=["journal"])
 
@@ -60,4 +66,99 @@ def _entry(at: str, text: str, memory: Memory | None) -> dict[str, Any]:
         "time": at,
         "text": text,
         "memory": None if memory is None else plain_memory(memory),
+    }
+
+
+consolidation_router = APIRouter(prefix="/consolidation", tags=["consolidation"])
+
+
+class StepOut(Told):
+    """One thing to do: promote, merge or retire. Memories are named by their numbers."""
+
+    kind: str
+    sources: list[int]
+    text: str
+    category: str
+    replaces: int | None
+    replaced_by: int | None
+    reason: str
+
+
+class RefusedOut(Told):
+    """A step that is not done, and why."""
+
+    step: StepOut
+    reason: str
+
+
+class PlanOut(Told):
+    """What a consolidation would do; `sources` are the memories its steps speak of."""
+
+    hub: str
+    made_at: str
+    by: str
+    steps: list[StepOut]
+    refused: list[RefusedOut]
+    sources: list[dict[str, Any]]
+    notes: list[str]
+
+
+class DoneOut(Told):
+    """A step that was done, and the memory that it made or changed."""
+
+    step: StepOut
+    memory: MemoryOut
+
+
+class ConsolidatedOut(Told):
+    """What a consolidation did; `change` is what undo takes back, `skipped` why nothing was
+    done."""
+
+    plan: PlanOut
+    done: list[DoneOut]
+    refused: list[RefusedOut]
+    change: str | None
+    skipped: str
+    diff: list[str]
+    notes: list[str]
+
+
+class Wanted(Body):
+    """A plan to do, as `POST /consolidation/plan` gives it or as text; without one, one is made."""
+
+    plan: dict[str, Any] | str | None = None
+    dry_run: bool = False
+
+
+@consolidation_router.post("/plan", response_model=One[PlanOut])
+def plan(call: Calling) -> Any:
+    """What a consolidation would promote, merge and retire, and what it refuses. Writes nothing."""
+    return {"data": to_plain(call.hub("manage", lasting=True).plan_consolidation())}
+
+
+@consolidation_router.post("", response_model=One[ConsolidatedOut])
+def consolidate(
+    call: Calling, wanted: Wanted, response: Response, key: IdempotencyKey = None
+) -> Any:
+    """Moves what lasts from the journals to long-term memory, as one change set."""
+
+    def work() -> tuple[int, Any]:
+        given = from_plain(wanted.plan) if isinstance(wanted.plan, dict) else wanted.plan
+        done = call.hub("manage", lasting=True).consolidate(given, dry_run=wanted.dry_run)
+        return 200, {"data": _plain(done)}
+
+    return once(call, key, wanted, response, work)
+
+
+def _plain(done: Consolidated) -> dict[str, Any]:
+    return {
+        "plan": to_plain(done.plan),
+        "done": [
+            {"step": plain_step(one.step), "memory": plain_memory(one.memory)} for one in done.done
+        ],
+        "refused": [plain_refused(one) for one in done.refused],
+        "change": done.change,
+        "skipped": done.skipped,
+        "diff": list(done.diff),
+        "notes": list(done.notes),
     }

@@ -1,18 +1,18 @@
-"""The lifecycle over REST: what is due, and moving it. For those who manage the hub and may delete
-from it, since the rules archive everyone's memories."""
+"""The lifecycle of memories over REST, and what language models cost."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Query, Response
 
 from holdfast.domain.results import LifecycleMoves
 from holdfast.edges.http.bodies import Body
 from holdfast.edges.http.call import Calling
 from holdfast.edges.http.once import IdempotencyKey, once
 from holdfast.edges.http.plain import plain_memory
-from holdfast.edges.http.shapes import MemoryOut, One, Told
+from holdfast.edges.http.shapes import Many, MemoryOut, One, Told
+from holdfast.engine.upkeep.model_usage import KEPT_DAYS
 
 router = APIRouter(prefix="/lifecycle", tags=["lifecycle"])
 
@@ -64,3 +64,25 @@ def _plain(moves: LifecycleMoves, *, dry_run: bool) -> dict[str, Any]:
         ],
         "change": moves.change,
     }
+
+
+usage_router = APIRouter(tags=["models"])
+
+
+class ModelUsageOut(Told):
+    """What one pass spent with one model on one day (UTC)."""
+
+    day: str
+    work: str
+    model: str
+    requests: int
+    failed: int
+    tokens_in: int
+    tokens_out: int
+
+
+@usage_router.get("/model-usage", response_model=Many[ModelUsageOut])
+def model_usage(call: Calling, days: Annotated[int, Query(ge=1, le=KEPT_DAYS)] = 30) -> Any:
+    """What language models cost in the last days, by day, pass and model; for members."""
+    rows = call.hub_of_members().usage(days=days)
+    return {"data": [{**row._asdict(), "day": row.day.isoformat()} for row in rows]}

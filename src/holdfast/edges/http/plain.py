@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from holdfast.domain.codec import fields_to_plain, memory_to_plain
+from holdfast.domain.records import fields_to_plain, memory_to_plain
 
 if TYPE_CHECKING:
     from holdfast.domain.access import Invite, Member, Standing

@@ -1,4 +1,4 @@
-"""The review inbox over REST: what waits for a person, and what they say of it."""
+"""What waits for a person over REST: the review inbox, and decisions that agents ask for."""
 
 from __future__ import annotations
 
@@ -7,12 +7,20 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Response
 from pydantic import Field
 
-from holdfast.domain.review import Item
+from holdfast.domain.review import Decision, Item
 from holdfast.edges.http.bodies import Body
 from holdfast.edges.http.call import Calling
 from holdfast.edges.http.once import IdempotencyKey, once
 from holdfast.edges.http.plain import plain_memory
-from holdfast.edges.http.shapes import Many, ManyMemories, MemoryOut, One, Told
+from holdfast.edges.http.shapes import (
+    DecisionOut,
+    HeardOut,
+    Many,
+    ManyMemories,
+    MemoryOut,
+    One,
+    Told,
+)
 
 router = APIRouter(prefix="/review", tags=["review"])
 
@@ -100,3 +108,93 @@ def _plain(item: Item) -> dict[str, Any]:
         "about": None if item.about is None else plain_memory(item.about),
         "expires_at": item.expires_at.isoformat(),
     }
+
+
+decisions_router = APIRouter(tags=["decisions"])
+
+
+class Question(Body):
+    question: str
+    options: list[str]
+    context: str = ""
+    trust: str = "agent"
+    source: str = "api"
+    source_agent: str | None = None
+
+
+class Answer(Body):
+    """An option by its words or its number."""
+
+    reference: str
+    option: str | int = Field(union_mode="left_to_right")
+    note: str = ""
+    source: str = "api"
+
+
+class Withdrawal(Body):
+    reference: str
+    note: str = ""
+
+
+class Said(Body):
+    text: str
+
+
+@decisions_router.get("/decisions", response_model=Many[DecisionOut])
+def decisions(call: Calling, every: bool = False) -> Any:
+    """Open questions, oldest first; with `every`, also those decided or withdrawn."""
+    return {"data": [_plain_decision(one) for one in call.hub().decisions(every=every)]}
+
+
+@decisions_router.post("/decisions", status_code=201, response_model=One[DecisionOut])
+def request_decision(
+    call: Calling, asked: Question, response: Response, key: IdempotencyKey = None
+) -> Any:
+    """Asks a person to decide."""
+
+    def work() -> tuple[int, Any]:
+        fields: dict[str, Any] = asked.model_dump()
+        return 201, {"data": _plain_decision(call.hub("write").request_decision(**fields))}
+
+    return once(call, key, asked, response, work)
+
+
+@decisions_router.post("/decisions/decide", response_model=One[DecisionOut])
+def decide(call: Calling, answer: Answer, response: Response, key: IdempotencyKey = None) -> Any:
+    """A person's answer; it becomes a memory."""
+
+    def work() -> tuple[int, Any]:
+        fields: dict[str, Any] = answer.model_dump()
+        return 200, {"data": _plain_decision(call.hub("write").decide(**fields))}
+
+    return once(call, key, answer, response, work)
+
+
+@decisions_router.post("/decisions/withdraw", response_model=One[DecisionOut])
+def withdraw(
+    call: Calling, what: Withdrawal, response: Response, key: IdempotencyKey = None
+) -> Any:
+    """Takes a question back without an answer."""
+
+    def work() -> tuple[int, Any]:
+        done = call.hub("write").withdraw_decision(what.reference, note=what.note)
+        return 200, {"data": _plain_decision(done)}
+
+    return once(call, key, what, response, work)
+
+
+@decisions_router.post("/heard", response_model=One[HeardOut])
+def heard(call: Calling, said: Said) -> Any:
+    """A text without what this hub has handed out itself; `memories` are those that came back."""
+    found = call.hub().heard(said.text)
+    return {
+        "data": {
+            "text": found.text,
+            "echoes": [echo._asdict() for echo in found.echoes],
+            "memories": [plain_memory(memory) for memory in found.memories],
+        }
+    }
+
+
+def _plain_decision(decision: Decision) -> dict[str, Any]:
+    return {**decision._asdict(), "memory": plain_memory(decision.memory)}

@@ -11,8 +11,7 @@ from holdfast.edges import listening
 from holdfast.edges.connections import ConnectionLimits
 from holdfast.edges.http.app import create_app
 from holdfast.edges.http.gates import LOOPBACK, Limits
-from holdfast.edges.watcher import Watcher
-from holdfast.edges.worker import Worker
+from holdfast.edges.worker import Watcher, Worker
 from holdfast.engine.people import keys
 from holdfast.errors import InvalidInput
 

@@ -18,11 +18,10 @@ from starlette.requests import ClientDisconnect
 from holdfast.domain.results import Duplicate, Updated
 from holdfast.edges.http.answers import Refused
 from holdfast.edges.http.call import Call, Calling
-from holdfast.edges.http.client_identity import client_of
+from holdfast.edges.http.client_identity import Streams, client_of
 from holdfast.edges.http.once import IdempotencyKey, once
 from holdfast.edges.http.plain import plain_result
 from holdfast.edges.http.shapes import JobOut, Many, Pushed
-from holdfast.edges.http.streams import Streams
 from holdfast.edges.http_protocol import connection_of
 from holdfast.engine.jobs.queue import Job
 from holdfast.files.attachments.storage import Incoming, Received

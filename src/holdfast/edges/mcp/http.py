@@ -25,8 +25,8 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from holdfast.edges.cross_origin import CrossOriginGuard, CrossOriginRules, SecurityHeaders
+from holdfast.edges.http_protocol import BodyTooLarge, BodyTooSlow, read_body
 from holdfast.edges.listening import LOOPBACK, bracketed, is_loopback, listen, run
-from holdfast.edges.request_body import BodyTooLarge, BodyTooSlow, read_body
 from holdfast.errors import AlreadyExists, InvalidInput, NotFound
 
 PATH = "/mcp"

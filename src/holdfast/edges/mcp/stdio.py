@@ -22,7 +22,7 @@ from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 
-from holdfast.edges.log_limit import guard_log
+from holdfast.edges.listening import guard_log
 
 # A line is one message. The longest honest one holds a memory of `content.bytes_max` with every
 # character escaped (six bytes for one); ten times the default of that leaves room.

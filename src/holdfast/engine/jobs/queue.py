@@ -1,5 +1,6 @@
-"""The job queue: jobs are leased for five minutes by the store's clock and tried at most three
-times."""
+"""The job queue: jobs are leased for five minutes by the store's clock, tried at most three times,
+and given one at a time to the runner of their kind. What a runner does with a job, and how it ends
+it, is up to the runner; `passes.work` lists the runners."""
 
 from __future__ import annotations
 
@@ -337,3 +338,57 @@ def _job(record: Record) -> Job:
         ended_at=None if ended is None else from_text(ended),
         **body,
     )
+
+
+class Stopped(Exception):
+    """Whoever asked for the work wants to stop."""
+
+
+class Runner(NamedTuple):
+    """What is done with the jobs of one kind. `run` ends the job, well or badly, in the transaction
+    of what it does, and raises Stopped where it has to leave it. `lost` hears of a job whose last
+    worker died, and `failed` of one that ended in an error nobody foresaw; without it the job is
+    tried again when its lease is over. `in_order` is for work where the order of a hub's jobs
+    matters."""
+
+    work: str
+    run: Callable[[Core, Job], None]
+    lost: Callable[[Core, Writer, Job, str], None]
+    failed: Callable[[Core, Job, str], None] | None = None
+    in_order: bool = False
+
+
+def work_on_next(
+    core: Core,
+    runner: Runner,
+    *,
+    holds: Callable[[Job | None], None] | None = None,
+    after: str = "",
+) -> Job | None:
+    """Works on the job that has waited longest in the hub that comes after this one; None where
+    none is due. `holds` is told which job it is, and when it is let go."""
+    core = core.acting(sees_all=True)
+    if not is_due(core, (runner.work,)):
+        return None
+    job = lease(
+        core,
+        work=runner.work,
+        lost=lambda writer, lost, reason: runner.lost(core, writer, lost, reason),
+        in_order=runner.in_order,
+        after=after,
+    )
+    if job is None:
+        return None
+    if holds is not None:
+        holds(job)
+    try:
+        runner.run(core, job)
+    except Stopped:
+        put_back(core, job)
+    except (Conflict, NotFound):
+        # Another worker has it by now, or its hub is gone; there is nothing to be said.
+        return job
+    finally:
+        if holds is not None:
+            holds(None)
+    return job

@@ -10,7 +10,7 @@ from holdfast.domain.access import Key
 from holdfast.domain.names import Label, PersonName
 from holdfast.domain.records import NO_HUB, Record
 from holdfast.engine.core import Core
-from holdfast.engine.people import membership_index
+from holdfast.engine.people import records
 from holdfast.engine.people.records import (
     Handed,
     every,
@@ -56,7 +56,7 @@ def create_key(
         for hub_id in key.hubs:
             need_hub(writer, hub_id)
         writer.put_record(key_record(key, hash_of(secret)))
-        membership_index.note(writer, key.actor, "key", key.id, key.at)
+        records.note(writer, key.actor, "key", key.id, key.at)
     return Handed(key, secret)
 
 
@@ -65,7 +65,7 @@ def keys(core: Core, actor: PersonName | None = None) -> list[Key]:
     with core.store.read() as reader:
         if actor is None:
             return [key_from(one) for one in every(reader, NO_HUB, "key")]
-        ids = membership_index.of(reader, actor, "key")
+        ids = records.of(reader, actor, "key")
         there = (reader.record(NO_HUB, "key", key_id) for key_id in ids)
         return [key_from(one) for one in there if one is not None]
 

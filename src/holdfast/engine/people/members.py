@@ -1,13 +1,18 @@
-"""Members, whom a hub is shared with, and how somebody stands to it. What a standing allows,
-`domain.access` says; whether somebody may do these things themselves, their caller has checked."""
+"""Members, invitations, whom a hub is shared with, and which role somebody has in it.
+`domain.access` says what a role allows; the caller of these functions has checked whether somebody
+may do this. An invitation is a one-time token for a place in a hub, a team or an organisation."""
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from holdfast.domain.access import (
+    MEMBER_SEES,
+    ROLES,
     DeletePolicy,
     HubCard,
+    Invite,
     Member,
     Role,
     ScopeKind,
@@ -16,18 +21,22 @@ from holdfast.domain.access import (
 from holdfast.domain.hub import Hub
 from holdfast.domain.names import PersonName, PlaceRef
 from holdfast.domain.records import NO_HUB
-from holdfast.domain.viewer import MEMBER_SEES
 from holdfast.engine.core import Core
-from holdfast.engine.people import membership_index
+from holdfast.engine.people import records
 from holdfast.engine.people.records import (
+    Handed,
     card_of,
     clean_policy,
     drop_member,
+    hash_of,
     hub_of_scope,
+    invite_from,
+    invite_record,
     members_of,
     need,
     need_hub,
     need_scope,
+    new_secret,
     put_card,
     put_member,
     refuse_lookalike,
@@ -40,6 +49,7 @@ from holdfast.text import names
 if TYPE_CHECKING:
     from holdfast.domain.memory import Boundary
     from holdfast.store.base import Reader
+
 
 # Hubs and whom they are shared with
 
@@ -152,12 +162,12 @@ def hubs_of(core: Core, actor: PersonName) -> list[tuple[Hub, Standing]]:
 
 def _near(reader: Reader, actor: PersonName) -> set[str]:
     """Hubs that may be in somebody's reach, by id; no other is."""
-    groups = {*membership_index.of(reader, actor, "team")}
-    for org_id in membership_index.of(reader, actor, "org"):
-        groups |= {org_id, *membership_index.of(reader, org_id, "team of")}
-    found = set(membership_index.of(reader, actor, "hub"))
+    groups = {*records.of(reader, actor, "team")}
+    for org_id in records.of(reader, actor, "org"):
+        groups |= {org_id, *records.of(reader, org_id, "team of")}
+    found = set(records.of(reader, actor, "hub"))
     for group in groups:
-        found.update(membership_index.of(reader, group, "shared"))
+        found.update(records.of(reader, group, "shared"))
     return found
 
 
@@ -173,7 +183,7 @@ def hubs_called(core: Core, name: PlaceRef, actor: PersonName) -> list[tuple[Hub
 
 def seen_as(reader: Reader, name: str, actor: PersonName) -> list[tuple[Hub, Standing]]:
     """Those that somebody sees under that name."""
-    labelled = (reader.hub_by_id(one) for one in membership_index.of(reader, name, "called"))
+    labelled = (reader.hub_by_id(one) for one in records.of(reader, name, "called"))
     hubs = [hub for hub in (reader.hub(name), *labelled) if hub is not None]
     seen = {hub.id: _seen(reader, hub, actor) for hub in hubs}
     return [pair for pair in seen.values() if pair is not None and pair[0].called == name]
@@ -215,3 +225,89 @@ def role_in(core: Core, scope: ScopeKind, scope_id: str, actor: PersonName) -> R
     """Somebody's role in a team or an organisation, or in a hub they do not own."""
     with core.store.read() as reader:
         return role_of(reader, scope, scope_id, actor)
+
+
+_INVITE_DAYS = 7
+
+
+def invite(
+    core: Core, scope: ScopeKind, scope_id: str, role: Role, *, days: int = _INVITE_DAYS
+) -> Handed:
+    """A one-time token for a place; whoever brings it to `accept` gets the role."""
+    if isinstance(days, bool) or not isinstance(days, int) or not 1 <= days <= 365:
+        raise InvalidInput("An invitation is good for 1 to 365 days.")
+    now = core.now()
+    made = Invite(
+        core.ids.next("inv"),
+        scope,
+        scope_id,
+        role,
+        core.actor,
+        now,
+        now + timedelta(days=days),
+    )
+    token = new_secret()
+    with core.store.write(hub=NO_HUB) as writer:
+        need_scope(writer, scope, scope_id)
+        writer.put_record(invite_record(made, hash_of(token)))
+        records.note(writer, scope_id, "invite", made.id, now)
+    return Handed(made, token)
+
+
+def invites(core: Core, scope: ScopeKind, scope_id: str) -> list[Invite]:
+    """The invitations of a scope, oldest first, used ones among them."""
+    with core.store.read() as reader:
+        ids = records.of(reader, scope_id, "invite")
+        rows = [reader.record(NO_HUB, "invite", invite_id) for invite_id in ids]
+    found = [invite_from(one) for one in rows if one is not None]
+    return [one for one in found if (one.scope, one.scope_id) == (scope, scope_id)]
+
+
+def accept(core: Core, token: str, actor: PersonName) -> Member:
+    """Takes the place that a token offers. A token that is unknown, used or too old is refused with
+    one sentence for all: nothing is told about tokens."""
+    now = core.now()
+    refused = NotFound(
+        "This invitation is not valid.", hint="Ask for a new one; each can be used once."
+    )
+    if not isinstance(token, str):
+        raise refused
+    token = token.strip()
+    # For which hub it is, has to be known before the write that takes the place; a read may be of
+    # a standby that has not heard of it yet.
+    with core.store.write(hub=NO_HUB) as writer:
+        seen = writer.record_by_lookup(NO_HUB, "invite", hash_of(token))
+    if seen is None:
+        raise refused
+    offered = invite_from(seen)
+    with core.store.write(hub=hub_of_scope(offered.scope, offered.scope_id)) as writer:
+        record = writer.record_by_lookup(NO_HUB, "invite", hash_of(token))
+        if record is None:
+            raise refused
+        found = invite_from(record)
+        if found.used_at is not None or found.expires_at <= now:
+            raise refused
+        try:
+            need_scope(writer, found.scope, found.scope_id)
+        except NotFound:
+            raise refused from None
+        member = Member(found.scope, found.scope_id, actor, found.role, now, found.invited_by)
+        held = role_of(writer, found.scope, found.scope_id, actor)
+        if held is None or ROLES.index(held) < ROLES.index(found.role):
+            refuse_lookalike(writer, found.scope, found.scope_id, actor)
+            put_member(writer, member)
+        else:
+            member = member._replace(role=held)
+        used = found._replace(used_at=now, used_by=actor)
+        writer.put_record(invite_record(used, record.lookup))
+    return member
+
+
+def withdraw(core: Core, invite_id: str) -> None:
+    """Takes an invitation back."""
+    with core.store.write(hub=NO_HUB) as writer:
+        record = writer.record(NO_HUB, "invite", invite_id)
+        if record is None:
+            raise NotFound(f"There is no invitation {invite_id!r}.")
+        records.drop(writer, invite_from(record).scope_id, "invite", invite_id)
+        writer.drop_record(NO_HUB, "invite", invite_id)

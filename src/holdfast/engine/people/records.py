@@ -1,11 +1,17 @@
 """Organisations, teams, members, invitations and keys as the store's records, and back. Secrets are
-kept only as hashes."""
+kept only as hashes.
+
+The index of memberships finds the hubs, teams, organisations and keys of a person, the hubs of a
+team, and the invitations to a place without a scan. It is derived from other records: an entry says
+where to look, never what is allowed. Readers check the record itself, so a stale entry does no
+harm; an entry is written in the same transaction as its record.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from holdfast.domain.access import (
     DELETE_POLICIES,
@@ -24,12 +30,14 @@ from holdfast.domain.hub import Hub
 from holdfast.domain.names import PersonName
 from holdfast.domain.records import NO_HUB, Record
 from holdfast.engine.core import Core, require_hub
-from holdfast.engine.people import membership_index
 from holdfast.errors import AlreadyExists, Conflict, InvalidInput, NotFound
 from holdfast.text import names, normalise
+from holdfast.text.names import skeleton
 
 if TYPE_CHECKING:
+    from holdfast.engine.core import Core
     from holdfast.store.base import Reader, Writer
+
 
 # 256 bits from the system's source of chance: a fast hash is enough, nobody guesses those.
 _SECRET_BYTES = 32
@@ -68,14 +76,14 @@ def put_member(writer: Writer, member: Member) -> None:
     place = member_place(member.scope, member.scope_id, member.actor)
     body = {"role": member.role, "added_by": member.added_by}
     writer.put_record(Record(*place, member.since, body))
-    membership_index.note(writer, member.actor, member.scope, member.scope_id, member.since)
-    look = membership_index.look_of(member.scope_id, member.actor)
-    membership_index.note(writer, look, "look", member.actor, member.since)
+    note(writer, member.actor, member.scope, member.scope_id, member.since)
+    look = look_of(member.scope_id, member.actor)
+    note(writer, look, "look", member.actor, member.since)
 
 
 def refuse_lookalike(writer: Writer, scope: ScopeKind, scope_id: str, actor: PersonName) -> None:
     """Refuses a new member whose name could be taken for that of another."""
-    found = [*membership_index.of(writer, membership_index.look_of(scope_id, actor), "look")]
+    found = [*of(writer, look_of(scope_id, actor), "look")]
     hub = writer.hub_by_id(scope_id) if scope == "hub" else None
     if hub is not None and names.skeleton(hub.owner) == names.skeleton(actor):
         found.append(hub.owner)
@@ -93,10 +101,10 @@ def refuse_lookalike(writer: Writer, scope: ScopeKind, scope_id: str, actor: Per
 
 def drop_member(writer: Writer, scope: ScopeKind, scope_id: str, actor: PersonName) -> bool:
     """Whether there was one."""
-    membership_index.drop(writer, membership_index.look_of(scope_id, actor), "look", actor)
+    drop(writer, look_of(scope_id, actor), "look", actor)
     hub = writer.hub_by_id(scope_id) if scope == "hub" else None
     if hub is None or hub.owner != actor:
-        membership_index.drop(writer, actor, scope, scope_id)
+        drop(writer, actor, scope, scope_id)
     return writer.drop_record(*member_place(scope, scope_id, actor))
 
 
@@ -142,16 +150,16 @@ def called(core: Core, reader: Reader, hub: Hub) -> Hub:
 def put_card(writer: Writer, card: HubCard, at: datetime) -> None:
     """Also notes whom it is shared with and what it is called, so that it is found by that."""
     old = card_of(writer, card.hub_id)
-    changed: tuple[tuple[str | None, str | None, membership_index.What], ...] = (
+    changed: tuple[tuple[str | None, str | None, What], ...] = (
         (old.team_id, card.team_id, "shared"),
         (old.org_id, card.org_id, "shared"),
         (old.label, card.label, "called"),
     )
     for before, now, what in changed:
         if before and before != now:
-            membership_index.drop(writer, before, what, card.hub_id)
+            drop(writer, before, what, card.hub_id)
         if now:
-            membership_index.note(writer, now, what, card.hub_id, at)
+            note(writer, now, what, card.hub_id, at)
     body = {
         "team": card.team_id,
         "delete_policy": card.delete_policy,
@@ -294,3 +302,89 @@ def parse_role(role: str) -> Role:
 def clean_policy(policy: str) -> DeletePolicy:
     clean: DeletePolicy = normalise.one_of(policy, DELETE_POLICIES, "delete policy")  # type: ignore[assignment]
     return clean
+
+
+# What is found for a name or an id: of a person their hubs, teams, organisations and keys; of a
+# team or an organisation the hubs that are shared with it, of an organisation its teams, of a place
+# its invitations, and of a name the hubs that are called by it without having it.
+# And of what a name looks like in a place, the members that look so.
+What: TypeAlias = Literal[
+    "hub", "team", "org", "key", "shared", "team of", "invite", "called", "look"
+]
+
+_KIND = "belongs"
+# Most have few of anything, and what stands behind them in the table is read in vain.
+_PAGE_FIRST = 16
+_PAGE_MAX = 500
+
+
+def _prefix(whose: str, what: What) -> str:
+    # Names may hold anything; their length says where they end, so that none reads like another.
+    return f"{len(whose)}:{whose}/{what}/"
+
+
+def look_of(scope_id: str, actor: str) -> str:
+    """Whose entry a member is under by what their name looks like."""
+    return f"{scope_id}/{skeleton(actor)}"
+
+
+def note(writer: Writer, whose: str, what: What, which: str, at: datetime) -> None:
+    writer.put_record(Record(NO_HUB, _KIND, _prefix(whose, what) + which, at, {}))
+
+
+def drop(writer: Writer, whose: str, what: What, which: str) -> None:
+    writer.drop_record(NO_HUB, _KIND, _prefix(whose, what) + which)
+
+
+def of(reader: Reader, whose: str, what: What) -> Iterator[str]:
+    """The ids, in order."""
+    prefix = after = _prefix(whose, what)
+    limit = _PAGE_FIRST
+    while True:
+        page = reader.records(NO_HUB, _KIND, limit=limit, after=after)
+        for one in page:
+            if not one.id.startswith(prefix):
+                return
+            yield one.id.removeprefix(prefix)
+        if len(page) < limit:
+            return
+        after, limit = page[-1].id, min(_PAGE_MAX, limit * 4)
+
+
+def mend(core: Core) -> int:
+    """Makes the entries that are missing; how many those were."""
+    made = 0
+    at = core.now()
+    with core.store.write() as writer:
+        for whose, what, which in _all(writer):
+            if writer.record(NO_HUB, _KIND, _prefix(whose, what) + which) is None:
+                note(writer, whose, what, which, at)
+                made += 1
+    return made
+
+
+def _all(reader: Reader) -> Iterator[tuple[str, What, str]]:
+    """Every entry that there should be, from what it is derived from."""
+
+    for hub in reader.hubs():
+        yield hub.owner, "hub", hub.id
+        for one in every(reader, hub.id, "member"):
+            yield one.id, "hub", hub.id
+            yield look_of(hub.id, one.id), "look", one.id
+        card = card_of(reader, hub.id)
+        for shared_with in (card.team_id, card.org_id):
+            if shared_with:
+                yield shared_with, "shared", hub.id
+        if card.label:
+            yield card.label, "called", hub.id
+    for one in every(reader, NO_HUB, "team"):
+        yield one.body["org"], "team of", one.id
+    for scope in ("team", "org"):
+        for one in every(reader, NO_HUB, f"{scope}-member"):
+            scope_id, _, actor = one.id.partition("/")
+            yield actor, "team" if scope == "team" else "org", scope_id
+            yield look_of(scope_id, actor), "look", actor
+    for one in every(reader, NO_HUB, "key"):
+        yield one.body["actor"], "key", one.id
+    for one in every(reader, NO_HUB, "invite"):
+        yield one.body["scope_id"], "invite", one.id

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from holdfast.domain.access import ROLES, Member, Org, Role, ScopeKind, Standing, Team
 from holdfast.domain.records import NO_HUB, Record
-from holdfast.engine.people import membership_index
+from holdfast.engine.people import records
 from holdfast.engine.people.records import (
     card_of,
     drop_member,
@@ -98,7 +98,7 @@ def remove_team(core: Core, team_id: str) -> Team:
         team = _team_from(need(writer, "team", team_id))
         _take_hubs_back(writer, team.id, core)
         _drop_scope(writer, "team", team.id)
-        membership_index.drop(writer, team.org_id, "team of", team.id)
+        records.drop(writer, team.org_id, "team of", team.id)
     return team
 
 
@@ -115,9 +115,9 @@ def remove_org(core: Core, org_id: str) -> Org:
 
 
 def _take_hubs_back(writer: Writer, shared_with: str, core: Core) -> None:
-    for hub_id in list(membership_index.of(writer, shared_with, "shared")):
+    for hub_id in list(records.of(writer, shared_with, "shared")):
         if writer.hub_by_id(hub_id) is None:
-            membership_index.drop(writer, shared_with, "shared", hub_id)
+            records.drop(writer, shared_with, "shared", hub_id)
             continue
         card = card_of(writer, hub_id)
         put_card(writer, card._replace(team_id=None, org_id=None), core.now())
@@ -127,8 +127,8 @@ def _drop_scope(writer: Writer, scope: ScopeKind, scope_id: str) -> None:
     """The thing itself, its members and the invitations to it."""
     for member in list(members_of(writer, scope, scope_id)):
         drop_member(writer, scope, scope_id, member.actor)
-    for invite_id in list(membership_index.of(writer, scope_id, "invite")):
-        membership_index.drop(writer, scope_id, "invite", invite_id)
+    for invite_id in list(records.of(writer, scope_id, "invite")):
+        records.drop(writer, scope_id, "invite", invite_id)
         writer.drop_record(NO_HUB, "invite", invite_id)
     writer.drop_record(NO_HUB, scope, scope_id)
 
@@ -141,7 +141,7 @@ def orgs_of(core: Core, actor: PersonName) -> list[tuple[Org, Standing]]:
     with core.store.read() as reader:
         found = [
             (_org_from(record), Standing(actor, role, ()))
-            for org_id in membership_index.of(reader, actor, "org")
+            for org_id in records.of(reader, actor, "org")
             if (record := reader.record(NO_HUB, "org", org_id)) is not None
             and (role := role_of(reader, "org", org_id, actor)) is not None
         ]
@@ -152,9 +152,9 @@ def teams_of(core: Core, actor: PersonName) -> list[tuple[Team, Standing]]:
     """The teams that somebody can see, by name: those they belong to, and those of organisations
     they belong to."""
     with core.store.read() as reader:
-        ids = set(membership_index.of(reader, actor, "team"))
-        for org_id in membership_index.of(reader, actor, "org"):
-            ids.update(membership_index.of(reader, org_id, "team of"))
+        ids = set(records.of(reader, actor, "team"))
+        for org_id in records.of(reader, actor, "org"):
+            ids.update(records.of(reader, org_id, "team of"))
         found = []
         for team_id in ids:
             record = reader.record(NO_HUB, "team", team_id)
@@ -262,4 +262,4 @@ def _put_org(writer: Writer, org: Org) -> None:
 def _put_team(writer: Writer, team: Team) -> None:
     body = {"name": team.name, "org": team.org_id}
     writer.put_record(Record(NO_HUB, "team", team.id, team.created_at, body))
-    membership_index.note(writer, team.org_id, "team of", team.id, team.created_at)
+    records.note(writer, team.org_id, "team of", team.id, team.created_at)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from holdfast.domain.clock import Clock, from_text, to_text
 from holdfast.domain.hub import Hub
 from holdfast.domain.records import NO_HUB, Record
-from holdfast.engine.transfer.digest import (
+from holdfast.engine.transfer.export_format import (
     MOVE,
     Digest,
     digest,

@@ -13,18 +13,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.domain.change import Change, Receipt, Revision
 from holdfast.domain.clock import from_text, to_micros, to_text
-from holdfast.domain.codec import (
-    fields_to_plain,
-    memory_to_plain,
-)
 from holdfast.domain.hub import Hub
 from holdfast.domain.memory import Memory
 from holdfast.domain.names import PersonName
 from holdfast.domain.query import EVERYTHING
-from holdfast.domain.records import Turn
+from holdfast.domain.records import Turn, fields_to_plain, memory_to_plain
 from holdfast.engine.core import Core, require_hub
 from holdfast.engine.history import Reasons, entries_seen
-from holdfast.engine.people import membership_index
+from holdfast.engine.people import records
 from holdfast.engine.people.records import called
 from holdfast.engine.scope import Scope
 from holdfast.engine.transfer.export_format import (
@@ -215,7 +211,7 @@ def _begin(core: Core, header: Line, name: str | None) -> Hub:
             # The same hub under another name is a copy: it gets an id of its own.
             hub = hub._replace(id=core.ids.next("hub"))
         writer.add_hub(hub._replace(numbers=_pulse(core)))
-        membership_index.note(writer, hub.owner, "hub", hub.id, hub.created_at)
+        records.note(writer, hub.owner, "hub", hub.id, hub.created_at)
     return hub
 
 

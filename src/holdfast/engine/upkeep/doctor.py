@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from holdfast.domain.query import EVERYTHING, Filter
 from holdfast.engine.core import Core
 from holdfast.engine.hubs import is_being_moved
-from holdfast.engine.people import membership_index
+from holdfast.engine.people import records
 from holdfast.engine.transfer.copy import is_running
 from holdfast.engine.transfer.export import seems_running
 from holdfast.engine.writing.embedding import embed_missing, unembedded
@@ -109,7 +109,7 @@ def _finish(
 ) -> None:
     """What can be mended in a store that is whole."""
     mended += ["removed what a broken-off import had left"] * _drop_broken_imports(core)
-    if entries := membership_index.mend(core):
+    if entries := records.mend(core):
         mended.append(f"noted {entries} places and keys that people have")
     try:
         embedded = embed_missing(core, progress)

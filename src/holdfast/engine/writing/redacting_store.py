@@ -19,10 +19,10 @@ from holdfast.engine.writing.redact import KIND, Redactor
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from holdfast.domain.access import Viewer
     from holdfast.domain.change import Change, Receipt
     from holdfast.domain.memory import Memory
     from holdfast.domain.records import Agreed, Clash, Record, Turn
-    from holdfast.domain.viewer import Viewer
     from holdfast.store.base import Store, Writer
     from holdfast.store.values import IndexEntry
 

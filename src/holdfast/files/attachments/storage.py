@@ -21,7 +21,7 @@ from holdfast.errors import InvalidInput, NotFound, TooLarge
 from holdfast.files.atomic import locked, make_folder, real_path, told
 from holdfast.files.memory_md.cache import Stamp, read_stamp, token_of, write_stamp
 from holdfast.files.ownership import is_ours
-from holdfast.files.regular import open_regular
+from holdfast.files.reading import open_regular
 from holdfast.system.atomic_file import FILE_MODE, flush, publish
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from holdfast.errors import InvalidInput
 from holdfast.files.atomic import real_path, told, write_atomic
 from holdfast.files.memory_md.document import Item
 from holdfast.files.memory_md.parse import parse
-from holdfast.files.regular import open_regular
+from holdfast.files.reading import open_regular
 from holdfast.text import normalise
 
 if TYPE_CHECKING:

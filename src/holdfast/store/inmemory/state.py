@@ -5,18 +5,18 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from holdfast.domain.access import Viewer
 from holdfast.domain.change import Change, Receipt, Revision
 from holdfast.domain.clock import EPOCH
 from holdfast.domain.hub import Hub
 from holdfast.domain.memory import Memory
 from holdfast.domain.names import NOBODY
 from holdfast.domain.records import Agreed, Clash, Record, Turn
-from holdfast.domain.viewer import Viewer
 from holdfast.errors import DeadlineExceeded
 from holdfast.store.values import IndexEntry
 
 if TYPE_CHECKING:
-    from holdfast.domain.viewer import Viewer
+    from holdfast.domain.access import Viewer
 
 
 class IndexedPassage:

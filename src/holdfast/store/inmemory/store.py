@@ -15,7 +15,7 @@ from holdfast.store.single_writer import StoreDefaults
 from holdfast.store.values import Capability, Problem, Progress, Rescued
 
 if TYPE_CHECKING:
-    from holdfast.domain.viewer import Viewer
+    from holdfast.domain.access import Viewer
     from holdfast.store.base import Store
 
 

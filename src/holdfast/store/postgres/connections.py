@@ -21,7 +21,6 @@ from psycopg.pq import TransactionStatus
 from psycopg.types.numeric import Int8Dumper
 
 from holdfast.errors import ServerUnreachable
-from holdfast.store.postgres.advisory_lock import LOCK_CLASS, WHOLE_STORE
 from holdfast.store.postgres.commit_marks import (
     POSITION,
     Mark,
@@ -40,6 +39,7 @@ from holdfast.store.postgres.errors import (
     write_cancelled,
 )
 from holdfast.store.postgres.keepalive import MonitoredConnection, NoAnswer, configured
+from holdfast.store.postgres.locks import LOCK_CLASS, WHOLE_STORE
 from holdfast.store.postgres.pool import Patience, Pool
 
 Connection = psycopg.Connection[Any]

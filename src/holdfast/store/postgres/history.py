@@ -9,7 +9,7 @@ from typing import Any
 from holdfast.domain.change import Change, Receipt, Revision
 from holdfast.domain.clock import to_micros
 from holdfast.domain.records import Agreed, Clash, Turn
-from holdfast.store import checked_rows as checked
+from holdfast.store import checksums as checked
 from holdfast.store.postgres import lexemes, rows
 from holdfast.store.postgres.memories import MemoriesReader
 

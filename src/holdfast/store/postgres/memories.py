@@ -10,7 +10,7 @@ from holdfast.domain.clock import from_micros
 from holdfast.domain.hub import Hub, Statistics
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Filter, Order
-from holdfast.store.postgres import filters, rows
+from holdfast.store.postgres import rows
 from holdfast.store.postgres.session import Part
 from holdfast.store.values import first_named
 
@@ -166,8 +166,8 @@ class MemoriesReader(Part):
         after: tuple[Any, int] | None,
         limit: int,
     ) -> list[Memory]:
-        conditions, values = filters.where(wanted)
-        column, down = filters.ORDERINGS[order]
+        conditions, values = rows.where(wanted)
+        column, down = rows.ORDERINGS[order]
         way = "DESC" if down else "ASC"
         if after is not None:
             conditions += (
@@ -182,7 +182,7 @@ class MemoriesReader(Part):
         )
 
     def ids_by_use(self, hub_id: str, wanted: Filter, *, limit: int | None = None) -> list[str]:
-        conditions, values = filters.where(wanted)
+        conditions, values = rows.where(wanted)
         found = self._session.all(
             f"SELECT m.id FROM memories m WHERE m.hub_id = %(hub)s{conditions}{self._seen}"
             # LIMIT NULL means no limit.

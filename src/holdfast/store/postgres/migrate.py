@@ -17,9 +17,9 @@ import psycopg
 
 from holdfast.errors import InvalidSetting, StoreError, StoreReadOnly, StoreTooNew
 from holdfast.store.postgres import schema
-from holdfast.store.postgres.advisory_lock import LOCK_CLASS
 from holdfast.store.postgres.checks import refuse_foreign_tables, refuse_unsupported
 from holdfast.store.postgres.connections import connect_to_stay
+from holdfast.store.postgres.locks import LOCK_CLASS
 from holdfast.store.postgres.migration_steps import (
     LOCK_CONFLICTS,
     MAKE_STEPS_TABLE,

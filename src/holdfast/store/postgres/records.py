@@ -11,8 +11,7 @@ from holdfast.domain.clock import from_micros, to_micros
 from holdfast.domain.records import NO_HUB, Record
 from holdfast.errors import AlreadyExists, NotFound
 from holdfast.store import rows as shared
-from holdfast.store.checked_rows import sealed
-from holdfast.store.checksums import require_intact
+from holdfast.store.checksums import require_intact, sealed
 from holdfast.store.postgres.session import NO_SUCH_HUB, Part
 
 _COLUMNS = "r.kind, r.id, r.at, r.body, r.lookup, r.due, r.checksum"

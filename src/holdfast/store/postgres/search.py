@@ -9,7 +9,7 @@ from typing import Any
 
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Filter, Order
-from holdfast.store.postgres import filters, lexemes, rows
+from holdfast.store.postgres import lexemes, rows
 from holdfast.store.postgres.history import HistoryReader
 from holdfast.store.postgres.lexemes import Weighed, weightiest
 from holdfast.store.substring_match import ids_holding, matching
@@ -67,7 +67,7 @@ class SearchReader(HistoryReader):
     ) -> list[Candidate]:
         if not (query.terms or query.phrases or query.prefixes):
             return []
-        conditions, values = filters.where(wanted)
+        conditions, values = rows.where(wanted)
         memory = ITS_MEMORY.format(number="w.memory", wanted=f"{conditions}{self._seen}")
         lexicon = self.lexicon(hub_id, query.terms)
         reach = limit
@@ -150,7 +150,7 @@ class SearchReader(HistoryReader):
         self, hub_id: str, needle: str, wanted: Filter, *, limit: int
     ) -> list[str]:
         hub = self._session.hub(hub_id)
-        conditions, values = filters.where(wanted)
+        conditions, values = rows.where(wanted)
         grams = lexemes.grams_asked(hub, needle)
         # Too short for a trigram: every indexed text is checked.
         held = " AND s.grams @> %(grams)s::integer[]" if grams else ""
@@ -183,8 +183,8 @@ class SearchReader(HistoryReader):
     ) -> list[tuple[int, bool]]:
         """The numbers of memories that may match, in order, each with whether its words do."""
         hub = self._session.hub(hub_id)
-        conditions, values = filters.where(wanted)
-        column, down = filters.ORDERINGS[order]
+        conditions, values = rows.where(wanted)
+        column, down = rows.ORDERINGS[order]
         way = "DESC" if down else "ASC"
         grams = lexemes.grams_asked(hub, query.needle)
         held = " AND s.grams @> %(grams)s::integer[]" if grams else ""
@@ -232,7 +232,7 @@ class SearchReader(HistoryReader):
     ) -> list[Candidate]:
         if not passage_ids:
             return []
-        conditions, values = filters.where(wanted)
+        conditions, values = rows.where(wanted)
         memory = ITS_MEMORY.format(number="p.memory", wanted=f"{conditions}{self._seen}")
         found = self._session.all(
             f"SELECT {rows.PASSAGE_COLUMNS} FROM passages p CROSS JOIN LATERAL ({memory}) AS m"

@@ -17,12 +17,12 @@ from psycopg.errors import CharacterNotInRepertoire
 
 from holdfast.errors import DeadlineExceeded
 from holdfast.store.postgres.errors import transaction_failed
-from holdfast.store.postgres.filters import SEEN, viewer_values
+from holdfast.store.postgres.rows import SEEN, viewer_values
 
 if TYPE_CHECKING:
     import psycopg
 
-    from holdfast.domain.viewer import Viewer
+    from holdfast.domain.access import Viewer
 
 Answer = TypeVar("Answer")
 

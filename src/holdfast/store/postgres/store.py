@@ -20,7 +20,6 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from holdfast.domain.clock import SystemClock, from_micros
 from holdfast.errors import StoreError
-from holdfast.store.postgres.advisory_lock import EXCLUSIVE_CLASS, LOCK_CLASS, lock_number, try_lock
 from holdfast.store.postgres.commit_marks import POSITION
 from holdfast.store.postgres.connections import (
     ANSWER_S,
@@ -30,7 +29,14 @@ from holdfast.store.postgres.connections import (
     connect_patiently,
 )
 from holdfast.store.postgres.errors import translated
-from holdfast.store.postgres.hub_locks import HubLock, WritingSession
+from holdfast.store.postgres.locks import (
+    EXCLUSIVE_CLASS,
+    LOCK_CLASS,
+    HubLock,
+    WritingSession,
+    lock_number,
+    try_lock,
+)
 from holdfast.store.postgres.migrate import prepare
 from holdfast.store.postgres.pool import closed
 from holdfast.store.postgres.reader import PostgresReader
@@ -42,7 +48,7 @@ from holdfast.store.postgres.writer import PostgresWriter
 from holdfast.store.values import Capability, Problem, Progress, Rescued
 
 if TYPE_CHECKING:
-    from holdfast.domain.viewer import Viewer
+    from holdfast.domain.access import Viewer
     from holdfast.store.base import Store
 
 

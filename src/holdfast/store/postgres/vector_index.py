@@ -22,13 +22,13 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.errors import InvalidInput, NotFound, StoreBusy, StoreError, StoreReadOnly
-from holdfast.store.postgres.advisory_lock import LOCK_CLASS, try_lock
 from holdfast.store.postgres.connections import (
     Connection,
     connect,
     connect_to_stay,
 )
 from holdfast.store.postgres.errors import translated
+from holdfast.store.postgres.locks import LOCK_CLASS, try_lock
 from holdfast.store.postgres.migration_steps import StepRunner
 from holdfast.store.postgres.pgvector import how_to_install
 from holdfast.store.postgres.schema import Index

@@ -11,14 +11,14 @@ from holdfast.domain.change import Change, Receipt, Revision
 from holdfast.domain.clock import to_micros
 from holdfast.domain.records import Turn
 from holdfast.errors import NotFound
-from holdfast.store import checked_rows as checked
+from holdfast.store import checksums as checked
 from holdfast.store import rows as shared
-from holdfast.store.checked_rows import sealed
 from holdfast.store.checksums import (
     ACCESS_WEIGHT,
     ACCESSED_AT_WEIGHT,
     MENTION_WEIGHT,
     SHOWN_WEIGHT,
+    sealed,
 )
 from holdfast.store.postgres import lexemes, rows
 from holdfast.store.postgres.records import RecordsWriter

@@ -10,8 +10,8 @@ from holdfast.errors import NotFound
 from holdfast.store import rows as shared
 from holdfast.store.checksums import passage_checksum, vector_checksum
 from holdfast.store.sqlite import search
-from holdfast.store.sqlite.part import Part
 from holdfast.store.sqlite.schema import DERIVED, DROP_DERIVED
+from holdfast.store.sqlite.session import Part
 from holdfast.store.values import VectorRow
 from holdfast.text.terms import terms
 

@@ -1,15 +1,342 @@
-"""Reading: one snapshot of the database, as values. Each part stands in a module of its own;
-what is asked of all of them stands here."""
+"""The Reader of the store contract: one snapshot of the database, as values."""
 
 from __future__ import annotations
 
-from holdfast.domain.clock import from_micros
-from holdfast.domain.hub import Statistics
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from holdfast.domain.clock import from_micros, to_micros
+from holdfast.domain.hub import Hub, Statistics
+from holdfast.domain.memory import Memory
+from holdfast.domain.query import Filter, Order
+from holdfast.store import checksums as checked
+from holdfast.store import rows as shared
+from holdfast.store.checksums import damaged_row
 from holdfast.store.single_writer import ReaderDefaults
-from holdfast.store.sqlite.finding import FindingReader
-from holdfast.store.sqlite.history import HistoryReader
-from holdfast.store.sqlite.log import LogReader
-from holdfast.store.sqlite.memories import MemoriesReader
+from holdfast.store.sqlite import rows, search, session
+from holdfast.store.sqlite.search import FindingReader
+from holdfast.store.sqlite.session import Part
+from holdfast.store.values import (
+    TermQuery,
+    first_named,
+)
+
+if TYPE_CHECKING:
+    from holdfast.domain.change import Change, Receipt, Revision
+    from holdfast.domain.records import Agreed, Clash, Turn
+
+
+class MemoriesReader(Part):
+    """The part of the Reader that is about hubs and memories."""
+
+    # Hubs
+
+    def hubs(self) -> list[Hub]:
+        found = self._all(f"SELECT {rows.HUB_COLUMNS} FROM hubs ORDER BY name")
+        return [rows.hub_from_row(row) for row in found]
+
+    def hub(self, name: str) -> Hub | None:
+        return self._hub_by("name", name)
+
+    def hub_by_id(self, hub_id: str) -> Hub | None:
+        return self._hub_by("id", hub_id)
+
+    def _hub_by(self, column: str, value: str) -> Hub | None:
+        row = self._one(f"SELECT {rows.HUB_COLUMNS} FROM hubs WHERE {column} = ?", (value,))
+        if row is None:
+            self._require_no_hub(column, value)
+            return None
+        hub = rows.hub_from_row(row)
+        if value not in (hub.id, hub.name):
+            raise damaged_row("hubs", value)
+        return hub
+
+    # Memories
+
+    def _memory(self, hub_id: str, condition: str, value: Any) -> Memory | None:
+        row = self._one(
+            f"SELECT {rows.MEMORY_COLUMNS} FROM memories m"
+            f" WHERE m.hub = ? AND {condition}{self._seen}",
+            (self._pk(hub_id), value),
+        )
+        return None if row is None else rows.memory_from_row(row, hub_id)
+
+    def memory(self, hub_id: str, memory_id: str) -> Memory | None:
+        return self._memory(hub_id, "m.id = ?", memory_id)
+
+    def memory_by_number(self, hub_id: str, number: int) -> Memory | None:
+        return self._memory(hub_id, "m.number = ?", number)
+
+    def memory_by_key(self, hub_id: str, key: str, *, audience: str | None = None) -> Memory | None:
+        return self._named(hub_id, "key", key, audience)
+
+    def memory_by_path(
+        self, hub_id: str, source_path: str, *, audience: str | None = None
+    ) -> Memory | None:
+        return self._named(hub_id, "source_path", source_path, audience)
+
+    def _named(self, hub_id: str, column: str, name: str, audience: str | None) -> Memory | None:
+        found = self._all(
+            f"SELECT {rows.MEMORY_COLUMNS} FROM memories m"
+            f" WHERE m.hub = ? AND m.{column} = ? AND m.forgotten_at IS NULL{self._seen}",
+            (self._pk(hub_id), name),
+        )
+        memories = (rows.memory_from_row(row, hub_id) for row in found)
+        return first_named(memories, audience)
+
+    def memories_by_hash(self, hub_id: str, content_hash: str) -> list[Memory]:
+        found = self._all(
+            f"SELECT {rows.MEMORY_COLUMNS} FROM memories m"
+            f" WHERE m.hub = ? AND m.content_hash = ? AND m.forgotten_at IS NULL{self._seen}",
+            (self._pk(hub_id), content_hash),
+        )
+        # Sorted here: with ORDER BY, SQLite compiles the statement anew at every call (40 µs
+        # against 4), and walks the whole hub in the order of numbers where it is let.
+        return sorted(
+            (rows.memory_from_row(row, hub_id) for row in found), key=lambda memory: memory.number
+        )
+
+    def memories_by_id(self, hub_id: str, memory_ids: Sequence[str]) -> dict[str, Memory]:
+        found = self._all(
+            f"SELECT {rows.MEMORY_COLUMNS} FROM json_each(?) j CROSS JOIN memories m"
+            f" ON m.hub = ? AND m.id = j.value{self._seen}",
+            (shared.dumps(list(memory_ids)), self._pk(hub_id)),
+        )
+        return {row[0]: rows.memory_from_row(row, hub_id) for row in found}
+
+    def memories(
+        self,
+        hub_id: str,
+        wanted: Filter,
+        *,
+        order: Order,
+        after: tuple[Any, int] | None,
+        limit: int,
+    ) -> list[Memory]:
+        conditions, values = self._where(wanted)
+        column, down = session.ORDERINGS[order]
+        way = "DESC" if down else "ASC"
+        if after is not None:
+            conditions += f" AND ({column}, m.number) {'<' if down else '>'} (?, ?)"
+            values += after
+        found = self._all(
+            f"SELECT {rows.MEMORY_COLUMNS} FROM memories m WHERE m.hub = ?{conditions}"
+            f" ORDER BY {column} {way}, m.number {way} LIMIT ?",
+            (self._pk(hub_id), *values, limit),
+        )
+        return [rows.memory_from_row(row, hub_id) for row in found]
+
+    def ids_by_use(self, hub_id: str, wanted: Filter, *, limit: int | None = None) -> list[str]:
+        conditions, values = self._where(wanted)
+        found = self._all(
+            f"SELECT m.id FROM memories m WHERE m.hub = ?{conditions} ORDER BY m.pinned DESC,"
+            # Below zero, there is no limit.
+            " max(m.updated_at, coalesce(m.accessed_at, 0)) DESC, m.number DESC LIMIT ?",
+            (self._pk(hub_id), *values, -1 if limit is None else limit),
+        )
+        return [row[0] for row in found]
+
+    def adjacent(self, hub_id: str, pairs: Sequence[tuple[str, int, int]]) -> list[bool]:
+        found = self._all(
+            "SELECT NOT EXISTS (SELECT 1 FROM memories m WHERE hub = ? AND session = p.value ->> 0"
+            " AND number > p.value ->> 1 AND number < p.value ->> 2 AND forgotten_at IS NULL"
+            f" AND quarantine = ''{self._seen}) FROM json_each(?) p ORDER BY p.key",
+            (self._pk(hub_id), shared.dumps(list(pairs))),
+        )
+        return [bool(row[0]) for row in found]
+
+    def speakers(self, hub_id: str, *, limit: int) -> list[str]:
+        # Jumps from one speaker to the next in the index, however many turns each has.
+        first = "SELECT min(speaker) FROM memories m WHERE hub = ?1"
+        found = self._all(
+            "WITH RECURSIVE s (name) AS ("
+            f" {first} AND speaker IS NOT NULL{self._seen}"
+            " UNION ALL"
+            f" SELECT ({first} AND speaker > s.name{self._seen}) FROM s WHERE s.name IS NOT NULL)"
+            " SELECT name FROM s WHERE name IS NOT NULL LIMIT ?2",
+            (self._pk(hub_id), limit),
+        )
+        return [row[0] for row in found]
+
+
+class HistoryReader(Part):
+    """The part of the Reader that is about the past."""
+
+    @property
+    def _seen_changes(self) -> str:
+        """A change set is seen by those who see something that it changed, and, where nothing of
+        it is left, by everyone."""
+        if not self._seen:
+            return ""
+        touched = "FROM revisions r WHERE r.change = changes.pk"
+        return (
+            f" AND (EXISTS (SELECT 1 {touched}{self._of_seen('r.memory')})"
+            f" OR NOT EXISTS (SELECT 1 {touched}))"
+        )
+
+    def changes(self, hub_id: str, *, limit: int, before: str | None = None) -> list[Change]:
+        hub = self._pk(hub_id)
+        earlier = "AND pk < (SELECT pk FROM changes WHERE hub = ? AND id = ?)" if before else ""
+        found = self._all(
+            f"SELECT {rows.CHANGE_COLUMNS} FROM changes WHERE hub = ? {earlier}{self._seen_changes}"
+            " ORDER BY pk DESC LIMIT ?",
+            (hub, *((hub, before) if before else ()), limit),
+        )
+        return [checked.change_from_row(row, hub_id) for row in found]
+
+    def _change(self, hub_id: str, condition: str, *values: Any) -> Change | None:
+        row = self._one(
+            f"SELECT {rows.CHANGE_COLUMNS} FROM changes"
+            f" WHERE hub = ?{self._seen_changes} AND {condition}",
+            (self._pk(hub_id), *values),
+        )
+        return None if row is None else checked.change_from_row(row, hub_id)
+
+    def change(self, hub_id: str, change_id: str) -> Change | None:
+        return self._change(hub_id, "id = ?", change_id)
+
+    def changes_by_id(self, hub_id: str, change_ids: Sequence[str]) -> dict[str, Change]:
+        found = {one: self.change(hub_id, one) for one in change_ids}
+        return {one: change for one, change in found.items() if change is not None}
+
+    def last_undoable(self, hub_id: str) -> Change | None:
+        return self._change(hub_id, "undoes IS NULL AND undone_by IS NULL ORDER BY pk DESC LIMIT 1")
+
+    def revisions(self, hub_id: str, memory_id: str) -> list[Revision]:
+        hub = self._pk(hub_id)
+        found = self._all(
+            f"{rows.REVISIONS} WHERE r.memory ="
+            f" (SELECT pk FROM memories m WHERE hub = ? AND id = ?{self._seen}) ORDER BY r.version",
+            (hub, memory_id),
+        )
+        return [checked.revision_from_row(row, hub_id) for row in found]
+
+    def revisions_of(self, hub_id: str, change_id: str) -> list[Revision]:
+        hub = self._pk(hub_id)
+        found = self._all(
+            f"{rows.REVISIONS} WHERE r.change = (SELECT pk FROM changes WHERE hub = ? AND id = ?)"
+            f"{self._of_seen('r.memory')} ORDER BY r.pk",
+            (hub, change_id),
+        )
+        return [checked.revision_from_row(row, hub_id) for row in found]
+
+    def changed_after(self, hub_id: str, at: datetime) -> list[str]:
+        found = self._all(
+            "SELECT id FROM memories m WHERE pk IN (SELECT memory FROM revisions"
+            f" WHERE hub = ? AND at > ?){self._seen} ORDER BY number",
+            (self._pk(hub_id), to_micros(at)),
+        )
+        return [row[0] for row in found]
+
+    def newest_revision(self, hub_id: str) -> int:
+        # Of all hubs: their sequences are one, and the last row is found at once.
+        return int(self._one("SELECT max(pk) FROM revisions") or 0)
+
+    def revised_since(self, hub_id: str, sequence: int, *, limit: int) -> list[str]:
+        # The plus keeps SQLite from walking all revisions of the hub: the few that are newer are
+        # at the end of the table.
+        found = self._all(
+            "SELECT id FROM memories m WHERE pk IN (SELECT memory FROM revisions"
+            f" WHERE pk > ? AND +hub = ?){self._seen} ORDER BY number LIMIT ?",
+            (sequence, self._pk(hub_id), limit),
+        )
+        return [row[0] for row in found]
+
+    def scan_changes(self, hub_id: str) -> Iterator[Change]:
+        for row in self._connection.execute(
+            f"SELECT {rows.CHANGE_COLUMNS} FROM changes WHERE hub = ?{self._seen_changes}"
+            " ORDER BY pk",
+            (self._pk(hub_id),),
+        ):
+            yield checked.change_from_row(row, hub_id)
+
+    def scan_revisions(self, hub_id: str) -> Iterator[Revision]:
+        for row in self._connection.execute(
+            f"{rows.REVISIONS} WHERE r.hub = ?{self._of_seen('r.memory')} ORDER BY r.pk",
+            (self._pk(hub_id),),
+        ):
+            yield checked.revision_from_row(row, hub_id)
+
+    def receipts(self, hub_id: str) -> list[Receipt]:
+        found = self._all(
+            f"SELECT {rows.RECEIPT_COLUMNS} FROM receipts WHERE hub = ?{self._of_hub} ORDER BY pk",
+            (self._pk(hub_id),),
+        )
+        return [checked.receipt_from_row(row, hub_id) for row in found]
+
+
+class LogReader(Part):
+    """The part of the Reader that is about turns and mirrored files."""
+
+    def turns(
+        self, hub_id: str, *, limit: int, session: str | None = None, before: str | None = None
+    ) -> list[Turn]:
+        hub = self._pk(hub_id)
+        conditions = self._of_hub
+        values: list[Any] = []
+        if session is not None:
+            conditions += " AND session = ?"
+            values.append(session)
+        if before is not None:
+            conditions += " AND pk < (SELECT pk FROM turns WHERE hub = ? AND id = ?)"
+            values += [hub, before]
+        found = self._all(
+            f"SELECT {rows.TURN_COLUMNS} FROM turns WHERE hub = ?{conditions}"
+            " ORDER BY pk DESC LIMIT ?",
+            (hub, *values, limit),
+        )
+        return [checked.turn_from_row(row, hub_id) for row in found]
+
+    def search_turns(self, hub_id: str, terms: Sequence[str], *, limit: int) -> list[Turn]:
+        if not terms:
+            return []
+        hub = self._pk(hub_id)
+        columns = ", ".join(f"t.{name}" for name in rows.TURN_COLUMNS.split(", "))
+        each = [search.match_expression(hub, TermQuery((term,))) for term in terms]
+        found = self._all(
+            f"SELECT {columns} FROM (SELECT w.rowid AS pk, count(*) AS merit FROM json_each(?) q"
+            "  CROSS JOIN turn_words w ON w.turn_words MATCH q.value"
+            "  GROUP BY w.rowid ORDER BY merit DESC, pk DESC LIMIT ?) AS w"
+            f" CROSS JOIN turns t ON t.pk = w.pk WHERE t.hub = ?{self._of_hub}"
+            " ORDER BY w.merit DESC, t.pk DESC",
+            (shared.dumps(list(dict.fromkeys(each))), limit, hub),
+        )
+        return [checked.turn_from_row(row, hub_id) for row in found]
+
+    def scan_turns(self, hub_id: str) -> Iterator[Turn]:
+        for row in self._connection.execute(
+            f"SELECT {rows.TURN_COLUMNS} FROM turns WHERE hub = ?{self._of_hub} ORDER BY pk",
+            (self._pk(hub_id),),
+        ):
+            yield checked.turn_from_row(row, hub_id)
+
+    def agreed(self, hub_id: str, path: str) -> Agreed | None:
+        row = self._one(
+            f"SELECT {rows.AGREED_COLUMNS} FROM agreed WHERE hub = ? AND path = ?",
+            (self._pk(hub_id), path),
+        )
+        return None if row is None else checked.agreed_from_row(row, hub_id)
+
+    def scan_agreed(self, hub_id: str) -> Iterator[Agreed]:
+        for row in self._connection.execute(
+            f"SELECT {rows.AGREED_COLUMNS} FROM agreed WHERE hub = ? ORDER BY path",
+            (self._pk(hub_id),),
+        ):
+            yield checked.agreed_from_row(row, hub_id)
+
+    def clashes(self, hub_id: str, *, settled: bool = False) -> list[Clash]:
+        open_only = "" if settled else " AND settled_at IS NULL"
+        seen = ""
+        if self._seen:
+            same = "m.hub = c.hub AND m.id = c.memory_id"
+            seen = f" AND EXISTS (SELECT 1 FROM memories m WHERE {same}{self._seen})"
+        found = self._all(
+            f"SELECT {rows.CLASH_COLUMNS} FROM clashes c WHERE hub = ?{open_only}{seen}"
+            " ORDER BY pk",
+            (self._pk(hub_id),),
+        )
+        return [checked.clash_from_row(row, hub_id) for row in found]
 
 
 class SqliteReader(MemoriesReader, HistoryReader, LogReader, FindingReader, ReaderDefaults):

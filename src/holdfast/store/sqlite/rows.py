@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.clock import from_micros, to_micros
-from holdfast.domain.codec import field_from_plain
 from holdfast.domain.memory import COUNTERS, TIMES, Memory, Origin
+from holdfast.domain.records import field_from_plain
 from holdfast.store import rows as shared
 from holdfast.store.checksums import (
     are_counters_intact,

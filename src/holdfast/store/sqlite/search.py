@@ -1,4 +1,4 @@
-"""Index terms in FTS5's words.
+"""Searches words, parts of words, passages and vectors, with index terms in FTS5's words.
 
 Every term is written with its hub's number in front ('12·tab'), so that posting lists, and the
 document counts taken from them, belong to one hub. Terms come analysed from `holdfast.text.terms`
@@ -7,9 +7,25 @@ and hold no ASCII punctuation; the `ascii` tokenizer splits them at spaces and n
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import json
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Any
 
-from holdfast.store.values import TermQuery
+from holdfast.domain.memory import Memory
+from holdfast.domain.query import Filter, Order
+from holdfast.store import rows as shared
+from holdfast.store.checksums import damaged_row
+from holdfast.store.sqlite import rows, session
+from holdfast.store.sqlite.session import Part
+from holdfast.store.substring_match import ids_holding, matching
+from holdfast.store.values import (
+    Candidate,
+    Lexicon,
+    TermQuery,
+    TextQuery,
+    VectorRow,
+    VectorState,
+)
 
 _MARK = "·"
 # Substring search asks for at most this many of a long needle's trigrams; the text itself is
@@ -64,3 +80,206 @@ def trigram_expression(hub: int, needle: str) -> str:
     found = sorted(trigrams(needle))
     step = max(1, len(found) // _TRIGRAMS_MAX)
     return " AND ".join(f'"{prefixed_term(hub, gram)}"' for gram in found[::step])
+
+
+_PASSAGE_COLUMNS = 'm.id, p.pk, p.ordinal, p.start, p."end", p.headings, p.body, p.head, p.windows'
+
+
+class FindingReader(Part):
+    """The part of the Reader that is about what is derived."""
+
+    # Search
+
+    def lexicon(self, hub_id: str, terms: Sequence[str]) -> Lexicon:
+        hub = self._pk(hub_id)
+        totals = self._one("SELECT passages, terms FROM word_totals WHERE hub = ?", (hub,))
+        frequency = {
+            term: self._one(
+                "SELECT doc FROM word_counts WHERE term = ?", (prefixed_term(hub, term),)
+            )
+            or 0
+            for term in terms
+        }
+        passages, length = totals or (0, 0)
+        if passages < 0 or length < 0:
+            raise damaged_row("word_totals", hub_id)
+        return Lexicon(passages, length, frequency)
+
+    def search_terms(
+        self, hub_id: str, query: TermQuery, wanted: Filter, *, limit: int
+    ) -> list[Candidate]:
+        if not (query.terms or query.phrases or query.prefixes):
+            return []
+        hub = self._pk(hub_id)
+        expression = match_expression(hub, query)
+        conditions, values = self._where(wanted)
+        reach = limit
+        while True:
+            # Ranking first and filtering after keeps the join off the many weak matches. Where
+            # the filter then leaves too few, the next round reaches further.
+            found = self._all(
+                f"SELECT {_PASSAGE_COLUMNS} FROM"
+                " (SELECT rowid AS pk, rank AS merit FROM words WHERE words MATCH ?"
+                "  ORDER BY rank LIMIT ?) AS w"
+                # CROSS keeps the order of the joins: from the few that match to their rows.
+                " CROSS JOIN passages p ON p.pk = w.pk CROSS JOIN memories m ON m.pk = p.memory"
+                f" WHERE m.hub = ?{conditions} ORDER BY w.merit, p.pk LIMIT ?",
+                (expression, reach, hub, *values, limit),
+            )
+            if len(found) >= limit or self._matches_at_most(expression, reach):
+                return [_candidate(row) for row in found]
+            reach *= 8
+
+    def _matches_at_most(self, expression: str, count: int) -> bool:
+        reached = self._one(
+            "SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ? LIMIT ?)",
+            (expression, count + 1),
+        )
+        return bool(reached <= count)
+
+    def search_substring(
+        self, hub_id: str, needle: str, wanted: Filter, *, limit: int
+    ) -> list[str]:
+        hub = self._pk(hub_id)
+        conditions, values = self._where(wanted)
+        expression = trigram_expression(hub, needle)
+        source = "memories m"
+        if not expression:
+            # Too short for a trigram: every text that is in the index is looked at.
+            conditions += " AND EXISTS (SELECT 1 FROM passages p WHERE p.memory = m.pk)"
+        else:
+            source = (
+                "(SELECT rowid AS pk FROM trigrams WHERE trigrams MATCH ?) AS t"
+                " CROSS JOIN memories m ON m.pk = t.pk"
+            )
+        found = self._connection.execute(
+            f"SELECT {rows.MEMORY_COLUMNS} FROM {source} WHERE m.hub = ?{conditions}"
+            " ORDER BY m.number DESC",
+            (*([expression] if expression else []), hub, *values),
+        )
+        memories = (rows.memory_from_row(row, hub_id) for row in found)
+        return ids_holding(memories, needle, limit)
+
+    def matching(
+        self, hub_id: str, query: TextQuery, wanted: Filter, *, order: Order
+    ) -> Iterator[Memory]:
+        # Which rows, in order, before any content is read: sorting would carry it all along.
+        keys = self._matching_keys(hub_id, query, wanted, order)
+
+        def read(pks: list[int]) -> dict[int, Memory]:
+            found = self._all(
+                f"SELECT m.pk, {rows.MEMORY_COLUMNS} FROM json_each(?) j CROSS JOIN memories m"
+                " ON m.pk = j.value",
+                (shared.dumps(pks),),
+            )
+            return {row[0]: rows.memory_from_row(row[1:], hub_id) for row in found}
+
+        return matching(keys, read, query)
+
+    def _matching_keys(
+        self, hub_id: str, query: TextQuery, wanted: Filter, order: Order
+    ) -> list[tuple[int, int]]:
+        """The rows that may match, in order, each with whether its words do."""
+        hub = self._pk(hub_id)
+        conditions, values = self._where(wanted)
+        column, down = session.ORDERINGS[order]
+        way = "DESC" if down else "ASC"
+        words = body_expression(hub, query.terms)
+        substring = trigram_expression(hub, query.needle)
+        parts: list[str] = []
+        given: list[Any] = []
+        if substring:
+            parts.append("SELECT rowid AS pk, 0 AS by_words FROM trigrams WHERE trigrams MATCH ?")
+            given.append(substring)
+        else:
+            # Too short for a trigram: every text that is in the index may hold it.
+            parts.append("SELECT memory AS pk, 0 AS by_words FROM passages WHERE hub = ?")
+            given.append(hub)
+        if words:
+            parts.append(
+                "SELECT p.memory, 1 FROM (SELECT rowid AS pk FROM words WHERE words MATCH ?) AS w"
+                " CROSS JOIN passages p ON p.pk = w.pk"
+            )
+            given.append(words)
+        return self._all(
+            f"SELECT m.pk, t.by_words FROM (SELECT pk, max(by_words) AS by_words"
+            f" FROM ({' UNION ALL '.join(parts)}) GROUP BY pk) AS t"
+            f" CROSS JOIN memories m ON m.pk = t.pk WHERE m.hub = ?{conditions}"
+            f" ORDER BY {column} {way}, m.number {way}",
+            (*given, hub, *values),
+        )
+
+    def passages(self, hub_id: str, memory_ids: Sequence[str]) -> list[Candidate]:
+        found = self._all(
+            f"SELECT {_PASSAGE_COLUMNS} FROM json_each(?) j CROSS JOIN memories m"
+            f" ON m.hub = ? AND m.id = j.value{self._seen}"
+            " CROSS JOIN passages p ON p.memory = m.pk ORDER BY +m.number, p.ordinal",
+            (shared.dumps(list(memory_ids)), self._pk(hub_id)),
+        )
+        return [_candidate(row) for row in found]
+
+    def candidates(
+        self, hub_id: str, passage_ids: Sequence[int], wanted: Filter
+    ) -> list[Candidate]:
+        conditions, values = self._where(wanted)
+        found = self._all(
+            f"SELECT {_PASSAGE_COLUMNS} FROM json_each(?) j CROSS JOIN passages p"
+            " ON p.pk = j.value CROSS JOIN memories m ON m.pk = p.memory"
+            f" WHERE m.hub = ?{conditions} ORDER BY p.pk",
+            (shared.dumps(list(passage_ids)), self._pk(hub_id), *values),
+        )
+        return [_candidate(row) for row in found]
+
+    # Vectors
+
+    def vector_state(self, hub_id: str, model: str) -> VectorState:
+        row = self._one(
+            "SELECT size, passages, newest, removals FROM vector_totals"
+            " WHERE hub = ? AND model = ?",
+            (self._pk(hub_id), model),
+        )
+        return VectorState(*(row or (0, 0, 0, 0)))
+
+    def vector_models(self, hub_id: str) -> list[str]:
+        found = self._all(
+            "SELECT model FROM vector_totals WHERE hub = ? AND size > 0 ORDER BY model",
+            (self._pk(hub_id),),
+        )
+        return [row[0] for row in found]
+
+    def vectors(self, hub_id: str, model: str, *, after: int) -> Iterable[VectorRow]:
+        for row in self._connection.execute(
+            'SELECT passage, "window", vector FROM vectors'
+            ' WHERE hub = ? AND model = ? AND passage > ? ORDER BY passage, "window"',
+            (self._pk(hub_id), model, after),
+        ):
+            yield VectorRow(*row)
+
+    def vectors_of(self, hub_id: str, model: str, memory_id: str) -> list[VectorRow]:
+        found = self._all(
+            'SELECT v.passage, v."window", v.vector FROM memories m'
+            " JOIN passages p ON p.memory = m.pk"
+            " JOIN vectors v ON v.passage = p.pk AND v.hub = m.hub AND v.model = ?"
+            f' WHERE m.hub = ? AND m.id = ?{self._seen} ORDER BY p.ordinal, v."window"',
+            (model, self._pk(hub_id), memory_id),
+        )
+        return [VectorRow(*row) for row in found]
+
+    def unembedded(self, hub_id: str, model: str, *, limit: int, after: int = 0) -> list[Candidate]:
+        found = self._all(
+            f"SELECT {_PASSAGE_COLUMNS} FROM passages p JOIN memories m ON m.pk = p.memory"
+            " WHERE p.hub = ? AND p.pk > ? AND NOT EXISTS (SELECT 1 FROM vectors v"
+            " WHERE v.hub = p.hub AND v.model = ? AND v.passage = p.pk) ORDER BY p.pk LIMIT ?",
+            (self._pk(hub_id), after, model, limit),
+        )
+        return [_candidate(row) for row in found]
+
+    def unembedded_count(self, hub_id: str, model: str) -> int:
+        hub = self._pk(hub_id)
+        passages = self._one("SELECT passages FROM word_totals WHERE hub = ?", (hub,)) or 0
+        return int(passages - self.vector_state(hub_id, model).passages)
+
+
+def _candidate(row: shared.Row) -> Candidate:
+    headings = () if row[5] == "[]" else tuple(json.loads(row[5]))
+    return Candidate(row[0], row[1], row[2], row[3], row[4], headings, row[6], row[7], row[8])

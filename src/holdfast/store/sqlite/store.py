@@ -34,7 +34,7 @@ from holdfast.store.sqlite.writer import SqliteWriter
 from holdfast.store.values import Capability, Problem, Progress, Rescued
 
 if TYPE_CHECKING:
-    from holdfast.domain.viewer import Viewer
+    from holdfast.domain.access import Viewer
     from holdfast.store.base import Store
 
 # Idle read connections kept open; each holds a page cache of its own.

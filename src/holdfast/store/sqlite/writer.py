@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast.domain.change import Change, Receipt, Revision
 from holdfast.domain.clock import to_micros
 from holdfast.errors import NotFound
-from holdfast.store import checked_rows as checked
+from holdfast.store import checksums as checked
 from holdfast.store import rows as shared
 from holdfast.store.checksums import (
     ACCESS_WEIGHT,

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
+from holdfast.domain.access import MEMBER_SEES, Viewer
 from holdfast.domain.change import Change, Receipt
 from holdfast.domain.memory import Boundary, Memory
 from holdfast.domain.names import PersonName
 from holdfast.domain.query import EVERYTHING
 from holdfast.domain.records import Clash, Turn
-from holdfast.domain.viewer import MEMBER_SEES, Viewer
 from holdfast.store.base import Store, Writer
 from holdfast.store.values import VectorRow
 from holdfast.testing.conformance.base import (

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import NamedTuple
 
-from holdfast.text.secrets.cues import (
+from holdfast.text.secrets.nouns import (
     COMMANDS_BY_CUE,
     NOUN_CUES,
     ORDER,

@@ -7,8 +7,7 @@ import re
 
 from holdfast.text.secrets import nouns
 from holdfast.text.secrets.checks import Strength, is_phrase, is_state, is_token, strength
-from holdfast.text.secrets.nouns import Noun, Place, find_nouns
-from holdfast.text.secrets.values import PIN, QUOTES, TRAILING, Span
+from holdfast.text.secrets.nouns import PIN, QUOTES, TRAILING, Noun, Place, Span, find_nouns
 
 _OPENING = r"^[^\w¿]{0,4}(?:(?:and|ok|okay|so|but|hey|hi|sorry|please|thanks|great|sure|then|also|now|und|et|y|e|en)\b[ ,.!:-]{0,3}){0,3}"  # noqa: E501
 _ASKS = re.compile(rf"{_OPENING}¿?(?:{nouns.spaced(nouns.ASKS)})\b", re.IGNORECASE)

@@ -20,8 +20,7 @@ from holdfast.text.secrets.checks import (
     is_token,
     strength,
 )
-from holdfast.text.secrets.nouns import Noun, Place
-from holdfast.text.secrets.values import PIN, QUOTES, TRAILING, Span
+from holdfast.text.secrets.nouns import PIN, QUOTES, TRAILING, Noun, Place, Span
 
 _DESCRIPTION = (
     rf"(?:,?[ \t](?:{vocabulary.spaced(vocabulary.DESCRIBES)})\b"

@@ -1,22 +1,84 @@
-"""Locks of writers: a writer for one hub holds that hub's advisory lock and touches no other hub.
+"""Advisory locks of the server: mutual exclusion over all machines, and the locks of writers.
 
-Locks are taken in one order, so that writers cannot deadlock: the whole store (shared by writers of
-one hub), then the hub, then the records that belong to no hub.
+An exclusive lock is held by a transaction that does nothing else, on its own connection. It belongs
+to a transaction and not to the session, because a pooler in transaction mode would hand the session
+to somebody else. The transaction holds no snapshot and no row, so it blocks neither writers nor
+VACUUM nor an index build. When a process is killed, its connection closes and the server frees the
+lock at once; for a machine that vanishes, the server's TCP keepalives do so after about a minute.
+
+A writer for one hub holds that hub's lock and touches no other hub. Locks are taken in one order,
+so that writers cannot deadlock: the whole store (shared by writers of one hub), then the hub, then
+the records that belong to no hub.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
+from zlib import crc32
+
+import psycopg
 
 from holdfast.errors import StoreError
-from holdfast.store.postgres.advisory_lock import HUB_CLASS, LOCK_CLASS, WHOLE_STORE
 from holdfast.store.postgres.errors import busy
 from holdfast.store.postgres.session import Session
 
 if TYPE_CHECKING:
     import psycopg
 
-    from holdfast.domain.viewer import Viewer
+    from holdfast.domain.access import Viewer
+
+
+# "HLDF": locks of the store, among those of other programs on the same database.
+LOCK_CLASS = 0x484C4446
+WHOLE_STORE = 0
+# "HLDH": writers of one hub, by the hub's number.
+HUB_CLASS = 0x484C4448
+# "HLDA": exclusive jobs, by a number made of the job's name and hub.
+EXCLUSIVE_CLASS = 0x484C4441
+# The default of the operating system would be two hours.
+_LINE_IDLE_S, _LINE_EVERY_S, _LINE_LOOKS = 30, 10, 3
+# transaction_timeout came with 17.
+_LIMITED_FROM = 170000
+
+
+def lock_number(name: str, hub_id: str) -> int:
+    """The number of a lock, from its name and hub. Two names with one number exclude each other."""
+    # Advisory locks take signed integers.
+    return crc32(f"{name}\0{hub_id}".encode()) - 2**31
+
+
+@contextmanager
+def try_lock(connection: psycopg.Connection[Any], group: int, number: int) -> Iterator[bool]:
+    """Tries to take the lock and yields whether it did; it is held until the block ends."""
+    limits = ["idle_in_transaction_session_timeout = 0"]
+    if connection.info.server_version >= _LIMITED_FROM:
+        limits.append("transaction_timeout = 0")
+    limits += [
+        f"tcp_keepalives_idle = {_LINE_IDLE_S}",
+        f"tcp_keepalives_interval = {_LINE_EVERY_S}",
+        f"tcp_keepalives_count = {_LINE_LOOKS}",
+    ]
+    told = "; ".join(f"SET LOCAL {limit}" for limit in limits)
+    connection.execute(f"BEGIN ISOLATION LEVEL READ COMMITTED; {told}")
+    try:
+        # Without parameters and not prepared: the portal of such a statement stays open until the
+        # next one, and with it a snapshot, for which every concurrent index build would wait.
+        row = connection.execute(
+            f"SELECT pg_catalog.pg_try_advisory_xact_lock({group:d}, {number:d})", prepare=False
+        ).fetchone()
+        yield row is not None and bool(row[0])
+    finally:
+        # A lost connection has released the lock already.
+        with suppress(psycopg.Error):
+            connection.execute("ROLLBACK")
+
+
+def require_held(connection: psycopg.Connection[Any]) -> None:
+    """Raises an error of the driver where the connection, and the lock with it, is lost."""
+    connection.execute("SELECT 1", prepare=False)
+
 
 # An advisory lock has 32 bits for the hub; two hubs that share a lock only wait for each other.
 _LOCKS = 2**31

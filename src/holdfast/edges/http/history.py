@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query
 from fastapi.responses import StreamingResponse
 from pydantic import Field
 
-from holdfast.domain.codec import field_to_plain
+from holdfast.domain.records import field_to_plain
 from holdfast.edges.http.bodies import Body
 from holdfast.edges.http.call import Calling
 from holdfast.edges.http.plain import plain_memory, plain_receipt
