@@ -103,8 +103,10 @@ bench-store: $(VENV)/.model ## durable writes, import, start-up, as ratios
 	$(BIN)/python -m bench.store
 
 # FILES names stores of questions to measure on; without any, the small set that ships is used.
+# Vectors are kept between runs: half an hour of embedding on one core.
+VECTORS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/holdfast-bench
 bench-recall: $(VENV)/.model ## recall quality beside its baselines
-	$(BIN)/python -m bench.recall --baselines $(or $(FILES),$(wildcard ../shared/data/recall/*.jsonl))
+	$(BIN)/python -m bench.recall --baselines --cache $(VECTORS) $(or $(FILES),$(wildcard ../shared/data/recall/*.jsonl))
 
 bench-recall-speed: $(VENV)/.model ## recall latency beside its bare cost
 	$(BIN)/python -m bench.recall_speed

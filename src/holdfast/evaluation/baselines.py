@@ -1,4 +1,5 @@
-"""What anyone would build first, to be compared with: substrings, FTS5, vectors, and both by rank.
+"""What anyone would build first, to be compared with: substrings, FTS5, vectors, and both together,
+by rank or by score.
 
 Each works on the documents alone, with the speaker written in front as in a transcript, and knows
 nothing of Holdfast's own analysis or ranking.
@@ -21,11 +22,15 @@ if TYPE_CHECKING:
 RRF_K = 60
 # How deep RRF looks into each list.
 RRF_DEPTH = 100
+# The usual weights of a hybrid search: scores stretched to 0…1, mostly the cosine.
+HYBRID_COSINE = 0.7
+HYBRID_WORDS = 0.3
 
 _WORD = re.compile(r"\w+")
 
 
-def _written(doc: Doc) -> str:
+def written(doc: Doc) -> str:
+    """A document as a line of a transcript."""
     return f"{doc.speaker}: {doc.text}" if doc.speaker else doc.text
 
 
@@ -37,7 +42,7 @@ class Substring:
         self._texts: list[tuple[str, str]] = []
 
     def add(self, docs: Sequence[Doc]) -> None:
-        self._texts += [(doc.id, _written(doc).casefold()) for doc in docs]
+        self._texts += [(doc.id, written(doc).casefold()) for doc in docs]
 
     def ask(self, question: Question, limit: int) -> list[str]:
         words = set(_WORD.findall(question.text.casefold()))
@@ -69,10 +74,14 @@ class FullText:
         with self._database:
             self._database.executemany(
                 "INSERT INTO docs (id, text) VALUES (?, ?)",
-                [(doc.id, _written(doc)) for doc in docs],
+                [(doc.id, written(doc)) for doc in docs],
             )
 
     def ask(self, question: Question, limit: int) -> list[str]:
+        return [doc for doc, _ in self.scored(question, limit)]
+
+    def scored(self, question: Question, limit: int) -> list[tuple[str, float]]:
+        """The best documents and their BM25 scores, higher is better."""
         words = list(dict.fromkeys(_WORD.findall(question.text.lower())))
         if not self._keep_stop_words:
             words = [word for word in words if word not in STOP_WORDS] or words
@@ -80,9 +89,10 @@ class FullText:
             return []
         expression = " OR ".join(f'"{word}"' for word in words)
         found = self._database.execute(
-            "SELECT id FROM docs WHERE docs MATCH ? ORDER BY rank LIMIT ?", (expression, limit)
+            "SELECT id, -rank FROM docs WHERE docs MATCH ? ORDER BY rank LIMIT ?",
+            (expression, limit),
         )
-        return [row[0] for row in found]
+        return list(found)
 
     def close(self) -> None:
         self._database.close()
@@ -99,17 +109,23 @@ class Vectors:
     def add(self, docs: Sequence[Doc]) -> None:
         if docs:
             self._ids += [doc.id for doc in docs]
-            self._blocks.append(self._embedder.embed_passages([_written(doc) for doc in docs]))
+            self._blocks.append(self._embedder.embed_passages([written(doc) for doc in docs]))
 
     def ask(self, question: Question, limit: int) -> list[str]:
         import numpy as np
 
+        ids, cosines = self.cosines(question)
+        return [ids[at] for at in np.argsort(-cosines, kind="stable")[:limit]]
+
+    def cosines(self, question: Question) -> tuple[list[str], Any]:
+        """Every document, and the cosine of each."""
+        import numpy as np
+
         if not self._ids:
-            return []
+            return [], np.zeros(0, np.float32)
         if len(self._blocks) > 1:
             self._blocks = [np.concatenate(self._blocks)]
-        cosines: Any = self._blocks[0] @ self._embedder.embed_query(question.text)
-        return [self._ids[at] for at in np.argsort(-cosines, kind="stable")[:limit]]
+        return self._ids, self._blocks[0] @ self._embedder.embed_query(question.text)
 
     def close(self) -> None:
         self._blocks.clear()
@@ -135,3 +151,39 @@ class RankFusion:
     def close(self) -> None:
         for system in self._systems:
             system.close()
+
+
+class Hybrid:
+    """The plain recipe of hybrid search: 0.7 · cosine of the whole text + 0.3 · BM25.
+
+    Both are stretched to 0…1 over all documents.
+    """
+
+    def __init__(self, words: FullText, vectors: Vectors) -> None:
+        self._words = words
+        self._vectors = vectors
+
+    def add(self, docs: Sequence[Doc]) -> None:
+        self._words.add(docs)
+        self._vectors.add(docs)
+
+    def ask(self, question: Question, limit: int) -> list[str]:
+        import numpy as np
+
+        ids, cosines = self._vectors.cosines(question)
+        if not ids:
+            return []
+        found = dict(self._words.scored(question, len(ids)))
+        words = np.array([found.get(doc, 0.0) for doc in ids])
+        merits = HYBRID_COSINE * _stretched(cosines) + HYBRID_WORDS * _stretched(words)
+        return [ids[at] for at in np.argsort(-merits, kind="stable")[:limit]]
+
+    def close(self) -> None:
+        self._words.close()
+        self._vectors.close()
+
+
+def _stretched(scores: Any) -> Any:
+    """Scores moved and scaled so that they reach from 0 to 1."""
+    least, span = scores.min(), float(scores.max() - scores.min())
+    return (scores - least) / (span or 1.0)

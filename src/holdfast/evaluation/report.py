@@ -9,7 +9,7 @@ from typing import Any
 from holdfast.embed.base import Embedder
 from holdfast.evaluation.cache import CachedEmbedder
 from holdfast.evaluation.metrics import METRICS, Estimate, estimate, macro, percentile
-from holdfast.evaluation.run import ADVERSARIAL, OURS, Answer, Progress, Results, run
+from holdfast.evaluation.run import ADVERSARIAL, OURS, PLAIN, Answer, Progress, Results, run
 from holdfast.evaluation.stores import read_stores, sample_path
 
 Table = list[list[str]]
@@ -166,26 +166,80 @@ def bench_recall(
     limit_stores: int | None = None,
     cache: str | None = None,
     settings: Mapping[str, Any] | None = None,
+    text_only: bool = False,
+    seen: Sequence[str] = (),
     progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Measures recall on files of test stores; on the sample that ships where none is named.
 
     Without a cache folder, vectors are kept for this run only, and only where the baselines would
-    embed the same text again.
+    embed the same text again. `seen` names the files that the model was trained on: they are
+    reported, and are no part of the average of what was held out.
     """
     if embedder is not None and (baselines or cache):
         embedder = CachedEmbedder(embedder, cache)
     everything: list[tuple[str, list[Results]]] = []
     for path in files or [sample_path()]:
         stores = read_stores(path, limit=limit_stores)
-        results = run(stores, embedder, baselines=baselines, settings=settings, progress=progress)
+        results = run(
+            stores,
+            embedder,
+            baselines=baselines,
+            settings=settings,
+            text_only=text_only,
+            progress=progress,
+        )
         everything.append((os.path.basename(path).removesuffix(".jsonl"), results))
+    held_out = [one for one in everything if one[0] not in seen]
     return {
         "model": None if embedder is None else embedder.identity,
         "cached_vectors": cache is not None,
+        "text_only": text_only,
         "sets": [to_plain(name, results) for name, results in everything],
         "macro": macro_plain(everything),
+        "held_out": [name for name, _ in held_out],
+        "macro_held_out": macro_plain(held_out),
+        "compared": [row for name, results in everything if (row := compare(name, results))],
     }
+
+
+def compare(name: str, results: Sequence[Results]) -> dict[str, Any]:
+    """Holdfast beside the plain recipe on one file, question by question; empty without one."""
+    by_system = {one.system: one for one in results}
+    if PLAIN not in by_system:
+        return {}
+    at = METRICS.index("R@10")
+    ours, plain = (
+        [_scores(answer)[at] for answer in by_system[system].counted()] for system in (OURS, PLAIN)
+    )
+    return {
+        "file": name,
+        "questions": len(ours),
+        OURS: _plain(estimate(ours)),
+        PLAIN: _plain(estimate(plain)),
+        # The same questions are drawn for both, so what they have in common cancels out.
+        "difference": _plain(estimate([a - b for a, b in zip(ours, plain, strict=True)])),
+    }
+
+
+def compared_table(measured: Mapping[str, Any]) -> Table:
+    """A row a file: R@10 of both, and by how much they differ."""
+    rows = [["R@10", "n", OURS, "95 %", PLAIN, "difference", "95 %", "held out"]]
+    for one in measured["compared"]:
+        ours, difference = one[OURS], one["difference"]
+        rows.append(
+            [
+                one["file"],
+                str(one["questions"]),
+                _percent(ours["mean"]),
+                f"{_percent(ours['low'])}–{_percent(ours['high'])}",
+                _percent(one[PLAIN]["mean"]),
+                f"{100 * difference['mean']:+.1f}",
+                f"{100 * difference['low']:+.1f} to {100 * difference['high']:+.1f}",
+                "yes" if one["file"] in measured["held_out"] else "no",
+            ]
+        )
+    return rows
 
 
 def as_text(measured: Mapping[str, Any]) -> str:
@@ -205,4 +259,10 @@ def as_text(measured: Mapping[str, Any]) -> str:
     if len(measured["sets"]) > 1:
         parts.append(f"\nmean of the {len(measured['sets'])} sets\n")
         parts.append(as_columns(systems_table(measured["macro"])))
+    if 0 < len(measured["held_out"]) < len(measured["sets"]):
+        parts.append(f"\nmean of the {len(measured['held_out'])} sets that were held out\n")
+        parts.append(as_columns(systems_table(measured["macro_held_out"])))
+    if measured["compared"]:
+        parts.append("\nbeside the plain recipe, question by question\n")
+        parts.append(as_columns(compared_table(measured)))
     return "\n".join(parts)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol
 
 import holdfast
 from holdfast.embed.base import Embedder
-from holdfast.evaluation.baselines import FullText, RankFusion, Substring, Vectors
+from holdfast.evaluation.baselines import FullText, Hybrid, RankFusion, Substring, Vectors, written
 from holdfast.evaluation.metrics import DEPTH_MAX, score
 from holdfast.evaluation.stores import Collection, Doc, Question
 
@@ -89,6 +89,7 @@ class HoldfastSystem:
 
 
 OURS = "holdfast"
+PLAIN = "plain recipe"
 # Asked about what was never said, and so averaged apart.
 ADVERSARIAL = "adversarial"
 
@@ -129,11 +130,17 @@ def run(
     *,
     baselines: bool = False,
     settings: Mapping[str, Any] | None = None,
+    text_only: bool = False,
     progress: Progress | None = None,
 ) -> list[Results]:
-    """Holdfast's results on the stores, and after them those of the baselines."""
+    """Holdfast's results on the stores, and after them those of the baselines.
+
+    With `text_only` a document has no speaker, session or time; the speaker is part of its text.
+    """
     results: dict[str, Results] = {}
     for store in stores:
+        if text_only:
+            store = without_metadata(store)
         systems = _systems(store, embedder, baselines=baselines, settings=settings)
         try:
             for name, system in systems.items():
@@ -148,6 +155,12 @@ def run(
             for system in systems.values():
                 system.close()
     return list(results.values())
+
+
+def without_metadata(store: Collection) -> Collection:
+    """The store as a plain list of texts, `speaker: text` where there is a speaker."""
+    docs = tuple(Doc(doc.id, written(doc)) for doc in store.docs)
+    return store._replace(docs=docs)
 
 
 def _systems(
@@ -165,6 +178,7 @@ def _systems(
         if embedder is not None:
             systems["vectors"] = Vectors(embedder)
             systems["RRF"] = RankFusion(FullText(stop_words=True), Vectors(embedder))
+            systems[PLAIN] = Hybrid(FullText(stop_words=False), Vectors(embedder))
     return systems
 
 

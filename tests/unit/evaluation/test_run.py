@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from holdfast.evaluation import run as running
+from holdfast.evaluation.baselines import FullText, Hybrid, Vectors
 from holdfast.evaluation.cache import CachedEmbedder
 from holdfast.evaluation.report import as_text, bench_recall
-from holdfast.evaluation.run import OURS, Results, run
+from holdfast.evaluation.run import OURS, PLAIN, Results, run, without_metadata
 from holdfast.evaluation.stores import Collection, Doc, Question, read_stores, sample_path
 
 if TYPE_CHECKING:
@@ -120,6 +122,7 @@ def test_the_baselines_are_there_and_differ() -> None:
         "FTS5, no stop words",
         "vectors",
         "RRF",
+        PLAIN,
     ]
     rankings = {tuple(answer.ranking for answer in one.answers) for one in results.values()}
     assert len(rankings) == len(results)
@@ -148,7 +151,15 @@ def test_the_report_is_plain_json_and_its_text_has_every_part(
     assert 0 < interval["low"] <= interval["mean"] <= interval["high"] <= 1
     assert measured["macro"][0]["metrics"]["R@10"]["mean"] == pytest.approx(interval["mean"])
     text = as_text(measured)
-    for part in ("holdfast", "RRF", "R@20", "temporal", "without an answer", "mean of the 2 sets"):
+    for part in (
+        "holdfast",
+        "RRF",
+        "R@20",
+        "temporal",
+        "without an answer",
+        "mean of the 2 sets",
+        PLAIN,
+    ):
         assert part in text
 
 
@@ -180,3 +191,28 @@ def test_a_cache_without_a_folder_lives_as_long_as_the_run() -> None:
     cached.embed_passages(["one", "two"])
     assert plain.embedded == ["one", "two"]
     assert cached.embed_passages([]).shape == (0, 26)
+
+
+def test_the_plain_recipe_adds_stretched_scores_of_words_and_vectors() -> None:
+    docs = (Doc("near", "aaab"), Doc("both", "aab kettle"), Doc("neither", "zzz"))
+    system = Hybrid(FullText(stop_words=False), Vectors(LetterEmbedder()))
+    system.add(docs)
+    assert system.ask(Question("aaab", ()), 3)[0] == "near"
+    assert system.ask(Question("kettle aab", ()), 3)[0] == "both"
+    system.close()
+
+
+def test_the_comparison_is_paired_and_says_what_was_held_out() -> None:
+    measured = bench_recall([sample_path()], LetterEmbedder(), baselines=True, seen=["sample"])
+    (row,) = measured["compared"]
+    mean = row[OURS]["mean"] - row[PLAIN]["mean"]
+    assert row["difference"]["mean"] == pytest.approx(mean, abs=2e-4)
+    assert row["difference"]["low"] <= row["difference"]["mean"] <= row["difference"]["high"]
+    assert measured["held_out"] == []
+    assert "no" in as_text(measured).splitlines()[-1]
+
+
+def test_text_alone_has_its_speaker_in_front_and_nothing_else() -> None:
+    spoken = Doc("a", "I like tea", "s1", "Ann", datetime(2026, 1, 1, tzinfo=UTC))
+    bare = without_metadata(Collection("s", (spoken,), ()))
+    assert bare.docs == (Doc("a", "Ann: I like tea"),)
