@@ -183,10 +183,17 @@ async def streams(target: Target, counts: Counter[str]) -> None:
             async with asyncio.timeout(10):
                 begun = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
             session = next(
-                line.partition(":")[2].strip()
-                for line in begun.split("\r\n")
-                if line.lower().startswith("mcp-session-id:")
+                (
+                    line.partition(":")[2].strip()
+                    for line in begun.split("\r\n")
+                    if line.lower().startswith("mcp-session-id:")
+                ),
+                None,
             )
+            if session is None:
+                counts[f"not begun: {begun.split()[1]}"] += 1
+                writer.close()
+                return
             await held(
                 target,
                 counts,

@@ -94,6 +94,11 @@ CODES: tuple[tuple[str, int, str], ...] = (
     ("wrong_host", 421, "the server does not go by that name"),
     ("idempotency_mismatch", 422, "this idempotency key was used for another request"),
     ("too_many_requests", 429, "this key asks too often; `Retry-After` says how long to wait"),
+    (
+        "too_many_sessions",
+        429,
+        "this key starts too many sessions of agents; `Retry-After` says how long to wait",
+    ),
     ("cancelled", 499, "whoever asked has given up"),
     ("http_error", 400, "what the web framework refuses, with the status it chose"),
     ("internal", 500, "a fault of the server; its log has it under the request id"),

@@ -100,6 +100,7 @@ _BY_CODE: dict[str, type[HoldfastError]] = {
     "busy": StoreBusy,
     "overloaded": StoreBusy,
     "too_many_requests": StoreBusy,
+    "too_many_sessions": StoreBusy,
     "stopping": StoreClosed,
     "store_full": StoreFull,
     "hub_full": HubFull,

@@ -205,6 +205,12 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "server.session_seconds", 300.0, "Seconds that a session without requests lives.", least=1
     ),
+    Setting(
+        "server.session_starts_per_minute",
+        120,
+        "Sessions of agents that one key may start in a minute, after 100 at once.",
+        least=1,
+    ),
     Setting("server.per_minute", 6_000, "Requests a minute for each key.", least=1),
     # Behind a proxy all connections have the proxy's address: raise the second with the first.
     Setting("server.connections_max", 1_000, "Connections that are open at once.", least=1),

@@ -14,6 +14,7 @@ import pytest
 
 from holdfast.edges.http import agents
 from holdfast.edges.http.client_identity import Client, Session, Sessions
+from holdfast.edges.http.gates import starts_session
 from holdfast.engine.people import keys, members
 from holdfast.errors import ServerUnreachable
 from tests.edges.http.conftest import PATIENT, House
@@ -172,6 +173,38 @@ def test_a_client_that_begins_many_sessions_ends_its_own(tmp_path: Path) -> None
         assert [server.call(eve, one) for one in flood] == [404] * 10 + [200] * 5
         assert server.call(owner, hers) == 200
         assert len(server.house.app.state.agents._sessions) == 6
+
+
+def test_a_key_that_starts_too_many_sessions_is_told_when_to_come_back(tmp_path: Path) -> None:
+    with serve(tmp_path, session_burst=3, session_starts_per_minute=1) as server:
+        owner, eve = server.house.key(), server.house.member("eve", "viewer")
+        kept, *_ = [server.begin(eve) for _ in range(3)]
+        late = server.client.post("/mcp", json=HELLO, headers=server.headers(eve))
+        assert (late.status_code, late.json()["error"]["code"]) == (429, "too_many_sessions")
+        assert 1 <= int(late.headers["Retry-After"]) <= 61
+        assert "mcp-session-id" not in late.headers
+        # What goes on is not slowed down, nor what other people start.
+        assert [server.call(eve, kept) for _ in range(5)] == [200] * 5
+        assert server.get(eve) == 200
+        assert server.begin(owner)
+        # Two shares for all keys of a person, however many there are.
+        more = [server.house.key("eve") for _ in range(4)]
+        told = [
+            server.client.post("/mcp", json=HELLO, headers=server.headers(key)).status_code
+            for key in more
+        ]
+        assert told == [200] * 3 + [429]
+
+
+def test_a_request_of_a_protocol_without_sessions_starts_none() -> None:
+    def starts(method: str = "POST", path: str = "/mcp", **headers: str) -> bool:
+        sent = [(name.replace("_", "-").encode(), text.encode()) for name, text in headers.items()]
+        return starts_session({"type": "http", "method": method, "path": path, "headers": sent})
+
+    assert starts() and starts(path="/mcp/plans") and starts(mcp_protocol_version="2025-06-18")
+    assert not starts(mcp_protocol_version="2099-01-01")
+    assert not starts(mcp_session_id="one")
+    assert not starts("GET") and not starts(path="/v1/memories")
 
 
 def test_a_session_without_requests_ends(tmp_path: Path) -> None:

@@ -115,7 +115,7 @@ def _look_up(call: Call) -> Client:
 
 
 # All keys of a person together have so many times the share of one.
-_KEYS_OF_A_PERSON = 2
+KEYS_OF_A_PERSON = 2
 _RETRY_AFTER_S = "30"
 
 
@@ -132,7 +132,7 @@ class Streams:
     @contextmanager
     def open(self, client: Client) -> Iterator[None]:
         """Counts one while it is open; refuses it where there are too many."""
-        names = {client.person: self._each * _KEYS_OF_A_PERSON, client.share: self._each}
+        names = {client.person: self._each * KEYS_OF_A_PERSON, client.share: self._each}
         if self.count >= self._total:
             raise self._refused("The server has")
         if any(self._open[name] >= most for name, most in names.items()):
@@ -183,7 +183,7 @@ class Sessions:
         self._owners[session] = client
         self._counts.update({client.share, client.person})
         over = self._beyond(client.share, self._each)
-        return over + self._beyond(client.person, self._each * _KEYS_OF_A_PERSON)
+        return over + self._beyond(client.person, self._each * KEYS_OF_A_PERSON)
 
     def _beyond(self, name: str, most: int) -> list[Session]:
         """Takes out the oldest sessions of a key or person until there are no more than that."""

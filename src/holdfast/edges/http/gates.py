@@ -15,10 +15,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
+from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
+from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.datastructures import Headers
 
 from holdfast.edges.http.answers import problem
-from holdfast.edges.http.client_identity import METHODS_WITH_BODY, Client, client_of
+from holdfast.edges.http.buckets import BUCKETS_MAX, TokenBuckets
+from holdfast.edges.http.client_identity import (
+    KEYS_OF_A_PERSON,
+    METHODS_WITH_BODY,
+    Client,
+    client_of,
+)
 from holdfast.edges.http_protocol import (
     BodyBudget,
     BodyBudgetSpent,
@@ -50,6 +59,9 @@ class Limits(NamedTuple):
     # Sessions of agents of one key, and the seconds that one lives without a request.
     sessions_per_key: int = 100
     session_seconds: float = 300.0
+    # New sessions of one key: so many at once, then so many a minute.
+    session_burst: int = 100
+    session_starts_per_minute: int = 120
     per_minute: int = 600
     hosts: tuple[str, ...] = LOOPBACK
     origins: tuple[str, ...] = ()
@@ -99,17 +111,14 @@ class Pace:
     has not opened anything yet also takes from its address's: whoever makes keys up does not get a
     full bucket with each."""
 
-    # More buckets than this and the fullest are dropped: they would be full again anyway.
-    _BUCKETS_MAX = 10_000
-
     def __init__(self, app: ASGIApp, *, limits: Limits) -> None:
         self._app = app
         self._most = float(limits.per_minute)
         self._per_second = limits.per_minute / 60
-        self._buckets: dict[str, tuple[float, float]] = {}
+        self._buckets = TokenBuckets(self._most, self._per_second)
         # Keys that have opened something, by their hashes.
         self._good: set[str] = set()
-        self._delayed = 0
+        self._delay = _Delay()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -119,21 +128,25 @@ class Pace:
         if scope["path"] in UNPACED:
             # Those that watch over a server ask each few seconds, whatever else their machine asks.
             who = f"health {_address(scope)}"
-            wait = self._take(who, now, _HEALTH_BURST, _HEALTH_PER_SECOND)
+            wait = self._buckets.take(who, now, _HEALTH_BURST, _HEALTH_PER_SECOND)
             await self._answer(scope, receive, send, wait)
             return
         known = key in self._good
-        wait = 0.0 if known else self._take(_address(scope), now, *self._pace_of_strangers(scope))
+        wait = (
+            0.0
+            if known
+            else self._buckets.take(_address(scope), now, *self._pace_of_strangers(scope))
+        )
         if key and not wait:
-            wait = self._take(key, now)
+            wait = self._buckets.take(key, now)
 
         async def noted(message: Message) -> None:
             if message["type"] == "http.response.start" and message["status"] < 400:
-                if len(self._good) >= self._BUCKETS_MAX:
+                if len(self._good) >= BUCKETS_MAX:
                     # Each is known again after its next request.
                     self._good.clear()
                 self._good.add(key)
-                self._give_back(_address(scope))
+                self._buckets.give_back(_address(scope))
             await send(message)
 
         await self._answer(scope, receive, send if known or not key else noted, wait)
@@ -149,7 +162,7 @@ class Pace:
             f"This key asks too often; try again in {seconds} s.",
             headers={"Retry-After": seconds},
         )
-        await self._delay()
+        await self._delay.wait()
         await answer(scope, receive, send)
 
     def _pace_of_strangers(self, scope: Scope) -> tuple[float, float]:
@@ -160,37 +173,67 @@ class Pace:
         burst = min(self._most, max(_STRANGER_BURST_MIN, self._per_second))
         return burst, self._per_second / _STRANGER_SLOWER
 
-    async def _delay(self) -> None:
-        """Slows down who asks too often and does not wait: a refusal costs them more than us."""
-        if self._delayed < _DELAYED_MAX:
-            self._delayed += 1
+
+class SessionPace:
+    """How often an agent's session may be started: by each key, and by all keys of a person
+    together. To start one costs several times what a request in it costs, and a client needs one
+    only when it starts itself. Refused before the body is read and before it takes a place."""
+
+    def __init__(self, app: ASGIApp, *, limits: Limits) -> None:
+        self._app = app
+        self._keys = TokenBuckets(limits.session_burst, limits.session_starts_per_minute / 60)
+        self._persons = TokenBuckets(
+            limits.session_burst * KEYS_OF_A_PERSON,
+            limits.session_starts_per_minute / 60 * KEYS_OF_A_PERSON,
+        )
+        self._delay = _Delay()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        wait = self._wait(scope) if scope["type"] == "http" and starts_session(scope) else 0.0
+        if not wait:
+            await self._app(scope, receive, send)
+            return
+        seconds = str(int(wait) + 1)
+        answer = problem(
+            429,
+            "too_many_sessions",
+            f"This key starts too many sessions; try again in {seconds} s.",
+            headers={"Retry-After": seconds},
+            hint="Keep a session and send its `Mcp-Session-Id` with each request.",
+        )
+        await self._delay.wait()
+        await answer(scope, receive, send)
+
+    def _wait(self, scope: Scope) -> float:
+        client, now = client_of(scope), time.monotonic()
+        return self._keys.take(client.share, now) or self._persons.take(client.person, now)
+
+
+def starts_session(scope: Scope) -> bool:
+    """Whether a request starts a session of MCP. Versions of the protocol that have none say so in
+    a header; for the SDK each request without it starts one."""
+    if scope["method"] != "POST" or not is_mcp(scope):
+        return False
+    headers = Headers(scope=scope)
+    version = headers.get(MCP_PROTOCOL_VERSION_HEADER)
+    with_sessions = version is None or version in HANDSHAKE_PROTOCOL_VERSIONS
+    return with_sessions and MCP_SESSION_ID_HEADER not in headers
+
+
+class _Delay:
+    """Slows down a client that asks too often and does not wait: a refusal costs it more than the
+    server."""
+
+    def __init__(self) -> None:
+        self._waiting = 0
+
+    async def wait(self) -> None:
+        if self._waiting < _DELAYED_MAX:
+            self._waiting += 1
             try:
                 await asyncio.sleep(_DELAY_S)
             finally:
-                self._delayed -= 1
-
-    def _give_back(self, who: str) -> None:
-        if who in self._buckets:
-            left, at = self._buckets[who]
-            self._buckets[who] = (left + 1, at)
-
-    def _take(
-        self, who: str, now: float, most: float | None = None, per_second: float | None = None
-    ) -> float:
-        """Takes one from the bucket; returns how many seconds to wait where it is empty."""
-        most = self._most if most is None else most
-        per_second = self._per_second if per_second is None else per_second
-        left, at = self._buckets.get(who, (most, now))
-        left = min(most, left + (now - at) * per_second)
-        if left < 1:
-            self._buckets[who] = (left, now)
-            return (1 - left) / per_second
-        if len(self._buckets) >= self._BUCKETS_MAX and who not in self._buckets:
-            fullest = sorted(self._buckets, key=lambda one: self._buckets[one], reverse=True)
-            for one in fullest[: self._BUCKETS_MAX // 2]:
-                del self._buckets[one]
-        self._buckets[who] = (left - 1, now)
-        return 0.0
+                self._waiting -= 1
 
 
 def _key(scope: Scope) -> str:

@@ -3,7 +3,6 @@ purged, and the whole hub as lines."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
@@ -13,13 +12,11 @@ from pydantic import Field
 from holdfast.domain.records import field_to_plain
 from holdfast.edges.http.bodies import Body
 from holdfast.edges.http.call import Calling
+from holdfast.edges.http.line_stream import stream_lines
 from holdfast.edges.http.plain import plain_memory, plain_receipt
 from holdfast.edges.http.shapes import DiffOut, Many, MemoryOut, One, ReceiptOut
 
 router = APIRouter(tags=["past"])
-
-# Enough that the trip is not noticed, and little enough to be held for each who exports at once.
-_PIECE_CHARS = 64_000
 
 
 @router.get("/memories/{memory_id}/diff", response_model=Many[DiffOut])
@@ -71,19 +68,4 @@ def receipts(call: Calling) -> Any:
 @router.get("/export", response_class=StreamingResponse)
 def export(call: Calling) -> StreamingResponse:
     """The hub as lines of JSON, as far as the one who asks may see it; for its members."""
-    lines = call.hub_of_members(lasting=True).export()
-
-    return StreamingResponse(_in_pieces(lines), media_type="application/x-ndjson")
-
-
-def _in_pieces(lines: Iterator[str]) -> Iterator[str]:
-    """Lines, some at a time: each piece is a trip to a thread and back."""
-    piece: list[str] = []
-    size = 0
-    for line in lines:
-        piece.append(line + "\n")
-        size += len(line)
-        if size >= _PIECE_CHARS:
-            yield "".join(piece)
-            piece, size = [], 0
-    yield "".join(piece)
+    return stream_lines(call.request, call.hub_of_members(lasting=True).export())

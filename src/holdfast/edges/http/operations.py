@@ -21,13 +21,11 @@ from holdfast.api.wire import Coder, Coders, coders_of, decode_arguments
 from holdfast.edges.http.answers import of_error
 from holdfast.edges.http.bodies import Body
 from holdfast.edges.http.call import Call, Calling
+from holdfast.edges.http.line_stream import stream_lines
 from holdfast.edges.http.once import IdempotencyKey, once
 from holdfast.errors import HoldfastError, NotFound
 
 router = APIRouter(tags=["operations"])
-
-# Enough that the trip to a thread is not noticed, and little enough to be held for each caller.
-_PIECE_CHARS = 64_000
 
 
 class Arguments(Body):
@@ -97,27 +95,20 @@ def _run(call: Call, declared: Operation, values: dict[str, Any]) -> Any:
 def _streamed(request: Request, items: Iterator[Any], item: Coder) -> StreamingResponse:
     # The first one is fetched before the answer begins, so that an error has its own status.
     first = [item.encode(one) for _, one in zip(range(1), items, strict=False)]
-    lines = _lines(request, first, items, item)
-    return StreamingResponse(lines, media_type="application/x-ndjson")
+    return stream_lines(request, _lines(request, first, items, item))
 
 
 def _lines(request: Request, first: list[Any], items: Iterator[Any], item: Coder) -> Iterator[str]:
-    """The items as lines, some at a time; then the end, or what went wrong."""
-    piece: list[str] = [_line({"data": one}) for one in first]
-    size = 0
+    """The items as lines; then the end, or what went wrong."""
     try:
+        for one in first:
+            yield _line({"data": one})
         for one in items:
-            piece.append(_line({"data": item.encode(one)}))
-            size += len(piece[-1])
-            if size >= _PIECE_CHARS:
-                yield "".join(piece)
-                piece, size = [], 0
-        piece.append(_line({"end": True}))
+            yield _line({"data": item.encode(one)})
+        yield _line({"end": True})
     except HoldfastError as error:
-        body = bytes(of_error(request, error).body)
-        piece.append(body.decode() + "\n")
-    yield "".join(piece)
+        yield bytes(of_error(request, error).body).decode()
 
 
 def _line(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False) + "\n"
+    return json.dumps(value, ensure_ascii=False)

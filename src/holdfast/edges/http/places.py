@@ -78,6 +78,10 @@ class Places:
         finally:
             self._leave(client)
 
+    def others_ask(self, client: Client) -> bool:
+        """Whether another key or person has asked a moment ago."""
+        return self._others_ask(client.share) or self._others_ask(client.person)
+
     # Places
 
     def _enter(self, client: Client) -> None:
@@ -159,7 +163,7 @@ class Places:
                 or client.share == client.person
                 or not self._others_ask(client.person)
             )
-        return not self._others_ask(client.share) and not self._others_ask(client.person)
+        return not self.others_ask(client)
 
     def _others_ask(self, name: str) -> bool:
         """Whether another of the same kind (share or person) has asked a moment ago."""

@@ -80,6 +80,7 @@ def limits_of(memory: Holdfast) -> Limits:
         streams_per_key=settings["server.streams_per_key"],
         sessions_per_key=settings["server.sessions_per_key"],
         session_seconds=settings["server.session_seconds"],
+        session_starts_per_minute=settings["server.session_starts_per_minute"],
         per_minute=settings["server.per_minute"],
     )
 
