@@ -19,9 +19,8 @@ if TYPE_CHECKING:
     from holdfast.api.memory import Holdfast, open
     from holdfast.client import Client, RemoteHub
     from holdfast.domain.change import Change, Entry, Receipt, Revision
-    from holdfast.domain.draft import Draft
     from holdfast.domain.hub import Hub, Statistics
-    from holdfast.domain.memory import Memory
+    from holdfast.domain.memory import Draft, Memory
     from holdfast.domain.query import Hit, Page, Passage, Recalled
     from holdfast.domain.records import Turn
     from holdfast.domain.results import (

@@ -15,8 +15,8 @@ psycopg = pytest.importorskip("psycopg")
 pytest.register_assert_rewrite("holdfast.testing.conformance")
 
 from holdfast.store.postgres import PostgresStore  # noqa: E402 - needs the extra
-from holdfast.store.postgres.commit_marks import Mark, was_committed  # noqa: E402
 from holdfast.store.postgres.connections import connect  # noqa: E402
+from holdfast.store.postgres.session import Mark, was_committed  # noqa: E402
 from holdfast.testing.conformance.base import (  # noqa: E402 - its assertions are rewritten
     HUB,
     make_hub,

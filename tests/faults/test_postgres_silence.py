@@ -23,7 +23,7 @@ from tests.postgres_server import Server, spare_server
 psycopg = pytest.importorskip("psycopg")
 
 from holdfast.store.postgres import PostgresStore, connections, session  # noqa: E402 - the extra
-from holdfast.store.postgres.commit_marks import Mark  # noqa: E402
+from holdfast.store.postgres.session import Mark  # noqa: E402
 from holdfast.store.postgres.urls import complete  # noqa: E402
 from tests.faults.postgres_edges import SETTINGS, library, run_command, url_of  # noqa: E402
 

@@ -17,7 +17,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 
 import holdfast
 from holdfast import engine
-from holdfast.domain.draft import Draft
+from holdfast.domain.memory import Draft
 from holdfast.domain.query import Filter
 from holdfast.errors import Conflict
 from holdfast.files import reading

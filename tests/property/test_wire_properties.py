@@ -173,7 +173,7 @@ def test_arguments_that_do_not_fit_are_refused_and_nothing_else_happens(
 
 
 def test_a_file_is_never_named_by_a_caller() -> None:
-    from holdfast.domain.draft import Draft
+    from holdfast.domain.memory import Draft
     from holdfast.errors import InvalidInput
 
     coders = wire.coders_of(inspect.unwrap(HubMemory.remember_draft))

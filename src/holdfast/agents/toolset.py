@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 
 from holdfast.agents.desk import Desk, Report
 from holdfast.agents.dialects import find_dialect
-from holdfast.agents.given import MissingArguments, checked
 from holdfast.agents.schemas import render
-from holdfast.agents.tool import Dialect, Tool
+from holdfast.agents.tool import Dialect, MissingArguments, Tool, checked
 from holdfast.api.caller import without_places
 from holdfast.api.hub import HubMemory
 from holdfast.errors import CallCancelled, HoldfastError, InvalidInput, NotFound

@@ -12,12 +12,12 @@ from holdfast.errors import InvalidInput
 from holdfast.text import normalise
 
 if TYPE_CHECKING:
-    from holdfast.domain.draft import Draft
+    from holdfast.domain.memory import Draft
 
 
 def to_draft(item: str | Draft | Mapping[str, Any]) -> Draft:
     """Text, a draft or a dictionary as a draft."""
-    from holdfast.domain.draft import Draft
+    from holdfast.domain.memory import Draft
 
     if isinstance(item, Draft):
         return item
@@ -26,7 +26,7 @@ def to_draft(item: str | Draft | Mapping[str, Any]) -> Draft:
 
 def draft_from(values: Mapping[str, Any]) -> Draft:
     """A draft from named values; a name that is no field is an error with the nearest one."""
-    from holdfast.domain.draft import Draft
+    from holdfast.domain.memory import Draft
 
     for name in values:
         if name not in Draft._fields:

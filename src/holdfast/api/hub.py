@@ -36,9 +36,8 @@ from holdfast.text import normalise
 if TYPE_CHECKING:
     from holdfast.api.fields import MemoryChanges
     from holdfast.domain.change import Change, Entry, Receipt
-    from holdfast.domain.draft import Draft
     from holdfast.domain.hub import Hub, Statistics
-    from holdfast.domain.memory import Memory, Origin, Source, Trust
+    from holdfast.domain.memory import Draft, Memory, Origin, Source, Trust
     from holdfast.domain.names import PersonName
     from holdfast.domain.query import Page, Recalled
     from holdfast.domain.records import Clash, Turn
@@ -1147,7 +1146,7 @@ class HubMemory:
 
     def _keep_memory_md(self) -> str | None:
         """Keeps MEMORY.md as it is beside it; where that is, is told to who has the machine."""
-        from holdfast.files.memory_md.copies import keep_copy
+        from holdfast.files.memory_md.cache import keep_copy
 
         kept = keep_copy(self.memory_md)
         return kept if self.core.permit is None else None

@@ -50,9 +50,8 @@ from holdfast.text.zones import zone_name, zone_named
 _TYPES = {
     "holdfast.api.fields": "MemoryChanges",
     "holdfast.domain.change": "Change Entry Receipt",
-    "holdfast.domain.draft": "Draft",
     "holdfast.domain.hub": "Hub Statistics",
-    "holdfast.domain.memory": "Memory Origin Source Trust",
+    "holdfast.domain.memory": "Draft Memory Origin Source Trust",
     "holdfast.domain.query": "Page Recalled",
     "holdfast.domain.records": "Clash Turn",
     "holdfast.domain.results": "CapturedDay Flushed LifecycleMoves Observed Remembered UsageRow",

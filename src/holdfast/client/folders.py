@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from holdfast.domain.draft import Draft
+from holdfast.domain.memory import Draft
 from holdfast.domain.results import Duplicate, Quarantined, Stored, Superseded
 from holdfast.errors import InvalidInput, NotFound
 from holdfast.files.folders.documents import (

@@ -27,8 +27,8 @@ from holdfast.text.normalise import clean_time
 if TYPE_CHECKING:
     from holdfast.client.connection import Connection
     from holdfast.domain.clock import Clock
-    from holdfast.domain.draft import Draft
     from holdfast.domain.hub import Hub
+    from holdfast.domain.memory import Draft
 
 _TIMES = ("occurred_at", "occurred_until", "valid_from", "valid_until", "expires_at")
 

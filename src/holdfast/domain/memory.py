@@ -1,4 +1,5 @@
-"""One piece of knowledge with all of its fields, and the attachment that it was made from."""
+"""One piece of knowledge with all of its fields, the attachment that it was made from, and the
+draft: what a caller wants remembered, before anything is decided about it."""
 
 from __future__ import annotations
 
@@ -177,3 +178,39 @@ COUNTERS = frozenset({"access_count", "shown_count", "mention_count", "accessed_
 FIXED = frozenset({"id", "hub_id", "number", "created_at", "version", "updated_at"})
 REVISED = tuple(f for f in Memory._fields if f not in COUNTERS and f not in FIXED)
 TIMES = frozenset(f for f in Memory._fields if f.endswith(("_at", "_until", "_from")))
+
+
+class Draft(NamedTuple):
+    """Only the content is needed; what is None is picked by the rules. What has an attachment, and
+    a link whose page is to be fetched, is `processing` until a worker has read it."""
+
+    content: str
+    title: str | None = None
+    summary: str | None = None
+    content_type: ContentType | None = None
+    key: str | None = None
+    category: str | None = None
+    tags: tuple[str, ...] | None = None
+    kind: Kind | None = None
+    stability: Stability | None = None
+    boundary: Boundary | None = None
+    layer: Layer | None = None
+    pinned: bool = False
+    trust: Trust = "user"
+    source: Source = "sdk"
+    source_agent: str | None = None
+    assisted_by_agent: str | None = None
+    source_path: str | None = None
+    session: str | None = None
+    speaker: str | None = None
+    occurred_at: datetime | None = None
+    occurred_until: datetime | None = None
+    valid_from: datetime | None = None
+    valid_until: datetime | None = None
+    expires_at: datetime | None = None
+    supersedes: str | None = None
+    parent: str | None = None
+    origin: Origin | None = None
+    metadata: Mapping[str, Any] | None = None
+    attachment: Attachment | None = None
+    fetch: bool = False

@@ -15,8 +15,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from holdfast import engine
-from holdfast.domain.draft import Draft
-from holdfast.domain.memory import Memory
+from holdfast.domain.memory import Draft, Memory
 from holdfast.domain.query import Filter
 from holdfast.domain.records import Turn
 from holdfast.engine.reading.lookup import Reference

@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from holdfast.errors import HoldfastError
-from holdfast.files.memory_md.cache import NO_STAMP, quick_stamp_of, read_stamp, token_of
-from holdfast.files.memory_md.copies import drop_copy
+from holdfast.files.memory_md.cache import NO_STAMP, drop_copy, quick_stamp_of, read_stamp, token_of
 
 if TYPE_CHECKING:
     from holdfast.engine.scope import Scope

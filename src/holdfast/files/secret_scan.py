@@ -18,7 +18,7 @@ from holdfast.files.attachments import storage
 from holdfast.files.journal import journal
 from holdfast.files.journal.changes import day_of_name
 from holdfast.files.journal.entries import Place
-from holdfast.files.memory_md.copies import COPY, drop_copy
+from holdfast.files.memory_md.cache import COPY, drop_copy
 from holdfast.files.memory_md.disk import page_names
 from holdfast.files.memory_md.document import FILE_NAME
 from holdfast.files.memory_md.edit import forget_seen

@@ -3,21 +3,29 @@ store lists its columns, in the order of the fields and without the hub.
 
 Times are microseconds since 1970, so that a cursor of one store is valid on another. Classes that a
 recall does not need are imported where they are used, because imports cost start-up time.
+
+Also checks the candidates of a substring index: the index says which texts may contain the needle,
+and each text is looked at here.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.clock import from_micros, to_micros
 from holdfast.domain.hub import Hub
+from holdfast.domain.memory import Memory
 from holdfast.domain.records import fields_from_plain, fields_to_plain
+from holdfast.store.values import TextQuery
+from holdfast.text.terms import searchable, trigram_text
 
 if TYPE_CHECKING:
     from holdfast.domain.change import Change, Receipt, Revision
     from holdfast.domain.records import Clash, Turn
+
 
 Row = tuple[Any, ...]
 
@@ -86,3 +94,28 @@ def clash_from_row(row: Row) -> Clash:
 def clash_to_row(clash: Clash) -> Row:
     settled = None if clash.settled_at is None else to_micros(clash.settled_at)
     return (*clash[:5], to_micros(clash.at), settled)
+
+
+# Rows read at a time; mostly the first page is enough.
+_BATCH = 32
+
+
+def ids_holding(memories: Iterable[Memory], needle: str, limit: int) -> list[str]:
+    """The ids of the first memories that contain the needle; reads no more than it needs."""
+    return list(islice((one.id for one in memories if needle in searchable(one)), limit))
+
+
+def matching(
+    keys: Sequence[tuple[int, object]],
+    read: Callable[[list[int]], Mapping[int, Memory]],
+    query: TextQuery,
+) -> Iterator[Memory]:
+    """The memories with these keys that match, in order. Each key comes with whether its words
+    match; if not, its text decides."""
+    for start in range(0, len(keys), _BATCH):
+        batch = dict(keys[start : start + _BATCH])
+        there = read(list(batch))
+        for key, by_words in batch.items():
+            memory = there[key]
+            if by_words or query.needle in trigram_text(memory.content):
+                yield memory

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.edges.cli.options import ago, span
+from holdfast.edges.cli.command import ago, span
 from holdfast.edges.zone import LocalZone, zone_of
 from holdfast.errors import InvalidInput, InvalidSetting
 

@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.agents.dialects import NAMES, find_dialect
-from holdfast.agents.given import checked
 from holdfast.agents.schemas import FORMATS, render, schema_of
-from holdfast.agents.tool import Parameter, Tool
+from holdfast.agents.tool import Parameter, Tool, checked
 from holdfast.errors import InvalidInput
 
 TOOLS = [tool for name in NAMES for tool in find_dialect(name).tools]

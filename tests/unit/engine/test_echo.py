@@ -10,7 +10,7 @@ import pytest
 
 from holdfast import Holdfast, HubMemory, tools
 from holdfast.engine.context.styles import STYLES
-from holdfast.engine.echo.lookup import Known
+from holdfast.engine.echo.detect import Known
 from holdfast.testing import FixedClock, open_for_tests
 from tests.growth import assert_time_grows
 

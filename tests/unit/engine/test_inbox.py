@@ -27,7 +27,7 @@ def conflict(hub: HubMemory, text: str, other: Memory, **fields: Any) -> Memory:
     """What an automatic pass holds because it contradicts something."""
     with hub.core.write() as writer:
         recorder = Recorder(hub.scope, writer, "remember")
-        from holdfast.domain.draft import Draft
+        from holdfast.domain.memory import Draft
         from holdfast.engine.writing.drafts import compose
 
         why = f"contradicts #{other.number}: another value"

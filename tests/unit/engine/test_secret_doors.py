@@ -11,8 +11,8 @@ import pytest
 
 from holdfast import Holdfast, HubMemory
 from holdfast.domain.clock import SystemClock
-from holdfast.domain.draft import Draft
 from holdfast.domain.ids import TimeIds
+from holdfast.domain.memory import Draft
 from holdfast.engine.writing import redacting_store
 from holdfast.errors import InvalidInput
 from holdfast.passes.work import work_until_done

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from holdfast.agents.desk import Desk
-from holdfast.agents.given import MissingArguments
-from holdfast.agents.tool import Dialect, Parameter, Tool
+from holdfast.agents.tool import Dialect, MissingArguments, Parameter, Tool
 from holdfast.domain.clock import to_text
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Hit

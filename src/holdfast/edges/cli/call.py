@@ -278,7 +278,7 @@ class Call:
         """A moment from words such as `yesterday`, a date, or `7d` for that long ago."""
         if text is None:
             return None
-        from holdfast.edges.cli.options import ago
+        from holdfast.edges.cli.command import ago
         from holdfast.text.dates import parse_when
 
         if (back := ago(text)) is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from holdfast.edges.cli import options
+from holdfast.edges.cli import command
 from holdfast.edges.cli.command import Command, Namespace, Parser
 from holdfast.edges.cli.output import plain_memory, short
 
@@ -273,7 +273,7 @@ def _options(parser: Parser) -> None:
     parser.add_argument(
         "query", nargs="?", metavar="QUERY", help="what to ask them; without it, list them"
     )
-    options.add_limit(parser, "how many excerpts at most (5)")
+    command.add_limit(parser, "how many excerpts at most (5)")
 
 
 def _sources(call: Call, args: Namespace) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from holdfast.edges.cli import options
+from holdfast.edges.cli import command
 from holdfast.edges.cli.command import Command, Namespace, Parser, whole
 from holdfast.edges.cli.output import counted, plain_change, plain_entry, plain_memory, short
 
@@ -22,7 +22,7 @@ _CHANGES = 20
 def _history_options(parser: Parser) -> None:
     help_ = "one memory; without it, the change sets of the hub"
     parser.add_argument("reference", nargs="?", metavar="REF", help=help_)
-    options.add_limit(parser, f"how many change sets ({_CHANGES})")
+    command.add_limit(parser, f"how many change sets ({_CHANGES})")
     parser.add_argument("--before", metavar="CHANGE", help="older than this change set")
 
 
@@ -98,7 +98,7 @@ def _changed(entry: Entry) -> str:
 
 
 def _diff_options(parser: Parser) -> None:
-    options.add_reference(parser)
+    command.add_reference(parser)
     parser.add_argument("--from", dest="old", type=whole, metavar="VERSION", help="the older one")
     parser.add_argument("--to", dest="new", type=whole, metavar="VERSION", help="the newer one")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from holdfast.edges.cli import options
+from holdfast.edges.cli import command
 from holdfast.edges.cli.command import Command, Namespace, Parser
 from holdfast.edges.cli.output import counted, plain_hub
 from holdfast.errors import AlreadyExists, InvalidInput, NotFound
@@ -120,7 +120,7 @@ def _rename(call: Call, args: Namespace) -> None:
 
 def _delete_options(parser: Parser) -> None:
     _name_option(parser)
-    options.add_yes(parser)
+    command.add_yes(parser)
 
 
 def _delete(call: Call, args: Namespace) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from holdfast.edges.cli import options
+from holdfast.edges.cli import command
 from holdfast.edges.cli.command import Command, Namespace, Parser
 from holdfast.edges.cli.output import counted, plain_memory, short
 from holdfast.errors import AlreadyExists, InvalidInput
@@ -63,7 +63,7 @@ def _plain_day(day: Day, hub: str) -> dict[str, object]:
 
 def _add_options(parser: Parser) -> None:
     parser.add_argument("content", nargs="*", metavar="WORD", help="the entry; - reads it")
-    parser.add_argument("--at", metavar="WHEN", help=f"when it was: {options.WHEN}")
+    parser.add_argument("--at", metavar="WHEN", help=f"when it was: {command.WHEN}")
 
 
 def _add(call: Call, args: Namespace) -> None:

@@ -55,7 +55,7 @@ def _create(call: Call, args: Namespace) -> None:
 
 
 def _expiry(call: Call, text: str | None) -> Any:
-    from holdfast.edges.cli.options import ago
+    from holdfast.edges.cli.command import ago
 
     if text is None:
         return None

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.clock import to_text
 from holdfast.domain.records import ROLES
-from holdfast.edges.cli import options
+from holdfast.edges.cli import command
 from holdfast.edges.cli.command import Command, Namespace, Parser, whole
 from holdfast.edges.cli.output import plain_memory
 from holdfast.errors import InvalidInput
@@ -42,7 +42,7 @@ def _show(call: Call, turns: Sequence[Turn]) -> None:
 
 
 def _log_options(parser: Parser) -> None:
-    options.add_limit(parser, "how many of the newest (20)")
+    command.add_limit(parser, "how many of the newest (20)")
     parser.add_argument("--session", metavar="NAME", help="of this session only")
     parser.add_argument("--before", metavar="ID", help="older than this turn")
 
@@ -63,7 +63,7 @@ def _add_options(parser: Parser) -> None:
     parser.add_argument("content", nargs="*", metavar="WORD", help="what was said; - reads it")
     parser.add_argument("--source", default="unknown", metavar="NAME", help="where: telegram, tui")
     parser.add_argument("--session", metavar="NAME", help="the conversation it belongs to")
-    parser.add_argument("--at", metavar="WHEN", help=f"when: {options.WHEN}")
+    parser.add_argument("--at", metavar="WHEN", help=f"when: {command.WHEN}")
 
 
 def _add(call: Call, args: Namespace) -> None:
@@ -86,7 +86,7 @@ def _add(call: Call, args: Namespace) -> None:
 
 def _search_options(parser: Parser) -> None:
     parser.add_argument("query", nargs="+", metavar="WORD", help="what to look for")
-    options.add_limit(parser, "how many at most (10)")
+    command.add_limit(parser, "how many at most (10)")
 
 
 def _search(call: Call, args: Namespace) -> None:
@@ -123,7 +123,7 @@ def _recover(call: Call, args: Namespace) -> None:
 def _archive_options(parser: Parser) -> None:
     parser.add_argument("session", metavar="SESSION", help="the session, as it was logged")
     parser.add_argument("--name", metavar="TEXT", help="instead of the opening words")
-    parser.add_argument("--at", metavar="WHEN", help=f"the day to file it under: {options.WHEN}")
+    parser.add_argument("--at", metavar="WHEN", help=f"the day to file it under: {command.WHEN}")
     help_ = "messages instead of the log's: a JSON list of {role, content}; - reads it"
     parser.add_argument("--file", metavar="FILE", help=help_)
 

@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.results import MODES
-from holdfast.edges.cli import options
+from holdfast.edges.cli import command
 from holdfast.edges.cli.command import Command, Namespace, Parser, whole
 from holdfast.errors import InvalidInput
 
@@ -27,7 +27,7 @@ def _observe_options(parser: Parser) -> None:
     parser.add_argument("--mode", default="current", metavar="MODE", help=", ".join(MODES))
     parser.add_argument("--source", default="unknown", metavar="NAME", help="where: telegram, tui")
     parser.add_argument("--session", metavar="NAME", help="the conversation it belongs to")
-    parser.add_argument("--at", metavar="WHEN", help=f"when: {options.WHEN}")
+    parser.add_argument("--at", metavar="WHEN", help=f"when: {command.WHEN}")
     help_ = "start a process that notes it, where no server does"
     parser.add_argument("--work", action="store_true", help=help_)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.access import DELETE_POLICIES, ROLES, DeletePolicy, Team
-from holdfast.edges.cli import options
+from holdfast.edges.cli import command
 from holdfast.edges.cli.command import Command, Namespace, Parser, whole
 from holdfast.errors import InvalidInput
 
@@ -149,7 +149,7 @@ def _team_rename(call: Call, args: Namespace) -> None:
 
 def _remove_options(parser: Parser) -> None:
     _name_options(parser)
-    options.add_yes(parser)
+    command.add_yes(parser)
 
 
 def _org_remove(call: Call, args: Namespace) -> None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from holdfast.client.folders import Sent, read_record, record_file, write_record
 from holdfast.domain.memory import BOUNDARIES
 from holdfast.domain.results import Duplicate, Updated
-from holdfast.edges.cli import options
+from holdfast.edges.cli import command
 from holdfast.edges.cli.command import Command, Namespace, Parser
 from holdfast.edges.cli.files import show_report
 from holdfast.edges.cli.output import counted, short
@@ -196,7 +196,7 @@ def _options(parser: Parser) -> None:
     parser.add_argument("--title", metavar="TEXT", help="instead of one taken from the content")
     parser.add_argument("--tag", action="append", metavar="TAG", help="repeatable")
     parser.add_argument("--hint", metavar="TEXT", help="what it is about, where rules would guess")
-    options.add_category(parser)
+    command.add_category(parser)
     parser.offer("--boundary", BOUNDARIES, metavar="WHO", help=", ".join(BOUNDARIES))
     parser.add_argument("--fetch", action="store_true", help="of links, also get the pages")
     add_folder_options(parser)
@@ -206,7 +206,7 @@ def add_folder_options(parser: Parser) -> None:
     """What `import` takes for a folder, too."""
     parser.add_argument("--dry-run", action="store_true", help="only say what would happen")
     parser.add_argument("--watch", action="store_true", help="go on when files change")
-    options.add_yes(parser)
+    command.add_yes(parser)
 
 
 def _push(call: Call, args: Namespace) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from holdfast.edges.cli import options
+from holdfast.edges.cli import command
 from holdfast.edges.cli.command import Command, Namespace, Parser
 from holdfast.edges.cli.output import short, times
 from holdfast.errors import InvalidInput, NotFound
@@ -31,8 +31,8 @@ _SIDE_PARTS = ("voice", "session")
 
 def _recall_options(parser: Parser) -> None:
     parser.add_argument("query", nargs="+", metavar="WORD", help="the question")
-    options.add_limit(parser, "how many hits (setting recall.limit)")
-    options.add_filters(parser)
+    command.add_limit(parser, "how many hits (setting recall.limit)")
+    command.add_filters(parser)
     parser.add_argument("--all", action="store_true", help="archived memories too")
     parser.add_argument("--explain", action="store_true", help="say why each hit ranked")
     parser.add_argument("--words", action="store_true", help="match words only: no model, fast")
@@ -40,7 +40,7 @@ def _recall_options(parser: Parser) -> None:
 
 def _recall(call: Call, args: Namespace) -> None:
     query = " ".join(args.query)
-    wanted = options.filters(call, args)
+    wanted = command.filters(call, args)
     found = call.hub.recall(
         query,
         limit=args.limit,
@@ -118,8 +118,8 @@ def _show_hit(call: Call, hit: Hit, alike: set[str], *, explain: bool) -> None:
 
 
 def _get_options(parser: Parser) -> None:
-    options.add_reference(parser)
-    options.add_as_of(parser)
+    command.add_reference(parser)
+    command.add_as_of(parser)
     parser.add_argument("--no-access", action="store_true", help="do not count this as a use")
     parser.add_argument("--content", action="store_true", help="only the content, to the letter")
 
@@ -206,19 +206,19 @@ def _list_options(parser: Parser) -> None:
     from holdfast.domain.memory import STATES
     from holdfast.domain.query import ORDERS
 
-    options.add_more_filters(parser)
+    command.add_more_filters(parser)
     states = (*STATES, "all")
     parser.offer("--state", states, metavar="STATE", help=", ".join(states))
     parser.add_argument("--forgotten", action="store_true", help="what was forgotten")
     parser.add_argument("--quarantined", action="store_true", help="what waits for review")
     parser.offer("--order", ORDERS, default="newest", metavar="ORDER", help=", ".join(ORDERS))
-    options.add_limit(parser, f"how many ({_PAGE} on a terminal, all of them in a pipe)")
+    command.add_limit(parser, f"how many ({_PAGE} on a terminal, all of them in a pipe)")
     parser.add_argument("--cursor", metavar="TEXT", help="go on where the last page ended")
 
 
 def _list(call: Call, args: Namespace) -> None:
     wanted = {
-        **options.filters(call, args),
+        **command.filters(call, args),
         "stability": args.stability,
         "source": args.source,
         "pinned": args.pinned,
@@ -292,8 +292,8 @@ def _state(memory: Memory) -> str:
 
 
 def _related_options(parser: Parser) -> None:
-    options.add_reference(parser)
-    options.add_limit(parser, "how many (5)")
+    command.add_reference(parser)
+    command.add_limit(parser, "how many (5)")
     parser.add_argument("--explain", action="store_true", help="say why each one is near")
 
 
@@ -316,9 +316,9 @@ def _related(call: Call, args: Namespace) -> None:
 
 def _timeline_options(parser: Parser) -> None:
     parser.add_argument("when", nargs="*", metavar="WHEN", help="a window, such as: last week")
-    options.add_window(parser)
-    options.add_category(parser)
-    options.add_limit(parser, f"how many, the newest ones ({_TIMELINE})")
+    command.add_window(parser)
+    command.add_category(parser)
+    command.add_limit(parser, f"how many, the newest ones ({_TIMELINE})")
 
 
 def _timeline(call: Call, args: Namespace) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from holdfast.edges.cli import options
+from holdfast.edges.cli import command
 from holdfast.edges.cli.command import Command, Namespace, Parser
 from holdfast.edges.cli.output import counted
 from holdfast.errors import InvalidInput
@@ -29,7 +29,7 @@ def _options(parser: Parser) -> None:
         help="with --fix, remove attached files that hold some",
     )
     parser.add_argument("--all", action="store_true", help="in every hub, not only the one in use")
-    options.add_yes(parser)
+    command.add_yes(parser)
 
 
 def _scan(call: Call, args: Namespace) -> int:

@@ -6,8 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from holdfast.agents.dialects import NAMES
-from holdfast.edges.cli.command import Command, Namespace, Parser, whole
-from holdfast.edges.cli.options import extra
+from holdfast.edges.cli.command import Command, Namespace, Parser, extra, whole
 from holdfast.edges.cli.output import print_store_notes
 from holdfast.errors import InvalidInput
 

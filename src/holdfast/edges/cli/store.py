@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from holdfast.edges.cli import options
+from holdfast.edges.cli import command
 from holdfast.edges.cli.command import Command, Namespace, Parser
 from holdfast.edges.cli.output import counted
 from holdfast.errors import InvalidInput, StoreDamaged
@@ -142,7 +142,7 @@ def _backup(call: Call, args: Namespace) -> None:
 
 def _restore_options(parser: Parser) -> None:
     parser.add_argument("path", metavar="PATH", help="what `holdfast backup` has written")
-    options.add_yes(parser)
+    command.add_yes(parser)
 
 
 def _restore(call: Call, args: Namespace) -> None:

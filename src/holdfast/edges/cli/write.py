@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.memory import BOUNDARIES, CONTENT_TYPES, KINDS, LAYERS, STABILITIES, TRUSTS
-from holdfast.edges.cli import options
+from holdfast.edges.cli import command
 from holdfast.edges.cli.command import Command, Namespace, Parser, whole
 from holdfast.edges.cli.output import counted, named, plain_memory, plain_receipt, short
 from holdfast.errors import InvalidInput
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def _field_options(parser: Parser) -> None:
-    options.add_category(parser)
+    command.add_category(parser)
     parser.add_argument("--key", metavar="KEY", help="a name of its own; the same key updates")
     parser.add_argument("--title", metavar="TEXT", help="instead of one taken from the content")
     parser.add_argument("--tag", action="append", metavar="TAG", help="repeatable")
@@ -34,7 +34,7 @@ def _field_options(parser: Parser) -> None:
     parser.offer("--boundary", BOUNDARIES, metavar="WHO", help=", ".join(BOUNDARIES))
     parser.add_argument("--session", metavar="NAME", help="the conversation it is from")
     parser.add_argument("--speaker", metavar="NAME", help="who said it")
-    parser.add_argument("--occurred-at", metavar="WHEN", help=f"when it happened: {options.WHEN}")
+    parser.add_argument("--occurred-at", metavar="WHEN", help=f"when it happened: {command.WHEN}")
     parser.add_argument("--occurred-until", metavar="WHEN", help="when it was over")
     parser.add_argument("--valid-from", metavar="WHEN", help="when it begins to hold")
     parser.add_argument("--valid-until", metavar="WHEN", help="when it ceases to hold")
@@ -102,7 +102,7 @@ def _fields(call: Call, args: Namespace) -> dict[str, Any]:
 def _expiry(call: Call, args: Namespace) -> Any:
     if args.ttl is None:
         return None
-    from holdfast.edges.cli.options import span
+    from holdfast.edges.cli.command import span
 
     return call.now + span(args.ttl)
 
@@ -206,7 +206,7 @@ def show_result(call: Call, result: Remembered) -> None:
 
 
 def _update_options(parser: Parser) -> None:
-    options.add_reference(parser)
+    command.add_reference(parser)
     parser.add_argument("content", nargs="*", metavar="WORD", help="new content; - reads it")
     _field_options(parser)
     parser.add_argument("--unpin", action="store_true", help="let it age again")
@@ -243,11 +243,11 @@ def _update(call: Call, args: Namespace) -> None:
 
 
 def _one_option(parser: Parser) -> None:
-    options.add_reference(parser)
+    command.add_reference(parser)
 
 
 def _reasoned_options(parser: Parser) -> None:
-    options.add_reference(parser, many=True)
+    command.add_reference(parser, many=True)
     parser.add_argument("--reason", default="", metavar="TEXT", help="why; kept in the history")
 
 
@@ -328,7 +328,7 @@ def _purge_options(parser: Parser) -> None:
         help="what was forgotten longer than forget.keep_days ago",
     )
     parser.add_argument("--reason", default="", metavar="TEXT", help="why; kept in the receipt")
-    options.add_yes(parser)
+    command.add_yes(parser)
 
 
 def _purge(call: Call, args: Namespace) -> None:

@@ -1,21 +1,32 @@
 """What of a text the hub has handed out itself: its memories must not come in again as new.
 
-The shapes are found by `text/echo.py`, and held against the store by the walk. Only words that are
+The shapes are found by `text/echo.py`, and compared with the store by the walk. Only words that are
 really in this hub's memory (as they are, as they were, or a passage of them), and that the caller
 may see, are an echo. All else stays, to the letter.
+
+The store is asked as the caller: what is private to somebody else was not handed out to this one,
+and nobody learns that it is there by saying it. Every lookup uses an index and is bounded: what is
+not found within the bounds counts as somebody's own text.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.domain.memory import Memory
+from holdfast.domain.query import Filter
 from holdfast.engine.core import Core
+from holdfast.text import normalise
 from holdfast.text.echo import Echo, is_fixed_reply, may_be_ours
+from holdfast.text.sameness import bare, common
 from holdfast.text.spans import marked_out, without
 
 if TYPE_CHECKING:
     from holdfast.store.base import Reader
+
 
 # An answer names a few; the rest is a number.
 _SHOWN_MAX = 3
@@ -78,7 +89,6 @@ def with_echo_marked(core: Core, hub_id: str, text: str) -> str:
 
 def _heard(core: Core, reader: Reader, hub_id: str, text: str) -> Heard:
     # Here, because their patterns take 20 ms to make, and few texts need them.
-    from holdfast.engine.echo.lookup import Known
     from holdfast.engine.echo.walk import Walk
     from holdfast.engine.people.records import called
 
@@ -113,3 +123,257 @@ def _page(core: Core, reader: Reader, hub_id: str, text: str) -> Heard | None:
 def _of_file(core: Core, reader: Reader, hub_id: str, words: str) -> tuple[Memory, ...]:
     heard = _heard(core, reader, hub_id, words) if may_be_ours(words) else Heard(words)
     return heard.memories if heard.nothing_new else ()
+
+
+# The largest block a tool hands out has fewer memories.
+_LOOKUPS_MAX = 50_000
+# Words that no hash finds are looked for in the substring index, which costs a millisecond in a
+# large hub; a block has few of them.
+_SEARCHES_MAX = 200
+_SEARCHED_MAX = 8
+_SEARCHED_LINES = 8
+_NEEDLE_CHARS_MIN = 3
+_NEEDLE_CHARS_MAX = 60
+# Texts are compared until a few times their length was read: words that repeat themselves could
+# otherwise be made to cost the square of it.
+_COMPARED_FACTOR = 8
+_COMPARED_LEAST = 1_000_000
+# Old versions that were handed out; older ones are in no transcript that anybody still has.
+_VERSIONS_MAX = 50
+# An item of more lines is found by its first line.
+_ITEM_LINES_MAX = 200
+_TURNS_MAX = 1_000
+_ID_CHARS_MAX = 100
+# Of a change set with more, a history is read a memory at a time anyway.
+_CHANGED_MAX = 20
+_BEGINNING = 12
+_MEMORY_MD = "MEMORY.md"
+
+_ANY = Filter(states=(), forgotten=None, quarantined=None)
+_IDENTIFIED = re.compile(r"<!--[ \t]*mem_")
+_INDENT = re.compile(r"^(?:  |\t)")
+_NEEDLES = re.compile(r"&(?:[a-z]{1,4}|#\d\d?);|[<>&\\…\"]|\.\.\.")
+_ESCAPED = re.compile(r"^([ \t]*)\\(?=[-#`~*_=+\[])")
+
+
+class Known:
+    """The store as one text is held against it, with what was looked up already."""
+
+    def __init__(self, reader: Reader, hub_id: str, *, budget: int, file: bool = True) -> None:
+        self._reader = reader
+        self._hub_id = hub_id
+        self._lookups = _LOOKUPS_MAX
+        self._searches = _SEARCHES_MAX
+        self._compare = budget * _COMPARED_FACTOR + _COMPARED_LEAST
+        self._memories: dict[str, Memory] = {}
+        self._numbers: dict[int, Memory | None] = {}
+        self._contents: dict[str, str] = {}
+        self._others: dict[str, list[str]] = {}
+        # Who was never shown the file does not learn what stands in it.
+        self._lines: set[str] | None = None if file else set()
+        self._turns: dict[str, list[tuple[str, str]]] | None = None
+
+    # Memories
+
+    def memory(self, memory_id: str) -> Memory:
+        """One that was found before."""
+        return self._memories[memory_id]
+
+    @property
+    def categories(self) -> set[str]:
+        """Those of all memories that were looked at: two may begin alike, and only one is meant."""
+        return {memory.category for memory in self._memories.values()}
+
+    def by_number(self, number: int) -> Memory | None:
+        if number not in self._numbers:
+            found = None
+            if self._may_look() and 0 < number < 2**63:
+                found = self._reader.memory_by_number(self._hub_id, number)
+            self._numbers[number] = self._seen(found)
+        return self._numbers[number]
+
+    def by_key(self, key: str) -> Memory | None:
+        fit = 0 < len(key) <= 1_000 and "\0" not in key
+        if not fit or not self._may_look():
+            return None
+        return self._seen(self._reader.memory_by_key(self._hub_id, key))
+
+    def by_id(self, memory_id: str) -> Memory | None:
+        if memory_id in self._memories:
+            return self._memories[memory_id]
+        if len(memory_id) > _ID_CHARS_MAX or not self._may_look():
+            return None
+        return self._seen(self._reader.memory(self._hub_id, memory_id))
+
+    def by_change(self, change_id: str) -> Iterator[Memory]:
+        """The memories that a change set changed."""
+        if len(change_id) <= _ID_CHARS_MAX and self._may_look():
+            for revision in self._reader.revisions_of(self._hub_id, change_id)[:_CHANGED_MAX]:
+                memory = self.by_id(revision.memory_id)
+                if memory is not None:
+                    yield memory
+
+    def by_words(self, lines: Iterator[str], *, day: str = "") -> Iterator[Memory]:
+        """Memories that may have these words: the first line, or that and those below it. With a
+        day, only those of that day: the same words on another day are another event."""
+        item = _item(islice(lines, _ITEM_LINES_MAX))
+        met: set[str] = set()
+        for memory in self._candidates(item):
+            if memory.id not in met and (not day or day == _day(memory)):
+                met.add(memory.id)
+                yield memory
+
+    def _candidates(self, item: list[str]) -> Iterator[Memory]:
+        for text in _readings(item):
+            yield from self._by_hash(text)
+        yield from self._by_search(item)
+
+    def _by_hash(self, text: str) -> list[Memory]:
+        if not text.strip() or not self._may_look():
+            return []
+        found = self._reader.memories_by_hash(self._hub_id, normalise.content_hash(text))
+        return [memory for memory in found if self._seen(memory) is not None]
+
+    def _by_search(self, item: list[str]) -> list[Memory]:
+        from holdfast.text.terms import trigram_text
+
+        pieces = (
+            piece.strip() for line in item[:_SEARCHED_LINES] for piece in _NEEDLES.split(line)
+        )
+        longest = trigram_text(max(pieces, key=len, default="")[:_NEEDLE_CHARS_MAX])
+        if len(longest) < _NEEDLE_CHARS_MIN or self._searches <= 0:
+            return []
+        self._searches -= 1
+        ids = self._reader.search_substring(self._hub_id, longest, _ANY, limit=_SEARCHED_MAX)
+        found = self._reader.memories_by_id(self._hub_id, ids)
+        return [found[id_] for id_ in ids if id_ in found and self._seen(found[id_]) is not None]
+
+    def _may_look(self) -> bool:
+        self._lookups -= 1
+        return self._lookups >= 0
+
+    def _seen(self, memory: Memory | None) -> Memory | None:
+        return None if memory is None else self._memories.setdefault(memory.id, memory)
+
+    # How a memory was written
+
+    def renderings(self, memory: Memory) -> Iterator[str]:
+        """Its bare words: the whole, its passages, and how it stood before."""
+        if memory.id not in self._contents:
+            self._contents[memory.id] = _words(memory.content)
+        yield self._contents[memory.id]
+        if memory.id not in self._others:
+            older = self._before(memory, "content")
+            every = [*self._passages(memory), *(_on_one_line(memory.content)), *map(_words, older)]
+            every += [words for text in older for words in _on_one_line(text)]
+            self._others[memory.id] = every
+        yield from self._others[memory.id]
+
+    def has_title(self, memory: Memory, title: str) -> bool:
+        """Whether it is called that, or was."""
+        shown = _words(title).rstrip("…")
+        titles = (memory.title, *self._before(memory, "title"))
+        return any(_words(one).startswith(shown) for one in titles)
+
+    def _passages(self, memory: Memory) -> Iterator[str]:
+        found = self._reader.passages(self._hub_id, [memory.id])
+        for passage in found if len(found) > 1 else []:
+            yield _words(memory.content[passage.start : passage.end])
+
+    def _before(self, memory: Memory, field: str) -> list[str]:
+        if memory.version == 1 or not self._may_look():
+            return []
+        revisions = self._reader.revisions(self._hub_id, memory.id)[-_VERSIONS_MAX:]
+        out = []
+        for one in reversed(revisions):
+            if one.fields.get("boundary", ("", ""))[0] == "private":
+                # What it said before, only its owner was told.
+                break
+            if old := one.fields.get(field, ("", ""))[0]:
+                out.append(old)
+        return out
+
+    def common(self, text: str, start: int, words: str) -> int:
+        """How far they are alike; nothing is, once enough was compared."""
+        if self._compare <= 0:
+            return 0
+        length = common(text, start, words)
+        self._compare -= length
+        return length
+
+    # Other texts of ours
+
+    def in_file(self, line: str) -> bool:
+        """Whether a person wrote this line in MEMORY.md, as it was last agreed on."""
+        if self._lines is None:
+            agreed = self._reader.agreed(self._hub_id, _MEMORY_MD)
+            self._lines = {*map(_words, _own_lines(agreed.text if agreed else ""))} - {""}
+        if line.endswith("…"):
+            return any(one.startswith(line[:-1]) for one in self._lines)
+        return line in self._lines
+
+    def turns(self, text: str, start: int) -> Iterator[tuple[str, str]]:
+        """Turns of the log whose bare words begin like this text here."""
+        if self._turns is None:
+            self._turns = {}
+            for turn in self._reader.turns(self._hub_id, limit=_TURNS_MAX):
+                words = _words(turn.content)
+                self._turns.setdefault(words[:_BEGINNING], []).append((turn.id, words))
+        here = text[start : start + _BEGINNING]
+        cut = here.find("…")
+        for beginning, turns in self._turns.items():
+            if here.startswith(beginning) or (cut >= 0 and beginning.startswith(here[:cut])):
+                yield from turns
+
+
+def _words(text: str) -> str:
+    return bare(text).text
+
+
+def _on_one_line(text: str) -> Iterator[str]:
+    """The bare words of a text whose lines were joined, where that makes a difference: what was
+    at the start of a line is then in the middle of one."""
+    if "\n" in text and (">" in text or "\\" in text):
+        yield _words(" ".join(text.split()))
+
+
+def _item(lines: Iterable[str]) -> list[str]:
+    """The first line, and those below it that are indented, without the indentation."""
+    out: list[str] = []
+    for line in lines:
+        if out and line.strip() and not line.startswith(("  ", "\t")):
+            break
+        out.append(_INDENT.sub("", line) if out else line)
+    return out
+
+
+def _readings(item: list[str]) -> Iterator[str]:
+    """What it may say: its first line, or all of it; each as it is, and with escapes undone."""
+    for lines in (item[:1], item) if any(item[1:]) else (item[:1],):
+        text, plain = "\n".join(lines), "\n".join(map(_plain, lines))
+        yield text
+        if plain != text:
+            yield plain
+
+
+def _plain(line: str) -> str:
+    undone = line.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", '"')
+    return _ESCAPED.sub(r"\1", undone.replace("&amp;", "&")).rstrip()
+
+
+def _own_lines(text: str) -> Iterator[str]:
+    """The lines of MEMORY.md that are no memory's. Those of memories are found by their words, by
+    whoever may see them; this file shows everybody's."""
+    part: list[str] = []
+    for line in [*text.splitlines(), "#"]:
+        begins = line[:1] not in ("", " ", "\t")
+        goes_on = bool(part) and part[-1].strip() and line[:1] not in ("-", "*", "+", "#")
+        if begins and not goes_on:
+            if not any(_IDENTIFIED.search(one) for one in part):
+                yield from (one.split("<!--", 1)[0] for one in part)
+            part = []
+        part.append(line)
+
+
+def _day(memory: Memory) -> str:
+    return (memory.occurred_at or memory.created_at).date().isoformat()

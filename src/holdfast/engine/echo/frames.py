@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.memory import CATEGORIES, Memory
-from holdfast.engine.echo.lookup import Known
+from holdfast.engine.echo.detect import Known
 from holdfast.text.echo import Echo, Frame, begun
 from holdfast.text.sameness import bare
 from holdfast.text.spans import line_start, merged

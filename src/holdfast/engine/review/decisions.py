@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from holdfast.domain.draft import Draft
-from holdfast.domain.memory import Memory, Source, Trust
+from holdfast.domain.memory import Draft, Memory, Source, Trust
 from holdfast.domain.query import SHOWN_STATES, Filter
 from holdfast.domain.review import (
     AWAITS,

@@ -10,8 +10,7 @@ from holdfast.engine.writing import attachments
 from holdfast.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from holdfast.domain.draft import Draft
-    from holdfast.domain.memory import Memory
+    from holdfast.domain.memory import Draft, Memory
     from holdfast.store.base import Reader
 
 

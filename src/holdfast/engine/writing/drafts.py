@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from holdfast.domain.draft import Draft
 from holdfast.domain.memory import (
     ATTACHMENT,
     BOUNDARIES,
@@ -19,6 +18,7 @@ from holdfast.domain.memory import (
     STABILITIES,
     TRUSTS,
     Attachment,
+    Draft,
     Memory,
     attachment_of,
     page_of,

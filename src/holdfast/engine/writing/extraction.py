@@ -31,8 +31,7 @@ from holdfast.text.titles import summary_of
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from holdfast.domain.draft import Draft
-    from holdfast.domain.memory import Memory
+    from holdfast.domain.memory import Draft, Memory
     from holdfast.engine.jobs.queue import Job
     from holdfast.store.base import Reader, Writer
 

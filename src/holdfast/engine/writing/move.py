@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from holdfast.domain.draft import Draft
+from holdfast.domain.memory import Draft
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

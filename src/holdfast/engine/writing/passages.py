@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.domain.memory import Memory
 from holdfast.store.values import Candidate, IndexEntry
-from holdfast.text.chunking.chunk import Chunk, chunk, count_tokens
-from holdfast.text.chunking.prose import split_lines
+from holdfast.text.chunking.chunk import Chunk, chunk, count_tokens, split_lines
 from holdfast.text.terms import searchable, symbols, terms
 
 if TYPE_CHECKING:

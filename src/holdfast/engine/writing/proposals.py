@@ -13,8 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-from holdfast.domain.draft import Draft
-from holdfast.domain.memory import Boundary, Layer, Memory, Origin, Source, Trust
+from holdfast.domain.memory import Boundary, Draft, Layer, Memory, Origin, Source, Trust
 from holdfast.domain.review import held_as_conflict, held_as_low_trust, kind_of
 from holdfast.engine.core import Core
 from holdfast.engine.scope import Scope

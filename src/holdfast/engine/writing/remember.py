@@ -8,8 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
 from holdfast.domain.change import Change
-from holdfast.domain.draft import Draft
-from holdfast.domain.memory import Memory
+from holdfast.domain.memory import Draft, Memory
 from holdfast.domain.results import Remembered, Stored, Superseded, Updated
 from holdfast.engine.reading.lookup import find_memory
 from holdfast.engine.scope import Scope

@@ -12,8 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from holdfast.domain.draft import Draft
-from holdfast.domain.memory import Trust
+from holdfast.domain.memory import Draft, Trust
 from holdfast.domain.records import Agreed
 from holdfast.domain.results import Duplicate, Quarantined, Remembered, Updated
 from holdfast.engine.scope import Scope

@@ -9,8 +9,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import NamedTuple, TypeAlias
 
 from holdfast import engine
-from holdfast.domain.draft import Draft
-from holdfast.domain.memory import Memory
+from holdfast.domain.memory import Draft, Memory
 from holdfast.domain.records import Clash
 from holdfast.files.journal import entries
 from holdfast.files.journal.entries import (

@@ -18,8 +18,7 @@ from datetime import date, datetime, timedelta
 from typing import Any, NamedTuple
 
 from holdfast import engine
-from holdfast.domain.draft import Draft
-from holdfast.domain.memory import SOURCES, TRUSTS, Memory
+from holdfast.domain.memory import SOURCES, TRUSTS, Draft, Memory
 from holdfast.engine.scope import Scope
 from holdfast.errors import HoldfastError, InvalidInput, StoreReadOnly
 from holdfast.files.atomic import append_line, locked

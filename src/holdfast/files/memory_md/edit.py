@@ -10,8 +10,7 @@ from collections.abc import Collection, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from holdfast.domain.draft import Draft
-from holdfast.domain.memory import SOURCES, TRUSTS, Memory, Source, Trust
+from holdfast.domain.memory import SOURCES, TRUSTS, Draft, Memory, Source, Trust
 from holdfast.domain.records import Agreed
 from holdfast.domain.results import Duplicate, Remembered
 from holdfast.engine.context.layout import ITEM_SHARE, FileItem, FilePart

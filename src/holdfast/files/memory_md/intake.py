@@ -7,8 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from holdfast.domain.draft import Draft
-from holdfast.domain.memory import Memory, Source, Trust
+from holdfast.domain.memory import Draft, Memory, Source, Trust
 from holdfast.domain.records import Clash
 from holdfast.engine.scope import Scope
 from holdfast.engine.writing.drafts import GUARDED, clean_draft, compose, reason_to_hold

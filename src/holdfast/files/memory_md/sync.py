@@ -27,8 +27,15 @@ from holdfast.domain.memory import Memory
 from holdfast.engine.scope import Scope
 from holdfast.errors import Conflict
 from holdfast.files.atomic import locked, make_folder, remove_partials
-from holdfast.files.memory_md.cache import Stamp, Token, due_of, read_stamp, token_of, write_stamp
-from holdfast.files.memory_md.copies import tidy
+from holdfast.files.memory_md.cache import (
+    Stamp,
+    Token,
+    due_of,
+    read_stamp,
+    tidy,
+    token_of,
+    write_stamp,
+)
 from holdfast.files.memory_md.diff import dropped_text, taken_over
 from holdfast.files.memory_md.disk import Files, MirrorFiles, agreed_text, texts_of
 from holdfast.files.memory_md.document import Document, Item, render

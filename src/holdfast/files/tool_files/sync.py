@@ -11,8 +11,7 @@ from copy import copy
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.domain.change import Action
-from holdfast.domain.draft import Draft
-from holdfast.domain.memory import Memory, Source, Trust
+from holdfast.domain.memory import Draft, Memory, Source, Trust
 from holdfast.domain.records import Agreed
 from holdfast.engine import history
 from holdfast.engine.scope import Scope

@@ -16,8 +16,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from holdfast.domain.draft import Draft
-from holdfast.domain.memory import MADE_FROM, TRUSTS, Memory, made_from
+from holdfast.domain.memory import MADE_FROM, TRUSTS, Draft, Memory, made_from
 from holdfast.engine.core import Core
 from holdfast.engine.scope import Scope
 from holdfast.engine.upkeep.model_usage import limits_of, metered_model

@@ -21,14 +21,6 @@ from psycopg.pq import TransactionStatus
 from psycopg.types.numeric import Int8Dumper
 
 from holdfast.errors import ServerUnreachable
-from holdfast.store.postgres.commit_marks import (
-    POSITION,
-    Mark,
-    backoff,
-    gave_up_on_standbys,
-    not_replicated,
-    was_committed,
-)
 from holdfast.store.postgres.errors import (
     busy,
     connection_lost,
@@ -41,6 +33,14 @@ from holdfast.store.postgres.errors import (
 from holdfast.store.postgres.keepalive import MonitoredConnection, NoAnswer, configured
 from holdfast.store.postgres.locks import LOCK_CLASS, WHOLE_STORE
 from holdfast.store.postgres.pool import Patience, Pool
+from holdfast.store.postgres.session import (
+    POSITION,
+    Mark,
+    backoff,
+    gave_up_on_standbys,
+    not_replicated,
+    was_committed,
+)
 
 Connection = psycopg.Connection[Any]
 

@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import psycopg
 
 from holdfast.errors import StoreBusy, StoreError
-from holdfast.store.postgres.commit_marks import backoff
 from holdfast.store.postgres.locks import LOCK_CLASS, lock_hub, require_held, try_lock
 from holdfast.store.postgres.schema import Backfill, Check, Index, Step, create_index
+from holdfast.store.postgres.session import backoff
 from holdfast.store.postgres.tables import SCHEMA, search_path
 
 if TYPE_CHECKING:

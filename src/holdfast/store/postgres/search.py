@@ -12,7 +12,7 @@ from holdfast.domain.query import Filter, Order
 from holdfast.store.postgres import lexemes, rows
 from holdfast.store.postgres.history import HistoryReader
 from holdfast.store.postgres.lexemes import Weighed, weightiest
-from holdfast.store.substring_match import ids_holding, matching
+from holdfast.store.rows import ids_holding, matching
 from holdfast.store.values import Candidate, Lexicon, TermQuery, TextQuery
 
 # The rough order is BM25 with every term counted once, with the constants of the engine, so that

@@ -19,7 +19,6 @@ from contextlib import contextmanager
 import psycopg
 
 from holdfast.errors import StoreError
-from holdfast.store.postgres.commit_marks import POSITION
 from holdfast.store.postgres.connections import (
     Connection,
     Connections,
@@ -28,6 +27,7 @@ from holdfast.store.postgres.connections import (
 )
 from holdfast.store.postgres.errors import connection_lost, to_store_error
 from holdfast.store.postgres.keepalive import MonitoredConnection
+from holdfast.store.postgres.session import POSITION
 from holdfast.store.postgres.tables import SCHEMA
 from holdfast.store.postgres.urls import address_of, complete
 

@@ -20,7 +20,6 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from holdfast.domain.clock import SystemClock, from_micros
 from holdfast.errors import StoreError
-from holdfast.store.postgres.commit_marks import POSITION
 from holdfast.store.postgres.connections import (
     ANSWER_S,
     Connection,
@@ -40,7 +39,7 @@ from holdfast.store.postgres.locks import (
 from holdfast.store.postgres.migrate import prepare
 from holdfast.store.postgres.pool import closed
 from holdfast.store.postgres.reader import PostgresReader
-from holdfast.store.postgres.session import Session
+from holdfast.store.postgres.session import POSITION, Session
 from holdfast.store.postgres.standby import CREATED_AT, Behind, Standby
 from holdfast.store.postgres.tables import SCHEMA, search_path
 from holdfast.store.postgres.urls import address_of, complete

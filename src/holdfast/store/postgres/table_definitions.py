@@ -202,7 +202,7 @@ CANONICAL_TABLES = (
     PRIMARY KEY (hub_id, kind, id)""",
     ),
     # One row for each thread that has written, with which a writer that lost its connection during
-    # a commit finds out whether it was committed (see commit_marks.py). Writes of no hub have hub
+    # a commit finds out whether it was committed (see session.py). Writes of no hub have hub
     # 0.
     Table(
         "commits",

@@ -19,9 +19,8 @@ import apsw
 
 from holdfast.store.rows import Row
 from holdfast.store.sqlite import check_index, schema
-from holdfast.store.sqlite import tables as tables_of
-from holdfast.store.sqlite.salvage import READ_ERRORS, Unreadable, checked_rows
-from holdfast.store.sqlite.tables import Table
+from holdfast.store.sqlite import salvage as tables_of
+from holdfast.store.sqlite.salvage import READ_ERRORS, Table, Unreadable, checked_rows
 from holdfast.store.values import Problem
 
 _HEADER = struct.Struct(">8I")

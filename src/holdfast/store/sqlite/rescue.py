@@ -15,13 +15,18 @@ import apsw
 
 from holdfast.domain import memory as domain
 from holdfast.errors import StoreDamaged
-from holdfast.store import repairs
-from holdfast.store.checksums import are_counters_intact, counters_check, is_intact, row_checksum
-from holdfast.store.repairs import Values
+from holdfast.store import checksums
+from holdfast.store.checksums import (
+    Values,
+    are_counters_intact,
+    counters_check,
+    is_intact,
+    row_checksum,
+)
 from holdfast.store.rows import Row, dumps
 from holdfast.store.sqlite import salvage
 from holdfast.store.sqlite.rows import COUNTERS_AT, FIELDS, field_to_column, memory_from_row
-from holdfast.store.sqlite.tables import (
+from holdfast.store.sqlite.salvage import (
     AGREED,
     CHANGES,
     CLASHES,
@@ -192,7 +197,7 @@ class _Rescue:
         likely = self._from_revisions(values) if table is MEMORIES else {}
         for name, value in likely.items():
             copies.setdefault(name, []).append(value)
-        found = repairs.restored(values, likely, copies, lambda one: self._is_proven(table, one))
+        found = checksums.restored(values, likely, copies, lambda one: self._is_proven(table, one))
         if found is None:
             hub_id, covered = self._covered(table, values)
             if isinstance(hub_id, str) and None not in covered[:2]:
@@ -200,7 +205,7 @@ class _Rescue:
         if found is None and self._searches < _SEARCHES_MAX:
             self._searches += 1
             texts = [*_COVERED.get(table.name, ("fields",))]
-            found = repairs.one_byte_off(values, texts, lambda one: self._is_proven(table, one))
+            found = checksums.one_byte_off(values, texts, lambda one: self._is_proven(table, one))
         return self._recounted(found) if found is not None and table is MEMORIES else found
 
     def _resealed(
@@ -210,7 +215,7 @@ class _Rescue:
             computed = row_checksum(table.name, hub_id, covered)
         except (TypeError, ValueError):
             return None
-        if repairs.is_checksum_damaged(computed, values.get("checksum")):
+        if checksums.is_checksum_damaged(computed, values.get("checksum")):
             return {**values, "checksum": computed}
         return None
 

@@ -15,9 +15,9 @@ from holdfast.domain.memory import Memory
 from holdfast.domain.query import Filter, Order
 from holdfast.store import rows as shared
 from holdfast.store.checksums import damaged_row
+from holdfast.store.rows import ids_holding, matching
 from holdfast.store.sqlite import rows, session
 from holdfast.store.sqlite.session import Part
-from holdfast.store.substring_match import ids_holding, matching
 from holdfast.store.values import (
     Candidate,
     Lexicon,

@@ -14,9 +14,18 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from holdfast.text.chunking.chunk import TOKENS_MIN, Chunk, count_tokens, trimmed, whole
+from holdfast.text.chunking.chunk import (
+    LINE,
+    TOKENS_MIN,
+    Chunk,
+    Span,
+    count_tokens,
+    pack,
+    split_lines,
+    trimmed,
+    whole,
+)
 from holdfast.text.chunking.markdown import TITLE_CHARS_MAX
-from holdfast.text.chunking.prose import LINE, Span, pack, split_lines
 
 if TYPE_CHECKING:
     import ast

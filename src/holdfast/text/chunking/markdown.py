@@ -14,13 +14,16 @@ from typing import Literal, NamedTuple
 
 from holdfast.text.chunking.chunk import (
     INTACT_TIMES_MAX,
+    LINE,
     TOKENS_MIN,
     Chunk,
+    Span,
     count_quarters,
     count_tokens,
+    split_lines,
+    split_prose,
     trimmed,
 )
-from holdfast.text.chunking.prose import LINE, Span, split_lines, split_prose
 
 # Blocks
 

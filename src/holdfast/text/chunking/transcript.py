@@ -12,9 +12,8 @@ import re
 from datetime import UTC, date, datetime, time
 from typing import NamedTuple
 
-from holdfast.text.chunking.chunk import TOKENS_MIN, Chunk, count_tokens, trimmed
+from holdfast.text.chunking.chunk import LINE, TOKENS_MIN, Chunk, count_tokens, trimmed
 from holdfast.text.chunking.markdown import Block, read_blocks, split_blocks
-from holdfast.text.chunking.prose import LINE
 
 _STAMP = (
     r"(?:(?P<{0}day>\d{{4}}-\d\d-\d\d)(?:(?:T|,?[ ]+)(?P<{0}time>\d{{1,2}}:\d\d(?::\d\d)?)"
