@@ -66,9 +66,8 @@ _PLACES = {
     "agents.toolset": "Reply Toolset tools",
     "client": "Client RemoteHub",
     "domain.change": "Change Entry Receipt Revision",
-    "domain.draft": "Draft",
     "domain.hub": "Hub Statistics",
-    "domain.memory": "Memory",
+    "domain.memory": "Draft Memory",
     "domain.query": "Hit Page Passage Recalled",
     "domain.results": "Duplicate LifecycleMove LifecycleMoves Quarantined Remembered Stored"
     " Superseded Updated UsageRow",
