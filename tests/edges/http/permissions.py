@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from holdfast.api.hub import HubMemory
 from holdfast.domain.access import ScopeKind
+from holdfast.domain.memory import Memory
 from holdfast.engine.people import keys, members, teams
 from tests.edges.http.conftest import House
 
@@ -112,6 +113,8 @@ class Scene:
             members.set_member(core, "hub", self.elsewhere.id, role, "contributor")
         self.keys = _Keys(self)
         self.group = self._new_group()
+        # The hub as the caller of a tool sees it.
+        self.calling = self.hub
         self._made = 0
         self._spare: tuple[Any, str] | None = None
 
@@ -161,6 +164,13 @@ class Scene:
             self._spare = (place, make(*given))
         return self._spare[1]
 
+    def stored(self, memory_id: str) -> Memory:
+        """A memory as it is, whoever sees it."""
+        with self.house.memory.core.store.read() as reader:
+            found = reader.memory(self.hub.id, memory_id)
+        assert found is not None
+        return found
+
     def used(self) -> None:
         self._spare = None
 
@@ -173,6 +183,11 @@ class Scene:
 
     def memory(self, boundary: str = "org", owner: str = "somebody") -> str:
         return self.of(owner).remember(self.new(), boundary=boundary).memory.id
+
+    def line(self, boundary: str = "org", owner: str = "somebody") -> str:
+        """A memory that is a line of MEMORY.md."""
+        made = self.of(owner).remember(self.new(), boundary=boundary, layer="long_term")
+        return made.memory.id
 
     def forgotten(self, boundary: str = "org", owner: str = "somebody") -> str:
         return self.of(owner).forget(self.memory(boundary, owner)).id

@@ -40,16 +40,21 @@ def _reads(takes: str = "read", arguments: Arguments = _given(), **more: Any) ->
 
 
 def _number(scene: Scene, memory: str) -> dict[str, Any]:
-    with scene.house.memory.core.store.read() as reader:
-        found = reader.memory(scene.hub.id, memory)
-    assert found is not None
-    return {"memory_id": found.number}
+    return {"memory_id": scene.stored(memory).number}
 
 
 def _question(scene: Scene, memory: str) -> dict[str, Any]:
     for one in scene.somebody.decisions():
         scene.somebody.withdraw_decision(one.memory.id)
     return {"question": f"{scene.new()}?", "options": ["yes", "no"]}
+
+
+def _rewritten(scene: Scene, memory: str) -> dict[str, Any]:
+    """MEMORY.md as the caller reads it, without the line of this memory, where they see it."""
+    said = scene.stored(memory).content if memory else ""
+    text = scene.calling.read_memory_md() or ""
+    kept = [line for line in text.splitlines() if not said or said not in line]
+    return {"action": "rewrite", "content": "\n".join([*kept, f"- {scene.new()}", ""])}
 
 
 def _file(command: str, **fields: Any) -> Arguments:
@@ -110,6 +115,11 @@ TOOLS: dict[str, Call] = {
     "memax memax_request_decision": Call("write", _question),
     "minion memory_read": _reads(),
     "minion memory_update append": Call("write", _new("content", action="append")),
+    "minion memory_update rewrite, adding a line": Call("write", _rewritten),
+    # Where the memory is not seen, its line is not in the text, and stays.
+    "minion memory_update rewrite, leaving a line out": Call(
+        "retire", _rewritten, Scene.line, silent=True
+    ),
     "pynchy save_memory": Call("write", lambda s, m: {"key": s.new(), "content": s.new()}),
     "pynchy recall_memories": _reads(arguments=_given(query="word")),
     "pynchy forget_memory": Call("delete", _named("key"), MEMORY, silent=True),

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from pathlib import Path
 
 import pytest
 
 from holdfast import NotFound
 from holdfast.agents.desk import Desk
 from holdfast.agents.dialects import NAMES, find_dialect
-from holdfast.agents.toolset import Toolset
+from holdfast.agents.toolset import Reply, Toolset
 from holdfast.api.caller import Caller
 from holdfast.engine.people import keys
 from tests.edges.http.permissions import BOUNDARIES, ROLES, SCOPES, Scene
@@ -62,6 +63,34 @@ def test_each_role_and_key_may_call_what_the_table_says(
             assert _came_to(scene, caller, name, role, boundary) == wanted, (role, scope, boundary)
 
 
+def test_a_rewrite_archives_what_it_leaves_out_and_nothing_that_its_caller_does_not_see(
+    tmp_path: Path,
+) -> None:
+    scene = Scene(tmp_path)
+    with scene.house:
+        hidden = scene.stored(scene.line("private"))
+        for role, scope in (("contributor", "full"), ("admin", "no-delete"), ("owner", "full")):
+            # The first one finds nothing in the file that they see.
+            reply = _rewrite(scene, role, scope, "- tea at four\n")
+            assert scene.stored(hidden.id) == hidden
+            assert hidden.content not in reply.text
+        seen = scene.line("hub")
+        text = scene.of("admin").read_memory_md() or ""
+        without = text.replace(scene.stored(seen).content, "something else entirely")
+        assert _rewrite(scene, "admin", "no-delete", without).failed
+        assert scene.stored(seen).state == "active"
+        assert not _rewrite(scene, "admin", "full", without).failed
+        assert scene.stored(seen).state == "archived"
+        assert scene.stored(hidden.id) == hidden
+
+
+def _rewrite(scene: Scene, role: str, scope: str, text: str) -> Reply:
+    memory = scene.house.memory
+    caller = Caller(memory, keys.find_key(memory.core, scene.keys[role, scope]))
+    tools = Toolset(find_dialect("minion"), Desk(caller.hub(scene.hub.id), caller=caller))
+    return tools.call("memory_update", {"action": "rewrite", "content": text})
+
+
 def _came_to(scene: Scene, caller: Caller, name: str, role: str, boundary: str) -> str:
     call = TOOLS[name]
     dialect, tool = name.split()[:2]
@@ -73,6 +102,7 @@ def _came_to(scene: Scene, caller: Caller, name: str, role: str, boundary: str) 
     desk = Desk(caller.hub(hub.id), every_hub=True, caller=caller)
     read_only = not standing.allows("write", caller.key)
     tools = Toolset(find_dialect(dialect), desk, all_tools=True, read_only=read_only)
+    scene.calling = desk.hub
     memory = ""
     if call.about is not None:
         kept, owner = ("private", role) if boundary == "own" else (boundary, "somebody")

@@ -23,12 +23,7 @@ from holdfast.files.memory_md.disk import agreed_text, agreed_texts
 from holdfast.files.memory_md.document import (
     FILE_NAME,
     TITLE,
-    Block,
-    Document,
     Item,
-    Page,
-    Section,
-    Verbatim,
     fresh,
     render,
 )
@@ -37,6 +32,7 @@ from holdfast.files.memory_md.layout import Wanted, lay_out
 from holdfast.files.memory_md.pages import joined, split, tidied
 from holdfast.files.memory_md.parse import parse
 from holdfast.files.memory_md.sync import Mirror
+from holdfast.files.memory_md.visible import visible_text
 from holdfast.text import normalise
 from holdfast.text.characters import without_hidden
 from holdfast.text.sameness import words_key
@@ -128,7 +124,7 @@ def _present(place: Place) -> str | None:
     with place.scope.read() as reader:
         text = agreed_text(reader, place.scope.hub_id)
         if text is not None and os.path.exists(place.path):
-            return _as_seen(place, reader, text)
+            return visible_text(place.scope, text)
         ours = {
             memory.id: memory
             for memory in our_memories(place.scope.core, reader, place.scope.hub_id)
@@ -136,43 +132,6 @@ def _present(place: Place) -> str | None:
     if not ours:
         return None
     return render(lay_out(fresh(), Wanted(ours, {}, {}, ()), place.scope.now().date()))
-
-
-def _as_seen(place: Place, reader: Reader, text: str) -> str:
-    """The file without what a caller may not see: what is private to others and, with a key, what
-    the owner has written beside the memories."""
-    document = parse(text)
-    ids = [item.id for item in document.items if item.id]
-    hidden = set(ids) - reader.memories_by_id(place.scope.hub_id, ids).keys()
-    if place.scope.core.permit is None:
-        return _without_private(document, hidden) if hidden else text
-    # What stays free text is the frame: the title, and the space between the lines.
-    shown_to_all = {"", TITLE}
-    kept = tuple(
-        block
-        for block in document.blocks
-        if not (isinstance(block, Item) and block.id is None)
-        and not (isinstance(block, Verbatim) and block.raw.strip() not in shown_to_all)
-    )
-    return _without_private(Document(kept, document.newline), hidden, empty=True)
-
-
-def _without_private(document: Document, hidden: set[str], *, empty: bool = False) -> str:
-    """The document without these items. A heading over nothing else goes too: it is the category
-    of what is private, and may say as much as that does. So does, if asked, one over nothing."""
-    groups: list[list[Block]] = [[]]
-    for block in document.blocks:
-        if isinstance(block, (Section, Page)):
-            groups.append([])
-        groups[-1].append(block)
-    kept = []
-    for group in filter(None, groups):
-        items = [block for block in group if isinstance(block, Item)]
-        rest = "".join(block.raw for block in group if isinstance(block, Verbatim))
-        private = (bool(items) or empty) and all(item.id in hidden for item in items)
-        if not (private and isinstance(group[0], Section) and not rest.strip()):
-            kept += group
-    return without("".join(block.raw for block in kept), hidden)
 
 
 # ── adding ───────────────────────────────────────────────────────────────────────────────────
@@ -353,7 +312,7 @@ def _seen(place: Place) -> str | None:
     with place.scope.read() as reader:
         text = seen_by(reader, place.scope.hub_id, place.reader)
         # Agents of several people may have one name.
-        return None if text is None else _as_seen(place, reader, text)
+        return None if text is None else visible_text(place.scope, text)
 
 
 def _unseen(place: Place, seen: str, now: str) -> list[Memory]:

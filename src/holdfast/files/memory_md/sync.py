@@ -55,6 +55,7 @@ from holdfast.files.memory_md.layout import Wanted, headings_made, lay_out, with
 from holdfast.files.memory_md.merge import Plan, merge
 from holdfast.files.memory_md.pages import gathered, joined, split, spread, tidied, with_sections
 from holdfast.files.memory_md.parse import parse, rewritten
+from holdfast.files.memory_md.visible import visible_text
 from holdfast.files.ownership import note_had, require_here
 
 # Somebody may save or write while a sync runs, which then begins again; one who never stops is
@@ -148,7 +149,8 @@ class Mirror:
             token = token_of(reader, self._scope.hub_id)
             snapshot = snapshot_of(self._scope, reader, token)
             now = parse(render(gathered(files.document)))
-            base = now if seen is None else parse(seen)
+            # What its author could not see was not left out by them.
+            base = parse(visible_text(self._scope, render(now)) if seen is None else seen)
             given, notes = self._intake.without_orders(reader, taken_over(base, text, now))
             attempts.append(SyncReport(notes=notes))
             document = spread(given) if self.files.pages else given
