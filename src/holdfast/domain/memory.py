@@ -164,6 +164,10 @@ class Memory(NamedTuple):
 
 # Under this name, metadata has the ids of the memories that one was made from.
 MADE_FROM = "sources"
+# And under this one, of a memory made from others, when the last of them was said.
+SAID_AT = "said_at"
+# True in the metadata of what the user asked to be remembered in a conversation.
+EXPLICIT = "explicit"
 
 
 def made_from(memory: Memory) -> tuple[str, ...]:

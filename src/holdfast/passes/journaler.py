@@ -16,7 +16,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.domain.clock import from_text
-from holdfast.domain.memory import Origin
+from holdfast.domain.memory import EXPLICIT, Origin
 from holdfast.domain.results import Noted
 from holdfast.domain.review import reason_without_words
 from holdfast.engine.jobs import queue
@@ -45,8 +45,6 @@ WORK = queue.JOURNAL
 PROPOSALS_MAX = 10
 # Each proposal is held against the whole turn, which takes a while where that is long.
 _TRIED_MAX = 20
-# In the metadata of what the user asked to be remembered.
-EXPLICIT = "explicit"
 
 
 class Heard(NamedTuple):
@@ -245,6 +243,7 @@ class Proposed:
         quote: str = "",
         category: str | None = None,
         explicit: bool = False,
+        standing: bool = False,
         occurred_at: datetime | None = None,
         occurred_until: datetime | None = None,
     ) -> str:
@@ -286,6 +285,7 @@ class Proposed:
                 session=heard.session,
                 speaker=heard.speaker or None,
                 metadata=metadata or None,
+                standing=standing and role == "user",
             )
         )
         return ""
@@ -297,12 +297,23 @@ class Proposed:
 
     def speaks_of(self, start: int, end: int) -> bool:
         """Whether something was proposed from these words of the user."""
+        return bool(self._of_words(start, end))
+
+    def mark_standing(self, start: int, end: int) -> None:
+        """What was proposed from these words of the user enters long-term memory at once."""
+        for at in self._of_words(start, end):
+            self.proposals[at] = self.proposals[at]._replace(standing=True)
+
+    def _of_words(self, start: int, end: int) -> list[int]:
         said = content_hash(self.heard.user)
-        return any(
-            one.origin.hash == said and one.origin.start < end and one.origin.end > start
-            for one in self.proposals
+        return [
+            at
+            for at, one in enumerate(self.proposals)
             if one.origin is not None
-        )
+            and one.origin.hash == said
+            and one.origin.start < end
+            and one.origin.end > start
+        ]
 
     def _drop(self, reason: str, text: str) -> str:
         self.dropped.append(Noted("dropped", reason, text))
@@ -331,6 +342,8 @@ def by_rules(proposed: Proposed, *, explicit_only: bool = False) -> None:
 
     said = proposed.heard.user
     for one in capture(said, at=proposed.heard.at, speaker=proposed.heard.speaker):
+        if one.standing:
+            proposed.mark_standing(one.start, one.end)
         if (explicit_only and not one.explicit) or proposed.speaks_of(one.start, one.end):
             continue
         proposed.add(
@@ -338,6 +351,7 @@ def by_rules(proposed: Proposed, *, explicit_only: bool = False) -> None:
             quote=said[one.start : one.end],
             category=one.category,
             explicit=one.explicit,
+            standing=one.standing,
             occurred_at=one.occurred_at,
             occurred_until=one.occurred_until,
         )

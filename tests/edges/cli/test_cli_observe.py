@@ -111,7 +111,7 @@ def test_a_flush_prints_the_prompt_and_captures_once(run: Run) -> None:
     assert first.out.startswith("Your context is about to be compacted.")
     assert "1 turn looked at, 1 fact captured." in first.err
     assert run("flush", "--json").json["turns"] == 0
-    assert len(run("list").rows) == 1
+    assert len(run("list", "--layer", "long_term").rows) == 1
 
 
 @pytest.mark.parametrize(

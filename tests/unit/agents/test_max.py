@@ -439,3 +439,16 @@ def test_facts_of_a_document_are_not_capped(tmp_path: Path) -> None:
         whole = hub.remember("A long conversation").memory
         hub.remember("A fact of it", trust="agent", source="extraction", parent=whole.id)
         assert moved(hub) == []
+
+
+def test_what_was_noticed_in_a_conversation_is_marked_auto_and_in_the_summary(
+    hub: HubMemory,
+) -> None:
+    hub.flush([{"role": "user", "content": "I use vim for everything. I live in Porto."}])
+    found = said(hub, "recall").splitlines()
+    assert found[0] == "Found 2 memories:"
+    assert all("(auto, " in line for line in found[1:])
+    assert "Uses vim for everything" in hub.context(style="max")
+    remember(hub, "Lives in Porto")
+    assert len(said(hub, "recall").splitlines()) == 3
+    assert "Lives in Porto (user, " in said(hub, "recall", keyword="porto")

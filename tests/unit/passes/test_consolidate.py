@@ -610,15 +610,14 @@ def test_what_is_said_in_turns_comes_to_long_term_memory(opened: Opener) -> None
     memory = opened(memConsolidate__enabled=False)
     hub = memory.hub()
     for day in range(2):
-        hub.observe_turn("I prefer tabs over spaces.", "Noted.", session=f"day {day}")
+        hub.observe_turn("I run every morning.", "Noted.", session=f"day {day}")
         memory.core.wait()
         hub.core.clock.tick(days=1)  # type: ignore[attr-defined]
-    assert [(one.content, one.mention_count) for one in hub.list(layer="journal")] == [
-        ("Prefers tabs over spaces", 2)
-    ]
-    (done,) = hub.consolidate().done
-    assert done.memory.content == "Prefers tabs over spaces"
-    assert len(hub.recall("tabs or spaces?")) == 1
+    made, line = hub.list()
+    assert (line.content, line.mention_count) == ("Runs every morning", 2)
+    assert made.layer == "long_term"
+    assert hub.consolidate().done == ()
+    assert len(hub.recall("when do I run?")) == 1
 
 
 def test_a_plan_goes_through_json_and_back(hub: HubMemory) -> None:

@@ -26,19 +26,37 @@ def texts(hub: HubMemory) -> list[str]:
 def test_what_the_user_said_is_in_todays_journal_with_its_place_in_the_turn(
     memory: Holdfast, hub: HubMemory, clock: FixedClock
 ) -> None:
-    seen = hub.observe_turn("Good morning! I use vim for everything.", "Noted.", session="s1")
+    seen = hub.observe_turn("Good morning! I love Ethiopian coffee.", "Noted.", session="s1")
     noted(memory)
-    (made,) = hub.list(layer="journal")
-    assert made.content == "Uses vim for everything"
+    (made,) = hub.list()
+    assert made.content == "Loves Ethiopian coffee"
     assert (made.source, made.trust, made.session) == ("extraction", "user", "s1")
-    assert made.occurred_at == clock.now()
+    assert (made.layer, made.occurred_at) == ("journal", clock.now())
     assert made.origin is not None
     assert made.origin.turn == seen.turns[0].id
     said = seen.turns[0].content[made.origin.start : made.origin.end]
-    assert "use vim for everything" in said
+    assert "love Ethiopian coffee" in said
     assert hub.jobs() == []
     (day,) = hub.captured()
     assert day.outcomes == {"queued": 1, "stored": 1}
+
+
+def test_what_the_user_said_of_themselves_is_in_long_term_memory_at_once(
+    memory: Holdfast, hub: HubMemory, clock: FixedClock
+) -> None:
+    seen = hub.observe_turn("Good morning! I use vim for everything.", "Noted.", session="s1")
+    noted(memory)
+    (line,) = hub.list(layer="journal")
+    (made,) = hub.list(layer="long_term")
+    assert made.content == line.content == "Uses vim for everything"
+    assert (made.source, made.trust, made.stability) == ("extraction", "user", "stable")
+    assert made.valid_from == clock.now()
+    assert made.metadata["sources"] == [line.id]
+    assert made.origin is not None
+    assert made.origin.turn == seen.turns[0].id
+    assert len(hub.recall("vim")) == 1
+    hub.undo()
+    assert hub.list() == []
 
 
 def test_each_proposal_of_a_turn_is_grounded_once(
@@ -190,22 +208,21 @@ def test_what_is_told_of_a_memory_later_is_its_number_and_not_its_words(
         clock.tick()
     noted(memory)
     (told,) = [told for _, told in hub.captured()[0].last]
-    assert (told.outcome, told.text) == ("mentioned", "#1")
+    assert (told.outcome, told.text) == ("mentioned", "#2")
 
 
 def test_why_something_was_replaced_or_held_is_told_later_without_its_words(
     memory: Holdfast, hub: HubMemory, clock: FixedClock
 ) -> None:
-    for said in (
-        "I live in Berlin.", "I moved to Lisbon.", "My dog's name is Rex.", "My dog's name is Max."
-    ):  # fmt: skip
+    hub.remember("Dog's name is Rex", pinned=True)
+    for said in ("I live in Berlin.", "I moved to Lisbon.", "My dog's name is Max."):
         hub.observe_turn(said, "Noted.")
         clock.tick()
     noted(memory)
     (day,) = hub.captured()
     assert (day.outcomes["superseded"], day.outcomes["held"]) == (1, 1)
     kept = str((day.reasons, [told for _, told in day.last])).lower()
-    assert "contradicts #3" in kept
+    assert "contradicts #1" in kept
     assert [word for word in ("berlin", "lisbon", "rex", "max") if word in kept] == []
 
 
@@ -214,10 +231,9 @@ def test_what_a_pass_holds_stands_in_the_inbox_file_and_can_be_decided_there(
 ) -> None:
     hub.sync()
     inbox = Path(hub.folder) / "INBOX.md"
-    for said in ("My dog's name is Rex.", "My dog's name is Max."):
-        hub.observe_turn(said, "Noted.")
-        clock.tick()
-        noted(memory)
+    hub.remember("Dog's name is Rex", pinned=True)
+    hub.observe_turn("My dog's name is Max.", "Noted.")
+    noted(memory)
     assert "Dog's name is Max" in inbox.read_text()
     inbox.unlink()
     assert [item.memory.number for item in hub.review()] == [2]
@@ -226,5 +242,56 @@ def test_what_a_pass_holds_stands_in_the_inbox_file_and_can_be_decided_there(
     hub.flush([{"role": "user", "content": "I use vim for everything."}])
     assert hub.get(2).quarantine == ""
     assert not inbox.exists()
-    journal = next(Path(hub.folder).glob("20*.md")).read_text()
-    assert "Dog's name is Max" in journal
+    assert "Dog's name is Max" in (Path(hub.folder) / "MEMORY.md").read_text()
+
+
+def test_what_is_said_again_weeks_apart_is_promoted_by_its_last_mention(
+    memory: Holdfast, hub: HubMemory, clock: FixedClock
+) -> None:
+    layers = []
+    for _ in range(4):
+        hub.observe_turn("I love Ethiopian coffee.", "Noted.")
+        noted(memory)
+        layers.append(sorted(one.layer for one in hub.list()))
+        clock.tick(days=20)
+    both = ["journal", "long_term"]
+    assert layers == [["journal"], both, both, both]
+    assert "Ethiopian coffee" in hub.context()
+
+
+def test_a_journal_file_has_the_line_and_memory_md_the_fact(
+    memory: Holdfast, hub: HubMemory, clock: FixedClock
+) -> None:
+    hub.sync()
+    hub.observe_turn("I use vim for everything.", "Noted.")
+    noted(memory)
+    folder = Path(hub.folder)
+    assert "Uses vim for everything" in (folder / f"{clock.now():%Y-%m-%d}.md").read_text()
+    assert "Uses vim for everything" in (folder / "MEMORY.md").read_text()
+    hub.undo()
+    assert "vim" not in (folder / "MEMORY.md").read_text()
+
+
+def test_what_a_person_said_once_of_themselves_is_in_the_block_days_later(
+    memory: Holdfast, hub: HubMemory, clock: FixedClock
+) -> None:
+    hub.observe_turn("My name is Karl. I'm allergic to nuts. I live in Porto.", "Hi Karl!")
+    noted(memory)
+    clock.tick(days=3)
+    for words in ("Karl", "allergic to nuts", "Porto"):
+        assert words in hub.context()
+
+
+def test_the_newest_word_of_the_person_holds_and_what_is_still_true_is_kept(
+    memory: Holdfast, hub: HubMemory, clock: FixedClock
+) -> None:
+    hub.observe_turn("I live in Porto with my wife Ana.", "Nice.")
+    clock.tick(days=30)
+    hub.observe_turn("I moved to Lisbon.", "Nice.")
+    noted(memory)
+    assert hub.review() == []
+    found = hub.list(layer="long_term")
+    assert sorted(one.content for one in found if one.current(clock.now())) == [
+        "Moved to Lisbon",
+        "Wife is Ana",
+    ]

@@ -183,8 +183,6 @@ CONTRADICTS = (
     ("Does not use Vim", "Uses Vim"),
     ("Lives in Neukölln", "Lives in Berlin"),
     ("Lives in Smallville", "Lives in Porto"),
-    ("Lives in Lisbon", "Lives in Porto with Ana"),
-    ("Works at Meta", "Works at Google as an engineer in Zurich"),
     ("Birthday is 4 May", "Birthday is 3 May"),
     ("Was born in 1988", "Was born in 1987"),
     ("My dog is called Max", "My dog is called Rex"),

@@ -133,9 +133,12 @@ def slot_subjects(pair: tuple[str, str]) -> list[str]:
     return [subject_of(text) for text in pair]
 
 
-def test_an_older_statement_that_says_more_is_never_replaced() -> None:
+def test_what_else_a_replaced_statement_says_is_kept() -> None:
     for rest in (" with Ana", " and works at Acme", ", which is lovely", " because of the sea"):
-        assert compare("Moved to Lisbon", "Lives in Porto" + rest).relation != "replaces"
+        verdict = compare("Moved to Lisbon", "Lives in Porto" + rest)
+        assert verdict == ("replaces", verdict.reason, "Lived in Porto" + rest, False)
+    kept = compare("Moved to Lisbon", "Lives in Porto with my wife Ana").keeps
+    assert kept == "Wife is Ana"
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from typing import Any
 from holdfast.agents.desk import Desk
 from holdfast.agents.tool import Answer, Dialect, Parameter, Tool, note_held
 from holdfast.api.hub import HubMemory
-from holdfast.domain.memory import Memory
+from holdfast.domain.memory import EXPLICIT, Memory, made_from
 from holdfast.engine.writing.drafts import reason_to_hold
 from holdfast.errors import HoldfastError, NotFound
 from holdfast.text.classify import LONG_TERM_CHARS_MAX
@@ -66,6 +66,9 @@ def _told(desk: Desk, given: dict[str, Any]) -> Memory:
     ).memory
     if memory.trust != trust == "user":
         memory = desk.hub.update(memory.id, trust="user", reason="the user said so too")
+    if trust == "user" and _is_auto(memory):
+        asked = {**memory.metadata, EXPLICIT: True}
+        memory = desk.hub.update(memory.id, metadata=asked, reason="the user said so too")
     return memory
 
 
@@ -110,6 +113,11 @@ def _last_used(hub: HubMemory, keyword: str, category: str | None) -> list[Memor
             some = _first(hub, category, order)
         found |= {memory.id: memory for memory in some}
 
+    # Of a line of the journal and the memory made from it, that memory is enough.
+    for memory in tuple(found.values()):
+        for source in made_from(memory):
+            found.pop(source, None)
+
     def last_use(memory: Memory) -> tuple[datetime, int]:
         return memory.accessed_at or memory.created_at, memory.number
 
@@ -130,8 +138,15 @@ def _first(hub: HubMemory, category: str | None, order: str) -> list[Memory]:
     return found[:LIMIT]
 
 
+def _is_auto(memory: Memory) -> bool:
+    """Whether nobody asked for it to be kept: an agent or the journaler noticed it."""
+    if memory.trust != "user":
+        return True
+    return memory.source == "extraction" and memory.metadata.get(EXPLICIT) is not True
+
+
 def _line(memory: Memory) -> str:
-    source = "user" if memory.trust == "user" else "auto"
+    source = "auto" if _is_auto(memory) else "user"
     content = "\n  ".join(_cut(memory.content).splitlines())
     return (
         f"• #{memory.number} [{memory.category}] {content}"

@@ -109,8 +109,7 @@ def says_the_same(memory: Memory, other: Memory) -> bool:
         other.superseded_by is None
         and (memory.key is None or _may_have_key(other, memory))
         # An event that happened twice is two events.
-        and (memory.session, memory.speaker, memory.occurred_at)
-        == (other.session, other.speaker, other.occurred_at)
+        and (_occasion(memory) == _occasion(other) or _was_noticed(memory, other))
         and (other.expires_at is None or other.expires_at > memory.created_at)
         # What waits for review does not stand in for what a trusted voice says.
         and bool(other.quarantine) == bool(memory.quarantine)
@@ -118,6 +117,20 @@ def says_the_same(memory: Memory, other: Memory) -> bool:
         and ("private" not in (other.boundary, memory.boundary) or other.owner == memory.owner)
         # A note that says what a file says, or is called, is not that file.
         and is_made_from_same(memory, other)
+    )
+
+
+def _occasion(memory: Memory) -> tuple[object, ...]:
+    return memory.session, memory.speaker, memory.occurred_at
+
+
+def _was_noticed(memory: Memory, other: Memory) -> bool:
+    """Whether the other one was taken from a conversation and holds at any time, and who says it
+    now does not say when."""
+    return (
+        other.source == "extraction"
+        and (other.layer, other.speaker, other.occurred_at) == ("long_term", None, None)
+        and _occasion(memory) == (None, None, None)
     )
 
 

@@ -84,7 +84,7 @@ def take_in(
             # Once more, as what it is now: it may wait already, or a person has said no to it.
             return take_in(writer, recorder, scope, doubted)
         # A key that deletes nothing replaces nothing either: then both are there.
-        ended = [one for one in ended_by(rivals) if recorder.may_retire(one)]
+        ended = [one for one in ended_by(rivals) if recorder.may_retire(one.memory)]
         if ended:
             return supersede_all(recorder, item, ended)
         return _store(recorder, item)

@@ -18,6 +18,7 @@ from holdfast.domain.review import held_as_conflict, held_as_low_trust, kind_of
 from holdfast.engine.core import Core
 from holdfast.engine.scope import Scope
 from holdfast.engine.writing.drafts import Prepared, prepare
+from holdfast.engine.writing.promote import EVENT, as_long_term, is_said_often
 from holdfast.engine.writing.recorder import Recorder
 from holdfast.engine.writing.supersede import LESSER_VOICES, supersede_all
 from holdfast.engine.writing.supersede_candidates import Rival, find_rivals, look, spoken_against
@@ -31,15 +32,13 @@ Outcome: TypeAlias = Literal["stored", "mentioned", "superseded", "held", "dropp
 
 # In the metadata of what only the assistant said.
 SAID_BY, ASSISTANT = "said_by", "assistant"
-# When it happened, in the metadata of a line of a journal: the line itself stands where it was
-# said.
-EVENT = "event"
 
 
 class Proposal(NamedTuple):
     """Something to remember. With `said`, the turn it was taken from, it is grounded here: kept
     only if the turn supports it. A proposer that has grounded it already gives only the `origin`.
-    `quote` is the part of the turn it relies on, and `at` when it was said."""
+    `quote` is the part of the turn it relies on, and `at` when it was said. A `standing` one enters
+    long-term memory at once."""
 
     text: str
     category: str | None = None
@@ -57,6 +56,7 @@ class Proposal(NamedTuple):
     source_agent: str | None = None
     source_path: str | None = None
     metadata: Mapping[str, Any] | None = None
+    standing: bool = False
 
 
 class Taken(NamedTuple):
@@ -81,18 +81,20 @@ def take_proposals(
     not supersede (`replaces`), what would replace something is held for review."""
     taken: list[Taken | None] = []
     drafts: list[Draft] = []
+    standing: list[bool] = []
     for proposal in proposals:
         draft = _draft(scope.core, proposal, layer)
         taken.append(None if isinstance(draft, Draft) else draft)
         if isinstance(draft, Draft):
             drafts.append(draft)
-    prepared = iter(_looked(scope, list(prepare(scope, drafts))))
+            standing.append(proposal.standing and layer == "journal")
+    looked = _looked(scope, list(prepare(scope, drafts)))
+    prepared = iter(zip(looked, standing, strict=True))
     with scope.write() as writer:
         scope.require_hub(writer)
         recorder = Recorder(scope, writer, "remember", reason=reason)
-        results = [
-            one or _take(writer, recorder, next(prepared), replaces=replaces) for one in taken
-        ]
+        way = _Way(writer, recorder, replaces)
+        results = [one or _take(way, *next(prepared)) for one in taken]
         if finish is not None:
             finish(writer, results)
     recorder.embed()
@@ -177,7 +179,16 @@ def _looked(scope: Scope, prepared: list[Prepared]) -> list[Prepared]:
 # Inside it
 
 
-def _take(writer: Writer, recorder: Recorder, item: Prepared, *, replaces: bool) -> Taken:
+class _Way(NamedTuple):
+    """The transaction that proposals are taken into, and what it may do."""
+
+    writer: Writer
+    recorder: Recorder
+    replaces: bool
+
+
+def _take(way: _Way, item: Prepared, standing: bool) -> Taken:
+    writer, recorder = way.writer, way.recorder
     memory = item.memory._replace(created_at=recorder.change.at)
     rivals = find_rivals(writer, memory, item.indexed, seen=item.seen)
     same = [
@@ -191,7 +202,7 @@ def _take(writer: Writer, recorder: Recorder, item: Prepared, *, replaces: bool)
         # The agent may only repeat what memory told it: that is no sign that it matters.
         return Taken("dropped", same[0].memory, "known")
     if same:
-        return _mention(writer, recorder, same[0])
+        return _mention(way, same, standing)
     if memory.quarantine:
         stored = recorder.add(item.memory, item.indexed)
         return Taken("held", stored, memory.quarantine)
@@ -200,19 +211,35 @@ def _take(writer: Writer, recorder: Recorder, item: Prepared, *, replaces: bool)
     if voice and (doubted := spoken_against(memory, rivals)) is not None:
         why = doubted.verdict.reason
         return _hold(recorder, item, held_as_low_trust(item.memory, voice, doubted.memory, why))
-    unsure = [r for r in rivals if r.verdict.relation == "contradicts" or r.protected]
+    if memory.trust == "user":
+        # The newest word of the person holds; where both may be true, both do.
+        rivals = [one for one in rivals if one.protected or not one.verdict.both]
+    unsure = [
+        one
+        for one in rivals
+        if one.protected or (one.verdict.relation == "contradicts" and memory.trust != "user")
+    ]
     if unsure:
         other, why = unsure[0].memory, unsure[0].protected or unsure[0].verdict.reason
         return _hold(recorder, item, held_as_conflict(item.memory, other, why))
-    if rivals:
-        replaced = [rival.memory for rival in rivals]
-        if not replaces or not all(recorder.may_retire(one) for one in replaced):
-            why = "it came by a key that replaces nothing"
-            return _hold(recorder, item, held_as_conflict(item.memory, replaced[0], why))
-        result = supersede_all(recorder, item, replaced)
-        return Taken("superseded", result.memory, rivals[0].verdict.reason)
-    stored = recorder.add(item.memory, item.indexed)
-    return Taken("stored", stored)
+    if rivals and not (way.replaces and all(recorder.may_retire(one.memory) for one in rivals)):
+        why = "it came by a key that replaces nothing"
+        return _hold(recorder, item, held_as_conflict(item.memory, rivals[0].memory, why))
+    return _write(way, item, rivals, standing)
+
+
+def _write(way: _Way, item: Prepared, replaced: Sequence[Rival], standing: bool) -> Taken:
+    """Stores what is new, in the place of what it replaces. What is standing is noted in the
+    journal as well."""
+    recorder = way.recorder
+    why = replaced[0].verdict.reason if replaced else ""
+    outcome: Outcome = "superseded" if replaced else "stored"
+    if standing:
+        line = recorder.add(item.memory, item.indexed)
+        item = item._replace(memory=as_long_term(line))
+    if replaced:
+        return Taken(outcome, supersede_all(recorder, item, replaced).memory, why)
+    return Taken(outcome, recorder.add(item.memory, item.indexed))
 
 
 def _same_time(memory: Memory, rival: Rival) -> bool:
@@ -221,17 +248,26 @@ def _same_time(memory: Memory, rival: Rival) -> bool:
     return event is None or other is None or event == other
 
 
-def _mention(writer: Writer, recorder: Recorder, rival: Rival) -> Taken:
-    there = rival.memory
+def _mention(way: _Way, same: Sequence[Rival], standing: bool) -> Taken:
+    recorder, there = way.recorder, same[0].memory
     if there.quarantine and there.state == "archived":
         # A person said no to it; saying it again does not put it before them again.
         return Taken("dropped", there, "rejected")
     if there.state in ("archived", "cooling"):
         # What is said again is of use again.
         there = recorder.revise(there, state="active", state_reason="")
-    writer.count_mention(there.hub_id, [there.id])
+    # The line of the journal and the memory made from it are one fact.
+    way.writer.count_mention(there.hub_id, [one.memory.id for one in same])
     there = there._replace(mention_count=there.mention_count + 1)
-    return Taken("mentioned", there, rival.verdict.reason)
+    is_line = there.layer == "journal" and there.visible
+    own = there.metadata.get(SAID_BY) != ASSISTANT and there.trust not in LESSER_VOICES
+    if is_line and own and (standing or is_said_often(there)) and not _in_long_term(same):
+        recorder.add(as_long_term(there))
+    return Taken("mentioned", there, same[0].verdict.reason)
+
+
+def _in_long_term(same: Sequence[Rival]) -> bool:
+    return any(one.memory.layer == "long_term" for one in same)
 
 
 def _lesser_voice(memory: Memory) -> str:

@@ -12,10 +12,12 @@ from holdfast.domain.memory import Memory, Trust
 from holdfast.domain.results import Superseded
 from holdfast.domain.review import held_as_low_trust
 from holdfast.engine.scope import Scope
-from holdfast.engine.writing.drafts import Prepared
+from holdfast.engine.writing.drafts import Prepared, derived_title
 from holdfast.engine.writing.recorder import Recorder
 from holdfast.errors import InvalidInput
+from holdfast.text.normalise import content_hash
 from holdfast.text.slots.search_terms import STATEMENT_CHARS_MAX
+from holdfast.text.titles import summary_of
 
 if TYPE_CHECKING:
     from holdfast.engine.writing.supersede_candidates import Rival
@@ -80,12 +82,10 @@ def rivals_of(writer: Writer, recorder: Recorder, item: Prepared) -> list[Rival]
     return find_rivals(writer, memory, replaced=_is_believed(item), seen=item.seen)
 
 
-def ended_by(rivals: Sequence[Rival]) -> list[Memory]:
+def ended_by(rivals: Sequence[Rival]) -> list[Rival]:
     """Those that a new memory certainly takes the place of."""
     return [
-        rival.memory
-        for rival in rivals
-        if rival.verdict.relation == "replaces" and not rival.protected
+        rival for rival in rivals if rival.verdict.relation == "replaces" and not rival.protected
     ]
 
 
@@ -126,9 +126,11 @@ def supersede(recorder: Recorder, item: Prepared, previous: Memory) -> Supersede
     return Superseded(memory, recorder.change.id, previous)
 
 
-def supersede_all(recorder: Recorder, item: Prepared, previous: Sequence[Memory]) -> Superseded:
+def supersede_all(recorder: Recorder, item: Prepared, replaced: Sequence[Rival]) -> Superseded:
     """Puts a memory in the place of others that say what no longer holds, the newest first; it is
-    linked with that one, and takes its layer where that is always shown."""
+    linked with that one, and takes its layer where that is always shown. What the others say
+    beyond that, and is still true, becomes a memory of its own."""
+    previous = [rival.memory for rival in replaced]
     if item.memory.layer != "long_term" and any(one.layer == "long_term" for one in previous):
         # A line of a journal that goes to MEMORY.md instead has no place in the journal.
         path = None if item.memory.layer == "journal" else item.memory.source_path
@@ -137,7 +139,31 @@ def supersede_all(recorder: Recorder, item: Prepared, previous: Sequence[Memory]
     result = supersede(recorder, item, previous[0])
     for other in previous[1:]:
         _end(recorder, other, result.memory)
+    kept: set[str] = set()
+    for rival in replaced:
+        keeps = rival.verdict.keeps
+        if keeps and keeps not in kept:
+            kept.add(keeps)
+            recorder.add(_remainder(rival.memory, keeps))
     return result
+
+
+def _remainder(ended: Memory, text: str) -> Memory:
+    """What is still true of a memory that another one has replaced."""
+    kept = ended._replace(content=text, content_hash=content_hash(text), source_path=None, key=None)
+    return kept._replace(
+        title=derived_title(kept),
+        summary=summary_of(text),
+        parent=ended.id,
+        supersedes=None,
+        superseded_by=None,
+        valid_until=None,
+        version=1,
+        access_count=0,
+        shown_count=0,
+        mention_count=1,
+        accessed_at=None,
+    )
 
 
 def _end(recorder: Recorder, previous: Memory, memory: Memory) -> None:

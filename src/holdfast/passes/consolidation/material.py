@@ -10,7 +10,7 @@ from heapq import nlargest
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.domain.clock import from_text, to_text
-from holdfast.domain.memory import MADE_FROM, Memory
+from holdfast.domain.memory import MADE_FROM, SAID_AT, Memory
 from holdfast.domain.query import Filter, Order, place_in
 from holdfast.domain.records import Record
 from holdfast.engine.core import Core
@@ -35,8 +35,6 @@ _RELATED_MAX = 5
 # more memories have is not specific.
 _TERMS_MAX = 6
 _LISTED_MAX = 100
-# The metadata field of a derived memory with the time at which its last source was said.
-SAID_AT = "said_at"
 
 
 class Material(NamedTuple):

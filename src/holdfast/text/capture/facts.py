@@ -74,6 +74,15 @@ _WORDS_MIN = 2
 # 'Hi! So, by the way, actually …'
 _OPENINGS_MAX = 4
 _NOT_NAMES = frozenset({"", "user", "human", "me", "you"})
+# What these rules find is about the person, or an order for the future: name, home, family, work,
+# health, diet, tools, languages, standing instructions and decisions.
+_STANDING_RULES = frozenset(
+    """
+    remember standing-order answer decision name birthday age lives from work trade degree trait
+    allergy health languages attribute kin-name kin-is kin-does has-kin no-longer switched stopped
+    moved new-job left prefers never uses setup
+    """.split()  # noqa: SIM905 - a list of thirty quoted words is harder to read
+)
 
 
 class Captured(NamedTuple):
@@ -87,6 +96,11 @@ class Captured(NamedTuple):
     explicit: bool = False
     occurred_at: datetime | None = None
     occurred_until: datetime | None = None
+
+    @property
+    def standing(self) -> bool:
+        """Whether said once is enough for it to be kept for good."""
+        return self.rule in _STANDING_RULES
 
 
 def capture(said: str, *, at: datetime | None, speaker: str = "") -> list[Captured]:

@@ -169,7 +169,7 @@ def by_number(now: Statement, then: Statement) -> Verdict | None:
     said = f"it was {second.rstrip('.')} and is {first.rstrip('.')}"
     # 'A discount of 20%' may be one of several.
     several = re.search(_RELATIVE, now.body) or now.body[:2].lower() in ("a ", "an")
-    return Verdict("contradicts" if several else "replaces", said)
+    return Verdict("contradicts", said, both=True) if several else Verdict("replaces", said)
 
 
 def amount_terms(now: Statement) -> TermSets:

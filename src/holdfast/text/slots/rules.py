@@ -278,10 +278,14 @@ TermSets: TypeAlias = list[frozenset[str]]
 
 
 class Verdict(NamedTuple):
-    """How a new statement relates to an older one, and why, as a short phrase."""
+    """How a new statement relates to an older one, and why, as a short phrase. `keeps`: what the
+    replaced one says beyond that and is still true, as a statement of its own. `both`: it may be
+    that both are true."""
 
     relation: Relation
     reason: str
+    keeps: str = ""
+    both: bool = False
 
 
 class Filled(NamedTuple):

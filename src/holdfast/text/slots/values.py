@@ -81,7 +81,7 @@ def _by_filled(now: Statement, then: Statement, new: Filled, old: Filled) -> Ver
         known = not new.rest or core_stems(new.rest) == core_stems(old.rest)
         return Verdict("same", f"the same {new.label()}") if known else None
     if new.kind == "residence":
-        return _by_place(new, old)
+        return _by_place(now, then, new, old)
     return _by_value(now, then, new, old)
 
 
@@ -92,27 +92,65 @@ def _by_value(now: Statement, then: Statement, new: Filled, old: Filled) -> Verd
         return Verdict("contradicts", f"the {about} does not change: {old.value}, {new.value}")
     if one_includes_other(new.value, old.value) and new.kind not in ("version", "port", "age"):
         # 'Google' and 'Google Zurich': one may only be more exact.
-        return Verdict("contradicts", f"one {about} may only be more exact than the other")
+        return _both(f"one {about} may only be more exact than the other")
     if new.kind in ("version", "port") and core_stems(new.rest) != core_stems(old.rest):
         return None
     if new.kind == "port" and not (new.what or now.subject) and new.name != old.name:
-        return Verdict("contradicts", f"{changed}, unless they are two")
+        return _both(f"{changed}, unless they are two")
     if new.kind == "host" and (re.search(_RUNS, now.body) is None) != (
         re.search(_RUNS, then.body) is None
     ):
-        return Verdict("contradicts", f"{changed}, unless one is a part of the other")
+        return _both(f"{changed}, unless one is a part of the other")
     by_person = new.kind == "employer" and re.search(r"(?i)\bworks? for\b", now.body)
     if _is_partial(new) or " and " in new.value or (by_person and not now.begun):
-        return Verdict("contradicts", f"{changed}, perhaps only in part")
+        return _both(f"{changed}, perhaps only in part")
     if new.kind == "name of":
         several = not new.what or bool(_SEVERAL_POSSIBLE.intersection(new.what.split()))
         certain = not several if new.what else not now.subject
-        return Verdict("replaces" if certain or now.begun else "contradicts", changed)
+        return Verdict("replaces", changed) if certain or now.begun else _both(changed)
     if new.kind == "due" and _is_vague(new.value) and not now.begun:
         return Verdict("contradicts", changed)
-    if not _covered(new, old):
-        return Verdict("contradicts", f"{changed}, but the older one says more")
-    return Verdict("replaces", changed)
+    return _replaced(changed, then, new, old)
+
+
+def _replaced(changed: str, then: Statement, new: Filled, old: Filled) -> Verdict:
+    """The newer value holds, and what else the older statement says is kept where that is certain
+    to be a statement of its own."""
+    if _covered(new, old):
+        return Verdict("replaces", changed)
+    keeps = _still_true(then, old)
+    if keeps:
+        return Verdict("replaces", changed, keeps)
+    return Verdict("contradicts", f"{changed}, but the older one says more")
+
+
+_MOVED = re.compile(r"(?i)\bmoved\b")
+_WITH_RELATIVE = (
+    r"(?i:with|and) (?:(?i:my|his|her|their|the) )?(?i:(?P<who>wife|husband|partner|girlfriend"
+    r"|boyfriend|mother|father|son|daughter|sister|brother|dog|cat)),?"
+    r" (?P<name>[^\W\d_a-z][\w-]+)\Z"
+)
+_PAST_FORMS = {
+    "lives": "Lived", "live": "Lived", "works": "Worked", "work": "Worked", "resides": "Resided",
+    "is": "Was", "based": "Was based", "working": "Was working", "living": "Was living",
+}  # fmt: skip
+
+
+def _still_true(then: Statement, old: Filled) -> str:
+    """What a statement about somebody's home or work still says when that has changed: who else
+    there is ('Wife is Ana'), or the whole of it in the past tense."""
+    if then.subject or then.owned or old.kind not in ("residence", "employer", "occupation"):
+        return ""
+    if match := re.match(_WITH_RELATIVE, old.rest.strip()):
+        return f"{match['who'].capitalize()} is {match['name']}"
+    first, _, rest = then.body.partition(" ")
+    past = _PAST_FORMS.get(first.lower())
+    return f"{past} {rest}" if past else ""
+
+
+def _both(reason: str) -> Verdict:
+    """They may speak against each other, and both may be true."""
+    return Verdict("contradicts", reason, both=True)
 
 
 _RUNS = r"(?i)\brun"
@@ -144,24 +182,23 @@ def _is_vague(value: str) -> bool:
     return re.search(r"\d", value) is None
 
 
-def _by_place(new: Filled, old: Filled) -> Verdict | None:
+def _by_place(now: Statement, then: Statement, new: Filled, old: Filled) -> Verdict | None:
     moved = f"lived in {old.value} and lives in {new.value}"
     if new.was and new.was == old.value:
-        return Verdict("replaces" if _covered(new, old) else "contradicts", moved)
+        return _replaced(moved, then, new, old)
     if any(one.rest and not re.match(_AFTER_PLACE, one.rest) for one in (new, old)):
         # 'The Lisbon office' is not a city.
         return None
     if _is_partial(new) or _is_partial(old):
-        return Verdict("contradicts", f"{moved}, perhaps only for a part of the time")
+        return _both(f"{moved}, perhaps only for a part of the time")
     here, there = city_and_country(new.value), city_and_country(old.value)
     if here is None or there is None:
-        # One may lie in the other.
-        return Verdict("contradicts", f"{moved}, unless one lies in the other")
+        # One may lie in the other, and 'moved to Android' is about no place at all.
+        unless = f"{moved}, unless one lies in the other"
+        return Verdict("contradicts", unless, both=here is None and bool(_MOVED.search(now.body)))
     if here[1] == there[1] and "" in (here[0], there[0]):
         return None
-    if not _covered(new, old):
-        return Verdict("contradicts", f"{moved}, but the older one says more")
-    return Verdict("replaces", moved)
+    return _replaced(moved, then, new, old)
 
 
 def _by_end(now: Statement, then: Statement, new: Filled, old: Filled) -> Verdict | None:
@@ -188,7 +225,7 @@ def _by_switch(then: Statement, new: Filled, old: Filled) -> Verdict | None:
     narrowed = old.what and not new.what and old.kind in ("tool", "preference")
     if narrowed or (old.kind == "preference" and old.was not in ("", new.value)):
         # It may have been given up for one purpose only.
-        return Verdict("contradicts", f"switched from {new.was} to {new.value}, perhaps here too")
+        return _both(f"switched from {new.was} to {new.value}, perhaps here too")
     return Verdict("replaces", f"switched from {new.was} to {new.value}")
 
 
@@ -307,7 +344,7 @@ def _by_pair(now: Statement, new: _Pair, old: _Pair) -> Verdict | None:
         return None
     changed = f"the {new.name} was {old.value} and is {new.value}"
     if one_includes_other(new.value, old.value) and new.kind != "number":
-        return Verdict("contradicts", f"{changed}, or one is only more exact")
+        return _both(f"{changed}, or one is only more exact")
     relation = _key_change(now, new)
     return None if relation == "unrelated" else Verdict(relation, changed)
 
