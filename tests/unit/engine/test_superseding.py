@@ -33,7 +33,7 @@ def test_a_new_value_takes_the_place_of_the_old_one(hub: HubMemory, clock: Fixed
         ("Eats meat", "Does not eat meat"),
         ("Lives in Berlin", "Lives in Neukölln"),
         ("Ann lives in Oslo", "Lives in Bergen"),
-        ("Lives in Porto with Ana", "Lives in Lisbon"),
+        ("Lives in Porto", "Lives in Smallville"),
     ],
 )
 def test_what_is_not_certain_is_stored_beside_it(hub: HubMemory, old: str, new: str) -> None:
