@@ -89,7 +89,7 @@ def test_an_endpoint_that_fails_costs_three_attempts_at_most_and_no_turn(
         took_s = time.monotonic() - began
     assert took_s < 10
     assert len(hub.turns()) == 2
-    assert [one.content for one in hub.list()] in ([], ["Uses vim for everything"])
+    assert [one.content for one in hub.list(layer="journal")] in ([], ["Uses vim for everything"])
     if name in ("1 MB",):
         # Much text is no fault; nobody reads it.
         return
@@ -99,7 +99,7 @@ def test_an_endpoint_that_fails_costs_three_attempts_at_most_and_no_turn(
     told = [one for one in caplog.records if one.name == "holdfast.journaler"]
     assert len(told) == job.attempts
     # The rules have done what they can.
-    assert [one.content for one in hub.list()] == ["Uses vim for everything"]
+    assert [one.content for one in hub.list(layer="journal")] == ["Uses vim for everything"]
 
 
 @pytest.mark.parametrize("name", ODD)
@@ -112,7 +112,7 @@ def test_a_model_that_talks_nonsense_stores_none_of_it_and_is_asked_twice_at_mos
         attempts(memory, clock)
         assert len(server.heard) <= 2
     kept = ["Uses vim for everything"] if name == "made up" else []
-    assert [one.content for one in hub.list()] == kept
+    assert [one.content for one in hub.list(layer="journal")] == kept
     assert hub.jobs() == []
     assert len(hub.turns()) == 2
 
@@ -129,7 +129,7 @@ def test_a_good_model_over_the_same_line_notes_the_turn(opened: Opener, clock: F
         attempts(memory, clock)
         offered = server.heard[0].body["tools"]
     assert [tool["function"]["name"] for tool in offered] == ["memory_search", "remember"]
-    assert [one.content for one in hub.list()] == ["Uses vim for everything"]
+    assert [one.content for one in hub.list(layer="journal")] == ["Uses vim for everything"]
 
 
 def test_a_model_that_is_named_while_a_program_runs_is_asked_from_the_next_turn(
