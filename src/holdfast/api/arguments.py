@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from holdfast.domain.memory import KINDS, LAYERS, SOURCES, STABILITIES, STATES
 from holdfast.domain.query import SHOWN_STATES, Filter
@@ -13,6 +13,10 @@ from holdfast.text import normalise
 
 if TYPE_CHECKING:
     from holdfast.domain.memory import Draft
+    from holdfast.domain.where import Condition
+
+# A condition as JSON or as a line of text.
+Where: TypeAlias = Mapping[str, Any] | str | None
 
 
 def to_draft(item: str | Draft | Mapping[str, Any]) -> Draft:
@@ -49,6 +53,7 @@ def filter_from(
     tags: Iterable[str] | None = None,
     since: datetime | str | None = None,
     until: datetime | str | None = None,
+    where: Where = None,
     **rest: Any,
 ) -> Filter:
     """A filter from plain arguments, each of them checked."""
@@ -68,8 +73,15 @@ def filter_from(
         tags=() if tags is None else normalise.clean_tags(tags),
         since=begins,
         until=ends,
+        where=None if where is None else _read_where(where),
         **rest,
     )
+
+
+def _read_where(where: Where) -> Condition | None:
+    from holdfast.text.where import read_where
+
+    return read_where(where)
 
 
 def states_from(state: str | None, *, hidden: bool) -> tuple[Any, ...]:

@@ -387,6 +387,7 @@ class HubMemory:
         since: datetime | str | None = None,
         until: datetime | str | None = None,
         session: str | None = None,
+        where: Mapping[str, Any] | str | None = None,
         include_archived: bool = False,
         now: datetime | None = None,
         zone: tzinfo | None = None,
@@ -401,7 +402,8 @@ class HubMemory:
         quotes, dashes and colons are characters like any other. `as_of` reads the past.
         `meaning=False` matches words only, without the embedding model. `explain` also names
         what matched and was left out, and why. `project` is a folder or a name: what belongs to it,
-        by source path, tag or metadata, ranks a little higher.
+        by source path, tag or metadata, ranks a little higher. `where` holds conditions on metadata
+        and fields, as a dictionary ({"priority": {"gte": 3}}) or as text ("priority >= 3").
         """
         wanted = filter_from(
             category=category,
@@ -411,6 +413,7 @@ class HubMemory:
             since=since,
             until=until,
             session=session,
+            where=where,
             states=STATES if include_archived else SHOWN_STATES,
         )
         return engine.recall.recall_memories(
@@ -478,6 +481,7 @@ class HubMemory:
         pinned: bool | None = None,
         since: datetime | str | None = None,
         until: datetime | str | None = None,
+        where: Mapping[str, Any] | str | None = None,
         forgotten: bool = False,
         quarantined: bool = False,
         order: str = "newest",
@@ -486,7 +490,8 @@ class HubMemory:
         as_of: datetime | str | None = None,
     ) -> Page:
         """Memories in an order; with a limit, a page whose `cursor` fetches the next one. The
-        newest entries of the journal are those of the newest days, whenever they were written."""
+        newest entries of the journal are those of the newest days, whenever they were written.
+        `where` holds conditions on metadata and fields, as in `recall`."""
         at = normalise.clean_time(as_of)
         if layer == "journal" and order == "newest":
             order = "happened"
@@ -501,6 +506,7 @@ class HubMemory:
             pinned=pinned,
             since=since,
             until=until,
+            where=where,
             forgotten=forgotten,
             quarantined=quarantined,
             states=states_from(state, hidden=forgotten),

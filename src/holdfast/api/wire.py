@@ -501,7 +501,7 @@ def _union(members: tuple[Any, ...], strict: bool) -> Coder:
     if len(others) == 1:
         return _optional(others[0])
     tagged = {one.name: one for one in others if not one.plain}
-    if strict:
+    if strict and len(tagged) > 1:
         # Beside a named tuple a free object would be the same without the check of its fields.
         tagged.pop(_OBJECT, None)
     by_type: dict[type, Coder] = {}

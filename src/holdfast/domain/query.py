@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from holdfast.domain.clock import to_micros
 from holdfast.domain.memory import Kind, Layer, Memory, Source, Stability, State, Trust
+from holdfast.domain.where import Condition, holds
 
 Order: TypeAlias = Literal["newest", "oldest", "updated", "accessed", "happened", "number"]
 ORDERS: tuple[Order, ...] = ("newest", "oldest", "updated", "accessed", "happened", "number")
@@ -35,8 +36,8 @@ class Filter(NamedTuple):
 
     `since` and `until` speak of when it happened (or was learnt); `alive_at` leaves out what had
     expired by then, `holds_at` what was superseded or past its validity, `known_by` what was not
-    there yet. `came_from` is a source (cli, mcp, …), an
-    agent, a file or a folder.
+    there yet. `came_from` is a source (cli, mcp, …), an agent, a file or a folder. `where` holds
+    conditions on metadata and on other fields.
     """
 
     states: tuple[State, ...] = SHOWN_STATES
@@ -58,6 +59,7 @@ class Filter(NamedTuple):
     known_by: datetime | None = None
     holds_at: datetime | None = None
     trusts: tuple[Trust, ...] = ()
+    where: Condition | None = None
 
     def admits(self, memory: Memory) -> bool:
         """The same test that the stores make in their own language."""
@@ -77,6 +79,8 @@ class Filter(NamedTuple):
             value = getattr(memory, field)
             if allowed and value not in allowed:
                 return f"its {field} is {value}"
+        if self.where is not None and not holds(self.where, memory):
+            return "it does not meet the condition"
         return self._refusal_by_label(memory) or self._refusal_by_time(memory)
 
     def _refusal_by_label(self, memory: Memory) -> str:

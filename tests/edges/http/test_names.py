@@ -48,7 +48,18 @@ OTHERS = {
     *("speaker", "stability", "state", "style", "summary", "tag", "tags", "text", "title", "trust"),
     # The names in the arguments of an operation are parsed by the operation.
     *("operation", "arguments"),
-    *("unit", "until", "user", "valid_from", "valid_until", "when", "zone", "items", "turns"),
+    *(
+        "unit",
+        "until",
+        "user",
+        "valid_from",
+        "valid_until",
+        "when",
+        "where",
+        "zone",
+        "items",
+        "turns",
+    ),
 }
 # A name of another meaning on one route: text that is stored, not compared.
 NOT_NAMES = {

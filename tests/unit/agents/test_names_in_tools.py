@@ -29,6 +29,7 @@ OTHERS = {
     *("messages", "name", "new_path", "new_str", "old_path", "old_str", "options", "order", "path"),
     *("project", "query", "question", "reason", "role", "session", "since", "sort", "source"),
     *("source_path", "stability", "state", "summary", "tags", "title", "until", "view_range"),
+    "where",
 }
 NAMED = sorted(
     (dialect, tool.name, one.name)

@@ -18,6 +18,13 @@ from holdfast.errors import Conflict, Forbidden, InvalidInput
 _CHANGED = ("content", "title", "category", "tags", "kind", "pinned")
 
 
+WHERE = Parameter(
+    "where",
+    "text",
+    "Only what meets a condition on metadata or fields, such as: priority >= 3 and team = core.",
+)
+
+
 def _update(desk: Desk, given: dict[str, Any]) -> str:
     changes = {name: given[name] for name in _CHANGED if given[name] is not None}
     if given["new_key"] is not None:
@@ -64,6 +71,7 @@ def _list(desk: Desk, given: dict[str, Any]) -> str:
         layer=given["layer"],
         state=given["state"],
         tags=given["tags"],
+        where=given["where"],
         order=given["order"],
         limit=given["limit"],
         cursor=given["cursor"],
@@ -220,6 +228,7 @@ TOOLS = (
             Parameter("layer", "text", "Only this layer.", choices=LAYERS),
             Parameter("state", "text", "Only this state.", choices=STATES),
             Parameter("tags", "texts", "Only those with all of these tags."),
+            WHERE,
             Parameter("order", "text", "The order.", default="newest", choices=ORDERS),
             Parameter("limit", "whole", "How many at most.", default=20, least=1, most=100),
             Parameter("cursor", "text", "Where the list before ended."),

@@ -293,6 +293,12 @@ def add_filters(parser: Parser) -> None:
     parser.offer("--layer", LAYERS, metavar="LAYER", help=", ".join(LAYERS))
     parser.add_argument("--tag", action="append", metavar="TAG", help="has this tag; repeatable")
     parser.add_argument("--session", metavar="NAME", help="of this conversation")
+    parser.add_argument(
+        "--where",
+        action="append",
+        metavar="CONDITION",
+        help="on metadata and fields, such as 'priority >= 3 and team = core'; repeatable",
+    )
     add_window(parser)
     add_as_of(parser)
 
@@ -322,6 +328,14 @@ def add_yes(parser: Parser) -> None:
     parser.add_argument("-y", "--yes", action="store_true", help="do not ask")
 
 
+def _all_of(conditions: list[str] | None) -> dict[str, Any] | str | None:
+    if not conditions or len(conditions) == 1:
+        return conditions[0] if conditions else None
+    from holdfast.text.where import from_text
+
+    return {"AND": [from_text(one) for one in conditions]}
+
+
 def filters(call: Call, args: Namespace) -> dict[str, Any]:
     """What `add_filters` has read, as the library takes it."""
     return {
@@ -330,6 +344,7 @@ def filters(call: Call, args: Namespace) -> dict[str, Any]:
         "layer": args.layer,
         "tags": args.tag,
         "session": args.session,
+        "where": _all_of(args.where),
         "since": call.when(args.since),
         "until": call.when(args.until, end=True),
         "as_of": call.past(args.as_of),

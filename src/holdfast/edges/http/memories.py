@@ -164,11 +164,13 @@ def list_memories(
     pinned: bool | None = None,
     since: str | None = None,
     until: str | None = None,
+    where: str | None = None,
     as_of: str | None = None,
     forgotten: bool = False,
     quarantined: bool = False,
 ) -> Any:
-    """Memories in an order, a page at a time; the cursor of a page fetches the next one."""
+    """Memories in an order, a page at a time; the cursor of a page fetches the next one. `where`
+    holds conditions on metadata and fields, as a line of text or a JSON object."""
     page = call.hub().list(
         limit=limit,
         cursor=cursor,
@@ -184,6 +186,7 @@ def list_memories(
         pinned=pinned,
         since=since,
         until=until,
+        where=where,
         as_of=as_of,
         forgotten=forgotten,
         quarantined=quarantined,

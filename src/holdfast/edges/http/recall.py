@@ -38,6 +38,8 @@ class Question(Body):
     layer: str | None = None
     tags: list[str] | None = None
     session: str | None = None
+    # Conditions on metadata and fields, as an object or as a line of text.
+    where: dict[str, Any] | str | None = None
     since: str | None = None
     until: str | None = None
     as_of: str | None = None

@@ -25,6 +25,7 @@ from holdfast.store.checksums import (
     require_intact,
     row_checksum,
 )
+from holdfast.store.postgres.where import Bindings, condition_sql
 from holdfast.store.rows import Row, dumps
 from holdfast.store.values import Candidate
 
@@ -211,4 +212,8 @@ def where(wanted: Filter) -> tuple[str, dict[str, Any]]:
         if (moment := getattr(wanted, field)) is not None:
             parts.append(condition)
             values[field] = to_micros(moment)
+    if wanted.where is not None:
+        bindings = Bindings()
+        parts.append(condition_sql(wanted.where, bindings))
+        values |= bindings.values
     return "".join(f" AND {part}" for part in parts), values

@@ -13,6 +13,7 @@ from holdfast.domain.clock import to_micros
 from holdfast.domain.query import Filter, Order
 from holdfast.store.checksums import damaged_row
 from holdfast.store.sqlite.records import RecordsReader
+from holdfast.store.sqlite.where import condition_sql
 
 if TYPE_CHECKING:
     from holdfast.domain.access import Viewer
@@ -93,6 +94,10 @@ def where(wanted: Filter) -> tuple[str, list[Any]]:
     if wanted.holds_at is not None:
         parts.append("m.superseded_by IS NULL AND (m.valid_until IS NULL OR m.valid_until > ?)")
         values.append(to_micros(wanted.holds_at))
+    if wanted.where is not None:
+        condition, bound = condition_sql(wanted.where)
+        parts.append(condition)
+        values += bound
     return "".join(f" AND {part}" for part in parts), values
 
 

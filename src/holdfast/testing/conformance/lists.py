@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from holdfast.domain.clock import to_micros
 from holdfast.domain.memory import KINDS, LAYERS, SOURCES, STABILITIES, STATES, TRUSTS, Memory
 from holdfast.domain.query import DOWNWARDS, EVERYTHING, ORDERS, Filter, Order
+from holdfast.domain.where import FIELDS, Comparison, Condition, Group
 from holdfast.store.base import Reader, Store
 from holdfast.store.values import TermQuery, TextQuery
 from holdfast.testing.conformance.base import HUB, StoreCase, at, make_memory, put, revise
@@ -52,6 +53,80 @@ _CONDITIONS: dict[str, st.SearchStrategy[Any]] = {
 }
 
 
+# Keys and values that a store may confuse: signs of its own language, numbers as text, 1 and true.
+_METADATA_KEYS = ("n", "word", "a.b", 'q"u\\ote', "it's", "0", "$.x", "ä")
+_METADATA_VALUES: tuple[Any, ...] = (
+    *(1, 1.0, 2.5, -3, 0, 2**40, 1e22, True, False, None),
+    *("1", "true", "", "b", "B", "a%_b", "ä", "z' OR 1=1 --", 'x"y', "with\0nul"),
+    *([], ["b", 1], [True, "1"], {}, {"0": "b", "deep": {"n": 2}}, [{"0": 1}]),
+)
+_ASKED = tuple(v for v in _METADATA_VALUES if isinstance(v, str | int | float) and v != "with\0nul")
+_PATHS_ASKED = (*((key,) for key in _METADATA_KEYS), ("n", "0"), ("n", "deep", "n"), ("word", "x"))
+
+
+def _metadata(number: int) -> dict[str, Any]:
+    return {
+        key: _cycled(_METADATA_VALUES, number * (place + 1) + place)
+        for place, key in enumerate(_METADATA_KEYS)
+        if (number + place) % 4
+    }
+
+
+def _compare(field: str, path: tuple[str, ...], operator: Any, *values: Any) -> Condition:
+    return Comparison(field, path, operator, *values)
+
+
+def _comparisons() -> st.SearchStrategy[Condition]:
+    here, path = st.just(()), st.sampled_from(_PATHS_ASKED)
+    nowhere, value = st.just(""), st.sampled_from(_ASKED)
+    text = st.sampled_from([one for one in _ASKED if isinstance(one, str)])
+    ordered = value.filter(lambda one: not isinstance(one, bool))
+    several = st.lists(value, max_size=3).map(tuple)
+    orders = ("gt", "gte", "lt", "lte")
+    texts = (*_CATEGORIES, *_KEYS, *_SESSIONS, "NOTES", "number1")
+
+    def among(*words: str) -> st.SearchStrategy[str]:
+        return st.sampled_from(words)
+
+    return st.one_of(
+        st.builds(_compare, nowhere, path, among("exists")),
+        st.builds(_compare, nowhere, path, among("eq", "contains"), value),
+        st.builds(_compare, nowhere, path, among(*orders), ordered),
+        st.builds(_compare, nowhere, path, among("icontains"), text),
+        st.builds(_compare, nowhere, path, among("in"), several),
+        st.builds(
+            _compare,
+            among("category", "key", "session", "source_path", "content"),
+            here,
+            among("eq", "gt", "lte", "contains", "icontains"),
+            among(*texts),
+        ),
+        st.builds(_compare, among("category", "key"), here, among("in"), _among(texts)),
+        st.builds(
+            _compare,
+            among("occurred_at", "valid_until", "created_at"),
+            here,
+            among("eq", *orders),
+            st.sampled_from(_MOMENTS),
+        ),
+        st.builds(_compare, among(*FIELDS), here, among("exists")),
+        st.builds(_compare, among("tags"), here, among("contains"), st.sampled_from(_TAGS)),
+        st.builds(_compare, among("pinned"), here, among("eq"), st.booleans()),
+        st.builds(_compare, among("number"), here, among("eq", "gt", "lt"), st.just(30)),
+    )
+
+
+_TREES = st.recursive(
+    _comparisons(),
+    lambda inner: st.builds(
+        Group,
+        st.sampled_from(("and", "or", "not")),
+        st.lists(inner, min_size=1, max_size=3).map(tuple),
+    ),
+    max_leaves=6,
+)
+
+
 @st.composite
 def filters(draw: st.DrawFn) -> Filter:
     """A few conditions at a time: with many of them nothing is left that could be told apart."""
@@ -90,6 +165,7 @@ def _varied(number: int) -> Memory:
         valid_until=_cycled((None, *_MOMENTS, None), number),
         superseded_by="mem_60" if number % 13 == 0 else None,
         trust=_cycled(TRUSTS, number // 2),
+        metadata=_metadata(number),
         updated_at=at(number // 4),
     )
 
@@ -177,6 +253,40 @@ class Lists(StoreCase):
         assert by_text == [[m for m in found if m.id in indexed]] * 3
         assert {one.memory_id for one in by_id} == indexed
 
+    @settings(
+        max_examples=150,
+        deadline=None,
+        suppress_health_check=[
+            HealthCheck.function_scoped_fixture,
+            HealthCheck.differing_executors,
+            HealthCheck.too_slow,
+        ],
+    )
+    @given(condition=_TREES)
+    def test_a_condition_admits_what_it_says_it_admits(
+        self, varied: Store, condition: Condition
+    ) -> None:
+        wanted = EVERYTHING._replace(where=condition)
+        with varied.read() as reader:
+            found = reader.memories(HUB, wanted, order="number", after=None, limit=100)
+            by_word = reader.search_terms(HUB, TermQuery(("common",)), wanted, limit=100)
+        assert found == [memory for memory in VARIED if wanted.admits(memory)]
+        indexed = {memory.id for memory in found if memory.forgotten_at is None}
+        assert {one.memory_id for one in by_word} == indexed
+
+    @pytest.mark.parametrize("operator", ["eq", "gte", "contains"])
+    def test_every_value_of_metadata_is_compared_by_its_type(
+        self, varied: Store, operator: Any
+    ) -> None:
+        for path in _PATHS_ASKED:
+            for value in _ASKED:
+                if operator == "gte" and isinstance(value, bool):
+                    continue
+                wanted = EVERYTHING._replace(where=Comparison("", path, operator, value))
+                with varied.read() as reader:
+                    found = reader.memories(HUB, wanted, order="number", after=None, limit=100)
+                assert found == [memory for memory in VARIED if wanted.admits(memory)], value
+
     @pytest.mark.parametrize(
         "field",
         [name for name in Filter._fields if name not in ("forgotten", "quarantined")],
@@ -202,6 +312,7 @@ class Lists(StoreCase):
             "known_by": at(3),
             "holds_at": at(3),
             "trusts": ("agent",),
+            "where": Comparison("", ("n",), "gt", 1),
         }
         wanted = EVERYTHING._replace(**{field: values[field]})
         with varied.read() as reader:
