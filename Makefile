@@ -4,8 +4,8 @@ SHELL := /bin/bash
 VENV := .venv
 BIN := $(VENV)/bin
 # The newest Python that Holdfast supports, unless PYTHON is given.
-PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
-	$$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null \
+PYTHON ?= $(shell for p in python3.14 python3.13 python3.12 python3.11 python3; do \
+	$$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 14))' 2>/dev/null \
 	&& { echo $$p; break; }; done)
 MODEL := packages/holdfast-memory-model
 # Where tests open homes; the others have no store, or name theirs.
@@ -15,7 +15,7 @@ ON_POSTGRES := tests/edges tests/property tests/e2e tests/docs/test_docs_example
 		journaler_kills mirror_processes processes proposing_processes purge_traces server_kills \
 		sharing worker_kills)
 
-.PHONY: run tour test test-damage bytecode test-postgres test-postgres-versions test-llm test-patroni test-attack lint types bench-store bench-recall bench-recall-speed bench-context bench-documents bench-postgres bench-postgres-recall bench-postgres-import bench-mcp bench-http bench-capture reference figures inspector clients constraints clean help
+.PHONY: run tour test test-damage bytecode test-postgres test-postgres-versions test-llm test-patroni test-attack lint types bench-store bench-recall bench-recall-speed bench-context bench-documents bench-postgres bench-postgres-recall bench-postgres-import bench-mcp bench-http bench-capture reference figures inspector clients dist constraints clean help
 
 help: ## what can be made
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 24
@@ -144,7 +144,7 @@ figures: $(VENV)/.ready ## sizes, imports and traces of the source tree
 inspector: $(VENV)/.inspector ## install the MCP inspector (needs npm)
 
 $(VENV)/.ready: constraints.txt pyproject.toml
-	@test -n "$(PYTHON)" || { echo "Holdfast needs Python 3.11, 3.12 or 3.13; none was found." >&2; exit 1; }
+	@test -n "$(PYTHON)" || { echo "Holdfast needs Python 3.11, 3.12, 3.13 or 3.14; none was found." >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
@@ -189,9 +189,13 @@ $(VENV)/.chromium-tried: $(VENV)/.ready
 	else echo "Chromium is not installed; its tests are skipped. On Debian: apt-get install chromium"; fi
 	@touch $@
 
+dist: $(VENV)/.ready ## build wheels and sdists, install them offline into an empty environment, try them
+	$(BIN)/python -m tools.dist
+
 constraints: ## pin the dependencies anew (needs uv)
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
-		--no-annotate --extra vectors --extra files --extra index --extra mcp --extra anthropic --extra llm --extra server --extra client --extra pdf --extra office --extra postgres --group dev pyproject.toml --output-file constraints.txt
+		--no-annotate --no-emit-package holdfast-memory-model \
+		--extra index --extra anthropic --extra llm --extra pdf --extra office --extra postgres --group dev pyproject.toml --output-file constraints.txt
 
 clean: ## remove what was built
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist

@@ -58,7 +58,7 @@ if TYPE_CHECKING:
         TooLarge,
     )
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # Where each public name lives. It is imported when it is first asked for: a hook that starts on
 # every turn of an agent must not pay for what it does not use.

@@ -29,6 +29,16 @@ Each class has the exit code the command line ends with.
 from __future__ import annotations
 
 
+def install_hint(extra: str = "") -> str:
+    """The command that installs a missing package: of an extra, or of Holdfast itself."""
+    return f"Install it: `pip install {extra_requirement(extra)}`."
+
+
+def extra_requirement(extra: str = "") -> str:
+    """The distribution to install, quoted for a shell where it names an extra."""
+    return f'"holdfast-memory[{extra}]"' if extra else "holdfast-memory"
+
+
 class HoldfastError(Exception):
     """The root of the tree: what went wrong, and in `hint` what to do next."""
 

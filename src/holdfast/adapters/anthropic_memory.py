@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from holdfast.agents.toolset import tools
-from holdfast.errors import HoldfastError
+from holdfast.errors import HoldfastError, install_hint
 
 try:
     import anyio.to_thread
@@ -23,7 +23,7 @@ try:
 except ImportError as error:
     raise ImportError(
         f"This adapter needs the package anthropic, which cannot be imported ({error})."
-        ' Install it from a checkout: pip install ".[anthropic]"'
+        f" {install_hint('anthropic')}"
     ) from error
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from holdfast.client.bounded import (
     read_lines,
 )
 from holdfast.client.faults import code_of, of_answer, of_body, unreachable
-from holdfast.errors import HoldfastError, InvalidInput, ServerUnreachable
+from holdfast.errors import HoldfastError, InvalidInput, ServerUnreachable, install_hint
 from holdfast.system.backoff import Backoff, retry_after_s
 
 if TYPE_CHECKING:
@@ -324,6 +324,6 @@ def _need_httpx() -> Any:
     except ImportError as error:
         raise InvalidInput(
             f"Talking to a server needs the package httpx2, which cannot be imported ({error}).",
-            hint='Install it from a checkout: pip install ".[client]"',
+            hint=install_hint(),
         ) from error
     return httpx2

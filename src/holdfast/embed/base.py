@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from holdfast.errors import EmbedderError
+from holdfast.errors import EmbedderError, install_hint
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -187,7 +187,7 @@ def _sha256(paths: Sequence[str]) -> str:
     return digest.hexdigest()
 
 
-def need(module: str, extra: str) -> Any:
+def need(module: str, extra: str = "") -> Any:
     """The module, imported now; an EmbedderError with the pip command if that fails."""
     from importlib import import_module
 
@@ -201,5 +201,5 @@ def need(module: str, extra: str) -> Any:
         raise EmbedderError(
             f"This embedder needs the package {module.partition('.')[0]}, which cannot be"
             f" imported ({error}).",
-            hint=f'Install it from a checkout: pip install ".[{extra}]"',
+            hint=install_hint(extra),
         ) from error

@@ -28,10 +28,8 @@ FORMS = (
 
 MISSING_MODEL = (
     "No embedding model is installed, so recall goes by words alone."
-    " In a checkout of Holdfast, install the bundled one with"
-    " `pip install ./packages/holdfast-memory-model`;"
-    ' or `pip install ".[fastembed]"` and set the embedder to'
-    " fastembed:snowflake/snowflake-arctic-embed-s."
+    " Install the bundled one with `pip install holdfast-memory-model`"
+    " (in a checkout: `pip install ./packages/holdfast-memory-model`)."
 )
 
 

@@ -96,7 +96,7 @@ class OnnxEmbedder:
         return vector
 
     def _embed(self, texts: Sequence[str]) -> Matrix:
-        need("numpy", "vectors")
+        need("numpy")
         import numpy as np
 
         if not texts:
@@ -147,7 +147,7 @@ class OnnxEmbedder:
     def _read(self) -> _Loaded:
         model, vocabulary = model_files(self._folder, FILES)
         check_hashes(self._folder, self._sha256)
-        runtime = need("onnxruntime", "vectors")
+        runtime = need("onnxruntime")
         errors = _runtime_errors()
         options = runtime.SessionOptions()
         options.intra_op_num_threads = 1  # the threads are spent on several texts instead
@@ -168,7 +168,7 @@ class OnnxEmbedder:
 
 def _runtime_errors() -> tuple[type[Exception], ...]:
     """What loading or running may raise. The runtime's own errors share no base but Exception."""
-    state = need("onnxruntime.capi.onnxruntime_pybind11_state", "vectors")
+    state = need("onnxruntime.capi.onnxruntime_pybind11_state")
     return (
         OSError,
         ValueError,

@@ -91,7 +91,7 @@ class OpenAICompatibleEmbedder:
         return vector
 
     def _embed(self, texts: list[str]) -> Matrix:
-        need("numpy", "vectors")
+        need("numpy")
         import numpy as np
 
         if not texts:

@@ -48,7 +48,7 @@ class StaticEmbedder:
         return self._tokens_max
 
     def embed_passages(self, texts: Sequence[str]) -> Matrix:
-        need("numpy", "vectors")
+        need("numpy")
         import numpy as np
 
         if not texts:

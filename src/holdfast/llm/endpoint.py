@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.error import HTTPError
 from urllib.request import urlopen
 
-from holdfast.errors import ModelError
+from holdfast.errors import ModelError, install_hint
 from holdfast.llm.base import Message, Usage
 from holdfast.llm.http_limits import Late, on_time
 from holdfast.system.backoff import MODEL_SERVER, Failed, retry, retry_after_s
@@ -337,7 +337,7 @@ def need(module: str) -> ModuleType:
     except ImportError as error:
         raise ModelError(
             f"This language model needs the package {module}, which cannot be imported ({error}).",
-            hint='Install it from a checkout: pip install ".[llm]"',
+            hint=install_hint("llm"),
             requests=0,
         ) from None
 

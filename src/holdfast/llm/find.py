@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from holdfast.errors import InvalidSetting
+from holdfast.errors import InvalidSetting, extra_requirement
 
 if TYPE_CHECKING:
     from holdfast.llm.base import Model
@@ -86,7 +86,7 @@ def describe(name: str, key_variable_named: str, environment: Mapping[str, str])
     if spec is None:
         return "none"
     if not has_sdk(spec.protocol):
-        return f'{spec.name} (needs `pip install ".[llm]"` from a checkout)'
+        return f"{spec.name} (needs `pip install {extra_requirement('llm')}`)"
     variable = key_variable(spec, key_variable_named)
     if environment.get(variable, "").strip() and (key_variable_named.strip() or not spec.is_local):
         return f"{spec.name} (its key is in {variable})"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from holdfast.domain.clock import Clock, SystemClock
 from holdfast.domain.ids import Ids, TimeIds
 from holdfast.engine.core import Core
-from holdfast.errors import InvalidSetting, StoreReadOnly
+from holdfast.errors import InvalidSetting, StoreReadOnly, install_hint
 from holdfast.settings import Settings, load
 from holdfast.text.names import parse_person
 
@@ -195,7 +195,7 @@ def need_postgres() -> None:
     except ImportError:
         raise InvalidSetting(
             "The store on PostgreSQL needs packages that are not installed.",
-            hint='Install them from a checkout: `pip install ".[postgres]"`.',
+            hint=install_hint("postgres"),
         ) from None
 
 

@@ -124,7 +124,7 @@ def test_watching_without_its_package_says_how_to_get_it(
     monkeypatch.setattr(builtins, "__import__", without)
     ran = stocked("watch")
     assert ran.code == 6
-    assert 'pip install ".[files]"' in ran.err
+    assert "pip install holdfast-memory" in ran.err
 
 
 def test_watching_takes_in_what_is_saved(

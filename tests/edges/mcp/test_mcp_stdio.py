@@ -305,5 +305,5 @@ def test_without_the_extra_it_says_what_to_install(home: Path, tmp_path: Path) -
     )
     assert ran.returncode == 2 and ran.stdout == ""
     assert "needs the Python package mcp" in ran.stderr
-    assert "pip install '.[mcp]'" in ran.stderr
+    assert "pip install holdfast-memory" in ran.stderr
     assert not home.exists()

@@ -191,7 +191,7 @@ def test_without_the_sdk_the_error_says_how_to_get_it() -> None:
     said = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout
-    assert 'pip install ".[anthropic]"' in said
+    assert 'pip install "holdfast-memory[anthropic]"' in said
 
 
 def test_the_sdk_is_loaded_only_by_who_uses_it() -> None:

@@ -21,11 +21,11 @@ from holdfast.errors import EmbedderError
 @pytest.mark.parametrize(
     ("embedder", "module", "command"),
     [
-        (FastEmbedEmbedder("m"), "fastembed", 'pip install ".[fastembed]"'),
+        (FastEmbedEmbedder("m"), "fastembed", 'pip install "holdfast-memory[fastembed]"'),
         (
             SentenceTransformersEmbedder("m"),
             "sentence_transformers",
-            'pip install ".[sentence-transformers]"',
+            'pip install "holdfast-memory[sentence-transformers]"',
         ),
     ],
 )

@@ -17,7 +17,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from holdfast.domain.memory import CATEGORIES, KINDS, LAYERS, SOURCES, STABILITIES
-from holdfast.errors import InvalidInput
+from holdfast.errors import InvalidInput, install_hint
 
 if TYPE_CHECKING:
     from holdfast.edges.cli.call import Call
@@ -257,8 +257,8 @@ def ago(text: str) -> timedelta | None:
 
 
 @contextmanager
-def extra(name: str, *, what: str) -> Iterator[None]:
-    """Wraps imports that need an optional extra; InvalidInput says how to install it."""
+def imports_of(what: str) -> Iterator[None]:
+    """Wraps imports of other packages; InvalidInput says how to install one that is missing."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -267,7 +267,7 @@ def extra(name: str, *, what: str) -> Iterator[None]:
             raise
         raise InvalidInput(
             f"{what} needs the Python package {error.name}, which is not installed.",
-            hint=f"Install it from a checkout: `pip install '.[{name}]'`.",
+            hint=install_hint(),
         ) from None
 
 

@@ -332,7 +332,7 @@ COMMANDS = (
         "holdfast watch",
         _watch_options,
         _watch,
-        'It runs until Ctrl-C and needs the package watchfiles: pip install ".[files]".',
+        "It runs until Ctrl-C.",
     ),
     Command(
         "conflicts settle",

@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from holdfast.agents.dialects import NAMES
-from holdfast.edges.cli.command import Command, Namespace, Parser, extra, whole
+from holdfast.edges.cli.command import Command, Namespace, Parser, imports_of, whole
 from holdfast.edges.cli.output import print_store_notes
 from holdfast.errors import InvalidInput
 
@@ -45,7 +45,7 @@ def _mcp_options(parser: Parser) -> None:
 
 
 def _mcp(call: Call, args: Namespace) -> None:
-    with extra("mcp", what="The MCP server"):
+    with imports_of("The MCP server"):
         from holdfast.edges.mcp import http, stdio
         from holdfast.edges.mcp.server import Options, make_server
     if args.make_key:
@@ -113,7 +113,7 @@ def _serve_options(parser: Parser) -> None:
 
 
 def _serve(call: Call, args: Namespace) -> None:
-    with extra("server", what="The server"):
+    with imports_of("The server"):
         from holdfast.edges.http import serving
     from holdfast.api import memory as library
 

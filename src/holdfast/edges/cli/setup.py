@@ -17,7 +17,7 @@ from holdfast.edges.clients import install
 from holdfast.edges.clients.clients import CLIENTS, NAMES, SCOPES, Client, files_of, find
 from holdfast.edges.clients.install import Outcome
 from holdfast.edges.clients.program import Place, command_line, here, is_passing, program
-from holdfast.errors import HoldfastError, InvalidInput
+from holdfast.errors import HoldfastError, InvalidInput, install_hint
 from holdfast.files.atomic import locked, real_path
 
 if TYPE_CHECKING:
@@ -233,7 +233,7 @@ def _remind(call: Call, args: Namespace, place: Place, line: Sequence[str]) -> N
     if find_spec("mcp") is None:
         # Said with --quiet too: what was written cannot start.
         call.out.stderr.write(
-            "The MCP server is not installed yet; in a checkout: `pip install '.[mcp]'`.\n"
+            f"The package mcp, which the MCP server needs, is missing. {install_hint()}\n"
         )
     if place.environ.get("HOLDFAST_HOME") and not args.home:
         call.out.note(

@@ -10,7 +10,7 @@ import stat
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from holdfast.errors import InvalidInput, NotFound
+from holdfast.errors import InvalidInput, NotFound, install_hint
 
 if TYPE_CHECKING:
     from os import DirEntry
@@ -239,5 +239,5 @@ def _need_pathspec() -> Any:
     except ImportError:
         raise InvalidInput(
             "The folder has a .gitignore, and the package pathspec, which reads it, is missing.",
-            hint='Install it from a checkout: pip install ".[files]"',
+            hint=install_hint(),
         ) from None

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from holdfast.errors import StoreError
+from holdfast.errors import StoreError, install_hint
 from holdfast.files.atomic import HUBS, make_folder
 from holdfast.files.folders.documents import FOLDER
 
@@ -68,7 +68,7 @@ def _need_watch() -> Any:
     except ImportError as error:
         raise StoreError(
             f"Watching files needs the package watchfiles, which cannot be imported ({error}).",
-            hint='Install it from a checkout: pip install ".[files]"',
+            hint=install_hint(),
         ) from error
     return watch
 
