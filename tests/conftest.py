@@ -127,4 +127,6 @@ def _own_databases(request: pytest.FixtureRequest, homes: str) -> Iterator[None]
 def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for name in [name for name in os.environ if name.startswith("HOLDFAST_") and name != HOMES]:
         monkeypatch.delenv(name)
+    # Tests run inside this repository, which is no project of theirs.
+    monkeypatch.setenv("HOLDFAST_PROJECTS_HUBS", "false")
     yield

@@ -25,6 +25,7 @@ needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="git is not i
 def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[holdfast.Holdfast]:
     # Tests may run below the home folder of whoever runs them, where no repository counts.
     monkeypatch.setenv("HOME", str(tmp_path / "person"))
+    monkeypatch.delenv("HOLDFAST_PROJECTS_HUBS")
     with holdfast.open(tmp_path / "home", settings={"embed.model": "none"}) as opened:
         yield opened
 
@@ -84,7 +85,7 @@ def test_a_repository_has_a_hub_of_its_name_from_any_folder_in_it(
     (web / "src" / "deep").mkdir(parents=True)
     assert name_for(memory, web) == "web"
     assert name_for(memory, web / "src" / "deep") == "web"
-    assert [hub.name for hub in memory.hubs()] == ["web"]
+    assert [hub.name for hub in memory.hubs()] == ["default", "web"]
 
 
 def test_outside_of_any_repository_it_is_the_hub_in_use(
@@ -209,15 +210,48 @@ def test_another_repository_where_one_was_is_known_by_its_place(
     assert name_for(memory, repository(tmp_path / "web")) == "web"
 
 
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://example.org/ada/web",
+        "git@example.org:ada/web.git",
+        "ssh://git@example.org/ada/web/",
+    ],
+)
+def test_clones_of_one_repository_share_its_hub(
+    memory: holdfast.Holdfast, tmp_path: Path, url: str
+) -> None:
+    web = repository(tmp_path / "web", "https://example.org/ada/web.git")
+    assert name_for(memory, web) == "web"
+    assert name_for(memory, repository(tmp_path / "copy", url)) == "web"
+    other = repository(tmp_path / "other", "https://example.org/eve/web.git")
+    assert name_for(memory, other) == "other"
+
+
+@needs_git
+def test_a_clone_of_a_repository_on_this_machine_shares_its_hub(
+    memory: holdfast.Holdfast, tmp_path: Path
+) -> None:
+    web = tmp_path / "web"
+    web.mkdir()
+    git(web, "init", "-q")
+    git(web, "commit", "-q", "--allow-empty", "-m", "Begin")
+    git(tmp_path, "clone", "-q", str(web), "copy")
+    assert name_for(memory, web) == "web"
+    assert name_for(memory, tmp_path / "copy") == "web"
+
+
 # What a folder cannot claim
 
 
-def test_a_remote_does_not_give_the_hub_of_a_repository_that_is_still_there(
-    memory: holdfast.Holdfast, tmp_path: Path
+def test_with_the_setting_off_a_remote_gives_no_hub_of_a_repository_that_is_still_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("HOLDFAST_PROJECTS_HUBS", "true")
     url = "https://example.org/ada/web.git"
-    hub_here(memory, folder=str(repository(tmp_path / "web", url)))
-    assert name_for(memory, repository(tmp_path / "copy", url)) == "copy"
+    with open_for_tests(tmp_path / "home", settings={"projects.by_remote": False}) as memory:
+        hub_here(memory, folder=str(repository(tmp_path / "web", url)))
+        assert name_for(memory, repository(tmp_path / "copy", url)) == "copy"
 
 
 def test_a_git_file_does_not_make_a_folder_a_worktree_of_another_repository(
@@ -263,19 +297,18 @@ def test_all_worktrees_of_a_repository_have_one_hub(
     assert name_for(memory, web) == "web"
     git(web, "worktree", "move", "../fix", "../moved")
     assert name_for(memory, tmp_path / "moved") == "web"
-    assert [hub.name for hub in memory.hubs()] == ["web"]
+    assert [hub.name for hub in memory.hubs()] == ["default", "web"]
 
 
 @needs_git
 def test_worktrees_of_a_bare_repository_have_one_hub(
     memory: holdfast.Holdfast, tmp_path: Path
 ) -> None:
-    seed = tmp_path / "seed"
-    seed.mkdir()
-    git(seed, "init", "-q", "-b", "main")
-    git(seed, "commit", "-q", "--allow-empty", "-m", "Begin")
-    for place in ("shop.git", "other/.bare"):
-        git(tmp_path, "clone", "-q", "--bare", str(seed), place)
+    for seed, place in (("first", "shop.git"), ("second", "other/.bare")):
+        (tmp_path / seed).mkdir()
+        git(tmp_path / seed, "init", "-q", "-b", "main")
+        git(tmp_path / seed, "commit", "-q", "--allow-empty", "-m", "Begin")
+        git(tmp_path, "clone", "-q", "--bare", str(tmp_path / seed), place)
     git(tmp_path / "shop.git", "worktree", "add", "-q", "../one", "-b", "one")
     git(tmp_path / "shop.git", "worktree", "add", "-q", "../two", "-b", "two")
     git(tmp_path / "other" / ".bare", "worktree", "add", "-q", "../three", "-b", "three")
@@ -358,7 +391,10 @@ def test_starts_at_once_get_one_hub_for_each_repository(
     assert {row["hub"] for row in rows} == {hub for _, hub in found}
 
 
-def test_what_agents_use_here_is_known_without_making_it(tmp_path: Path) -> None:
+def test_what_agents_use_here_is_known_without_making_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOLDFAST_PROJECTS_HUBS", "true")
     (tmp_path / "web" / ".git").mkdir(parents=True)
     folder = str(tmp_path / "web")
     with open_for_tests(tmp_path / "home") as memory:

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from holdfast.api.hub import HubMemory
     from holdfast.domain.memory import Memory
     from holdfast.domain.query import Hit, Recalled
 
@@ -41,10 +42,13 @@ def origin(memory: Memory) -> str:
     return f"from {on_a_line(memory.source_path or memory.source_agent or memory.source)}"
 
 
-def head(memory: Memory) -> str:
-    """`#12 · 2026-05-27 · preference · from cli`, and the key where it has one."""
+def head(memory: Memory, hub: HubMemory | None = None) -> str:
+    """`#12 · 2026-05-27 · preference · from cli`, and the key where it has one. Of the person's own
+    hub beside `hub`, the number has that hub's name before it."""
+    from holdfast.api.project_hub import named
+
     parts = [
-        f"#{memory.number}",
+        f"#{memory.number}" if hub is None else named(hub, memory),
         day(memory.occurred_at or memory.created_at),
         memory.category,
         origin(memory),
@@ -54,10 +58,10 @@ def head(memory: Memory) -> str:
     return " · ".join(parts)
 
 
-def hit_text(hit: Hit) -> str:
+def hit_text(hit: Hit, hub: HubMemory | None = None) -> str:
     """A passage with its head and the reasons it was found."""
     why = on_a_line("; ".join(hit.why))
-    return f"{head(hit.memory)}\n{quoted(hit.passage.text)}\nwhy: {why}"
+    return f"{head(hit.memory, hub)}\n{quoted(hit.passage.text)}\nwhy: {why}"
 
 
 def notes_of(found: Recalled) -> Iterable[str]:
@@ -69,9 +73,9 @@ def notes_of(found: Recalled) -> Iterable[str]:
         yield f"Note: found but not shown: {left}."
 
 
-def whole(memory: Memory) -> str:
+def whole(memory: Memory, hub: HubMemory | None = None) -> str:
     """One memory with all that a model may need of it."""
-    facts = [head(memory), f"id: {memory.id}", f"title: {in_brief(memory.title)}"]
+    facts = [head(memory, hub), f"id: {memory.id}", f"title: {in_brief(memory.title)}"]
     facts.append(f"kind: {memory.kind}, {memory.stability}, {memory.state}, {memory.layer}")
     if memory.tags:
         facts.append(f"tags: {', '.join(memory.tags)}")

@@ -967,12 +967,25 @@ class HubMemory:
         session: str | None = None,
         source: str = "unknown",
         at: datetime | str | None = None,
+        turn: str | None = None,
+        noted: str | None = None,
     ) -> Observed:
         """Shows memory a turn of a conversation: both sides are logged, and with
         `shadowJournal.enabled` what is worth keeping is noted in the day's journal, later, off the
-        path of the reply. Turns of the modes cron, heartbeat and consolidation are only logged."""
+        path of the reply. Turns of the modes cron, heartbeat and consolidation are only logged.
+
+        `turn` names the turn in its session: a side that was logged under that name is not logged
+        again. `noted` is the part of `user` to take notes of, where that is not all of it."""
         observed = engine.observe.observe(
-            self.scope, user, assistant, mode=mode, session=session, source=source, at=at
+            self.scope,
+            user,
+            assistant,
+            mode=mode,
+            session=session,
+            source=source,
+            at=at,
+            turn=turn,
+            noted=noted,
         )
         if observed.queued and not self.core.is_worked:
             from holdfast.passes.work import Shadow

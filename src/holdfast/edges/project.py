@@ -1,9 +1,10 @@
-"""Which hub a working folder belongs to: one for each git repository, the same for all of its
-worktrees, found again when the repository is moved or renamed and when the hub is.
+"""Which hub a working folder belongs to, chosen the same way by the command line, the MCP server
+and the hooks: one for each git repository, the same for its worktrees and clones, found again when
+the repository is moved or renamed and when the hub is. The person's own hub is read beside it.
 
-Git itself is not asked, as it may be missing and takes longer than all the rest. A folder says only
-where it is: nothing that is inside it (a remote, a name, a link to another repository) gives it the
-hub of a project that is still somewhere else, as such files can come with an archive.
+Git itself is not asked, as it may be missing and takes longer than all the rest. A clone is known
+by the address of its remote; `projects.by_remote` switches that off, for whoever works in
+repositories that others hand them with their `.git` folder.
 
 `projects.json` in the home keeps which repository has which hub, by the hub's id.
 """
@@ -14,8 +15,9 @@ import os
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from holdfast.api.project_hub import ProjectHub, may_stand_beside
 from holdfast.domain.hub import DEFAULT_HUB
-from holdfast.errors import InvalidInput, StoreDamaged, StoreReadOnly
+from holdfast.errors import InvalidInput, NotFound, StoreDamaged, StoreReadOnly
 from holdfast.text.normalise import HUB_NAME_CHARS_MAX, clean_hub_name
 
 if TYPE_CHECKING:
@@ -50,24 +52,81 @@ class Entry(NamedTuple):
     birth: str = ""
 
 
+class Chosen(NamedTuple):
+    """The hub of a folder and why it is that one. `hub` is None where it is not made yet; `name` is
+    what it is, or will probably be, called."""
+
+    hub: HubMemory | None
+    name: str
+    why: str
+    project: Project | None = None
+
+    @property
+    def own(self) -> HubMemory | None:
+        """The person's own hub, where it is read beside the project's."""
+        return self.hub.own if isinstance(self.hub, ProjectHub) else None
+
+
 def hub_here(
     memory: Holdfast, *, named: str | None = None, folder: str | None = None
 ) -> tuple[HubMemory, str]:
     """The hub to use, made where it is missing, and why it is that one: the name given, that of
-    HOLDFAST_HUB, the repository of the folder (the working one), or the hub in use."""
+    HOLDFAST_HUB, the repository of the folder (the working one), or the person's own."""
+    chosen = choose(memory, named=named, folder=folder, create=True)
+    assert chosen.hub is not None
+    return chosen.hub, chosen.why
+
+
+def choose(
+    memory: Holdfast,
+    *,
+    named: str | None = None,
+    folder: str | None = None,
+    create: bool = False,
+) -> Chosen:
+    """The hub of a folder; only with `create` is one made."""
     settings = memory.core.settings
     if named:
-        return memory.hub(named, create=True), "as named"
+        return _by_name(memory, named, "as named", create=create)
     if (origin := settings.origin("hub")).startswith("HOLDFAST_"):
-        return memory.hub(settings["hub"], create=True), f"from {origin}"
+        return _by_name(memory, settings["hub"], f"from {origin}", create=create)
+    if not settings["projects.hubs"]:
+        return _own(memory, "your own, as projects.hubs is off", create=create)
     project = project_of(os.getcwd() if folder is None else folder)
     if project is None:
-        return memory.hub(), "the hub in use, as this is no git repository"
-    return _hub_of(memory, project), f"of the repository {project.name}"
+        return _own(memory, "your own, as this is no git repository", create=create)
+    why = f"of the repository {project.name}"
+    if create:
+        hub = _hub_of(memory, project)
+    else:
+        found = _known(memory, project, _load(os.path.join(memory.home, FILE_NAME)))
+        if found is None:
+            return Chosen(None, _as_hub_name(project.name), why, project)
+        hub = found
+    return Chosen(_with_own(memory, hub, create=create), hub.name, why, project)
+
+
+def _by_name(memory: Holdfast, name: str, why: str, *, create: bool) -> Chosen:
+    try:
+        return Chosen(memory.hub(name, create=create), name, why)
+    except NotFound:
+        return Chosen(None, name, why)
+
+
+def _own(memory: Holdfast, why: str, *, create: bool) -> Chosen:
+    return _by_name(memory, memory.core.settings["hub"], why, create=create)
+
+
+def _with_own(memory: Holdfast, hub: HubMemory, *, create: bool) -> HubMemory:
+    """A project's hub with the person's beside it, where there is one and both have one owner."""
+    found = _own(memory, "", create=create).hub
+    if found is None or not may_stand_beside(found.info, hub.info, memory.core):
+        return ProjectHub(memory.core, hub.info, memory.home)
+    return ProjectHub(memory.core, hub.info, memory.home, found)
 
 
 def known_here(memory: Holdfast, folder: str | None = None) -> str | None:
-    """The name of the hub that agents use in this folder's repository; None where it has none."""
+    """The name of the hub of this folder's repository; None where it has none."""
     project = project_of(os.getcwd() if folder is None else folder)
     if project is None:
         return None
@@ -146,15 +205,30 @@ def _name_of(git: str) -> str:
 
 def _remote_of(git: str) -> str:
     """A mark of the address of `origin`: the address itself may hold a password."""
-    inside = False
+    is_origin = False
     for line in (_read(os.path.join(git, "config"), _CONFIG_BYTES_MAX) or "").splitlines():
         line = line.strip()
         if line.startswith("["):
-            inside = line.lower().replace(" ", "") == '[remote"origin"]'
-        elif inside and re.match(r"url\s*=", line):
+            is_origin = line.lower().replace(" ", "") == '[remote"origin"]'
+        elif is_origin and re.match(r"url\s*=", line):
             url = line.partition("=")[2].strip()
-            return _mark(re.sub(r"(?<=//)[^/@]*@", "", url).removesuffix("/").removesuffix(".git"))
+            if os.path.isabs(url):
+                # A clone of a repository on this machine is known by where that one is.
+                inside = os.path.join(url, ".git")
+                return _mark(os.path.realpath(inside if os.path.isdir(inside) else url))
+            return _mark(_address(url))
     return ""
+
+
+def _address(url: str) -> str:
+    """The same for every way to reach one repository: `git@host:ada/web.git` is
+    `https://host/ada/web`."""
+    bare = re.sub(r"^[A-Za-z][\w+.-]*://", "", url)
+    if bare == url:
+        # As scp writes it, with a colon behind the host; a path of this machine stays as it is.
+        bare = re.sub(r"^([^/@:]+@)?([\w.-]{2,}):(?!//)", r"\1\2/", url)
+    bare = re.sub(r"^[^/@]*@", "", bare)
+    return bare.removesuffix("/").removesuffix(".git")
 
 
 def _birth_of(git: str) -> str:
@@ -201,7 +275,12 @@ def _known(memory: Holdfast, project: Project, entries: list[Entry]) -> HubMemor
     here = [entry for entry in alive if entry.place == project.place]
     gone = [entry for entry in alive if not os.path.isdir(entry.place)]
     moved = [entry for entry in gone if project.birth and entry.birth == project.birth]
-    cloned = [entry for entry in gone if project.remote and entry.remote == project.remote]
+    others = alive if memory.core.settings["projects.by_remote"] else gone
+    cloned = [
+        entry
+        for entry in others
+        if project.remote and project.remote in (entry.remote, _mark(entry.place))
+    ]
     for entry in (*here, *moved, *reversed(cloned)):
         return memory.hub(hubs[entry.hub])
     return None

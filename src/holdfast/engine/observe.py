@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast.domain.clock import to_text
 from holdfast.domain.records import Record
 from holdfast.domain.results import MODES, Noted, Observed
+from holdfast.engine import observed_turns
 from holdfast.engine.core import Core
 from holdfast.engine.jobs import queue
 from holdfast.engine.scope import Scope
@@ -37,6 +38,8 @@ _SEEN, _SEEN_ID = "seen-turns", "user"
 SEEN_MAX = 400
 # Why a turn is only logged where nobody has asked for more.
 SWITCHED_OFF = "shadowJournal.enabled is false"
+# Why a turn with a name of its own was not logged again.
+KNOWN = "it was logged already"
 
 
 def observe(
@@ -48,13 +51,23 @@ def observe(
     session: str | None = None,
     source: str = UNKNOWN_SOURCE,
     at: datetime | str | None = None,
+    turn: str | None = None,
+    noted: str | None = None,
 ) -> Observed:
     """Logs both sides of a turn, and queues it for the journaler where that is switched on and this
-    is a real conversation."""
+    is a real conversation. `turn` names it in its session: a side that was logged under this name
+    is not logged again. `noted` is the part of the user's words that the journaler is given."""
     mode = normalise.one_of(mode, MODES, "mode")
     said = {"user": _text(user), "assistant": _text(assistant)}
     if not any(said.values()):
         return Observed(reason="both messages are empty")
+    name = observed_turns.name_of(turn)
+    if name:
+        with scope.read() as reader:
+            logged = observed_turns.is_logged(reader, scope.hub_id, session, name)
+        said = {role: "" if logged(role) else text for role, text in said.items()}
+        if not any(said.values()):
+            return Observed(reason=KNOWN)
     scope.settings.refresh()
     reason = _why_not(scope.core, mode)
     # Both have the same time: they are one turn of the conversation.
@@ -68,14 +81,21 @@ def observe(
     dropped: list[queue.Job] = []
 
     def also(writer: Writer) -> None:
-        dropped[:] = [] if reason else _queue(scope.core, writer, scope.hub_id, turns)
+        if name:
+            roles = [turn.role for turn in turns]
+            observed_turns.add(scope.core, writer, scope.hub_id, session, name, roles)
+        dropped[:] = [] if reason else _queue(scope.core, writer, scope.hub_id, turns, noted)
         if mode != "current":
             # A flush must not take it for what a person said.
             mark_seen(
                 scope.core, writer, scope.hub_id, [turn.content for turn in turns if _is_user(turn)]
             )
 
-    add_turns(scope, turns, also)
+    try:
+        add_turns(scope, turns, also)
+    except observed_turns.AlreadyLogged:
+        # Another process was first; nothing was written.
+        return Observed(reason=KNOWN)
     return Observed(tuple(turns), not reason, reason, len(dropped))
 
 
@@ -93,7 +113,9 @@ def _why_not(core: Core, mode: str) -> str:
     return ""
 
 
-def _queue(core: Core, writer: Writer, hub_id: str, turns: list[Turn]) -> list[queue.Job]:
+def _queue(
+    core: Core, writer: Writer, hub_id: str, turns: list[Turn], noted: str | None
+) -> list[queue.Job]:
     """Puts the turn into the queue; returns those that had to leave it, oldest first."""
     most = core.settings["shadowJournal.queueMax"]
     dropped = queue.make_room(writer, hub_id, queue.JOURNAL, most=most)
@@ -105,6 +127,8 @@ def _queue(core: Core, writer: Writer, hub_id: str, turns: list[Turn]) -> list[q
         turn.role: turn.content[: USER_CHARS_MAX if _is_user(turn) else ASSISTANT_CHARS_MAX]
         for turn in turns
     }
+    if noted is not None and "user" in about[queue.SAID]:
+        about[queue.SAID]["user"] = core.redactor.text(noted)[:USER_CHARS_MAX]
     queue.enqueue(core, writer, hub_id, queue.JOURNAL, about)
     users = [turn.content for turn in turns if _is_user(turn)]
     left = [job.about[queue.SAID].get("user", "") for job in dropped]

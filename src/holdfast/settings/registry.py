@@ -24,6 +24,16 @@ class Setting(NamedTuple):
 
 SETTINGS: tuple[Setting, ...] = (
     Setting("hub", "default", "The hub that is used when none is named."),
+    Setting(
+        "projects.hubs",
+        True,
+        "Whether each git repository has a hub of its own, with yours beside it.",
+    ),
+    Setting(
+        "projects.by_remote",
+        True,
+        "Whether clones of one repository share a hub, by the address of their remote.",
+    ),
     Setting("actor", "", "Who acts; empty means the name you are logged in with."),
     Setting("store.url", "", "Where memories are kept; empty means memory.db in the home folder."),
     Setting("store.read_url", "", "A standby of that database which reads may go to."),

@@ -12,6 +12,8 @@ from holdfast.agents.desk import REFERENCE, Desk, one_of, refuse_held
 from holdfast.agents.dialects import holdfast_extra
 from holdfast.agents.tool import Dialect, Parameter, Tool
 from holdfast.agents.wording import hit_text, in_brief, notes_of, quoted, whole
+from holdfast.api.hub import HubMemory
+from holdfast.api.project_hub import named as named_in
 from holdfast.domain.memory import KINDS
 from holdfast.domain.results import Duplicate, Quarantined, Remembered, Superseded, Updated
 from holdfast.errors import InvalidInput
@@ -37,13 +39,14 @@ def _remember(desk: Desk, given: dict[str, Any]) -> str:
     )
     if isinstance(result, Quarantined):
         desk.take_held()
-    return outcome(result)
+    return outcome(result, desk.hub)
 
 
-def outcome(result: Remembered) -> str:
-    """What became of it, in words."""
+def outcome(result: Remembered, hub: HubMemory | None = None) -> str:
+    """What became of it, in words; `hub` is the one that was asked to remember it."""
     memory = result.memory
-    named = f"#{memory.number} ({memory.category}, id {memory.id})"
+    number = f"#{memory.number}" if hub is None else named_in(hub, memory)
+    named = f"{number} ({memory.category}, id {memory.id})"
     text = quoted(in_brief(memory.content))
     if isinstance(result, Duplicate):
         return f"Already known as {named}; nothing new was stored.\n{text}"
@@ -82,15 +85,17 @@ def _recall(desk: Desk, given: dict[str, Any]) -> str:
     if not found:
         return "\n\n".join([f"Nothing in memory matches “{in_brief(query)}”.", *notes])
     count = "1 memory" if len(found) == 1 else f"{len(found)} memories"
-    return "\n\n".join([f"{count}, best first:", *(hit_text(hit) for hit in found), *notes])
+    return "\n\n".join(
+        [f"{count}, best first:", *(hit_text(hit, desk.hub) for hit in found), *notes]
+    )
 
 
 def _forget(desk: Desk, given: dict[str, Any]) -> str:
     memory = desk.hub.forget(one_of(given), reason=given["reason"] or "")
     return (
-        f"Forgot #{memory.number} ({memory.category}, id {memory.id}).\n"
+        f"Forgot {named_in(desk.hub, memory)} ({memory.category}, id {memory.id}).\n"
         f"{quoted(in_brief(memory.content))}\n"
-        f"`holdfast restore {memory.number}` brings it back."
+        f"`holdfast restore {named_in(desk.hub, memory).removeprefix('#')}` brings it back."
     )
 
 
@@ -98,7 +103,7 @@ def _get(desk: Desk, given: dict[str, Any]) -> str:
     if given["date"] is None:
         reference = one_of(given, "date")
         refuse_held(desk, desk.hub.get(reference))
-        return whole(desk.hub.access(reference))
+        return whole(desk.hub.access(reference), desk.hub)
     if any(given[name] is not None for name in ("id", "number", "key")):
         raise InvalidInput("Give a date or one memory's id, number or key, not both.")
     days = desk.hub.journal(given["date"])

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from holdfast.api.hub import HubMemory
     from holdfast.api.memory import Holdfast
     from holdfast.client import Client
+    from holdfast.domain.memory import Memory
     from holdfast.settings import Settings
 
 
@@ -48,6 +49,8 @@ class Call:
         self.server = "" if self._lent else _server(args)
         # Whether a person is told, after the answer, how many items wait for review.
         self.tells_waiting = True
+        # Whether the hub of a repository is made where it is missing.
+        self.makes_hub = False
         # Whether the automatic lifecycle may run afterwards.
         self.upkeep = True
         # One call is over before a thread could do much, and closing would wait for it.
@@ -127,6 +130,7 @@ class Call:
 
     def check_server(self, command: Command) -> None:
         """Refuses a command that does not work through the server that is named."""
+        self.makes_hub = command.makes_hub
         if self.server:
             from holdfast.edges.cli import remote
 
@@ -190,8 +194,27 @@ class Call:
 
     @cached_property
     def hub(self) -> HubMemory:
-        """The hub that --hub names; without it the one of the settings."""
-        return self.hub_named(self.args.hub)
+        """The hub that --hub names; without it that of the repository of the working folder, with
+        the person's own beside it, or the person's own."""
+        if self.server or self._lent or self.args.hub:
+            return self.hub_named(self.args.hub)
+        from holdfast.edges.project import choose
+
+        chosen = choose(self.memory, create=self.makes_hub)
+        return self.hub_named(None) if chosen.hub is None else chosen.hub
+
+    def hub_name_of(self, memory: Memory) -> str:
+        """The name of the hub that a memory is in."""
+        from holdfast.api.project_hub import ProjectHub
+
+        hub = self.hub
+        return hub.hub_of(memory).name if isinstance(hub, ProjectHub) else hub.name
+
+    def named(self, memory: Memory) -> str:
+        """What a person calls a memory here: `#12`, or `default#12` for one of their own hub."""
+        from holdfast.api.project_hub import named
+
+        return named(self.hub, memory)
 
     def hub_named(self, name: str | None) -> HubMemory:
         """The hub of that name, or NotFound with the name that was probably meant."""

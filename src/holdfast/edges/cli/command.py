@@ -37,6 +37,8 @@ class Command(NamedTuple):
     more: str = ""
     # With --server: it works there, is refused, or does not depend on where the memories are.
     server: Literal["works", "refused", "ignored"] = "refused"
+    # Whether it makes the hub of the repository it is called in, where that is missing.
+    makes_hub: bool = False
 
 
 class Option:

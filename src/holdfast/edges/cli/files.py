@@ -325,6 +325,7 @@ COMMANDS = (
         "The first sync makes the hub's folder; from then on every command takes in what was"
         " edited in MEMORY.md, and what is remembered appears there. In a pipe, a line per memory:"
         " taken in or archived, number, title.",
+        makes_hub=True,
     ),
     Command(
         "watch",
@@ -373,6 +374,7 @@ COMMANDS = (
         "More than 10 new files of another folder are asked about first.\n"
         "In a pipe, a line per file that was not unchanged: what became of it, path, reason.",
         server="works",
+        makes_hub=True,
     ),
     Command(
         "sources",

@@ -140,7 +140,60 @@ def _in_file(call: Call, name: str) -> bool:
     return bool(settings["hub"] == name) and settings.origin("hub") != "default"
 
 
+# where
+
+
+def _where_options(parser: Parser) -> None:
+    parser.add_argument("folder", nargs="?", metavar="FOLDER", help="instead of the working one")
+
+
+def _where(call: Call, args: Namespace) -> None:
+    import os
+
+    from holdfast.edges.project import choose
+
+    folder = os.path.abspath(args.folder) if args.folder else os.getcwd()
+    if not os.path.isdir(folder):
+        raise NotFound(f"There is no folder {folder}.", hint="Check the name.")
+    chosen = choose(call.memory, named=args.hub, folder=folder)
+    own = chosen.own
+    if call.out.json:
+        call.out.value(
+            {
+                "folder": folder,
+                "hub": chosen.name,
+                "exists": chosen.hub is not None,
+                "why": chosen.why,
+                "own": None if own is None else own.name,
+            }
+        )
+        return
+    made = "" if chosen.hub is not None else ", not made yet"
+    if not call.out.terminal:
+        call.out.row(chosen.name, chosen.why + made, "" if own is None else own.name)
+        return
+    call.out.parts(("hub: ", "dim"), (chosen.name, "bold cyan"), (f"  ({chosen.why}{made})", ""))
+    if own is not None:
+        call.out.parts(
+            ("beside it: ", "dim"),
+            (own.name, "bold cyan"),
+            ("  (yours, read in every project)", ""),
+        )
+
+
 COMMANDS = (
+    Command(
+        "where",
+        "Say which hub is used in a folder, and why.",
+        "holdfast where",
+        _where_options,
+        _where,
+        "The command line, the MCP server and the hooks choose the same way: --hub, HOLDFAST_HUB,\n"
+        "the hub of the git repository (the same for its worktrees and clones) with your own\n"
+        "beside it, or your own (the setting `hub`). What is about you goes to yours, what is\n"
+        "about the project to the project's. `projects.hubs` switches that off.\n"
+        "In a pipe: hub, why, the hub beside it.",
+    ),
     Command(
         "hub create",
         "Make a hub.",

@@ -202,6 +202,7 @@ COMMANDS = (
         "It goes into the file of its UTC day, and is found by recall.\n"
         "In a pipe: noted, number, id, file.",
         server="works",
+        makes_hub=True,
     ),
     Command(
         "journal",

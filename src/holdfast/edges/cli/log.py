@@ -179,6 +179,7 @@ COMMANDS = (
         "The newest `log.keep` turns (200) stay; what should last is remembered or archived.\n"
         "In a pipe: logged, id.",
         server="works",
+        makes_hub=True,
     ),
     Command(
         "log search",

@@ -213,6 +213,7 @@ COMMANDS = (
         "assistant, mode, session, source and at.\n"
         "In a pipe: queued, logged or skipped, ids, why.",
         server="works",
+        makes_hub=True,
     ),
     Command(
         "flush",

@@ -284,14 +284,14 @@ def plain_hit(hit: Hit, hub: str) -> dict[str, Any]:
     }
 
 
-def plain_recalled(found: Recalled, hub: str) -> dict[str, Any]:
+def plain_recalled(found: Recalled, hub_of: Callable[[Memory], str]) -> dict[str, Any]:
     return {
-        "hits": [plain_hit(hit, hub) for hit in found],
+        "hits": [plain_hit(hit, hub_of(hit.memory)) for hit in found],
         "confidence": found.confidence,
         "degraded": list(found.degraded),
         "filtered": found.filtered,
         "left_out": [
-            {"memory": plain_memory(item.memory, hub)}
+            {"memory": plain_memory(item.memory, hub_of(item.memory))}
             | {"reason": item.reason, "score": item.score}
             for item in found.left_out
         ],

@@ -440,5 +440,6 @@ COMMANDS = (
         "gone is archived where you say so. Papers and pictures are kept, and read later.\n"
         "In a pipe, a line per memory as `remember` prints it, or per file as `index-files` does.",
         server="works",
+        makes_hub=True,
     ),
 )

@@ -53,12 +53,11 @@ def _recall(call: Call, args: Namespace) -> None:
     if call.out.json:
         from holdfast.edges.cli.output import plain_recalled
 
-        call.out.value({"query": query, **plain_recalled(found, call.hub.name)})
+        call.out.value({"query": query, **plain_recalled(found, call.hub_name_of)})
         return
     _notes(call, found)
     if not found:
         call.out.note(f"Nothing found for “{query}”.")
-        _note_other_hub(call)
     _show_hits(call, found, explain=args.explain)
     for item in found.left_out[:_LEFT_OUT]:
         memory = item.memory
@@ -66,18 +65,6 @@ def _recall(call: Call, args: Namespace) -> None:
         call.out.note(f"Left out #{memory.number} ({item.score:.2f}) {title}: {item.reason}.")
     if more := found.left_out[_LEFT_OUT:]:
         call.out.note(f"Left out {len(more)} more; --json names them all.")
-
-
-def _note_other_hub(call: Call) -> None:
-    """Agents have a hub of their own for each repository: whoever looks for what one has learnt
-    looks here first."""
-    if call.args.hub or call.server:
-        return
-    from holdfast.edges.project import known_here
-
-    name = known_here(call.memory)
-    if name is not None and name != call.hub.name:
-        call.out.note(f"Agents in this repository use the hub {name}: add `--hub {name}`.")
 
 
 def _notes(call: Call, found: Recalled) -> None:
@@ -96,11 +83,11 @@ def _show_hit(call: Call, hit: Hit, alike: set[str], *, explain: bool) -> None:
     at = call.out.time(memory.occurred_at or memory.created_at)
     why = "; ".join(hit.why)
     if not call.out.terminal:
-        fields = [f"#{memory.number}", f"{hit.score:.4f}", at, memory.category, hit.passage.text]
+        fields = [call.named(memory), f"{hit.score:.4f}", at, memory.category, hit.passage.text]
         call.out.row(*fields, *([why] if explain else []))
         return
     call.out.parts(
-        (f"#{memory.number}", "bold cyan"),
+        (call.named(memory), "bold cyan"),
         (f"  {' '.join(memory.title.split())}", "bold"),
         (f"  {memory.category} · {at} · {hit.score:.2f}", "dim"),
     )
@@ -135,7 +122,7 @@ def _get(call: Call, args: Namespace) -> None:
     if call.out.json:
         from holdfast.edges.cli.output import plain_memory
 
-        call.out.value(plain_memory(memory, call.hub.name))
+        call.out.value(plain_memory(memory, call.hub_name_of(memory)))
     elif args.content:
         call.out.raw(f"{memory.content}\n")
     else:
@@ -143,7 +130,7 @@ def _get(call: Call, args: Namespace) -> None:
 
 
 def _show_memory(call: Call, memory: Memory) -> None:
-    call.out.parts((f"#{memory.number}", "bold cyan"), (f"  {short(memory.title)}", "bold"))
+    call.out.parts((call.named(memory), "bold cyan"), (f"  {short(memory.title)}", "bold"))
     for name, value in _facts(call, memory):
         call.out.parts((f"{name}: ", "dim"), (short(value, 1_000), ""))
     call.out.line()
@@ -303,7 +290,7 @@ def _related(call: Call, args: Namespace) -> None:
     if call.out.json:
         from holdfast.edges.cli.output import plain_recalled
 
-        call.out.value(plain_recalled(found, call.hub.name))
+        call.out.value(plain_recalled(found, call.hub_name_of))
         return
     _notes(call, found)
     if not found:

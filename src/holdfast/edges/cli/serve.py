@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,8 @@ from holdfast.edges.cli.output import print_store_notes
 from holdfast.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from holdfast.api.hub import HubMemory
+    from holdfast.api.memory import Holdfast
     from holdfast.edges.cli.call import Call
 
 
@@ -53,7 +56,6 @@ def _mcp(call: Call, args: Namespace) -> None:
         return
     _check_http_options(args)
     from holdfast.api import memory as library
-    from holdfast.edges.project import hub_here
 
     key = None
     if args.http:
@@ -63,13 +65,13 @@ def _mcp(call: Call, args: Namespace) -> None:
     # A server that only reads does not archive anything on the side either.
     settings = {"lifecycle.automatic": False} if args.read_only else None
     with library.open(args.home, settings=settings) as memory:
-        hub, why = hub_here(memory, named=args.hub)
+        hub, name, why = _hub_to_serve(memory, args.hub)
         server = make_server(
             hub, Options(args.dialect, args.read_only, args.all_tools, args.every_hub)
         )
         print_store_notes(memory, "mcp", quiet=args.quiet)
         if not args.quiet:
-            sys.stderr.write(f"holdfast mcp: hub {hub.name} ({why})\n")
+            sys.stderr.write(f"holdfast mcp: hub {name} ({why})\n")
             if not args.http and sys.stdin.isatty():
                 sys.stderr.write("holdfast mcp: waiting for a client; Ctrl-C ends it\n")
             sys.stderr.flush()
@@ -84,6 +86,22 @@ def _mcp(call: Call, args: Namespace) -> None:
             hosts=args.allow_host or (),
             origins=args.allow_origin or (),
         )
+
+
+def _hub_to_serve(memory: Holdfast, named: str | None) -> tuple[HubMemory, str, str]:
+    """The hub, its name, and why it is that one. It is made by the first call of a tool, not when
+    a client merely looks which servers there are."""
+    from holdfast.api.project_hub import UnmadeHub
+    from holdfast.edges.project import choose, hub_here
+
+    chosen = choose(memory, named=named)
+    if chosen.hub is not None:
+        return chosen.hub, chosen.name, chosen.why
+    folder = os.getcwd()
+    unmade = UnmadeHub(
+        memory.core, memory.home, lambda: hub_here(memory, named=named, folder=folder)[0]
+    )
+    return unmade, chosen.name, chosen.why
 
 
 def _check_http_options(args: Namespace) -> None:
@@ -139,8 +157,8 @@ COMMANDS = (
         _mcp,
         "A client starts it and speaks to it over stdio; `--http` listens for clients instead.\n"
         "The hub is the one of --hub or HOLDFAST_HUB; else that of the git repository of the\n"
-        "working folder, the same for all its worktrees; else the hub in use. It is made when it\n"
-        "is missing. What it took is said on standard error.",
+        "working folder, the same for its worktrees and clones, with your own hub beside it; else\n"
+        "your own. `holdfast where` says which. It is made when a tool is first used.",
     ),
     Command(
         "serve",

@@ -75,7 +75,7 @@ GROUPS = (
         "hub",
         "hubs, people and keys",
         (
-            Module("hubs", ("hub",)),
+            Module("hubs", ("where", "hub")),
             Module("people", ("member", "invite", "org", "team", "share")),
             Module("keys", ("key",)),
             Module("remote", ("login", "logout")),

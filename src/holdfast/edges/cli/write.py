@@ -69,7 +69,7 @@ def _remember(call: Call, args: Namespace) -> None:
         content = _content(call, args.content)
         results = call.hub.remember_many([{"content": content, **shared}])
     if call.out.json:
-        values = [plain_result(result, call.hub.name) for result in results]
+        values = [plain_result(result, call.hub_name_of(result.memory)) for result in results]
         call.out.value(values if args.file else values[0])
     else:
         for result in results:
@@ -174,17 +174,17 @@ def show_result(call: Call, result: Remembered) -> None:
 
     memory = result.memory
     if not call.out.terminal:
-        call.out.row(_outcome(result), f"#{memory.number}", memory.id, memory.title)
+        call.out.row(_outcome(result), call.named(memory), memory.id, memory.title)
     match result:
         case Updated(_, _, previous):
-            after = f"version {memory.version} of #{memory.number}"
+            after = f"version {memory.version} of {call.named(memory)}"
             said = ("Updated", f": now {after}, was version {previous.version}")
         case Duplicate() if memory.quarantine:
             said = ("Held for review", f" already: {memory.quarantine}; nothing was written")
         case Duplicate():
             said = ("Known already", ": nothing was written")
         case Superseded(_, _, previous):
-            said = ("Stored", f": takes the place of #{previous.number}")
+            said = ("Stored", f": takes the place of {call.named(previous)}")
         case Quarantined(_, _, reason):
             said = ("Held for review", f": {reason}; `holdfast restore {memory.number}` lets it in")
         case _:
@@ -193,13 +193,13 @@ def show_result(call: Call, result: Remembered) -> None:
         kind = f"  ({memory.category}, {memory.kind}, {memory.stability})"
         call.out.parts(
             (said[0], "green"),
-            (f" #{memory.number}", "bold cyan"),
+            (f" {call.named(memory)}", "bold cyan"),
             (f"  {' '.join(memory.title.split())}", ""),
             (kind, "dim"),
             (said[1], ""),
         )
     elif memory.quarantine:
-        call.out.note(f"#{memory.number} is held for review{said[1]}.")
+        call.out.note(f"{call.named(memory)} is held for review{said[1]}.")
 
 
 # update
@@ -385,6 +385,7 @@ COMMANDS = (
         "In a pipe, a line per memory: stored, updated, duplicate, superseded or quarantined;\n"
         "then number, id, title.",
         server="works",
+        makes_hub=True,
     ),
     Command(
         "update",

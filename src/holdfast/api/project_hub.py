@@ -1,0 +1,326 @@
+"""The hub of a project with the person's own hub beside it.
+
+Questions are put to both and ranked together; what is remembered goes where it belongs. A memory of
+the person's own hub is named `default#12` (the hub's name and its number), or by its id. Nothing
+crosses between hubs of different owners, and a caller with a key sees the project's hub alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from holdfast.api.hub import HubMemory
+from holdfast.api.operation import operations_of
+from holdfast.domain.query import Recalled
+from holdfast.errors import InvalidInput, NotFound
+
+if TYPE_CHECKING:
+    from holdfast.api.operation import Operation
+    from holdfast.domain.hub import Hub
+    from holdfast.domain.memory import Memory
+    from holdfast.domain.results import Observed
+    from holdfast.engine.context.build import Context
+    from holdfast.engine.core import Core
+
+# The share of a block that what is known of the person may take: a third, as the project at hand
+# is what most questions are about.
+_OWN_SHARE = 3
+# Less room than this holds no line; it is left to the project.
+_OWN_LEAST = 200
+_BETWEEN = "\n\n"
+
+
+def may_stand_beside(own: Hub, project: Hub, core: Core) -> bool:
+    """Whether a person's hub may be read together with a project's."""
+    return own.id != project.id and own.owner == project.owner and core.permit is None
+
+
+class ProjectHub(HubMemory):
+    """A project's hub; `own` is the hub of the person, where one is read beside it."""
+
+    def __init__(self, core: Core, info: Hub, home: str, own: HubMemory | None = None) -> None:
+        super().__init__(core, info, home)
+        self.own = own
+
+    def _perform(
+        self,
+        operation: Operation,
+        method: Callable[..., Any],
+        args: tuple[Any, ...],
+        values: dict[str, Any],
+    ) -> Any:
+        own = self.own
+
+        def here() -> Any:
+            return HubMemory._perform(self, operation, method, args, values)
+
+        if own is None:
+            return here()
+
+        def there(*given: Any, **other: Any) -> Any:
+            return getattr(own, operation.name)(*(given or args), **{**values, **other})
+
+        joined = _JOINED.get(operation.name)
+        if joined is not None:
+            return joined(self, here, there, args, values)
+        if operation.name in _BY_REFERENCE:
+            return _by_reference(own, here, there, args, values)
+        if operation.name in _BY_REFERENCES:
+            return _by_references(own, here, there, args)
+        return here()
+
+    def hub_of(self, memory: Memory) -> HubMemory:
+        """The hub that a memory is in."""
+        return self.own if self.own is not None and memory.hub_id == self.own.id else self
+
+    def named(self, memory: Memory) -> str:
+        """What a memory is called here: `#12`, or `default#12` where it is the person's."""
+        hub = self.hub_of(memory)
+        return f"#{memory.number}" if hub is self else f"{hub.name}#{memory.number}"
+
+
+class UnmadeHub(ProjectHub):
+    """The hub of a repository that nobody has used yet: it is made by the first operation on it."""
+
+    def __init__(self, core: Core, home: str, make: Callable[[], HubMemory]) -> None:
+        self._make = make
+        self._made: HubMemory | None = None
+        super().__init__(core, None, home)  # type: ignore[arg-type]
+
+    @property
+    def is_made(self) -> bool:
+        return self._made is not None
+
+    def _hub(self) -> HubMemory:
+        if self._made is None:
+            self._made = self._make()
+        return self._made
+
+    @property
+    def info(self) -> Hub:
+        return self._hub().info
+
+    @info.setter
+    def info(self, info: Hub) -> None:
+        if self._made is not None:
+            self._made.info = info
+
+    @property
+    def own(self) -> HubMemory | None:
+        made = self._hub()
+        return made.own if isinstance(made, ProjectHub) else None
+
+    @own.setter
+    def own(self, own: HubMemory | None) -> None:
+        """It comes with the hub."""
+
+
+def named(hub: HubMemory, memory: Memory) -> str:
+    """What a memory is called by who has this hub open."""
+    return hub.named(memory) if isinstance(hub, ProjectHub) else f"#{memory.number}"
+
+
+# Reading both
+
+
+def _recall(
+    hub: ProjectHub, here: Any, there: Any, args: tuple[Any, ...], values: dict[str, Any]
+) -> Recalled:
+    """The hits of both, by score."""
+    ours: Recalled = here()
+    theirs: Recalled = there()
+    limit = values.get("limit") or hub.core.settings["recall.limit"]
+    assert hub.own is not None
+    mark = f"from {hub.own.name}, the person's own hub"
+    marked = [hit._replace(why=(mark, *hit.why)) for hit in theirs]
+    merged = sorted([*ours, *marked], key=lambda hit: -hit.score)
+    seen: set[str] = set()
+    hits = []
+    for hit in merged:
+        words = " ".join(hit.passage.text.lower().split())
+        if words not in seen:
+            seen.add(words)
+            hits.append(hit)
+    # As the one that found more says of itself.
+    first = theirs if theirs and (not ours or theirs[0].score > ours[0].score) else ours
+    joined = Recalled(hits[:limit])
+    joined.__dict__.update(first.__dict__)
+    joined.degraded = tuple(dict.fromkeys((*ours.degraded, *theirs.degraded)))
+    joined.filtered = {
+        reason: ours.filtered.get(reason, 0) + theirs.filtered.get(reason, 0)
+        for reason in (*ours.filtered, *theirs.filtered)
+    }
+    joined.left_out = [*ours.left_out, *theirs.left_out]
+    return joined
+
+
+def _context(
+    hub: ProjectHub, here: Any, there: Any, args: tuple[Any, ...], values: dict[str, Any]
+) -> str | Context:
+    """The person's block and the project's, together within the budget. Styles that show a file
+    show the project's alone."""
+    if values.get("style", "plain") not in ("plain", "xml"):
+        return here()  # type: ignore[no-any-return]
+    is_tokens = values.get("unit", "chars") != "chars"
+    budget = values.get("budget") or (None if is_tokens else hub.core.settings["context.chars_max"])
+    if budget is None or budget // _OWN_SHARE < _OWN_LEAST:
+        return here()  # type: ignore[no-any-return]
+    assert hub.own is not None
+    query = args[0] if args else values.get("query")
+    asked = {name: value for name, value in values.items() if name not in ("query", "explain")}
+    share = {**asked, "budget": budget // _OWN_SHARE, "explain": True}
+    theirs: Context = hub.own.context(query, **share)
+    room = budget - (theirs.used + len(_BETWEEN) if theirs.text else 0)
+    ours: Context = HubMemory.context(
+        _alone(hub), query, **{**asked, "budget": room, "explain": True}
+    )
+    joined = ours._replace(
+        text=_BETWEEN.join(one.text for one in (theirs, ours) if one.text),
+        included=(*theirs.included, *ours.included),
+        left_out=(*theirs.left_out, *ours.left_out),
+        used=theirs.used + ours.used + (len(_BETWEEN) if theirs.text and ours.text else 0),
+        budget=budget,
+        degraded=tuple(dict.fromkeys((*theirs.degraded, *ours.degraded))),
+    )
+    return joined if values.get("explain") else joined.text
+
+
+def _alone(hub: ProjectHub) -> HubMemory:
+    return HubMemory(hub.core, hub.info, hub.home)
+
+
+# Writing where it belongs
+
+
+def _remember(
+    hub: ProjectHub, here: Any, there: Any, args: tuple[Any, ...], values: dict[str, Any]
+) -> Any:
+    content = {"content": args[0]} if args else {}
+    return there() if _is_own(hub, {**values, **content}) else here()
+
+
+def _remember_many(
+    hub: ProjectHub, here: Any, there: Any, args: tuple[Any, ...], values: dict[str, Any]
+) -> Any:
+    """One by itself goes where it belongs; several are one change of the project's hub."""
+    items = args[0] if args else None
+    one = items[0] if isinstance(items, list) and len(items) == 1 else None
+    return there() if isinstance(one, dict) and _is_own(hub, one) else here()
+
+
+def _is_own(hub: ProjectHub, given: dict[str, Any]) -> bool:
+    """Whether something to remember is for the person's own hub: by the memory that it replaces,
+    else by its words."""
+    from holdfast.text.audience import about
+
+    assert hub.own is not None
+    for name in ("supersedes", "key"):
+        if (reference := given.get(name)) is not None:
+            if _has(_alone(hub), reference):
+                return False
+            if _has(hub.own, reference):
+                return True
+    content = given.get("content")
+    if not isinstance(content, str) or given.get("source_path") or given.get("layer"):
+        return False
+    category = given.get("category") or _category(content)
+    return about(content, category=category)[0] == "person"
+
+
+def _category(content: str) -> str | None:
+    from holdfast.text.classify import classify
+
+    found = classify(content).category
+    # A routine may be the project's as well as the person's; the words decide.
+    return found if found in ("person", "preference") else None
+
+
+def _has(hub: HubMemory, reference: Any) -> bool:
+    try:
+        hub.find(reference)
+    except NotFound:
+        return False
+    return True
+
+
+def _observe_turn(
+    hub: ProjectHub, here: Any, there: Any, args: tuple[Any, ...], values: dict[str, Any]
+) -> Observed:
+    """The project's log has the whole turn; what the person said of themselves is noted in their
+    own hub, and there alone."""
+    from holdfast.text.audience import parts_of
+
+    given = dict(zip(("user", "assistant"), args, strict=False)) | values
+    user = given.get("user")
+    parts = parts_of(user) if isinstance(user, str) else []
+    personal = "".join(part.text for part in parts if part.about == "person")
+    if not personal.strip() or given.get("noted") is not None:
+        return here()  # type: ignore[no-any-return]
+    rest = "".join(part.text for part in parts if part.about == "project")
+    assert hub.own is not None
+    hub.own.observe_turn(**{**given, "user": personal.strip(), "assistant": ""})
+    return _alone(hub).observe_turn(**{**given, "noted": rest})
+
+
+# One memory
+
+
+def _by_reference(
+    own: HubMemory, here: Any, there: Any, args: tuple[Any, ...], values: dict[str, Any]
+) -> Any:
+    """A number is the project's; `default#12`, an id or a key may name one of the person's."""
+    reference = args[0] if args else values.get("reference")
+    if isinstance(reference, str) and reference.startswith(f"{own.name}#"):
+        rest = {name: value for name, value in values.items() if name != "reference"}
+        values.clear()
+        values.update(rest)
+        return there(reference.removeprefix(own.name), *args[1:])
+    is_number = isinstance(reference, int) or str(reference).lstrip("#").isdigit()
+    try:
+        return here()
+    except NotFound as error:
+        if is_number:
+            raise
+        try:
+            return there()
+        except NotFound:
+            raise error from None
+
+
+def _by_references(own: HubMemory, here: Any, there: Any, args: tuple[Any, ...]) -> Any:
+    """Several memories are of one hub: all of the person's, or all of the project's."""
+    named = list(args[0]) if args and not isinstance(args[0], str | int) else []
+    front = f"{own.name}#"
+    theirs = [one for one in named if isinstance(one, str) and one.startswith(front)]
+    if theirs and len(theirs) < len(named):
+        raise InvalidInput(
+            f"Some of these memories are in {own.name} and some are not.",
+            hint="Name those of one hub at a time.",
+        )
+    if theirs:
+        return there([one.removeprefix(own.name) for one in theirs], *args[1:])
+    return here()
+
+
+_JOINED: dict[str, Callable[..., Any]] = {
+    "recall": _recall,
+    "context": _context,
+    "remember": _remember,
+    "remember_many": _remember_many,
+    "observe_turn": _observe_turn,
+}
+
+
+def _taking(first: str) -> frozenset[str]:
+    """The operations whose first argument has that name."""
+    operations = operations_of(HubMemory)
+    return frozenset(
+        name
+        for name in operations
+        if getattr(HubMemory, name).__wrapped__.__code__.co_varnames[1:2] == (first,)
+    )
+
+
+_BY_REFERENCE = _taking("reference")
+_BY_REFERENCES = _taking("references")

@@ -1,0 +1,173 @@
+"""The hub of a project with the person's own hub beside it."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import holdfast
+from holdfast.api.project_hub import ProjectHub
+from holdfast.edges.cli import main
+from holdfast.edges.project import choose, hub_here
+from holdfast.errors import InvalidInput, NotFound
+from holdfast.testing import open_for_tests
+from tests.edges.test_project import repository
+
+
+@pytest.fixture(autouse=True)
+def projects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "person"))
+    monkeypatch.setenv("HOLDFAST_PROJECTS_HUBS", "true")
+    monkeypatch.setenv("HOLDFAST_EMBED_MODEL", "none")
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "home"))
+    repository(tmp_path / "web")
+    repository(tmp_path / "shop")
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[holdfast.Holdfast]:
+    with open_for_tests(tmp_path / "home") as opened:
+        yield opened
+
+
+def project(memory: holdfast.Holdfast, folder: Path) -> ProjectHub:
+    hub, _ = hub_here(memory, folder=str(folder))
+    assert isinstance(hub, ProjectHub)
+    return hub
+
+
+def test_what_is_about_the_person_is_known_in_every_project(
+    memory: holdfast.Holdfast, tmp_path: Path
+) -> None:
+    web = project(memory, tmp_path / "web")
+    web.remember("I prefer tabs over spaces")
+    web.remember("The staging server is called heron")
+    web.remember("For all projects: British spelling in comments")
+    shop = project(memory, tmp_path / "shop")
+    assert [hit.memory.content for hit in shop.recall("tabs or spaces?", meaning=False)] == [
+        "I prefer tabs over spaces"
+    ]
+    assert not shop.recall("staging server", meaning=False)
+    block = shop.context()
+    assert "tabs" in block and "British" in block and "heron" not in block
+
+
+def test_both_are_ranked_together_and_marked(memory: holdfast.Holdfast, tmp_path: Path) -> None:
+    web = project(memory, tmp_path / "web")
+    web.remember("I like the colour green for terminals")
+    web.remember("The colour of the terminals in the office is blue", category="fact")
+    found = web.recall("colour of terminals", meaning=False)
+    assert {web.named(hit.memory) for hit in found} == {"#1", "default#1"}
+    assert sorted((hit.score for hit in found), reverse=True) == [hit.score for hit in found]
+    marked = next(hit for hit in found if web.named(hit.memory) == "default#1")
+    assert marked.why[0] == "from default, the person's own hub"
+
+
+def test_a_memory_of_the_person_is_named_by_hub_and_number(
+    memory: holdfast.Holdfast, tmp_path: Path
+) -> None:
+    web = project(memory, tmp_path / "web")
+    mine = web.remember("I prefer tabs over spaces", key="indent").memory
+    web.remember("The staging server is called heron")
+    assert web.get("default#1").id == mine.id
+    assert web.get(mine.id).id == web.get("indent").id == mine.id
+    assert "heron" in web.get(1).content
+    with pytest.raises(NotFound):
+        web.get(2)
+    # The same key updates it where it is, whatever the words are.
+    web.remember("Tabs are four wide", key="indent")
+    assert web.get("default#1").content == "Tabs are four wide"
+    with pytest.raises(InvalidInput):
+        web.forget_many(["default#1", "#1"])
+    assert [one.id for one in web.forget_many(["default#1"])] == [mine.id]
+
+
+def test_a_block_for_both_stays_within_its_budget(
+    memory: holdfast.Holdfast, tmp_path: Path
+) -> None:
+    web = project(memory, tmp_path / "web")
+    for number in range(60):
+        web.remember(f"I like plant number {number} in my garden of {number * 7} plants")
+        web.remember(f"The service {number} listens on port {5000 + number * 3} of its machine")
+    for budget in (700, 2_000, 5_000):
+        built = web.context("plant 7", budget=budget, explain=True)
+        assert len(built.text) == built.used <= budget
+        assert "plant number" in built.text and "The service" in built.text
+
+
+def test_nothing_crosses_between_hubs_of_different_owners(tmp_path: Path) -> None:
+    with holdfast.open(tmp_path / "home", settings={"actor": "ada"}) as memory:
+        memory.hub().remember("I prefer tabs over spaces")
+    with holdfast.open(tmp_path / "home", settings={"actor": "eve"}) as memory:
+        web = project(memory, tmp_path / "web")
+        assert web.own is None
+        assert not web.recall("tabs", meaning=False)
+
+
+def test_a_turn_is_noted_where_its_parts_belong(memory: holdfast.Holdfast, tmp_path: Path) -> None:
+    web = project(memory, tmp_path / "web")
+    said = "I live in Lisbon. The release branch is called orchard."
+    for _ in range(2):
+        web.observe_turn(said, "Noted.", session="s", turn="t1")
+    assert [turn.content for turn in web.turns()] == ["Noted.", said]
+    assert web.own is not None
+    assert [turn.content for turn in web.own.turns()] == ["I live in Lisbon."]
+
+
+def test_a_side_that_was_missing_is_logged_later(memory: holdfast.Holdfast, tmp_path: Path) -> None:
+    hub = memory.create_hub("plain")
+    assert len(hub.observe_turn("Where is it?", "", session="s", turn="a").turns) == 1
+    assert len(hub.observe_turn("Where is it?", "There.", session="s", turn="a").turns) == 1
+    again = hub.observe_turn("Where is it?", "There.", session="s", turn="a")
+    assert not again.turns and again.reason == "it was logged already"
+    assert len(hub.observe_turn("Where is it?", "There.", session="other", turn="a").turns) == 2
+    assert [turn.content for turn in hub.turns(session="s")] == ["There.", "Where is it?"]
+
+
+# On the command line
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    assert main(list(words)) == 0
+    return capsys.readouterr().out
+
+
+def test_the_command_line_uses_the_hub_of_the_repository(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path / "web")
+    assert json.loads(run(capsys, "where", "--json"))["exists"] is False
+    # Reading makes no hub.
+    run(capsys, "recall", "heron")
+    assert not os.path.exists(tmp_path / "home" / "projects.json")
+    run(capsys, "remember", "The staging server is called heron")
+    run(capsys, "remember", "I prefer tabs over spaces")
+    where = json.loads(run(capsys, "where", "--json"))
+    assert where == {
+        "folder": str(tmp_path / "web"),
+        "hub": "web",
+        "exists": True,
+        "why": "of the repository web",
+        "own": "default",
+    }
+    assert run(capsys, "recall", "heron").startswith("#1\t")
+    assert run(capsys, "recall", "tabs").startswith("default#1\t")
+    hits = json.loads(run(capsys, "recall", "tabs", "--json"))["hits"]
+    assert hits[0]["memory"]["hub"] == "default"
+    assert "tabs" in run(capsys, "get", "default#1")
+    monkeypatch.chdir(tmp_path / "shop")
+    assert run(capsys, "recall", "heron") == ""
+    assert run(capsys, "recall", "tabs").startswith("#1\t")
+    monkeypatch.chdir(tmp_path)
+    assert run(capsys, "where").startswith("default\tyour own, as this is no git repository")
+
+
+def test_a_hub_of_a_repository_is_found_without_being_made(
+    memory: holdfast.Holdfast, tmp_path: Path
+) -> None:
+    assert choose(memory, folder=str(tmp_path / "web")).hub is None
+    assert memory.hubs() == []
