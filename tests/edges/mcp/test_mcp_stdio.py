@@ -160,6 +160,7 @@ def test_two_clients_at_once_share_one_hub(home: Path) -> None:
 def test_the_hub_is_that_of_the_repository_and_is_said_on_stderr(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("HOLDFAST_PROJECTS_HUBS", "true")
     (tmp_path / "web" / ".git").mkdir(parents=True)
     (tmp_path / "web" / "src").mkdir()
     start = command(home, folder=tmp_path / "web" / "src", env={"HOME": str(tmp_path / "person")})
@@ -175,6 +176,9 @@ def test_the_hub_is_that_of_the_repository_and_is_said_on_stderr(
     )
     assert ran.stdout == ""
     assert ran.stderr == "holdfast mcp: hub web (of the repository web)\n"
+    # A client that merely looks which servers there are makes no hub.
+    with holdfast.open(home) as memory:
+        assert memory.hubs() == []
 
 
 # What goes wrong
