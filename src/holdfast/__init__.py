@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from holdfast.agents.toolset import Reply, Toolset, tools
+    from holdfast.api.asynchronous import AsyncHoldfast, AsyncHub, aopen
     from holdfast.api.hub import HubMemory
     from holdfast.api.memory import Holdfast, open
     from holdfast.client import Client, RemoteHub
@@ -75,6 +76,7 @@ _PLACES = {
     "errors": "AlreadyExists CallCancelled Conflict DeadlineExceeded EmbedderError Forbidden"
     " HoldfastError HubFull InvalidInput InvalidSetting ModelError NotFound ServerUnreachable"
     " StoreBusy StoreClosed StoreDamaged StoreError StoreFull StoreReadOnly StoreTooNew TooLarge",
+    "api.asynchronous": "AsyncHoldfast AsyncHub aopen",
     "api.hub": "HubMemory",
     "api.memory": "Holdfast open",
 }
@@ -97,6 +99,8 @@ def __dir__() -> list[str]:
 
 __all__ = [
     "AlreadyExists",
+    "AsyncHoldfast",
+    "AsyncHub",
     "CallCancelled",
     "Change",
     "Client",
@@ -146,6 +150,7 @@ __all__ = [
     "Updated",
     "UsageRow",
     "__version__",
+    "aopen",
     "open",
     "tools",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tools.reference import cli, permissions, rest, tools
+from tools.reference import async_stub, cli, permissions, rest, tools
 
 _FOLDER = Path(__file__).parents[2] / "docs" / "reference"
 
@@ -13,3 +13,5 @@ for module in (cli, permissions, rest, tools):
     path = _FOLDER / f"{name}.md"
     path.write_text(module.page(), encoding="utf-8")
     print(f"wrote docs/reference/{path.name}")
+async_stub.PATH.write_text(async_stub.stub(), encoding="utf-8")
+print(f"wrote {async_stub.PATH.name}")

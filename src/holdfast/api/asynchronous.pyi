@@ -1,0 +1,473 @@
+"""Written by `make reference` from the operations of `HubMemory` and `Holdfast`."""
+
+import os
+from collections.abc import AsyncIterator, Callable, Generator, Iterable, Mapping, Sequence
+from datetime import date, datetime, timedelta, tzinfo
+from typing import Any, BinaryIO, Literal, Unpack, overload
+
+from holdfast.api.fields import MemoryChanges
+from holdfast.api.hub import HubMemory
+from holdfast.domain.access import HubCard, Invite, Member, Org, Team
+from holdfast.domain.change import Change, Entry, Receipt
+from holdfast.domain.clock import Clock
+from holdfast.domain.hub import Hub, Statistics
+from holdfast.domain.ids import Ids
+from holdfast.domain.memory import Draft, Memory, Origin, Source, Trust
+from holdfast.domain.query import Page, Recalled
+from holdfast.domain.records import Clash, Turn
+from holdfast.domain.results import (
+    CapturedDay,
+    Flushed,
+    LifecycleMoves,
+    Observed,
+    Remembered,
+    UsageRow,
+)
+from holdfast.domain.review import Decision, Item
+from holdfast.embed.base import Embedder
+from holdfast.engine.context.build import Context
+from holdfast.engine.echo.detect import Heard
+from holdfast.engine.history import FieldDiff, Undone
+from holdfast.engine.jobs.queue import Job
+from holdfast.engine.people.records import Handed
+from holdfast.engine.reading.lookup import Reference
+from holdfast.engine.upkeep.compact import Compacted
+from holdfast.engine.upkeep.secret_scan import Secret
+from holdfast.files.archive import Archived
+from holdfast.files.attachments.archive import Packed
+from holdfast.files.attachments.storage import Kept, Received
+from holdfast.files.folders.documents import Report
+from holdfast.files.journal.journal import Days
+from holdfast.files.memory_md.edit import Appended, Rewritten
+from holdfast.files.memory_md.intake import SyncReport
+from holdfast.llm.base import Model
+from holdfast.passes.consolidation.plan import Consolidated, Plan
+from holdfast.store.base import Store
+
+list_ = list
+
+class AsyncHub:
+    """One hub. Its methods are coroutines; `wrapped` is the hub they are called on."""
+
+    wrapped: HubMemory
+    def __init__(self, hub: HubMemory) -> None: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def id(self) -> str: ...
+    async def access(self, reference: Reference) -> Memory: ...
+    async def access_many(self, references: Iterable[Reference]) -> list_[Memory]: ...
+    async def append_memory_md(
+        self,
+        content: str,
+        *,
+        chars_max: int | None = None,
+        trust: str = "user",
+        source: str = "sdk",
+        source_agent: str | None = None,
+    ) -> Appended: ...
+    async def approve(
+        self,
+        references: Reference | Iterable[Reference] = (),
+        *,
+        text: str | None = None,
+        keep_both: bool = False,
+        every: bool = False,
+        kind: str | None = None,
+        source: str | None = None,
+        reason: str = "",
+    ) -> list_[Memory]: ...
+    async def archive(
+        self, reference: Reference, *, reason: str = "archived by hand"
+    ) -> Memory: ...
+    async def archive_conversation(
+        self,
+        session: str,
+        *,
+        messages: Iterable[Any] | None = None,
+        name: str | None = None,
+        at: datetime | str | None = None,
+    ) -> Archived: ...
+    async def archive_many(
+        self, references: Iterable[Reference], *, reason: str = "archived by hand"
+    ) -> list_[Memory]: ...
+    async def attachment(self, reference: Reference) -> Kept: ...
+    async def captured(self, *, days: int = 7) -> list_[CapturedDay]: ...
+    async def changes(self, *, limit: int = 50, before: str | None = None) -> list_[Change]: ...
+    async def compact(self, *, dry_run: bool = False) -> Compacted: ...
+    async def conflicts(self) -> list_[Clash]: ...
+    async def consolidate(
+        self, plan: Plan | str | None = None, *, dry_run: bool = False
+    ) -> Consolidated: ...
+    @overload
+    async def context(
+        self,
+        query: str | None = None,
+        *,
+        budget: int | None = None,
+        unit: str = "chars",
+        style: str = "plain",
+        count_tokens: Callable[[str], int] | str | None = None,
+        explain: Literal[False] = False,
+    ) -> str: ...
+    @overload
+    async def context(
+        self,
+        query: str | None = None,
+        *,
+        budget: int | None = None,
+        unit: str = "chars",
+        style: str = "plain",
+        count_tokens: Callable[[str], int] | str | None = None,
+        explain: Literal[True],
+    ) -> Context: ...
+    async def decide(
+        self, reference: Reference, option: str | int, *, note: str = "", source: Source = "sdk"
+    ) -> Decision: ...
+    async def decisions(self, *, every: bool = False) -> list_[Decision]: ...
+    async def diff(
+        self, reference: Reference, *, old: int | None = None, new: int | None = None
+    ) -> list_[FieldDiff]: ...
+    def export(self) -> AsyncIterator[str]: ...
+    async def export_files(self, path: str | os.PathLike[str]) -> Packed: ...
+    async def find(self, reference: Reference) -> Memory: ...
+    async def find_secrets(
+        self,
+        progress: Callable[[int, int], None] | None = None,
+        *,
+        note: Callable[[str], None] | None = None,
+    ) -> list_[Secret]: ...
+    async def flush(
+        self, messages: Iterable[Any] | str | None = None, *, session: str | None = None
+    ) -> Flushed: ...
+    async def forget(self, reference: Reference, *, reason: str = "") -> Memory: ...
+    async def forget_many(
+        self, references: Iterable[Reference], *, reason: str = ""
+    ) -> list_[Memory]: ...
+    async def get(self, reference: Reference, *, as_of: datetime | str | None = None) -> Memory: ...
+    async def heard(self, text: str) -> Heard: ...
+    async def history(self, reference: Reference) -> list_[Entry]: ...
+    async def index_files(
+        self,
+        folder: str | os.PathLike[str] | None = None,
+        *,
+        remove: bool = True,
+        remove_many: bool = False,
+        dry_run: bool = False,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Report: ...
+    async def jobs(self, *, limit: int = 100) -> list_[Job]: ...
+    async def journal(self, when: str | date | tuple[date, date] = "today") -> Days: ...
+    async def journal_add(
+        self,
+        text: str,
+        *,
+        at: datetime | str | None = None,
+        trust: str = "user",
+        source: str = "sdk",
+        source_agent: str | None = None,
+        once: bool = False,
+    ) -> Memory: ...
+    async def lifecycle(
+        self, *, dry_run: bool = False, category: str | None = None
+    ) -> LifecycleMoves: ...
+    async def list(
+        self,
+        *,
+        category: str | None = None,
+        kind: str | None = None,
+        state: str | None = None,
+        stability: str | None = None,
+        layer: str | None = None,
+        source: str | None = None,
+        tags: Iterable[str] | None = None,
+        session: str | None = None,
+        pinned: bool | None = None,
+        since: datetime | str | None = None,
+        until: datetime | str | None = None,
+        where: Mapping[str, Any] | str | None = None,
+        forgotten: bool = False,
+        quarantined: bool = False,
+        order: str = "newest",
+        limit: int | None = None,
+        cursor: str | None = None,
+        as_of: datetime | str | None = None,
+    ) -> Page: ...
+    async def log_turn(
+        self,
+        role: str,
+        content: str,
+        *,
+        source: str = "unknown",
+        session: str | None = None,
+        at: datetime | str | None = None,
+    ) -> Turn: ...
+    async def move_many(self, references: Iterable[Reference], to: AsyncHub) -> list_[Memory]: ...
+    async def observe_turn(
+        self,
+        user: str,
+        assistant: str,
+        *,
+        mode: str = "current",
+        session: str | None = None,
+        source: str = "unknown",
+        at: datetime | str | None = None,
+        turn: str | None = None,
+        noted: str | None = None,
+    ) -> Observed: ...
+    async def pin(self, reference: Reference) -> Memory: ...
+    async def plan_consolidation(self) -> Plan: ...
+    async def purge(self, reference: Reference, *, reason: str = "") -> Receipt: ...
+    async def purge_forgotten(self, *, reason: str = "") -> list_[Receipt]: ...
+    async def purge_many(
+        self, references: Iterable[Reference], *, reason: str = ""
+    ) -> list_[Receipt]: ...
+    async def read_memory_md(self, *, source_agent: str | None = None) -> str | None: ...
+    async def recall(
+        self,
+        query: str,
+        *,
+        limit: int | None = None,
+        as_of: datetime | str | None = None,
+        category: str | None = None,
+        kind: str | None = None,
+        layer: str | None = None,
+        tags: Iterable[str] | None = None,
+        since: datetime | str | None = None,
+        until: datetime | str | None = None,
+        session: str | None = None,
+        where: Mapping[str, Any] | str | None = None,
+        include_archived: bool = False,
+        now: datetime | None = None,
+        zone: tzinfo | None = None,
+        meaning: bool = True,
+        explain: bool = False,
+        project: str | None = None,
+        plain: bool = False,
+    ) -> Recalled: ...
+    async def receipts(self) -> list_[Receipt]: ...
+    async def recovery_prompt(
+        self,
+        turns: int = 10,
+        chars: int = 500,
+        *,
+        name: str = "Assistant",
+        session: str | None = None,
+    ) -> str: ...
+    async def redact_secrets(
+        self, progress: Callable[[int, int], None] | None = None, *, attachments: bool = False
+    ) -> list_[str]: ...
+    async def reject(
+        self,
+        references: Reference | Iterable[Reference] = (),
+        *,
+        every: bool = False,
+        kind: str | None = None,
+        source: str | None = None,
+        reason: str = "",
+    ) -> list_[Memory]: ...
+    async def related(self, reference: Reference, *, limit: int = 5) -> Recalled: ...
+    async def remember(
+        self,
+        content: str,
+        *,
+        category: str | None = None,
+        key: str | None = None,
+        session: str | None = None,
+        occurred_at: datetime | str | None = None,
+        title: str | None = None,
+        summary: str | None = None,
+        tags: Iterable[str] | None = None,
+        kind: str | None = None,
+        stability: str | None = None,
+        boundary: str | None = None,
+        layer: str | None = None,
+        content_type: str | None = None,
+        pinned: bool = False,
+        trust: str = "user",
+        source: str = "sdk",
+        source_agent: str | None = None,
+        assisted_by_agent: str | None = None,
+        source_path: str | None = None,
+        speaker: str | None = None,
+        occurred_until: datetime | str | None = None,
+        valid_from: datetime | str | None = None,
+        valid_until: datetime | str | None = None,
+        expires_at: datetime | str | None = None,
+        ttl: timedelta | None = None,
+        supersedes: Reference | None = None,
+        parent: str | None = None,
+        origin: Origin | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        fetch: bool = False,
+    ) -> Remembered: ...
+    async def remember_draft(self, draft: Draft) -> Remembered: ...
+    async def remember_file(
+        self,
+        file: str | os.PathLike[str] | BinaryIO | Received,
+        *,
+        name: str | None = None,
+        **fields: Any,
+    ) -> Remembered: ...
+    async def remember_many(
+        self, items: Iterable[str | Draft | Mapping[str, Any]], *, first_is_parent: bool = False
+    ) -> list_[Remembered]: ...
+    def remember_stream(
+        self, items: Iterable[str | Draft | Mapping[str, Any]]
+    ) -> AsyncIterator[Remembered]: ...
+    async def request_decision(
+        self,
+        question: str,
+        options: Sequence[str],
+        context: str = "",
+        *,
+        trust: Trust = "agent",
+        source: Source = "sdk",
+        source_agent: str | None = None,
+    ) -> Decision: ...
+    async def restore(self, reference: Reference, *, reason: str = "") -> Memory: ...
+    async def restore_many(
+        self, references: Iterable[Reference], *, reason: str = ""
+    ) -> list_[Memory]: ...
+    async def review(
+        self, *, kind: str | None = None, source: str | None = None, limit: int | None = None
+    ) -> list_[Item]: ...
+    async def review_count(self) -> int: ...
+    async def rewrite_memory_md(
+        self,
+        text: str,
+        *,
+        chars_max: int | None = None,
+        trust: str = "user",
+        source: str = "sdk",
+        source_agent: str | None = None,
+    ) -> Rewritten: ...
+    def scan(self, *, after: int = 0) -> AsyncIterator[Memory]: ...
+    async def search_text(
+        self,
+        text: str,
+        *,
+        words: bool = False,
+        category: str | None = None,
+        layer: str | None = None,
+        order: str = "newest",
+        limit: int = 20,
+    ) -> list_[Memory]: ...
+    async def search_turns(self, query: str, limit: int = 10) -> list_[Turn]: ...
+    async def settle(self, conflict: str, *, keep: str) -> Clash: ...
+    async def statistics(self) -> Statistics: ...
+    async def sync(self, *, confirm: bool = False) -> SyncReport: ...
+    async def sync_journals(self, *, confirm: bool = False) -> list_[str]: ...
+    async def touched(self, changes: Iterable[str]) -> dict[str, list_[Memory]]: ...
+    async def turns(
+        self, limit: int = 20, session: str | None = None, before: str | None = None
+    ) -> list_[Turn]: ...
+    async def undo(self, change: str | None = None, *, force: bool = False) -> Undone: ...
+    async def unpin(self, reference: Reference) -> Memory: ...
+    async def update(
+        self,
+        reference: Reference,
+        *,
+        expected_version: int | None = None,
+        reason: str = "",
+        **changes: Unpack[MemoryChanges],
+    ) -> Memory: ...
+    async def usage(self, *, days: int = 30) -> list_[UsageRow]: ...
+    async def withdraw_decision(self, reference: Reference, *, note: str = "") -> Decision: ...
+
+class AsyncHoldfast:
+    """An open memory, or a `holdfast.Client`. Its methods are coroutines; `wrapped` is the memory
+    they are called on."""
+
+    wrapped: Any
+    def __init__(self, memory: Any) -> None: ...
+    async def __aenter__(self) -> AsyncHoldfast: ...
+    async def __aexit__(self, *raised: object) -> None: ...
+    async def aclose(self) -> None: ...
+    async def accept_invite(self, token: str, *, actor: str | None = None) -> Member: ...
+    async def backup(
+        self, path: str | os.PathLike[str], *, progress: Callable[[int, int], None] | None = None
+    ) -> Packed: ...
+    async def create_hub(self, name: str) -> AsyncHub: ...
+    async def create_org(self, name: str) -> Org: ...
+    async def create_team(self, name: str, *, org: str) -> Team: ...
+    async def delete_hub(self, name: str) -> Hub: ...
+    async def embed_missing(self, progress: Callable[[int, int], None] | None = None) -> int: ...
+    async def hub(self, name: str | None = None, *, create: bool = False) -> AsyncHub: ...
+    async def hubs(self) -> list[Hub]: ...
+    async def import_hub(
+        self,
+        lines: Iterable[str],
+        *,
+        name: str | None = None,
+        progress: Callable[[int], None] | None = None,
+        files: str | os.PathLike[str] | None = None,
+    ) -> AsyncHub: ...
+    async def invite(
+        self,
+        role: str = "contributor",
+        *,
+        days: int = 7,
+        hub: str | None = None,
+        team: str | None = None,
+        org: str | None = None,
+    ) -> Handed: ...
+    async def invites(
+        self, hub: str | None = None, *, team: str | None = None, org: str | None = None
+    ) -> list[Invite]: ...
+    async def members(
+        self, hub: str | None = None, *, team: str | None = None, org: str | None = None
+    ) -> list[Member]: ...
+    async def orgs(self) -> list[Org]: ...
+    async def remove_member(
+        self, actor: str, *, hub: str | None = None, team: str | None = None, org: str | None = None
+    ) -> None: ...
+    async def remove_org(self, org: str) -> Org: ...
+    async def remove_team(self, team: str) -> Team: ...
+    async def rename_hub(self, name: str, new: str) -> Hub: ...
+    async def rename_org(self, org: str, new: str) -> Org: ...
+    async def rename_team(self, team: str, new: str) -> Team: ...
+    async def set_member(
+        self,
+        actor: str,
+        role: str,
+        *,
+        hub: str | None = None,
+        team: str | None = None,
+        org: str | None = None,
+    ) -> Member: ...
+    async def share(
+        self,
+        hub: str | None = None,
+        *,
+        team: str | None = None,
+        org: str | None = None,
+        delete_policy: str | None = None,
+    ) -> HubCard: ...
+    async def teams(self, org: str | None = None) -> list[Team]: ...
+    async def unembedded(self) -> int: ...
+    async def withdraw_invite(
+        self,
+        invite_id: str,
+        *,
+        hub: str | None = None,
+        team: str | None = None,
+        org: str | None = None,
+    ) -> None: ...
+
+class _Opening:
+    def __await__(self) -> Generator[Any, None, AsyncHoldfast]: ...
+    async def __aenter__(self) -> AsyncHoldfast: ...
+    async def __aexit__(self, *raised: object) -> None: ...
+
+def public_methods(kind: type) -> dict[str, Callable[..., Any]]: ...
+def aopen(
+    where: str | os.PathLike[str] | None = None,
+    *,
+    store: Store | None = None,
+    clock: Clock | None = None,
+    ids: Ids | None = None,
+    embedder: Embedder | None = None,
+    model: Model | None = None,
+    settings: Mapping[str, Any] | None = None,
+) -> _Opening: ...
