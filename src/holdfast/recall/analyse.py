@@ -58,6 +58,8 @@ class Analysis(NamedTuple):
     kind: Kind | None = None
     names: tuple[str, ...] = ()
     cut: bool = False
+    # Several sentences: part of a dialogue rather than a question or a search.
+    is_prompt: bool = False
 
 
 def analyse(
@@ -65,9 +67,10 @@ def analyse(
 ) -> Analysis:
     """Take a question apart; InvalidInput when it is empty or a filter makes no sense.
 
-    `now` and `zone` settle what 'last Tuesday' means; without a zone days are those of UTC. In a
-    `plain` question quotes, dashes and colons are characters like any other: whoever wrote it
-    does not know this query language.
+    `now` and `zone` settle what 'last Tuesday' means; without a zone days are those of UTC. The
+    query language is that of a search field. In a question in prose (one that ends with a question
+    mark, or several sentences) quotes and dashes are text; in several sentences, and in a `plain`
+    question, colons are as well.
     """
     if not text.strip():
         raise InvalidInput("Say what to look for, in a few words: the query is empty.")
@@ -80,8 +83,11 @@ def analyse(
     excluded: tuple[tuple[str, ...], ...] = ()
     phrases: tuple[tuple[str, ...], ...] = ()
     words = asked
-    if not plain:
-        filters, rest = _take_filters(asked, now=now, zone=zone)
+    is_prompt = len(_sentences(asked)) > 1
+    if not plain and not is_prompt:
+        filters, words = _take_filters(asked, now=now, zone=zone)
+    if not plain and not is_prompt and not asked.endswith("?"):
+        rest = words
         excluded, words = _take_exclusions(rest)
         if excluded and not filters and not _WORD.search(words):
             # Everything but these would be the whole store; whoever types only '-i' means '-i'.
@@ -100,7 +106,17 @@ def analyse(
         kind=_intent(words),
         names=_names(words),
         cut=cut or len(terms) > TERMS_MAX,
+        is_prompt=is_prompt,
     )
+
+
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
+# Fewer words are an abbreviation, a greeting or a remark.
+_SENTENCE_WORDS_LEAST = 3
+
+
+def _sentences(text: str) -> list[str]:
+    return [s for s in _SENTENCE_END.split(text) if len(s.split()) >= _SENTENCE_WORDS_LEAST]
 
 
 # ── filters ──────────────────────────────────────────────────────────────────────────────────

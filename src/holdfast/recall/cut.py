@@ -25,17 +25,21 @@ def cut(
     if not ordered:
         return [], []
     best = ordered[0]
-    behind = weights.CUT_BELOW_BEST
-    if "keywords" in best.parts and covered(best) > 1 - weights.CUT_COVERAGE:
+    near = [item for item in ordered if item.score >= best.score - weights.CUT_BELOW_BEST]
+    if _holds_keywords(best, covered):
         # The words that were looked up are there; what is merely near is not what was meant.
-        behind = weights.CUT_BELOW_KEYWORDS
-    near = [item for item in ordered if item.score >= best.score - behind]
+        least = best.score - weights.CUT_BELOW_KEYWORDS
+        near = [item for item in near if item.score >= least or _holds_keywords(item, covered)]
     rows = None if past else _rows(ordered[: weights.CUT_LOOKS_AT], covered, model)
     keep = near[:rows]
     shown = {item.memory.id for item in keep}
     keep += [item for item in near if "substring" in item.parts and item.memory.id not in shown]
     shown.update(item.memory.id for item in keep)
     return keep, [item for item in ordered if item.memory.id not in shown]
+
+
+def _holds_keywords(item: Evidence, covered: Callable[[Evidence], float]) -> bool:
+    return "keywords" in item.parts and covered(item) > 1 - weights.CUT_COVERAGE
 
 
 def _rows(best: Sequence[Evidence], covered: Callable[[Evidence], float], model: str) -> int | None:

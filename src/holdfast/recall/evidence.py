@@ -7,12 +7,7 @@ from typing import NamedTuple
 
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Passage
-from holdfast.recall.weights import (
-    LEXICAL_HALF_PER_LOG,
-    LEXICAL_WEIGHT,
-    WINDOWS_COUNTED,
-    WINDOWS_PENALTY,
-)
+from holdfast.recall import weights
 from holdfast.store.values import Candidate
 
 
@@ -65,14 +60,8 @@ class Evidence:
         return Passage(self.memory.content[one.start : one.end], one.start, one.end, one.headings)
 
 
-def saturated(score: float, passages: int) -> float:
-    """A word score in units of cosine: it nears its weight and never reaches it."""
-    half = LEXICAL_HALF_PER_LOG * math.log(passages + 1)
-    return LEXICAL_WEIGHT * score / (score + half)
-
-
 def corrected(cosine: float, windows: int) -> float:
     """The best cosine of a memory's windows, less what the best of so many has by chance."""
     if not cosine:
         return 0.0
-    return cosine - WINDOWS_PENALTY * math.log2(min(windows, WINDOWS_COUNTED))
+    return cosine - weights.WINDOWS_PENALTY * math.log2(min(windows, weights.WINDOWS_COUNTED))

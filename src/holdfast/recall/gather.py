@@ -15,7 +15,7 @@ from holdfast.domain.query import Filter
 from holdfast.errors import EmbedderError
 from holdfast.recall import lexical, weights
 from holdfast.recall.analyse import Analysis
-from holdfast.recall.evidence import Evidence, Found, corrected, saturated
+from holdfast.recall.evidence import Evidence, Found, corrected
 from holdfast.recall.vector import VectorCache
 from holdfast.recall.voice import Voice, first_person
 from holdfast.store.checksums import damaged_row
@@ -95,7 +95,7 @@ def gather(
     asked: Asked, query: TermQuery, lexicon: Lexicon, question: Question | None
 ) -> dict[str, Evidence]:
     """The memories that may be answers, by id."""
-    words = _by_words(asked, query, lexicon)
+    words = _scaled(_by_words(asked, query, lexicon), alone=question is None)
     found = _with_meaning(asked, words, question)
     if asked.past is None:
         kept = _best(found)
@@ -170,10 +170,23 @@ def _by_words(asked: Asked, query: TermQuery, lexicon: Lexicon) -> list[lexical.
     known = {term: max(1, n) for term, n in lexicon.frequency.items()}
     scores = lexical.bm25(then, query.terms, lexicon._replace(frequency=known))
     return hits + [
-        lexical.WordHit(candidate, saturated(score, lexicon.passages))
+        lexical.WordHit(candidate, score)
         for candidate, score in zip(then, scores, strict=True)
         if score > 0
     ]
+
+
+def _scaled(hits: Sequence[lexical.WordHit], *, alone: bool) -> list[lexical.WordHit]:
+    """Word scores in units of cosine: the best has the whole weight, the others their share.
+
+    BM25 grows with the number of the question's words and with the hub, so only its ratios can be
+    compared: a prompt of fifty words would count for nothing, or for everything, on a fixed scale.
+    """
+    best = max((hit.score for hit in hits), default=0.0)
+    if best <= 0:
+        return list(hits)
+    weight = weights.LEXICAL_ALONE_WEIGHT if alone else weights.LEXICAL_WEIGHT
+    return [hit._replace(score=weight * hit.score / best) for hit in hits]
 
 
 # By meaning

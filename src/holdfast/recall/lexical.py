@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.domain.query import Filter
-from holdfast.recall.evidence import saturated
 from holdfast.recall.weights import (
     BM25_B,
     BM25_K1,
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class WordHit(NamedTuple):
-    """A passage and its word score, in units of cosine."""
+    """A passage and its BM25 score."""
 
     candidate: Candidate
     score: float
@@ -54,10 +53,7 @@ def gather(
     narrowed = query._replace(terms=terms, prefixes=prefixes)
     found = reader.search_terms(hub_id, narrowed, wanted, limit=limit)
     scores = bm25(found, asked, lexicon, prefixes)
-    hits = [
-        WordHit(candidate, saturated(score, lexicon.passages))
-        for candidate, score in zip(found, scores, strict=True)
-    ]
+    hits = [WordHit(*pair) for pair in zip(found, scores, strict=True)]
     hits.sort(key=lambda hit: (-hit.score, hit.candidate.passage_id))
     return hits
 

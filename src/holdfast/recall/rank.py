@@ -71,7 +71,12 @@ def _floor(items: Sequence[Evidence]) -> float:
 def _add_neighbours(sessions: dict[str, list[Evidence]], floor: float, adjacent: Adjacent) -> None:
     pairs: list[tuple[Evidence, Evidence]] = []
     for turns in sessions.values():
-        short = [t for t in turns if len(t.memory.content) <= weights.NEIGHBOUR_CHARS_MAX]
+        short = [
+            t
+            for t in turns
+            # Notes of one session stand beside each other without answering each other.
+            if t.memory.speaker and len(t.memory.content) <= weights.NEIGHBOUR_CHARS_MAX
+        ]
         short.sort(key=lambda turn: turn.memory.number)
         # Where neither is above the floor, neither has anything to give.
         pairs += [(a, b) for a, b in pairwise(short) if max(a.own, b.own) > floor]
@@ -94,6 +99,8 @@ def add_priors(
         window = analysis.window
         if window is not None and _in_window(memory, window.since, window.until):
             item.add("window", weights.WINDOW_WEIGHT, f"of the time asked for ({window.words})")
+        if analysis.is_prompt and memory.speaker is None:
+            item.add("recent", _recent(memory, now))
         if analysis.kind is not None and memory.kind == analysis.kind:
             item.add("kind", weights.KIND_WEIGHT, memory.kind)
         if project and _of_project(memory, project):
@@ -130,6 +137,12 @@ def _in_window(memory: Memory, since: datetime, until: datetime) -> bool:
     before = timedelta(days=weights.WINDOW_DAYS_BEFORE)
     after = timedelta(days=weights.WINDOW_DAYS_AFTER)
     return begins < until + after and ends >= since - before
+
+
+def _recent(memory: Memory, now: datetime) -> float:
+    """A prompt goes on with what was worked on lately."""
+    days = max(0.0, (now - (memory.occurred_at or memory.created_at)).total_seconds() / 86_400)
+    return float(weights.RECENT_WEIGHT * 2 ** (-days / weights.RECENT_HALF_LIFE_DAYS))
 
 
 def _decay(memory: Memory, now: datetime) -> float:

@@ -22,7 +22,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.errors import EmbedderError
-from holdfast.recall.weights import WINDOWS_COUNTED, WINDOWS_PENALTY
+from holdfast.recall import weights
 from holdfast.store.values import VectorRow, VectorState
 
 if TYPE_CHECKING:
@@ -92,8 +92,8 @@ class _Matrix:
         ids = self.ids
         # Where each passage begins, and what the best of its windows has by chance.
         self.starts = np.flatnonzero(np.diff(ids, prepend=-1))
-        counts = np.minimum(np.diff(self.starts, append=len(ids)), WINDOWS_COUNTED)
-        self.penalties = (WINDOWS_PENALTY * np.log2(counts)).astype(np.float32)
+        counts = np.minimum(np.diff(self.starts, append=len(ids)), weights.WINDOWS_COUNTED)
+        self.penalties = (weights.WINDOWS_PENALTY * np.log2(counts)).astype(np.float32)
         # Matrices that grew from one another share an index, and it bears one caller at a time.
         self.turn: threading.Lock = threading.Lock() if before is None else before.turn
         self.index: Any

@@ -16,7 +16,8 @@ from holdfast.text.terms import fold, terms
 
 # More speakers than this make a forum, not a conversation; the rest are found by their words.
 SPEAKERS_MAX = 1_000
-_ROLES = frozenset({"user", "assistant", "system", "tool", "agent", "human", "ai"})
+# Who speaks in a log, where that is no name.
+ROLES = frozenset({"user", "assistant", "system", "tool", "agent", "human", "ai"})
 _ASKS_AGENT = re.compile(
     r"\byou(?:r|'ve| have| had| just| also| previously| earlier)* (?:\w+ )?"
     r"(?:said|told|recommended|suggested|mentioned|provided|gave|explained|listed|described"
@@ -49,7 +50,7 @@ def find_voice(question: str, speakers: Sequence[str]) -> Voice:
     about, names = set(), set()
     for speaker in speakers:
         spoken = _words(speaker)
-        if not spoken or speaker.casefold() in _ROLES:
+        if not spoken or speaker.casefold() in ROLES:
             continue
         if f" {spoken[0]} " in asked or f" {' '.join(spoken)} " in asked:
             about.add(speaker)

@@ -20,14 +20,13 @@ COMMON_FROM_PASSAGES = 5_000
 # Words. k1 and b are those of FTS5; other values (0.9, 0.4) change the fused result by under 0.3.
 BM25_K1 = 1.2
 BM25_B = 0.75
-# Raw evidence with a saturating word score beats min-max of both by 5 points, because it does
-# not stretch a weak best hit to a perfect one.
-LEXICAL_WEIGHT = 0.4
-# A word score reaches half its weight at this times ln(passages + 1): scores grow with the hub.
-LEXICAL_HALF_PER_LOG = 4.0
+# What the best word score of a question counts; the others count their share of it. Without
+# vectors more, so that the priors below stay small beside it.
+LEXICAL_WEIGHT = 0.12
+LEXICAL_ALONE_WEIGHT = 0.3
 # The best of many windows is high by chance; each doubling of their number costs this much, up to
-# a limit: a book is not a worse source than a page. -2.4 without it.
-WINDOWS_PENALTY = 0.03
+# a limit: a book is not a worse source than a page.
+WINDOWS_PENALTY = 0.01
 WINDOWS_COUNTED = 16
 
 # One or two words, a name say, are looked up rather than asked: a passage that holds them stands
@@ -41,7 +40,7 @@ NEIGHBOUR_WEIGHT = 0.3
 NEIGHBOUR_CHARS_MAX = 400
 # Only evidence above that of the vector hit of this rank counts as such for a neighbour.
 FLOOR_RANK = 100
-SESSION_WEIGHT = 0.1
+SESSION_WEIGHT = 0.2
 # Said by the one whom the question is about: -4.0 without it.
 VOICE_WEIGHT = 0.10
 
@@ -51,6 +50,9 @@ WINDOW_WEIGHT = 0.10
 # People tell of a thing after it happened, and 'last weekend' is vague: days before and after.
 WINDOW_DAYS_BEFORE = 1
 WINDOW_DAYS_AFTER = 3
+# A prompt of several sentences goes on with recent work: what notes of today have over old ones.
+RECENT_WEIGHT = 0.06
+RECENT_HALF_LIFE_DAYS = 20
 KIND_WEIGHT = 0.02
 PINNED_WEIGHT = 0.03
 PROJECT_WEIGHT = 0.04

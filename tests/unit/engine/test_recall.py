@@ -11,6 +11,7 @@ import pytest
 
 from holdfast import EmbedderError, HubMemory, InvalidInput, NotFound
 from holdfast.domain.ids import TimeIds
+from holdfast.recall import weights
 from holdfast.testing import FixedClock, HashEmbedder, open_for_tests
 
 
@@ -465,3 +466,63 @@ def test_hubs_do_not_see_each_other(tmp_path: Path) -> None:
         one.remember_many([f"zebra {n}" for n in range(50)])
         assert two.recall("zebra") == before
         assert {hit.memory.id for hit in two.recall("zebra crossing striped Zed")} == {alone.id}
+
+
+def test_the_best_word_score_counts_its_whole_weight_whatever_the_length_of_the_question(
+    tmp_path: Path,
+) -> None:
+    with open_for_tests(tmp_path, embedder=HashEmbedder()) as memory:
+        hub = memory.hub()
+        hub.remember_many(["The red boat is moored in Oslo", "Bread needs flour and water"])
+        long = "red boat " + " ".join(f"filler{n}" for n in range(40))
+        for question in ("red boat moored", long):
+            assert hub.recall(question)[0].parts["words"] == weights.LEXICAL_WEIGHT
+
+
+def test_a_prompt_of_several_sentences_prefers_the_newer_of_two_equal_notes(
+    tmp_path: Path,
+) -> None:
+    clock = FixedClock(datetime(2026, 3, 1, tzinfo=UTC))
+    with open_for_tests(tmp_path, clock=clock) as memory:
+        hub = memory.hub()
+        hub.remember("The trip plan has three stops", occurred_at=datetime(2026, 2, 28, tzinfo=UTC))
+        hub.remember("The trip plan has five stops", occurred_at=datetime(2025, 2, 28, tzinfo=UTC))
+        prompt = "Good, that is settled now. What about the stops of the trip plan?"
+        hits = hub.recall(prompt)
+        assert numbers(hits) == [1, 2]
+        assert hits[0].parts["recent"] > hits[1].parts.get("recent", 0.0) + 0.05
+        assert "recent" not in hub.recall("stops of the trip plan?")[0].parts
+
+
+def test_notes_of_one_session_lend_each_other_nothing_and_turns_do(tmp_path: Path) -> None:
+    for speaker, neighbours in ((None, False), ("Ann", True)):
+        home = tmp_path / str(speaker)
+        with open_for_tests(home, embedder=HashEmbedder()) as memory:
+            hub = memory.hub()
+            hub.remember("We sail to Oslo", session="s", speaker=speaker)
+            hub.remember("Great, sail it is", session="s", speaker=speaker)
+            hub.remember_many(["Bread needs flour", "Trains run late"])
+            hits = hub.recall("sail to Oslo")
+            assert any("neighbour" in hit.parts for hit in hits) == neighbours
+
+
+class Reads(HashEmbedder):
+    """Keeps the texts it was asked to embed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.texts: list[str] = []
+
+    def embed_passages(self, texts: Sequence[str]) -> Any:
+        self.texts += texts
+        return super().embed_passages(texts)
+
+
+def test_the_model_reads_a_speakers_name_and_no_role(tmp_path: Path) -> None:
+    embedder = Reads()
+    with open_for_tests(tmp_path, embedder=embedder) as memory:
+        hub = memory.hub()
+        hub.remember("I sail on Mondays", speaker="Ann", session="s")
+        hub.remember("I row on Tuesdays", speaker="user", session="s")
+        hub.remember("Skates in winter")
+    assert embedder.texts == ["Ann: I sail on Mondays", "I row on Tuesdays", "Skates in winter"]

@@ -73,7 +73,7 @@ def test_the_operators_of_a_search_engine_are_plain_text(text: str) -> None:
 
 
 def test_the_original_is_kept_and_the_words_are_what_to_embed() -> None:
-    text = '  What did   Ana say about "the red boat" -sail tag:sea?  '
+    text = '  What did   Ana say about "the red boat" -sail tag:sea  '
     found = ask(text)
     assert found.text == text
     assert found.words == "What did Ana say about the red boat"
@@ -367,3 +367,30 @@ def test_a_plain_question_has_the_terms_of_all_its_words() -> None:
 def test_no_text_is_an_error_as_a_plain_question(text: str) -> None:
     if text.strip():
         assert analyse(text, now=NOW, plain=True).filters == ()
+
+
+# ── prose ────────────────────────────────────────────────────────────────────────────────────
+
+PROMPT = (
+    'The "worry-free" plan did not work -at all. Please note: tag:ops is what I called it.\n\n'
+    "What do we do next for the trip?"
+)
+
+
+def test_in_a_prompt_of_several_sentences_every_sign_is_text() -> None:
+    asked = analyse(PROMPT, now=NOW)
+    assert (asked.filters, asked.excluded, asked.phrases) == ((), (), ())
+    assert asked.is_prompt
+    assert {"worri", "free", "tag", "op"} <= set(asked.terms)
+
+
+def test_in_a_question_in_prose_quotes_and_dashes_are_text_and_filters_are_read() -> None:
+    asked = analyse('What did "the crew" say about rm -rf kind:semantic?', now=NOW)
+    assert (asked.excluded, asked.phrases) == ((), ())
+    assert [one.field for one in asked.filters] == ["kind"]
+    assert not asked.is_prompt
+
+
+@pytest.mark.parametrize("text", ["Yes. No.", "e.g. this one", "boats. Red", 'the "red boat"'])
+def test_remarks_and_abbreviations_make_no_prompt(text: str) -> None:
+    assert not analyse(text, now=NOW).is_prompt

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.domain.memory import Memory
+from holdfast.recall.voice import ROLES
 from holdfast.store.values import Candidate, IndexEntry
 from holdfast.text.chunking.chunk import Chunk, chunk, count_tokens, split_lines
 from holdfast.text.terms import searchable, symbols, terms
@@ -76,11 +77,12 @@ def _passages(memory: Memory) -> list[Chunk]:
 def window_texts(memory: Memory, piece: Chunk | Candidate) -> list[str]:
     """What the embedding model reads of a passage: a few sentences at a time, under the heading.
 
-    Only what was said, without the speaker's name: names are matched as such (recall/voice.py),
-    and in front of every text they would make all of a speaker's turns alike.
+    A speaker's name stands in front, as in a transcript; a role (`user`, `assistant`) says nothing.
     """
     chain = " > ".join(piece.headings)
     front = f"{chain}\n" if chain else ""
+    if memory.speaker and memory.speaker.casefold() not in ROLES:
+        front += f"{memory.speaker}: "
     return [
         front + memory.content[start:end]
         for start, end in windows_of(memory.content, piece.start, piece.end)
