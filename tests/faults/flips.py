@@ -142,7 +142,7 @@ def _questions_of(h: str, name: str, ids: list[str], changes: list[str]) -> Iter
         rows.append((f"record {n}", lambda r, k=kind, i=record: r.record(h, k, i)))
         rows.append((f"lookup {n}", lambda r, k=kind, i=lookup: r.record_by_lookup(h, k, i)))
     said = ("turn", "pear", "garden")
-    rows += [(f"said {word}", lambda r, w=word: r.search_turns(h, [w], limit=9)) for word in said]
+    rows += [(f"said {word}", lambda r, w=word: _said(r, h, w)) for word in said]
     for word in ("appl", "pear", "garden", "meet", "plum", "lisbon", "note", "fruit"):
         rows.append((f"word {word}", lambda r, w=word: _found(r, h, w)))
         rows.append((f"count of {word}", lambda r, w=word: r.lexicon(h, [w])))
@@ -163,6 +163,11 @@ def _list(reader: Reader, hub_id: str, order: Any) -> Any:
 
 def _found(reader: Reader, hub_id: str, word: str) -> Any:
     return sorted(reader.search_terms(hub_id, TermQuery((word,)), EVERYTHING, limit=_ALL))
+
+
+def _said(reader: Reader, hub_id: str, word: str) -> Any:
+    wanted = EVERYTHING._replace(layers=("turn",), turns=True)
+    return sorted(reader.search_terms(hub_id, TermQuery((word,)), wanted, limit=_ALL))
 
 
 class Known(NamedTuple):

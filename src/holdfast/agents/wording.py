@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from holdfast.api.hub import HubMemory
     from holdfast.domain.memory import Memory
     from holdfast.domain.query import Hit, Recalled
+    from holdfast.domain.records import Turn
 
 # A line of a list: enough to know a memory by.
 _LINE_CHARS = 100
@@ -61,7 +62,16 @@ def head(memory: Memory, hub: HubMemory | None = None) -> str:
 def hit_text(hit: Hit, hub: HubMemory | None = None) -> str:
     """A passage with its head and the reasons it was found."""
     why = on_a_line("; ".join(hit.why))
-    return f"{head(hit.memory, hub)}\n{quoted(hit.passage.text)}\nwhy: {why}"
+    above = head(hit.memory, hub) if hit.turn is None else turn_head(hit.turn)
+    return f"{above}\n{quoted(hit.passage.text)}\nwhy: {why}"
+
+
+def turn_head(turn: Turn) -> str:
+    """`turn · 2026-05-27 10:00 · said by user · session work`, in UTC."""
+    parts = ["turn", f"{turn.at:%Y-%m-%d %H:%M}", f"said by {on_a_line(turn.speaker or turn.role)}"]
+    if turn.session:
+        parts.append(f"session {on_a_line(turn.session)}")
+    return " · ".join(parts)
 
 
 def notes_of(found: Recalled) -> Iterable[str]:

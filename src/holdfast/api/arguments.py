@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from holdfast.domain.memory import KINDS, LAYERS, SOURCES, STABILITIES, STATES
+from holdfast.domain.memory import KINDS, LAYERS, SOURCES, STABILITIES, STATES, TURN
 from holdfast.domain.query import SHOWN_STATES, Filter
 from holdfast.errors import InvalidInput
 from holdfast.text import normalise
@@ -68,7 +68,7 @@ def filter_from(
         categories=() if category is None else (normalise.clean_category(category),),
         kinds=one(kind, KINDS, "kind"),
         stabilities=one(stability, STABILITIES, "stability"),
-        layers=one(layer, LAYERS, "layer"),
+        layers=one(layer, (*LAYERS, TURN) if rest.get("turns") else LAYERS, "layer"),
         sources=one(source, SOURCES, "source"),
         tags=() if tags is None else normalise.clean_tags(tags),
         since=begins,

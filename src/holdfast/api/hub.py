@@ -395,6 +395,8 @@ class HubMemory:
         explain: bool = False,
         project: str | None = None,
         plain: bool = False,
+        turns: bool = True,
+        around: int = 0,
     ) -> Recalled:
         """Finds what answers a question, best first; each hit says why.
 
@@ -404,6 +406,10 @@ class HubMemory:
         what matched and was left out, and why. `project` is a folder or a name: what belongs to it,
         by source path, tag or metadata, ranks a little higher. `where` holds conditions on metadata
         and fields, as a dictionary ({"priority": {"gte": 3}}) or as text ("priority >= 3").
+
+        Turns of the conversation log are found like memories, unless `turns` is False or there are
+        conditions that turns cannot meet; the layer `turn` finds nothing else. Such a hit has a
+        `turn`, and `around` brings so many turns before and after it along.
         """
         wanted = filter_from(
             category=category,
@@ -415,6 +421,7 @@ class HubMemory:
             session=session,
             where=where,
             states=STATES if include_archived else SHOWN_STATES,
+            turns=turns,
         )
         return engine.recall.recall_memories(
             self.scope,
@@ -428,6 +435,7 @@ class HubMemory:
             explain=explain,
             project=project or "",
             plain=plain,
+            around=around,
         )
 
     @reads(deadline="recall", limits={"limit": 100})
@@ -898,10 +906,24 @@ class HubMemory:
         source: str = "unknown",
         session: str | None = None,
         at: datetime | str | None = None,
+        speaker: str | None = None,
+        trust: str | None = None,
     ) -> Turn:
-        """Logs what a user, an assistant or the system said; the newest `log.keep` turns stay."""
+        """Logs what a user, an assistant or the system said; recall finds it from then on.
+
+        `speaker` is a name, where several people are users. `trust` is whose words these are, where
+        they are not those of the role: `tool` for what a tool or a page says, `import` for a pasted
+        document.
+        """
         return engine.turns.log_turn(
-            self.scope, role, content, source=source, session=session, at=at
+            self.scope,
+            role,
+            content,
+            source=source,
+            session=session,
+            at=at,
+            speaker=speaker,
+            trust=trust,
         )
 
     @reads(permission="read_log", sync=False, limits={"limit": 500})
@@ -969,13 +991,18 @@ class HubMemory:
         at: datetime | str | None = None,
         turn: str | None = None,
         noted: str | None = None,
+        speaker: str | None = None,
+        trust: str | None = None,
     ) -> Observed:
-        """Shows memory a turn of a conversation: both sides are logged, and with
-        `shadowJournal.enabled` what is worth keeping is noted in the day's journal, later, off the
-        path of the reply. Turns of the modes cron, heartbeat and consolidation are only logged.
+        """Shows memory a turn of a conversation: both sides are logged, where recall finds them,
+        and with `shadowJournal.enabled` what is worth keeping is noted in the day's journal, later,
+        off the path of the reply. Turns of the modes cron, heartbeat and consolidation are only
+        logged.
 
         `turn` names the turn in its session: a side that was logged under that name is not logged
-        again. `noted` is the part of `user` to take notes of, where that is not all of it."""
+        again. `noted` is the part of `user` to take notes of, where that is not all of it.
+        `speaker` is the user's name, where several people are users; `trust` is whose words the
+        user's side has, as in `log_turn`."""
         observed = engine.observe.observe(
             self.scope,
             user,
@@ -986,6 +1013,8 @@ class HubMemory:
             at=at,
             turn=turn,
             noted=noted,
+            speaker=speaker,
+            trust=trust,
         )
         if observed.queued and not self.core.is_worked:
             from holdfast.passes.work import Shadow

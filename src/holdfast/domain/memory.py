@@ -52,7 +52,8 @@ Kind: TypeAlias = Literal["episodic", "semantic", "procedural", "rationale"]
 Stability: TypeAlias = Literal["volatile", "evolving", "stable"]
 Boundary: TypeAlias = Literal["private", "hub", "team", "org"]
 State: TypeAlias = Literal["processing", "active", "cooling", "archived"]
-Layer: TypeAlias = Literal["long_term", "journal", "library"]
+# A turn of the conversation log is found like a memory, and is none: it cannot be written as one.
+Layer: TypeAlias = Literal["long_term", "journal", "library", "turn"]
 Trust: TypeAlias = Literal["user", "agent", "tool", "import"]
 Source: TypeAlias = Literal["cli", "import", "hook", "web", "api", "sdk", "mcp", "extraction"]
 
@@ -61,7 +62,8 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 STABILITIES: tuple[Stability, ...] = get_args(Stability)
 BOUNDARIES: tuple[Boundary, ...] = get_args(Boundary)
 STATES: tuple[State, ...] = get_args(State)
-LAYERS: tuple[Layer, ...] = get_args(Layer)
+TURN: Layer = "turn"
+LAYERS: tuple[Layer, ...] = ("long_term", "journal", "library")
 TRUSTS: tuple[Trust, ...] = get_args(Trust)
 SOURCES: tuple[Source, ...] = get_args(Source)
 

@@ -4,8 +4,9 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Literal, NamedTuple, TypeAlias
 
-from holdfast.domain.clock import to_micros
-from holdfast.domain.memory import Kind, Layer, Memory, Source, Stability, State, Trust
+from holdfast.domain.clock import EPOCH, to_micros
+from holdfast.domain.memory import TURN, Kind, Layer, Memory, Source, Stability, State, Trust
+from holdfast.domain.records import Turn, as_memory
 from holdfast.domain.where import Condition, holds
 
 Order: TypeAlias = Literal["newest", "oldest", "updated", "accessed", "happened", "number"]
@@ -37,7 +38,8 @@ class Filter(NamedTuple):
     `since` and `until` speak of when it happened (or was learnt); `alive_at` leaves out what had
     expired by then, `holds_at` what was superseded or past its validity, `known_by` what was not
     there yet. `came_from` is a source (cli, mcp, …), an agent, a file or a folder. `where` holds
-    conditions on metadata and on other fields.
+    conditions on metadata and on other fields, which are of memories alone. Turns of the
+    conversation log count only with `turns`; the layer `turn` asks for nothing else.
     """
 
     states: tuple[State, ...] = SHOWN_STATES
@@ -60,6 +62,15 @@ class Filter(NamedTuple):
     holds_at: datetime | None = None
     trusts: tuple[Trust, ...] = ()
     where: Condition | None = None
+    turns: bool = False
+
+    def admits_turns(self) -> bool:
+        """Whether a turn can count at all: what all turns have in common is asked here. A store
+        asks each one for its session, source, trust and time."""
+        any_turn = self._replace(
+            came_from=None, session=None, since=None, until=None, known_by=None, trusts=()
+        )
+        return not any_turn.refusal(_SOME_TURN)
 
     def admits(self, memory: Memory) -> bool:
         """The same test that the stores make in their own language."""
@@ -67,6 +78,8 @@ class Filter(NamedTuple):
 
     def refusal(self, memory: Memory) -> str:
         """Why the memory does not count, in a few words; empty where it does."""
+        if memory.layer == TURN and (self.where is not None or not self.turns):
+            return "it is a turn of the conversation log"
         for field, allowed in (
             ("state", self.states),
             ("category", self.categories),
@@ -126,6 +139,8 @@ class Filter(NamedTuple):
         )
 
 
+_SOME_TURN = as_memory(Turn("", "", "user", "", EPOCH))
+
 EVERYTHING = Filter(states=(), forgotten=None, quarantined=None)
 
 
@@ -152,6 +167,10 @@ class Hit(NamedTuple):
     `probability` estimates how likely the memory answers the question, from 0 to 1. The score only
     orders hits of one answer; probabilities can be compared between questions, hubs and models. It
     is 1 where no question was asked: lists by conditions, related memories.
+
+    For a turn of the conversation log, `turn` says who said it, when and in which session, and
+    `memory` is the same as search sees it: of the layer `turn`, without a number. `around` are the
+    turns before and after it, in order, where they were asked for.
     """
 
     memory: Memory
@@ -160,6 +179,8 @@ class Hit(NamedTuple):
     why: tuple[str, ...]
     parts: dict[str, float]
     probability: float = 1.0
+    turn: Turn | None = None
+    around: tuple[Turn, ...] = ()
 
 
 class LeftOut(NamedTuple):

@@ -9,7 +9,8 @@ from datetime import datetime
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 from holdfast.domain.clock import from_text, to_text
-from holdfast.domain.memory import TIMES, Memory, Origin
+from holdfast.domain.memory import TIMES, Memory, Origin, Trust
+from holdfast.domain.names import NOBODY
 
 # The hub of what belongs to no hub.
 NO_HUB = ""
@@ -32,7 +33,9 @@ ROLES: tuple[Role, ...] = get_args(Role)
 
 
 class Turn(NamedTuple):
-    """One turn. The source is where it was said: telegram, tui, unknown, or any other label."""
+    """One turn. The source is where it was said: telegram, tui, unknown, or any other label. The
+    speaker is the name of who said it, where it is known. `trust` is whose words these are: a tool,
+    a page or a pasted document is not the user."""
 
     id: str
     hub_id: str
@@ -41,6 +44,36 @@ class Turn(NamedTuple):
     at: datetime
     source: str = "unknown"
     session: str | None = None
+    speaker: str | None = None
+    trust: Trust = "user"
+
+
+# Whose words a turn has where nobody says so.
+TRUST_OF_ROLE: dict[Role, Trust] = {"user": "user", "assistant": "agent", "system": "tool"}
+
+
+def as_memory(turn: Turn) -> Memory:
+    """A turn as search, ranking and the block for a prompt see it. It is in no list of memories,
+    and has no number."""
+    return Memory(
+        id=turn.id,
+        hub_id=turn.hub_id,
+        number=0,
+        content=turn.content,
+        content_hash="",
+        title="",
+        owner=NOBODY,
+        created_at=turn.at,
+        updated_at=turn.at,
+        category="conversation",
+        kind="episodic",
+        layer="turn",
+        trust=turn.trust,
+        source_agent=turn.source,
+        session=turn.session,
+        speaker=turn.speaker or turn.role,
+        occurred_at=turn.at,
+    )
 
 
 class Agreed(NamedTuple):

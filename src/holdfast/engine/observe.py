@@ -53,6 +53,8 @@ def observe(
     at: datetime | str | None = None,
     turn: str | None = None,
     noted: str | None = None,
+    speaker: str | None = None,
+    trust: str | None = None,
 ) -> Observed:
     """Logs both sides of a turn, and queues it for the journaler where that is switched on and this
     is a real conversation. `turn` names it in its session: a side that was logged under this name
@@ -75,7 +77,17 @@ def observe(
     question = last_said(scope, session, said["user"]) if said["user"] else ""
     spoken = scope.core.redactor.conversation(list(filter(None, said.values())), question)
     turns = [
-        made_turn(scope, role, text, source=source, session=session, at=moment)
+        made_turn(
+            scope,
+            role,
+            text,
+            source=source,
+            session=session,
+            at=moment,
+            # Both are about who is the user here.
+            speaker=speaker if role == "user" else None,
+            trust=trust if role == "user" else None,
+        )
         for role, text in zip(filter(said.get, said), spoken, strict=True)
     ]
     dropped: list[queue.Job] = []

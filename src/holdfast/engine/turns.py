@@ -1,8 +1,8 @@
-"""The conversation log: a rolling record of who said what, and the prompt that brings a lost
-session back into the picture.
+"""The conversation log: who said what, and the prompt that brings a lost session back into the
+picture.
 
-The log is short on purpose: the newest turns are kept, the rest go. What should stay is remembered
-or archived; this module knows nothing of either.
+Every turn is kept unless a setting bounds the log. Turns are in the same index as memories, and
+recall finds them; what is remembered of them is not known here.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from holdfast.domain.records import ROLES, Record, Role, Turn
+from holdfast.domain.memory import TRUSTS, TURN, Trust
+from holdfast.domain.query import Filter
+from holdfast.domain.records import ROLES, TRUST_OF_ROLE, Record, Role, Turn
 from holdfast.engine.echo.detect import with_echo_marked
 from holdfast.engine.scope import Scope
 from holdfast.errors import InvalidInput
@@ -50,6 +52,8 @@ def log_turn(
     source: str = UNKNOWN_SOURCE,
     session: str | None = None,
     at: datetime | str | None = None,
+    speaker: str | None = None,
+    trust: str | None = None,
 ) -> Turn:
     """Adds a turn. What the log no longer holds goes in the same transaction."""
     question = last_said(scope, session, content)
@@ -60,6 +64,8 @@ def log_turn(
         source=source,
         session=session,
         at=at,
+        speaker=speaker,
+        trust=trust,
         question=question,
     )
     add_turns(scope, [turn])
@@ -74,6 +80,8 @@ def made_turn(
     source: str,
     session: str | None,
     at: datetime | str | None,
+    speaker: str | None = None,
+    trust: str | None = None,
     question: str = "",
 ) -> Turn:
     """A turn as the log will have it: checked, without secrets and echoes. `question` is the turn
@@ -90,8 +98,17 @@ def made_turn(
         at=normalise.clean_time(at) or scope.now(),
         source=_clean_label(source, "source") or UNKNOWN_SOURCE,
         session=clean_session(session),
+        speaker=None if speaker is None else _clean_label(speaker, "speaker") or None,
+        trust=_trust(trust, checked),
     )
     return scope.core.redactor.turn(turn, question)
+
+
+def _trust(trust: str | None, role: Role) -> Trust:
+    if trust is None:
+        return TRUST_OF_ROLE[role]
+    checked: Trust = normalise.one_of(trust, TRUSTS, "trust")  # type: ignore[assignment]
+    return checked
 
 
 def last_said(scope: Scope, session: str | None, answer: str) -> str:
@@ -159,10 +176,13 @@ def _clean_label(text: str, what: str) -> str:
 def _prune_when_due(scope: Scope, writer: Writer) -> None:
     """At the first turn of a process, since it may have been killed before it was due, and then
     every so many turns: pruning at each one would double the work."""
+    keep = scope.settings["log.keep"]
+    if not keep:
+        return
     count = scope.core.logged.get(scope.hub_id, 0) + 1
     scope.core.logged[scope.hub_id] = count
     if count == 1 or count % scope.settings["log.prune_every"] == 0:
-        writer.prune_turns(scope.hub_id, keep=scope.settings["log.keep"])
+        writer.prune_turns(scope.hub_id, keep=keep)
 
 
 def turns(
@@ -204,16 +224,28 @@ def _check_id(before: str | None) -> None:
 
 
 def search_turns(scope: Scope, query: str, *, limit: int = 10) -> list[Turn]:
-    """Turns that hold words of the query, best first."""
+    """Turns that hold words of the query: those with most of them, then the newest."""
+    from holdfast.store.values import TermQuery
     from holdfast.text.terms import query_terms
 
     _check_count(limit, "limit")
     terms = query_terms(normalise.clean_content(query, bytes_max=_QUERY_BYTES_MAX))
+    asked = TermQuery(tuple(dict.fromkeys(terms)))
     with scope.read() as reader:
         scope.require_hub(reader)
-        return reader.search_turns(scope.hub_id, terms, limit=limit)
+        found = reader.search_terms(scope.hub_id, asked, _TURNS_ONLY, limit=limit * _REACH)
+        merits: dict[str, int] = {}
+        for one in found:
+            held = {*one.body.split(), *one.head.split()}
+            merit = sum(term in held for term in asked.terms)
+            merits[one.memory_id] = max(merit, merits.get(one.memory_id, 0))
+        best = sorted(merits, key=lambda turn_id: (merits[turn_id], turn_id), reverse=True)
+        return list(reader.turns_by_id(scope.hub_id, best[:limit]).values())
 
 
+_TURNS_ONLY = Filter(layers=(TURN,), turns=True)
+# The store's order is rough: that many times as many are looked at.
+_REACH = 8
 # A question, not a document: more words than this would match everything.
 _QUERY_BYTES_MAX = 20_000
 

@@ -16,6 +16,7 @@ from holdfast.errors import EmbedderError
 from holdfast.recall import lexical, weights
 from holdfast.recall.analyse import Analysis
 from holdfast.recall.evidence import Evidence, Found, corrected
+from holdfast.recall.owners import owners_by_id
 from holdfast.recall.vector import VectorCache
 from holdfast.recall.voice import Voice, first_person
 from holdfast.store.checksums import damaged_row
@@ -99,7 +100,7 @@ def gather(
     found = _with_meaning(asked, words, question)
     if asked.past is None:
         kept = _best(found)
-        memories = asked.reader.memories_by_id(asked.hub_id, list(kept))
+        memories = owners_by_id(asked.reader, asked.hub_id, list(kept))
         if len(memories) < len(kept):
             # Found by its passage a moment ago, in the same transaction.
             raise damaged_row("memories", next(key for key in kept if key not in memories))
@@ -240,7 +241,7 @@ def _best(found: _Rows) -> _Rows:
 
 
 def _as_of(asked: Asked, past: Mapping[str, Memory | None], found: _Rows) -> dict[str, Evidence]:
-    memories = asked.reader.memories_by_id(asked.hub_id, list(found))
+    memories = owners_by_id(asked.reader, asked.hub_id, list(found))
     out = {}
     for memory_id, passages in found.items():
         memory = past.get(memory_id, memories[memory_id])

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from holdfast.domain.memory import Memory
+from holdfast.domain.memory import TURN, Memory
 from holdfast.domain.query import EVERYTHING, Filter, Hit, LeftOut, Passage, Recalled
 from holdfast.recall import lexical, rank
 from holdfast.recall.analyse import Analysis
@@ -21,17 +21,21 @@ from holdfast.recall.confidence import estimate
 from holdfast.recall.cut import cut
 from holdfast.recall.evidence import Evidence
 from holdfast.recall.gather import Asked, coverage, embed_question, fits, gather, term_query
+from holdfast.recall.owners import owners_by_id
 from holdfast.recall.successors import bring_successors
+from holdfast.recall.turns import merge_turns
 from holdfast.recall.vector import VectorCache
 from holdfast.recall.voice import SPEAKERS_MAX, find_voice
 from holdfast.store.values import Lexicon, TermQuery
 
 if TYPE_CHECKING:
+    from holdfast.domain.records import Turn
     from holdfast.embed.base import Embedder
     from holdfast.store.base import Reader
 
 FAR = "it is too far from the question, or from the better hits"
 ECHO = "a better hit says the same"
+MERGED = "a memory stands for this turn"
 # An explanation names at most this many.
 LEFT_OUT_MAX = 20
 
@@ -90,18 +94,21 @@ def recall(
     covered = coverage(asked, query, lexicon)
     rank.add_missing_vectors(kept, covered)
     rank.add_keywords(kept, covered, len(query.terms))
-    rank.add_surroundings(kept, voice, lambda pairs: reader.adjacent(hub_id, pairs))
+    rank.add_surroundings(kept, voice, lambda pairs: _adjacent(reader, hub_id, pairs))
     rank.add_priors(kept, ask.analysis, ask.now, ask.project)
     rank.lift_consolidated(kept)
     model = question.model if question else ""
+    kept, merged = merge_turns(kept)
+    left.add(merged, MERGED)
     ordered = rank.ordered(kept)
     confidence = estimate(ordered, covered, model)
     answers, far = cut(ordered, covered, model, past=ask.past is not None)
     left.add(far, FAR)
     shown, echoes = rank.collapsed(answers, keep=ask.limit)
     left.add(echoes, ECHO)
+    said = reader.turns_by_id(hub_id, [i.memory.id for i in shown if i.memory.layer == TURN])
     return Recalled(
-        [_hit(item, ask.analysis) for item in shown],
+        [_hit(item, ask.analysis, said.get(item.memory.id)) for item in shown],
         degraded=tuple(degraded),
         filtered=left.counts,
         left_out=left.named[:LEFT_OUT_MAX] if explain else (),
@@ -161,7 +168,7 @@ def _hidden(
     """What fits the words, but not the filter."""
     found = lexical.gather(reader, hub_id, query, lexicon, EVERYTHING)
     ids = [hit.candidate.memory_id for hit in found]
-    memories = reader.memories_by_id(hub_id, list(dict.fromkeys(ids)))
+    memories = owners_by_id(reader, hub_id, list(dict.fromkeys(ids)))
     return [(m, reason) for m in memories.values() if (reason := wanted.refusal(m))]
 
 
@@ -170,7 +177,15 @@ def _met(memory: Memory, conditions: Sequence[Filter]) -> str:
     return "the question excludes it" if met else ""
 
 
-def _hit(item: Evidence, analysis: Analysis) -> Hit:
+def _adjacent(reader: Reader, hub_id: str, pairs: Sequence[tuple[Memory, Memory]]) -> list[bool]:
+    memories = [(a.session or "", a.number, b.number) for a, b in pairs if a.layer != TURN]
+    turns = [(a.id, b.id) for a, b in pairs if a.layer == TURN]
+    of_memories = iter(reader.adjacent(hub_id, memories) if memories else ())
+    of_turns = iter(reader.adjacent_turns(hub_id, turns) if turns else ())
+    return [next(of_turns if one.layer == TURN else of_memories) for one, _ in pairs]
+
+
+def _hit(item: Evidence, analysis: Analysis, turn: Turn | None) -> Hit:
     why = []
     held = set(item.best.candidate.body.split()) | set(item.best.candidate.head.split())
     matched = [term for term in analysis.terms if term in held]
@@ -180,4 +195,4 @@ def _hit(item: Evidence, analysis: Analysis) -> Hit:
         why.append(f"meaning {item.parts['vector']:.2f}")
     parts = {name: part for name, value in item.parts.items() if (part := round(value, 6))}
     score, probability = round(item.score, 6), round(item.probability, 4)
-    return Hit(item.memory, item.passage, score, (*why, *item.why), parts, probability)
+    return Hit(item.memory, item.passage, score, (*why, *item.why), parts, probability, turn)

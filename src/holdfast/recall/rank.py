@@ -8,14 +8,14 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from itertools import pairwise
 
-from holdfast.domain.memory import Memory, made_from
+from holdfast.domain.memory import TURN, Memory, made_from
 from holdfast.recall import weights
 from holdfast.recall.analyse import Analysis
 from holdfast.recall.evidence import Evidence
 from holdfast.recall.voice import Voice
 
-# For each (session, number, higher number): do they follow each other?
-Adjacent = Callable[[Sequence[tuple[str, int, int]]], list[bool]]
+# For each two memories, or two turns, of one session: do they follow each other?
+Adjacent = Callable[[Sequence[tuple[Memory, Memory]]], list[bool]]
 
 
 def add_missing_vectors(items: Sequence[Evidence], covered: Callable[[Evidence], float]) -> None:
@@ -45,13 +45,15 @@ def add_keywords(
 
 def add_surroundings(items: Sequence[Evidence], voice: Voice, adjacent: Adjacent) -> None:
     """What the turns around it, its session and its speaker say for each memory."""
-    sessions: dict[str, list[Evidence]] = {}
+    # What was remembered of a session, and what was said in it, are told apart.
+    sessions: dict[tuple[str, bool], list[Evidence]] = {}
     for item in items:
         if item.memory.session is None:
             # On its own it is its own session, or it would stand behind every conversation.
             item.add("session", weights.SESSION_WEIGHT * item.own)
         else:
-            sessions.setdefault(item.memory.session, []).append(item)
+            key = item.memory.session, item.memory.layer == TURN
+            sessions.setdefault(key, []).append(item)
     _add_neighbours(sessions, _floor(items), adjacent)
     for turns in sessions.values():
         best = max(turn.own for turn in turns)
@@ -68,7 +70,9 @@ def _floor(items: Sequence[Evidence]) -> float:
     return cosines[min(weights.FLOOR_RANK, len(cosines)) - 1]
 
 
-def _add_neighbours(sessions: dict[str, list[Evidence]], floor: float, adjacent: Adjacent) -> None:
+def _add_neighbours(
+    sessions: dict[tuple[str, bool], list[Evidence]], floor: float, adjacent: Adjacent
+) -> None:
     pairs: list[tuple[Evidence, Evidence]] = []
     for turns in sessions.values():
         short = [
@@ -77,16 +81,18 @@ def _add_neighbours(sessions: dict[str, list[Evidence]], floor: float, adjacent:
             # Notes of one session stand beside each other without answering each other.
             if t.memory.speaker and len(t.memory.content) <= weights.NEIGHBOUR_CHARS_MAX
         ]
-        short.sort(key=lambda turn: turn.memory.number)
+        # Turns have no number; their ids sort by the time they were logged.
+        short.sort(key=lambda turn: (turn.memory.number, turn.memory.id))
         # Where neither is above the floor, neither has anything to give.
         pairs += [(a, b) for a, b in pairwise(short) if max(a.own, b.own) > floor]
-    asked = [(a.memory.session or "", a.memory.number, b.memory.number) for a, b in pairs]
+    asked = [(a.memory, b.memory) for a, b in pairs]
     for (one, two), follows in zip(pairs, adjacent(asked), strict=True):
         if not follows:
             continue
         for turn, other in ((one, two), (two, one)):
             excess = max(0.0, other.own - floor)
-            why = f"beside #{other.memory.number}, which fits"
+            named = "a turn" if other.memory.layer == TURN else f"#{other.memory.number}"
+            why = f"beside {named}, which fits"
             turn.add("neighbour", weights.NEIGHBOUR_WEIGHT * excess, why)
 
 
@@ -166,7 +172,7 @@ def lift_consolidated(items: Sequence[Evidence]) -> None:
 
 def ordered(items: Sequence[Evidence]) -> list[Evidence]:
     """Best first; among equals, the newer."""
-    return sorted(items, key=lambda item: (-item.score, -item.memory.number))
+    return sorted(items, key=lambda item: (-item.score, -item.memory.number, item.memory.id))
 
 
 def collapsed(items: Sequence[Evidence], *, keep: int) -> tuple[list[Evidence], list[Evidence]]:

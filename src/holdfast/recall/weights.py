@@ -74,6 +74,9 @@ NEAR_IDENTICAL = 0.9
 # more than it is still shown.
 MADE_FROM_ALIKE = 0.6
 
+# Turns of the conversation log and memories that are compared: the best so many of each.
+TURNS_COMPARED = 40
+
 # The cut. How sure an answer is: cosine, and this times the share of the question's words it holds,
 # rare ones counting more; the best of the first ten decides. Below the first limit there is no
 # answer, below the second only a few rows are shown. Asked in a hub that is not theirs, 65 % of

@@ -145,7 +145,9 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "lifecycle.auto_max", 500, "How many memories that agents noticed a hub shows.", least=0
     ),
-    Setting("log.keep", 200, "How many turns the conversation log keeps in a hub.", least=1),
+    Setting(
+        "log.keep", 0, "How many turns the conversation log keeps in a hub; 0 keeps all.", least=0
+    ),
     Setting("log.prune_every", 50, "Turns after which the log is cut to that many.", least=1),
     Setting(
         "shadowJournal.enabled",

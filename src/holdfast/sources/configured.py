@@ -177,5 +177,5 @@ class HubMember:
                 f"#{hit.memory.number}",
                 hit.memory.occurred_at or hit.memory.created_at,
             )
-            for hit in self._hub.recall(query, limit=limit)
+            for hit in self._hub.recall(query, limit=limit, turns=False)
         ]

@@ -96,7 +96,7 @@ class Reader(Protocol):
         ...
 
     def speakers(self, hub_id: str, *, limit: int) -> list[str]:
-        """Who speaks in this hub, in alphabetical order."""
+        """Who speaks in this hub, in memories and in turns, in alphabetical order."""
         ...
 
     def statistics(self, hub_id: str) -> Statistics: ...
@@ -154,8 +154,30 @@ class Reader(Protocol):
         """Turns of the conversation log, newest first; `before` is a turn's id."""
         ...
 
-    def search_turns(self, hub_id: str, terms: Sequence[str], *, limit: int) -> list[Turn]:
-        """Turns that hold at least one of the terms: those with most of them, then the newest."""
+    def turns_by_id(self, hub_id: str, turn_ids: Sequence[str]) -> dict[str, Turn]:
+        """Those that are there, in the order in which they are asked for."""
+        ...
+
+    def turns_around(self, hub_id: str, turn_id: str, *, before: int, after: int) -> list[Turn]:
+        """So many turns of the same session before a turn and after it, in order, without it."""
+        ...
+
+    def adjacent_turns(self, hub_id: str, pairs: Sequence[tuple[str, str]]) -> list[bool]:
+        """For each pair of turns that are there: whether they are of one session, and no other turn
+        of it stands between them."""
+        ...
+
+    def turn_ids(
+        self,
+        hub_id: str,
+        *,
+        session: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        limit: int | None = None,
+    ) -> list[str]:
+        """The ids of turns of a session, or said from a time on and before another; oldest first.
+        With a limit, the first."""
         ...
 
     def scan_turns(self, hub_id: str) -> Iterable[Turn]:
@@ -202,7 +224,8 @@ class Reader(Protocol):
     def search_terms(
         self, hub_id: str, query: TermQuery, wanted: Filter, *, limit: int
     ) -> list[Candidate]:
-        """Candidates in a rough order of merit; ranking is not the store's business."""
+        """Candidates in a rough order of merit; ranking is not the store's business. Passages of
+        turns are among them where the filter admits turns."""
         ...
 
     def search_substring(
@@ -221,7 +244,7 @@ class Reader(Protocol):
     def candidates(
         self, hub_id: str, passage_ids: Sequence[int], wanted: Filter
     ) -> list[Candidate]:
-        """The passages with these ids whose memory the filter admits."""
+        """The passages with these ids whose memory or turn the filter admits."""
         ...
 
     def vector_state(self, hub_id: str, model: str) -> VectorState: ...
@@ -251,7 +274,10 @@ class Reader(Protocol):
         named in `also`, in the order of passages. Asked only where there is an index."""
         ...
 
-    def vectors_of(self, hub_id: str, model: str, memory_id: str) -> list[VectorRow]: ...
+    def vectors_of(self, hub_id: str, model: str, memory_id: str) -> list[VectorRow]:
+        """The vectors of a memory or a turn, in order."""
+        ...
+
     def unembedded(self, hub_id: str, model: str, *, limit: int, after: int = 0) -> list[Candidate]:
         """Passages with ids above `after` that have no vector of this model yet, in order."""
         ...
@@ -286,9 +312,16 @@ class Writer(Reader, Protocol):
         at: datetime,
         fields: Mapping[str, tuple[Any, Any]],
     ) -> None: ...
-    def add_turn(self, turn: Turn) -> None: ...
+    def add_turn(self, turn: Turn) -> None:
+        """Adds a turn and its index entries (`store/turn_entries.py`): search finds it at once."""
+        ...
+
+    def drop_turns(self, hub_id: str, turn_ids: Sequence[str]) -> int:
+        """Removes turns and all that is derived of them; returns how many went."""
+        ...
+
     def prune_turns(self, hub_id: str, *, keep: int) -> int:
-        """Removes all but the newest `keep` turns; returns how many went."""
+        """Removes all but the newest `keep` turns in the same way; returns how many went."""
         ...
 
     def set_agreed(self, hub_id: str, agreed: Agreed) -> None: ...

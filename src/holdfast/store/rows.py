@@ -76,11 +76,11 @@ def receipt_to_row(receipt: Receipt) -> Row:
 def turn_from_row(row: Row, hub_id: str) -> Turn:
     from holdfast.domain.records import Turn
 
-    return Turn(row[0], hub_id, row[1], row[2], from_micros(row[3]), row[4], row[5])
+    return Turn(row[0], hub_id, row[1], row[2], from_micros(row[3]), *row[4:])
 
 
 def turn_to_row(turn: Turn) -> Row:
-    return (turn.id, turn.role, turn.content, to_micros(turn.at), turn.source, turn.session)
+    return (turn.id, turn.role, turn.content, to_micros(turn.at), *turn[5:])
 
 
 def clash_from_row(row: Row) -> Clash:

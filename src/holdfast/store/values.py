@@ -65,7 +65,8 @@ class TextQuery(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A passage that may be an answer, with the terms that ranking needs."""
+    """A passage that may be an answer, with the terms that ranking needs. `memory_id` is the id of
+    the memory, or of the turn, that it belongs to."""
 
     memory_id: str
     passage_id: int

@@ -32,6 +32,8 @@ class Claim(NamedTuple):
     id: str = ""
     # Where the title is all there is of the memory, the end; the payload is none then.
     end: int = 0
+    # Whether the words are those of a turn of the conversation log.
+    is_turn: bool = False
 
 
 class Frame(NamedTuple):
@@ -70,9 +72,34 @@ class _Shape(NamedTuple):
     pattern: re.Pattern[str]
     closing: re.Pattern[str] | None = None
     must_close: bool = False
+    is_turn: bool = False
 
 
 _CLAIMS = (
+    # - [turn 2026-05-27 user] …
+    _Shape(
+        "[turn ",
+        re.compile(rf"(?:[-*+•]{_GAP})?\[turn {_DAY} [^\]\n]{{1,200}}\]{_GAP}"),
+        is_turn=True,
+    ),
+    # <turn date="2026-05-27" speaker="user">…</turn>
+    _Shape(
+        "<turn",
+        re.compile(rf'<turn\s+date="{_DAY}"[^<>\n]{{0,400}}>'),
+        re.compile(r"\s*</turn>"),
+        must_close=True,
+        is_turn=True,
+    ),
+    # turn · 2026-05-27 10:00 · said by user, and its words below
+    _Shape(
+        "turn · ",
+        re.compile(
+            rf"^(?P<prefix>[ \t>]*)turn · {_DAY}[^\n]{{1,2000}}\n",
+            re.MULTILINE,
+        ),
+        _WHY,
+        is_turn=True,
+    ),
     # - [#12, 2026-05-27] …
     _Shape(
         "[#",
@@ -148,6 +175,7 @@ def _claims(text: str) -> list[Claim]:
                 shape.must_close,
                 title,
                 groups.get("change") or "",
+                is_turn=shape.is_turn,
             )
             out.append(claim)
             if number and "more" in groups:
@@ -250,7 +278,7 @@ _FRAMES: tuple[tuple[str, str, Literal["opening", "heading", "line", "closing"],
         "",
     ),
     ("Found ", r"Found \d+ memor(?:y|ies):", "opening", ""),
-    (" best first", r"\d+ memor(?:y|ies), best first:", "opening", ""),
+    (" best first", r"\d+ (?:memor(?:y|ies)|hits?), best first:", "opening", ""),
     ("Note: ", r"Note: (?:this answer may miss something|found but not shown): [^\n]*", "line", ""),
     ("There are more", r"There are more; go on with cursor \S+\.", "line", ""),
     ("Next cursor", r"Next cursor: \S+", "line", ""),
@@ -350,7 +378,19 @@ def begun(text: str, start: int) -> str | None:
 
 # One of these is in everything we hand out with decoration; a text without any costs these looks.
 SIGNS = (
-    *("[#", "• #", " · ", "(#", "<item", "<memory", "# 2", "ong-Term", "ong-term"),
+    *(
+        "[#",
+        "• #",
+        " · ",
+        "(#",
+        "<item",
+        "[turn ",
+        "<turn",
+        "<memory",
+        "# 2",
+        "ong-Term",
+        "ong-term",
+    ),
     *("conversations;", "Session recovered]", "id mem_", "(id: mem_"),
     *('"content"', '"text"', '"key"', '"results"', '"memories"', "Here's the content of /memories"),
     "2 levels deep in /memories",

@@ -428,7 +428,14 @@ def test_a_new_method_of_the_store_is_known_at_the_door() -> None:
     without_text = {
         *("add_hub", "rename_hub", "set_hub_state", "drop_hub", "take_numbers", "mark_undone"),
         *("prune_turns", "drop_agreed", "settle_clash", "drop_record", "purge", "unindex"),
-        *("set_vectors", "drop_derived", "count_access", "count_shown", "count_mention"),
+        *(
+            "drop_turns",
+            "set_vectors",
+            "drop_derived",
+            "count_access",
+            "count_shown",
+            "count_mention",
+        ),
     }
     assert writes - guarded - without_text == set()
 

@@ -88,7 +88,10 @@ def _write_varied(writer: Any, count: int) -> None:
         entries = make_entries(memory, vectors)
         heads = [one._replace(headings=("A", f"B {number}")[: number % 3]) for one in entries]
         writer.index(HUB, memory.id, memory.content, heads, "model-one")
-        writer.add_turn(Turn(f"turn_{number}", HUB, "user", lines[0], at(number), "cli", None))
+    # A flush numbers the passages of memories first, and then those of turns.
+    for number in range(1, count + 1):
+        said = " ".join(WORDS[: 1 + number % 9])
+        writer.add_turn(Turn(f"turn_{number}", HUB, "user", said, at(number), "cli", None))
     first = writer.memory(HUB, "mem_1")
     revise(writer, first, "chg_1", at(90), content="rewritten", key="another")
     writer.index(HUB, "mem_2", "then that", make_entries(make_memory(2, "then that")), "")
@@ -107,7 +110,13 @@ def _database(url: str) -> str:
 
 
 # Numbers from sequences: only their order within a table is the same.
-_PLACES = {"changes": "place", "revisions": "sequence", "turns": "place", "turn_words": "place"}
+_PLACES = {
+    "changes": "place",
+    "revisions": "sequence",
+    "turns": "place",
+    "passages": "turn",
+    "words": "turn",
+}
 
 
 def _all_rows(url: str) -> dict[str, list[Any]]:
@@ -147,7 +156,7 @@ def test_rows_are_the_same_whether_they_go_one_by_one_or_by_copy(
     copied, statements = _written(monkeypatch, 40, copy_from=1, rows=10_000)
     parts, _ = _written(monkeypatch, 40, copy_from=2, rows=17)
     assert {name for name, some in one_by_one.items() if some} >= {
-        *("memories", "changes", "revisions", "turns", "turn_words"),
+        *("memories", "changes", "revisions", "turns"),
         *("passages", "words", "substrings", "vectors", "vector_totals", "terms"),
     }
     assert inserted == one_by_one
@@ -157,7 +166,7 @@ def test_rows_are_the_same_whether_they_go_one_by_one_or_by_copy(
     assert not any("COPY" in one for one in alone)
     copies = {one.split()[1] for one in statements if one.startswith("COPY")}
     found = {"memories", "changes", "revisions", "turns", "passages", "vectors"}
-    derived = {"words", "substrings", "turn_words"}
+    derived = {"words", "substrings"}
     assert copies == {f"incoming_{name}" for name in found | derived}
 
 

@@ -113,7 +113,6 @@ def test_every_index_begins_with_the_hub_or_holds_it_in_its_terms(catalog: Any) 
         "records_due",
         "records_due_in_hub",
         "words_words",
-        "turn_words_words",
         "substrings_grams",
     }
 

@@ -17,7 +17,7 @@ def address(hub: str, memory_id: str) -> str:
 
 
 def _search(desk: Desk, given: dict[str, Any]) -> dict[str, Any]:
-    found = desk.hub.recall(given["query"], limit=_LIMIT, zone=desk.zone)
+    found = desk.hub.recall(given["query"], limit=_LIMIT, zone=desk.zone, turns=False)
     results = [
         {
             "id": hit.memory.id,

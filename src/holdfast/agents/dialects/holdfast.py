@@ -84,7 +84,8 @@ def _recall(desk: Desk, given: dict[str, Any]) -> str:
         notes.append(beside)
     if not found:
         return "\n\n".join([f"Nothing in memory matches “{in_brief(query)}”.", *notes])
-    count = "1 memory" if len(found) == 1 else f"{len(found)} memories"
+    one, many = ("memory", "memories") if not any(hit.turn for hit in found) else ("hit", "hits")
+    count = f"1 {one}" if len(found) == 1 else f"{len(found)} {many}"
     return "\n\n".join(
         [f"{count}, best first:", *(hit_text(hit, desk.hub) for hit in found), *notes]
     )

@@ -145,6 +145,7 @@ def recall(desk: Desk, given: dict[str, Any]) -> str:
             project=given["project"],
             zone=desk.zone,
             plain=True,
+            turns=False,
         )
     except HoldfastError as error:
         # What failed must never read like what found nothing.

@@ -64,6 +64,7 @@ def _recall(desk: Desk, given: dict[str, Any]) -> dict[str, Any]:
         # To the letter: words, and where they find nothing the text as it stands. By meaning there
         # would always be something, and an agent could not tell what is not known.
         meaning=False,
+        turns=False,
     )
     found = [hit for hit in recalled if hit.memory.id not in over][: given["limit"]]
     answer: dict[str, Any] = {"memories": [_hit(hit) for hit in found], "count": len(found)}

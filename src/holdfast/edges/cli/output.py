@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from holdfast.domain.hub import Hub
     from holdfast.domain.memory import Memory
     from holdfast.domain.query import Hit, Recalled
+    from holdfast.domain.records import Turn
 
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
 
@@ -281,7 +282,13 @@ def plain_hit(hit: Hit, hub: str) -> dict[str, Any]:
         "probability": hit.probability,
         "why": list(hit.why),
         "parts": hit.parts,
+        "turn": None if hit.turn is None else plain_turn(hit.turn),
+        "around": [plain_turn(turn) for turn in hit.around],
     }
+
+
+def plain_turn(turn: Turn) -> dict[str, Any]:
+    return {**turn._asdict(), "at": _plain(turn.at)}
 
 
 def plain_recalled(found: Recalled, hub_of: Callable[[Memory], str]) -> dict[str, Any]:

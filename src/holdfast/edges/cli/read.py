@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from holdfast.domain.memory import TURN
 from holdfast.edges.cli import command
 from holdfast.edges.cli.command import Command, Namespace, Parser
 from holdfast.edges.cli.output import short, times
@@ -12,6 +13,7 @@ from holdfast.errors import InvalidInput, NotFound
 if TYPE_CHECKING:
     from holdfast.domain.memory import Memory
     from holdfast.domain.query import Hit, Page, Recalled
+    from holdfast.domain.records import Turn
     from holdfast.edges.cli.call import Call
 
 # A screen full; in a pipe everything is wanted.
@@ -36,6 +38,10 @@ def _recall_options(parser: Parser) -> None:
     parser.add_argument("--all", action="store_true", help="archived memories too")
     parser.add_argument("--explain", action="store_true", help="say why each hit ranked")
     parser.add_argument("--words", action="store_true", help="match words only: no model, fast")
+    parser.add_argument("--no-turns", action="store_true", help="without the conversation log")
+    parser.add_argument(
+        "--around", type=int, default=0, metavar="N", help="with N turns before and after a turn"
+    )
 
 
 def _recall(call: Call, args: Namespace) -> None:
@@ -48,6 +54,8 @@ def _recall(call: Call, args: Namespace) -> None:
         zone=call.out.zone,
         meaning=not args.words,
         explain=args.explain,
+        turns=not args.no_turns,
+        around=args.around,
         **wanted,
     )
     if call.out.json:
@@ -61,8 +69,9 @@ def _recall(call: Call, args: Namespace) -> None:
     _show_hits(call, found, explain=args.explain)
     for item in found.left_out[:_LEFT_OUT]:
         memory = item.memory
-        title = short(memory.title, _LEFT_OUT_CHARS)
-        call.out.note(f"Left out #{memory.number} ({item.score:.2f}) {title}: {item.reason}.")
+        title = short(memory.title or memory.content, _LEFT_OUT_CHARS)
+        named = "a turn" if memory.layer == TURN else f"#{memory.number}"
+        call.out.note(f"Left out {named} ({item.score:.2f}) {title}: {item.reason}.")
     if more := found.left_out[_LEFT_OUT:]:
         call.out.note(f"Left out {len(more)} more; --json names them all.")
 
@@ -78,22 +87,34 @@ def _show_hits(call: Call, found: Recalled, *, explain: bool) -> None:
         _show_hit(call, hit, alike, explain=explain)
 
 
+def _said(turn: Turn) -> str:
+    """Who said a turn, and in which session."""
+    who = f"said by {turn.speaker or turn.role}"
+    return f"{who} in {turn.session}" if turn.session else who
+
+
 def _show_hit(call: Call, hit: Hit, alike: set[str], *, explain: bool) -> None:
     memory = hit.memory
     at = call.out.time(memory.occurred_at or memory.created_at)
     why = "; ".join(hit.why)
+    named = call.named(memory) if hit.turn is None else "turn"
+    filed = memory.category if hit.turn is None else _said(hit.turn)
     if not call.out.terminal:
-        fields = [call.named(memory), f"{hit.score:.4f}", at, memory.category, hit.passage.text]
+        fields = [named, f"{hit.score:.4f}", at, filed, hit.passage.text]
         call.out.row(*fields, *([why] if explain else []))
+        for turn in hit.around:
+            call.out.row("around", "", call.out.time(turn.at), _said(turn), turn.content)
         return
     call.out.parts(
-        (call.named(memory), "bold cyan"),
-        (f"  {' '.join(memory.title.split())}", "bold"),
-        (f"  {memory.category} · {at} · {hit.score:.2f}", "dim"),
+        (named, "bold cyan"),
+        (f"  {' '.join(memory.title.split())}" if memory.title else "", "bold"),
+        (f"  {filed} · {at} · {hit.score:.2f}", "dim"),
     )
     if hit.passage.text.strip() != memory.title:  # A short note is its own title.
         for line in hit.passage.text.strip().splitlines():
             call.out.line(f"    {line}")
+    for turn in hit.around:
+        call.out.line(f"    {_said(turn)}: {short(turn.content, _LEFT_OUT_CHARS)}", "dim")
     if explain:
         call.out.line(f"    why: {why}", "dim")
         telling = [(name, value) for name, value in hit.parts.items() if name not in alike]

@@ -7,12 +7,11 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
 
-from holdfast.domain.records import Turn
 from holdfast.domain.results import CapturedDay, Flushed, Noted, Observed
 from holdfast.edges.http.bodies import Body
 from holdfast.edges.http.call import Calling
 from holdfast.edges.http.once import IdempotencyKey, once
-from holdfast.edges.http.plain import plain_memory
+from holdfast.edges.http.plain import plain_memory, plain_turn
 from holdfast.edges.http.shapes import ArchivedOut, Many, One, TextOut, Told, TurnOut
 from holdfast.engine.upkeep.capture_stats import KEPT_DAYS
 
@@ -29,6 +28,8 @@ class NewTurn(Body):
     source: str = "unknown"
     session: str | None = None
     at: str | None = None
+    speaker: str | None = None
+    trust: str | None = None
 
 
 class Conversation(Body):
@@ -45,7 +46,7 @@ def log_turn(call: Calling, new: NewTurn, response: Response, key: IdempotencyKe
     """Logs what a user, an assistant or the system said."""
 
     def work() -> tuple[int, Any]:
-        return 201, {"data": _plain(call.hub("write").log_turn(**new.model_dump()))}
+        return 201, {"data": plain_turn(call.hub("write").log_turn(**new.model_dump()))}
 
     return once(call, key, new, response, work)
 
@@ -59,7 +60,7 @@ def turns(
 ) -> Any:
     """Turns, newest first; `before` is the id of the last one seen."""
     found = call.hub_of_members().turns(limit, session, before)
-    return {"data": [_plain(turn) for turn in found]}
+    return {"data": [plain_turn(turn) for turn in found]}
 
 
 @router.get("/log/search", response_model=Many[TurnOut])
@@ -67,7 +68,7 @@ def search_turns(
     call: Calling, q: str, limit: Annotated[int, Query(ge=1, le=_TURNS_MAX)] = 10
 ) -> Any:
     """Turns that hold words of the query, best first."""
-    return {"data": [_plain(turn) for turn in call.hub_of_members().search_turns(q, limit)]}
+    return {"data": [plain_turn(turn) for turn in call.hub_of_members().search_turns(q, limit)]}
 
 
 @router.get("/log/recovery", response_model=One[TextOut])
@@ -102,10 +103,6 @@ def archive_conversation(
     return once(call, key, what, response, work)
 
 
-def _plain(turn: Turn) -> dict[str, Any]:
-    return {**turn._asdict(), "at": turn.at.isoformat()}
-
-
 observing_router = APIRouter(tags=["automatic memory"])
 
 
@@ -119,6 +116,8 @@ class NewObservation(Body):
     session: str | None = None
     source: str = "unknown"
     at: str | None = None
+    speaker: str | None = None
+    trust: str | None = None
 
 
 class ObservedOut(Told):
@@ -205,8 +204,7 @@ def captured(call: Calling, days: Annotated[int, Query(ge=1, le=KEPT_DAYS)] = 7)
 
 
 def _observed(seen: Observed) -> dict[str, Any]:
-    turns = [{**turn._asdict(), "at": turn.at.isoformat()} for turn in seen.turns]
-    return {**seen._asdict(), "turns": turns}
+    return {**seen._asdict(), "turns": [plain_turn(turn) for turn in seen.turns]}
 
 
 def _flushed(done: Flushed) -> dict[str, Any]:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from holdfast.domain.hub import Hub
     from holdfast.domain.memory import Memory
     from holdfast.domain.query import Hit, Recalled
+    from holdfast.domain.records import Turn
     from holdfast.domain.results import Remembered
 
 
@@ -33,7 +34,13 @@ def plain_hit(hit: Hit) -> dict[str, Any]:
         "probability": hit.probability,
         "why": list(hit.why),
         "parts": hit.parts,
+        "turn": None if hit.turn is None else plain_turn(hit.turn),
+        "around": [plain_turn(turn) for turn in hit.around],
     }
+
+
+def plain_turn(turn: Turn) -> dict[str, Any]:
+    return {**turn._asdict(), "at": turn.at.isoformat()}
 
 
 def plain_recalled(found: Recalled) -> dict[str, Any]:

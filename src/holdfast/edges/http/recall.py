@@ -48,6 +48,8 @@ class Question(Body):
     meaning: bool = True
     include_archived: bool = False
     explain: bool = False
+    turns: bool = True
+    around: int = Field(default=0, ge=0, le=10)
     # The moment of the question and the zone of who asks, for words such as `yesterday`.
     now: str | None = None
     zone: str | None = None

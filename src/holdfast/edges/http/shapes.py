@@ -85,6 +85,18 @@ class PassageOut(BaseModel):
     headings: list[str]
 
 
+class TurnOut(Told):
+    id: str
+    hub_id: str
+    role: str
+    content: str
+    at: str
+    source: str
+    session: str | None
+    speaker: str | None
+    trust: str
+
+
 class HitOut(BaseModel):
     memory: MemoryOut
     passage: PassageOut
@@ -92,6 +104,8 @@ class HitOut(BaseModel):
     probability: float
     why: list[str]
     parts: dict[str, float]
+    turn: TurnOut | None
+    around: list[TurnOut]
 
 
 class LeftOutOut(BaseModel):
@@ -281,16 +295,6 @@ class UsageOut(Told):
 class TopicOut(Told):
     name: str
     count: int
-
-
-class TurnOut(Told):
-    id: str
-    hub_id: str
-    role: str
-    content: str
-    at: str
-    source: str
-    session: str | None
 
 
 class ArchivedOut(Told):

@@ -16,9 +16,11 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from holdfast.domain.memory import Memory
+from holdfast.domain.memory import TURN, Memory
 from holdfast.domain.query import Filter
+from holdfast.domain.records import as_memory
 from holdfast.engine.core import Core
+from holdfast.store.values import TermQuery
 from holdfast.text import normalise
 from holdfast.text.echo import Echo, is_fixed_reply, may_be_ours
 from holdfast.text.sameness import bare, common
@@ -148,6 +150,10 @@ _ID_CHARS_MAX = 100
 _CHANGED_MAX = 20
 _BEGINNING = 12
 _MEMORY_MD = "MEMORY.md"
+
+_TURNS = Filter(layers=(TURN,), turns=True)
+# Enough to tell one turn from the others.
+_TERMS_MAX = 24
 
 _ANY = Filter(states=(), forgotten=None, quarantined=None)
 _IDENTIFIED = re.compile(r"<!--[ \t]*mem_")
@@ -311,6 +317,19 @@ class Known:
         if line.endswith("…"):
             return any(one.startswith(line[:-1]) for one in self._lines)
         return line in self._lines
+
+    def turns_by_words(self, lines: Iterator[str]) -> list[Memory]:
+        """Turns of the log that may have these words, each as a memory."""
+        from holdfast.text.terms import terms
+
+        words = terms(" ".join(islice(lines, _SEARCHED_LINES)))[:_TERMS_MAX]
+        if not words or self._searches <= 0:
+            return []
+        self._searches -= 1
+        asked = TermQuery(tuple(dict.fromkeys(words)))
+        found = self._reader.search_terms(self._hub_id, asked, _TURNS, limit=_SEARCHED_MAX)
+        turns = self._reader.turns_by_id(self._hub_id, [one.memory_id for one in found])
+        return [self._memories.setdefault(one.id, as_memory(one)) for one in turns.values()]
 
     def turns(self, text: str, start: int) -> Iterator[tuple[str, str]]:
         """Turns of the log whose bare words begin like this text here."""

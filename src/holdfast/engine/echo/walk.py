@@ -47,7 +47,8 @@ _FILE_CLOSING = re.compile(r"(?:[ \t]*<!--[ \t]*mem_[\w-]{1,64}[ \t]*-->)?")
 _REST = re.compile(r"[ \t>]*(?:[-#][^\n]{0,20})?(?:…|\.\.\.)[ \t\r]*(?:\n[\s>]*(?:\n|\#|\Z)|\Z)")
 # What may follow on the same line where line ends were lost.
 _JOINED = re.compile(
-    r"[\s>]+(?:[-*+•][\s>]+(?:\[#|#)\d|\*\*[^*\n]{1,100}\*\*:|#{2,3} |</|<item|<section|<note>"
+    r"[\s>]+(?:[-*+•][\s>]+(?:(?:\[#|#)\d|\[turn )|\*\*[^*\n]{1,100}\*\*:|#{2,3} |</"
+    r"|<item|<turn|<section|<note>"
     r"|\(\d+ (?:or )?more not shown\)|\(\d+ (?:or more )?waiting for review:)"
 )
 
@@ -144,6 +145,8 @@ class Walk:
             memories = [] if memory is None else [memory]
         elif claim.change:
             memories = self._known.by_change(claim.change)
+        elif claim.is_turn:
+            memories = self._known.turns_by_words(self._payload_lines(claim))
         else:
             memories = self._known.by_words(self._payload_lines(claim))
         return any(self._is(claim, memory) for memory in memories)

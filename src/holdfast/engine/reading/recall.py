@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from holdfast.store.base import Reader
 
 LIMIT_MAX = 1_000
+AROUND_MAX = 10
 
 
 def recall_memories(
@@ -34,10 +35,12 @@ def recall_memories(
     project: str = "",
     plain: bool = False,
     count_shown: bool = True,
+    around: int = 0,
 ) -> Recalled:
     """The hits for a question. What was shown is counted, off the path of the answer, unless it was
-    shown to nobody who asked."""
+    shown to nobody who asked. Hits that are turns bring so many turns `around` them."""
     count = checked_limit(scope.settings["recall.limit"] if limit is None else limit)
+    around = checked_around(around)
     if not isinstance(query, str):
         raise InvalidInput("The query must be text.")
     moment = now or as_of or scope.now()
@@ -49,7 +52,7 @@ def recall_memories(
     def answer(reader: Reader) -> Recalled:
         past = None if as_of is None else engine.history.states_as_of(scope, reader, as_of)
         ask = Ask(analysis, wanted, count, moment, past, project)
-        return recall(
+        found = recall(
             reader,
             scope.hub_id,
             ask,
@@ -58,6 +61,9 @@ def recall_memories(
             meaning=meaning,
             explain=explain,
         )
+        if around:
+            found[:] = [_with_neighbours(reader, hit, around) for hit in found]
+        return found
 
     deadline_s = scope.settings["recall.deadline_s"]
     recalled = None
@@ -75,8 +81,25 @@ def recall_memories(
     if recalled.degraded:
         scope.core.catch_up()
     if count_shown:
-        scope.core.shown(scope.hub_id, [hit.memory.id for hit in recalled])
+        shown = [hit.memory.id for hit in recalled if hit.turn is None]
+        scope.core.shown(scope.hub_id, shown)
     return recalled
+
+
+def _with_neighbours(reader: Reader, hit: Hit, count: int) -> Hit:
+    if hit.turn is None:
+        return hit
+    around = reader.turns_around(hit.turn.hub_id, hit.turn.id, before=count, after=count)
+    return hit._replace(around=tuple(around))
+
+
+def checked_around(around: int) -> int:
+    """How many turns before and after a hit are brought along."""
+    if isinstance(around, bool) or not isinstance(around, int) or not 0 <= around <= AROUND_MAX:
+        raise InvalidInput(
+            f"The number of turns around is {around}; it must be from 0 to {AROUND_MAX}."
+        )
+    return around
 
 
 def checked_limit(limit: int) -> int:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from holdfast.domain.change import Change, Receipt, Revision
 from holdfast.domain.clock import from_text, to_text
-from holdfast.domain.memory import STATES, TIMES, Memory
+from holdfast.domain.memory import STATES, TIMES, TRUSTS, Memory
 from holdfast.domain.query import EVERYTHING
 from holdfast.domain.records import (
     Turn,
@@ -104,6 +104,8 @@ def value_of(line: dict[str, Any], hub: Hub, bytes_max: int) -> Value:
             return Revision(sequence=0, at=at, fields=changed, **fields)
         case "turn":
             _texts(fields, "id", "role", "content")
+            if fields.get("trust", "user") not in TRUSTS:
+                raise ValueError(f"there is no trust {fields['trust']!r}")
             return Turn(**{**fields, "hub_id": hub.id, "at": from_text(fields["at"])})
         case "receipt":
             _texts(fields, "memory_id", "actor")

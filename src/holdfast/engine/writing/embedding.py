@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from holdfast.embed.base import Embedder
 from holdfast.engine.writing.passages import window_texts
 from holdfast.errors import HoldfastError
+from holdfast.recall.owners import owners_by_id
 from holdfast.store.values import Capability, VectorRow
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def embed_missing(
             began = time.monotonic()
             with core.store.read() as reader:
                 found = reader.unembedded(each, embedder.identity, after=after, limit=size)
-                memories = reader.memories_by_id(each, [item.memory_id for item in found])
+                memories = owners_by_id(reader, each, [item.memory_id for item in found])
             if not found:
                 break
             made = _keep(core, each, embedder, _made(embedder, found, memories, stop))

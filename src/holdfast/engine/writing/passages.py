@@ -8,16 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from holdfast.domain.memory import Memory
 from holdfast.recall.voice import ROLES
 from holdfast.store.values import Candidate, IndexEntry
-from holdfast.text.chunking.chunk import Chunk, chunk, count_tokens, split_lines
+from holdfast.text.chunking.chunk import Chunk, chunk
+from holdfast.text.chunking.windows import windows_of
 from holdfast.text.terms import searchable, symbols, terms
 
 if TYPE_CHECKING:
     from holdfast.engine.core import Core
 
-# One vector for a few sentences, not for a page: the best of a page's windows tells far more than
-# an average of all it says. Measured on three sets: 64 tokens 77.3, 512 tokens 74.0 (R@10). The
-# estimate of tokens is about a fifth too high, so this is about 64 of the model's.
-WINDOW_TOKENS = 76
 # More windows than this (about 15,000 characters, a second or two) are embedded after the write.
 WINDOWS_AT_ONCE = 64
 
@@ -87,14 +84,6 @@ def window_texts(memory: Memory, piece: Chunk | Candidate) -> list[str]:
         front + memory.content[start:end]
         for start, end in windows_of(memory.content, piece.start, piece.end)
     ]
-
-
-def windows_of(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    """The spans that are embedded one by one."""
-    if count_tokens(text[start:end]) <= WINDOW_TOKENS:
-        return [(start, end)]
-    spans = split_lines(text, start, end, tokens_max=WINDOW_TOKENS)
-    return [span for span in spans if not text[span[0] : span[1]].isspace()]
 
 
 def _entry(

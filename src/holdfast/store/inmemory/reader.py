@@ -24,7 +24,6 @@ from holdfast.store.values import (
     VectorState,
     first_named,
 )
-from holdfast.text.terms import terms as terms_of
 from holdfast.text.terms import trigram_text
 
 
@@ -48,7 +47,7 @@ class SearchReader(Part):
         for passage in hub.passages.values():
             self._in_time()
             merit = _merit(passage.entry, query)
-            if merit and wanted.admits(hub.memories[passage.memory_id]):
+            if merit and wanted.admits(hub.owner(passage.memory_id)):
                 found.append((-merit, passage.pk, _candidate(passage)))
         return [candidate for _, _, candidate in sorted(found)[:limit]]
 
@@ -83,7 +82,8 @@ class SearchReader(Part):
 
     def passages(self, hub_id: str, memory_ids: Sequence[str]) -> list[Candidate]:
         hub = self._hub(hub_id)
-        found = [p for p in hub.passages.values() if p.memory_id in set(memory_ids)]
+        named = set(memory_ids) & hub.memories.keys()
+        found = [p for p in hub.passages.values() if p.memory_id in named]
         found.sort(key=lambda p: (hub.memories[p.memory_id].number, p.entry.ordinal))
         return [_candidate(passage) for passage in found]
 
@@ -92,7 +92,7 @@ class SearchReader(Part):
     ) -> list[Candidate]:
         hub = self._hub(hub_id)
         found = [hub.passages[pk] for pk in sorted(passage_ids) if pk in hub.passages]
-        return [_candidate(p) for p in found if wanted.admits(hub.memories[p.memory_id])]
+        return [_candidate(p) for p in found if wanted.admits(hub.owner(p.memory_id))]
 
     def vector_state(self, hub_id: str, model: str) -> VectorState:
         hub = self._whole(hub_id)
@@ -236,7 +236,9 @@ class MemoriesReader(Part):
         ]
 
     def speakers(self, hub_id: str, *, limit: int) -> list[str]:
-        named = {memory.speaker for memory in self._hub(hub_id).memories.values()}
+        hub = self._hub(hub_id)
+        named = {one.speaker for one in hub.memories.values()}
+        named |= {one.speaker for one in hub.turns.values()}
         return sorted(name for name in named if name is not None)[:limit]
 
 
@@ -303,14 +305,42 @@ class LogReader(Part):
             newest_first = newest_first[ids.index(before) + 1 :] if before in ids else []
         return [t for t in newest_first if session is None or t.session == session][:limit]
 
-    def search_turns(self, hub_id: str, terms: Sequence[str], *, limit: int) -> list[Turn]:
-        wanted = set(terms)
-        found = [
-            (-len(wanted & set(terms_of(turn.content))), turn)
-            for turn in self.turns(hub_id, limit=len(self._hub(hub_id).turns))
-        ]
-        found.sort(key=lambda pair: pair[0])
-        return [turn for merit, turn in found if merit][:limit]
+    def turns_by_id(self, hub_id: str, turn_ids: Sequence[str]) -> dict[str, Turn]:
+        turns = self._hub(hub_id).turns
+        return {one: turns[one] for one in turn_ids if one in turns}
+
+    def turns_around(self, hub_id: str, turn_id: str, *, before: int, after: int) -> list[Turn]:
+        turns = self._hub(hub_id).turns
+        if turn_id not in turns:
+            return []
+        session = [one for one in turns.values() if one.session == turns[turn_id].session]
+        place = [one.id for one in session].index(turn_id)
+        return session[max(0, place - before) : place] + session[place + 1 : place + 1 + after]
+
+    def adjacent_turns(self, hub_id: str, pairs: Sequence[tuple[str, str]]) -> list[bool]:
+        turns = self._hub(hub_id).turns
+        out = []
+        for one, two in pairs:
+            ids = [other.id for other in turns.values() if other.session == turns[one].session]
+            out.append(two in ids and abs(ids.index(one) - ids.index(two)) <= 1)
+        return out
+
+    def turn_ids(
+        self,
+        hub_id: str,
+        *,
+        session: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        limit: int | None = None,
+    ) -> list[str]:
+        return [
+            one.id
+            for one in self._hub(hub_id).turns.values()
+            if session in (None, one.session)
+            and (since is None or one.at >= since)
+            and (until is None or one.at < until)
+        ][:limit]
 
     def scan_turns(self, hub_id: str) -> Iterable[Turn]:
         return list(self._hub(hub_id).turns.values())

@@ -11,7 +11,7 @@ from holdfast.domain.clock import EPOCH
 from holdfast.domain.hub import Hub
 from holdfast.domain.memory import Memory
 from holdfast.domain.names import NOBODY
-from holdfast.domain.records import Agreed, Clash, Record, Turn
+from holdfast.domain.records import Agreed, Clash, Record, Turn, as_memory
 from holdfast.errors import DeadlineExceeded
 from holdfast.store.values import IndexEntry
 
@@ -52,6 +52,11 @@ class HubContents:
         self.texts: dict[str, str] = {}
         self.removals = 0
 
+    def owner(self, owner_id: str) -> Memory:
+        """The memory of a passage, or its turn as one."""
+        memory = self.memories.get(owner_id)
+        return as_memory(self.turns[owner_id]) if memory is None else memory
+
     def copy(self) -> HubContents:
         twin = HubContents(self.hub)
         twin.memories = dict(self.memories)
@@ -84,7 +89,11 @@ class HubContents:
             twin.turns = self.turns
         twin.agreed = self.agreed
         twin.clashes = {key: one for key, one in self.clashes.items() if one.memory_id in mine}
-        twin.passages = {pk: one for pk, one in self.passages.items() if one.memory_id in mine}
+        twin.passages = {
+            pk: one
+            for pk, one in self.passages.items()
+            if one.memory_id in mine or one.memory_id in twin.turns
+        }
         twin.texts = {key: text for key, text in self.texts.items() if key in mine}
         twin.removals = self.removals
         return twin

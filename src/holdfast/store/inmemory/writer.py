@@ -14,6 +14,7 @@ from holdfast.errors import AlreadyExists, NotFound, StoreError
 from holdfast.store.inmemory.reader import InMemoryReader
 from holdfast.store.inmemory.state import HubContents, IndexedPassage
 from holdfast.store.single_writer import WriterDefaults
+from holdfast.store.turn_entries import turn_entries
 from holdfast.store.values import IndexEntry, VectorRow
 
 
@@ -112,13 +113,26 @@ class InMemoryWriter(InMemoryReader, WriterDefaults):
         )
 
     def add_turn(self, turn: Turn) -> None:
-        self._own(turn.hub_id).turns[turn.id] = turn
+        own = self._own(turn.hub_id)
+        own.turns[turn.id] = turn
+        self._index_turn(own, turn)
+
+    def _index_turn(self, own: HubContents, turn: Turn) -> None:
+        for entry in turn_entries(turn.content):
+            pk = self._next()
+            own.passages[pk] = IndexedPassage(pk, turn.id, entry, "")
 
     def prune_turns(self, hub_id: str, *, keep: int) -> int:
+        turns = list(self._own(hub_id).turns)
+        return self.drop_turns(hub_id, turns[: max(0, len(turns) - keep)])
+
+    def drop_turns(self, hub_id: str, turn_ids: Sequence[str]) -> int:
         own = self._own(hub_id)
-        gone = max(0, len(own.turns) - keep)
-        own.turns = dict(list(own.turns.items())[gone:])
-        return gone
+        gone = [one for one in turn_ids if one in own.turns]
+        for turn_id in gone:
+            self.unindex(hub_id, turn_id)
+            del own.turns[turn_id]
+        return len(gone)
 
     def set_agreed(self, hub_id: str, agreed: Agreed) -> None:
         self._own(hub_id).agreed[agreed.path] = agreed
@@ -157,6 +171,8 @@ class InMemoryWriter(InMemoryReader, WriterDefaults):
         elif isinstance(row, Turn):
             if row.id in own.turns:
                 own.turns[row.id] = row
+                self.unindex(hub_id, row.id)
+                self._index_turn(own, row)
         elif isinstance(row, Clash):
             if row.id in own.clashes:
                 own.clashes[row.id] = own.clashes[row.id]._replace(
@@ -228,6 +244,8 @@ class InMemoryWriter(InMemoryReader, WriterDefaults):
             hub.removals += len(hub.passages)
             hub.passages.clear()
             hub.texts.clear()
+            for turn in hub.turns.values():
+                self._index_turn(hub, turn)
 
     def count_access(self, hub_id: str, memory_ids: Sequence[str], at: datetime) -> None:
         memories = self._own(hub_id).memories

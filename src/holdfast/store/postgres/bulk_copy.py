@@ -73,13 +73,13 @@ TURNS = Table(
     "turns",
     _columns(
         "hub_id int8, id text, role text, content text, at int8, source text, session text,"
-        " checksum int8, place int8"
+        " speaker text, trust text, checksum int8, place int8"
     ),
 )
 PASSAGES = Table(
     "passages",
     _columns(
-        "hub_id int8, passage int8, memory int8, ordinal int4, starts int4, ends int4,"
+        "hub_id int8, passage int8, memory int8, turn int8, ordinal int4, starts int4, ends int4,"
         " headings text[], body text, head text, windows int4"
     ),
 )
@@ -89,11 +89,10 @@ VECTORS = Table(
 )
 WORDS = Table(
     "words",
-    _columns("hub_id int8, passage int8, memory int8, length int4, words tsvector"),
+    _columns("hub_id int8, passage int8, memory int8, turn int8, length int4, words tsvector"),
 )
 SUBSTRINGS = Table("substrings", _columns("hub_id int8, memory int8, grams int4[]"))
 TERMS = Table("terms", _columns("hub_id int8, term text, passages int8"))
-TURN_WORDS = Table("turn_words", _columns("hub_id int8, place int8, words tsvector"))
 
 
 class Copier:

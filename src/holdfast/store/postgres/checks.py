@@ -127,11 +127,19 @@ _INVARIANTS: tuple[tuple[str, bool, str], ...] = (
         " GROUP BY h.name",
     ),
     (
-        "the index of the conversation log has {} entries too many or too few",
+        "{} turns of the conversation log are not in the search index",
         True,
-        "SELECT count(*), '' FROM turns t FULL JOIN named_turn_words w"
-        " ON w.hub_id = t.hub_id AND w.place = t.place"
-        " WHERE coalesce(t.hub_id, w.hub_id) = %(hub)s AND (t.place IS NULL OR w.place IS NULL)"
+        "SELECT count(*), '' FROM turns t WHERE t.hub_id = %(hub)s AND NOT EXISTS"
+        " (SELECT 1 FROM passages p WHERE p.hub_id = %(hub)s AND p.turn = t.place)"
+        " HAVING count(*) > 0",
+    ),
+    (
+        "{} passages of the conversation log reach past their text, or lack their words",
+        True,
+        "SELECT count(*), '' FROM passages p JOIN turns t"
+        " ON t.hub_id = p.hub_id AND t.place = p.turn WHERE p.hub_id = %(hub)s"
+        " AND (p.ends > length(t.content) OR NOT EXISTS (SELECT 1 FROM named_words w"
+        " WHERE w.hub_id = %(hub)s AND w.passage = p.passage AND w.turn = p.turn))"
         " HAVING count(*) > 0",
     ),
     (

@@ -10,8 +10,10 @@ from holdfast.domain.change import Change, Receipt, Revision
 from holdfast.domain.clock import to_micros
 from holdfast.domain.records import Agreed, Clash, Turn
 from holdfast.store import checksums as checked
-from holdfast.store.postgres import lexemes, rows
+from holdfast.store.postgres import rows
 from holdfast.store.postgres.memories import MemoriesReader
+
+_IN_SESSION = "t.session_hash = hashtextextended(%(session)s, 0) AND t.session = %(session)s"
 
 
 class HistoryReader(MemoriesReader):
@@ -141,9 +143,7 @@ class HistoryReader(MemoriesReader):
     ) -> list[Turn]:
         conditions = self._of_hub
         if session is not None:
-            conditions += (
-                " AND t.session_hash = hashtextextended(%(session)s, 0) AND t.session = %(session)s"
-            )
+            conditions += f" AND {_IN_SESSION}"
         if before is not None:
             conditions += (
                 " AND t.place < (SELECT b.place FROM turns b WHERE b.hub_id = %(hub)s"
@@ -159,24 +159,91 @@ class HistoryReader(MemoriesReader):
         )
         return [checked.turn_from_row(row, hub_id) for row in found]
 
-    def search_turns(self, hub_id: str, terms: Sequence[str], *, limit: int) -> list[Turn]:
-        if not terms:
-            return []
-        hub = self._session.hub(hub_id)
+    def turns_by_id(self, hub_id: str, turn_ids: Sequence[str]) -> dict[str, Turn]:
+        if not turn_ids:
+            return {}
         found = self._session.all(
-            f"SELECT {rows.TURN_COLUMNS} FROM (SELECT w.place,"
-            "  (SELECT count(*) FROM unnest(%(each)s::text[]) AS q WHERE w.words @@ q::tsquery)"
-            "  AS merit FROM named_turn_words w"
-            "  WHERE w.hub_id = %(hub)s AND w.words @@ %(any)s::tsquery"
-            "  ORDER BY merit DESC, w.place DESC LIMIT %(limit)s) AS w"
-            " JOIN turns t ON t.hub_id = %(hub)s AND t.place = w.place"
-            f" WHERE t.hub_id = %(hub)s{self._of_hub} ORDER BY w.merit DESC, t.place DESC",
+            f"SELECT {rows.TURN_COLUMNS} FROM unnest(%(ids)s::text[]) WITH ORDINALITY AS i (id, at)"
+            " JOIN turns t ON t.hub_id = %(hub)s AND t.id = i.id"
+            f" WHERE t.hub_id = %(hub)s{self._of_hub} ORDER BY i.at",
+            hub=self._session.hub(hub_id),
+            ids=list(turn_ids),
+        )
+        return {row[0]: checked.turn_from_row(row, hub_id) for row in found}
+
+    def turns_around(self, hub_id: str, turn_id: str, *, before: int, after: int) -> list[Turn]:
+        hub = self._session.hub(hub_id)
+        one = self._session.row(
+            "SELECT t.place, t.session FROM turns t WHERE t.hub_id = %(hub)s AND t.id = %(id)s"
+            f"{self._of_hub}",
             hub=hub,
-            each=[lexemes.quoted(hub, term) for term in terms],
-            any=lexemes.either(hub, terms),
+            id=turn_id,
+        )
+        if one is None:
+            return []
+        place, session = one
+        in_session = _IN_SESSION if session is not None else "t.session IS NULL"
+        around = (
+            f"SELECT {rows.TURN_COLUMNS} FROM turns t WHERE t.hub_id = %(hub)s AND {in_session}"
+        )
+        earlier = self._session.all(
+            f"{around} AND t.place < %(place)s ORDER BY t.place DESC LIMIT %(count)s",
+            hub=hub,
+            session=session,
+            place=place,
+            count=before,
+        )
+        later = self._session.all(
+            f"{around} AND t.place > %(place)s ORDER BY t.place LIMIT %(count)s",
+            hub=hub,
+            session=session,
+            place=place,
+            count=after,
+        )
+        return [checked.turn_from_row(row, hub_id) for row in (*reversed(earlier), *later)]
+
+    def adjacent_turns(self, hub_id: str, pairs: Sequence[tuple[str, str]]) -> list[bool]:
+        if not pairs:
+            return []
+        ones, twos = zip(*pairs, strict=True)
+        found = self._session.all(
+            "SELECT a.session IS NOT DISTINCT FROM b.session AND NOT EXISTS"
+            " (SELECT 1 FROM turns t WHERE t.hub_id = %(hub)s"
+            " AND (t.session_hash = a.session_hash OR a.session IS NULL)"
+            " AND t.session IS NOT DISTINCT FROM a.session"
+            " AND t.place > least(a.place, b.place) AND t.place < greatest(a.place, b.place))"
+            " FROM unnest(%(ones)s::text[], %(twos)s::text[]) WITH ORDINALITY AS p (one, two, at)"
+            " JOIN turns a ON a.hub_id = %(hub)s AND a.id = p.one"
+            " JOIN turns b ON b.hub_id = %(hub)s AND b.id = p.two ORDER BY p.at",
+            hub=self._session.hub(hub_id),
+            ones=list(ones),
+            twos=list(twos),
+        )
+        return [row[0] for row in found]
+
+    def turn_ids(
+        self,
+        hub_id: str,
+        *,
+        session: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        limit: int | None = None,
+    ) -> list[str]:
+        conditions = self._of_hub
+        conditions += "" if session is None else f" AND {_IN_SESSION}"
+        conditions += "" if since is None else " AND t.at >= %(since)s"
+        conditions += "" if until is None else " AND t.at < %(until)s"
+        found = self._session.all(
+            f"SELECT t.id FROM turns t WHERE t.hub_id = %(hub)s{conditions}"
+            " ORDER BY t.place LIMIT %(limit)s",
+            hub=self._session.hub(hub_id),
+            session=session,
+            since=None if since is None else to_micros(since),
+            until=None if until is None else to_micros(until),
             limit=limit,
         )
-        return [checked.turn_from_row(row, hub_id) for row in found]
+        return [row[0] for row in found]
 
     def scan_turns(self, hub_id: str) -> Iterator[Turn]:
         for row in self._session.scan(

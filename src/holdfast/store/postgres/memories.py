@@ -213,22 +213,28 @@ class MemoriesReader(Part):
         return [row[0] for row in found]
 
     def speakers(self, hub_id: str, *, limit: int) -> list[str]:
-        # A loose index scan: jumps from one speaker to the next, however many memories each has.
-        first = "SELECT min(m.speaker_front) FROM memories m WHERE m.hub_id = %(hub)s"
+        of_turns = self._speakers_in("turns", "speaker", self._of_hub, hub_id, limit)
+        names = self._speakers_in("memories", "speaker_front", self._seen, hub_id, limit)
+        if any(len(name) == _FRONT_CHARS for name in names):
+            names = self._long_speakers(hub_id, limit)
+        return sorted({*names, *of_turns})[:limit]
+
+    def _speakers_in(
+        self, table: str, column: str, seen: str, hub_id: str, limit: int
+    ) -> list[str]:
+        # A loose index scan: jumps from one speaker to the next, however many rows each has.
+        first = f"SELECT min(m.{column}) FROM {table} m WHERE m.hub_id = %(hub)s"
         found = self._session.all(
             "WITH RECURSIVE s (name) AS ("
-            f" ({first} AND m.speaker IS NOT NULL{self._seen})"
+            f" ({first} AND m.speaker IS NOT NULL{seen})"
             " UNION ALL"
-            f" SELECT ({first} AND m.speaker IS NOT NULL AND m.speaker_front > s.name{self._seen})"
+            f" SELECT ({first} AND m.speaker IS NOT NULL AND m.{column} > s.name{seen})"
             " FROM s WHERE s.name IS NOT NULL)"
             " SELECT name FROM s WHERE name IS NOT NULL LIMIT %(limit)s",
             hub=self._session.hub(hub_id),
             limit=limit,
         )
-        names = [row[0] for row in found]
-        if any(len(name) == _FRONT_CHARS for name in names):
-            return self._long_speakers(hub_id, limit)
-        return names
+        return [row[0] for row in found]
 
     def _long_speakers(self, hub_id: str, limit: int) -> list[str]:
         found = self._session.all(
@@ -247,7 +253,7 @@ class MemoriesReader(Part):
         groups = self._groups(hub)
         seen = [group for group in groups if group.seen]
         # If the viewer sees everything, rows of memories are counted without joining them.
-        whole = len(seen) == len(groups)
+        whole = len(seen) == len(groups) and not self._of_hub
         visible = [group for group in seen if not (group.forgotten or group.held)]
 
         def counted(column: str) -> dict[str, int]:
@@ -277,7 +283,10 @@ class MemoriesReader(Part):
             by_layer=counted("layer"),
             revisions=count("revisions", "" if whole else self._of_seen("revisions")),
             changes=count("changes", "" if whole else self._seen_changes("changes")),
-            passages=count("passages", "" if whole else self._of_seen("passages")),
+            passages=count("passages")
+            if whole
+            else count("passages", f" AND memory IS NOT NULL{self._of_seen('passages')}")
+            + count("passages", f" AND turn IS NOT NULL{self._of_hub}"),
             vectors=self._count_vectors(hub, whole=whole),
             content_bytes=int(sum(group.content_bytes for group in seen)),
             receipts=count("receipts", self._of_hub),
@@ -307,8 +316,9 @@ class MemoriesReader(Part):
             self._session.value(
                 "SELECT count(*) FROM vectors v"
                 " JOIN passages p ON p.hub_id = v.hub_id AND p.passage = v.passage"
-                " JOIN memories m ON m.hub_id = p.hub_id AND m.number = p.memory"
-                f" WHERE v.hub_id = %(hub)s{self._seen}",
+                " LEFT JOIN memories m ON m.hub_id = p.hub_id AND m.number = p.memory"
+                f" WHERE v.hub_id = %(hub)s AND ((p.memory IS NOT NULL{self._seen})"
+                f" OR (p.turn IS NOT NULL{self._of_hub}))",
                 hub=hub,
             )
         )

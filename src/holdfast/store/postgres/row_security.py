@@ -74,9 +74,8 @@ VIEWS = (
     View(
         "named_words",
         "words",
-        "hub_id, passage, memory, length, words",
-        keys="hub_id, passage, memory",
+        "hub_id, passage, memory, turn, length, words",
+        keys="hub_id, passage, memory, turn",
     ),
     View("named_substrings", "substrings", "hub_id, memory, grams", keys="hub_id, memory"),
-    View("named_turn_words", "turn_words", "hub_id, place, words", keys="hub_id, place"),
 )

@@ -108,7 +108,7 @@ REVISIONS = (
     " JOIN memories m ON m.hub_id = r.hub_id AND m.number = r.memory"
 )
 RECEIPT_COLUMNS = "memory_id, number, at, actor, reason, revisions, checksum"
-TURN_COLUMNS = "t.id, t.role, t.content, t.at, t.source, t.session, t.checksum"
+TURN_COLUMNS = "t.id, t.role, t.content, t.at, t.source, t.session, t.speaker, t.trust, t.checksum"
 AGREED_COLUMNS = "path, text, at, checksum"
 
 
@@ -217,3 +217,28 @@ def where(wanted: Filter) -> tuple[str, dict[str, Any]]:
         parts.append(condition_sql(wanted.where, bindings))
         values |= bindings.values
     return "".join(f" AND {part}" for part in parts), values
+
+
+_TURN_MOMENTS = (
+    ("since", "t.at >= %(since)s"),
+    ("until", "t.at < %(until)s"),
+    ("known_by", "t.at <= %(known_by)s"),
+)
+
+
+def where_turns(wanted: Filter) -> str | None:
+    """The same for turns, on the table alias `t`, with values that `where` gives too; None where no
+    turn can count."""
+    if not wanted.admits_turns():
+        return None
+    parts: list[str] = []
+    if wanted.session is not None:
+        parts.append(
+            "t.session_hash = hashtextextended(%(session)s, 0) AND t.session = %(session)s"
+        )
+    if wanted.came_from is not None:
+        parts.append("t.source = %(came_from)s")
+    if wanted.trusts:
+        parts.append("t.trust = ANY(%(trusts)s)")
+    parts += [condition for field, condition in _TURN_MOMENTS if getattr(wanted, field) is not None]
+    return "".join(f" AND {part}" for part in parts)

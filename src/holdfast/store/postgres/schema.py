@@ -115,12 +115,11 @@ def newest() -> int:
     return MIGRATIONS[-1].version
 
 
-# Emptied by drop_derived; `turn_words` is refilled from the turns at once.
+# Emptied by drop_derived; turns are indexed again at once.
 DERIVED = (
     "passages",
     "words",
     "substrings",
-    "turn_words",
     "terms",
     "vectors",
     "vector_totals",

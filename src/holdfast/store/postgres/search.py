@@ -28,7 +28,11 @@ ITS_PASSAGE = (
     "SELECT b.* FROM passages b WHERE b.hub_id = %(hub)s AND b.passage = w.passage LIMIT 1"
 )
 ITS_MEMORY = (
-    "SELECT m.id FROM memories m WHERE m.hub_id = %(hub)s AND m.number = {number}{wanted} LIMIT 1"
+    "SELECT m.id FROM memories m WHERE m.hub_id = %(hub)s AND m.number = {of}.memory{wanted}"
+    " LIMIT 1"
+)
+_ITS_TURN = (
+    "SELECT t.id FROM turns t WHERE t.hub_id = %(hub)s AND t.place = {of}.turn{wanted} LIMIT 1"
 )
 
 
@@ -67,8 +71,7 @@ class SearchReader(HistoryReader):
     ) -> list[Candidate]:
         if not (query.terms or query.phrases or query.prefixes):
             return []
-        conditions, values = rows.where(wanted)
-        memory = ITS_MEMORY.format(number="w.memory", wanted=f"{conditions}{self._seen}")
+        owner, values = self._owner("w", wanted)
         lexicon = self.lexicon(hub_id, query.terms)
         reach = limit
         while True:
@@ -79,7 +82,7 @@ class SearchReader(HistoryReader):
                 f"SELECT {rows.PASSAGE_COLUMNS}, w.every FROM"
                 f" (SELECT s.*, count(*) OVER () AS every FROM ({source}"
                 "  ORDER BY merit DESC, passage LIMIT %(reach)s) AS s) AS w"
-                f" CROSS JOIN LATERAL ({memory}) AS m CROSS JOIN LATERAL ({ITS_PASSAGE}) AS p"
+                f" CROSS JOIN LATERAL ({owner}) AS m CROSS JOIN LATERAL ({ITS_PASSAGE}) AS p"
                 " ORDER BY w.merit DESC, p.passage LIMIT %(limit)s",
                 reach=reach,
                 limit=limit,
@@ -89,6 +92,17 @@ class SearchReader(HistoryReader):
             if len(found) >= limit or (whole and self._all_reached(source, asked, found, reach)):
                 return [rows.candidate_from_row(row) for row in found]
             reach *= 8
+
+    def _owner(self, of: str, wanted: Filter) -> tuple[str, dict[str, Any]]:
+        """A lateral subquery for the id of the memory or turn that a row of this alias belongs to,
+        where the filter admits it, and its values."""
+        conditions, values = rows.where(wanted)
+        memory = ITS_MEMORY.format(of=of, wanted=f"{conditions}{self._seen}")
+        turns = rows.where_turns(wanted)
+        if turns is None:
+            return memory, values
+        turn = _ITS_TURN.format(of=of, wanted=f"{turns}{self._of_hub}")
+        return f"({memory}) UNION ALL ({turn})", values
 
     def _all_reached(
         self, source: str, asked: dict[str, Any], found: list[Any], reach: int
@@ -124,7 +138,7 @@ class SearchReader(HistoryReader):
         values: dict[str, Any] = {"hub": hub, "held": held}
         merit = _merit(hub, query, weighed, values)
         values["average"] = max(lexicon.terms / max(lexicon.passages, 1), 1.0)
-        found = f"SELECT w.passage, w.memory, {merit} AS merit"
+        found = f"SELECT w.passage, w.memory, w.turn, {merit} AS merit"
         held_by = " WHERE w.hub_id = %(hub)s AND w.words @@ %(held)s::tsquery"
         texts = [(phrase, "") for phrase in query.phrases if len(phrase) > 1]
         texts += [(phrase, "NOT ") for phrase in query.excluded]
@@ -197,7 +211,7 @@ class SearchReader(HistoryReader):
             parts.append(
                 f"SELECT w.memory, true FROM named_words w CROSS JOIN LATERAL ({ITS_PASSAGE}) AS b"
                 " WHERE w.hub_id = %(hub)s AND w.words @@ %(every)s::tsquery"
-                " AND string_to_array(b.body, ' ') @> %(terms)s::text[]"
+                " AND w.memory IS NOT NULL AND string_to_array(b.body, ' ') @> %(terms)s::text[]"
             )
         return self._session.all(
             "SELECT m.number, t.by_words FROM (SELECT memory, bool_or(by_words) AS by_words"
@@ -232,10 +246,9 @@ class SearchReader(HistoryReader):
     ) -> list[Candidate]:
         if not passage_ids:
             return []
-        conditions, values = rows.where(wanted)
-        memory = ITS_MEMORY.format(number="p.memory", wanted=f"{conditions}{self._seen}")
+        owner, values = self._owner("p", wanted)
         found = self._session.all(
-            f"SELECT {rows.PASSAGE_COLUMNS} FROM passages p CROSS JOIN LATERAL ({memory}) AS m"
+            f"SELECT {rows.PASSAGE_COLUMNS} FROM passages p CROSS JOIN LATERAL ({owner}) AS m"
             " WHERE p.hub_id = %(hub)s AND p.passage = ANY(%(ids)s::bigint[]) ORDER BY p.passage",
             hub=self._session.hub(hub_id),
             ids=list(passage_ids),

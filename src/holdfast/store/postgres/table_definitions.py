@@ -154,6 +154,8 @@ CANONICAL_TABLES = (
     at bigint NOT NULL,
     source {TEXT} NOT NULL,
     session {TEXT},
+    speaker {TEXT},
+    trust {TEXT} NOT NULL,
     checksum bigint NOT NULL,
     session_hash bigint GENERATED ALWAYS AS (hashtextextended(session, 0)) STORED,
     PRIMARY KEY (hub_id, place),
@@ -247,6 +249,9 @@ CANONICAL_INDEXES = (
     "CREATE INDEX revisions_sequence ON revisions (hub_id, sequence)",
     "CREATE INDEX revisions_at ON revisions (hub_id, at)",
     "CREATE INDEX turns_session ON turns (hub_id, session_hash, place) WHERE session IS NOT NULL",
+    # Speakers of turns are bounded in length (engine/turns.py).
+    "CREATE INDEX turns_speaker ON turns (hub_id, speaker) WHERE speaker IS NOT NULL",
+    "CREATE INDEX turns_at ON turns (hub_id, at)",
     "CREATE INDEX clashes_memory ON clashes (hub_id, memory_id)",
     "CREATE UNIQUE INDEX records_lookup ON records (hub_id, kind, lookup) WHERE lookup IS NOT NULL",
     # The two indexes that do not begin with the hub. The first answers what is due in all hubs; the
@@ -262,7 +267,8 @@ DERIVED_TABLES = (
         f"""
     hub_id bigint NOT NULL,
     passage bigint NOT NULL,
-    memory bigint NOT NULL,
+    memory bigint,
+    turn bigint,
     ordinal integer NOT NULL,
     starts integer NOT NULL,
     ends integer NOT NULL,
@@ -271,7 +277,9 @@ DERIVED_TABLES = (
     head {TEXT} NOT NULL,
     windows integer NOT NULL,
     PRIMARY KEY (hub_id, passage),
-    FOREIGN KEY (hub_id, memory) REFERENCES memories (hub_id, number) ON DELETE CASCADE""",
+    CHECK ((memory IS NULL) <> (turn IS NULL)),
+    FOREIGN KEY (hub_id, memory) REFERENCES memories (hub_id, number) ON DELETE CASCADE,
+    FOREIGN KEY (hub_id, turn) REFERENCES turns (hub_id, place) ON DELETE CASCADE""",
         large=True,
     ),
     # The search tables, apart from what is shown: ranking reads only these narrow rows. Every term
@@ -282,7 +290,8 @@ DERIVED_TABLES = (
         """
     hub_id bigint NOT NULL,
     passage bigint NOT NULL,
-    memory bigint NOT NULL,
+    memory bigint,
+    turn bigint,
     length integer NOT NULL,
     words tsvector NOT NULL,
     PRIMARY KEY (hub_id, passage)""",
@@ -296,16 +305,6 @@ DERIVED_TABLES = (
     memory bigint NOT NULL,
     grams integer[] NOT NULL,
     PRIMARY KEY (hub_id, memory)""",
-        large=True,
-        secured=False,
-    ),
-    Table(
-        "turn_words",
-        """
-    hub_id bigint NOT NULL,
-    place bigint NOT NULL,
-    words tsvector NOT NULL,
-    PRIMARY KEY (hub_id, place)""",
         large=True,
         secured=False,
     ),
@@ -345,11 +344,12 @@ DERIVED_TABLES = (
 )
 
 DERIVED_INDEXES = (
-    "CREATE INDEX passages_memory ON passages (hub_id, memory, ordinal)",
-    "CREATE INDEX words_memory ON words (hub_id, memory)",
+    "CREATE INDEX passages_memory ON passages (hub_id, memory, ordinal) WHERE memory IS NOT NULL",
+    "CREATE INDEX passages_turn ON passages (hub_id, turn, ordinal) WHERE turn IS NOT NULL",
+    "CREATE INDEX words_memory ON words (hub_id, memory) WHERE memory IS NOT NULL",
+    "CREATE INDEX words_turn ON words (hub_id, turn) WHERE turn IS NOT NULL",
     "CREATE INDEX words_words ON words USING gin (words)",
     "CREATE INDEX substrings_grams ON substrings USING gin (grams)",
-    "CREATE INDEX turn_words_words ON turn_words USING gin (words)",
 )
 
 # Created only where pgvector is installed, and filled only for large hubs (see vector_index.py).

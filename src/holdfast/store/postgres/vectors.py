@@ -10,8 +10,9 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from holdfast.domain.query import EVERYTHING
 from holdfast.store.postgres import rows
-from holdfast.store.postgres.search import ITS_MEMORY, ITS_PASSAGE, SearchReader
+from holdfast.store.postgres.search import ITS_PASSAGE, SearchReader
 from holdfast.store.values import Candidate, VectorRow, VectorState
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ CONVERTED = (
     f"SELECT v.hub_id, v.model, v.passage, v.window_no, {_EMBEDDING} FROM vectors v"
     " WHERE v.hub_id = %s AND v.model = %s AND octet_length(v.vector) = %s"
 )
+
+_ANYTHING = EVERYTHING._replace(turns=True)
 
 # No model has this number, so queries for it return nothing.
 _NO_SUCH_MODEL = -1
@@ -152,21 +155,27 @@ class VectorsReader(SearchReader):
         return [VectorRow(*row) for row in sorted(found)]
 
     def vectors_of(self, hub_id: str, model: str, memory_id: str) -> list[VectorRow]:
-        found = self._session.all(
-            "SELECT v.passage, v.window_no, v.vector FROM memories m"
-            " JOIN passages p ON p.hub_id = m.hub_id AND p.memory = m.number"
-            " JOIN vectors v ON v.hub_id = m.hub_id AND v.model = %(model)s"
-            " AND v.passage = p.passage"
-            f" WHERE m.hub_id = %(hub)s AND m.id = %(id)s{self._seen}"
-            " ORDER BY p.ordinal, v.window_no",
-            hub=self._session.hub(hub_id),
-            model=self._model(model),
-            id=memory_id,
-        )
-        return [VectorRow(*row) for row in found]
+        for owners, number, column, seen in (
+            ("memories", "number", "memory", self._seen),
+            ("turns", "place", "turn", self._of_hub),
+        ):
+            found = self._session.all(
+                f"SELECT v.passage, v.window_no, v.vector FROM {owners} m"
+                f" JOIN passages p ON p.hub_id = m.hub_id AND p.{column} = m.{number}"
+                " JOIN vectors v ON v.hub_id = m.hub_id AND v.model = %(model)s"
+                " AND v.passage = p.passage"
+                f" WHERE m.hub_id = %(hub)s AND m.id = %(id)s{seen}"
+                " ORDER BY p.ordinal, v.window_no",
+                hub=self._session.hub(hub_id),
+                model=self._model(model),
+                id=memory_id,
+            )
+            if found:
+                return [VectorRow(*row) for row in found]
+        return []
 
     def unembedded(self, hub_id: str, model: str, *, limit: int, after: int = 0) -> list[Candidate]:
-        memory = ITS_MEMORY.format(number="p.memory", wanted="")
+        owner, _ = self._owner("p", _ANYTHING)
         found = self._session.all(
             # A lateral join, so that each vector is looked up by its key: the server has no
             # statistics yet of vectors that are just being added, and would compare each passage
@@ -176,7 +185,7 @@ class VectorsReader(SearchReader):
             " AND v.model = %(model)s AND v.passage = n.passage LIMIT 1) AS v ON true"
             " WHERE n.hub_id = %(hub)s AND n.passage > %(after)s AND v.passage IS NULL"
             " ORDER BY n.passage LIMIT %(limit)s) AS w"
-            f" CROSS JOIN LATERAL ({ITS_PASSAGE}) AS p CROSS JOIN LATERAL ({memory}) AS m"
+            f" CROSS JOIN LATERAL ({ITS_PASSAGE}) AS p CROSS JOIN LATERAL ({owner}) AS m"
             " ORDER BY w.passage",
             hub=self._session.hub(hub_id),
             model=self._model(model),

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from holdfast.errors import NotFound
 from holdfast.store.postgres import bulk_copy, lexemes
 from holdfast.store.postgres.term_counts import CountingWriter
 from holdfast.store.postgres.vectors import index_vectors
+from holdfast.store.turn_entries import turn_entries
 from holdfast.store.values import VectorRow
-from holdfast.text.terms import terms as terms_of
 
 if TYPE_CHECKING:
     from holdfast.store.postgres.session import Session
@@ -33,6 +33,9 @@ _ROW_BYTES = 500
 # The estimated size of a passage's terms and trigrams, for each character of its text.
 _INDEX_BYTES_PER_CHAR = 4
 
+# A turn's own text, and its index, which is made when it is sent.
+TURN_BYTES_PER_CHAR = 1 + _INDEX_BYTES_PER_CHAR
+
 Key = tuple[int, str]  # a hub's number and a memory's id
 
 
@@ -42,6 +45,23 @@ class Index(NamedTuple):
     text: str
     entries: Sequence[IndexEntry]
     model: str
+
+
+OwnerKind: TypeAlias = Literal["memory", "turn"]
+
+
+class Owned(NamedTuple):
+    """The index entries of a memory, by its number, or of a turn, by its place."""
+
+    hub: int
+    kind: OwnerKind
+    number: int
+    made: Index
+
+    @property
+    def columns(self) -> tuple[int | None, int | None]:
+        """The values of the columns `memory` and `turn`."""
+        return (self.number, None) if self.kind == "memory" else (None, self.number)
 
 
 class PendingRows:
@@ -105,14 +125,25 @@ class BufferedWriter(CountingWriter):
         numbers = self._numbers_of(pending)
         self._unindex_known(pending, numbers)
         indexes = {key: index for key, index in pending.indexes.items() if index.entries}
+        entries = [turn_entries(row[3]) for row in pending.turns]
         passages = sum(len(index.entries) for index in indexes.values())
+        passages += sum(map(len, entries))
         placed = len(pending.changes) + len(pending.revisions) + len(pending.turns)
         places, passage_ids = self._next(placed, passages)
         few = pending.rows + passages < bulk_copy.COPY_FROM
         # A few rows are sent in a pipeline, without pending for each answer.
         with self._session.connection.pipeline() if few else nullcontext():
-            self._send_rows(pending, numbers, iter(places))
-            self._send_indexes(indexes, numbers, iter(passage_ids))
+            turns = self._send_rows(pending, numbers, iter(places))
+            self._send_indexes(
+                [
+                    *(Owned(key[0], "memory", numbers[key], one) for key, one in indexes.items()),
+                    *(
+                        Owned(hub, "turn", place, Index("", made, ""))
+                        for (hub, place), made in zip(turns, entries, strict=True)
+                    ),
+                ],
+                iter(passage_ids),
+            )
         self._bare.difference_update(pending.indexes)
         if len(self._new) > _NEW_MAX:
             self._new.clear()
@@ -157,7 +188,8 @@ class BufferedWriter(CountingWriter):
 
     def _send_rows(
         self, pending: PendingRows, numbers: Mapping[Key, int], places: Iterator[int]
-    ) -> None:
+    ) -> list[tuple[int, int]]:
+        """Returns the hub and the place of each turn."""
         for hub, given_out in pending.given_out.items():
             self._session.put(
                 "UPDATE hub_counts SET numbers = %s WHERE hub_id = %s", (given_out, hub)
@@ -174,22 +206,14 @@ class BufferedWriter(CountingWriter):
         )
         turns = [(*row, next(places)) for row in pending.turns]
         send(bulk_copy.TURNS, turns)
-        send(
-            bulk_copy.TURN_WORDS,
-            [(row[0], row[-1], lexemes.marked(row[0], terms_of(row[3]))) for row in turns],
-        )
+        return [(row[0], row[-1]) for row in turns]
 
-    def _send_indexes(
-        self,
-        indexes: Mapping[Key, Index],
-        numbers: Mapping[Key, int],
-        passage_ids: Iterator[int],
-    ) -> None:
+    def _send_indexes(self, owned: Sequence[Owned], passage_ids: Iterator[int]) -> None:
         passages: list[bulk_copy.Row] = []
         words: list[bulk_copy.Row] = []
         vectors: dict[tuple[int, str], list[VectorRow]] = {}
-        for key, index in indexes.items():
-            hub, memory = key[0], numbers[key]
+        for owner in owned:
+            hub, index = owner.hub, owner.made
             counts = self._counts_of(hub)
             counts.passages += len(index.entries)
             for entry in index.entries:
@@ -198,8 +222,10 @@ class BufferedWriter(CountingWriter):
                 held = lexemes.kept(hub, together)
                 counts.length += len(together)
                 counts.terms.update(held)
-                passages.append(_passage_row(hub, passage, memory, entry))
-                words.append((hub, passage, memory, len(together), lexemes.written(hub, held)))
+                passages.append(_passage_row(hub, passage, owner.columns, entry))
+                words.append(
+                    (hub, passage, *owner.columns, len(together), lexemes.written(hub, held))
+                )
                 if entry.vectors:
                     vectors.setdefault((hub, index.model), []).extend(
                         VectorRow(passage, window, one) for window, one in enumerate(entry.vectors)
@@ -209,8 +235,9 @@ class BufferedWriter(CountingWriter):
         self._copier.send(
             bulk_copy.SUBSTRINGS,
             [
-                (key[0], numbers[key], lexemes.grams(key[0], index.text))
-                for key, index in indexes.items()
+                (one.hub, one.number, lexemes.grams(one.hub, one.made.text))
+                for one in owned
+                if one.kind == "memory"
             ],
         )
         for (hub, model), some in vectors.items():
@@ -225,16 +252,17 @@ class BufferedWriter(CountingWriter):
             if key not in self._bare:
                 known.setdefault(key[0], []).append(numbers[key])
         for hub, memories in known.items():
-            self._unindex(hub, memories)
+            self._unindex(hub, "memory", memories)
 
-    def _unindex(self, hub: int, memories: Sequence[int]) -> None:
+    def _unindex(self, hub: int, kind: OwnerKind, numbers: Sequence[int]) -> None:
+        """Deletes the index entries of memories, by number, or of turns, by place."""
         # Read first: the role of programs may not read what it deletes (RETURNING), and the lock of
         # the hub keeps the rows from changing.
         gone = self._session.all(
             "SELECT w.passage, w.length, tsvector_to_array(w.words) FROM named_words w"
-            " WHERE w.hub_id = %(hub)s AND w.memory = ANY(%(memories)s::bigint[])",
+            f" WHERE w.hub_id = %(hub)s AND w.{kind} = ANY(%(numbers)s::bigint[])",
             hub=hub,
-            memories=memories,
+            numbers=list(numbers),
         )
         if not gone:
             return
@@ -244,10 +272,11 @@ class BufferedWriter(CountingWriter):
         counts.length -= sum(row[1] for row in gone)
         counts.terms.subtract(lexemes.unmarked(lexeme) for row in gone for lexeme in row[2])
         self._drop_vectors(hub, passages)
-        for table in ("words", "substrings", "passages"):
+        tables = ("words", "substrings", "passages") if kind == "memory" else ("words", "passages")
+        for table in tables:
             self._session.put(
-                f"DELETE FROM {table} WHERE hub_id = %s AND memory = ANY(%s::bigint[])",
-                (hub, memories),
+                f"DELETE FROM {table} WHERE hub_id = %s AND {kind} = ANY(%s::bigint[])",
+                (hub, list(numbers)),
             )
 
     # Vectors
@@ -320,11 +349,13 @@ class BufferedWriter(CountingWriter):
                 )
 
 
-def _passage_row(hub: int, passage: int, memory: int, entry: IndexEntry) -> bulk_copy.Row:
+def _passage_row(
+    hub: int, passage: int, owner: tuple[int | None, int | None], entry: IndexEntry
+) -> bulk_copy.Row:
     return (
         hub,
         passage,
-        memory,
+        *owner,
         entry.ordinal,
         entry.start,
         entry.end,

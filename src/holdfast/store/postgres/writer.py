@@ -20,13 +20,19 @@ from holdfast.store.checksums import (
     SHOWN_WEIGHT,
     sealed,
 )
-from holdfast.store.postgres import lexemes, rows
+from holdfast.store.postgres import rows
 from holdfast.store.postgres.records import RecordsWriter
 from holdfast.store.postgres.schema import DERIVED, OF_A_HUB
 from holdfast.store.postgres.session import NO_SUCH_HUB
 from holdfast.store.postgres.vectors import unindex_hub
-from holdfast.store.postgres.write_buffer import BufferedWriter, Index, size_bytes
-from holdfast.text.terms import terms as terms_of
+from holdfast.store.postgres.write_buffer import (
+    TURN_BYTES_PER_CHAR,
+    BufferedWriter,
+    Index,
+    Owned,
+    size_bytes,
+)
+from holdfast.store.turn_entries import turn_entries
 
 if TYPE_CHECKING:
     from holdfast.domain.hub import Hub, HubState
@@ -65,7 +71,7 @@ class IndexWriter(BufferedWriter):
             return
         memory = self._number(hub, memory_id)
         if memory is not None:
-            self._unindex(hub, [memory])
+            self._unindex(hub, "memory", [memory])
 
     def set_vectors(self, hub_id: str, model: str, vectors: Sequence[VectorRow]) -> None:
         if not vectors:
@@ -121,19 +127,17 @@ class IndexWriter(BufferedWriter):
             )
             if not found:
                 return
-            for place, content in found:
-                self._index_turn(hub, place, content)
+            self._add_turns(hub, found)
             last = found[-1][0]
 
-    def _index_turn(self, hub: int, place: Any, content: str) -> None:
-        words = lexemes.marked(hub, terms_of(content))
-        self._session.put(
-            "INSERT INTO turn_words (hub_id, place, words)"
-            " VALUES (%s, %s, array_to_tsvector(%s::text[])) ON CONFLICT (hub_id, place)"
-            # Not `excluded.words`: that needs the right to read the column.
-            " DO UPDATE SET words = array_to_tsvector(%s::text[])",
-            (hub, place, words, words),
-        )
+    def _add_turns(self, hub: int, turns: Sequence[tuple[int, str]]) -> None:
+        """Adds the index entries of turns: the place and the content of each."""
+        owned = [
+            Owned(hub, "turn", place, Index("", turn_entries(content), ""))
+            for place, content in turns
+        ]
+        _, passage_ids = self._next(0, sum(len(one.made.entries) for one in owned))
+        self._send_indexes(owned, iter(passage_ids))
 
 
 class PostgresWriter(IndexWriter, RecordsWriter):
@@ -334,7 +338,7 @@ class PostgresWriter(IndexWriter, RecordsWriter):
         number = self._number(hub, memory_id)
         if number is None:
             return 0
-        self._unindex(hub, [number])
+        self._unindex(hub, "memory", [number])
         self._new.pop((hub, memory_id), None)
         self._bare.discard((hub, memory_id))
         changes = self._session.all(
@@ -360,7 +364,7 @@ class PostgresWriter(IndexWriter, RecordsWriter):
     def add_turn(self, turn: Turn) -> None:
         row = sealed("turns", turn.hub_id, shared.turn_to_row(turn))
         self._pending.turns.append((self._own(turn.hub_id), *row))
-        self._hold(len(turn.content))
+        self._hold(len(turn.content) * TURN_BYTES_PER_CHAR)
 
     def _correct_turn(self, hub_id: str, turn: Turn) -> None:
         hub = self._own(hub_id)
@@ -374,18 +378,19 @@ class PostgresWriter(IndexWriter, RecordsWriter):
             return
         *before, place = row
         after = checked.turn_from_row(tuple(before), hub_id)._replace(
-            content=turn.content, source=turn.source, session=turn.session
+            content=turn.content, source=turn.source, session=turn.session, speaker=turn.speaker
         )
         self._session.put(
-            "UPDATE turns SET content = %s, source = %s, session = %s, checksum = %s"
+            "UPDATE turns SET content = %s, source = %s, session = %s, speaker = %s, checksum = %s"
             " WHERE hub_id = %s AND place = %s",
             (
-                *(after.content, after.source, after.session),
+                *(after.content, after.source, after.session, after.speaker),
                 sealed("turns", hub_id, shared.turn_to_row(after))[-1],
                 *(hub, place),
             ),
         )
-        self._index_turn(hub, place, turn.content)
+        self._unindex(hub, "turn", [place])
+        self._add_turns(hub, [(place, turn.content)])
 
     def prune_turns(self, hub_id: str, *, keep: int) -> int:
         hub = self._session.hub(hub_id)
@@ -397,9 +402,26 @@ class PostgresWriter(IndexWriter, RecordsWriter):
         )
         if oldest is None:
             return 0
-        self._session.put("DELETE FROM turn_words WHERE hub_id = %s AND place <= %s", (hub, oldest))
+        found = self._session.all(
+            "SELECT place FROM turns WHERE hub_id = %(hub)s AND place <= %(oldest)s",
+            hub=hub,
+            oldest=oldest,
+        )
+        return self._drop_places(hub, [row[0] for row in found])
+
+    def drop_turns(self, hub_id: str, turn_ids: Sequence[str]) -> int:
+        hub = self._session.hub(hub_id)
+        found = self._session.all(
+            "SELECT place FROM turns WHERE hub_id = %(hub)s AND id = ANY(%(ids)s::text[])",
+            hub=hub,
+            ids=list(turn_ids),
+        )
+        return self._drop_places(hub, [row[0] for row in found])
+
+    def _drop_places(self, hub: int, places: Sequence[int]) -> int:
+        self._unindex(hub, "turn", places)
         return self._session.put(
-            "DELETE FROM turns WHERE hub_id = %s AND place <= %s", (hub, oldest)
+            "DELETE FROM turns WHERE hub_id = %s AND place = ANY(%s::bigint[])", (hub, list(places))
         )
 
     def set_agreed(self, hub_id: str, agreed: Agreed) -> None:

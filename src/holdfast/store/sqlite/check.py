@@ -162,7 +162,8 @@ _PROMISES: tuple[tuple[str, bool, str], ...] = (
         "the substring index has {} entries without a memory",
         True,
         "SELECT count(*), '', '' FROM trigrams_docsize"
-        " WHERE id NOT IN (SELECT memory FROM passages) HAVING count(*) > 0",
+        " WHERE id NOT IN (SELECT memory FROM passages WHERE memory IS NOT NULL)"
+        " HAVING count(*) > 0",
     ),
     (
         "hub {} has wrong word totals",
@@ -172,10 +173,17 @@ _PROMISES: tuple[tuple[str, bool, str], ...] = (
         " OR t.terms IS NOT (SELECT coalesce(sum(p.length), 0) FROM passages p WHERE p.hub = h.pk)",
     ),
     (
-        "the index of the conversation log has {} entries too many or too few",
+        "{} turns of the conversation log are not in the search index",
         True,
-        "SELECT abs((SELECT count(*) FROM turn_words_docsize) - (SELECT count(*) FROM turns))"
-        " AS off, '', '' WHERE off",
+        "SELECT count(*), '', '' FROM turns t"
+        " WHERE NOT EXISTS (SELECT 1 FROM passages p WHERE p.turn = t.pk) HAVING count(*) > 0",
+    ),
+    (
+        "{} passages of the conversation log reach past their text, or lack their words",
+        True,
+        "SELECT count(*), '', '' FROM passages p JOIN turns t ON t.pk = p.turn"
+        ' WHERE p."end" > length(t.content) OR p.pk NOT IN (SELECT id FROM words_docsize)'
+        " HAVING count(*) > 0",
     ),
     (
         "hub {} has wrong vector totals",
@@ -265,7 +273,7 @@ def problems(
         can_rebuild = each in tables_of.DERIVED
         _attempt(partial(_checksums, connection, each, can_rebuild), out, can_rebuild, each.name)
     if not connection.readonly("main"):
-        for table in ("words", "trigrams", "turn_words"):
+        for table in ("words", "trigrams"):
             command = f"INSERT INTO {table} ({table}) VALUES ('integrity-check')"
             _rows(connection, command, out, True)
     for sentence, can_rebuild, query in _PROMISES:
@@ -385,5 +393,5 @@ def _damage_is_derived(line: str, tables: dict[int, str]) -> bool:
 
 
 def _derived(message: str) -> bool:
-    derived = ("words", "word_", "turn_words", "trigrams", "passages", "vectors", "vector_")
+    derived = ("words", "word_", "trigrams", "passages", "vectors", "vector_")
     return any(name in message for name in derived)

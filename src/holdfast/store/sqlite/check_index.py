@@ -31,13 +31,6 @@ def _passages(connection: apsw.Connection) -> Iterator[tuple[int, list[list[str]
         yield pk, [_tokens(hub, body), _tokens(hub, head)]
 
 
-def _turns(connection: apsw.Connection) -> Iterator[tuple[int, list[list[str]]]]:
-    from holdfast.text.terms import terms
-
-    for pk, hub, content in connection.execute("SELECT pk, hub, content FROM turns"):
-        yield pk, [[search.prefixed_term(hub, term) for term in terms(content)]]
-
-
 def _memories(connection: apsw.Connection) -> Iterator[tuple[int, list[list[str]]]]:
     from holdfast.store.sqlite import rows
     from holdfast.text.terms import searchable
@@ -57,7 +50,6 @@ def _tokens(hub: int, text: str) -> list[str]:
 _INDEXES = (
     _Index("words", "the word index", ("body", "head"), _passages),
     _Index("trigrams", "the substring index", ("text",), _memories, has_positions=False),
-    _Index("turn_words", "the index of the conversation log", ("content",), _turns),
 )
 
 

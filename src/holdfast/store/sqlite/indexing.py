@@ -12,8 +12,8 @@ from holdfast.store.checksums import passage_checksum, vector_checksum
 from holdfast.store.sqlite import search
 from holdfast.store.sqlite.schema import DERIVED, DROP_DERIVED
 from holdfast.store.sqlite.session import Part
+from holdfast.store.turn_entries import turn_entries
 from holdfast.store.values import VectorRow
-from holdfast.text.terms import terms
 
 if TYPE_CHECKING:
     from holdfast.store.values import IndexEntry
@@ -32,8 +32,20 @@ class IndexWriter(Part):
         memory = self._memory_pk(hub, memory_id)
         if memory is None:
             raise NotFound(f"There is no memory {memory_id} to be indexed.")
-        self._unindex(hub, memory)
-        terms = 0
+        self._unindex(hub, "memory", memory)
+        self._add_passages(hub_id, ("memory", memory, memory_id), entries, model)
+        if entries:
+            self._do(
+                "INSERT INTO trigrams (rowid, text) VALUES (?, ?)",
+                (memory, search.prefixed(hub, search.trigrams(text))),
+            )
+
+    def _add_passages(
+        self, hub_id: str, owner: tuple[str, int, str], entries: Sequence[IndexEntry], model: str
+    ) -> None:
+        """Adds the passages of a memory or a turn: which of the two, its row and its id."""
+        column, pk, owner_id = owner
+        hub, terms = self._pk(hub_id), 0
         vectors: list[VectorRow] = []
         for entry in entries:
             length = len(entry.body) + len(entry.head)
@@ -49,9 +61,9 @@ class IndexWriter(Part):
                 entry.windows,
             )
             self._do(
-                'INSERT INTO passages (hub, memory, ordinal, start, "end", headings, body, head,'
+                f'INSERT INTO passages (hub, {column}, ordinal, start, "end", headings, body, head,'
                 " length, windows, checksum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (hub, memory, *fields, passage_checksum(hub_id, memory_id, fields)),
+                (hub, pk, *fields, passage_checksum(hub_id, owner_id, fields)),
             )
             passage = self._connection.last_insert_rowid()
             self._do(
@@ -61,11 +73,6 @@ class IndexWriter(Part):
             vectors += [VectorRow(passage, n, v) for n, v in enumerate(entry.vectors)]
         if not entries:
             return
-        grams = search.trigrams(text)
-        self._do(
-            "INSERT INTO trigrams (rowid, text) VALUES (?, ?)",
-            (memory, search.prefixed(hub, grams)),
-        )
         self._do(
             "UPDATE word_totals SET passages = passages + ?, terms = terms + ? WHERE hub = ?",
             (len(entries), terms, hub),
@@ -76,7 +83,7 @@ class IndexWriter(Part):
         hub = self._pk(hub_id)
         memory = self._memory_pk(hub, memory_id)
         if memory is not None:
-            self._unindex(hub, memory)
+            self._unindex(hub, "memory", memory)
 
     def _memory_pk(self, hub: int, memory_id: str) -> int | None:
         pk: int | None = self._one(
@@ -84,16 +91,17 @@ class IndexWriter(Part):
         )
         return pk
 
-    def _unindex(self, hub: int, memory: int) -> None:
+    def _unindex(self, hub: int, column: str, pk: int) -> None:
+        """Removes the passages of a memory or a turn, by its row."""
         passages, terms = self._one(
-            "SELECT count(*), coalesce(sum(length), 0) FROM passages WHERE memory = ?", (memory,)
+            f"SELECT count(*), coalesce(sum(length), 0) FROM passages WHERE {column} = ?", (pk,)
         )
         if not passages:
             return
         for model, gone, emptied in self._all(
             "SELECT v.model, count(*), count(DISTINCT v.passage) FROM passages p"
-            " JOIN vectors v ON v.passage = p.pk WHERE p.memory = ? GROUP BY v.model",
-            (memory,),
+            f" JOIN vectors v ON v.passage = p.pk WHERE p.{column} = ? GROUP BY v.model",
+            (pk,),
         ):
             self._do(
                 "UPDATE vector_totals SET size = size - ?, passages = passages - ?,"
@@ -101,10 +109,11 @@ class IndexWriter(Part):
                 (gone, emptied, gone, hub, model),
             )
         self._do(
-            "DELETE FROM words WHERE rowid IN (SELECT pk FROM passages WHERE memory = ?)", (memory,)
+            f"DELETE FROM words WHERE rowid IN (SELECT pk FROM passages WHERE {column} = ?)", (pk,)
         )
-        self._do("DELETE FROM trigrams WHERE rowid = ?", (memory,))
-        self._do("DELETE FROM passages WHERE memory = ?", (memory,))
+        if column == "memory":
+            self._do("DELETE FROM trigrams WHERE rowid = ?", (pk,))
+        self._do(f"DELETE FROM passages WHERE {column} = ?", (pk,))
         self._do(
             "UPDATE word_totals SET passages = passages - ?, terms = terms - ? WHERE hub = ?",
             (passages, terms, hub),
@@ -148,11 +157,8 @@ class IndexWriter(Part):
             (hub, model, len(vectors), len(passages), max(passages)),
         )
 
-    def _index_turn(self, hub: int, pk: int, content: str) -> None:
-        self._do(
-            "INSERT INTO turn_words (rowid, content) VALUES (?, ?)",
-            (pk, search.prefixed(hub, terms(content))),
-        )
+    def _index_turn(self, hub_id: str, pk: int, turn_id: str, content: str) -> None:
+        self._add_passages(hub_id, ("turn", pk, turn_id), turn_entries(content), "")
 
     def drop_derived(self) -> None:
         last = self._one("SELECT seq FROM sqlite_sequence WHERE name = 'passages'") or 0
@@ -161,5 +167,7 @@ class IndexWriter(Part):
         # must not bring it to a passage that it was not made from.
         self._do("INSERT INTO sqlite_sequence (name, seq) VALUES ('passages', ?)", (last,))
         self._do("INSERT INTO word_totals (hub) SELECT pk FROM hubs")
-        for pk, hub, content in self._all("SELECT pk, hub, content FROM turns"):
-            self._index_turn(hub, pk, content)
+        for hub_id, pk, turn_id, content in self._connection.execute(
+            "SELECT h.id, t.pk, t.id, t.content FROM turns t JOIN hubs h ON h.pk = t.hub"
+        ):
+            self._index_turn(hub_id, pk, turn_id, content)

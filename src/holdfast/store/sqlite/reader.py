@@ -14,17 +14,16 @@ from holdfast.store import checksums as checked
 from holdfast.store import rows as shared
 from holdfast.store.checksums import damaged_row
 from holdfast.store.single_writer import ReaderDefaults
-from holdfast.store.sqlite import rows, search, session
+from holdfast.store.sqlite import rows, session
 from holdfast.store.sqlite.search import FindingReader
 from holdfast.store.sqlite.session import Part
-from holdfast.store.values import (
-    TermQuery,
-    first_named,
-)
+from holdfast.store.values import first_named
 
 if TYPE_CHECKING:
     from holdfast.domain.change import Change, Receipt, Revision
     from holdfast.domain.records import Agreed, Clash, Turn
+
+_TURN_COLUMNS = ", ".join(f"t.{name}" for name in rows.TURN_COLUMNS.split(", "))
 
 
 class MemoriesReader(Part):
@@ -147,15 +146,21 @@ class MemoriesReader(Part):
         return [bool(row[0]) for row in found]
 
     def speakers(self, hub_id: str, *, limit: int) -> list[str]:
+        hub = self._pk(hub_id)
+        named = self._speakers_in(f"memories m WHERE hub = ?1{self._seen}", hub, limit)
+        named += self._speakers_in(f"turns WHERE hub = ?1{self._of_hub}", hub, limit)
+        return sorted(set(named))[:limit]
+
+    def _speakers_in(self, rows_seen: str, hub: int, limit: int) -> list[str]:
         # Jumps from one speaker to the next in the index, however many turns each has.
-        first = "SELECT min(speaker) FROM memories m WHERE hub = ?1"
+        first = f"SELECT min(speaker) FROM {rows_seen}"
         found = self._all(
             "WITH RECURSIVE s (name) AS ("
-            f" {first} AND speaker IS NOT NULL{self._seen}"
+            f" {first} AND speaker IS NOT NULL"
             " UNION ALL"
-            f" SELECT ({first} AND speaker > s.name{self._seen}) FROM s WHERE s.name IS NOT NULL)"
+            f" SELECT ({first} AND speaker > s.name) FROM s WHERE s.name IS NOT NULL)"
             " SELECT name FROM s WHERE name IS NOT NULL LIMIT ?2",
-            (self._pk(hub_id), limit),
+            (hub, limit),
         )
         return [row[0] for row in found]
 
@@ -288,21 +293,63 @@ class LogReader(Part):
         )
         return [checked.turn_from_row(row, hub_id) for row in found]
 
-    def search_turns(self, hub_id: str, terms: Sequence[str], *, limit: int) -> list[Turn]:
-        if not terms:
-            return []
-        hub = self._pk(hub_id)
-        columns = ", ".join(f"t.{name}" for name in rows.TURN_COLUMNS.split(", "))
-        each = [search.match_expression(hub, TermQuery((term,))) for term in terms]
+    def turns_by_id(self, hub_id: str, turn_ids: Sequence[str]) -> dict[str, Turn]:
         found = self._all(
-            f"SELECT {columns} FROM (SELECT w.rowid AS pk, count(*) AS merit FROM json_each(?) q"
-            "  CROSS JOIN turn_words w ON w.turn_words MATCH q.value"
-            "  GROUP BY w.rowid ORDER BY merit DESC, pk DESC LIMIT ?) AS w"
-            f" CROSS JOIN turns t ON t.pk = w.pk WHERE t.hub = ?{self._of_hub}"
-            " ORDER BY w.merit DESC, t.pk DESC",
-            (shared.dumps(list(dict.fromkeys(each))), limit, hub),
+            f"SELECT {_TURN_COLUMNS} FROM json_each(?) j CROSS JOIN turns t"
+            f" ON t.hub = ? AND t.id = j.value{self._of_hub}",
+            (shared.dumps(list(turn_ids)), self._pk(hub_id)),
         )
-        return [checked.turn_from_row(row, hub_id) for row in found]
+        return {row[0]: checked.turn_from_row(row, hub_id) for row in found}
+
+    def turns_around(self, hub_id: str, turn_id: str, *, before: int, after: int) -> list[Turn]:
+        hub = self._pk(hub_id)
+        one = self._one(
+            f"SELECT pk, session FROM turns WHERE hub = ? AND id = ?{self._of_hub}", (hub, turn_id)
+        )
+        if one is None:
+            return []
+        pk, session = one
+        around = f"SELECT {rows.TURN_COLUMNS} FROM turns WHERE hub = ? AND session IS ?"
+        earlier = self._all(
+            f"{around} AND pk < ? ORDER BY pk DESC LIMIT ?", (hub, session, pk, before)
+        )
+        later = self._all(f"{around} AND pk > ? ORDER BY pk LIMIT ?", (hub, session, pk, after))
+        return [checked.turn_from_row(row, hub_id) for row in (*reversed(earlier), *later)]
+
+    def adjacent_turns(self, hub_id: str, pairs: Sequence[tuple[str, str]]) -> list[bool]:
+        found = self._all(
+            "SELECT NOT EXISTS (SELECT 1 FROM turns t WHERE t.hub = a.hub"
+            " AND t.session IS a.session AND t.pk > min(a.pk, b.pk) AND t.pk < max(a.pk, b.pk))"
+            " AND a.session IS b.session FROM json_each(?) p"
+            " CROSS JOIN turns a ON a.hub = ? AND a.id = p.value ->> 0"
+            " CROSS JOIN turns b ON b.hub = a.hub AND b.id = p.value ->> 1 ORDER BY p.key",
+            (shared.dumps(list(pairs)), self._pk(hub_id)),
+        )
+        return [bool(row[0]) for row in found]
+
+    def turn_ids(
+        self,
+        hub_id: str,
+        *,
+        session: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        limit: int | None = None,
+    ) -> list[str]:
+        conditions, values = self._of_hub, list[Any]()
+        for condition, value in (
+            ("session = ?", session),
+            ("at >= ?", None if since is None else to_micros(since)),
+            ("at < ?", None if until is None else to_micros(until)),
+        ):
+            if value is not None:
+                conditions += f" AND {condition}"
+                values.append(value)
+        found = self._all(
+            f"SELECT id FROM turns WHERE hub = ?{conditions} ORDER BY pk LIMIT ?",
+            (self._pk(hub_id), *values, -1 if limit is None else limit),
+        )
+        return [row[0] for row in found]
 
     def scan_turns(self, hub_id: str) -> Iterator[Turn]:
         for row in self._connection.execute(
@@ -376,7 +423,7 @@ class SqliteReader(MemoriesReader, HistoryReader, LogReader, FindingReader, Read
             by_layer=counted("layer"),
             revisions=count("revisions", self._of_seen("memory")),
             changes=count("changes", self._seen_changes),
-            passages=count("passages", self._of_seen("memory")),
+            passages=self._count_passages(hub),
             vectors=self._count_vectors(hub),
             content_bytes=int(totals[4]),
             receipts=count("receipts", self._of_hub),
@@ -386,13 +433,28 @@ class SqliteReader(MemoriesReader, HistoryReader, LogReader, FindingReader, Read
             conflicts=len(self.clashes(hub_id)),
         )
 
+    def _count_passages(self, hub: int) -> int:
+        """Those of memories and of turns that the viewer sees."""
+        if not self._seen:
+            return int(self._one("SELECT count(*) FROM passages WHERE hub = ?", (hub,)))
+        return int(
+            self._one(
+                "SELECT (SELECT count(*) FROM passages p JOIN memories m ON m.pk = p.memory"
+                f" WHERE p.hub = ?1{self._seen}) + (SELECT count(*) FROM passages"
+                f" WHERE hub = ?1 AND turn IS NOT NULL{self._of_hub})",
+                (hub,),
+            )
+        )
+
     def _count_vectors(self, hub: int) -> int:
         if not self._seen:
             return int(self._one("SELECT count(*) FROM vectors WHERE hub = ?", (hub,)))
         return int(
             self._one(
                 "SELECT count(*) FROM vectors v JOIN passages p ON p.pk = v.passage"
-                f" JOIN memories m ON m.pk = p.memory WHERE v.hub = ?{self._seen}",
+                " LEFT JOIN memories m ON m.pk = p.memory WHERE v.hub = ?"
+                f" AND ((p.memory IS NOT NULL{self._seen})"
+                f" OR (p.turn IS NOT NULL{self._of_hub}))",
                 (hub,),
             )
         )

@@ -111,7 +111,7 @@ REVISIONS = (
     " LEFT JOIN changes c ON c.pk = r.change LEFT JOIN memories m ON m.pk = r.memory"
 )
 RECEIPT_COLUMNS = "memory_id, number, at, actor, reason, revisions, checksum"
-TURN_COLUMNS = "id, role, content, at, source, session, checksum"
+TURN_COLUMNS = "id, role, content, at, source, session, speaker, trust, checksum"
 AGREED_COLUMNS = "path, text, at, checksum"
 CLASH_COLUMNS = "id, memory_id, path, in_store, in_file, at, settled_at, checksum"
 

@@ -102,7 +102,7 @@ REVISIONS = Table(
     " LEFT JOIN memories m ON m.pk = t.memory AND m.hub = t.hub",
 )
 RECEIPTS = _table("receipts", "pk", "memory_id number at actor reason revisions")
-TURNS = _table("turns", "pk", "id role content at source session")
+TURNS = _table("turns", "pk", "id role content at source session speaker trust")
 AGREED = _table("agreed", "hub path", "path text at")
 CLASHES = _table("clashes", "pk", "id memory_id path in_store in_file at settled_at")
 RECORDS = _table("records", "hub kind id", "kind id at body lookup due")
@@ -111,10 +111,11 @@ PASSAGES = Table(
     ("pk",),
     (),
     (
-        *("m.id", "t.ordinal", "t.start", 't."end"', "t.headings"),
+        *("coalesce(m.id, o.id)", "t.ordinal", "t.start", 't."end"', "t.headings"),
         *("t.body", "t.head", "t.length", "t.windows"),
     ),
-    " LEFT JOIN memories m ON m.pk = t.memory AND m.hub = t.hub",
+    " LEFT JOIN memories m ON m.pk = t.memory AND m.hub = t.hub"
+    " LEFT JOIN turns o ON o.pk = t.turn AND o.hub = t.hub",
 )
 VECTORS = Table(
     "vectors",

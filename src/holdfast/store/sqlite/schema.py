@@ -146,11 +146,15 @@ CREATE TABLE turns (
     at INTEGER NOT NULL,
     source TEXT NOT NULL,
     session TEXT,
+    speaker TEXT,
+    trust TEXT NOT NULL,
     checksum INTEGER NOT NULL,
     UNIQUE (hub, id)
 ) STRICT;
 CREATE INDEX turns_hub ON turns (hub, pk);
 CREATE INDEX turns_session ON turns (hub, session, pk) WHERE session IS NOT NULL;
+CREATE INDEX turns_speaker ON turns (hub, speaker) WHERE speaker IS NOT NULL;
+CREATE INDEX turns_at ON turns (hub, at);
 CREATE TABLE agreed (
     hub INTEGER NOT NULL REFERENCES hubs (pk) ON DELETE CASCADE,
     path TEXT NOT NULL,
@@ -192,7 +196,8 @@ DERIVED = """
 CREATE TABLE passages (
     pk INTEGER PRIMARY KEY AUTOINCREMENT,
     hub INTEGER NOT NULL,
-    memory INTEGER NOT NULL REFERENCES memories (pk) ON DELETE CASCADE,
+    memory INTEGER REFERENCES memories (pk) ON DELETE CASCADE,
+    turn INTEGER REFERENCES turns (pk) ON DELETE CASCADE,
     ordinal INTEGER NOT NULL,
     start INTEGER NOT NULL,
     "end" INTEGER NOT NULL,
@@ -201,9 +206,11 @@ CREATE TABLE passages (
     head TEXT NOT NULL,
     length INTEGER NOT NULL,
     windows INTEGER NOT NULL,
-    checksum INTEGER NOT NULL
+    checksum INTEGER NOT NULL,
+    CHECK ((memory IS NULL) <> (turn IS NULL))
 ) STRICT;
-CREATE INDEX passages_memory ON passages (memory, ordinal);
+CREATE INDEX passages_memory ON passages (memory, ordinal) WHERE memory IS NOT NULL;
+CREATE INDEX passages_turn ON passages (turn, ordinal) WHERE turn IS NOT NULL;
 CREATE INDEX passages_hub ON passages (hub, pk);
 CREATE TABLE vectors (
     passage INTEGER NOT NULL REFERENCES passages (pk) ON DELETE CASCADE,
@@ -236,9 +243,6 @@ CREATE VIRTUAL TABLE word_counts USING fts5vocab ('words', 'row');
 CREATE VIRTUAL TABLE trigrams USING fts5 (
     text, content = '', contentless_delete = 1, detail = 'none', tokenize = 'ascii'
 );
-CREATE VIRTUAL TABLE turn_words USING fts5 (
-    content, content = '', contentless_delete = 1, tokenize = 'ascii'
-);
 """
 
 DROP_DERIVED = """
@@ -249,7 +253,6 @@ DROP TABLE IF EXISTS vectors;
 DROP TABLE IF EXISTS passages;
 DROP TABLE IF EXISTS word_totals;
 DROP TABLE IF EXISTS vector_totals;
-DROP TABLE IF EXISTS turn_words;
 """
 
 MIGRATIONS: tuple[Migration, ...] = (Migration(1, "the first schema", CANONICAL + DERIVED),)

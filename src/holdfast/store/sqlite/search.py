@@ -82,7 +82,10 @@ def trigram_expression(hub: int, needle: str) -> str:
     return " AND ".join(f'"{prefixed_term(hub, gram)}"' for gram in found[::step])
 
 
-_PASSAGE_COLUMNS = 'm.id, p.pk, p.ordinal, p.start, p."end", p.headings, p.body, p.head, p.windows'
+_REST = 'p.pk, p.ordinal, p.start, p."end", p.headings, p.body, p.head, p.windows'
+_PASSAGE_COLUMNS = f"m.id, {_REST}"
+# Of a memory or a turn.
+_OWNED_COLUMNS = f"coalesce(m.id, t.id), {_REST}"
 
 
 class FindingReader(Part):
@@ -112,18 +115,19 @@ class FindingReader(Part):
             return []
         hub = self._pk(hub_id)
         expression = match_expression(hub, query)
-        conditions, values = self._where(wanted)
+        joins, conditions, values = self._owners(wanted)
+        columns = _OWNED_COLUMNS if " turns " in joins else _PASSAGE_COLUMNS
         reach = limit
         while True:
             # Ranking first and filtering after keeps the join off the many weak matches. Where
             # the filter then leaves too few, the next round reaches further.
             found = self._all(
-                f"SELECT {_PASSAGE_COLUMNS} FROM"
+                f"SELECT {columns} FROM"
                 " (SELECT rowid AS pk, rank AS merit FROM words WHERE words MATCH ?"
                 "  ORDER BY rank LIMIT ?) AS w"
                 # CROSS keeps the order of the joins: from the few that match to their rows.
-                " CROSS JOIN passages p ON p.pk = w.pk CROSS JOIN memories m ON m.pk = p.memory"
-                f" WHERE m.hub = ?{conditions} ORDER BY w.merit, p.pk LIMIT ?",
+                f" CROSS JOIN passages p ON p.pk = w.pk{joins}{conditions}"
+                " ORDER BY w.merit, p.pk LIMIT ?",
                 (expression, reach, hub, *values, limit),
             )
             if len(found) >= limit or self._matches_at_most(expression, reach):
@@ -197,6 +201,7 @@ class FindingReader(Part):
             given.append(hub)
         if words:
             parts.append(
+                # A turn has no memory, and joins none below.
                 "SELECT p.memory, 1 FROM (SELECT rowid AS pk FROM words WHERE words MATCH ?) AS w"
                 " CROSS JOIN passages p ON p.pk = w.pk"
             )
@@ -221,11 +226,11 @@ class FindingReader(Part):
     def candidates(
         self, hub_id: str, passage_ids: Sequence[int], wanted: Filter
     ) -> list[Candidate]:
-        conditions, values = self._where(wanted)
+        joins, conditions, values = self._owners(wanted)
+        columns = _OWNED_COLUMNS if " turns " in joins else _PASSAGE_COLUMNS
         found = self._all(
-            f"SELECT {_PASSAGE_COLUMNS} FROM json_each(?) j CROSS JOIN passages p"
-            " ON p.pk = j.value CROSS JOIN memories m ON m.pk = p.memory"
-            f" WHERE m.hub = ?{conditions} ORDER BY p.pk",
+            f"SELECT {columns} FROM json_each(?) j CROSS JOIN passages p"
+            f" ON p.pk = j.value{joins}{conditions} ORDER BY p.pk",
             (shared.dumps(list(passage_ids)), self._pk(hub_id), *values),
         )
         return [_candidate(row) for row in found]
@@ -256,20 +261,27 @@ class FindingReader(Part):
             yield VectorRow(*row)
 
     def vectors_of(self, hub_id: str, model: str, memory_id: str) -> list[VectorRow]:
-        found = self._all(
-            'SELECT v.passage, v."window", v.vector FROM memories m'
-            " JOIN passages p ON p.memory = m.pk"
-            " JOIN vectors v ON v.passage = p.pk AND v.hub = m.hub AND v.model = ?"
-            f' WHERE m.hub = ? AND m.id = ?{self._seen} ORDER BY p.ordinal, v."window"',
-            (model, self._pk(hub_id), memory_id),
-        )
-        return [VectorRow(*row) for row in found]
+        for owners, column, seen in (
+            ("memories", "memory", self._seen),
+            ("turns", "turn", self._of_hub),
+        ):
+            found = self._all(
+                f'SELECT v.passage, v."window", v.vector FROM {owners} m'
+                f" JOIN passages p ON p.{column} = m.pk"
+                " JOIN vectors v ON v.passage = p.pk AND v.hub = m.hub AND v.model = ?"
+                f' WHERE m.hub = ? AND m.id = ?{seen} ORDER BY p.ordinal, v."window"',
+                (model, self._pk(hub_id), memory_id),
+            )
+            if found:
+                return [VectorRow(*row) for row in found]
+        return []
 
     def unembedded(self, hub_id: str, model: str, *, limit: int, after: int = 0) -> list[Candidate]:
         found = self._all(
-            f"SELECT {_PASSAGE_COLUMNS} FROM passages p JOIN memories m ON m.pk = p.memory"
-            " WHERE p.hub = ? AND p.pk > ? AND NOT EXISTS (SELECT 1 FROM vectors v"
-            " WHERE v.hub = p.hub AND v.model = ? AND v.passage = p.pk) ORDER BY p.pk LIMIT ?",
+            f"SELECT {_OWNED_COLUMNS} FROM passages p LEFT JOIN memories m ON m.pk = p.memory"
+            " LEFT JOIN turns t ON t.pk = p.turn WHERE p.hub = ? AND p.pk > ?"
+            " AND NOT EXISTS (SELECT 1 FROM vectors v WHERE v.hub = p.hub AND v.model = ?"
+            " AND v.passage = p.pk) ORDER BY p.pk LIMIT ?",
             (self._pk(hub_id), after, model, limit),
         )
         return [_candidate(row) for row in found]

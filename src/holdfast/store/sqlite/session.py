@@ -101,6 +101,28 @@ def where(wanted: Filter) -> tuple[str, list[Any]]:
     return "".join(f" AND {part}" for part in parts), values
 
 
+def where_turns(wanted: Filter) -> tuple[str, list[Any]] | None:
+    """The same for turns, on the table alias `t`; None where no turn can count."""
+    if not wanted.admits_turns():
+        return None
+    parts: list[str] = []
+    values: list[Any] = []
+    for condition, value in (
+        ("t.session = ?", wanted.session),
+        ("t.source = ?", wanted.came_from),
+        ("t.at >= ?", wanted.since and to_micros(wanted.since)),
+        ("t.at < ?", wanted.until and to_micros(wanted.until)),
+        ("t.at <= ?", wanted.known_by and to_micros(wanted.known_by)),
+    ):
+        if value is not None:
+            parts.append(condition)
+            values.append(value)
+    if wanted.trusts:
+        parts.append(f"t.trust IN ({', '.join('?' * len(wanted.trusts))})")
+        values.extend(wanted.trusts)
+    return "".join(f" AND {part}" for part in parts), values
+
+
 class Part(RecordsReader):
     """Finds the hub, runs statements, and knows what the viewer sees.
 
@@ -141,6 +163,21 @@ class Part(RecordsReader):
     def _where(self, wanted: Filter) -> tuple[str, list[Any]]:
         conditions, values = where(wanted)
         return conditions + self._seen, values
+
+    def _owners(self, wanted: Filter) -> tuple[str, str, list[Any]]:
+        """How a passage `p` is joined with what it belongs to, what that has to meet, and the
+        bindings: with a memory `m`, or where turns count also with a turn `t`."""
+        conditions, values = self._where(wanted)
+        turns = where_turns(wanted)
+        if turns is None:
+            joined = " CROSS JOIN memories m ON m.pk = p.memory"
+            return joined, f" WHERE m.hub = ?{conditions}", values
+        return (
+            " LEFT JOIN memories m ON m.pk = p.memory LEFT JOIN turns t ON t.pk = p.turn",
+            f" WHERE p.hub = ? AND ((p.memory IS NOT NULL{conditions})"
+            f" OR (p.turn IS NOT NULL{turns[0]}{self._of_hub}))",
+            values + turns[1],
+        )
 
     def _of_seen(self, column: str) -> str:
         """What belongs to a memory is seen by those who see the memory."""

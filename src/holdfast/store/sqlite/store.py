@@ -221,7 +221,7 @@ class SqliteStore(StoreDefaults):
         with self._write_lock, translated(self.path):
             # What is taken out of a word index is only marked as gone; its words are there until
             # the index is written anew.
-            for table in ("words", "trigrams", "turn_words"):
+            for table in ("words", "trigrams"):
                 self._writer.execute(f"INSERT INTO {table} ({table}) VALUES ('optimize')")
             # A reader that stays keeps the log from being emptied. It is not waited for long: the
             # log is emptied by the next settle, or when the last one closes the store.

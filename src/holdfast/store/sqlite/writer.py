@@ -65,9 +65,6 @@ class SqliteWriter(SqliteReader, IndexWriter, RecordsWriter, WriterDefaults):
         self._do(
             "DELETE FROM trigrams WHERE rowid IN (SELECT pk FROM memories WHERE hub = ?)", (hub,)
         )
-        self._do(
-            "DELETE FROM turn_words WHERE rowid IN (SELECT pk FROM turns WHERE hub = ?)", (hub,)
-        )
         self._do("DELETE FROM records WHERE hub = ?", (hub,))
         self._do("DELETE FROM hubs WHERE pk = ?", (hub,))
         self._pks.pop(hub_id, None)
@@ -199,34 +196,41 @@ class SqliteWriter(SqliteReader, IndexWriter, RecordsWriter, WriterDefaults):
             return
         *before, pk = row
         after = checked.turn_from_row(tuple(before), hub_id)._replace(
-            content=turn.content, source=turn.source, session=turn.session
+            content=turn.content, source=turn.source, session=turn.session, speaker=turn.speaker
         )
         self._do(
-            f"UPDATE turns SET ({rows.TURN_COLUMNS}) = (?, ?, ?, ?, ?, ?, ?) WHERE pk = ?",
+            f"UPDATE turns SET ({rows.TURN_COLUMNS}) = (?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE pk = ?",
             (*checked.sealed("turns", hub_id, shared.turn_to_row(after)), pk),
         )
-        self._do("DELETE FROM turn_words WHERE rowid = ?", (pk,))
-        self._index_turn(hub, pk, turn.content)
+        self._unindex(hub, "turn", pk)
+        self._index_turn(hub_id, pk, turn.id, turn.content)
 
     def add_turn(self, turn: Turn) -> None:
         hub = self._pk(turn.hub_id)
         self._do(
-            f"INSERT INTO turns (hub, {rows.TURN_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            f"INSERT INTO turns (hub, {rows.TURN_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (hub, *checked.sealed("turns", turn.hub_id, shared.turn_to_row(turn))),
         )
-        self._index_turn(hub, self._connection.last_insert_rowid(), turn.content)
+        pk = self._connection.last_insert_rowid()
+        self._index_turn(turn.hub_id, pk, turn.id, turn.content)
 
     def prune_turns(self, hub_id: str, *, keep: int) -> int:
         hub = self._pk(hub_id)
         oldest = self._one(
             "SELECT pk FROM turns WHERE hub = ? ORDER BY pk DESC LIMIT 1 OFFSET ?", (hub, keep)
         )
-        if oldest is None:
-            return 0
-        gone = "SELECT pk FROM turns WHERE hub = ? AND pk <= ?"
-        self._do(f"DELETE FROM turn_words WHERE rowid IN ({gone})", (hub, oldest))
-        self._do("DELETE FROM turns WHERE hub = ? AND pk <= ?", (hub, oldest))
-        return int(self._connection.changes())
+        gone = self._all("SELECT id FROM turns WHERE hub = ? AND pk <= ?", (hub, oldest))
+        return self.drop_turns(hub_id, [row[0] for row in gone])
+
+    def drop_turns(self, hub_id: str, turn_ids: Sequence[str]) -> int:
+        hub, gone = self._pk(hub_id), 0
+        for turn_id in turn_ids:
+            pk = self._one("SELECT pk FROM turns WHERE hub = ? AND id = ?", (hub, turn_id))
+            if pk is not None:
+                self._unindex(hub, "turn", pk)
+                self._do("DELETE FROM turns WHERE pk = ?", (pk,))
+                gone += 1
+        return gone
 
     def set_agreed(self, hub_id: str, agreed: Agreed) -> None:
         row = (agreed.path, agreed.text, to_micros(agreed.at))
@@ -266,7 +270,7 @@ class SqliteWriter(SqliteReader, IndexWriter, RecordsWriter, WriterDefaults):
         memory = self._memory_pk(hub, memory_id)
         if memory is None:
             return 0
-        self._unindex(hub, memory)
+        self._unindex(hub, "memory", memory)
         changes = [
             row[0] for row in self._all("SELECT change FROM revisions WHERE memory = ?", (memory,))
         ]

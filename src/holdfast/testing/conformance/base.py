@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from holdfast.domain.change import Action, Change
 from holdfast.domain.hub import Hub
 from holdfast.domain.memory import Memory
 from holdfast.domain.names import PersonName
-from holdfast.domain.query import EVERYTHING, ORDERS
+from holdfast.domain.query import EVERYTHING, ORDERS, Filter
 from holdfast.store.base import Reader, Store, Writer
 from holdfast.store.values import IndexEntry, TermQuery, TextQuery
 from holdfast.testing.fixtures import START
@@ -29,6 +30,14 @@ MODEL = "model-one"
 RECORD_KIND = "thing"
 # More than any kit hub holds.
 _ALL = 10_000
+# Turns of the conversation log, and no memory.
+TURNS = Filter(layers=("turn",), turns=True)
+
+
+def turns_found(reader: Reader, terms: Sequence[str], wanted: Filter = TURNS) -> list[str]:
+    """The ids of what holds one of the terms, in alphabetical order."""
+    found = reader.search_terms(HUB, TermQuery(tuple(terms)), wanted, limit=_ALL)
+    return sorted({one.memory_id for one in found})
 
 
 class StoreCase:
@@ -242,9 +251,14 @@ def _observe_search(reader: Reader, hub_id: str, memories: Sequence[Memory]) -> 
 
 def _observe_log(reader: Reader, hub_id: str, memories: Sequence[Memory]) -> dict[str, Any]:
     words = sorted({term for memory in memories for term in terms(memory.content)})
+    ids = reader.turn_ids(hub_id)
+    found = reader.search_terms(hub_id, TermQuery(tuple(words)), TURNS, limit=_ALL)
     return {
-        "turns": reader.turns(hub_id, limit=_ALL),
-        "search_turns": reader.search_turns(hub_id, words, limit=_ALL),
+        "turns": [*reader.turns(hub_id, limit=_ALL), *sorted(one.memory_id for one in found)],
+        "turns_by_id": reader.turns_by_id(hub_id, ids),
+        "turns_around": [reader.turns_around(hub_id, one, before=2, after=2) for one in ids],
+        "adjacent_turns": reader.adjacent_turns(hub_id, list(pairwise(ids))),
+        "turn_ids": ids,
         "scan_turns": list(reader.scan_turns(hub_id)),
         "agreed": reader.agreed(hub_id, "MEMORY.md"),
         "scan_agreed": list(reader.scan_agreed(hub_id)),

@@ -6,17 +6,21 @@ from typing import Any
 
 import pytest
 
-from holdfast.domain.records import NO_HUB, Agreed, Clash, Record, Turn
+from holdfast.domain.query import Filter
+from holdfast.domain.records import NO_HUB, Agreed, Clash, Record, Turn, as_memory
 from holdfast.errors import AlreadyExists, HoldfastError
 from holdfast.store.base import Store
+from holdfast.store.values import TermQuery, TextQuery, VectorRow
 from holdfast.testing.conformance.base import (
     HUB,
     RECORD_KIND,
+    TURNS,
     StoreCase,
     at,
     make_hub,
     make_memory,
     put,
+    turns_found,
 )
 
 OTHER = "hub_other"
@@ -204,6 +208,7 @@ class Records(StoreCase):
 
 
 OTHER_HUB = "hub_other"
+_DEPLOY = TextQuery("deploy", ("deploy",))
 
 
 def turn(number: int, content: str, *, hub_id: str = HUB, session: str | None = None) -> Turn:
@@ -234,21 +239,130 @@ class Log(StoreCase):
             writer.add_turn(turn(2, "lunch was fine"))
             writer.add_turn(turn(3, "deploy deploy", hub_id=OTHER_HUB))
         with store.read() as reader:
-            assert [one.id for one in reader.search_turns(HUB, ["deploy"], limit=5)] == ["trn_001"]
-            assert reader.search_turns(HUB, [], limit=5) == []
-            assert reader.search_turns(HUB, ["nothing"], limit=5) == []
+            assert turns_found(reader, ["deploy"]) == ["trn_001"]
+            assert turns_found(reader, ["nothing"]) == []
             assert [one.id for one in reader.turns(OTHER_HUB, limit=5)] == ["trn_003"]
+            assert reader.lexicon(HUB, ["deploy"]).frequency == {"deploy": 1}
+        assert store.check() == []
 
-    def test_turns_with_most_of_the_words_come_first_then_the_newest(self, store: Store) -> None:
+    def test_turns_and_memories_are_found_in_one_search(self, store: Store) -> None:
         with store.write() as writer:
-            for number in range(8):
-                writer.add_turn(turn(number, f"day {number} of the trip to Rome, day by day"))
-            writer.add_turn(turn(8, "Rome"))
+            put(writer, make_memory(1, "the deploy is on Friday"))
+            writer.add_turn(turn(1, "the deploy failed again"))
+        both = Filter(turns=True)
         with store.read() as reader:
-            found = reader.search_turns(HUB, ["day", "3", "rome"], limit=3)
-            assert [one.id for one in found] == ["trn_003", "trn_007", "trn_006"]
-            found = reader.search_turns(HUB, ["rome", "rome"], limit=2)
-            assert [one.id for one in found] == ["trn_008", "trn_007"]
+            assert turns_found(reader, ["deploy"], both) == ["mem_1", "trn_001"]
+            assert turns_found(reader, ["deploy"], Filter()) == ["mem_1"]
+            found = reader.search_terms(HUB, TermQuery(("deploy",)), both, limit=9)
+            passages = [one.passage_id for one in found]
+            again = reader.candidates(HUB, passages, both)
+            assert sorted(one.memory_id for one in again) == ["mem_1", "trn_001"]
+            assert [one.memory_id for one in reader.candidates(HUB, passages, Filter())] == [
+                "mem_1"
+            ]
+            assert reader.statistics(HUB).memories == 1
+            assert len(reader.memories(HUB, both, order="newest", after=None, limit=9)) == 1
+            assert [one.id for one in reader.matching(HUB, _DEPLOY, both, order="newest")] == [
+                "mem_1"
+            ]
+
+    def test_a_filter_admits_the_same_turns_as_it_says(self, store: Store) -> None:
+        said = [
+            turn(n, f"the deploy {n}", session="s" if n % 2 else None)._replace(
+                trust="tool" if n % 3 else "user", source="tui" if n % 4 else "telegram"
+            )
+            for n in range(8)
+        ]
+        with store.write() as writer:
+            for one in said:
+                writer.add_turn(one)
+        with store.read() as reader:
+            for wanted in (
+                TURNS,
+                TURNS._replace(session="s"),
+                TURNS._replace(trusts=("tool", "agent")),
+                TURNS._replace(came_from="telegram"),
+                TURNS._replace(since=at(3), until=at(6)),
+                TURNS._replace(known_by=at(4), alive_at=at(9), holds_at=at(9)),
+                TURNS._replace(states=("archived",)),
+                TURNS._replace(kinds=("semantic",)),
+                TURNS._replace(kinds=("episodic",), categories=("conversation",)),
+                TURNS._replace(tags=("x",)),
+                TURNS._replace(pinned=True),
+                TURNS._replace(key="x"),
+                Filter(session="s"),
+            ):
+                fit = sorted(one.id for one in said if wanted.admits(as_memory(one)))
+                assert turns_found(reader, ["deploy"], wanted) == fit, wanted
+
+    def test_vectors_of_turns_are_kept_and_go_with_them(self, store: Store) -> None:
+        with store.write() as writer:
+            writer.add_turn(turn(1, "the deploy failed again"))
+            writer.add_turn(turn(2, "lunch was fine"))
+        with store.write() as writer:
+            missing = writer.unembedded(HUB, "m", limit=9)
+            assert [one.memory_id for one in missing] == ["trn_001", "trn_002"]
+            vectors = [VectorRow(one.passage_id, 0, bytes(8)) for one in missing]
+            writer.set_vectors(HUB, "m", vectors)
+        with store.read() as reader:
+            assert reader.unembedded_count(HUB, "m") == 0
+            assert reader.vectors_of(HUB, "m", "trn_001") == vectors[:1]
+        with store.write() as writer:
+            assert writer.drop_turns(HUB, ["trn_001", "trn_404"]) == 1
+        with store.read() as reader:
+            assert reader.vectors_of(HUB, "m", "trn_001") == []
+            assert reader.vector_state(HUB, "m").size == 1
+            assert list(reader.vectors(HUB, "m", after=0)) == vectors[1:]
+            assert turns_found(reader, ["deploy", "lunch"]) == ["trn_002"]
+        assert store.check() == []
+
+    def test_turns_beside_a_turn_are_those_of_its_session(self, store: Store) -> None:
+        said = [turn(n, f"line {n}", session="s" if n % 2 else None) for n in range(8)]
+        with store.write() as writer:
+            for one in said:
+                writer.add_turn(one)
+        with store.read() as reader:
+            around = reader.turns_around(HUB, "trn_003", before=2, after=1)
+            assert [one.id for one in around] == ["trn_001", "trn_005"]
+            around = reader.turns_around(HUB, "trn_002", before=1, after=1)
+            assert [one.id for one in around] == ["trn_000", "trn_004"]
+            assert reader.turns_around(HUB, "trn_404", before=1, after=1) == []
+            pairs = [("trn_001", "trn_003"), ("trn_001", "trn_005"), ("trn_003", "trn_004")]
+            assert reader.adjacent_turns(HUB, pairs) == [True, False, False]
+            assert reader.adjacent_turns(HUB, []) == []
+            assert list(reader.turns_by_id(HUB, ["trn_003", "trn_404", "trn_001"])) == [
+                "trn_003",
+                "trn_001",
+            ]
+
+    def test_turns_are_named_by_session_and_time(self, store: Store) -> None:
+        said = [turn(n, f"line {n}", session="s" if n % 2 else None) for n in range(6)]
+        with store.write() as writer:
+            for one in said:
+                writer.add_turn(one)
+        with store.read() as reader:
+            assert reader.turn_ids(HUB) == [one.id for one in said]
+            assert reader.turn_ids(HUB, session="s", since=at(2)) == ["trn_003", "trn_005"]
+            assert reader.turn_ids(HUB, until=at(2)) == ["trn_000", "trn_001"]
+            assert reader.turn_ids(HUB, limit=1) == ["trn_000"]
+
+    def test_speakers_of_turns_are_known(self, store: Store) -> None:
+        with store.write() as writer:
+            put(writer, make_memory(1, "hello", speaker="Nate"))
+            writer.add_turn(turn(1, "hello")._replace(speaker="Ana"))
+            writer.add_turn(turn(2, "hello"))
+        with store.read() as reader:
+            assert reader.speakers(HUB, limit=9) == ["Ana", "Nate"]
+            assert reader.speakers(HUB, limit=1) == ["Ana"]
+
+    def test_an_index_that_was_dropped_is_made_anew_for_turns(self, store: Store) -> None:
+        with store.write() as writer:
+            writer.add_turn(turn(1, "the deploy failed again"))
+        with store.write() as writer:
+            writer.drop_derived()
+        with store.read() as reader:
+            assert turns_found(reader, ["deploy"]) == ["trn_001"]
+        assert store.check() == []
 
     def test_pruning_keeps_the_newest_and_leaves_nothing_of_the_rest(self, store: Store) -> None:
         with store.write() as writer:
@@ -260,7 +374,7 @@ class Log(StoreCase):
             assert writer.prune_turns(HUB, keep=4) == 0
         with store.read() as reader:
             assert [one.id for one in reader.turns(HUB, limit=99)][-1] == "trn_006"
-            assert reader.search_turns(HUB, ["word0"], limit=5) == []
+            assert turns_found(reader, ["word0", "word6"]) == ["trn_006"]
             assert len(reader.turns(OTHER_HUB, limit=9)) == 1
         assert store.check() == []
 
