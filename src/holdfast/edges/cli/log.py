@@ -176,7 +176,7 @@ COMMANDS = (
         'holdfast log add user "Fix the JWT expiry bug" --source telegram --session s1',
         _add_options,
         _add,
-        "The newest `log.keep` turns (200) stay; what should last is remembered or archived.\n"
+        "Recall finds turns beside memories. All are kept; `log.keep` keeps only the newest.\n"
         "In a pipe: logged, id.",
         server="works",
         makes_hub=True,
