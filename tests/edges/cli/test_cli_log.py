@@ -41,7 +41,8 @@ def test_the_log_can_be_of_one_session_and_by_page(talked: Run) -> None:
 def test_json_has_every_field_of_a_turn(talked: Run) -> None:
     turn = talked("log", "--json").json["turns"][1]
     assert turn["role"] == "assistant" and turn["at"] == "2026-01-14T12:00:00.000000Z"
-    assert set(turn) == {"hub", "hub_id", "id", "role", "content", "at", "source", "session"}
+    fields = {"hub", "hub_id", "id", "role", "content", "at", "source", "session"}
+    assert set(turn) == fields | {"speaker", "trust"}
     logged = talked("log", "add", "system", "rebooted", "--json").json
     assert logged["result"] == "logged" and logged["turn"]["content"] == "rebooted"
 

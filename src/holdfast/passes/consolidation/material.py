@@ -174,10 +174,9 @@ def gather(scope: Scope, *, by: str = "") -> Gathered:
         scope.require_hub(reader)
         journal, notes = _journal(reader, scope.hub_id, now)
         long_term = _long_term(reader, scope.hub_id, notes)
-        roles = {
-            turn.id: turn.role
-            for turn in reader.turns(scope.hub_id, limit=scope.settings["log.keep"])
-        }
+        origins = dict.fromkeys(one.origin.turn for one in journal if one.origin is not None)
+        said = reader.turns_by_id(scope.hub_id, list(origins))
+        roles = {turn_id: turn.role for turn_id, turn in said.items()}
         settled, declined = _earlier(reader, scope.hub_id)
         unwanted = _taken_away(reader, scope.hub_id)
     material = Material(
