@@ -8,6 +8,9 @@ without a key would take them for its user's. `CrossOriginGuard` therefore refus
 - a write without a header that a page of another origin cannot send without a preflight: 403. No
   preflight is ever granted, except to origins that are configured.
 
+A person who follows a link from another site to the address of the server itself gets a static page
+that loads the real one: the second request comes from the server's own origin.
+
 `SecurityHeaders` adds to every response what keeps a browser from embedding it in another page.
 
 Plain ASGI: streaming responses are passed through unbuffered. See docs/decisions/cross-origin.md.
@@ -20,13 +23,24 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
 
 from holdfast.errors import InvalidInput
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+# Answers a link from elsewhere: it shows nothing, and goes on to the page as one of its own origin.
+_LANDING = (
+    b'<!doctype html><html lang="en"><meta charset="utf-8"><title>Holdfast</title>'
+    b'<meta http-equiv="refresh" content="0; url=/"><a href="/">Holdfast</a></html>'
+)
+_LANDING_HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "X-Frame-Options": "DENY",
+}
 # Any value will do. `holdfast.Client` sends it with every request.
 CLIENT_HEADER = "X-Holdfast-Client"
 # Request headers that no page can add to a cross-origin request without a preflight. The second
@@ -60,6 +74,10 @@ class CrossOriginRules(NamedTuple):
     origins: Sequence[str] = ()
     # Where a key is needed, a browser has no credentials to add on its own: routes answer 401.
     key_needed: bool = False
+    # The cookie of a sign-in, which a browser does add on its own; empty where there is none.
+    cookie: str = ""
+    # Whether there is a page for people at `/`.
+    has_page: bool = False
 
     @classmethod
     def checked(
@@ -92,7 +110,8 @@ class CrossOriginRules(NamedTuple):
                 "Pages of other sites may not ask here.",
                 "Start the server with `--allow-origin URL` to let one in.",
             )
-        if method not in _READS and not self.key_needed and not _needs_preflight(headers):
+        open_to_pages = not self.key_needed or self._has_cookie(headers)
+        if method not in _READS and open_to_pages and not _needs_preflight(headers):
             return Refusal(
                 403,
                 "client_header_missing",
@@ -101,6 +120,23 @@ class CrossOriginRules(NamedTuple):
                 "application/json`, or send a key.",
             )
         return None
+
+    def is_followed_link(self, method: str, path: str, query: bytes, headers: Headers) -> bool:
+        """Whether a person followed a link from another site to the page itself: nothing else is
+        asked for by the request, and nothing of another site can read or frame the answer."""
+        return (
+            self.has_page
+            and method == "GET"
+            and path == "/"
+            and not query
+            and is_named(headers.get("host", ""), self.hosts)
+            and "origin" not in headers
+            and headers.getlist("sec-fetch-mode") == ["navigate"]
+            and headers.getlist("sec-fetch-dest") == ["document"]
+        )
+
+    def _has_cookie(self, headers: Headers) -> bool:
+        return bool(self.cookie) and any(self.cookie in one for one in headers.getlist("cookie"))
 
     def _is_cross_origin(self, host: str, headers: Headers) -> bool:
         origins = headers.getlist("origin")
@@ -142,9 +178,15 @@ class CrossOriginGuard:
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
-        refusal = self._rules.refusal(scope.get("method", "GET"), Headers(scope=scope))
+        method, headers = scope.get("method", "GET"), Headers(scope=scope)
+        refusal = self._rules.refusal(method, headers)
         if refusal is None:
             await self._app(scope, receive, send)
+        elif scope["type"] == "http" and self._rules.is_followed_link(
+            method, scope["path"], scope.get("query_string", b""), headers
+        ):
+            landing = Response(_LANDING, headers=_LANDING_HEADERS, media_type="text/html")
+            await landing(scope, receive, send)
         elif scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": _WEBSOCKET_POLICY_VIOLATION})
         else:

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from holdfast.api.memory import Holdfast
     from holdfast.edges.cli.call import Call
 
+# A server on this machine that takes longer does not answer.
+_ANSWER_S = 5.0
+_DESCRIPTION_BYTES_MAX = 5_000_000
+
 
 def _mcp_options(parser: Parser) -> None:
     parser.offer(
@@ -148,6 +152,48 @@ def _serve(call: Call, args: Namespace) -> None:
         )
 
 
+def _ui_options(parser: Parser) -> None:
+    parser.add_argument("--port", type=whole, metavar="N", help="the port (4653); 0: a free one")
+    parser.add_argument("--no-browser", action="store_true", help="only print the address")
+
+
+def _ui(call: Call, args: Namespace) -> None:
+    from holdfast.api import memory as library
+    from holdfast.edges.http import serving
+
+    port = serving.PORT if args.port is None else args.port
+
+    def show(url: str) -> None:
+        call.out.line(f"{url}/")
+        if not args.no_browser:
+            import webbrowser
+
+            webbrowser.open(f"{url}/")
+
+    running = serving.url_of("127.0.0.1", port)
+    if port and _is_holdfast(running):
+        show(running)
+        return
+    with library.open(args.home) as memory:
+        print_store_notes(memory, "ui", quiet=args.quiet)
+        serving.serve(memory, port=port, quiet=True, listening_at=show)
+
+
+def _is_holdfast(url: str) -> bool:
+    """Whether a Holdfast server answers there."""
+    import json
+    import urllib.request
+
+    # No proxy of the environment is asked for an address of this machine.
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        with opener.open(f"{url}/openapi.json", timeout=_ANSWER_S) as answer:
+            described = json.loads(answer.read(_DESCRIPTION_BYTES_MAX))
+    except (OSError, ValueError):
+        return False
+    return isinstance(described, dict) and described.get("info", {}).get("title") == "Holdfast"
+
+
 COMMANDS = (
     Command(
         "mcp",
@@ -162,13 +208,23 @@ COMMANDS = (
     ),
     Command(
         "serve",
-        "Serve this memory over HTTP: REST, MCP, events.",
+        "Serve this memory over HTTP: a page for people, REST, MCP, events.",
         "holdfast serve --port 4653",
         _serve_options,
         _serve,
         "It listens to this machine alone, and whoever can use this machine's network is you:\n"
         "on a machine with several people, add --require-key. Beyond this machine it asks for a\n"
         "key (`holdfast key create NAME`). Put TLS in front of it with a reverse proxy.",
+        server="ignored",
+    ),
+    Command(
+        "ui",
+        "Open this memory in a browser: find, mend, undo.",
+        "holdfast ui",
+        _ui_options,
+        _ui,
+        "Where a server of Holdfast listens on the port, its page is opened. Otherwise one is\n"
+        "started for this memory, on this machine alone, until Ctrl-C ends it.",
         server="ignored",
     ),
 )

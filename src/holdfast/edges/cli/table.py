@@ -67,7 +67,7 @@ GROUPS = (
         "clients, servers and tools",
         (
             Module("setup", ("setup", "teardown")),
-            Module("serve", ("mcp", "serve")),
+            Module("serve", ("mcp", "serve", "ui")),
             Module("tools", ("tools", "call")),
         ),
     ),

@@ -36,6 +36,8 @@ from holdfast.edges.http.client_identity import Identify, Streams
 from holdfast.edges.http.gates import Bodies, Limits, Pace, SessionPace, has_no_place
 from holdfast.edges.http.places import Admission, Places
 from holdfast.edges.http.shapes import ErrorOut
+from holdfast.edges.web import cookie
+from holdfast.edges.web.routes import routes as page_routes
 
 if TYPE_CHECKING:
     from holdfast.api.memory import Holdfast
@@ -122,6 +124,7 @@ def create_app(
         app.include_router(router, prefix="/v1")
     app.include_router(uploads.jobs, prefix="/v1")
     app.include_router(health.router)
+    app.router.routes.extend(page_routes())
     # The last one added is the first one passed.
     app.add_middleware(
         Admission, places=app.state.places, uncounted=lambda scope: has_no_place(scope, limits)
@@ -130,7 +133,9 @@ def create_app(
     app.add_middleware(SessionPace, limits=limits)
     app.add_middleware(Identify)
     app.add_middleware(Pace, limits=limits)
+    app.add_middleware(cookie.CookieSignIn)
     rules = CrossOriginRules.checked(limits.hosts, limits.origins, key_needed=key_needed)
+    rules = rules._replace(cookie=f"{cookie.NAME}=", has_page=True)
     app.add_middleware(CrossOriginGuard, rules=rules)
     app.add_middleware(health.Watching, counts=app.state.counts)
     # Outside everything that answers by itself, so that no response is without its headers.

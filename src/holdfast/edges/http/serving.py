@@ -16,7 +16,7 @@ from holdfast.engine.people import keys
 from holdfast.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from holdfast.api.memory import Holdfast
 
@@ -38,8 +38,10 @@ def serve(
     hosts: Sequence[str] = (),
     origins: Sequence[str] = (),
     quiet: bool = False,
+    listening_at: Callable[[str], None] | None = None,
 ) -> None:
-    """Serves until SIGTERM or SIGINT. Beyond this machine, only with a key."""
+    """Serves until SIGTERM or SIGINT. Beyond this machine, only with a key. `listening_at` is
+    called with the address of the page as soon as clients can connect."""
     here = listening.is_loopback(host)
     if not here and not keys.has_keys(memory.core):
         raise InvalidInput(
@@ -52,8 +54,11 @@ def serve(
         names.append(socket.gethostname())
     limits = limits_of(memory)._replace(hosts=tuple(dict.fromkeys(names)), origins=tuple(origins))
     app = create_app(memory, key_needed=key_needed or not here, limits=limits)
+    bound = socket_.getsockname()[1]
     if not quiet:
-        _tell(memory, host, socket_.getsockname()[1], key_needed=key_needed or not here)
+        _tell(memory, host, bound, key_needed=key_needed or not here)
+    if listening_at is not None:
+        listening_at(url_of(host, bound))
     # Of the libraries only what is wrong: they tell of each request, session and file otherwise.
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(message)s")
     logging.getLogger("holdfast").setLevel(logging.INFO)
@@ -101,8 +106,13 @@ def _place(memory: Holdfast) -> str:
     return f"{address} with files in {memory.home}" if address else memory.home
 
 
+def url_of(host: str, port: int) -> str:
+    """The address of a server, for somebody on this machine."""
+    return f"http://{listening.bracketed(host)}:{port}"
+
+
 def _tell(memory: Holdfast, host: str, port: int, *, key_needed: bool) -> None:
-    url = f"http://{listening.bracketed(host)}:{port}"
+    url = url_of(host, port)
     key = " -H 'Authorization: Bearer KEY'" if key_needed else ""
     body = '{"content": "Ada prefers tabs"}'
     ask = '{"query": "tabs or spaces?"}'
@@ -115,7 +125,9 @@ def _tell(memory: Holdfast, host: str, port: int, *, key_needed: bool) -> None:
         f"holdfast serve: listening on {url}\n"
         f"  the memory in {_place(memory)}, hub {memory.core.settings['hub']} where none is named\n"
         "  REST under /v1 (described in /openapi.json), MCP under /mcp\n"
-        f"{first}Try:\n"
+        f"{first}See it in a browser:\n"
+        f"  {url}/\n"
+        "Try:\n"
         f"  curl{key} {json} {url}/v1/memories -d '{body}'\n"
         f"  curl{key} {json} {url}/v1/recall -d '{ask}'\n"
         f"  curl{key} {url}/v1/memories\n"

@@ -10,7 +10,7 @@ from holdfast.domain.access import Key
 from holdfast.domain.names import Label, PersonName
 from holdfast.domain.records import NO_HUB, Record
 from holdfast.engine.core import Core
-from holdfast.engine.people import records
+from holdfast.engine.people import records, sign_ins
 from holdfast.engine.people.records import (
     Handed,
     every,
@@ -84,7 +84,12 @@ def revoke_key(core: Core, key_id: str) -> Key:
 
 
 def find_key(core: Core, secret: str) -> Key | None:
-    """The key that a secret opens; None for one that is unknown, revoked or expired."""
+    """The key that a secret opens; None for one that is unknown, revoked or expired. The token of
+    a sign-in opens what its key opens."""
+    if secret.startswith(sign_ins.TOKEN_PREFIX):
+        signed_in = sign_ins.key_of_sign_in(core, secret)
+        good = signed_in is not None and not signed_in.refusal(core.now())
+        return signed_in if good else None
     if not secret.startswith(KEY_PREFIX):
         return None
     with core.read() as reader:

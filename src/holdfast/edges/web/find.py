@@ -1,0 +1,218 @@
+"""Find: one field, the ranking of `recall`, filters, and the past."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from holdfast.domain.memory import KINDS, LAYERS, SOURCES, STATES
+from holdfast.edges.web import rendering
+from holdfast.edges.web.visit import Visit, route
+
+if TYPE_CHECKING:
+    from starlette.responses import Response
+    from starlette.routing import Route
+
+    from holdfast.api.hub import HubMemory
+    from holdfast.domain.memory import Memory
+    from holdfast.domain.query import Hit
+    from holdfast.domain.records import Turn
+
+_HITS_MAX = 30
+# A state is chosen among this many hits.
+_HITS_OF_A_STATE = 200
+_LIST_MAX = 30
+_TURNS_MAX = 3
+_DAYS = {"day": 1, "week": 7, "month": 31, "year": 366}
+# Which parts of a score are shown together, in the order of the bar.
+_GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("meaning", ("vector", "guessed")),
+    ("words", ("words", "keywords", "substring")),
+    ("around", ("session", "neighbour", "voice", "window", "kind", "project")),
+    ("standing", ("pinned", "stability", "access")),
+)
+
+
+class Asked(NamedTuple):
+    """What is looked for."""
+
+    q: str = ""
+    layer: str = ""
+    category: str = ""
+    kind: str = ""
+    state: str = ""
+    who: str = ""
+    when: str = ""
+    as_of: str = ""
+
+    @property
+    def filtered(self) -> bool:
+        return any(self[1:])
+
+
+class Segment(NamedTuple):
+    """One piece of the bar that says why: its group, where it begins and how wide it is, of 100."""
+
+    group: str
+    start: float
+    width: float
+    amount: float
+
+
+class Row(NamedTuple):
+    """One memory in a list, with its reasons where it was searched for."""
+
+    memory: Memory
+    text: str
+    score: float | None = None
+    why: Sequence[str] = ()
+    parts: Mapping[str, float] = {}
+    segments: Sequence[Segment] = ()
+
+
+class Found(NamedTuple):
+    """What is shown."""
+
+    rows: Sequence[Row]
+    cursor: str | None = None
+    degraded: Sequence[str] = ()
+    filtered: Mapping[str, int] = {}
+    turns: Sequence[Turn] = ()
+    searched: bool = False
+
+
+def asked_of(visit: Visit) -> Asked:
+    return Asked(**{name: visit.query(name) for name in Asked._fields})
+
+
+def _since(asked: Asked, now: datetime) -> datetime | None:
+    days = _DAYS.get(asked.when)
+    return None if days is None else now - timedelta(days=days)
+
+
+def _end_of(day: str) -> str | None:
+    """The last moment of a day; what is no day goes on to the operation, which says so."""
+    return f"{day}T23:59:59.999999Z" if len(day) == 10 else day or None
+
+
+def search(visit: Visit, hub: HubMemory, asked: Asked) -> Found:
+    """What answers the question, or the newest memories where there is none."""
+    if not asked.q:
+        return _listed(visit, hub, asked)
+    query = f'{asked.q} source:"{asked.who}"' if asked.who in SOURCES else asked.q
+    hits = hub.recall(
+        query,
+        limit=_HITS_OF_A_STATE if asked.state else _HITS_MAX,
+        layer=asked.layer or None,
+        category=asked.category or None,
+        kind=asked.kind or None,
+        since=_since(asked, hub.core.now()),
+        as_of=_end_of(asked.as_of),
+        include_archived=asked.state == "archived",
+    )
+    shown = [hit for hit in hits if asked.state in ("", hit.memory.state)][:_HITS_MAX]
+    turns: Sequence[Turn] = ()
+    if visit.allows("read_log") and not asked.filtered:
+        turns = hub.search_turns(asked.q, limit=_TURNS_MAX)
+    return Found(_rows(shown), None, hits.degraded, hits.filtered, turns, searched=True)
+
+
+def _listed(visit: Visit, hub: HubMemory, asked: Asked) -> Found:
+    page = hub.list(
+        layer=asked.layer or None,
+        category=asked.category or None,
+        kind=asked.kind or None,
+        state=asked.state if asked.state in STATES else None,
+        source=asked.who if asked.who in SOURCES else None,
+        forgotten=asked.state == "forgotten",
+        since=_since(asked, hub.core.now()),
+        as_of=_end_of(asked.as_of),
+        limit=_LIST_MAX,
+        cursor=visit.query("cursor") or None,
+    )
+    return Found([Row(memory, memory.content) for memory in page], page.cursor)
+
+
+def _rows(hits: Sequence[Hit]) -> list[Row]:
+    most = max((_positive(hit.parts) for hit in hits), default=0.0) or 1.0
+    return [
+        Row(
+            hit.memory,
+            hit.passage.text or hit.memory.content,
+            hit.score,
+            hit.why,
+            hit.parts,
+            segments_of(hit.parts, most),
+        )
+        for hit in hits
+    ]
+
+
+def _positive(parts: Mapping[str, float]) -> float:
+    return sum(amount for amount in parts.values() if amount > 0)
+
+
+def segments_of(parts: Mapping[str, float], most: float) -> list[Segment]:
+    """The parts of a score as pieces of a bar; `most` is the score that fills it."""
+    out, at = [], 0.0
+    for group, names in _GROUPS:
+        amount = sum(max(parts.get(name, 0.0), 0.0) for name in names)
+        width = 100 * amount / most
+        if width > 0:
+            out.append(Segment(group, round(at, 2), round(width, 2), amount))
+            at += width
+    return out
+
+
+def _values(visit: Visit, hub: HubMemory, asked: Asked) -> dict[str, Any]:
+    found = search(visit, hub, asked)
+    query = rendering.query_string(asked._asdict())
+    more = asked._asdict() | {"cursor": found.cursor}
+    return {
+        "asked": asked,
+        "found": found,
+        "query": query,
+        "more": rendering.query_string(more) if found.cursor else "",
+    }
+
+
+def _find(visit: Visit) -> Response:
+    hub = visit.hub()
+    asked = asked_of(visit)
+    counted = hub.statistics()
+    oldest = counted.oldest or hub.core.now()
+    values = _values(visit, hub, asked)
+    values |= {
+        "tab": "find",
+        "categories": sorted(counted.by_category, key=lambda one: -counted.by_category[one]),
+        "layers": LAYERS,
+        "kinds": KINDS,
+        "states": (*STATES, "forgotten"),
+        "sources": SOURCES,
+        "whens": tuple(_DAYS),
+        "counted": counted,
+        "waiting": counted.waiting,
+        "oldest": oldest.astimezone(UTC).date().isoformat(),
+        "today": hub.core.now().astimezone(UTC).date().isoformat(),
+        "days": max((hub.core.now() - oldest).days + 1, 1),
+    }
+    return visit.page("find.html", values)
+
+
+def _results(visit: Visit) -> Response:
+    hub = visit.hub()
+    asked = asked_of(visit)
+    answer = visit.fragment("_results.html", _values(visit, hub, asked))
+    if not visit.query("cursor"):
+        # The address says what is shown; typing does not fill the history.
+        answer.headers["HX-Replace-Url"] = visit.url(rendering.query_string(asked._asdict()))
+    return answer
+
+
+def routes() -> list[Route]:
+    return [
+        route("/", _find),
+        route("/h/{hub}", _find),
+        route("/h/{hub}/results", _results),
+    ]

@@ -1,0 +1,194 @@
+"""Templates to HTML. Everything that is put into a template is escaped; the only markup that comes
+from data is what `markdown` has sanitised and what the filters here have built from escaped parts.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import unicodedata
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from functools import cache
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from holdfast.edges.web import static_files
+from holdfast.edges.web.strings import t
+
+if TYPE_CHECKING:
+    from holdfast.domain.memory import Memory
+
+# The pages of a hub: the name of each, where it is, and the key that goes there after `g`.
+PAGES = (("find", "", "f"),)
+SHORTCUTS = (
+    ("/", "keys.search"),
+    ("j  k", "keys.move"),
+    ("Enter", "keys.open"),
+    ("e", "keys.edit"),
+    ("p", "keys.pin"),
+    ("s", "keys.supersede"),
+    ("a", "keys.archive"),
+    ("f", "keys.forget"),
+    ("r", "keys.restore"),
+    ("m", "keys.hub"),
+    ("u", "keys.undo"),
+    ("Ctrl Enter", "keys.save"),
+    ("Esc", "keys.back"),
+    ("g f t a p i m", "keys.go"),
+    ("?", "keys.help"),
+)
+# Longer texts are compared line by line: by words it would take seconds.
+_WORD_DIFF_CHARS_MAX = 20_000
+_WORD = re.compile(r"\w+|\s+|[^\w\s]")
+_JOINERS = "\u200c\u200d\u00ad"
+# Words of a question that are too common to be marked.
+_MARKED_CHARS_MIN = 3
+_MARKED_MAX = 24
+
+
+@cache
+def environment() -> Environment:
+    """The templates and their filters."""
+    made = Environment(
+        loader=PackageLoader("holdfast.edges.web", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    made.globals.update(
+        t=t,
+        static=static_files.url_of,
+        query_string=query_string,
+        hidden_characters=hidden_characters,
+        pages=PAGES,
+        shortcuts=[(shown, t(name)) for shown, name in SHORTCUTS],
+    )
+    made.filters.update(
+        when=when,
+        day=day,
+        ago=ago,
+        iso=iso,
+        diff=diff,
+        mark=mark,
+        label=label,
+        has_own_title=has_own_title,
+        number=number,
+        bytes=size,
+    )
+    return made
+
+
+def render(template: str, values: Mapping[str, Any]) -> str:
+    return environment().get_template(template).render(**values)
+
+
+def query_string(values: Mapping[str, Any]) -> str:
+    """Values as the query of an address, without those that are empty."""
+    given = {name: value for name, value in values.items() if value not in ("", None, [], ())}
+    return f"?{urlencode(given, doseq=True)}" if given else ""
+
+
+# Times
+
+
+def iso(at: datetime) -> str:
+    return at.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def when(at: datetime | None) -> Markup:
+    """A moment as a `time` element; the page shows it in the zone of the browser."""
+    if at is None:
+        return Markup("–")
+    shown = at.astimezone(UTC).replace(tzinfo=None).isoformat(" ", "minutes")
+    return Markup('<time datetime="{}">{}</time>').format(iso(at), f"{shown} UTC")
+
+
+def day(at: datetime | None) -> Markup:
+    """The day of a moment."""
+    if at is None:
+        return Markup("–")
+    shown = f"{at.day} {at:%b} {at.year}"
+    return Markup('<time datetime="{}" data-as="day">{}</time>').format(iso(at), shown)
+
+
+def ago(at: datetime | None) -> Markup:
+    """A moment as its distance from now, which the page keeps fresh."""
+    if at is None:
+        return Markup("–")
+    shown = f"{at.day} {at:%b} {at.year}"
+    return Markup('<time datetime="{}" data-as="ago">{}</time>').format(iso(at), shown)
+
+
+# Texts
+
+
+def label(value: object) -> str:
+    """A code such as `long_term` as words."""
+    return str(value).replace("_", " ")
+
+
+def number(value: float | int) -> str:
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.2f}"
+
+
+def size(count: int) -> str:
+    """Bytes for people."""
+    value = float(count)
+    for unit in ("B", "kB", "MB", "GB"):
+        if value < 1000 or unit == "GB":
+            return f"{value:.0f} {unit}" if unit == "B" or value >= 100 else f"{value:.1f} {unit}"
+        value /= 1000
+    raise AssertionError
+
+
+def hidden_characters(text: str) -> bool:
+    """Whether a text holds format characters, such as those that turn its direction. A joiner is
+    part of many emoji and scripts."""
+    if text.isascii():
+        return False
+    return any(unicodedata.category(one) == "Cf" and one not in _JOINERS for one in text)
+
+
+def has_own_title(memory: Memory, shown: str) -> bool:
+    """Whether the title says something that the text shown does not begin with."""
+    title = memory.title.rstrip("…. ")
+    return bool(title) and not shown.lstrip("#*- ").startswith(title)
+
+
+def mark(text: str, question: str) -> Markup:
+    """A text with the words of a question marked, escaped."""
+    words = [word for word in re.findall(r"\w+", question) if len(word) >= _MARKED_CHARS_MIN]
+    if not words:
+        return escape(text)
+    longest = sorted(set(words), key=len, reverse=True)[:_MARKED_MAX]
+    pattern = re.compile("|".join(rf"\b{re.escape(word)}\w*" for word in longest), re.IGNORECASE)
+    out, at = Markup(), 0
+    for found in pattern.finditer(text):
+        out += escape(text[at : found.start()]) + Markup("<mark>{}</mark>").format(found[0])
+        at = found.end()
+    return out + escape(text[at:])
+
+
+def diff(old: str, new: str) -> Markup:
+    """What differs, as deleted and inserted text."""
+    if len(old) + len(new) > _WORD_DIFF_CHARS_MAX:
+        before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
+    else:
+        before, after = _WORD.findall(old), _WORD.findall(new)
+    matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
+    out = Markup()
+    for kind, a, b, c, d in matcher.get_opcodes():
+        if kind == "equal":
+            out += escape("".join(before[a:b]))
+            continue
+        if b > a:
+            out += Markup("<del>{}</del>").format("".join(before[a:b]))
+        if d > c:
+            out += Markup("<ins>{}</ins>").format("".join(after[c:d]))
+    return out

@@ -1,0 +1,18 @@
+"""Every page, in the order in which addresses are compared."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from holdfast.edges.web import agent, find, memory, sign_in, static_files, today
+
+if TYPE_CHECKING:
+    from starlette.routing import Route
+
+
+def routes() -> list[Route]:
+    """The routes of the web page, for the app that serves them."""
+    out: list[Route] = []
+    for module in (static_files, sign_in, find, memory, today, agent):
+        out += module.routes()
+    return out

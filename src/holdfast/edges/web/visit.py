@@ -1,0 +1,246 @@
+"""One request of the web page: who makes it, the hub it is about, what its form says, and how an
+answer or an error becomes HTML."""
+
+from __future__ import annotations
+
+import gzip
+from collections import Counter
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeAlias
+from urllib.parse import quote
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from holdfast.api.caller import Caller, without_places
+from holdfast.edges.web import rendering
+from holdfast.edges.web.strings import t
+from holdfast.engine.people import keys
+from holdfast.errors import (
+    AlreadyExists,
+    Conflict,
+    Forbidden,
+    HoldfastError,
+    InvalidInput,
+    NotFound,
+    StoreError,
+    TooLarge,
+)
+
+if TYPE_CHECKING:
+    from holdfast.api.hub import HubMemory
+    from holdfast.api.memory import Holdfast
+    from holdfast.domain.access import Act, Standing
+    from holdfast.domain.hub import Hub
+
+SECURITY_HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
+    "img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; "
+    "frame-ancestors 'none'; manifest-src 'self'",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Referrer-Policy": "same-origin",
+    "X-Frame-Options": "DENY",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+}
+# Below this, compressing costs more than it saves.
+_GZIP_BYTES_MIN = 1_000
+_FORM_FIELDS_MAX = 2_000
+_ACTS: tuple[Act, ...] = ("read_log", "write", "retire", "delete_own", "delete_any", "manage")
+_STATUSES: tuple[tuple[type[HoldfastError], int], ...] = (
+    (TooLarge, 413),
+    (InvalidInput, 422),
+    (NotFound, 404),
+    (Forbidden, 403),
+    (AlreadyExists, 409),
+    (Conflict, 409),
+    (StoreError, 503),
+)
+
+
+class SignInNeeded(HoldfastError):
+    """A key is needed, and none that is good was brought."""
+
+
+class Visit:
+    """What a view works with."""
+
+    def __init__(self, request: Request, form: Mapping[str, list[str]]) -> None:
+        self.request = request
+        self._form = form
+
+    @property
+    def memory(self) -> Holdfast:
+        memory: Holdfast = self.request.app.state.memory
+        return memory
+
+    @property
+    def key_needed(self) -> bool:
+        return bool(self.request.app.state.key_needed)
+
+    @property
+    def is_fragment(self) -> bool:
+        """Whether the page asks for a part of itself."""
+        return "hx-request" in self.request.headers
+
+    # What was sent
+
+    def query(self, name: str, default: str = "") -> str:
+        return self.request.query_params.get(name, default).strip()
+
+    def queries(self, name: str) -> list[str]:
+        return self.request.query_params.getlist(name)
+
+    def field(self, name: str, default: str = "") -> str:
+        return self._form.get(name, [default])[-1]
+
+    def fields(self, name: str) -> list[str]:
+        return list(self._form.get(name, []))
+
+    def has(self, name: str) -> bool:
+        return name in self._form
+
+    def path(self, name: str) -> str:
+        return str(self.request.path_params.get(name, ""))
+
+    # Who, and where
+
+    @cached_property
+    def caller(self) -> Caller:
+        kind, _, secret = self.request.headers.get("authorization", "").partition(" ")
+        if not secret:
+            if self.key_needed:
+                raise SignInNeeded(t("error.sign_in_needed"))
+            return Caller(self.memory)
+        key = keys.find_key(self.memory.core, secret.strip()) if kind.lower() == "bearer" else None
+        if key is None:
+            raise SignInNeeded(t("error.key_refused"))
+        return Caller(self.memory, key)
+
+    @property
+    def hub_name(self) -> str | None:
+        return self.path("hub") or None
+
+    @cached_property
+    def _stands(self) -> tuple[Hub, Standing]:
+        return self.caller.stands(self.hub_name)
+
+    def hub(self, act: Act = "read", *, lasting: bool = False) -> HubMemory:
+        """The hub of the address, if the caller may do this there."""
+        seconds = None if lasting else self.memory.core.settings["server.request_seconds"]
+        return self.caller.hub(self.hub_name, act, deadline_s=seconds)
+
+    def other_hub(self, name: str, act: Act) -> HubMemory:
+        return self.caller.hub(name, act)
+
+    def allows(self, act: Act) -> bool:
+        return self._stands[1].allows(act, self.caller.key)
+
+    @cached_property
+    def hubs(self) -> list[tuple[str, str, Hub]]:
+        """The hubs in reach: how an address names each, what it is called, and the hub."""
+        found = [hub for hub, _ in self.caller.hubs()]
+        names = Counter(hub.called for hub in found)
+        return [
+            (hub.called if names[hub.called] == 1 else hub.id, hub.called, hub) for hub in found
+        ]
+
+    @cached_property
+    def slug(self) -> str:
+        """How an address names the hub."""
+        hub = self._stands[0]
+        found = (slug for slug, _, one in self.hubs if one.id == hub.id)
+        return next(found, hub.called)
+
+    def url(self, rest: str = "", hub: str | None = None) -> str:
+        return f"/h/{quote(self.slug if hub is None else hub, safe='')}{rest}"
+
+    # Answers
+
+    def page(self, template: str, values: Mapping[str, Any], *, status: int = 200) -> Response:
+        """A whole page in the frame that all of them have."""
+        hub, standing = self._stands
+        frame = {
+            "visit": self,
+            "hub_now": self.memory.core.now(),
+            "url": self.url,
+            "hub": hub,
+            "hubs": self.hubs,
+            "slug": self.slug,
+            "may": {act: standing.allows(act, self.caller.key) for act in _ACTS},
+            "role": standing.role,
+            "actor": self.caller.actor,
+            "signed_in": self.caller.key is not None,
+            "waiting": values.get("waiting"),
+        }
+        return self.html(template, {**frame, **values}, status=status)
+
+    fragment = page
+
+    def html(
+        self, template: str, values: Mapping[str, Any], *, status: int = 200, **headers: str
+    ) -> Response:
+        body = rendering.render(template, values).encode("utf-8", "replace")
+        sent = {**SECURITY_HEADERS, "Cache-Control": "no-store", "Vary": "Accept-Encoding"}
+        if len(body) >= _GZIP_BYTES_MIN and "gzip" in self.request.headers.get(
+            "accept-encoding", ""
+        ):
+            body = gzip.compress(body, 5, mtime=0)
+            sent["Content-Encoding"] = "gzip"
+        return Response(body, status, {**sent, **headers}, "text/html; charset=utf-8")
+
+    def redirect(self, to: str) -> Response:
+        """To another page, for a fragment as for a whole one."""
+        if self.is_fragment:
+            return Response(status_code=204, headers={**SECURITY_HEADERS, "HX-Redirect": to})
+        return Response(status_code=303, headers={**SECURITY_HEADERS, "Location": to})
+
+    def error(self, error: HoldfastError) -> Response:
+        """What went wrong, as a notice in the page that asked, or as a page of its own."""
+        home = "" if "authorization" not in self.request.headers else self.memory.home
+        values = {
+            "message": without_places(error.message, home),
+            "hint": without_places(error.hint, home),
+        }
+        if isinstance(error, SignInNeeded):
+            if not self.is_fragment:
+                return self.html("sign_in.html", values, status=401)
+            values["sign_in"] = "yes"
+            return self._notice(values, 401)
+        status = next((code for kind, code in _STATUSES if isinstance(error, kind)), 500)
+        if self.is_fragment:
+            return self._notice(values, status)
+        return self.html("error.html", {**values, "status": status}, status=status)
+
+    def _notice(self, values: Mapping[str, Any], status: int) -> Response:
+        headers = {"HX-Retarget": "#notices", "HX-Reswap": "afterbegin"}
+        return self.html("notice_error.html", values, status=status, **headers)
+
+
+View: TypeAlias = Callable[[Visit], Response]
+
+
+def route(path: str, view: View, *, methods: tuple[str, ...] = ("GET",)) -> Route:
+    """A route whose view runs in a thread, with its form read and its errors as HTML."""
+
+    async def endpoint(request: Request) -> Response:
+        form: dict[str, list[str]] = {}
+        if request.method != "GET":
+            async with request.form(max_files=0, max_fields=_FORM_FIELDS_MAX) as sent:
+                for name, value in sent.multi_items():
+                    if isinstance(value, str):
+                        # A form of a browser has CRLF between lines.
+                        form.setdefault(name, []).append(value.replace("\r\n", "\n"))
+        visit = Visit(request, form)
+
+        def work() -> Response:
+            try:
+                return view(visit)
+            except HoldfastError as error:
+                return visit.error(error)
+
+        return await run_in_threadpool(work)
+
+    return Route(path, endpoint, methods=list(methods), include_in_schema=False)

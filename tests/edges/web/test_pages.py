@@ -1,0 +1,166 @@
+"""What the pages say: headers, escaping, errors, and links from other sites."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from holdfast.api.memory import Holdfast
+from holdfast.edges.web.static_files import load
+from tests.edges.web.conftest import PAGE
+
+EVIL = "</textarea></script><script>alert('x')</script><img src=x onerror=alert(1)>\"'><b>"
+LINK = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+
+
+def test_the_first_page_is_find(client: TestClient) -> None:
+    answer = client.get("/")
+    assert answer.status_code == 200
+    assert "Nothing is remembered here yet" in answer.text
+
+
+def test_no_page_may_be_framed_kept_or_run_foreign_code(client: TestClient) -> None:
+    for path in ("/", "/sign-in", "/h/nowhere", "/h/default/m/99"):
+        headers = client.get(path).headers
+        policy = headers["content-security-policy"]
+        assert "unsafe" not in policy
+        assert "default-src 'none'" in policy
+        assert "frame-ancestors 'none'" in policy
+        assert headers["cross-origin-opener-policy"] == "same-origin"
+        assert headers["cache-control"] == "no-store"
+
+
+def test_nothing_comes_from_elsewhere(client: TestClient, memory: Holdfast) -> None:
+    memory.hub().remember("See https://example.org/x for more")
+    for path in ("/", "/h/default/m/1", "/sign-in"):
+        text = client.get(path).text
+        for place in re.findall(r'(?:src|href|action|hx-get|hx-post)="([^"]*)"', text):
+            assert place.startswith(("/", "#", "?")), place
+
+
+def test_static_files_are_kept_for_good_under_their_hash(client: TestClient) -> None:
+    page = client.get("/").text
+    found = re.findall(r'"(/static/[^"]+)"', page)
+    assert len(found) >= 5
+    for path in found:
+        answer = client.get(path)
+        assert answer.status_code == 200
+        assert "immutable" in answer.headers["cache-control"]
+        assert answer.headers["content-encoding"] == "gzip"
+    assert client.get("/static/x/../../routes.py").status_code == 404
+    assert client.get("/static/x/routes.py").status_code == 404
+    assert client.get("/static/x/app.css").headers["cache-control"] == "no-cache"
+
+
+def test_vendored_files_are_those_that_were_chosen() -> None:
+    page = Path(__file__).parents[3] / "docs" / "decisions" / "web-page.md"
+    listed = dict(re.findall(r"\| `([\w.]+)` \|.*`([0-9a-f]{64})` \|", page.read_text()))
+    assert len(listed) == 3
+    for name, expected in listed.items():
+        assert hashlib.sha256(load(name).plain).hexdigest() == expected, name
+
+
+def test_markup_in_every_field_is_text(client: TestClient, memory: Holdfast) -> None:
+    hub = memory.hub()
+    made = hub.remember(
+        EVIL,
+        title=EVIL,
+        summary=EVIL,
+        category="x<b>y",
+        tags=["<i>", 'a"b'],
+        source_agent=EVIL[:40],
+        speaker=EVIL[:40],
+        session=EVIL[:40],
+    ).memory
+    hub.update(made.id, content=EVIL + "2", reason=EVIL)
+    hub.log_turn("user", EVIL, session="s")
+    for path in (
+        "/",
+        f"/h/default/m/{made.number}",
+        f"/h/default/m/{made.number}/edit",
+        "/h/default/results?q=script+alert",
+        "/h/default?q=" + "%3Cscript%3Ealert(9)%3C/script%3E",
+        "/h/%3Cscript%3E",
+    ):
+        text = client.get(path, headers=PAGE if "results" in path else {}).text
+        assert "<script>alert" not in text, path
+        assert "<img src=x" not in text, path
+        assert "<b>y" not in text, path
+
+
+def test_an_unknown_memory_is_a_page_that_says_so(client: TestClient) -> None:
+    answer = client.get("/h/default/m/99")
+    assert answer.status_code == 404
+    assert answer.headers["content-type"].startswith("text/html")
+    assert "99" in answer.text
+
+
+def test_an_unknown_address_of_the_api_is_still_json(client: TestClient) -> None:
+    assert client.get("/v1/nothing").json()["error"]["code"] == "not_found"
+    assert client.get("/nothing").json()["error"]["code"] == "not_found"
+
+
+def test_a_title_that_is_too_long_is_refused_and_the_form_keeps_it(
+    client: TestClient, memory: Holdfast
+) -> None:
+    made = memory.hub().remember("Tea at four").memory
+    form = {"version": "1", "content": "Tea at five", "title": "T" * 10_000}
+    answer = client.post(f"/h/default/m/{made.number}/edit", data=form, headers=PAGE)
+    assert answer.status_code == 422
+    assert "T" * 10_000 in answer.text
+    assert "Tea at five" in answer.text
+    assert memory.hub().get(1).content == "Tea at four"
+
+
+@pytest.mark.parametrize("path", ["/h/default/m/1", "/?q=x", "/h/default"])
+def test_a_link_from_another_site_does_not_reach_a_page(client: TestClient, path: str) -> None:
+    assert client.get(path, headers=LINK).status_code == 403
+
+
+def test_a_link_from_another_site_to_the_first_page_is_answered_without_content(
+    client: TestClient, memory: Holdfast
+) -> None:
+    memory.hub().remember("The vault opens on Friday")
+    answer = client.get("/", headers=LINK)
+    assert answer.status_code == 200
+    assert "vault" not in answer.text
+    assert 'content="0; url=/"' in answer.text
+    assert answer.headers["cross-origin-opener-policy"] == "same-origin"
+    for more in (
+        {"Sec-Fetch-Dest": "iframe"},
+        {"Sec-Fetch-Mode": "no-cors"},
+        {"Origin": "http://evil.example"},
+        {"Host": "evil.example"},
+    ):
+        assert client.get("/", headers={**LINK, **more}).status_code in (403, 421)
+    assert client.post("/", headers=LINK).status_code == 403
+
+
+def test_a_page_of_another_origin_does_nothing_through_the_pages(
+    client: TestClient, memory: Holdfast
+) -> None:
+    memory.hub().remember("Tea at four")
+    before = memory.hub().changes()
+    for headers in (
+        {},
+        {"Origin": "http://evil.example", **PAGE},
+        {"Sec-Fetch-Site": "same-site", **PAGE},
+        {"Content-Type": "application/x-www-form-urlencoded"},
+    ):
+        for action in ("forget", "pin", "archive", "edit"):
+            answer = client.post(f"/h/default/m/1/{action}", headers=headers)
+            assert answer.status_code == 403
+    assert memory.hub().changes() == before
+
+
+def test_text_of_right_to_left_and_hidden_characters_is_kept_apart(
+    client: TestClient, memory: Holdfast
+) -> None:
+    memory.hub().remember("Pay \u202e001\u202c euros to \u200bAda")
+    text = client.get("/h/default/m/1").text
+    assert "characters that cannot be seen" in text
+    assert 'class="memory-text" dir="auto"' in text

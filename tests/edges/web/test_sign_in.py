@@ -1,0 +1,123 @@
+"""Signing in by key: the cookie, what it opens, and what it does not."""
+
+from __future__ import annotations
+
+from http.cookies import SimpleCookie
+
+import pytest
+from starlette.testclient import TestClient
+
+from holdfast.edges.web.cookie import NAME
+from holdfast.engine.people import keys
+from tests.edges.http.conftest import House
+from tests.edges.web.conftest import PAGE
+
+
+def sign_in(door: TestClient, key: str) -> str:
+    """The token, which the client also keeps as a cookie."""
+    answer = door.post("/sign-in", headers={"Authorization": f"Bearer {key}"})
+    assert answer.status_code == 204
+    return str(SimpleCookie(answer.headers["set-cookie"])[NAME].value)
+
+
+def test_without_a_key_there_is_a_page_to_sign_in(door: TestClient) -> None:
+    answer = door.get("/")
+    assert answer.status_code == 401
+    assert "Sign in" in answer.text
+    assert "vault" not in answer.text
+    assert door.get("/h/plans/m/1").status_code == 401
+
+
+def test_a_key_signs_in_and_out(house: House, door: TestClient) -> None:
+    sign_in(door, house.key())
+    assert "The vault opens on Friday" in door.get("/h/plans").text
+    answer = door.post("/sign-out", headers=PAGE)
+    assert answer.headers["hx-redirect"] == "/sign-in"
+    assert door.get("/h/plans").status_code == 401
+
+
+def test_a_token_that_was_signed_out_opens_nothing(house: House, door: TestClient) -> None:
+    token = sign_in(door, house.key())
+    door.post("/sign-out", headers=PAGE)
+    assert door.get("/h/plans", headers={"Cookie": f"{NAME}={token}"}).status_code == 401
+
+
+@pytest.mark.parametrize(("scheme", "secure"), [("http", False), ("https", True)])
+def test_the_cookie_is_closed_to_scripts_and_other_sites(
+    house: House, scheme: str, secure: bool
+) -> None:
+    with TestClient(house.app, base_url=f"{scheme}://localhost") as door:
+        answer = door.post("/sign-in", headers={"Authorization": f"Bearer {house.key()}"})
+    morsel = SimpleCookie(answer.headers["set-cookie"])[NAME]
+    assert morsel["httponly"]
+    assert morsel["samesite"] == "Strict"
+    assert bool(morsel["secure"]) == secure
+
+
+def test_a_wrong_key_signs_nobody_in(door: TestClient) -> None:
+    answer = door.post("/sign-in", headers={"Authorization": "Bearer hf_" + "x" * 43})
+    assert answer.status_code == 401
+    assert "set-cookie" not in answer.headers
+
+
+def test_the_cookie_opens_pages_and_not_the_api(house: House, door: TestClient) -> None:
+    sign_in(door, house.key())
+    assert door.get("/h/plans").status_code == 200
+    for method, path in (
+        ("GET", "/v1/memories"),
+        ("POST", "/v1/memories"),
+        ("POST", "/mcp"),
+        ("GET", "/metrics"),
+    ):
+        headers = {"X-Hub-ID": house.hub.id}
+        assert door.request(method, path, headers=headers).status_code in (401, 403), path
+
+
+def test_a_write_by_cookie_needs_a_header_of_our_own_page(house: House, door: TestClient) -> None:
+    sign_in(door, house.key())
+    bare = door.post("/h/plans/m/1/forget")
+    assert (bare.status_code, bare.json()["error"]["code"]) == (403, "client_header_missing")
+    assert house.hub.get(1).forgotten_at is None
+    assert door.post("/h/plans/m/1/forget", headers=PAGE).status_code == 200
+
+
+def test_a_revoked_key_ends_its_sign_ins(house: House, door: TestClient) -> None:
+    sign_in(door, house.key("olga"))
+    assert door.get("/h/plans").status_code == 200
+    for key in keys.keys(house.memory.core):
+        keys.revoke_key(house.memory.core, key.id)
+    answer = door.get("/h/plans/results", headers=PAGE)
+    assert answer.status_code == 401
+    assert answer.headers["hx-retarget"] == "#notices"
+    assert "Sign in again" in answer.text
+
+
+def test_the_page_offers_and_does_what_the_role_allows(house: House, door: TestClient) -> None:
+    sign_in(door, house.member("vera", "viewer"))
+    shown = door.get("/h/plans/m/1").text
+    assert "The vault opens on Friday" in shown
+    assert "/m/1/forget" not in shown
+    assert "/m/1/edit" not in shown
+    for action in ("forget", "pin", "archive", "edit"):
+        data = {"version": "1", "content": "Changed"}
+        answer = door.post(f"/h/plans/m/1/{action}", headers=PAGE, data=data)
+        assert answer.status_code == 403, action
+    memory = house.hub.get(1)
+    assert (memory.version, memory.pinned, memory.state) == (1, False, "active")
+
+
+def test_a_stranger_is_told_the_same_of_a_hub_that_is_there_and_one_that_is_not(
+    house: House, door: TestClient
+) -> None:
+    sign_in(door, house.key("mallory"))
+    there, not_there = door.get("/h/plans"), door.get("/h/other")
+    assert there.status_code == not_there.status_code == 404
+    assert there.text.replace("plans", "X") == not_there.text.replace("other", "X")
+
+
+def test_sign_ins_are_kept_as_hashes(house: House, door: TestClient) -> None:
+    token = sign_in(door, house.key())
+    with house.memory.core.store.read() as reader:
+        rows = list(reader.records("", "sign-in", limit=10))
+    assert len(rows) == 1
+    assert token not in repr(rows)
