@@ -215,7 +215,7 @@ def fill(hub: HubMemory, clock: DemoClock, *, seed: int = 7) -> None:
     chance.shuffle(told)
     later: list[tuple[str, str]] = []
     numbers: dict[str, int] = {}
-    journal = itertools.cycle(JOURNAL)
+    journal = itertools.chain(JOURNAL)
     for day in range(DAYS + 1):
         clock.at = NOW - timedelta(days=DAYS - day, hours=chance.uniform(0.2, 8))
         busy = chance.random() < (0.75 if (NOW - timedelta(days=DAYS - day)).weekday() < 5 else 0.2)
@@ -224,8 +224,9 @@ def fill(hub: HubMemory, clock: DemoClock, *, seed: int = 7) -> None:
         for _ in range(chance.randint(1, 3)):
             if told:
                 _tell(hub, told.pop(), later, numbers, chance)
-        if chance.random() < 0.55:
-            hub.journal_add(next(journal), source="hook", trust="agent", source_agent="claude")
+        note = next(journal, "") if day > DAYS - 40 and chance.random() < 0.4 else ""
+        if note:
+            hub.journal_add(note, source="hook", trust="agent", source_agent="claude")
         if later and day > DAYS // 2 and chance.random() < 0.5:
             old, new = later.pop(0)
             hub.remember(new, supersedes=numbers[old], source="web")

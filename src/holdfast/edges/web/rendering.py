@@ -23,7 +23,11 @@ if TYPE_CHECKING:
     from holdfast.domain.memory import Memory
 
 # The pages of a hub: the name of each, where it is, and the key that goes there after `g`.
-PAGES = (("find", "", "f"),)
+PAGES = (
+    ("find", "", "f"),
+    ("today", "/today", "t"),
+    ("agent", "/agent", "a"),
+)
 SHORTCUTS = (
     ("/", "keys.search"),
     ("j  k", "keys.move"),

@@ -151,7 +151,7 @@ STRINGS: dict[str, str] = {
     "agent.placeholder": "Type a question to see the block for it",
     "agent.label": "Question of the prompt",
     "agent.style": "Style of the block",
-    "agent.style_value": "Style: {style}",
+    "agent.style_value": "Style: {name}",
     "agent.budget": "Budget",
     "agent.used": "{used} of {budget} {unit} used",
     "agent.counts": "{included} memories in, {left} left out",
