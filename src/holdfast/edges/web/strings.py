@@ -278,7 +278,7 @@ STRINGS: dict[str, str] = {
 }
 
 
-def t(name: str, **values: object) -> str:
+def t(name: str, /, **values: object) -> str:
     """A sentence by its name, with values put in. They are escaped where the page is rendered."""
     text = STRINGS[name]
     return text.format(**values) if values else text
