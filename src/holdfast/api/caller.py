@@ -19,9 +19,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from holdfast.api.memory import Holdfast
+    from holdfast.api.people import CallersPeople
     from holdfast.domain.access import Org, ScopeKind, Team
     from holdfast.domain.hub import Hub
     from holdfast.domain.memory import Memory
+    from holdfast.domain.names import PersonName
     from holdfast.engine.core import Core
     from holdfast.store.base import Writer
 
@@ -68,8 +70,24 @@ class Caller:
         return self._memory.core.acting(self.actor)
 
     @property
+    def memory_core(self) -> Core:
+        """The engine of the machine, without limits: for what was checked before."""
+        return self._memory.core
+
+    @property
     def local(self) -> bool:
         return self.key is None
+
+    @property
+    def name_scope(self) -> PersonName | None:
+        """Among whose names a new name must be free; None for all names of the machine."""
+        return None if self.local else self.actor
+
+    def people(self, usual_hub: str | None = None) -> CallersPeople:
+        """The operations on people as they may use them."""
+        from holdfast.api.people import CallersPeople
+
+        return CallersPeople(self, usual_hub)
 
     def hubs(self) -> list[tuple[Hub, Standing]]:
         """The hubs in reach, by name, and how they stand to each."""
@@ -181,11 +199,11 @@ class Caller:
     def create_hub(self, name: str) -> HubMemory:
         """A new hub, theirs. A key that is for some hubs, or for reading, makes none."""
         self.require_free("make hubs")
-        seen_by = None if self.local else self.actor
-        return self.hub(engine.hubs.create_hub(self.core, name, seen_by=seen_by).id)
+        made = engine.hubs.create_hub(self.core, name, seen_by=self.name_scope)
+        return self.hub(made.id)
 
     def rename_hub(self, hub: Hub, new: str) -> None:
-        self._memory._rename_hub(hub.name, new, None if self.local else self.actor)
+        self._memory._rename_hub(hub.name, new, self.name_scope)
 
     def require_free(self, what: str) -> None:
         """Forbidden for a key that is for some hubs, or for reading."""

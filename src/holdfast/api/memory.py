@@ -6,12 +6,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from holdfast import engine
 from holdfast.api.hub import HubMemory
-from holdfast.api.people import People
+from holdfast.api.people import OpenMemory
 from holdfast.domain.hub import DEFAULT_HUB
 from holdfast.errors import AlreadyExists, StoreClosed
 from holdfast.settings import load
@@ -20,6 +21,7 @@ from holdfast.text import normalise
 from holdfast.wiring import build, home_folder, make_home
 
 if TYPE_CHECKING:
+    from holdfast.api.caller import Caller
     from holdfast.domain.clock import Clock
     from holdfast.domain.hub import Hub
     from holdfast.domain.ids import Ids
@@ -74,13 +76,20 @@ def _is_url(where: str) -> bool:
     return bool(colon) and len(scheme) > 1 and scheme.replace("+", "").isalnum()
 
 
-class Holdfast(People):
+class Holdfast(OpenMemory):
     """An open memory with all its hubs."""
 
     def __init__(self, core: Core, home: str) -> None:
         self.core = core
         self.home = home
         self._closed = False
+
+    @cached_property
+    def _caller(self) -> Caller:
+        """The owner of this machine."""
+        from holdfast.api.caller import Caller
+
+        return Caller(self)
 
     def __enter__(self) -> Holdfast:
         return self

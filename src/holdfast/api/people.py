@@ -1,63 +1,133 @@
-"""Who belongs where, for who has the machine: members of hubs, teams and organisations, and
-invitations. The same methods as a client's, who does it through a server and by their role."""
+"""People of a memory: organisations, teams, members, invitations and API keys.
+
+Each operation is declared once, here, and runs as somebody: the owner of this machine, who may do
+everything, or the owner of an API key, whose role and key say what they may do. `Holdfast` runs
+them on this machine, REST routes for the caller of a request, and a client through a server.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast import engine
-from holdfast.engine.people.records import parse_role
-from holdfast.errors import InvalidInput
+from holdfast.api.operation import Follow, Operation, reads, writes
+from holdfast.errors import Forbidden, InvalidInput, NotFound
 from holdfast.text import names
 
 if TYPE_CHECKING:
+    from holdfast.api.caller import Caller
     from holdfast.api.hub import HubMemory
-    from holdfast.domain.access import HubCard, Invite, Member, Org, ScopeKind, Team
-    from holdfast.engine.core import Core
-    from holdfast.engine.people.records import Handed
+    from holdfast.domain.access import (
+        Act,
+        HubCard,
+        Invite,
+        Key,
+        Member,
+        Org,
+        Role,
+        ScopeKind,
+        Standing,
+        Team,
+    )
+    from holdfast.domain.hub import Hub
+    from holdfast.engine.people.records import HandedInvite, HandedKey
+
+# Which permission is needed depends on the place that is named, so each method checks it. None of
+# them touches the files of a hub.
+_reads = reads(sync=False, retry=False)
+_writes = writes(sync=False, follow=Follow.NOTHING, retry=False)
+# Running it twice has the same effect as once, so a client may send it again.
+_sets = writes(sync=False, follow=Follow.NOTHING, retry=False, replay=True)
+_makes_key = writes(sync=False, follow=Follow.NOTHING, retry=False, limits={"hubs": 100})
 
 
 class People:
-    """The part of an open memory that is about people. A hub, a team or an organisation is named by
-    its name or its id; where none is, the hub in use is meant."""
+    """The operations on people. A hub, a team or an organisation is named by its name or its id;
+    where none is named, the hub in use is meant."""
 
-    core: Core
-    if TYPE_CHECKING:
+    # The hub that is meant where none is named; None for the caller's usual one.
+    _usual_hub: str | None = None
 
-        def hub(self, name: str | None = None, *, create: bool = False) -> HubMemory: ...
+    @property
+    def _caller(self) -> Caller:
+        """Who acts. A client has none: its server looks up the key."""
+        raise NotImplementedError
+
+    def _perform(
+        self,
+        operation: Operation,
+        method: Callable[..., Any],
+        args: tuple[Any, ...],
+        values: dict[str, Any],
+    ) -> Any:
+        """Runs an operation. A client overrides this and sends it to its server."""
+        return method(self, *args, **values)
 
     # Organisations and teams
 
+    @_reads
     def orgs(self) -> list[Org]:
-        """All organisations."""
-        return engine.teams.orgs(self.core)
+        """The organisations that one belongs to; for the owner of this machine, all of them."""
+        return [org for org, _ in self._caller.orgs()]
 
+    @_writes
     def create_org(self, name: str) -> Org:
-        return engine.teams.create_org(self.core, names.parse_label(name, "organisation"))
+        """Makes an organisation; whoever makes it owns it."""
+        caller = self._caller
+        caller.require_free("make organisations")
+        label = names.parse_label(name, "organisation")
+        return engine.teams.create_org(caller.core, label, seen_by=caller.name_scope)
 
+    @_sets
     def rename_org(self, org: str, new: str) -> Org:
-        return engine.teams.rename_org(
-            self.core, self._org(org), names.parse_label(new, "organisation")
-        )
+        """Renames an organisation."""
+        caller = self._caller
+        found, _ = caller.org(org, "own")
+        label = names.parse_label(new, "organisation")
+        return engine.teams.rename_org(caller.core, found.id, label, seen_by=caller.name_scope)
 
+    @_writes
     def remove_org(self, org: str) -> Org:
-        """Ends an organisation that has no teams any more."""
-        return engine.teams.remove_org(self.core, self._org(org))
+        """Removes an organisation that has no teams any more. Hubs that were shared with it stay,
+        for their members."""
+        found, _ = self._caller.org(org, "own")
+        self._caller.require_deletes()
+        return engine.teams.remove_org(self._caller.core, found.id)
 
+    @_reads
     def teams(self, org: str | None = None) -> list[Team]:
-        """All teams, or those of an organisation."""
-        return engine.teams.teams(self.core, None if org is None else self._org(org))
+        """The teams that one belongs to and the others of one's organisations, or the teams of one
+        organisation; for the owner of this machine, all of them."""
+        org_id = None if org is None else self._caller.org(org)[0].id
+        found = [team for team, _ in self._caller.teams()]
+        return [team for team in found if org_id in (None, team.org_id)]
 
+    @_writes
     def create_team(self, name: str, *, org: str) -> Team:
-        return engine.teams.create_team(self.core, self._org(org), names.parse_label(name, "team"))
+        """Makes a team of an organisation; whoever makes it owns it."""
+        found, _ = self._caller.org(org, "manage")
+        label = names.parse_label(name, "team")
+        return engine.teams.create_team(self._caller.core, found.id, label)
 
+    @_sets
     def rename_team(self, team: str, new: str) -> Team:
-        return engine.teams.rename_team(self.core, self._team(team), names.parse_label(new, "team"))
+        """Renames a team."""
+        found, _ = self._caller.team(team, "own")
+        label = names.parse_label(new, "team")
+        return engine.teams.rename_team(self._caller.core, found.id, label)
 
+    @_writes
     def remove_team(self, team: str) -> Team:
-        """Ends a team. Its hubs stay, for their members; what was for the team is then for them."""
-        return engine.teams.remove_team(self.core, self._team(team))
+        """Removes a team. Its hubs stay and belong to no team: what was for the team is then for
+        the members of the hub alone."""
+        found, _ = self._caller.team(team, "own")
+        self._caller.require_deletes()
+        return engine.teams.remove_team(self._caller.core, found.id)
 
+    @_sets
     def share(
         self,
         hub: str | None = None,
@@ -67,23 +137,25 @@ class People:
         delete_policy: str | None = None,
     ) -> HubCard:
         """Gives a hub to a team, or shares it with an organisation; an empty one takes it back. Or
-        says what contributors may delete: none, own or any."""
-        return engine.members.set_card(
-            self.core,
-            self.hub(hub).id,
-            team_id=team and self._team(team),
-            org_id=org and self._org(org),
-            delete_policy=delete_policy,
-        )
+        sets what contributors may delete: none, own or any. Only a member of a team gives it a
+        hub."""
+        place = self._place("hub", hub or self._usual_hub, "manage")
+        card = self._checked_card(team, org, delete_policy)
+        return engine.members.set_card(self._caller.core, place.id, **card)
 
     # Members and invitations
 
+    @_reads
     def members(
         self, hub: str | None = None, *, team: str | None = None, org: str | None = None
     ) -> list[Member]:
-        """Who belongs to a hub, a team or an organisation."""
-        return engine.members.members(self.core, *self._scope(hub, team, org))
+        """Who belongs to a hub, a team or an organisation, for its members."""
+        place = self._named(hub, team, org)
+        if place.standing.role is None:
+            raise Forbidden(f"You are not a member of the {_WORDS[place.scope]} `{place.name}`.")
+        return engine.members.members(self._caller.memory_core, place.scope, place.id)
 
+    @_sets
     def set_member(
         self,
         actor: str,
@@ -93,10 +165,16 @@ class People:
         team: str | None = None,
         org: str | None = None,
     ) -> Member:
-        """Adds a member, or changes their role."""
-        who, held = names.parse_person(actor), parse_role(role)
-        return engine.members.set_member(self.core, *self._scope(hub, team, org), who, held)
+        """Adds a member, or changes their role. Only an owner makes owners, or changes one."""
+        from holdfast.engine.people.records import parse_role
 
+        who, wanted = names.parse_person(actor), parse_role(role)
+        place = self._named(hub, team, org, "manage")
+        held = engine.members.role_in(self._caller.memory_core, place.scope, place.id, who)
+        self._require_owner_for(place, held, wanted)
+        return engine.members.set_member(self._caller.core, place.scope, place.id, who, wanted)
+
+    @_writes
     def remove_member(
         self,
         actor: str,
@@ -104,12 +182,21 @@ class People:
         hub: str | None = None,
         team: str | None = None,
         org: str | None = None,
-    ) -> None:
-        """Takes a member's role away."""
-        scope = self._scope(hub, team, org)
-        who = engine.members.member_called(self.core, *scope, actor)
-        engine.members.remove_member(self.core, *scope, who)
+    ) -> str:
+        """Takes a member's role away, and returns their name; anyone may leave."""
+        caller = self._caller
+        # A key that only reads, or is for some hubs, is not for members: not even to leave.
+        limited = caller.key is not None and (caller.key.read_only or bool(caller.key.hubs))
+        place = self._named(hub, team, org)
+        who = engine.members.member_called(caller.memory_core, place.scope, place.id, actor)
+        if limited or who != caller.actor:
+            place = self._place(place.scope, place.id, "manage")
+            held = engine.members.role_in(caller.memory_core, place.scope, place.id, who)
+            self._require_owner_for(place, held)
+        engine.members.remove_member(caller.core, place.scope, place.id, who)
+        return who
 
+    @_writes
     def invite(
         self,
         role: str = "contributor",
@@ -118,17 +205,24 @@ class People:
         hub: str | None = None,
         team: str | None = None,
         org: str | None = None,
-    ) -> Handed:
-        """A one-time token that gives a role; `secret` has it, and nothing else ever will."""
-        held = parse_role(role)
-        return engine.members.invite(self.core, *self._scope(hub, team, org), held, days=days)
+    ) -> HandedInvite:
+        """A one-time token that gives a role; it is in `secret`, and stored nowhere."""
+        from holdfast.engine.people.records import parse_role
 
+        wanted = parse_role(role)
+        place = self._named(hub, team, org, "manage")
+        self._require_owner_for(place, wanted)
+        return engine.members.invite(self._caller.core, place.scope, place.id, wanted, days=days)
+
+    @_reads
     def invites(
         self, hub: str | None = None, *, team: str | None = None, org: str | None = None
     ) -> list[Invite]:
         """The invitations, used ones among them; never their tokens."""
-        return engine.members.invites(self.core, *self._scope(hub, team, org))
+        place = self._named(hub, team, org, "manage")
+        return engine.members.invites(self._caller.memory_core, place.scope, place.id)
 
+    @_writes
     def withdraw_invite(
         self,
         invite_id: str,
@@ -137,34 +231,205 @@ class People:
         team: str | None = None,
         org: str | None = None,
     ) -> None:
-        """Takes an invitation back."""
-        scope = self._scope(hub, team, org)
-        known = {one.id for one in engine.members.invites(self.core, *scope)}
+        """Withdraws an invitation."""
         wanted = names.parse_id(invite_id, "invitation")
-        engine.members.withdraw(self.core, wanted if wanted in known else "")
+        place = self._named(hub, team, org, "manage")
+        core = self._caller.memory_core
+        known = {one.id for one in engine.members.invites(core, place.scope, place.id)}
+        engine.members.withdraw(core, wanted if wanted in known else "")
 
+    @_writes
     def accept_invite(self, token: str, *, actor: str | None = None) -> Member:
-        """Takes the place that a token offers, for oneself or somebody else."""
-        who = self.core.actor if actor is None else names.parse_person(actor)
-        return engine.members.accept(self.core, token, who)
+        """Takes the place that a token offers, for oneself; on this machine also for somebody
+        else."""
+        caller = self._caller
+        caller.require_free("join")
+        if actor is not None and not caller.local:
+            raise InvalidInput("Through a server, whoever has the key takes the place.")
+        who = caller.actor if actor is None else names.parse_person(actor)
+        return engine.members.accept(caller.memory_core, token, who)
 
-    def _scope(self, hub: str | None, team: str | None, org: str | None) -> tuple[ScopeKind, str]:
-        refuse_two(hub, team, org)
+    # Keys
+
+    @_reads
+    def keys(self, *, everyone: bool = False) -> list[Key]:
+        """One's own keys, revoked ones among them; never their secrets. The owner of this machine
+        may list everyone's; a limited key lists itself, as the others may be for hubs that it
+        does not reach."""
+        from holdfast.engine.people.keys import keys
+
+        caller = self._caller
+        if everyone and not caller.local:
+            raise Forbidden("Only the owner of the machine lists everyone's keys.")
+        found = keys(caller.memory_core, None if everyone else caller.actor)
+        if caller.key is not None and _is_limited(caller.key):
+            return [key for key in found if key.id == caller.key.id]
+        return found
+
+    @_makes_key
+    def create_key(
+        self,
+        name: str,
+        *,
+        actor: str | None = None,
+        hubs: Iterable[str] = (),
+        read_only: bool = False,
+        no_delete: bool = False,
+        expires_at: datetime | str | None = None,
+    ) -> HandedKey:
+        """A key for oneself, on this machine also for somebody else (`actor`); it is in `secret`,
+        and stored nowhere. `hubs` are names or ids, and none means all."""
+        from holdfast.engine.people.keys import create_key
+        from holdfast.text.normalise import clean_time
+
+        caller = self._caller
+        if actor is not None and not caller.local:
+            raise InvalidInput("Through a server, a key speaks for whoever makes it.")
+        if caller.key is not None and _is_limited(caller.key):
+            raise Forbidden("A limited key cannot make keys.", hint="Use one that is not limited.")
+        return create_key(
+            caller.core,
+            names.parse_label(name, "key"),
+            actor=None if actor is None else names.parse_person(actor),
+            hubs=[caller.stands(hub)[0].id for hub in hubs],
+            read_only=read_only,
+            no_delete=no_delete,
+            expires_at=clean_time(expires_at),
+        )
+
+    @_sets
+    def revoke_key(self, key_id: str) -> Key:
+        """Ends a key, for good. A limited one ends only itself; the owner of this machine ends
+        anybody's."""
+        from holdfast.engine.people.keys import keys, revoke_key
+
+        caller = self._caller
+        wanted = names.parse_id(key_id, "key")
+        known = keys(caller.memory_core, None if caller.local else caller.actor)
+        if wanted not in {key.id for key in known}:
+            raise NotFound(f"There is no key {wanted!r}.", hint="List the keys to see yours.")
+        # Whoever found a limited key could end the others with it; that it ends itself is harmless.
+        if caller.key is not None and _is_limited(caller.key) and caller.key.id != wanted:
+            raise Forbidden("A limited key ends only itself.", hint="Use one that is not limited.")
+        return revoke_key(caller.memory_core, wanted)
+
+    # Places
+
+    def _named(
+        self, hub: str | None, team: str | None, org: str | None, act: Act = "read"
+    ) -> _Place:
+        """The hub, team or organisation that is named, if the caller may do this there."""
+        if len([one for one in (hub, team, org) if one is not None]) > 1:
+            raise InvalidInput("Name a hub, a team or an organisation; one of them.")
         if team is not None:
-            return "team", self._team(team)
+            return self._place("team", team, act)
         if org is not None:
-            return "org", self._org(org)
-        return "hub", self.hub(hub).id
+            return self._place("org", org, act)
+        return self._place("hub", hub or self._usual_hub, act)
 
-    def _org(self, name: str) -> str:
-        found = engine.teams.orgs(self.core)
-        return engine.teams.one_of("org", found, names.parse_place(name)).id
+    def _place(self, scope: ScopeKind, name: str | None, act: Act = "read") -> _Place:
+        caller = self._caller
+        if scope == "hub":
+            hub, standing = caller.stands(name)
+            caller.require(standing, act, hub.called)
+            return _Place(scope, hub.id, hub.called, standing)
+        look_up = caller.org if scope == "org" else caller.team
+        group, standing = look_up(name or "", act)
+        return _Place(scope, group.id, group.name, standing)
 
-    def _team(self, name: str) -> str:
-        found = engine.teams.teams(self.core)
-        return engine.teams.one_of("team", found, names.parse_place(name)).id
+    def _require_owner_for(self, place: _Place, *roles: Role | None) -> None:
+        """Owners are made, changed and removed by owners."""
+        if "owner" in roles:
+            self._place(place.scope, place.id, "own")
+
+    def _checked_card(
+        self, team: str | None, org: str | None, delete_policy: str | None
+    ) -> dict[str, Any]:
+        """What a hub is to be shared with, as `set_card` takes it. Knowing that a team of one's
+        organisation exists is not enough to give it a hub."""
+        caller = self._caller
+        team_id = team and caller.team(team)[0].id
+        org_id = org and caller.org(org)[0].id
+        if team_id and not caller.local:
+            held = engine.members.role_in(caller.memory_core, "team", team_id, caller.actor)
+            if held is None:
+                raise Forbidden("You are not a member of this team.", hint="Ask one of its admins.")
+        engine.members.checked_policy(team_id, org_id, delete_policy)
+        return {"team_id": team_id, "org_id": org_id, "delete_policy": delete_policy}
 
 
-def refuse_two(hub: str | None, team: str | None, org: str | None) -> None:
-    if len([one for one in (hub, team, org) if one is not None]) > 1:
-        raise InvalidInput("Name a hub, a team or an organisation; one of them.")
+class CallersPeople(People):
+    """The operations on people for the caller of a request."""
+
+    def __init__(self, caller: Caller, usual_hub: str | None = None) -> None:
+        self._acting = caller
+        self._usual_hub = usual_hub
+
+    @property
+    def _caller(self) -> Caller:
+        return self._acting
+
+    def change_hub(
+        self,
+        hub: str,
+        *,
+        name: str | None = None,
+        team: str | None = None,
+        org: str | None = None,
+        delete_policy: str | None = None,
+    ) -> str:
+        """Renames and shares a hub, and returns its id. Everything is checked before anything is
+        changed; the name comes first, as it may be taken."""
+        found, standing = self._caller.stands(hub)
+        self._caller.require(standing, "manage" if name is None else "own", found.called)
+        card = self._checked_card(team, org, delete_policy)
+        if name is not None:
+            self._caller.rename_hub(found, name)
+        if any(value is not None for value in card.values()):
+            engine.members.set_card(self._caller.core, found.id, **card)
+        return found.id
+
+
+class OpenMemory(People, ABC):
+    """What a memory on this machine and one on a server have in common: hubs and people."""
+
+    @abstractmethod
+    def hub(self, name: str | None = None, *, create: bool = False) -> HubMemory:
+        """The hub of that name; without one, the hub in use. `create` makes it where it is
+        missing."""
+
+    @abstractmethod
+    def create_hub(self, name: str) -> HubMemory:
+        """A new hub."""
+
+    @abstractmethod
+    def hubs(self) -> list[Hub]:
+        """The hubs in reach, by name."""
+
+    @abstractmethod
+    def rename_hub(self, name: str, new: str) -> Hub:
+        """Renames a hub."""
+
+    @abstractmethod
+    def delete_hub(self, name: str) -> Hub:
+        """Removes a hub and everything in it, for good."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Closes it; a second call does nothing."""
+
+
+class _Place(NamedTuple):
+    """A hub, a team or an organisation, and the caller's role in it."""
+
+    scope: ScopeKind
+    id: str
+    name: str
+    standing: Standing
+
+
+_WORDS = {"hub": "hub", "team": "team", "org": "organisation"}
+
+
+def _is_limited(key: Key) -> bool:
+    return bool(key.hubs or key.read_only or key.no_delete or key.expires_at)

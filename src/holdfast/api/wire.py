@@ -46,9 +46,10 @@ from holdfast.errors import InvalidInput
 from holdfast.text.normalise import clean_time
 from holdfast.text.zones import zone_name, zone_named
 
-# The types that `HubMemory` and the values it returns name only for type checkers.
+# The types that `HubMemory`, `People` and the values they return name only for type checkers.
 _TYPES = {
     "holdfast.api.fields": "MemoryChanges",
+    "holdfast.domain.access": "HubCard Invite Key Member Org Team",
     "holdfast.domain.change": "Change Entry Receipt",
     "holdfast.domain.hub": "Hub Statistics",
     "holdfast.domain.memory": "Draft Memory Origin Source Trust",
@@ -60,6 +61,7 @@ _TYPES = {
     "holdfast.engine.echo.detect": "Heard",
     "holdfast.engine.history": "FieldDiff Undone",
     "holdfast.engine.jobs.queue": "Job",
+    "holdfast.engine.people.records": "HandedInvite HandedKey",
     "holdfast.engine.reading.lookup": "Reference",
     "holdfast.engine.upkeep.compact": "Compacted",
     "holdfast.files.archive": "Archived",

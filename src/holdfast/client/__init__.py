@@ -11,25 +11,19 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
-from datetime import datetime
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
 from holdfast.client.bounded import RESPONSE_BYTES_MAX
 from holdfast.client.connection import Connection
-from holdfast.client.faults import understanding
+from holdfast.client.faults import decoded, understanding
 from holdfast.client.hub import NEEDS_THE_MACHINE, RemoteHub
-from holdfast.client.people import RemotePeople, handed, part
-from holdfast.domain.access import Key
+from holdfast.client.people import RemotePeople
 from holdfast.domain.clock import SystemClock
 from holdfast.domain.hub import Hub
 from holdfast.errors import AlreadyExists, NotFound
 from holdfast.text.normalise import clean_time
-
-if TYPE_CHECKING:
-    from holdfast.engine.people.records import Handed
 
 # Longer than the longest recall that a server allows itself, with room for a slow line.
 TIMEOUT_S = 30.0
@@ -92,7 +86,7 @@ class Client(RemotePeople):
             answer = self._look(chosen)
         now = clean_time(answer["now"])
         assert now is not None
-        info = self._value(Hub, answer["data"])
+        info = decoded(self.url, Hub, answer["data"])
         return RemoteHub(self.server, info, self._clock, now, self._home)
 
     def _look(self, name: str | None) -> Any:
@@ -103,6 +97,11 @@ class Client(RemotePeople):
             # A header holds plain letters only; a path holds all that a hub's name may have.
             name = self.server.get(f"/hubs/{quote(name, safe='')}")["data"]["id"]
         return self.server.get("/hub", hub=name)
+
+    @property
+    def _hub_header(self) -> str | None:
+        chosen = self._hub
+        return chosen if chosen is None or _PLAIN.fullmatch(chosen) else self.hub().id
 
     def _make(self, name: str) -> None:
         try:
@@ -117,54 +116,18 @@ class Client(RemotePeople):
 
     def hubs(self) -> list[Hub]:
         """The hubs in reach, by name."""
-        return [self._value(Hub, one) for one in self.server.get("/hubs")["data"]]
+        return [decoded(self.url, Hub, one) for one in self.server.get("/hubs")["data"]]
 
     def rename_hub(self, name: str, new: str) -> Hub:
         hub_id = self.hub(name).id
         answer = self.server.send("PATCH", f"/hubs/{hub_id}", {"name": new}, once=False)
-        return self._value(Hub, answer["data"])
+        return decoded(self.url, Hub, answer["data"])
 
     def delete_hub(self, name: str) -> Hub:
         """Removes a hub and everything in it, for good."""
         hub = self.hub(name).info
         self.server.send("DELETE", f"/hubs/{hub.id}", once=False)
         return hub
-
-    # Keys
-
-    def keys(self) -> list[Key]:
-        """One's own keys, revoked ones among them; never their secrets."""
-        return [self._key(one) for one in self.server.get("/keys")["data"]]
-
-    def create_key(
-        self,
-        name: str,
-        *,
-        hubs: Iterable[str] = (),
-        read_only: bool = False,
-        no_delete: bool = False,
-        expires_at: datetime | str | None = None,
-    ) -> Handed:
-        """A key for oneself; `secret` has it, and nothing else ever will. `hubs` are names or
-        ids."""
-        ends = clean_time(expires_at)
-        body = {
-            "name": name,
-            "hubs": list(hubs),
-            "read_only": read_only,
-            "no_delete": no_delete,
-            "expires_at": None if ends is None else ends.isoformat(),
-        }
-        told = self.server.send("POST", "/keys", body, once=False)["data"]
-        return handed(self._key(told), told["secret"])
-
-    def revoke_key(self, key_id: str) -> Key:
-        """Ends a key, for good."""
-        told = self.server.send("DELETE", f"/keys/{part(key_id)}", once=False)["data"]
-        return self._key(told)
-
-    def _key(self, told: dict[str, Any]) -> Key:
-        return self._value(Key, told, at=told["created_at"])
 
 
 __all__ = ["NEEDS_THE_MACHINE", "Client", "RemoteHub"]

@@ -48,10 +48,9 @@ def decoded(url: str, kind: Callable[..., _Value], data: Mapping[str, Any], **mo
 
 
 def understanding(kind: _Kind) -> _Kind:
-    """Lets the public methods of a class say in a sentence that something cannot be sent, or that a
-    server's answer lacks something."""
-    for name in dir(kind):
-        method = getattr(kind, name)
+    """Lets the public methods that a class defines say in a sentence that something cannot be
+    sent, or that a server's answer lacks something."""
+    for name, method in list(vars(kind).items()):
         if not name.startswith("_") and isfunction(method):
             setattr(kind, name, _in_a_sentence(method))
     return kind

@@ -203,24 +203,16 @@ def test_names_may_hold_what_paths_are_made_of(guarded: Served) -> None:
         assert ada.remove_org("R&D / ümlaut?#%").id == org.id
 
 
-def test_a_client_has_the_methods_about_people_that_an_open_memory_has() -> None:
-    import inspect
-
+def test_a_client_runs_the_operations_on_people_that_an_open_memory_has() -> None:
+    """They are declared once; a client writes none of its own."""
+    from holdfast.api.operation import operations_of
     from holdfast.api.people import People
-    from holdfast.client.people import RemotePeople
 
-    names = [
-        name for name in dir(People) if not name.startswith("_") and name not in ("hub", "core")
-    ]
-    for name in names:
-        own, theirs = (
-            [
-                (p.name, p.kind, p.default)
-                for p in inspect.signature(getattr(kind, name)).parameters.values()
-            ]
-            for kind in (People, RemotePeople)
-        )
-        assert own == theirs, name
+    declared = operations_of(People)
+    assert {"orgs", "set_member", "invite", "create_key"} <= set(declared)
+    for kind in (holdfast.Client, holdfast.Holdfast):
+        assert operations_of(kind) == declared
+        assert not set(declared) & set(vars(kind))
 
 
 def test_a_name_of_somebody_elses_hub_reads_like_any_other(guarded: Served) -> None:

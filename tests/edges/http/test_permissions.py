@@ -41,6 +41,7 @@ from tests.edges.http.permissions import (
     expected_in_group,
 )
 from tests.edges.http.permissions_operations import OPERATION_ROUTES, OPERATIONS
+from tests.edges.http.test_permissions_people import PATH as PEOPLE
 
 _ALL_ROUTES = {**ROUTES, **OPERATION_ROUTES}
 _ABOUT_ONE = [name for name, route in _ALL_ROUTES.items() if route.about is not None]
@@ -118,7 +119,7 @@ def test_every_route_is_in_the_table(scene: Scene) -> None:
         if (route.path or "").startswith(("/v1/", "/healthz", "/readyz", "/metrics"))
         for method in route.methods or ()
     }
-    named = {*_ALL_ROUTES, *TEAM_ROUTES, *ORG_ROUTES, *OWN_ROUTES, *OPEN_ROUTES}
+    named = {*_ALL_ROUTES, *TEAM_ROUTES, *ORG_ROUTES, *OWN_ROUTES, *OPEN_ROUTES, PEOPLE}
     assert routes == {" ".join(name.split()[:2]) for name in named}
 
 

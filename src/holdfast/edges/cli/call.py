@@ -7,7 +7,7 @@ import sys
 from datetime import datetime, tzinfo
 from functools import cached_property
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from holdfast.edges.cli.command import Command, Namespace
 from holdfast.edges.cli.output import Out
@@ -16,6 +16,7 @@ from holdfast.errors import HoldfastError, InvalidInput, NotFound
 if TYPE_CHECKING:
     from holdfast.api.hub import HubMemory
     from holdfast.api.memory import Holdfast
+    from holdfast.api.people import OpenMemory
     from holdfast.client import Client
     from holdfast.domain.memory import Memory
     from holdfast.settings import Settings
@@ -156,12 +157,17 @@ class Call:
     # What is open
 
     @property
-    def memory(self) -> Holdfast:
+    def memory(self) -> OpenMemory:
         """The memory of this machine; where a server is named, that server, which is used in the
         same way."""
-        if self._memory is None and self.server:
-            self._memory = cast("Holdfast", self.client)
-            self.out.zone = self._zone(self.settings)
+        if self.client is None:
+            return self.local
+        self.out.zone = self._zone(self.settings)
+        return self.client
+
+    @property
+    def local(self) -> Holdfast:
+        """The memory of this machine, for commands that do not work through a server."""
         if self._memory is None:
             from holdfast.api import memory as library
 
@@ -252,13 +258,13 @@ class Call:
         self.out.stdout.flush()
         later = "everything is stored, and `holdfast embed` makes the vectors that are missing."
         try:
-            missing = self.memory.unembedded()
+            missing = self.local.unembedded()
             if missing > _BACKLOG and not backlog:
                 self.out.note(f"{missing:,} passages have no vectors; {later}")
                 self._note_indexes()
             elif missing:
                 with self.out.progress("embed") as step:
-                    self.memory.embed_missing(step)
+                    self.local.embed_missing(step)
         except (EmbedderError, InvalidSetting) as error:
             self.out.note(f"{error.message} {later.capitalize()}")
         except KeyboardInterrupt:
@@ -267,7 +273,7 @@ class Call:
     def _note_indexes(self) -> None:
         from holdfast.engine.writing.embedding import slowed_by_index
 
-        for name in slowed_by_index(self.memory.core, _BACKLOG):
+        for name in slowed_by_index(self.local.core, _BACKLOG):
             self.out.note(
                 f"The server keeps an index of the vectors of {name}, and adding so many to it"
                 f" takes longer than building it: `holdfast store index {name} --drop` before,"
@@ -286,7 +292,7 @@ class Call:
         """The moment of this call: `7d` means the same in all its options. With a server it is the
         server's moment, which is what its answers are compared with."""
         if not self.server:
-            return self.memory.core.now()
+            return self.local.core.now()
         from holdfast.client import RemoteHub
         from holdfast.domain.clock import SystemClock
 
@@ -343,7 +349,7 @@ class Call:
 
     def read(self, path: str, what: str) -> str:
         """The text of a file, or of standard input for `-`."""
-        settings = self.settings if self.server else self.memory.core.settings
+        settings = self.settings if self.server else self.local.core.settings
         bytes_max: int = settings["content.bytes_max"]
         if path == "-":
             text = _decoded(_read_stdin(bytes_max), "Standard input", bytes_max)

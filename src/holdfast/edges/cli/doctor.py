@@ -39,15 +39,15 @@ def installation_facts(call: Call) -> dict[str, Any]:
     path = _store_path(call)
     sizes = {name: _size(path + suffix) for name, suffix in _PARTS} if path else {}
     server = ""
-    if about := getattr(call.memory.core.store, "about", None):
+    if about := getattr(call.local.core.store, "about", None):
         server, sizes["database"] = about()
     return {
         "holdfast": __version__,
         "python": platform.python_version(),
         "sqlite": apsw.sqlite_lib_version(),
-        "home": call.memory.home,
-        "home_mode": _mode(call.memory.home),
-        "store": path or without_password(call.memory.core.settings["store.url"]),
+        "home": call.local.home,
+        "home_mode": _mode(call.local.home),
+        "store": path or without_password(call.local.core.settings["store.url"]),
         "store_mode": _mode(path) if path else server,
         "bytes": sizes,
         "hubs": _hub_count(call),
@@ -68,7 +68,7 @@ def _lifecycle_facts(call: Call) -> dict[str, Any]:
     from holdfast.domain.clock import to_text
     from holdfast.engine.upkeep.lifecycle_due import last_run
 
-    core = call.memory.core
+    core = call.local.core
     runs: dict[str, str | None] = {}
     # What is damaged is said by the doctor's findings.
     with suppress(StoreDamaged), core.store.read() as reader:
@@ -80,7 +80,7 @@ def _lifecycle_facts(call: Call) -> dict[str, Any]:
 
 def _store_path(call: Call) -> str:
     """The store's file; '' for a store that has none."""
-    path: str = getattr(call.memory.core.store, "path", "")
+    path: str = getattr(call.local.core.store, "path", "")
     return path
 
 
@@ -97,7 +97,7 @@ def _owned(call: Call) -> list[tuple[str, int]]:
     path = _store_path(call)
     files = [(path + suffix, 0o600) for suffix in ("", "-wal", "-shm")] if path else []
     there = [(name, mode) for name, mode in files if os.path.exists(name)]
-    return [(call.memory.home, 0o700), *there] if os.path.isdir(call.memory.home) else there
+    return [(call.local.home, 0o700), *there] if os.path.isdir(call.local.home) else there
 
 
 def open_to_others(call: Call) -> list[str]:
@@ -125,7 +125,7 @@ def leftover_problems(call: Call) -> list[str]:
     """Copies of the store that killed processes left half made."""
     from holdfast.wiring.leftovers import find_leftovers
 
-    found = find_leftovers(call.memory.core.store, _beside_store(call), call.memory.home)
+    found = find_leftovers(call.local.core.store, _beside_store(call), call.local.home)
     problems = [f"a copy that was broken off left {path}" for path in found.abandoned]
     return problems + [
         f"a restore was broken off, and {path} is needed to finish it: run"
@@ -138,7 +138,7 @@ def remove_leftovers(call: Call) -> list[str]:
     """Removes those that are not needed; returns what was done."""
     from holdfast.wiring.leftovers import remove_leftovers as remove
 
-    removed = remove(call.memory.core.store, _beside_store(call), call.memory.home)
+    removed = remove(call.local.core.store, _beside_store(call), call.local.home)
     return [f"removed {path}, which a copy that was broken off had left" for path in removed]
 
 
@@ -146,7 +146,7 @@ def _beside_store(call: Call) -> str:
     """The path that copies of the store are put beside."""
     from holdfast.wiring import DATABASE
 
-    return _store_path(call) or os.path.join(call.memory.home, DATABASE)
+    return _store_path(call) or os.path.join(call.local.home, DATABASE)
 
 
 def files_left_alone(call: Call) -> list[str]:
@@ -155,10 +155,10 @@ def files_left_alone(call: Call) -> list[str]:
     from holdfast.files.atomic import hub_folder
     from holdfast.files.ownership import elsewhere, of_another_hub
 
-    folders = [(hub, hub_folder(call.memory.home, hub.name)) for hub in call.memory.hubs()]
+    folders = [(hub, hub_folder(call.local.home, hub.name)) for hub in call.memory.hubs()]
     reasons = [
         of_another_hub(hub.id, hub.name, folder)
-        or elsewhere(Scope(call.memory.core, hub.id, hub.name), folder)
+        or elsewhere(Scope(call.local.core, hub.id, hub.name), folder)
         for hub, folder in folders
         if os.path.isdir(folder)
     ]
@@ -179,11 +179,11 @@ def embedding_model(call: Call) -> dict[str, str]:
     from holdfast.embed.find import MISSING_MODEL
 
     try:
-        embedder = call.memory.core.embedder
+        embedder = call.local.core.embedder
     except (EmbedderError, InvalidSetting) as error:
         return {"name": "", "note": "", "problem": str(error)}
     if embedder is None:
-        chosen = call.memory.core.settings["embed.model"]
+        chosen = call.local.core.settings["embed.model"]
         note = "It is turned off (embed.model is none)." if chosen == "none" else MISSING_MODEL
         return {"name": "", "note": note, "problem": ""}
     return {"name": embedder.identity, "note": "", "problem": ""}
@@ -195,7 +195,7 @@ def language_models(call: Call) -> tuple[dict[str, str], list[str]]:
     from holdfast.llm.find import describe
     from holdfast.settings import SETTINGS
 
-    settings = call.memory.core.settings
+    settings = call.local.core.settings
     named = settings["llm.key_variable"]
     described, wrong = {}, []
     for setting in SETTINGS:
@@ -218,7 +218,7 @@ def model_servers(call: Call) -> dict[str, str]:
     from holdfast.llm.find import parse
     from holdfast.settings import SETTINGS
 
-    settings = call.memory.core.settings
+    settings = call.local.core.settings
     found = []
     for setting in SETTINGS:
         if setting.name.endswith(".model") and setting.name != "embed.model":
@@ -269,7 +269,7 @@ def _doctor_options(parser: Parser) -> None:
 def _doctor(call: Call, args: Namespace) -> int:
     try:
         # Opening it is the first examination.
-        call.memory.core.now()
+        call.local.core.now()
     except StoreDamaged as error:
         # The usual hint is to call the doctor.
         raise StoreDamaged(
@@ -294,7 +294,7 @@ def _examined(call: Call, *, fix: bool) -> _Findings:
     model = embedding_model(call)
     if model["problem"]:
         call.do_without_model()
-    core = call.memory.core
+    core = call.local.core
     language, unknown = language_models(call)
     mended: list[str] = []
     if fix:

@@ -152,7 +152,7 @@ def _watch(call: Call, args: Namespace) -> None:
     call.hub.sync()
     names = [args.hub] if args.hub else [hub.name for hub in call.memory.hubs()]
     call.out.note(f"Watching {', '.join(names)}. Ctrl-C ends it.")
-    for changed in watch_hubs(call.memory.home):
+    for changed in watch_hubs(call.local.home):
         for name in sorted(changed):
             if not args.hub or name == args.hub:
                 _take_in(call, name)

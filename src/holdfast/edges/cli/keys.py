@@ -22,9 +22,6 @@ def _create_options(parser: Parser) -> None:
 
 
 def _create(call: Call, args: Namespace) -> None:
-    from holdfast.engine.people import keys
-    from holdfast.text import names
-
     # --hub says which hub a command is about: here, the one that the key is for.
     only = args.only or ([args.hub] if args.hub else [])
     hubs = [call.hub_named(name).id for name in only]
@@ -34,17 +31,7 @@ def _create(call: Call, args: Namespace) -> None:
         "no_delete": args.no_delete,
         "expires_at": _expiry(call, args.expires),
     }
-    if call.client is not None:
-        if args.actor:
-            raise InvalidInput("Through a server, a key speaks for whoever makes it.")
-        handed = call.client.create_key(args.name, **scope)
-    else:
-        handed = keys.create_key(
-            call.memory.core,
-            names.parse_label(args.name, "key"),
-            actor=names.parse_person(args.actor) if args.actor else None,
-            **scope,
-        )
+    handed = call.memory.create_key(args.name, actor=args.actor or None, **scope)
     if call.out.json:
         call.out.value({"key": _plain(call, handed.what), "secret": handed.secret})
         return
@@ -70,9 +57,7 @@ def _none(parser: Parser) -> None:
 
 
 def _list(call: Call, args: Namespace) -> None:
-    from holdfast.engine.people import keys
-
-    found = keys.keys(call.memory.core) if call.client is None else call.client.keys()
+    found = call.memory.keys(everyone=call.client is None)
     if call.out.json:
         call.out.value({"keys": [_plain(call, key) for key in found]})
         return
@@ -98,12 +83,8 @@ def _revoke_options(parser: Parser) -> None:
 
 
 def _revoke(call: Call, args: Namespace) -> None:
-    from holdfast.engine.people import keys
-
-    if call.client is not None:
-        key = call.client.revoke_key(args.key)
-    else:
-        key = keys.revoke_key(call.memory.core, _id_of(call, args.key))
+    wanted = args.key if call.client is not None else _id_of(call, args.key)
+    key = call.memory.revoke_key(wanted)
     if call.out.json:
         call.out.value({"result": "revoked", "key": _plain(call, key)})
     else:
@@ -112,9 +93,7 @@ def _revoke(call: Call, args: Namespace) -> None:
 
 def _id_of(call: Call, text: str) -> str:
     """A key by its id, or by its name where only one good key has it."""
-    from holdfast.engine.people import keys
-
-    found = keys.keys(call.memory.core)
+    found = call.memory.keys(everyone=True)
     named = [key.id for key in found if key.name == text and not key.refusal(call.now)]
     if text in {key.id for key in found} or len(named) != 1:
         return text

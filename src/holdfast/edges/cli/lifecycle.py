@@ -77,11 +77,11 @@ def _stats(call: Call, args: Namespace) -> None:
 
 
 def _embed(call: Call, args: Namespace) -> None:
-    embedder = call.memory.core.embedder
+    embedder = call.local.core.embedder
     if embedder is None:
         raise EmbedderError("There is no embedding model.", hint=embedding_model(call)["note"])
     with call.out.progress("embed") as step:
-        made = call.memory.embed_missing(step)
+        made = call.local.embed_missing(step)
     if call.out.json:
         call.out.value({"model": embedder.identity, "passages": made})
     elif call.out.terminal:

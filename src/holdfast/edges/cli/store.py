@@ -120,9 +120,9 @@ def _backup_options(parser: Parser) -> None:
 def _backup(call: Call, args: Namespace) -> None:
     path = args.path
     if os.path.isdir(path):
-        path = os.path.join(path, f"holdfast-{call.memory.core.now():%Y%m%dT%H%M%SZ}.db")
+        path = os.path.join(path, f"holdfast-{call.local.core.now():%Y%m%dT%H%M%SZ}.db")
     with call.out.progress("backup") as step:
-        packed = call.memory.backup(path, progress=step)
+        packed = call.local.backup(path, progress=step)
     size = os.path.getsize(path)
     if call.out.json:
         files = {"files": packed.files, "files_path": packed.path or None}
@@ -168,10 +168,10 @@ def _restore(call: Call, args: Namespace) -> None:
                 kept = restore_backup(path, args.path, step, home=call.home)
             else:
                 kept = _restored_into(call, args.path, step)
-        there, missing = archive.put_back(call.memory._attachments(), staged)
+        there, missing = archive.put_back(call.local._attachments(), staged)
     if kept:
         # What only the store knew that was there before: its copy can be brought back with them.
-        archive.pack_unheld(kept + archive.BESIDE, call.memory._attachments())
+        archive.pack_unheld(kept + archive.BESIDE, call.local._attachments())
     notes = _followed(call)
     if call.out.json:
         value = {"result": "restored", "store": place, "safety_copy": kept}
@@ -195,7 +195,7 @@ def _restored_into(call: Call, backup: str, step: Progress) -> str:
     from holdfast.wiring.copies import restore_into
 
     try:
-        return restore_into(call.memory.core.store, call.home, backup, step)
+        return restore_into(call.local.core.store, call.home, backup, step)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(
             "Interrupted; once hubs have begun to come back, some are missing until the same"
@@ -208,7 +208,7 @@ def _followed(call: Call) -> list[str]:
     from holdfast.files import restored
     from holdfast.files.atomic import hub_folder
 
-    core = call.memory.core.acting(sees_all=True)
+    core = call.local.core.acting(sees_all=True)
     with core.store.read() as reader:
         hubs = reader.hubs()
     return [

@@ -137,7 +137,7 @@ def _import(call: Call, args: Namespace) -> None:
         size = os.fstat(file.fileno()).st_size if args.file != "-" else 0
         beside = _beside(args.file)
         lines = _lines(file, step, size)
-        hub = call.memory.import_hub(lines, name=args.name, files=beside)
+        hub = call.local.import_hub(lines, name=args.name, files=beside)
     count = hub.statistics().memories
     if call.out.json:
         used = call.settings["hub"]

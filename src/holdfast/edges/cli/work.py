@@ -71,7 +71,7 @@ def _work(call: Call, args: Namespace) -> None:
     from holdfast.passes import schedule
     from holdfast.passes.work import work_until_done
 
-    core, home = call.memory.core, call.memory.home
+    core, home = call.local.core, call.local.home
     begun = core.now()
     if args.watch:
         _watch(call)
@@ -123,7 +123,7 @@ def _watch(call: Call) -> None:
         signal.signal(number, lambda *_: stop.set())
     call.out.note("Working on jobs as they come; Ctrl-C ends it.")
     guard_log()
-    with Worker(call.memory):
+    with Worker(call.local):
         # In pieces: a wait without end would not hear a signal on every system.
         while not stop.wait(1.0):
             pass
@@ -167,7 +167,7 @@ def _jobs(call: Call, args: Namespace) -> None:
 
 def _tell_left_out(call: Call) -> None:
     """Says where a queue was too short for what came."""
-    today = f"{call.memory.core.now():%Y-%m-%d}"
+    today = f"{call.local.core.now():%Y-%m-%d}"
     for day in call.hub.captured(days=1):
         count = day.outcomes.get("left out", 0)
         if count and day.day == today:

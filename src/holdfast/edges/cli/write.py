@@ -274,7 +274,7 @@ def _forget(call: Call, args: Namespace) -> None:
     _show_changed(call, "forgotten", done, began)
     kept = ""
     if not call.server:
-        days = call.memory.core.settings["forget.keep_days"]
+        days = call.local.core.settings["forget.keep_days"]
         kept = f" It is kept for {days} days at least."
     call.out.note(f"To undo: `holdfast restore {named(done)}`, or `holdfast undo`.{kept}")
 

@@ -19,6 +19,7 @@ from holdfast.errors import Forbidden
 
 if TYPE_CHECKING:
     from holdfast.api.memory import Holdfast
+    from holdfast.api.people import CallersPeople
     from holdfast.domain.access import Act
     from holdfast.store.base import Writer
 
@@ -67,6 +68,11 @@ class Call:
         if key is None:
             raise _unauthorized("This key opens nothing.")
         return Caller(self.memory, key, looking=self._looking)
+
+    @property
+    def people(self) -> CallersPeople:
+        """The operations on people as the caller may use them."""
+        return self.caller.people()
 
     @property
     def hub_name(self) -> str | None:

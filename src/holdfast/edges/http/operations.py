@@ -1,5 +1,5 @@
-"""Runs an operation of a hub for `holdfast.RemoteHub`: arguments and result are converted by the
-type hints of its method, and what it needs is read from its declaration.
+"""Runs an operation of a hub, or on people, for `holdfast.Client`: arguments and result are
+converted by the type hints of its method, and what it needs is read from its declaration.
 
 It is internal: both sides have the same version. Other clients use the routes of REST.
 """
@@ -17,6 +17,7 @@ from pydantic import Field
 
 from holdfast.api.hub import HubMemory
 from holdfast.api.operation import Operation, check_limits, remote_operations_of
+from holdfast.api.people import People
 from holdfast.api.wire import Coder, Coders, coders_of, decode_arguments
 from holdfast.edges.http.answers import of_error
 from holdfast.edges.http.bodies import Body
@@ -46,12 +47,7 @@ def perform(
     lines of JSON, the last of which says that it is complete."""
     # Who asks is looked at first: others are not told which operations there are.
     _ = call.caller
-    declared = _operations().get(operation)
-    if declared is None:
-        raise NotFound(
-            f"There is no operation {operation[:100]!r} on this server.",
-            hint="Use the same version of Holdfast here and there.",
-        )
+    declared = _declared(operation, HubMemory)
     coders = coders_of(getattr(HubMemory, operation))
     values = _values(declared, coders, sent.arguments)
     if declared.stream:
@@ -69,9 +65,31 @@ def perform(
     return once(call, key, sent, response, work, harmless=declared.replay)
 
 
+@router.post("/operations/people/{operation}", include_in_schema=False)
+def perform_people(call: Calling, operation: str, sent: Arguments) -> Any:
+    """Runs an operation on people, teams, organisations or keys. What the caller may do depends on
+    the place that the arguments name, so the operation checks it."""
+    caller = call.caller
+    declared = _declared(operation, People)
+    coders = coders_of(getattr(People, operation))
+    values = _values(declared, coders, sent.arguments)
+    result = getattr(caller.people(call.hub_name), operation)(**values)
+    return JSONResponse({"data": coders.result.encode(result)})
+
+
+def _declared(operation: str, kind: type) -> Operation:
+    declared = _operations(kind).get(operation)
+    if declared is None:
+        raise NotFound(
+            f"There is no operation {operation[:100]!r} on this server.",
+            hint="Use the same version of Holdfast here and there.",
+        )
+    return declared
+
+
 @cache
-def _operations() -> dict[str, Operation]:
-    return remote_operations_of(HubMemory)
+def _operations(kind: type) -> dict[str, Operation]:
+    return remote_operations_of(kind)
 
 
 def _values(declared: Operation, coders: Coders, sent: dict[str, Any]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from holdfast.domain.records import NO_HUB, Record
 from holdfast.engine.core import Core
 from holdfast.engine.people import records, sign_ins
 from holdfast.engine.people.records import (
-    Handed,
+    HandedKey,
     every,
     hash_of,
     key_from,
@@ -38,7 +38,7 @@ def create_key(
     read_only: bool = False,
     no_delete: bool = False,
     expires_at: datetime | None = None,
-) -> Handed:
+) -> HandedKey:
     """A new key for somebody; its secret is shown once. `hubs` are ids of hubs it is good for."""
     key = Key(
         core.ids.next("key"),
@@ -57,7 +57,7 @@ def create_key(
             need_hub(writer, hub_id)
         writer.put_record(key_record(key, hash_of(secret)))
         records.note(writer, key.actor, "key", key.id, key.at)
-    return Handed(key, secret)
+    return HandedKey(key, secret)
 
 
 def keys(core: Core, actor: PersonName | None = None) -> list[Key]:

@@ -24,7 +24,7 @@ from holdfast.domain.records import NO_HUB
 from holdfast.engine.core import Core
 from holdfast.engine.people import records
 from holdfast.engine.people.records import (
-    Handed,
+    HandedInvite,
     card_of,
     clean_policy,
     drop_member,
@@ -232,7 +232,7 @@ _INVITE_DAYS = 7
 
 def invite(
     core: Core, scope: ScopeKind, scope_id: str, role: Role, *, days: int = _INVITE_DAYS
-) -> Handed:
+) -> HandedInvite:
     """A one-time token for a place; whoever brings it to `accept` gets the role."""
     if isinstance(days, bool) or not isinstance(days, int) or not 1 <= days <= 365:
         raise InvalidInput("An invitation is good for 1 to 365 days.")
@@ -251,7 +251,7 @@ def invite(
         need_scope(writer, scope, scope_id)
         writer.put_record(invite_record(made, hash_of(token)))
         records.note(writer, scope_id, "invite", made.id, now)
-    return Handed(made, token)
+    return HandedInvite(made, token)
 
 
 def invites(core: Core, scope: ScopeKind, scope_id: str) -> list[Invite]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from holdfast.domain.access import (
     DELETE_POLICIES,
@@ -44,10 +44,17 @@ _SECRET_BYTES = 32
 _PAGE = 500
 
 
-class Handed(NamedTuple):
-    """Something with a secret that is shown now and never again."""
+class HandedInvite(NamedTuple):
+    """A new invitation with its token, which is shown now and never again."""
 
-    what: Any
+    what: Invite
+    secret: str
+
+
+class HandedKey(NamedTuple):
+    """A new key with its secret, which is shown now and never again."""
+
+    what: Key
     secret: str
 
 
