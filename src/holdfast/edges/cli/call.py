@@ -206,7 +206,7 @@ class Call:
             return self.hub_named(self.args.hub)
         from holdfast.edges.project import choose
 
-        chosen = choose(self.memory, create=self.makes_hub)
+        chosen = choose(self.local, create=self.makes_hub)
         return self.hub_named(None) if chosen.hub is None else chosen.hub
 
     def hub_name_of(self, memory: Memory) -> str:

@@ -155,7 +155,7 @@ def _where(call: Call, args: Namespace) -> None:
     folder = os.path.abspath(args.folder) if args.folder else os.getcwd()
     if not os.path.isdir(folder):
         raise NotFound(f"There is no folder {folder}.", hint="Check the name.")
-    chosen = choose(call.memory, named=args.hub, folder=folder)
+    chosen = choose(call.local, named=args.hub, folder=folder)
     own = chosen.own
     if call.out.json:
         call.out.value(
