@@ -17,6 +17,7 @@ from holdfast.recall import lexical, weights
 from holdfast.recall.analyse import Analysis
 from holdfast.recall.evidence import Evidence, Found, corrected
 from holdfast.recall.owners import owners_by_id
+from holdfast.recall.transcripts import find_speakers
 from holdfast.recall.vector import VectorCache
 from holdfast.recall.voice import Voice, first_person
 from holdfast.store.checksums import damaged_row
@@ -93,10 +94,10 @@ def term_query(analysis: Analysis) -> TermQuery:
 
 
 def gather(
-    asked: Asked, query: TermQuery, lexicon: Lexicon, question: Question | None
+    asked: Asked, hits: Sequence[lexical.WordHit], question: Question | None
 ) -> dict[str, Evidence]:
-    """The memories that may be answers, by id."""
-    words = _scaled(_by_words(asked, query, lexicon), alone=question is None)
+    """The memories that may be answers, by id: what words found, and what is near."""
+    words = _scaled(hits, alone=question is None)
     found = _with_meaning(asked, words, question)
     if asked.past is None:
         kept = _best(found)
@@ -157,7 +158,29 @@ def _is_held(term: str, held: set[str]) -> bool:
 # By words
 
 
-def _by_words(asked: Asked, query: TermQuery, lexicon: Lexicon) -> list[lexical.WordHit]:
+def hear_speakers(
+    asked: Asked, query: TermQuery, lexicon: Lexicon, hits: Sequence[lexical.WordHit]
+) -> tuple[Asked, list[lexical.WordHit]]:
+    """Where a name in the question speaks in transcripts kept as text, the voice is theirs.
+
+    Their name is in front of all that they say, so it no longer counts as a word.
+    """
+    names = asked.analysis.names
+    if asked.voice.about or not names:
+        return asked, list(hits)
+    speakers = find_speakers(asked.reader, asked.hub_id, names, hits)
+    if not speakers:
+        return asked, list(hits)
+    known = frozenset(term for name in speakers for term in terms(name))
+    voice = asked.voice._replace(about=speakers, names=known, in_text=True)
+    rest = [term for term in query.terms if term not in known]
+    scores = lexical.bm25([hit.candidate for hit in hits], rest, lexicon)
+    scored = [hit._replace(score=score) for hit, score in zip(hits, scores, strict=True)]
+    return asked._replace(voice=voice), scored
+
+
+def find_by_words(asked: Asked, query: TermQuery, lexicon: Lexicon) -> list[lexical.WordHit]:
+    """The passages that hold the words, and past texts that did."""
     hits = lexical.gather(asked.reader, asked.hub_id, query, lexicon, asked.wanted)
     if not asked.past:
         return hits

@@ -20,7 +20,16 @@ from holdfast.recall.conditions import read_conditions
 from holdfast.recall.confidence import estimate
 from holdfast.recall.cut import cut
 from holdfast.recall.evidence import Evidence
-from holdfast.recall.gather import Asked, coverage, embed_question, fits, gather, term_query
+from holdfast.recall.gather import (
+    Asked,
+    coverage,
+    embed_question,
+    find_by_words,
+    fits,
+    gather,
+    hear_speakers,
+    term_query,
+)
 from holdfast.recall.owners import owners_by_id
 from holdfast.recall.successors import bring_successors
 from holdfast.recall.turns import merge_turns
@@ -72,10 +81,11 @@ def recall(
     degraded: list[str] = []
     if ask.analysis.cut:
         degraded.append("the query was too long; only its beginning was used")
-    question = embed_question(asked, embedder, cache, degraded) if meaning else None
     query = term_query(ask.analysis)
     lexicon = reader.lexicon(hub_id, lexical.terms_asked(query))
-    items = gather(asked, query, lexicon, question)
+    asked, words = hear_speakers(asked, query, lexicon, find_by_words(asked, query, lexicon))
+    question = embed_question(asked, embedder, cache, degraded) if meaning else None
+    items = gather(asked, words, question)
     left = _Left()
     if explain:
         left.hidden(_hidden(reader, hub_id, query, lexicon, wanted))
@@ -94,7 +104,7 @@ def recall(
     covered = coverage(asked, query, lexicon)
     rank.add_missing_vectors(kept, covered)
     rank.add_keywords(kept, covered, len(query.terms))
-    rank.add_surroundings(kept, voice, lambda pairs: _adjacent(reader, hub_id, pairs))
+    rank.add_surroundings(kept, asked.voice, lambda pairs: _adjacent(reader, hub_id, pairs))
     rank.add_priors(kept, ask.analysis, ask.now, ask.project)
     rank.lift_consolidated(kept)
     model = question.model if question else ""

@@ -12,6 +12,7 @@ from holdfast.domain.memory import TURN, Memory, made_from
 from holdfast.recall import weights
 from holdfast.recall.analyse import Analysis
 from holdfast.recall.evidence import Evidence
+from holdfast.recall.transcripts import speaker_in_text, speaks
 from holdfast.recall.voice import Voice
 
 # For each two memories, or two turns, of one session: do they follow each other?
@@ -55,13 +56,19 @@ def add_surroundings(items: Sequence[Evidence], voice: Voice, adjacent: Adjacent
             key = item.memory.session, item.memory.layer == TURN
             sessions.setdefault(key, []).append(item)
     _add_neighbours(sessions, _floor(items), adjacent)
+    if voice.in_text:
+        _add_lines(items, _floor(items))
     for turns in sessions.values():
         best = max(turn.own for turn in turns)
         for turn in turns:
             turn.add("session", weights.SESSION_WEIGHT * best)
     for item in items:
-        if voice.speaks(item.memory):
-            why = f"said by {item.memory.speaker}" if voice.about else ""
+        memory = item.memory
+        if voice.in_text and memory.speaker is None:
+            name = next((name for name in voice.about if speaks(memory.content, name)), None)
+            memory = memory._replace(speaker=name or speaker_in_text(memory.content))
+        if voice.speaks(memory):
+            why = f"said by {memory.speaker}" if voice.about else ""
             item.add("voice", weights.VOICE_WEIGHT, why)
 
 
@@ -86,14 +93,33 @@ def _add_neighbours(
         # Where neither is above the floor, neither has anything to give.
         pairs += [(a, b) for a, b in pairwise(short) if max(a.own, b.own) > floor]
     asked = [(a.memory, b.memory) for a, b in pairs]
-    for (one, two), follows in zip(pairs, adjacent(asked), strict=True):
-        if not follows:
-            continue
-        for turn, other in ((one, two), (two, one)):
-            excess = max(0.0, other.own - floor)
-            named = "a turn" if other.memory.layer == TURN else f"#{other.memory.number}"
-            why = f"beside {named}, which fits"
-            turn.add("neighbour", weights.NEIGHBOUR_WEIGHT * excess, why)
+    for pair, follows in zip(pairs, adjacent(asked), strict=True):
+        if follows:
+            _lend(*pair, floor)
+
+
+def _add_lines(items: Sequence[Evidence], floor: float) -> None:
+    """The same for lines of a transcript that are kept as texts, one after the other."""
+    lines = [
+        item
+        for item in items
+        if item.memory.speaker is None
+        and item.memory.session is None
+        and len(item.memory.content) <= weights.NEIGHBOUR_CHARS_MAX
+        and speaker_in_text(item.memory.content)
+    ]
+    lines.sort(key=lambda line: line.memory.number)
+    for one, two in pairwise(lines):
+        if two.memory.number == one.memory.number + 1:
+            _lend(one, two, floor)
+
+
+def _lend(one: Evidence, two: Evidence, floor: float) -> None:
+    """Neighbours count for a share of what each other has above the floor."""
+    for turn, other in ((one, two), (two, one)):
+        excess = max(0.0, other.own - floor)
+        named = "a turn" if other.memory.layer == TURN else f"#{other.memory.number}"
+        turn.add("neighbour", weights.NEIGHBOUR_WEIGHT * excess, f"beside {named}, which fits")
 
 
 def add_priors(

@@ -32,6 +32,8 @@ class Voice(NamedTuple):
     about: frozenset[str] = frozenset()
     names: frozenset[str] = frozenset()
     asks_agent: bool = False
+    # The speakers are written in front of texts, and are no part of their metadata.
+    in_text: bool = False
 
     def speaks(self, memory: Memory) -> bool:
         """Whether the memory is in the voice that the question asks for."""

@@ -1,0 +1,69 @@
+"""Conversations kept as plain texts: who speaks is read from the text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holdfast.recall.transcripts import speaker_in_text
+from holdfast.testing import HashEmbedder, open_for_tests
+
+LINES = [
+    "Nate: I dyed my hair purple last week",
+    "Joanna: Nate, your hair looks wonderful",
+    "Nate: Thanks, I like it too",
+    "Joanna: What will you do on Sunday?",
+    "Nate: I will sleep all day",
+    "Joanna: Sounds good, Nate",
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "speaker"),
+    [
+        ("Nate: I dyed my hair", "Nate"),
+        ("[8 May 2023, 13:56] Nate Smith: hello there", "Nate Smith"),
+        ("user: hello", "user"),
+        ("Nate dyed his hair", None),
+        ("https://example.org", None),
+        ("12:30 lunch", None),
+    ],
+)
+def test_the_speaker_stands_before_a_colon(text: str, speaker: str | None) -> None:
+    assert speaker_in_text(text) == speaker
+
+
+class Asked(HashEmbedder):
+    """Keeps the questions it was asked to embed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.questions: list[str] = []
+
+    def embed_query(self, text: str) -> Any:
+        self.questions.append(text)
+        return super().embed_query(text)
+
+
+def test_a_question_about_a_speaker_in_the_text_is_asked_of_their_lines(tmp_path: Path) -> None:
+    embedder = Asked()
+    with open_for_tests(tmp_path, embedder=embedder) as memory:
+        hub = memory.hub()
+        hub.remember_many(LINES)
+        hits = hub.recall("When did Nate dye his hair?")
+    assert embedder.questions == ["When did I dye his hair?"]
+    assert hits[0].memory.number == 1
+    assert "said by Nate" in hits[0].why
+    assert any("neighbour" in hit.parts for hit in hits)
+
+
+def test_notes_that_begin_with_a_name_make_no_speaker(tmp_path: Path) -> None:
+    embedder = Asked()
+    with open_for_tests(tmp_path, embedder=embedder) as memory:
+        hub = memory.hub()
+        hub.remember_many(["Nate likes tea", "Nate dyes hair", "Nate sails", "Note: ask Nate"])
+        hits = hub.recall("When does Nate sail?")
+    assert embedder.questions == ["When does Nate sail?"]
+    assert not any("neighbour" in hit.parts for hit in hits)
