@@ -48,8 +48,11 @@ def test_the_same_facts_proposed_by_many_at_once_make_one_row_each(tmp_path: Pat
     assert [process.returncode for process in running] == [0] * PROCESSES
     outcomes = Counter(" ".join(told).split())
     with opened(tmp_path) as memory:
-        found = memory.hub().list()
+        found = memory.hub().list(layer="journal")
         assert sorted(one.content for one in found) == sorted(FACTS)
+        # What is said often is in long-term memory too, once.
+        kept = [one.content for one in memory.hub().list(layer="long_term")]
+        assert sorted(kept) == sorted(FACTS)
         # Nothing was lost on the way: each time that it was said is counted.
         assert {one.mention_count for one in found} == {PROCESSES * ROUNDS}
         assert {len(memory.hub().history(one.id)) for one in found} == {1}
@@ -70,7 +73,7 @@ def test_a_process_killed_at_it_leaves_all_of_a_call_or_nothing(tmp_path: Path) 
     process.communicate(timeout=60)
     assert len(told) == 3
     with opened(tmp_path) as memory:
-        found = memory.hub().list()
+        found = memory.hub().list(layer="journal")
         assert sorted(one.content for one in found) == sorted(FACTS)
         counts = {one.mention_count for one in found}
         # What was acknowledged is there, and every call was whole.

@@ -95,7 +95,7 @@ def test_each_fact_is_noted_once_and_no_turn_is_lost(ops: list[tuple[str, str]])
 
 def _check(hub: HubMemory) -> None:
     found = hub.list(limit=100)
-    assert max(Counter(one.content for one in found).values(), default=1) == 1
+    assert max(Counter((one.content, one.layer) for one in found).values(), default=1) == 1
     said = {turn.id: turn.content for turn in hub.turns(limit=200)}
     for one in found:
         assert one.content in FACTS.values()

@@ -46,7 +46,8 @@ def _send(hub: RemoteHub, file: BinaryIO, name: str, form: dict[str, Any]) -> Re
     memory = decoded(url, Memory, answer["data"])
     match answer["result"]:
         case "stored":
-            return Stored(memory, answer["change"])
+            close = answer.get("close_to")
+            return Stored(memory, answer["change"], close and decoded(url, Memory, close))
         case "updated":
             return Updated(memory, answer["change"], decoded(url, Memory, answer["previous"]))
         case "superseded":

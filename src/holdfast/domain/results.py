@@ -12,10 +12,12 @@ from holdfast.domain.records import Turn
 
 
 class Stored(NamedTuple):
-    """It is new, and it is in."""
+    """It is new, and it is in. `close_to` is an older memory that it may be meant to replace:
+    `remember(..., supersedes=...)` does that."""
 
     memory: Memory
     change: str
+    close_to: Memory | None = None
 
 
 class Updated(NamedTuple):

@@ -36,6 +36,17 @@ def test_a_fact_takes_the_place_of_another(run: Run) -> None:
     assert ran.json["previous"]["number"] == 1
 
 
+def test_what_may_be_meant_to_replace_another_is_named_with_the_option_that_does_it(
+    run: Run,
+) -> None:
+    run("remember", "The owner of the billing service is Maria")
+    ran = run("remember", "Tom owns the billing service now")
+    assert "Close to #1" in ran.err
+    assert "`--supersedes 1` replaces it." in ran.err
+    ran = run("remember", "Ana owns the billing service now", "--json")
+    assert ran.json["close_to"]["number"] in (1, 2)
+
+
 def test_every_field_can_be_given(run: Run) -> None:
     ran = run(
         *("remember", "Standup is at nine", "--category", "routine", "--key", "standup"),

@@ -414,3 +414,18 @@ def test_read_only_leaves_the_hub_as_it_was(
 
     assert without_counters(list(hub.export())) == without_counters(before)
     assert not Path(hub.folder, "files").exists()
+
+
+@pytest.mark.parametrize(
+    ("dialect", "tool", "named"),
+    [
+        ("holdfast", "remember", "Close to #1; remember it with supersedes 1"),
+        ("memax", "memax_push", "Close to: The owner of the billing service is Maria"),
+    ],
+)
+def test_what_may_be_meant_to_replace_another_memory_names_it(
+    hub: HubMemory, dialect: str, tool: str, named: str
+) -> None:
+    hub.remember("The owner of the billing service is Maria")
+    reply = holdfast.tools(dialect, hub).call(tool, {"content": "Tom owns the billing service now"})
+    assert named in reply.text

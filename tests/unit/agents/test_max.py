@@ -452,3 +452,9 @@ def test_what_was_noticed_in_a_conversation_is_marked_auto_and_in_the_summary(
     remember(hub, "Lives in Porto")
     assert len(said(hub, "recall").splitlines()) == 3
     assert "Lives in Porto (user, " in said(hub, "recall", keyword="porto")
+
+
+def test_a_fact_that_replaces_another_says_which_number(hub: HubMemory) -> None:
+    remember(hub, "Lives in Berlin")
+    reply = remember(hub, "Lives in Lisbon")
+    assert reply == 'Remembered (#2, fact): "Lives in Lisbon" It replaces #1.'

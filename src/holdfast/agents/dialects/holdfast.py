@@ -15,7 +15,14 @@ from holdfast.agents.wording import hit_text, in_brief, notes_of, quoted, whole
 from holdfast.api.hub import HubMemory
 from holdfast.api.project_hub import named as named_in
 from holdfast.domain.memory import KINDS
-from holdfast.domain.results import Duplicate, Quarantined, Remembered, Superseded, Updated
+from holdfast.domain.results import (
+    Duplicate,
+    Quarantined,
+    Remembered,
+    Stored,
+    Superseded,
+    Updated,
+)
 from holdfast.errors import InvalidInput
 
 _BUDGET_MAX = 1_000_000
@@ -61,6 +68,12 @@ def outcome(result: Remembered, hub: HubMemory | None = None) -> str:
         )
     if isinstance(result, Quarantined):
         return f"Kept as {named}, but hidden until a person approves it: {result.reason}.\n{text}"
+    if isinstance(result, Stored) and (close := result.close_to) is not None:
+        return (
+            f"Remembered {named}.\n{text}\nClose to #{close.number}; remember it with supersedes"
+            f" {close.number} where it replaces that one, which says:\n"
+            f"{quoted(in_brief(close.content))}"
+        )
     return f"Remembered {named}.\n{text}"
 
 

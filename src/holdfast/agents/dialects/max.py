@@ -16,6 +16,7 @@ from holdfast.agents.desk import Desk
 from holdfast.agents.tool import Answer, Dialect, Parameter, Tool, note_held
 from holdfast.api.hub import HubMemory
 from holdfast.domain.memory import EXPLICIT, Memory, made_from
+from holdfast.domain.results import Remembered, Superseded
 from holdfast.engine.writing.drafts import reason_to_hold
 from holdfast.errors import HoldfastError, NotFound
 from holdfast.text.classify import LONG_TERM_CHARS_MAX
@@ -35,11 +36,17 @@ def _remember(desk: Desk, given: dict[str, Any]) -> str:
     if heard.nothing_new and not known:
         return heard.sentence
     if heard.nothing_new:
-        memory = known[0]
+        memory, replaced = known[0], ""
     else:
         given = given | {"content": heard.text}
-        memory = (_told if given["source"] == "user" else _noticed)(desk, given)
-    return f'{_REMEMBERED} (#{memory.number}, {memory.category}): "{_cut(memory.content)}"'
+        memory, replaced = (_told if given["source"] == "user" else _noticed)(desk, given)
+    said = f'{_REMEMBERED} (#{memory.number}, {memory.category}): "{_cut(memory.content)}"'
+    return said + replaced
+
+
+def _replaced(result: Remembered) -> str:
+    """Which number no longer holds, for the end of the reply."""
+    return f" It replaces #{result.previous.number}." if isinstance(result, Superseded) else ""
 
 
 def _held(answer: Answer, held: Sequence[Memory]) -> Answer:
@@ -49,13 +56,13 @@ def _held(answer: Answer, held: Sequence[Memory]) -> Answer:
     return note_held(answer, held)
 
 
-def _told(desk: Desk, given: dict[str, Any]) -> Memory:
+def _told(desk: Desk, given: dict[str, Any]) -> tuple[Memory, str]:
     """What the user asked to be kept: it does not age, also where it had been noticed before.
 
     Only the agent says that the user asked for it. What tries to take the model over is therefore
     counted as the agent's, and held."""
     trust = "agent" if reason_to_hold(given["content"], "agent") else "user"
-    memory = desk.hub.remember(
+    result = desk.hub.remember(
         given["content"],
         category=given["category"],
         layer=_layer(given["content"]),
@@ -63,25 +70,27 @@ def _told(desk: Desk, given: dict[str, Any]) -> Memory:
         trust=trust,
         source=desk.source,
         source_agent=desk.agent,
-    ).memory
+    )
+    memory = result.memory
     if memory.trust != trust == "user":
         memory = desk.hub.update(memory.id, trust="user", reason="the user said so too")
     if trust == "user" and _is_auto(memory):
         asked = {**memory.metadata, EXPLICIT: True}
         memory = desk.hub.update(memory.id, metadata=asked, reason="the user said so too")
-    return memory
+    return memory, _replaced(result)
 
 
-def _noticed(desk: Desk, given: dict[str, Any]) -> Memory:
+def _noticed(desk: Desk, given: dict[str, Any]) -> tuple[Memory, str]:
     """What the agent took from the conversation by itself: the lifecycle has a rule for these."""
-    return desk.hub.remember(
+    result = desk.hub.remember(
         given["content"],
         category=given["category"],
         layer=_layer(given["content"]),
         trust="agent",
         source="extraction",
         source_agent=desk.agent,
-    ).memory
+    )
+    return result.memory, _replaced(result)
 
 
 def _layer(content: str) -> str | None:

@@ -17,7 +17,7 @@ from holdfast.agents.wording import day, in_brief, notes_of, origin, quoted
 from holdfast.api.hub import HubMemory
 from holdfast.domain.memory import CATEGORIES, KINDS, Memory
 from holdfast.domain.query import Hit
-from holdfast.domain.results import Duplicate, Remembered
+from holdfast.domain.results import Duplicate, Remembered, Stored, Superseded
 from holdfast.domain.review import Decision, decision_of
 from holdfast.engine.echo.detect import Heard
 from holdfast.engine.people import members
@@ -46,7 +46,12 @@ def saved(result: Remembered, *, known: str = "Saved") -> str:
     """`Saved: {title} (id: {id})`; `known` is the word for what was there already."""
     memory = result.memory
     word = known if isinstance(result, Duplicate) else "Saved"
-    return f"{word}: {named(memory.title, memory.id)}"
+    lines = [f"{word}: {named(memory.title, memory.id)}"]
+    if isinstance(result, Superseded):
+        lines.append(f"Replaces: {named(result.previous.title, result.previous.id)}")
+    elif isinstance(result, Stored) and (close := result.close_to) is not None:
+        lines.append(f"Close to: {named(close.title, close.id)}")
+    return "\n".join(lines)
 
 
 def held_lines(answer: Answer, held: Sequence[Memory]) -> str:

@@ -164,6 +164,8 @@ def plain_result(result: Remembered, hub: str) -> dict[str, Any]:
     }
     if (previous := getattr(result, "previous", None)) is not None:
         value["previous"] = plain_memory(previous, hub)
+    if (close := getattr(result, "close_to", None)) is not None:
+        value["close_to"] = plain_memory(close, hub)
     if (reason := getattr(result, "reason", None)) is not None:
         value["reason"] = reason
     return value
@@ -200,6 +202,11 @@ def show_result(call: Call, result: Remembered) -> None:
         )
     elif memory.quarantine:
         call.out.note(f"{call.named(memory)} is held for review{said[1]}.")
+    if (close := getattr(result, "close_to", None)) is not None:
+        words = " ".join(close.title.split())
+        call.out.note(
+            f"Close to #{close.number} ({words}); `--supersedes {close.number}` replaces it."
+        )
 
 
 # update

@@ -58,12 +58,13 @@ def plain_recalled(found: Recalled) -> dict[str, Any]:
 
 def plain_result(result: Remembered) -> dict[str, Any]:
     """What became of a memory that was sent, beside the memory itself."""
-    previous = getattr(result, "previous", None)
+    previous, close = getattr(result, "previous", None), getattr(result, "close_to", None)
     return {
         "data": plain_memory(result.memory),
         "result": type(result).__name__.lower(),
         "change": getattr(result, "change", None),
         "previous": None if previous is None else plain_memory(previous),
+        "close_to": None if close is None else plain_memory(close),
         "reason": getattr(result, "reason", None),
     }
 

@@ -61,11 +61,13 @@ class ManyMemories(BaseModel):
 
 class Pushed(OneMemory):
     """What became of a memory that was sent: stored, updated, duplicate, superseded, quarantined;
-    with the change set, what it was before, or why it is held for review."""
+    with the change set, what it was before, or why it is held for review. `close_to` is an older
+    memory that a stored one may be meant to replace: send it with `supersedes` for that."""
 
     result: str
     change: str | None = None
     previous: MemoryOut | None = None
+    close_to: MemoryOut | None = None
     reason: str | None = None
 
 

@@ -321,13 +321,15 @@ def derived_title(memory: Memory) -> str:
 
 class Prepared(NamedTuple):
     """A draft that was checked, classified and indexed, before the write begins; the facts that
-    were found in it; and what it may take the place of, as it was then."""
+    were found in it; what it may take the place of, as it was then; and the id of one that says
+    something close to it."""
 
     draft: Draft
     memory: Memory
     indexed: Indexed | None
     facts: tuple[Prepared, ...] = ()
     seen: Seen | None = None
+    close: str | None = None
 
 
 def prepare(scope: Scope, drafts: Sequence[Draft]) -> Iterator[Prepared]:

@@ -87,7 +87,7 @@ def take_in(
         ended = [one for one in ended_by(rivals) if recorder.may_retire(one.memory)]
         if ended:
             return supersede_all(recorder, item, ended)
-        return _store(recorder, item)
+        return _store(recorder, item, _still_close(writer, item, recorder))
     return _renew(writer, recorder, item, twin)
 
 
@@ -129,11 +129,20 @@ def _apart(writer: Writer, scope: Scope, item: Prepared) -> Prepared:
     )
 
 
-def _store(recorder: Recorder, item: Prepared) -> Remembered:
+def _store(recorder: Recorder, item: Prepared, close: Memory | None) -> Remembered:
     memory = recorder.add(item.memory, item.indexed)
     if memory.quarantine:
         return Quarantined(memory, recorder.change.id, memory.quarantine)
-    return Stored(memory, recorder.change.id)
+    return Stored(memory, recorder.change.id, close)
+
+
+def _still_close(writer: Writer, item: Prepared, recorder: Recorder) -> Memory | None:
+    """What was found close to it before the write began, where that still holds."""
+    if item.close is None:
+        return None
+    found = writer.memories_by_id(item.memory.hub_id, [item.close]).get(item.close)
+    holds = found is not None and found.visible and found.current(recorder.change.at)
+    return found if holds else None
 
 
 # ── a new version ────────────────────────────────────────────────────────────────────────────

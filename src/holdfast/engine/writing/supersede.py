@@ -29,42 +29,68 @@ _STATED = ("text", "markdown")
 LESSER_VOICES: dict[Trust, str] = {"tool": "a tool", "import": "an import"}
 
 
+# Whoever says more at once has a list, and is not asked about each of them.
+_CLOSE_MAX = 5
+
+
 def looked(scope: Scope, prepared: list[Prepared]) -> list[Prepared]:
-    """The same, with what they may take the place of: looked for here, where nobody waits."""
+    """The same, with what they may take the place of, and what is close to them: looked for here,
+    where nobody waits."""
     # Of what is there already, nothing was indexed; it takes the place of nothing.
     sought = [item.indexed is not None and _is_compared(item) for item in prepared]
-    if not any(sought):
+    named = [len(prepared) <= _CLOSE_MAX and _is_named(item) for item in prepared]
+    if not any(sought) and not any(named):
         return prepared
-    from holdfast.engine.writing.supersede_candidates import look
+    from holdfast.engine.writing.supersede_candidates import find_close, look
 
+    out = []
     with scope.read() as reader:
         scope.require_hub(reader)
-        return [
-            item._replace(seen=look(reader, item.memory, replaced=_is_believed(item)))
-            if wanted
-            else item
-            for item, wanted in zip(prepared, sought, strict=True)
-        ]
+        for item, compared, close in zip(prepared, sought, named, strict=True):
+            if compared:
+                seen = look(reader, item.memory, replaced=_is_believed(item))
+                item = item._replace(seen=seen)
+            if close:
+                item = item._replace(close=find_close(reader, item.memory))
+            out.append(item)
+    return out
+
+
+def _is_named(item: Prepared) -> bool:
+    """Whether a person would want to hear of an older memory that is close to it."""
+    memory = item.memory
+    return (
+        item.indexed is not None
+        and item.draft.supersedes is None
+        and memory.key is None
+        and memory.layer != "journal"
+        and _is_plain_statement(item)
+    )
 
 
 def _is_compared(item: Prepared) -> bool:
     """Whether it is a plain statement that may speak against an older one."""
-    memory = item.memory
-    if memory.quarantine or memory.source_path is not None or memory.source == "import":
-        return False
-    if memory.content_type not in _STATED or memory.state == "processing":
-        return False
-    if memory.session is not None and memory.speaker is not None:
-        # A turn of a conversation: what was said stays said.
+    if not _is_plain_statement(item):
         return False
     if not _is_believed(item):
         return True
+    memory = item.memory
     if len(memory.content.strip()) > STATEMENT_CHARS_MAX:
         return False
     # Here, as its patterns cost milliseconds that a longer text need not pay.
     from holdfast.text.slots.compare import can_replace
 
     return can_replace(memory.content)
+
+
+def _is_plain_statement(item: Prepared) -> bool:
+    memory = item.memory
+    if memory.quarantine or memory.source_path is not None or memory.source == "import":
+        return False
+    if memory.content_type not in _STATED or memory.state == "processing":
+        return False
+    # A turn of a conversation: what was said stays said.
+    return memory.session is None or memory.speaker is None
 
 
 def _is_believed(item: Prepared) -> bool:

@@ -17,7 +17,7 @@ from holdfast.domain.memory import Memory
 from holdfast.domain.query import Filter
 from holdfast.store.values import TermQuery
 from holdfast.text.slots.search_terms import STATEMENT_CHARS_MAX, search_terms_of
-from holdfast.text.terms import terms
+from holdfast.text.terms import query_terms, terms
 
 if TYPE_CHECKING:
     from holdfast.engine.writing.passages import Indexed
@@ -33,6 +33,8 @@ _OF_KIND_MAX = 300
 # Ranking this many passages takes some tens of milliseconds; of a word that more of them hold, a
 # large hub tells too little to be worth it.
 _POSTINGS_MAX = 20_000
+# How many of the best matches by words are looked at for one that is close.
+_CLOSE_MAX = 20
 # Where more than this has changed since the search, another search is the faster way.
 _CHANGED_MAX = 50
 _EVERYTHING = Filter(states=(), forgotten=None, quarantined=None)
@@ -146,6 +148,32 @@ def spoken_against(memory: Memory, rivals: Sequence[Rival]) -> Rival | None:
         ),
         None,
     )
+
+
+def find_close(reader: Reader, memory: Memory) -> str | None:
+    """The id of the memory in force that a short statement is closest to, of the same person and
+    for the same eyes; the newest of those that are equally close."""
+    if not _is_short(memory.content):
+        return None
+    words = tuple(query_terms(memory.content))
+    lexicon = reader.lexicon(memory.hub_id, words)
+    asked = _rarest(words, lexicon)
+    if not asked:
+        return None
+    found = reader.search_terms(memory.hub_id, TermQuery(asked), _EVERYTHING, limit=_CLOSE_MAX)
+    ids = [one.memory_id for one in found if _is_whole(one)]
+    there = reader.memories_by_id(memory.hub_id, ids)
+    from holdfast.text.slots.compare import may_be_about_the_same
+
+    # Best first, as the index has them.
+    for one in (there[each] for each in ids if each in there):
+        if one.id == memory.id or not one.visible or not one.current(memory.created_at):
+            continue
+        if one.layer == "journal" or not _is_short(one.content) or not _comparable(memory, one):
+            continue
+        if may_be_about_the_same(memory.content, one.content):
+            return one.id
+    return None
 
 
 def _verdict(reader: Reader, memory: Memory, other: Memory, index: Indexed | None) -> Verdict:

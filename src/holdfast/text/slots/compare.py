@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from holdfast.text.quantities import is_number_word, numbers_in
 from holdfast.text.sameness import words_key
+from holdfast.text.slots.frames import by_frame, frame_terms, is_close
 from holdfast.text.slots.rules import (
     RELATIONS,
     Relation,
@@ -226,6 +227,7 @@ __all__ = [
     "can_replace",
     "compare",
     "is_statement",
+    "may_be_about_the_same",
     "slot_of",
     "subject_of",
     "terms_of_replaced",
@@ -281,8 +283,18 @@ def terms_of_replaced(text: str) -> frozenset[frozenset[str]]:
     now = read(text)
     if now.subject == "?" or now.supposed or now.past or now.added:
         return frozenset()
-    rules = (slot_terms, ending_terms, state_terms, amount_terms, key_terms, relative_terms)
-    return frozenset(held for rule in rules for held in rule(now))
+    return frozenset(held for rule in _TERMS_OF_REPLACED for held in rule(now))
+
+
+_TERMS_OF_REPLACED = (
+    slot_terms,
+    ending_terms,
+    state_terms,
+    amount_terms,
+    key_terms,
+    relative_terms,
+    frame_terms,
+)
 
 
 def subject_of(text: str) -> str:
@@ -306,11 +318,22 @@ def compare(new: str, old: str) -> Verdict:
         return Verdict("same", "they say the same in other words")
     if now.past or then.past or now.added or then.added:
         return _UNRELATED
-    for rule in (by_slot, by_negation, by_state, by_number, by_key, by_relative):
+    for rule in (by_slot, by_negation, by_state, by_number, by_key, by_relative, by_frame):
         verdict = rule(now, then)
         if verdict is not None:
             return verdict
     return _UNRELATED
+
+
+@lru_cache(maxsize=1_024)
+def may_be_about_the_same(new: str, old: str) -> bool:
+    """Whether a new statement is close enough to an older one to ask which of them holds."""
+    if not (is_statement(new) and is_statement(old)):
+        return False
+    relation = compare(new, old).relation
+    if relation != "unrelated":
+        return relation in ("contradicts", "replaces")
+    return is_close(read(new), read(old))
 
 
 def _is_paraphrase(now: Statement, then: Statement) -> bool:

@@ -82,7 +82,7 @@ _DAY = (
 _CLOCK = r"(?:\d{1,2}(?::\d\d)? ?(?:am|pm|a\.m\.|p\.m\.|o'clock)?|noon|midnight)"
 # The name of a tool: up to four words.
 _TOOL = r"[^\s,;.]+(?:[ .](?!for\b|as\b|in\b|on\b|to\b|with\b|and\b|instead\b|over\b|now\b|since\b|when\b|because\b|at\b|from\b)[^\s,;]+){0,3}"  # noqa: E501
-_FOR = r"(?: (?:for|as|in|on|at|when|with) (?P<what>[^,;]{2,60}?))?"
+_FOR = r"(?: (?:for|as|in|on|at|when|with|to) (?P<what>[^,;]{2,60}?))?"
 _VERSION = r"v?\d+(?:\.\d+){0,3}(?:[-.]?(?:rc|beta|alpha|lts)\d*)?"
 
 RULES: tuple[Rule, ...] = (

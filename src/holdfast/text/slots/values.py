@@ -222,7 +222,7 @@ def _by_switch(then: Statement, new: Filled, old: Filled) -> Verdict | None:
         return None
     if new.what and old.what and new.what != old.what:
         return None
-    narrowed = old.what and not new.what and old.kind in ("tool", "preference")
+    narrowed = old.what and not new.what and old.kind == "preference"
     if narrowed or (old.kind == "preference" and old.was not in ("", new.value)):
         # It may have been given up for one purpose only.
         return _both(f"switched from {new.was} to {new.value}, perhaps here too")

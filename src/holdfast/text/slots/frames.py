@@ -1,0 +1,188 @@
+"""Compares statements that differ in one place: 'Logs are kept for 14 days' and 'Logs are kept for
+30 days'. Another number, time, date or address in that place replaces the first; another name or
+word does where the statement says that it is new ('now', 'from now on').
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+from holdfast.text.slots.rules import TermSets, Verdict
+from holdfast.text.statements import VERBS, Statement, core_stems
+from holdfast.text.terms import STOP_WORDS, fold, terms
+from holdfast.text.word_forms import tense
+
+# A longer difference makes it another statement.
+_CHUNK_MAX = 3
+_MONTH = "(?:january|february|march|april|may|june|july|august|september|october|november|december)"
+_WEEKDAY = "(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
+# Values of these types are exclusive: there is one at a time.
+_TYPES: tuple[tuple[str, str], ...] = (
+    ("address", r"(?:https?://|www\.)\S+|[\w.+-]+@[\w-]+\.[\w.]+|(?:~|\.{0,2})/\S+"),
+    ("date", rf"\d{{1,2}}(?:st|nd|rd|th)? (?:of )?{_MONTH}(?: \d{{4}})?"
+             rf"|{_MONTH} \d{{1,2}}(?:st|nd|rd|th)?(?: \d{{4}})?|\d{{4}}-\d\d-\d\d"),
+    ("clock", r"\d{1,2}:\d\d(?: ?[ap]\.?m\.?)?|\d{1,2} ?[ap]\.?m\.?|noon|midnight"),
+    ("ordinal", r"\d{1,2}(?:st|nd|rd|th)"),
+    ("phone", r"\+?\d{2,4}(?: \d{2,}){1,4}"),
+    ("number", r"v?[$€£]?\d+(?:[.,]\d+)*(?:%|[a-z]{1,3})?"),
+)  # fmt: skip
+_WHOLE = tuple((name, re.compile(pattern)) for name, pattern in _TYPES)
+_VALUE, _DAY = re.compile(r"\d|@|://"), re.compile(f"{_MONTH}|{_WEEKDAY}")
+# Said of the time in which a statement holds; it is no part of what it says.
+_SINCE = re.compile(
+    r"\b(?:from (?:now|today|next \w+) on(?:wards)?|from (?:now|today)|as of (?:now|today)|now"
+    r"|currently|these days|nowadays|any ?more|instead|about|around|the|a|an)\b"
+)
+_SAME_WORDS = {"moved": "is", "pushed": "is", "was": "is", "changed": "is", "got": "is"}
+# A number after one of these names a thing, and another number another thing.
+_NUMBERED = frozenset(
+    """
+    issue ticket pr bug chapter room page step line build sprint episode season number no level
+    phase meeting day week lesson unit task order invoice flight gate platform seat floor apartment
+    option part section article rule figure table milestone iteration round test bus tram
+    """.split()  # noqa: SIM905
+)
+# Of what stands behind one of these there may be several.
+_SEVERAL_VERBS = frozenset(
+    """
+    support supports open opens has have includes include accepts accept provides provide offers
+    offer knows know speaks speak owns own read reads
+    """.split()  # noqa: SIM905
+)
+_MORE_VERBS = frozenset(
+    """
+    listens runs uses deploys costs takes earns starts begins ends opens closes leaves needs lasts
+    kept sent stored hosted reached paid called named due expires renews meets ships limits allows
+    requires targets supports lives works reads writes weighs pays sleeps drinks eats
+    """.split()  # noqa: SIM905
+)
+
+
+_PREPOSITIONS = frozenset(["at", "to", "on", "by", "until", "for"])
+
+
+class Difference(NamedTuple):
+    """The one place in which two statements differ: what is before it, and what is in it."""
+
+    before: tuple[str, ...]
+    new: tuple[str, ...]
+    old: tuple[str, ...]
+    after: tuple[str, ...]
+
+
+def by_frame(now: Statement, then: Statement) -> Verdict | None:
+    """By the same words around another value."""
+    if (now.denied, now.owned) != (then.denied, then.owned) or now.denied:
+        return None
+    found = difference(now.body, then.body)
+    if found is None or not _is_complement(now, found) or _is_event(found.before):
+        return None
+    changed = f"it was {' '.join(found.old)} and is {' '.join(found.new)}"
+    kind = _type_of(found.new)
+    if kind and kind == _type_of(found.old):
+        if found.before[-1] in _NUMBERED or _is_one_of_several(now, found):
+            return None
+        return Verdict("replaces", changed)
+    if kind != _type_of(found.old):
+        return None
+    if now.begun and not then.begun:
+        return Verdict("replaces", changed)
+    return None
+
+
+def frame_terms(now: Statement) -> TermSets:
+    """Index terms of every statement that differs from this one in a number, a time or a date."""
+    tokens = _tokens(now.body)
+    if now.denied or _is_event(tokens) or not _has_value(tokens):
+        return []
+    words = (
+        word
+        for word in tokens
+        if word.isascii() and word.isalpha() and word not in STOP_WORDS and not _DAY.fullmatch(word)
+    )
+    return [frozenset(term for word in words for term in terms(word))]
+
+
+def _has_value(tokens: tuple[str, ...]) -> bool:
+    """Whether there is a number, a time or an address that names no thing."""
+    return any(
+        _VALUE.search(word) and (at == 0 or tokens[at - 1] not in _NUMBERED)
+        for at, word in enumerate(tokens)
+    )
+
+
+def difference(new: str, old: str) -> Difference | None:
+    """The place in which two bodies differ; None where they differ in several, or in too much."""
+    one, two = _tokens(new), _tokens(old)
+    shorter = min(len(one), len(two))
+    front = 0
+    while front < shorter and one[front] == two[front]:
+        front += 1
+    back = 0
+    while back < shorter - front and one[-1 - back] == two[-1 - back]:
+        back += 1
+    first, second = one[front : len(one) - back], two[front : len(two) - back]
+    if not (0 < len(first) <= _CHUNK_MAX and 0 < len(second) <= _CHUNK_MAX):
+        return None
+    return Difference(one[:front], first, second, one[len(one) - back :] if back else ())
+
+
+@lru_cache(maxsize=1_024)
+def _tokens(body: str) -> tuple[str, ...]:
+    plain = _SINCE.sub(" ", fold(body))
+    found = (word.strip(".,;!\"'") for word in plain.split())
+    return tuple(_SAME_WORDS.get(word, word) for word in found if word)
+
+
+def _is_complement(now: Statement, found: Difference) -> bool:
+    """Whether the difference comes behind a verb, and is not in what the statement is about."""
+    words = found.before
+    return len(words) > (0 if now.subject else 1) and any(
+        word in ("is", "are") or word in VERBS or word in _MORE_VERBS for word in words
+    )
+
+
+def _is_event(words: tuple[str, ...]) -> bool:
+    """Whether something happened, which may have happened twice: 'Watered the plants on Monday'."""
+    return bool(words) and (tense(words[0]) == "past" or words[0] == "read")
+
+
+def _is_one_of_several(now: Statement, found: Difference) -> bool:
+    if now.body[:2].lower() in ("a ", "an") or "one" in found.before:
+        return True
+    return not _SEVERAL_VERBS.isdisjoint(found.before) and "been" not in found.before
+
+
+def _type_of(chunk: tuple[str, ...]) -> str:
+    text = " ".join(chunk[1:] if chunk[0] in _PREPOSITIONS else chunk)
+    return next((name for name, pattern in _WHOLE if pattern.fullmatch(text)), "")
+
+
+# Closeness
+
+
+# Two statements are close where they share so much of the shorter one, and so many words.
+_SHARED_LEAST, _SHARED_BEGUN = 0.6, 0.45
+_SHARED_WORDS = 2
+
+
+def is_close(now: Statement, then: Statement) -> bool:
+    """Whether a person would look at both to see whether the newer one is meant to replace the
+    older one. It is never the reason to replace anything."""
+    if now.added or then.supposed or now.supposed:
+        return False
+    new, old = set(core_stems(_about(now))), set(core_stems(_about(then)))
+    shared = len(new & old)
+    if not shared or (_is_event(_tokens(now.body)) and not now.begun):
+        return False
+    share = shared / min(len(new), len(old))
+    if now.begun:
+        return share >= _SHARED_BEGUN
+    return share >= _SHARED_LEAST and shared >= _SHARED_WORDS
+
+
+def _about(said: Statement) -> str:
+    subject = "" if said.subject in ("?", "we") else said.subject
+    return f"{subject} {said.body}"

@@ -1,0 +1,78 @@
+"""Facts that change, told through `remember`: what is certain supersedes, and for the rest the
+answer names the older memory that may be meant. Measured on pairs that no rule was made for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from holdfast import Holdfast, HubMemory, Stored, Superseded
+from holdfast.testing import FixedClock, open_for_tests
+
+DATA = Path(__file__).parents[2] / "data"
+
+
+class Pair(NamedTuple):
+    kind: str
+    old: str
+    new: str
+
+
+def pairs(name: str) -> list[Pair]:
+    lines = (DATA / f"changed_facts_{name}.txt").read_text(encoding="utf-8").splitlines()
+    return [Pair(*line.split(" | ")) for line in lines]
+
+
+def outcome(memory: Holdfast, hub: str, pair: Pair) -> str:
+    there = memory.create_hub(hub)
+    first = there.remember(pair.old, layer="long_term").memory
+    result = there.remember(pair.new, layer="long_term")
+    if isinstance(result, Superseded):
+        assert result.previous.id == first.id
+        return "superseded"
+    assert isinstance(result, Stored), result
+    return "named" if result.close_to is not None else "beside"
+
+
+@pytest.mark.parametrize("name", ["dev", "held_out"])
+def test_updates_are_superseded_or_named_and_nothing_else_is_superseded(
+    tmp_path: Path, name: str
+) -> None:
+    found: Counter[tuple[str, str]] = Counter()
+    with open_for_tests(tmp_path, clock=FixedClock()) as memory:
+        for at, pair in enumerate(pairs(name)):
+            became = outcome(memory, f"pair-{at}", pair)
+            found[pair.kind, became] += 1
+    print(sorted(found.items()))
+    assert sum(found.values()) == 60
+    updates = found["update", "superseded"] + found["update", "named"]
+    assert updates >= 15, found
+    assert found["addition", "superseded"] + found["likeness", "superseded"] <= 1, found
+
+
+def test_the_answer_names_what_it_is_close_to_and_how_to_replace_it(hub: HubMemory) -> None:
+    old = hub.remember("The owner of the billing service is Maria").memory
+    result = hub.remember("Tom owns the billing service now")
+    assert isinstance(result, Stored)
+    assert result.close_to is not None
+    assert result.close_to.id == old.id
+    said = hub.remember("Tom owns the billing service since May", supersedes=old.id)
+    assert isinstance(said, Superseded)
+
+
+def test_what_is_forgotten_or_superseded_is_not_named(hub: HubMemory) -> None:
+    old = hub.remember("The owner of the billing service is Maria").memory
+    hub.forget(old.id)
+    result = hub.remember("Tom owns the billing service now")
+    assert isinstance(result, Stored)
+    assert result.close_to is None
+
+
+def test_what_has_nothing_to_do_with_it_is_not_named(hub: HubMemory) -> None:
+    hub.remember("The owner of the billing service is Maria")
+    result = hub.remember("Prefers tabs over spaces")
+    assert isinstance(result, Stored)
+    assert result.close_to is None
