@@ -16,12 +16,13 @@ from holdfast.errors import EmbedderError
 from holdfast.recall import lexical, weights
 from holdfast.recall.analyse import Analysis
 from holdfast.recall.evidence import Evidence, Found, corrected
+from holdfast.recall.expand import Understood
 from holdfast.recall.owners import owners_by_id
 from holdfast.recall.transcripts import find_speakers
 from holdfast.recall.vector import VectorCache
 from holdfast.recall.voice import Voice, first_person
 from holdfast.store.checksums import damaged_row
-from holdfast.store.values import Candidate, Lexicon, TermQuery
+from holdfast.store.values import Candidate, TermQuery
 from holdfast.text.terms import fold, is_stop, is_unspaced, symbols, terms, trigram_text
 
 if TYPE_CHECKING:
@@ -127,23 +128,37 @@ def fits(one: Candidate, analysis: Analysis) -> bool:
     return all(map(holds, analysis.phrases)) and not any(map(holds, analysis.excluded))
 
 
-def coverage(asked: Asked, query: TermQuery, lexicon: Lexicon) -> Callable[[Evidence], float]:
+def coverage(asked: Asked, understood: Understood) -> Callable[[Evidence], float]:
     """Tells how much of the question's words a memory holds, the rare ones counting for more.
 
     A word the hub has never seen counts too: that it is missing says the most. Speakers' names and
     dates do not: whose words these are, and of when, has been looked at already.
     """
     window = asked.analysis.window
-    understood = {*asked.voice.names, *terms(window.words if window else "")}
-    wanted = [term for term in query.terms if term not in understood] or list(query.terms)
+    query, lexicon, others = understood
+    said = {*asked.voice.names, *terms(window.words if window else "")}
+    wanted = [term for term in query.terms if term not in said] or list(query.terms)
     # In a hub of three notes every word is common; rarity needs a little more to go by.
     lexicon = lexicon._replace(passages=max(lexicon.passages, weights.CUT_PASSAGES_LEAST))
     weight = {term: lexical.rarity(lexicon, term) for term in wanted}
+    for term in wanted:
+        if not lexicon.frequency[term] and term in others:
+            # It is known, under another name.
+            names = [other for one in others[term] for other in one.terms]
+            weight[term] = max(lexical.rarity(lexicon, name) for name in names)
     whole = sum(weight.values()) or 1.0
 
     def covered(item: Evidence) -> float:
         held = {*item.best.candidate.body.split(), *item.best.candidate.head.split()}
-        return sum(weight[term] for term in wanted if _is_held(term, held)) / whole
+        found = 0.0
+        for term in wanted:
+            if _is_held(term, held):
+                found += weight[term]
+            elif term in others:
+                found += weight[term] * max(
+                    (one.quality for one in others[term] if held.issuperset(one.terms)), default=0.0
+                )
+        return found / whole
 
     return covered
 
@@ -159,7 +174,7 @@ def _is_held(term: str, held: set[str]) -> bool:
 
 
 def hear_speakers(
-    asked: Asked, query: TermQuery, lexicon: Lexicon, hits: Sequence[lexical.WordHit]
+    asked: Asked, understood: Understood, hits: Sequence[lexical.WordHit]
 ) -> tuple[Asked, list[lexical.WordHit]]:
     """Where a name in the question speaks in transcripts kept as text, the voice is theirs.
 
@@ -173,15 +188,20 @@ def hear_speakers(
         return asked, list(hits)
     known = frozenset(term for name in speakers for term in terms(name))
     voice = asked.voice._replace(about=speakers, names=known, in_text=True)
+    query, lexicon, others = understood
     rest = [term for term in query.terms if term not in known]
-    scores = lexical.bm25([hit.candidate for hit in hits], rest, lexicon)
+    candidates = [hit.candidate for hit in hits]
+    scores = lexical.bm25(candidates, rest, lexicon, alternatives=others)
     scored = [hit._replace(score=score) for hit, score in zip(hits, scores, strict=True)]
     return asked._replace(voice=voice), scored
 
 
-def find_by_words(asked: Asked, query: TermQuery, lexicon: Lexicon) -> list[lexical.WordHit]:
+def find_by_words(asked: Asked, understood: Understood) -> list[lexical.WordHit]:
     """The passages that hold the words, and past texts that did."""
-    hits = lexical.gather(asked.reader, asked.hub_id, query, lexicon, asked.wanted)
+    query, lexicon, others = understood
+    hits = lexical.gather(
+        asked.reader, asked.hub_id, query, lexicon, asked.wanted, alternatives=others
+    )
     if not asked.past:
         return hits
     then = [
@@ -192,7 +212,8 @@ def find_by_words(asked: Asked, query: TermQuery, lexicon: Lexicon) -> list[lexi
     then = [one for one in then if fits(one, asked.analysis)]
     # Every term counts as known, or a word that is gone from today's index would not match.
     known = {term: max(1, n) for term, n in lexicon.frequency.items()}
-    scores = lexical.bm25(then, query.terms, lexicon._replace(frequency=known))
+    lexicon = lexicon._replace(frequency=known)
+    scores = lexical.bm25(then, query.terms, lexicon, alternatives=others)
     return hits + [
         lexical.WordHit(candidate, score)
         for candidate, score in zip(then, scores, strict=True)

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.domain.query import Filter
+from holdfast.recall.expand import NO_ALTERNATIVES, Alternative, Alternatives
 from holdfast.recall.weights import (
     BM25_B,
     BM25_K1,
@@ -44,18 +45,26 @@ def gather(
     lexicon: Lexicon,
     wanted: Filter,
     *,
+    alternatives: Alternatives = NO_ALTERNATIVES,
     limit: int = LEXICAL_CANDIDATES,
 ) -> list[WordHit]:
-    """The passages that hold the words, best first."""
+    """The passages that hold the words, or what stands for them, best first."""
     asked = terms_asked(query)
     prefixes = tuple(t for t in query.terms if len(t) == 1 and is_unspaced(t))
     terms = tuple(t for t in _worth_asking(query.terms, lexicon) if t not in prefixes)
+    # Of several words that stand for one, the rarest finds those that hold all.
+    others = (min(a.terms, key=lexicon.frequency.__getitem__) for a in _each(alternatives))
+    terms = tuple(dict.fromkeys([*terms, *_worth_asking(list(others), lexicon)]))
     narrowed = query._replace(terms=terms, prefixes=prefixes)
     found = reader.search_terms(hub_id, narrowed, wanted, limit=limit)
-    scores = bm25(found, asked, lexicon, prefixes)
+    scores = bm25(found, asked, lexicon, prefixes, alternatives)
     hits = [WordHit(*pair) for pair in zip(found, scores, strict=True)]
     hits.sort(key=lambda hit: (-hit.score, hit.candidate.passage_id))
     return hits
+
+
+def _each(alternatives: Alternatives) -> list[Alternative]:
+    return [one for several in alternatives.values() for one in several]
 
 
 def _worth_asking(terms: Sequence[str], lexicon: Lexicon) -> list[str]:
@@ -81,11 +90,16 @@ def bm25(
     terms: Sequence[str],
     lexicon: Lexicon,
     prefixes: Sequence[str] = (),
+    alternatives: Alternatives = NO_ALTERNATIVES,
 ) -> list[float]:
-    """Each candidate's score for the terms."""
+    """Each candidate's score for the terms; of a term and its alternatives the best counts."""
     passages = max(lexicon.passages, 1)
     average = max(lexicon.terms / passages, 1.0)
-    weights = [(term, rarity(lexicon, term)) for term in terms if lexicon.frequency[term]]
+    weights = [
+        (term, rarity(lexicon, term))
+        for term in terms
+        if lexicon.frequency[term] or term in alternatives
+    ]
     out = []
     for candidate in candidates:
         words = candidate.body.split(" ") + (candidate.head.split(" ") if candidate.head else [])
@@ -95,7 +109,30 @@ def bm25(
             count = words.count(term)
             if count:
                 score += weight * count * (BM25_K1 + 1) / (count + damping)
+            elif term in alternatives:
+                score += _instead(alternatives[term], candidate, words, damping, lexicon)
         for front in prefixes:
             score += any(word.startswith(front) for word in words)
         out.append(score)
     return out
+
+
+def _instead(
+    alternatives: Sequence[Alternative],
+    candidate: Candidate,
+    words: list[str],
+    damping: float,
+    lexicon: Lexicon,
+) -> float:
+    """The best score of what stands for a term that the candidate does not hold."""
+    best = 0.0
+    for one in alternatives:
+        if len(one.terms) == 1:
+            count = words.count(one.terms[0])
+        else:
+            run = f" {' '.join(one.terms)} "
+            count = f" {candidate.body} ".count(run) + f" {candidate.head} ".count(run)
+        if count:
+            weight = one.quality * one.share * max(rarity(lexicon, t) for t in one.terms)
+            best = max(best, weight * count * (BM25_K1 + 1) / (count + damping))
+    return best

@@ -20,6 +20,7 @@ from holdfast.recall.conditions import read_conditions
 from holdfast.recall.confidence import estimate
 from holdfast.recall.cut import cut
 from holdfast.recall.evidence import Evidence
+from holdfast.recall.expand import Understood, understand
 from holdfast.recall.gather import (
     Asked,
     coverage,
@@ -35,7 +36,6 @@ from holdfast.recall.successors import bring_successors
 from holdfast.recall.turns import merge_turns
 from holdfast.recall.vector import VectorCache
 from holdfast.recall.voice import SPEAKERS_MAX, find_voice
-from holdfast.store.values import Lexicon, TermQuery
 
 if TYPE_CHECKING:
     from holdfast.domain.records import Turn
@@ -81,14 +81,13 @@ def recall(
     degraded: list[str] = []
     if ask.analysis.cut:
         degraded.append("the query was too long; only its beginning was used")
-    query = term_query(ask.analysis)
-    lexicon = reader.lexicon(hub_id, lexical.terms_asked(query))
-    asked, words = hear_speakers(asked, query, lexicon, find_by_words(asked, query, lexicon))
+    understood = understand(reader, hub_id, ask.analysis.words, term_query(ask.analysis))
+    asked, words = hear_speakers(asked, understood, find_by_words(asked, understood))
     question = embed_question(asked, embedder, cache, degraded) if meaning else None
     items = gather(asked, words, question)
     left = _Left()
     if explain:
-        left.hidden(_hidden(reader, hub_id, query, lexicon, wanted))
+        left.hidden(_hidden(reader, hub_id, understood, wanted))
     kept = left.unless(list(items.values()), lambda item: _met(item.memory, unwanted))
     if not kept:
         return Recalled([], degraded=tuple(degraded), filtered=left.counts, left_out=left.named)
@@ -101,9 +100,9 @@ def recall(
             wanted.admits(memory) and not _met(memory, unwanted) and fits(passage, ask.analysis)
         ),
     )
-    covered = coverage(asked, query, lexicon)
+    covered = coverage(asked, understood)
     rank.add_missing_vectors(kept, covered)
-    rank.add_keywords(kept, covered, len(query.terms))
+    rank.add_keywords(kept, covered, len(understood.query.terms))
     rank.add_surroundings(kept, asked.voice, lambda pairs: _adjacent(reader, hub_id, pairs))
     rank.add_priors(kept, ask.analysis, ask.now, ask.project)
     rank.lift_consolidated(kept)
@@ -118,7 +117,7 @@ def recall(
     left.add(echoes, ECHO)
     said = reader.turns_by_id(hub_id, [i.memory.id for i in shown if i.memory.layer == TURN])
     return Recalled(
-        [_hit(item, ask.analysis, said.get(item.memory.id)) for item in shown],
+        [_hit(item, understood, said.get(item.memory.id)) for item in shown],
         degraded=tuple(degraded),
         filtered=left.counts,
         left_out=left.named[:LEFT_OUT_MAX] if explain else (),
@@ -173,10 +172,11 @@ class _Left:
 
 
 def _hidden(
-    reader: Reader, hub_id: str, query: TermQuery, lexicon: Lexicon, wanted: Filter
+    reader: Reader, hub_id: str, understood: Understood, wanted: Filter
 ) -> list[tuple[Memory, str]]:
     """What fits the words, but not the filter."""
-    found = lexical.gather(reader, hub_id, query, lexicon, EVERYTHING)
+    query, lexicon, others = understood
+    found = lexical.gather(reader, hub_id, query, lexicon, EVERYTHING, alternatives=others)
     ids = [hit.candidate.memory_id for hit in found]
     memories = owners_by_id(reader, hub_id, list(dict.fromkeys(ids)))
     return [(m, reason) for m in memories.values() if (reason := wanted.refusal(m))]
@@ -195,10 +195,16 @@ def _adjacent(reader: Reader, hub_id: str, pairs: Sequence[tuple[Memory, Memory]
     return [next(of_turns if one.layer == TURN else of_memories) for one, _ in pairs]
 
 
-def _hit(item: Evidence, analysis: Analysis, turn: Turn | None) -> Hit:
+def _hit(item: Evidence, understood: Understood, turn: Turn | None) -> Hit:
     why = []
     held = set(item.best.candidate.body.split()) | set(item.best.candidate.head.split())
-    matched = [term for term in analysis.terms if term in held]
+    matched = []
+    for term in understood.query.terms:
+        others = understood.alternatives.get(term, ())
+        if term in held:
+            matched.append(term)
+        elif other := next((one.terms for one in others if held.issuperset(one.terms)), None):
+            matched.append(f"{' '.join(other)} (for {term})")
     if matched:
         why.append(f"words: {', '.join(matched)}")
     if item.parts["vector"] > 0:

@@ -29,6 +29,13 @@ LEXICAL_ALONE_WEIGHT = 0.3
 WINDOWS_PENALTY = 0.01
 WINDOWS_COUNTED = 16
 
+# Other words for a word of the question (recall/expand.py), beside the word itself: what a table or
+# a definition says, another form of it, a part of a compound, a word that it may be a mistype of.
+VARIANT_QUALITY = 0.9
+FORM_QUALITY = 0.9
+COMPOUND_QUALITY = 0.6
+TYPO_QUALITY = 0.7
+
 # One or two words, a name say, are looked up rather than asked: a passage that holds them stands
 # before one that is only near. Longer questions are not touched.
 KEYWORDS_MAX = 2

@@ -221,6 +221,11 @@ class Reader(Protocol):
         ...
 
     def lexicon(self, hub_id: str, terms: Sequence[str]) -> Lexicon: ...
+    def vocabulary(self, hub_id: str, prefix: str, *, limit: int) -> dict[str, int]:
+        """The first terms of the hub, by code point, that begin with this, and how many passages
+        hold each."""
+        ...
+
     def search_terms(
         self, hub_id: str, query: TermQuery, wanted: Filter, *, limit: int
     ) -> list[Candidate]:

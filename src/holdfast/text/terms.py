@@ -294,6 +294,11 @@ def phrase_terms(text: str) -> list[str]:
     return _stemmed(_words(text)[0], closing=False)
 
 
+def words_of(text: str) -> list[str]:
+    """The folded words of a text in order, as they are before they are stemmed."""
+    return _words(text)[0]
+
+
 def query_terms(text: str) -> list[str]:
     """The distinct terms of a query in order, without stop words; all if nothing else is left."""
     words, _ = _words(text)

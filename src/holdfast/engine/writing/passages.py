@@ -11,6 +11,7 @@ from holdfast.store.values import Candidate, IndexEntry
 from holdfast.text.chunking.chunk import Chunk, chunk
 from holdfast.text.chunking.windows import windows_of
 from holdfast.text.terms import searchable, symbols, terms
+from holdfast.text.variants import definition_marks
 
 if TYPE_CHECKING:
     from holdfast.engine.core import Core
@@ -101,7 +102,7 @@ def _entry(
         piece.end,
         piece.headings,
         tuple(terms(said)),
-        tuple(head + symbols(said)),
+        tuple(head + symbols(said) + definition_marks(said)),
         windows,
         vectors,
     )

@@ -39,6 +39,14 @@ class SearchReader(Part):
         length = sum(len(p.entry.body) + len(p.entry.head) for p in passages)
         return Lexicon(len(passages), length, frequency)
 
+    def vocabulary(self, hub_id: str, prefix: str, *, limit: int) -> dict[str, int]:
+        counts: dict[str, int] = {}
+        for passage in self._whole(hub_id).passages.values():
+            for term in {*passage.entry.body, *passage.entry.head}:
+                if term.startswith(prefix):
+                    counts[term] = counts.get(term, 0) + 1
+        return {term: counts[term] for term in sorted(counts)[:limit]}
+
     def search_terms(
         self, hub_id: str, query: TermQuery, wanted: Filter, *, limit: int
     ) -> list[Candidate]:

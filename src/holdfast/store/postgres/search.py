@@ -66,6 +66,18 @@ class SearchReader(HistoryReader):
             )
         )
 
+    def vocabulary(self, hub_id: str, prefix: str, *, limit: int) -> dict[str, int]:
+        self._write_counts()
+        found = self._session.all(
+            "SELECT term, passages FROM terms WHERE hub_id = %(hub)s AND term >= %(first)s"
+            " AND term < %(last)s AND passages > 0 ORDER BY term LIMIT %(limit)s",
+            hub=self._session.hub(hub_id),
+            first=prefix,
+            last=f"{prefix}\U0010ffff",
+            limit=limit,
+        )
+        return dict(found)
+
     def search_terms(
         self, hub_id: str, query: TermQuery, wanted: Filter, *, limit: int
     ) -> list[Candidate]:

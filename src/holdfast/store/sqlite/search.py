@@ -108,6 +108,17 @@ class FindingReader(Part):
             raise damaged_row("word_totals", hub_id)
         return Lexicon(passages, length, frequency)
 
+    def vocabulary(self, hub_id: str, prefix: str, *, limit: int) -> dict[str, int]:
+        hub = self._pk(hub_id)
+        first = prefixed_term(hub, prefix)
+        # The last character of Unicode: no term that begins with the prefix is behind it.
+        found = self._all(
+            "SELECT term, doc FROM word_counts WHERE term >= ? AND term < ? LIMIT ?",
+            (first, f"{first}\U0010ffff", limit),
+        )
+        front = len(prefixed_term(hub, ""))
+        return {term[front:]: passages for term, passages in found}
+
     def search_terms(
         self, hub_id: str, query: TermQuery, wanted: Filter, *, limit: int
     ) -> list[Candidate]:

@@ -100,6 +100,22 @@ class Search(StoreCase):
     @pytest.mark.parametrize(
         ("query", "expected"), list(TERM_QUERIES.values()), ids=list(TERM_QUERIES)
     )
+    def test_the_vocabulary_of_a_hub_is_read_by_the_beginning_of_its_terms(
+        self, store: Store
+    ) -> None:
+        with store.write() as writer:
+            for number, text in enumerate(TEXTS, 1):
+                put(writer, make_memory(number, text))
+        with store.read() as reader:
+            assert reader.vocabulary(HUB, "pe", limit=9) == {"pear": 2}
+            assert reader.vocabulary(HUB, "nowhere", limit=9) == {}
+            assert reader.vocabulary(HUB, "a", limit=1) == {"a": 1}
+            assert list(reader.vocabulary(HUB, "a", limit=3)) == ["a", "and", "appl"]
+            assert set(reader.vocabulary(HUB, "東", limit=9)) == {"東京"}
+            known = reader.vocabulary(HUB, "", limit=1_000)
+            assert list(known) == sorted(known)
+            assert reader.lexicon(HUB, list(known)).frequency == known
+
     def test_terms_find_what_holds_them(
         self, texts: Store, query: TermQuery, expected: set[int]
     ) -> None:
