@@ -2,17 +2,17 @@
 
 import os
 from collections.abc import AsyncIterator, Callable, Generator, Iterable, Mapping, Sequence
-from datetime import date, datetime, timedelta, tzinfo
+from datetime import date, datetime, tzinfo
 from typing import Any, BinaryIO, Literal, Unpack, overload
 
-from holdfast.api.fields import MemoryChanges
+from holdfast.api.fields import MemoryChanges, MemoryFields
 from holdfast.api.hub import HubMemory
 from holdfast.domain.access import HubCard, Invite, Key, Member, Org, Team
 from holdfast.domain.change import Change, Entry, Receipt
 from holdfast.domain.clock import Clock
 from holdfast.domain.hub import Hub, Statistics
 from holdfast.domain.ids import Ids
-from holdfast.domain.memory import Draft, Memory, Origin, Source, Trust
+from holdfast.domain.memory import Draft, Memory, Source, Trust
 from holdfast.domain.query import Page, Recalled
 from holdfast.domain.records import Clash, Turn
 from holdfast.domain.results import (
@@ -273,40 +273,7 @@ class AsyncHub:
         reason: str = "",
     ) -> list_[Memory]: ...
     async def related(self, reference: Reference, *, limit: int = 5) -> Recalled: ...
-    async def remember(
-        self,
-        content: str,
-        *,
-        category: str | None = None,
-        key: str | None = None,
-        session: str | None = None,
-        occurred_at: datetime | str | None = None,
-        title: str | None = None,
-        summary: str | None = None,
-        tags: Iterable[str] | None = None,
-        kind: str | None = None,
-        stability: str | None = None,
-        boundary: str | None = None,
-        layer: str | None = None,
-        content_type: str | None = None,
-        pinned: bool = False,
-        trust: str = "user",
-        source: str = "sdk",
-        source_agent: str | None = None,
-        assisted_by_agent: str | None = None,
-        source_path: str | None = None,
-        speaker: str | None = None,
-        occurred_until: datetime | str | None = None,
-        valid_from: datetime | str | None = None,
-        valid_until: datetime | str | None = None,
-        expires_at: datetime | str | None = None,
-        ttl: timedelta | None = None,
-        supersedes: Reference | None = None,
-        parent: str | None = None,
-        origin: Origin | None = None,
-        metadata: Mapping[str, Any] | None = None,
-        fetch: bool = False,
-    ) -> Remembered: ...
+    async def remember(self, content: str, **fields: Unpack[MemoryFields]) -> Remembered: ...
     async def remember_draft(self, draft: Draft) -> Remembered: ...
     async def remember_file(
         self,

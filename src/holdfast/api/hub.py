@@ -34,10 +34,10 @@ from holdfast.files.atomic import is_kept_in_files
 from holdfast.text import normalise
 
 if TYPE_CHECKING:
-    from holdfast.api.fields import MemoryChanges
+    from holdfast.api.fields import MemoryChanges, MemoryFields
     from holdfast.domain.change import Change, Entry, Receipt
     from holdfast.domain.hub import Hub, Statistics
-    from holdfast.domain.memory import Draft, Memory, Origin, Source, Trust
+    from holdfast.domain.memory import Draft, Memory, Source, Trust
     from holdfast.domain.names import PersonName
     from holdfast.domain.query import Page, Recalled
     from holdfast.domain.records import Clash, Turn
@@ -224,86 +224,24 @@ class HubMemory:
     # Remembering
 
     @writes(follow=MEMORY_FILES | Follow.TOOL_FILES, replay=True)
-    def remember(
-        self,
-        content: str,
-        *,
-        category: str | None = None,
-        key: str | None = None,
-        session: str | None = None,
-        occurred_at: datetime | str | None = None,
-        title: str | None = None,
-        summary: str | None = None,
-        tags: Iterable[str] | None = None,
-        kind: str | None = None,
-        stability: str | None = None,
-        boundary: str | None = None,
-        layer: str | None = None,
-        content_type: str | None = None,
-        pinned: bool = False,
-        trust: str = "user",
-        source: str = "sdk",
-        source_agent: str | None = None,
-        assisted_by_agent: str | None = None,
-        source_path: str | None = None,
-        speaker: str | None = None,
-        occurred_until: datetime | str | None = None,
-        valid_from: datetime | str | None = None,
-        valid_until: datetime | str | None = None,
-        expires_at: datetime | str | None = None,
-        ttl: timedelta | None = None,
-        supersedes: Reference | None = None,
-        parent: str | None = None,
-        origin: Origin | None = None,
-        metadata: Mapping[str, Any] | None = None,
-        fetch: bool = False,
-    ) -> Remembered:
+    def remember(self, content: str, **fields: Unpack[MemoryFields]) -> Remembered:
         """Keeps a piece of knowledge.
 
         Returns Stored, Updated (same key or source path), Duplicate (same content), Superseded or
         Quarantined. What is not given is picked by the rules in the classification reference. For a
         link, `fetch` asks for the page behind it: a worker fetches it later.
         """
+        values: dict[str, Any] = {"content": content, **fields}
+        ttl = values.pop("ttl", None)
         if ttl is not None:
-            if expires_at is not None:
+            if values.get("expires_at") is not None:
                 raise InvalidInput("Give ttl or expires_at, not both.")
             try:
-                expires_at = self.core.now() + ttl
+                values["expires_at"] = self.core.now() + ttl
             except (TypeError, OverflowError):
                 raise InvalidInput(
                     "The ttl must be a timedelta that ends before the year 10000."
                 ) from None
-        values: dict[str, Any] = {
-            "content": content,
-            "category": category,
-            "key": key,
-            "session": session,
-            "occurred_at": occurred_at,
-            "title": title,
-            "summary": summary,
-            "tags": tags,
-            "kind": kind,
-            "stability": stability,
-            "boundary": boundary,
-            "layer": layer,
-            "content_type": content_type,
-            "pinned": pinned,
-            "trust": trust,
-            "source": source,
-            "source_agent": source_agent,
-            "assisted_by_agent": assisted_by_agent,
-            "source_path": source_path,
-            "speaker": speaker,
-            "occurred_until": occurred_until,
-            "valid_from": valid_from,
-            "valid_until": valid_until,
-            "expires_at": expires_at,
-            "supersedes": supersedes,
-            "parent": parent,
-            "origin": origin,
-            "metadata": metadata,
-            "fetch": fetch,
-        }
         return self.remember_draft(draft_from(values))
 
     @writes(follow=MEMORY_FILES | Follow.TOOL_FILES, replay=True)

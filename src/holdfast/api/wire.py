@@ -48,7 +48,7 @@ from holdfast.text.zones import zone_name, zone_named
 
 # The types that `HubMemory`, `People` and the values they return name only for type checkers.
 _TYPES = {
-    "holdfast.api.fields": "MemoryChanges",
+    "holdfast.api.fields": "MemoryChanges MemoryFields",
     "holdfast.domain.access": "HubCard Invite Key Member Org Team",
     "holdfast.domain.change": "Change Entry Receipt",
     "holdfast.domain.hub": "Hub Statistics",
@@ -124,29 +124,51 @@ def _signature(method: Callable[..., Any]) -> inspect.Signature:
 def coders_of(method: Callable[..., Any]) -> Coders:
     """How an operation is sent, by the hints of its method."""
     method = inspect.unwrap(method)
-    hints = _hints(method, method.__globals__)
-    returned = hints.pop("return")
+    returned = _hints(method, method.__globals__)["return"]
     if get_origin(returned) is collections.abc.Iterator:
         (returned,) = get_args(returned)
-    arguments: dict[str, Coder] = {}
-    required = []
+    found = arguments_of(method)
+    arguments = {one.name: coder(one.hint, strict=True) for one in found}
+    return Coders(arguments, tuple(one.name for one in found if one.required), coder(returned))
+
+
+class Argument(NamedTuple):
+    """One argument of an operation. `default` is REQUIRED where it must be given, and OMITTED
+    where it may be left out and has no default of its own."""
+
+    name: str
+    hint: Any
+    default: Any
+
+    @property
+    def required(self) -> bool:
+        return self.default is REQUIRED
+
+
+REQUIRED, OMITTED = object(), object()
+
+
+def arguments_of(method: Callable[..., Any]) -> list[Argument]:
+    """The arguments of an operation; keyword arguments that are declared together come last."""
+    method = inspect.unwrap(method)
+    hints = _hints(method, method.__globals__)
+    out: list[Argument] = []
     for name, parameter in _signature(method).parameters.items():
         if name == "self":
             continue
         if parameter.kind is parameter.VAR_KEYWORD:
-            arguments |= _keyword_coders(hints[name])
+            out += [Argument(*field, OMITTED) for field in _keyword_hints(hints[name]).items()]
             continue
-        arguments[name] = coder(hints[name], strict=True)
-        if parameter.default is parameter.empty:
-            required.append(name)
-    return Coders(arguments, tuple(required), coder(returned))
+        given = parameter.default is not parameter.empty
+        out.append(Argument(name, hints[name], parameter.default if given else REQUIRED))
+    return out
 
 
-def _keyword_coders(hint: Any) -> dict[str, Coder]:
+def _keyword_hints(hint: Any) -> dict[str, Any]:
     fields = get_args(hint)[0] if get_origin(hint) is Unpack else None
     if fields is None or not is_typeddict(fields):
         raise TypeError(f"{hint} does not name its keyword arguments")
-    return {name: coder(one, strict=True) for name, one in _hints_of_class(fields).items()}
+    return _hints_of_class(fields)
 
 
 def encode_arguments(coders: Coders, values: Mapping[str, Any]) -> dict[str, Any]:

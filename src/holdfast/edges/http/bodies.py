@@ -1,12 +1,19 @@
-"""What the bodies of all requests have in common: a field that is not known is an error and not
-ignored, and a value has the type that is written down, not one that could be made into it."""
+"""Bodies of requests: the rules that all of them follow, and bodies that are made from the
+declaration of an operation. An unknown field is an error, and a value must have the type that is
+documented, not one that could be converted to it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+import collections.abc
+import types
+from collections.abc import Callable, Mapping
+from datetime import datetime, tzinfo
+from typing import Any, Union, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import BaseModel, ConfigDict, create_model, model_validator
+
+from holdfast.api.wire import OMITTED, REQUIRED, arguments_of
+from holdfast.domain.memory import Origin
 
 
 class Body(BaseModel):
@@ -31,3 +38,53 @@ class Body(BaseModel):
                 except UnicodeEncodeError:
                     raise ValueError("a text holds half a character (a lone surrogate)") from None
         return given
+
+
+class OriginIn(Body):
+    """Where in a conversation it was taken from."""
+
+    turn: str
+    start: int
+    end: int
+    hash: str
+
+
+def body_of(
+    operation: Callable[..., Any],
+    *,
+    without: tuple[str, ...] = (),
+    fields: Mapping[str, tuple[Any, Any]] | None = None,
+) -> Any:
+    """A body with the arguments of an operation but those in `without`. `fields` gives the type
+    and the default of fields that differ from their argument, and of more fields.
+
+    To be subclassed, so that it has a name and a docstring of its own."""
+    own = dict(fields or {})
+    found: dict[str, tuple[Any, Any]] = {}
+    for name, hint, default in arguments_of(operation):
+        if name in own:
+            found[name] = own.pop(name)
+        elif name not in without:
+            found[name] = (_in_json(hint), None if default is OMITTED else default)
+            if default is REQUIRED:
+                found[name] = (_in_json(hint), ...)
+    made: Any = create_model
+    return made("Fields", __base__=Body, **found, **own)
+
+
+def _in_json(hint: Any) -> Any:
+    """The type of an argument as a body has it: times, zones and references are texts."""
+    if hint in (datetime, tzinfo):
+        return str
+    if hint is Origin:
+        return OriginIn
+    origin, args = get_origin(hint), get_args(hint)
+    if origin in (Union, types.UnionType):
+        # A reference may be a number for the library; a body has it as text.
+        kinds = [one for one in args if not (one is int and str in args)]
+        return Union[tuple(dict.fromkeys(_in_json(one) for one in kinds))]  # noqa: UP007
+    if origin is collections.abc.Iterable:
+        return list[_in_json(args[0])]  # type: ignore[misc]
+    if origin is collections.abc.Mapping:
+        return dict[str, Any]
+    return hint

@@ -7,10 +7,11 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Query, Response
 from pydantic import Field
 
+from holdfast.api.hub import HubMemory
 from holdfast.domain.memory import Origin
 from holdfast.domain.results import Duplicate, Updated
 from holdfast.edges.http.answers import Refused
-from holdfast.edges.http.bodies import Body
+from holdfast.edges.http.bodies import Body, body_of
 from holdfast.edges.http.call import Calling
 from holdfast.edges.http.once import IdempotencyKey, once
 from holdfast.edges.http.plain import (
@@ -42,81 +43,33 @@ _BATCH_MAX = 100
 _PAGE_MAX = 100
 
 
-class OriginIn(Body):
-    """Where in a conversation it was taken from."""
-
-    turn: str
-    start: int
-    end: int
-    hash: str
-
-
-class NewMemory(Body):
+class NewMemory(
+    body_of(  # type: ignore[misc]
+        HubMemory.remember,
+        without=("ttl",),
+        fields={
+            "content": (str | None, None),
+            "pinned": (bool, False),
+            "trust": (str, "user"),
+            "source": (str, "api"),
+            "fetch": (bool, False),
+        },
+    )
+):
     """A memory to be taken in. Whatever is not given is picked by the rules."""
-
-    content: str | None = None
-    title: str | None = None
-    summary: str | None = None
-    key: str | None = None
-    category: str | None = None
-    tags: list[str] | None = None
-    kind: str | None = None
-    stability: str | None = None
-    boundary: str | None = None
-    content_type: str | None = None
-    layer: str | None = None
-    source_path: str | None = None
-    source_agent: str | None = None
-    session: str | None = None
-    speaker: str | None = None
-    occurred_at: str | None = None
-    expires_at: str | None = None
-    pinned: bool = False
-    metadata: dict[str, Any] | None = None
-    trust: str = "user"
-    source: str = "api"
-    assisted_by_agent: str | None = None
-    occurred_until: str | None = None
-    valid_from: str | None = None
-    valid_until: str | None = None
-    supersedes: str | None = None
-    parent: str | None = None
-    origin: OriginIn | None = None
-    fetch: bool = False
 
     def fields(self) -> dict[str, Any]:
         """What was given, as the library takes it."""
-        given = self.model_dump(exclude={"origin"}, exclude_none=True)
+        given: dict[str, Any] = self.model_dump(exclude={"origin"}, exclude_none=True)
         if self.origin is not None:
             given["origin"] = Origin(**self.origin.model_dump())
         return given
 
 
-class Changes(Body):
+class Changes(
+    body_of(HubMemory.update, without=("reference", "expected_version"))  # type: ignore[misc]
+):
     """Fields to be set; those not given stay."""
-
-    content: str | None = None
-    title: str | None = None
-    summary: str | None = None
-    key: str | None = None
-    category: str | None = None
-    tags: list[str] | None = None
-    kind: str | None = None
-    stability: str | None = None
-    boundary: str | None = None
-    layer: str | None = None
-    pinned: bool | None = None
-    metadata: dict[str, Any] | None = None
-    content_type: str | None = None
-    trust: str | None = None
-    session: str | None = None
-    speaker: str | None = None
-    occurred_at: str | None = None
-    occurred_until: str | None = None
-    valid_from: str | None = None
-    valid_until: str | None = None
-    expires_at: str | None = None
-    reason: str = ""
 
 
 class Batch(Body):

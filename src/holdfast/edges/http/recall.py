@@ -7,7 +7,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Response
 from pydantic import Field
 
-from holdfast.edges.http.bodies import Body
+from holdfast.api.hub import HubMemory
+from holdfast.edges.http.bodies import Body, body_of
 from holdfast.edges.http.call import Calling
 from holdfast.edges.http.once import IdempotencyKey, once
 from holdfast.edges.http.plain import plain_change, plain_memory, plain_recalled
@@ -27,32 +28,18 @@ from holdfast.text.zones import zone_named
 router = APIRouter(tags=["recall"])
 
 
-class Question(Body):
-    """What is asked."""
-
-    query: str
-    # Null: as many as the server's settings say.
-    limit: int | None = Field(default=5, ge=1, le=1_000)
-    category: str | None = None
-    kind: str | None = None
-    layer: str | None = None
-    tags: list[str] | None = None
-    session: str | None = None
-    # Conditions on metadata and fields, as an object or as a line of text.
-    where: dict[str, Any] | str | None = None
-    since: str | None = None
-    until: str | None = None
-    as_of: str | None = None
-    project: str | None = None
-    plain: bool = False
-    meaning: bool = True
-    include_archived: bool = False
-    explain: bool = False
-    turns: bool = True
-    around: int = Field(default=0, ge=0, le=10)
-    # The moment of the question and the zone of who asks, for words such as `yesterday`.
-    now: str | None = None
-    zone: str | None = None
+class Question(
+    body_of(  # type: ignore[misc]
+        HubMemory.recall,
+        fields={
+            # Null: as many as the server's settings say.
+            "limit": (int | None, Field(default=5, ge=1, le=1_000)),
+            "around": (int, Field(default=0, ge=0, le=10)),
+        },
+    )
+):
+    """What is asked. `now` and `zone` are the moment of the question and the zone of who asks, for
+    words such as `yesterday`."""
 
 
 @router.post("/recall", response_model=RecalledOut)
