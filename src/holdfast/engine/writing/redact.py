@@ -36,8 +36,9 @@ _KEY_BYTES = 32
 # nobody outside this process can foresee. So a text on its way through several doors is looked at
 # once, and a long one only where it has changed.
 _CLEAN_MAX = 100_000
-# Shorter texts are looked at again faster than they are looked up and kept.
-_CLEAN_CHARS_MIN = 200
+# Shorter texts are scanned again faster than they are looked up. A memory is scanned as a draft, as
+# a row and as passages: with 200 here, a write of one short memory took 1.2 times as long.
+_CLEAN_CHARS_MIN = 40
 # A text this long is looked at in pieces, of which most were looked at before.
 _LONG_CHARS_MIN = 20_000
 _PIECE_LINES = 32
@@ -241,11 +242,14 @@ class Redactor:
         together = "\n".join(short)
         if clean_text(together) is not together:
             return False
-        if not self._enabled:
+        if not self._enabled or _mark(together) in self._clean:
             return True
         from holdfast.text.secrets import find
 
-        return not find(together, payment_numbers=self._payment_numbers)
+        if find(together, payment_numbers=self._payment_numbers):
+            return False
+        self._note_clean(together)
+        return True
 
     def _is_clean(self, text: str) -> bool:
         """Whether a longer text holds nothing; for secrets it need not be looked at again."""
