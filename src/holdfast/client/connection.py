@@ -143,7 +143,7 @@ class Connection:
                     raise of_answer(self.url, read)
                 yield from read_lines(self.url, answer, self._response_bytes_max)
         except httpx.HTTPError as error:
-            raise unreachable(self.url, error, self._timeout_s) from error
+            raise unreachable(self.url, error, self._timeout_s) from None
 
     def stream(self, path: str, body: Any, *, hub: str | None = None) -> Iterator[Any]:
         """The items of an answer that is streamed as lines of JSON; HoldfastError where it ends
@@ -199,7 +199,7 @@ class Connection:
                 if answer is not None:
                     raise of_answer(self.url, answer)
                 assert error is not None
-                raise unreachable(self.url, error, self._timeout_s) from error
+                raise unreachable(self.url, error, self._timeout_s) from None
             self._sleep(pause)
         raise AssertionError("the last try answers or raises")
 

@@ -182,6 +182,10 @@ class Hit(NamedTuple):
     turn: Turn | None = None
     around: tuple[Turn, ...] = ()
 
+    def __str__(self) -> str:
+        memory = self.memory
+        return f"#{memory.number} {self.passage.text} ({self.score:.2f}; {'; '.join(self.why)})"
+
 
 class LeftOut(NamedTuple):
     """Something that matched and was not shown, and why."""

@@ -15,6 +15,8 @@ from holdfast.errors import HoldfastError, InvalidSetting
 from holdfast.sources.registry import Excerpt, MemorySource, Registry
 
 if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
     from holdfast.api.hub import HubMemory
 
 SOURCES_GROUP = "holdfast.sources"
@@ -52,6 +54,15 @@ def entries(text: str) -> list[Entry]:
             problem = f"Two sources in {SETTING} are called `{name}`."
         out.append(Entry(name, kind, rest, problem))
     return out
+
+
+def check_entries(text: str) -> None:
+    """InvalidSetting for an entry that could not be used."""
+    for entry in entries(text):
+        if entry.problem:
+            raise InvalidSetting(entry.problem, hint="For example: notes=~/notes")
+        if entry.kind not in ("folder", "holdfast"):
+            _plugin_of(entry)
 
 
 def registry_of(hub: HubMemory) -> Registry:
@@ -111,7 +122,7 @@ def _path(text: str, home: str) -> str:
     return os.path.abspath(os.path.join(home, os.path.expanduser(text.strip())))
 
 
-def _plugin(entry: Entry) -> MemorySource:
+def _plugin_of(entry: Entry) -> EntryPoint:
     from importlib.metadata import entry_points
 
     points = entry_points(group=SOURCES_GROUP)
@@ -122,13 +133,18 @@ def _plugin(entry: Entry) -> MemorySource:
         raise InvalidSetting(
             f"{many} `{entry.kind}` (source `{entry.name}`).", hint=f"Installed are: {known}."
         )
+    return found[0]
+
+
+def _plugin(entry: Entry) -> MemorySource:
+    plugin = _plugin_of(entry)
     try:
-        source: MemorySource = found[0].load()(entry.name, entry.where)
+        source: MemorySource = plugin.load()(entry.name, entry.where)
     # What is not ours may raise anything.
     except Exception as error:
         raise InvalidSetting(
             f"The source `{entry.name}` could not be made: {error or type(error).__name__}.",
-            hint=f"Its kind `{entry.kind}` comes from {found[0].value}.",
+            hint=f"Its kind `{entry.kind}` comes from {plugin.value}.",
         ) from error
     return source
 

@@ -24,8 +24,8 @@ _HERE = re.compile(
 )
 # The person as subject: 'I', 'my name', or as a tool writes of them.
 _SELF = re.compile(
-    r"^(?:\W*(?:and|but|so|also|actually|by the way|btw|oh|well|please|remember(?: that)?|note that"
-    r"|no|yes|correction|sorry)\b[,:]?\s*)*"
+    r"^\W*(?:(?:and|but|so|also|actually|by the way|btw|oh|well|please|remember(?: that)?|note that"
+    r"|no|yes|correction|sorry)\b\W*)*"
     r"(?:i|i'm|i've|i'd|i'll|im|my|the (?:user|person)(?:'s)?|user(?:'s)?)\b",
     re.IGNORECASE,
 )

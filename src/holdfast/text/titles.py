@@ -39,9 +39,17 @@ _SPEAKER = (
 )
 _CUE_NUMBERS = r"(?m)^(?:WEBVTT.*|\d+|[\d:.,]+ --> .*)$"
 
+_HTML_TAGS = (
+    "a|abbr|article|aside|b|big|blockquote|body|br|center|cite|code|dd|del|details|div|dl|dt|em"
+    "|figcaption|figure|font|footer|h[1-6]|head|header|hr|html|i|img|ins|kbd|li|main|mark|nav|ol|p"
+    "|picture|pre|q|s|samp|script|section|small|source|span|strong|style|sub|summary|sup|table"
+    "|tbody|td|tfoot|th|thead|title|tr|tt|u|ul|var|video"
+)
+
 # Classes leave out the character that opens them, so that a run of it is read once, not n times.
 _MARKS = (
-    (r"<!--[^<>]*-->|</?[A-Za-z][^<>\n]*>", ""),
+    # Tags of HTML. Other words in angle brackets (`<sha>`, `<Foo/>`) and code are the text itself.
+    (r"(`[^`\n]+`)|<!--[^<>]*-->|</?(?:" + _HTML_TAGS + r")(?:[ \t][^<>\n]*)?/?>", r"\1"),
     (r"!\[([^\[\]\n]*)\]\([^()\n]*\)", r"\1"),
     (r"\[([^\[\]\n]+)\]\([^()\n]*\)", r"\1"),
     (r"\[\[(?:[^\[\]|\n]*\|)?([^\[\]\n]+)\]\]", r"\1"),

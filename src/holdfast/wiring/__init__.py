@@ -15,6 +15,8 @@ from holdfast.settings import Settings, load
 from holdfast.text.names import parse_person
 
 if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
     from holdfast.domain.names import PersonName
     from holdfast.embed.base import Embedder
     from holdfast.llm.base import Model
@@ -200,6 +202,23 @@ def need_postgres() -> None:
 
 
 def _open_plugin(scheme: str, url: str) -> Store:
+    store: Store = _store_plugin(scheme).load()(url)
+    return store
+
+
+def check_store_url(url: str) -> None:
+    """InvalidSetting where no installed store opens that URL. A path is a file of SQLite."""
+    scheme, colon, _ = url.partition(":")
+    if url and not colon:
+        raise InvalidSetting(
+            f"`{url}` is not the URL of a store.",
+            hint="For example: sqlite:/data/memory.db, or postgresql://user@host/database.",
+        )
+    if url:
+        _store_plugin(scheme)
+
+
+def _store_plugin(scheme: str) -> EntryPoint:
     from importlib.metadata import entry_points
 
     found = [point for point in entry_points(group=STORES_GROUP) if point.name == scheme]
@@ -215,5 +234,4 @@ def _open_plugin(scheme: str, url: str) -> Store:
             f"Several stores call themselves `{scheme}:` ({names}); exactly one can be primary.",
             hint="Uninstall all but one.",
         )
-    store: Store = found[0].load()(url)
-    return store
+    return found[0]

@@ -165,3 +165,27 @@ def test_a_name_that_is_no_setting_can_be_taken_out_of_the_file(
     assert run("config", "get", "hub").out == "work\n"
     ran = run("config", "unset", "colour")
     assert (ran.code, "no setting `colour`" in ran.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "said"),
+    [
+        ("store.url", "nonsense", "`nonsense` is not the URL of a store."),
+        ("store.url", "mysql://host/x", "No store is installed for `mysql:`."),
+        ("sources.read", "hub:default", "is not written as NAME=WHERE"),
+        ("sources.read", "old=nothing:here", "There is no kind of source `nothing`"),
+    ],
+)
+def test_a_value_that_could_not_be_used_is_refused(
+    run: Run, setting: str, value: str, said: str
+) -> None:
+    ran = run("config", "set", setting, value)
+    assert ran.code == 2
+    assert said in ran.err
+    assert run("config", "get", setting).out.strip() == ""
+
+
+def test_a_hub_that_does_not_exist_may_be_set_and_is_mentioned(run: Run) -> None:
+    ran = run("config", "set", "hub", "later")
+    assert ran.code == 0
+    assert "holdfast hub create later" in ran.err

@@ -231,7 +231,9 @@ def test_a_list_goes_on_where_its_cursor_points(stocked: Run) -> None:
     rest = stocked("list", "--limit", "2", "--json", "--cursor", first["cursor"]).json
     assert [memory["number"] for memory in rest["memories"]] == [1]
     assert rest["cursor"] is None
-    assert "--cursor" in stocked("list", "--limit", "2").err
+    assert "--page 2" in stocked("list", "--limit", "2").err
+    assert [row[0] for row in stocked("list", "--limit", "2", "--page", "2").rows] == ["#1"]
+    assert "There is no page 3." in stocked("list", "--limit", "2", "--page", "3").err
 
 
 def test_a_list_in_a_pipe_is_whole(run: Run, tmp_path) -> None:

@@ -35,7 +35,7 @@ def test_printing_schemas_makes_no_store(run: Run, home: Path) -> None:
 
 def test_for_people_it_lists_names_and_parameters(run: Run) -> None:
     answer = run("tools", "--read-only")
-    assert "recall(query, limit?, category?, kind?, since?, until?, as_of?)" in answer.out
+    assert "recall(query, limit?, category?, kind?, since?, until?, as_of?, where?)" in answer.out
     assert "remember(" not in answer.out
     assert "memory_list(" in run("tools", "--all-tools").out
 
@@ -81,3 +81,9 @@ def test_what_is_listed_is_what_a_server_offers(
             read_only="--read-only" in options,
         )
         assert [spec["name"] for spec in printed] == list(offered.names)
+
+
+def test_the_arguments_of_a_call_may_follow_the_tool(run: Run) -> None:
+    assert run("call", "remember", '{"content": "Prefers tabs"}').code == 0
+    ran = run("call", "remember", '{"content": "a"}', "--args", '{"content": "b"}')
+    assert "given twice" in ran.err

@@ -239,7 +239,8 @@ def test_a_memory_is_marked_by_number_id_or_key(
     for reference in ("1", "#1", "indent", id_):
         ran = stocked(command, reference)
         assert ran.code == 0
-        assert ran.rows == [[word, "#1", id_, "Prefers tabs over spaces"]]
+        said = word if reference == "1" and command in ("pin", "archive") else "unchanged"
+        assert ran.rows == [[said, "#1", id_, "Prefers tabs over spaces"]]
         assert stocked("get", "1", "--no-access", "--json").json[field] == value
     assert stocked(command, "1", "--json").json["result"] == word
 

@@ -589,3 +589,10 @@ def test_a_block_that_comes_back_is_known_by_its_last_line_too(hub: HubMemory) -
         assert hub.heard(hub.context(style=style)).nothing_new
     hub.forget(1)
     assert hub.heard(hub.context()).nothing_new
+
+
+def test_a_command_is_shown_as_it_is_typed(hub: HubMemory) -> None:
+    hub.remember("Build with `make lint && make test > out.txt`, then say &lt;done&gt;")
+    text = hub.context()
+    assert "make lint && make test > out.txt" in text
+    assert "&amp;lt;done&amp;gt;" in text

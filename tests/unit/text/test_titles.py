@@ -157,3 +157,17 @@ def test_a_hostile_text_is_titled_in_bounded_time(unit: str) -> None:
     for content_type in CONTENT_TYPES:
         title_of(text, content_type=content_type)
     summary_of(text)
+
+
+@pytest.mark.parametrize(
+    ("content", "title"),
+    [
+        ("Run git show <sha> first", "Run git show <sha> first"),
+        ("Render <Foo/> and <Bar baz={1}>", "Render <Foo/> and <Bar baz={1}>"),
+        ("Use `<b>` for bold", "Use <b> for bold"),
+        ("A <b>bold</b> claim<br/>", "A bold claim"),
+        ('See <a href="x">this page</a> <!-- draft -->', "See this page"),
+    ],
+)
+def test_only_tags_of_html_are_removed_from_a_title(content: str, title: str) -> None:
+    assert title_of(content) == title

@@ -336,7 +336,7 @@ class Call:
             return
         if not sys.stdin.isatty():
             raise InvalidInput(
-                f"{question} This asks first, and there is no terminal to ask on.",
+                f"This needs a yes, and there is no terminal to ask on: {question}",
                 hint="Add --yes to say yes beforehand.",
             )
         if not self._asked(question):

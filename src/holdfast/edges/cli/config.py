@@ -59,7 +59,7 @@ def _get(call: Call, args: Namespace) -> None:
 def _set(call: Call, args: Namespace) -> None:
     from holdfast.settings import find
     from holdfast.settings.file import save
-    from holdfast.wiring import make_home
+    from holdfast.wiring import check_store_url, make_home
     from holdfast.wiring.urls import from_anywhere, refuse_password
 
     setting = find(args.name)
@@ -73,11 +73,24 @@ def _set(call: Call, args: Namespace) -> None:
         from holdfast.llm.find import parse
 
         parse(args.value)
+    if setting.name == "sources.read":
+        from holdfast.sources.configured import check_entries
+
+        check_entries(args.value)
     # A path counts from where it was typed, not from where each program is started later.
-    value = from_anywhere(args.value) if setting.name == "store.url" else args.value
+    value = args.value
+    if setting.name == "store.url":
+        value = from_anywhere(args.value)
+        check_store_url(value)
     make_home(call.home)
     save(call.home, setting.name, value)
     _saved(call, setting.name)
+    if setting.name == "hub" and value not in _hub_names(call):
+        call.out.note(f"There is no hub `{value}` yet: `holdfast hub create {value}` makes it.")
+
+
+def _hub_names(call: Call) -> set[str]:
+    return {hub.name for hub in call.memory.hubs()}
 
 
 def _unset(call: Call, args: Namespace) -> None:

@@ -222,6 +222,8 @@ def _push(call: Call, args: Namespace) -> None:
     elif not call.out.json:
         for result in results:
             show_result(call, result)
+    if named.links and not args.fetch:
+        call.out.note("Only the address is kept; `holdfast push --fetch URL` gets the page too.")
     call.embed_left()
     if named.folders:
         push_folders(call, args, named.folders)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.memory import TURN
 from holdfast.edges.cli import command
-from holdfast.edges.cli.command import Command, Namespace, Parser
+from holdfast.edges.cli.command import Command, Namespace, Parser, whole
 from holdfast.edges.cli.output import short, times
 from holdfast.errors import InvalidInput, NotFound
 
@@ -221,6 +221,9 @@ def _list_options(parser: Parser) -> None:
     parser.add_argument("--quarantined", action="store_true", help="what waits for review")
     parser.offer("--order", ORDERS, default="newest", metavar="ORDER", help=", ".join(ORDERS))
     command.add_limit(parser, f"how many ({_PAGE} on a terminal, all of them in a pipe)")
+    parser.add_argument(
+        "--page", type=whole, default=1, metavar="N", help="with --limit: which part"
+    )
     parser.add_argument("--cursor", metavar="TEXT", help="go on where the last page ended")
 
 
@@ -242,6 +245,10 @@ def _list(call: Call, args: Namespace) -> None:
         _list_everything(call, wanted, args.cursor)
         return
     page = call.hub.list(**wanted, limit=limit, cursor=args.cursor)
+    for _ in range(1, args.page):
+        if page.cursor is None:
+            raise InvalidInput(f"There is no page {args.page}.", hint="Ask for an earlier one.")
+        page = call.hub.list(**wanted, limit=limit, cursor=page.cursor)
     if call.out.json:
         from holdfast.edges.cli.output import plain_memory
 
@@ -252,7 +259,7 @@ def _list(call: Call, args: Namespace) -> None:
     if not page:
         call.out.note("Nothing here.")
     if page.cursor is not None:
-        call.out.note(f"There is more: add --cursor {page.cursor}")
+        call.out.note(f"There is more: add --page {args.page + 1}")
 
 
 def _list_everything(call: Call, wanted: dict[str, Any], cursor: str | None) -> None:

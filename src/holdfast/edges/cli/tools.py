@@ -64,15 +64,19 @@ def _tools(call: Call, args: Namespace) -> None:
 
 def _call_options(parser: Parser) -> None:
     parser.add_argument("tool", metavar="TOOL", help="the tool's name")
-    add_dialect(parser)
     parser.add_argument(
-        "--args", metavar="JSON", default="{}", help="its arguments, an object; - reads them"
+        "arguments", nargs="?", metavar="JSON", help="its arguments, as with --args"
     )
+    add_dialect(parser)
+    parser.add_argument("--args", metavar="JSON", help="its arguments, an object; - reads them")
     parser.add_argument("--agent", metavar="NAME", help="the agent to note as the source")
 
 
 def _call(call: Call, args: Namespace) -> int:
-    given = _arguments(sys.stdin.read() if args.args == "-" else args.args)
+    if args.args is not None and args.arguments is not None:
+        raise InvalidInput("The arguments are given twice.", hint="Leave one of them out.")
+    text = args.args or args.arguments or "{}"
+    given = _arguments(sys.stdin.read() if text == "-" else text)
     # One call from a shell may use any tool: there is no list to keep short for a model.
     args.all_tools = True
     reply = toolset(call, args, agent=args.agent).call(args.tool, given)

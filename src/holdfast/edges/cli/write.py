@@ -176,7 +176,12 @@ def show_result(call: Call, result: Remembered) -> None:
 
     memory = result.memory
     if not call.out.terminal:
-        call.out.row(_outcome(result), call.named(memory), memory.id, memory.title)
+        row = [call.named(memory), memory.id, memory.title]
+        if isinstance(result, Superseded):
+            # The row names the new memory, so the word is of it; the one it replaces comes last.
+            call.out.row("stored", *row, f"supersedes {call.named(result.previous)}")
+        else:
+            call.out.row(_outcome(result), *row)
     match result:
         case Updated(_, _, previous):
             after = f"version {memory.version} of {call.named(memory)}"
@@ -311,8 +316,8 @@ def _show_changed(call: Call, word: str, memories: list[Memory], began: datetime
         return
     for memory in memories:
         if not call.out.terminal:
-            # It is so now, whoever did it: what a script waits for.
-            call.out.row(word, f"#{memory.number}", memory.id, memory.title)
+            outcome = "unchanged" if memory.number in unchanged else word
+            call.out.row(outcome, f"#{memory.number}", memory.id, memory.title)
         if memory.number in unchanged:
             call.out.note(f"#{memory.number} {_ALREADY[word]}.")
         elif call.out.terminal:

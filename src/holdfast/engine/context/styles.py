@@ -75,6 +75,7 @@ _STRUCTURE = re.compile(
 )
 # An angle bracket that may open a tag, a comment or a chat template's mark; `a < b` is left alone.
 _TAG = re.compile(r"<(?=[A-Za-z/!?|<])")
+_REFERENCE = re.compile(r"&(?=(?:amp;)*(?:amp|lt|gt|quot|#\w{1,8});)")
 
 
 def _lines(text: str) -> list[str]:
@@ -95,10 +96,9 @@ def marked(text: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """The same, and harmless between tags as well."""
-    plain = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    lines = [_STRUCTURE.sub(r"\1\\", line) for line in _lines(plain)]
-    return "\n".join(f"  {line}" if line and number else line for number, line in enumerate(lines))
+    """The same between tags: what reads as a reference of HTML already is marked as text. Commands
+    such as `a && b > c` stay as they are."""
+    return marked(_REFERENCE.sub("&amp;", text))
 
 
 def _xml(text: str) -> str:

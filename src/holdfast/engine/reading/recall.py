@@ -104,7 +104,8 @@ def checked_around(around: int) -> int:
 
 def checked_limit(limit: int) -> int:
     if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= LIMIT_MAX:
-        raise InvalidInput(f"The limit is {limit}; it must be from 1 to {LIMIT_MAX}.")
+        given = limit if isinstance(limit, int) else f"{limit!r}, a {type(limit).__name__}"
+        raise InvalidInput(f"The limit is {given}; it must be a number from 1 to {LIMIT_MAX}.")
     return limit
 
 
