@@ -33,11 +33,15 @@ if TYPE_CHECKING:
 USER_CHARS_MAX = 12_000
 # An answer is looked at for what was agreed on, not for what it explains.
 ASSISTANT_CHARS_MAX = 8_000
+# A question stands at the end of what was said before.
+QUESTION_CHARS_MAX = 400
 _SEEN, _SEEN_ID = "seen-turns", "user"
 # Twice as many as a flush looks at, so that none of those it meets has been left out here.
 SEEN_MAX = 400
 # Why a turn is only logged where nobody has asked for more.
 SWITCHED_OFF = "shadowJournal.enabled is false"
+# A tool's or a document's words are logged; nothing is noted of them.
+_OWN_WORDS = ("user", "agent")
 # Why a turn with a name of its own was not logged again.
 KNOWN = "it was logged already"
 
@@ -90,14 +94,16 @@ def observe(
         )
         for role, text in zip(filter(said.get, said), spoken, strict=True)
     ]
+    if not reason and turns[0].role == "user" and turns[0].trust not in _OWN_WORDS:
+        reason = f"these are the words of {turns[0].trust}, not of the user"
     dropped: list[queue.Job] = []
 
     def also(writer: Writer) -> None:
         if name:
             roles = [turn.role for turn in turns]
             observed_turns.add(scope.core, writer, scope.hub_id, session, name, roles)
-        dropped[:] = [] if reason else _queue(scope.core, writer, scope.hub_id, turns, noted)
-        if mode != "current":
+        dropped[:] = [] if reason else _queue(scope.core, writer, turns, noted, question)
+        if reason and reason != SWITCHED_OFF:
             # A flush must not take it for what a person said.
             mark_seen(
                 scope.core, writer, scope.hub_id, [turn.content for turn in turns if _is_user(turn)]
@@ -126,9 +132,10 @@ def _why_not(core: Core, mode: str) -> str:
 
 
 def _queue(
-    core: Core, writer: Writer, hub_id: str, turns: list[Turn], noted: str | None
+    core: Core, writer: Writer, turns: list[Turn], noted: str | None, question: str
 ) -> list[queue.Job]:
     """Puts the turn into the queue; returns those that had to leave it, oldest first."""
+    hub_id = turns[0].hub_id
     most = core.settings["shadowJournal.queueMax"]
     dropped = queue.make_room(writer, hub_id, queue.JOURNAL, most=most)
     about: dict[str, Any] = {"actor": core.actor, "at": to_text(turns[0].at)}
@@ -141,6 +148,8 @@ def _queue(
     }
     if noted is not None and "user" in about[queue.SAID]:
         about[queue.SAID]["user"] = core.redactor.text(noted)[:USER_CHARS_MAX]
+    if question.rstrip().endswith("?"):
+        about[queue.QUESTION] = question[-QUESTION_CHARS_MAX:]
     queue.enqueue(core, writer, hub_id, queue.JOURNAL, about)
     users = [turn.content for turn in turns if _is_user(turn)]
     left = [job.about[queue.SAID].get("user", "") for job in dropped]

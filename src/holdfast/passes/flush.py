@@ -142,7 +142,7 @@ def _logged(core: Core, hub: Hub, session: str | None) -> list[Heard] | None:
     return [
         Heard(turn.content[:USER_CHARS_MAX], "", turn.at, turn.session, {"user": turn.id})
         for turn in reversed(newest)
-        if turn.role == "user"
+        if turn.role == "user" and turn.trust == "user"
     ]
 
 

@@ -30,6 +30,7 @@ from holdfast.passes.work import synced_files
 from holdfast.text.guard import instruction_shaped
 from holdfast.text.normalise import content_hash
 from holdfast.text.secrets import PLACEHOLDER
+from holdfast.text.statements import without_note
 
 if TYPE_CHECKING:
     from holdfast.domain.hub import Hub
@@ -57,6 +58,8 @@ class Heard(NamedTuple):
     turns: Mapping[str, str] = {}
     # The name of who is called the user here, where others are users too.
     speaker: str = ""
+    # What the assistant said before, which a short turn may answer.
+    question: str = ""
 
 
 def runner(home: str, *, stop: Callable[[], bool] = lambda: False) -> Runner:
@@ -96,6 +99,7 @@ def _work_on(core: Core, home: str, job: Job, stop: Callable[[], bool]) -> None:
         from_text(about["at"]),
         about["session"],
         about["turns"],
+        question=about.get(queue.QUESTION, ""),
     )
     # What is noted belongs to who said it, and is compared with what they see.
     theirs = core.acting(about["actor"])
@@ -244,10 +248,12 @@ class Proposed:
         category: str | None = None,
         explicit: bool = False,
         standing: bool = False,
+        verbatim: Span | None = None,
         occurred_at: datetime | None = None,
         occurred_until: datetime | None = None,
     ) -> str:
-        """Adds a proposal; returns '' or why it is dropped."""
+        """Adds a proposal; returns '' or why it is dropped. What is `verbatim` in the user's words
+        needs no check against them."""
         from holdfast.text.grounding import Unsupported, ground
 
         heard, text = self.heard, " ".join(text.split())
@@ -258,11 +264,12 @@ class Proposed:
         self._tried += 1
         # What the user said counts before what the assistant made of it.
         role, said = "user", heard.user
-        found = ground(text, said, at=heard.at, quote=quote, speaker=heard.speaker)
+        claim = without_note(text)
+        found = verbatim or ground(claim, said, at=heard.at, quote=quote, speaker=heard.speaker)
         if isinstance(found, Unsupported):
             why = found.reason
             role, said = ASSISTANT, heard.assistant
-            found = ground(text, said, at=heard.at, quote=quote)
+            found = ground(claim, said, at=heard.at, quote=quote)
             if isinstance(found, Unsupported):
                 return self._drop(why, text)
         if _is_about_secret(said, found):
@@ -339,9 +346,10 @@ def by_rules(proposed: Proposed, *, explicit_only: bool = False) -> None:
     """What the rules find in the user's words, where nothing was proposed of these words yet; or
     only what the user asks to be remembered."""
     from holdfast.text.capture import capture
+    from holdfast.text.grounding import Span
 
-    said = proposed.heard.user
-    for one in capture(said, at=proposed.heard.at, speaker=proposed.heard.speaker):
+    heard, said = proposed.heard, proposed.heard.user
+    for one in capture(said, at=heard.at, speaker=heard.speaker, question=heard.question):
         if one.standing:
             proposed.mark_standing(one.start, one.end)
         if (explicit_only and not one.explicit) or proposed.speaks_of(one.start, one.end):
@@ -352,6 +360,7 @@ def by_rules(proposed: Proposed, *, explicit_only: bool = False) -> None:
             category=one.category,
             explicit=one.explicit,
             standing=one.standing,
+            verbatim=Span(one.start, one.end) if one.verbatim else None,
             occurred_at=one.occurred_at,
             occurred_until=one.occurred_until,
         )

@@ -183,10 +183,19 @@ def _shows(name: str, text: str, words: frozenset[str]) -> bool:
     return not _SIGN_WORDS[name].isdisjoint(words) and bool(re.search(_PATTERNS[name], text))
 
 
+# When something was said, as capture notes it behind the words.
+_NOTED = re.compile(r" \(said on \d{1,2} [A-Z][a-z]+ \d{4}\)\Z")
+
+
+def without_note(text: str) -> str:
+    """A statement without the date on which it was said."""
+    return _NOTED.sub("", text)
+
+
 @lru_cache(maxsize=KEPT_MAX)
 def read(text: str) -> Statement:
     """A statement of one sentence, taken apart."""
-    plain = long_forms(" ".join(text.split())).strip(" .!;,\"'*")
+    plain = long_forms(without_note(" ".join(text.split()))).strip(" .!;,\"'*")
     plain = _OPENING.sub("", plain) if not plain.lower().startswith("also ") else plain
     subject, body, owned = _subject(plain)
     words = frozenset(re.findall(r"[a-z'-]+", body.lower()))

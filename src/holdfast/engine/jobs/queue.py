@@ -37,6 +37,8 @@ QUEUES: Mapping[str, str] = {EXTRACT: "job", JOURNAL: "job-journal"}
 IN_ORDER = (JOURNAL,)
 # What a job is about may hold texts under this name. One that is over has no use for them.
 SAID = "said"
+# What was said before, where that is a question.
+QUESTION = "question"
 _OVER: tuple[JobState, ...] = ("done", "failed")
 ATTEMPTS_MAX = 3
 LEASE = timedelta(minutes=5)

@@ -20,6 +20,8 @@ from holdfast.engine.writing.supersede import looked
 from holdfast.errors import NotFound
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from holdfast.store.base import Writer
 
 
@@ -50,6 +52,8 @@ BATCH_MAX = 500
 # Somebody who says something says a few things at once; whoever brings more has a list from
 # elsewhere, where looking for rivals of each would take longer than all the rest.
 _STATED_MAX = 50
+# A longer text tells of several things at several times.
+_EVENT_CHARS_MAX = 240
 
 
 def remember(scope: Scope, draft: Draft, *, by_rule: bool = False) -> Remembered:
@@ -70,8 +74,11 @@ def remember_many(
     With `first_is_parent` those that are new point to the first. With `by_rule` a new value takes
     the place of an old one without being told to; what follows a file says itself what goes.
     """
-    prepared = list(prepare(scope, drafts))
     by_rule = by_rule and not first_is_parent and len(drafts) <= _STATED_MAX
+    if by_rule:
+        now = scope.now()
+        drafts = [_with_event(draft, now) for draft in drafts]
+    prepared = list(prepare(scope, drafts))
     by_rule = by_rule and scope.settings["supersede.enabled"]
     if by_rule:
         prepared = looked(scope, prepared)
@@ -87,6 +94,22 @@ def remember_many(
             results.append(_take_in_whole(writer, recorder, scope, item, by_rule=by_rule))
     recorder.embed()
     return results
+
+
+def _with_event(draft: Draft, now: datetime) -> Draft:
+    """The draft with the time that its words mean today; the words stay as they are."""
+    said = isinstance(draft.content, str) and draft.content_type in (None, "text")
+    if not said or draft.occurred_at is not None or draft.source == "import" or draft.attachment:
+        return draft
+    if len(draft.content) > _EVENT_CHARS_MAX:
+        return draft
+    # Here, as most of what is remembered is longer, or names no time.
+    from holdfast.text.dates.event import event_in
+
+    event = event_in(draft.content, at=now)
+    if event is None:
+        return draft
+    return draft._replace(occurred_at=event.since, occurred_until=event.until)
 
 
 def remember_stream(

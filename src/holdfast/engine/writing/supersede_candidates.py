@@ -49,6 +49,7 @@ _OPENINGS = frozenset(
     """
     the user i my our we no not never is are am has have do doe did now current just recent final
     also so and but note btw fyi ok as of still alway usual often was were can this a an
+    editor shell ide browser databas framework linter
     """.split()  # noqa: SIM905
 )
 # Who speaks of themselves, whatever a log calls them.

@@ -189,7 +189,7 @@ DOING: tuple[Rule, ...] = (
         when="ahead",
     ),
     Rule(
-        "project",
+        "setup",
         "project",
         rf"(?:my|our) {PROJECT}(?: \w+)? (?:(?:now|currently|mostly|mainly|only|still"
         "|primarily) )?(?:uses?|runs? (?:on|in|with|at)|targets?|supports?|lives? in"
@@ -313,12 +313,18 @@ DOING: tuple[Rule, ...] = (
         r"sleep) (?:at|around|by|before|after) \d",
     ),
     Rule(
+        "uses",
+        "preference",
+        rf"{I_DO}(?:format|lint|deploy|build|test|develop|log) (?:our \w+ |everything )?"
+        r"(?:with|on|using) (?!(?:the|this|that|it|them|a|my|our|top|first)\b)\S",
+        lasting=True,
+    ),
+    Rule(
         "hobby",
         "fact",
         rf"{I_DO}(?:ride (?:an?|my) \w|celebrate (?P<name>\S+)|homeschool\b"
         r"|stick to (?!(?:the|this|that|it|your|what|plan|my)\b)\S"
-        r"|(?:format|lint|deploy|build|test|develop|log) (?:our \w+ |everything )?(?:with|on|using)"
-        r" (?!(?:the|this|that|it|them|a|my|our|top|first)\b)\S)",
+        r")",
         lasting=True,
     ),
 )

@@ -1,8 +1,9 @@
-"""Captures what a person says about themselves in one turn, as facts in the third person.
+"""Captures what a person says about themselves, and what they order for the future, in one turn.
 
-The rules match single English clauses by how they begin; the first rule that matches decides.
-Precision comes before recall: a wrong fact is shown to an agent on every turn, and a missed one is
-still found in the conversation log.
+Requests to remember something and orders are recognised as such and kept in the person's own words.
+Statements are matched by rules for single English clauses, by how a clause begins, and told in the
+third person; the first rule that matches decides. Precision comes before recall: a wrong fact is
+shown to an agent on every turn, and a missed one is still found in the conversation log.
 """
 
 from __future__ import annotations
@@ -14,10 +15,13 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from holdfast.text.capture.activity_rules import DOING, LIKES
+from holdfast.text.capture.answers import answer_to
+from holdfast.text.capture.introductions import introduced
+from holdfast.text.capture.orders import order_start
 from holdfast.text.capture.personal_rules import CHANGES, PEOPLE, SELF
+from holdfast.text.capture.requests import requested
 from holdfast.text.capture.sentences import BLANK, Clause, Sentence, clauses, sentences
 from holdfast.text.capture.vocabulary import (
-    ABOUT_ANSWERS,
     DECISION_LABEL,
     EXPLICIT,
     FRONTED,
@@ -26,7 +30,6 @@ from holdfast.text.capture.vocabulary import (
     PASSING,
     POINTS,
     POINTS_NOWHERE,
-    STANDING,
     STARTS,
     SUBJECTLESS,
     SUPPOSED,
@@ -34,7 +37,14 @@ from holdfast.text.capture.vocabulary import (
     TO_YOU,
     Rule,
 )
-from holdfast.text.capture.wording import Resolved, finish, others, resolve, tell
+from holdfast.text.capture.wording import (
+    Resolved,
+    as_said,
+    dated,
+    is_told_well,
+    resolve,
+    tell,
+)
 
 # The table of rules
 
@@ -86,7 +96,8 @@ _STANDING_RULES = frozenset(
 
 
 class Captured(NamedTuple):
-    """A fact in the third person, and the characters of the turn that support it."""
+    """A fact in the third person or, where it is `verbatim`, in the person's own words, and the
+    characters of the turn that support it."""
 
     text: str
     category: str
@@ -96,6 +107,7 @@ class Captured(NamedTuple):
     explicit: bool = False
     occurred_at: datetime | None = None
     occurred_until: datetime | None = None
+    verbatim: bool = False
 
     @property
     def standing(self) -> bool:
@@ -103,14 +115,22 @@ class Captured(NamedTuple):
         return self.rule in _STANDING_RULES
 
 
-def capture(said: str, *, at: datetime | None, speaker: str = "") -> list[Captured]:
+def capture(
+    said: str, *, at: datetime | None, speaker: str = "", question: str = ""
+) -> list[Captured]:
     """The facts of one turn in the order they were said, each once.
 
     `at` is when it was said. Without it, 'last March' stays 'last March'. With a speaker that is a
-    name, the name is the subject.
+    name, the name is the subject. `question` is what the assistant said last, which a short turn
+    may answer.
     """
     named = "" if speaker.strip().lower() in _NOT_NAMES else speaker.strip()
     found: dict[str, Captured] = {}
+    if question and not named and (answer := answer_to(question, said)) is not None:
+        start = len(said) - len(said.lstrip())
+        end = len(said.rstrip())
+        fact = Captured(answer.text, answer.category, start, end, "answer", verbatim=True)
+        found[fact.text.casefold()] = fact
     for sentence in sentences(said):
         for fact in _facts(sentence, at, named):
             found.setdefault(fact.text.casefold(), fact)
@@ -123,8 +143,16 @@ def _facts(sentence: Sentence, at: datetime | None, named: str) -> list[Captured
     asked = _asked(sentence, at, named)
     if asked is not None:
         return [asked]
-    facts = (_stated(clause, at, named) for clause in clauses(sentence))
-    return [fact for fact in facts if fact is not None]
+    if not named and (order := _ordered(sentence, at)) is not None:
+        return [order]
+    greeted = sentence.start if _HELLO.match(sentence.folded) else None
+    facts = (
+        fact for clause in clauses(sentence) for fact in _stated(clause, at, named, greeted=greeted)
+    )
+    return list(facts)
+
+
+_HELLO = re.compile(r"(?:hi|hey|hello|hiya|yo|good (?:morning|evening|afternoon))\b")
 
 
 # Explicit requests
@@ -136,11 +164,17 @@ def _asked(sentence: Sentence, at: datetime | None, named: str) -> Captured | No
     explicit = EXPLICIT.match(sentence.folded, opened)
     labelled = DECISION_LABEL.match(sentence.folded, opened)
     begin = explicit or labelled
+    front, end = begin.end() if begin else 0, len(sentence.said)
     if begin is None and not sentence.asked:
-        return None
-    front = begin.end() if begin else 0
-    folded, words = _without_end(sentence.folded[front:].rstrip("? "), sentence.said[front:])
-    if len(folded.split()) < _WORDS_MIN or BLANK in folded or TO_YOU.search(folded):
+        # 'Please' and 'note' are fillers elsewhere, and begin a request here.
+        places = ((at, requested(sentence.folded[at:])) for at in dict.fromkeys((0, opened)))
+        found = next(((at, place) for at, place in places if place is not None), None)
+        if found is None:
+            return None
+        front, end = found[0] + found[1][0], found[0] + found[1][1]
+    folded = sentence.folded[front:end].rstrip("? ")
+    folded, words = _without_end(folded, sentence.said[front:end])
+    if len(folded) < _CHARS_MIN or BLANK in folded or (begin and TO_YOU.search(folded)):
         return None
     rule = next(_rules(folded, words), None)
     if named and rule is None and not _STATES.search(folded):
@@ -152,8 +186,9 @@ def _asked(sentence: Sentence, at: datetime | None, named: str) -> Captured | No
     else:
         resolved = resolve(words, at, when=when)
     start = sentence.start + front
+    # What somebody asks to be remembered is kept as it was said.
     return Captured(
-        _reworded(rule, resolved.text, named),
+        tell(resolved.text, named) if named else dated(as_said(words), resolved, at),
         "decision" if labelled else rule.category if rule else "fact",
         start,
         start + len(words),
@@ -161,49 +196,94 @@ def _asked(sentence: Sentence, at: datetime | None, named: str) -> Captured | No
         not labelled,
         resolved.since,
         resolved.until,
+        not named,
     )
 
 
+# 'is 5' is the least that says something; it may be one word in other scripts.
+_CHARS_MIN = 4
 _STATES = re.compile(r"\b(?:is|are|was|were|has|have)\b")
 _PAST = re.compile(r"\b(?:was|were|had|did|went|got|came|left|\w{3,}ed)\b")
+
+
+# Orders
+
+
+def _ordered(sentence: Sentence, at: datetime | None) -> Captured | None:
+    """What the person wants done from now on, in their own words."""
+    opened = _order_opening(sentence.folded)
+    start = order_start(sentence.folded[opened:])
+    if start is None or BLANK in sentence.folded or _CALLED.search(sentence.folded):
+        return None
+    front = opened + start
+    front += _POLITE.match(sentence.folded[front:]).end()  # type: ignore[union-attr]
+    words = _without_end(sentence.folded[front:], sentence.said[front:])[1]
+    begin = sentence.start + front
+    return Captured(
+        as_said(words),
+        "preference",
+        begin,
+        begin + len(words),
+        "standing-order",
+        verbatim=True,
+    )
+
+
+_POLITE = re.compile(r"(?:(?:please|pls|plz|just|and|but|so|also|again)\b,? *)*")
+_GREETING = re.compile(r"(?:(?:hi|hey|hello|ok|okay|btw|also|and|so|thanks|cool|great)[,!. ]+)+")
+
+
+def _order_opening(folded: str) -> int:
+    """Where a sentence begins after a greeting; 'no' and 'please' are part of an order."""
+    found = _GREETING.match(folded)
+    return found.end() if found else 0
 
 
 # Statements
 
 
-def _stated(clause: Clause, at: datetime | None, named: str) -> Captured | None:
+def _stated(
+    clause: Clause, at: datetime | None, named: str, *, greeted: int | None
+) -> Iterator[Captured]:
+    """The facts of a clause. `greeted` is where a greeting before it begins."""
     start = _opening(clause.folded)
     folded, words = clause.folded[start:], clause.said[start:]
+    if not named:
+        known = introduced(folded, words, greeted=greeted is not None)
+        for text in known:
+            begin = clause.start + start if greeted is None else greeted
+            yield Captured(text, "fact", begin, clause.end, "name", verbatim=True)
+        if known:
+            return
     if len(folded.split()) < _WORDS_MIN:
-        return None
+        return
     subject = clause.inherits or _left_out(clause, folded)
     if subject:
         folded, words = f"{subject} {folded}", f"{subject} {words[:1].lower()}{words[1:]}"
     begin = clause.support if clause.inherits else clause.start + start
     folded, words = _without_end(*_time_last(folded, words))
-    if not named and clause.first and _is_standing(folded):
-        told = finish(others(words))
-        return Captured(told, "preference", begin, clause.end, "standing-order")
     for rule in _rules(folded, words):
         if not _holds(rule, folded):
             continue
-        told, since, until = words, None, None
+        resolved = Resolved(words, None, None)
         if rule.when != "yearly":
-            told, since, until = resolve(words, at, when=rule.when)
+            resolved = resolve(words, at, when=rule.when)
+        told, since, until = resolved.text, resolved.since, resolved.until
         if rule.lasting and not rule.dated:
             # 'Drives a 2015 Skoda' has no date.
             since = until = None
-        if not rule.dated or since or "recently" in folded:
-            told = _reworded(rule, told, named)
-            return Captured(told, rule.category, begin, clause.end, rule.name, False, since, until)
-    return None
-
-
-def _is_standing(folded: str) -> bool:
-    """Whether it is a standing instruction to the assistant."""
-    if not STANDING.match(folded) or _CALLED.search(folded):
-        return False
-    return POINTS.search(ABOUT_ANSWERS.sub("", folded)) is None
+        if rule.dated and not since and "recently" not in folded:
+            continue
+        text, verbatim = _reworded(rule, told, named), False
+        if rule.verbatim or not is_told_well(words, resolved):
+            if subject and not named:
+                continue  # A part of a sentence does not stand by itself.
+            text, verbatim = (tell(told, named) if named else as_said(words)), not named
+        text = dated(text, resolved, at, in_words=not verbatim)
+        yield Captured(
+            text, rule.category, begin, clause.end, rule.name, False, since, until, verbatim
+        )
+        return
 
 
 def _opening(folded: str, until: re.Pattern[str] | None = None) -> int:

@@ -236,7 +236,35 @@ SELF: tuple[Rule, ...] = (
     Rule(
         "age",
         "fact",
-        rf"{I_AM_NOW}(?:\d{{1,2}}|{COUNT}) (?:years old|yrs old|years of age|yo\b|y/o)",
+        rf"{I_AM_NOW}(?:(?:\d{{1,2}}|{COUNT}) (?:years old|yrs old|years of age|yo\b|y/o)"
+        r"|\d\d(?:$|,| and (?!a half)))",
+    ),
+    # How they work: the team, the machine, where things run.
+    Rule(
+        "setup",
+        "fact",
+        r"(?:we're|we are) (?:an? (?:\w+ ){0,2}(?:team|startup|start-up|company|shop|agency|studio"
+        r"|family|household|couple|non-?profit) (?:of|at|in|from|based|that|with)"
+        rf"|{COUNT} (?:\w+ )?(?:founders|engineers|developers|people|students|designers)\b)",
+        lasting=True,
+        verbatim=True,
+    ),
+    Rule(
+        "setup",
+        "fact",
+        rf"{I_AM_NOW}(?:on|running|using) (?:\w+ )?(?:arch|ubuntu|linux|macos|a mac\b|windows"
+        r"|fedora|debian|nixos|wsl|an? (?:macbook|thinkpad|chromebook|iphone|pixel)|android|ios)",
+        lasting=True,
+    ),
+    Rule(
+        "setup",
+        "fact",
+        r"(?:the )?(?:production|prod|staging|backend|frontend|api|database|db|website|site|app"
+        r"|cluster|ci|infra(?:structure)?|monorepo|codebase|repo)(?: \w+)? (?:is|are|runs?|lives?"
+        r"|uses?) (?:on (?!fire|hold|it|the way)|hosted (?:on|at|by)|deployed (?:on|to|with)"
+        r"|written in|built (?:with|on|in)|in (?!progress|trouble|a |the ))\S",
+        lasting=True,
+        verbatim=True,
     ),
     Rule(
         "lives",

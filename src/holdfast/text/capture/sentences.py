@@ -86,7 +86,8 @@ _SPEAKER = re.compile(
 _OWN_LABELS = frozenset(
     """
     remember decision decided note ps fyi update edit reminder correction important context
-    background deadline birthday user me human memo
+    background deadline birthday user me human memo notiere notiz merke wichtig apunta anota
+    importante annota nota noteer belangrijk onthoud recuerda ricorda lembra
     """.split()  # noqa: SIM905 - a list of twenty quoted words is harder to read
 )
 _NO_PROSE = (">", "|", "#", "{", "}", "<", "$", "//", "/*", "import ", "def ", "    ", "\t")

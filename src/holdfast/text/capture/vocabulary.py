@@ -153,7 +153,8 @@ ATTRIBUTE = any_of(
     e-?mail(?: address)?,
     (?:github|gitlab|twitter|instagram|discord|steam|slack) (?:handle|username|account|name|user),
     username, user name, handle, default (?:branch|shell|editor|language|browser), go-to \w+,
-    hobby, hobbies, budget, religion, faith, main language, stack, tech stack, work(?:ing)? hours,
+    hobby, hobbies, budget, editor, ide, shell, browser, terminal, os, distro,
+    religion, faith, main language, stack, tech stack, work(?:ing)? hours,
     lunch break, commute, work schedule, diet, daily driver, dream job, resolution,
     new year's resolution
     """
@@ -190,7 +191,8 @@ class Rule(NamedTuple):
 
     A `dated` rule needs a clause that names a time. `when` says in which direction to look for the
     time (see `wording.resolve`); a 'yearly' date recurs and gets no year. A `lasting` rule does not
-    apply to a clause about today. The group `name` must begin with a capital letter.
+    apply to a clause about today. What a `verbatim` rule finds is kept in the person's own words.
+    The group `name` must begin with a capital letter.
     """
 
     name: str
@@ -199,6 +201,7 @@ class Rule(NamedTuple):
     dated: bool = False
     when: Literal["past", "ahead", "near", "yearly"] = "past"
     lasting: bool = False
+    verbatim: bool = False
 
 
 ADVERBS = (
@@ -265,7 +268,7 @@ TASKS = (
 PROJECT = (
     r"(?:(?:\w+ )?(?:project|startup|start-up|app|product|website|site|blog|podcast"
     "|channel|business|company|team|thesis|dissertation|novel|book|phd|research|codebase"
-    "|repo|repository|backend|frontend|front ?end|back ?end|api|database|db|production"
+    "|repo|repository|monorepo|backend|frontend|front ?end|back ?end|api|database|db|production"
     "|prod|staging|server|pipeline|ci|build|stack|infrastructure|service|cluster|side "
     "project|shop|store|studio|band|album|game|client|customer|sprint|release|standup"
     "|stand-up))"
@@ -366,24 +369,7 @@ EXPLICIT = re.compile(
 )
 DECISION_LABEL = re.compile(r"(?:the |our |final |my )?decision(?: is)? ?: ?")
 # Addressed to the assistant.
-ABOUT_ANSWERS = re.compile(
-    r"\byour (?=(?:answers?|repl(?:y|ies)|responses?|messages?|code|explanations?|summaries)\b)"
-)
 TO_YOU = re.compile(r"\b(?:you|you're|you'll|your|yourself)\b(?! (?:should|must|always|never))")
-# Standing instructions to the assistant, not requests for the task at hand.
-_ORDERS = any_of(
-    """
-    use, answer, reply, respond, write, speak, keep, avoid, call, give, include, add, show, format,
-    ask, explain, start, end, put, run, address, assume, cite, talk, send, make, be, suggest,
-    recommend, commit, push, mention, apologi[sz]e, translate, return, prefer, convert, sign
-    """
-)
-STANDING = re.compile(
-    "(?:(?:from now on|going forward|in (?:the )?future|as a rule|by default),? (?:please "
-    ")?(?:always |never |only |don'?t |do not |just )?|(?:please )?(?:always|never|don'?t ever"
-    rf"|do not ever) )(?!give up|be (?:afraid|ashamed|yourself)){_ORDERS} \S|(?:please "
-    rf")?{_ORDERS} .{{2,80}} (?:from now on|in (?:the )?future)$"
-)
 # 'Moved to Lisbon': the subject is left out. Past forms only, since others are also imperatives.
 SUBJECTLESS = re.compile(
     r"can'?t stand |(?:just |finally |recently |also )?(?:been (?:\w+ing|into)|lost|started|moved"
@@ -393,7 +379,8 @@ SUBJECTLESS = re.compile(
 )
 # Every rule begins with one of these.
 STARTS = re.compile(
-    "(?:i|i'?m|i'?ve|we|we're|we'?ve|my|our|from now on|the|deadline|due date|one of|call"
+    "(?:i|i'?m|i'?ve|we|we're|we'?ve|my|our|from now on|the|production|prod|staging|deadline"
+    "|due date|one of|call"
     r"|calls|people|everyone|everybody|friends|they|just|please|you)\b|.{1,60} is (?:my|our) "
 )
 # Words that only end a sentence.
@@ -401,7 +388,7 @@ LAST_WORDS = tuple(
     f" {word}"
     for word in (  # noqa: SIM905 - a list of thirty quoted words is harder to read
         "too|as well|either|though|tho|lol|haha|btw|by the way|fyi|tbh|actually|honestly|please|pls"
-        "|thanks|thank you|xd|x|xx|now|you know|of course|obviously|again|right|ok|okay|anyway"
+        "|thanks|thank you|xd|x|xx|you know|of course|obviously|right|ok|okay|anyway"
         "|if that matters|in case that helps|so far|unfortunately|and|but|so"
     ).split("|")
 )

@@ -138,6 +138,47 @@ def finish(told: str) -> str:
     return told[:1].upper() + told[1:]
 
 
+def as_said(words: str) -> str:
+    """The person's own words as a line of memory."""
+    return finish(words)
+
+
+# What was said a while ago means another time than what is said now.
+_MEASURED_FROM_NOW = re.compile(
+    r"(?i)\b(?:recently|lately|currently|these days|nowadays|soon|so far"
+    r"|for (?:(?:about|around|almost|nearly|over|the (?:last|past)) )?(?:\d+|an?|two|three|four"
+    r"|five|six|seven|eight|nine|ten|twelve|a (?:few|couple of)|several|many|some)"
+    r" (?:day|week|month|year)s?)\b"
+)
+
+
+def dated(text: str, resolved: Resolved, at: datetime | None, *, in_words: bool = False) -> str:
+    """A line of memory with the date that it needs to be understood later: the one that its words
+    mean, unless that is written out already (`in_words`), or the one on which it was said."""
+    if at is None:
+        return text
+    if resolved.dates and not in_words:
+        return f"{text} ({', '.join(resolved.dates)})"
+    if not resolved.dates and _MEASURED_FROM_NOW.search(text):
+        return f"{text} (said on {at.day} {_MONTHS[at.month - 1]} {at.year})"
+    return text
+
+
+def is_told_well(words: str, resolved: Resolved) -> bool:
+    """Whether telling a clause in the third person, with its dates written out, is certain to be
+    grammatical. Where it is not, the person's own words are kept."""
+    if resolved.inside or _TOGETHER.search(fold(words)):
+        return False
+    return _HANGING.search(fold(words)) is None
+
+
+# 'We' that is more than 'I', and clauses that were cut in the middle.
+_TOGETHER = re.compile(r"^(?:we|we'(?:re|ve)) .*\b(?:together|each other|one another)\b")
+_HANGING = re.compile(
+    r"\b(?:for|with|to|of|the|a|an|and|or|that|which|about|at|in|(?<!from now )on|by|from)$"
+)
+
+
 def _is_emoji(char: str) -> bool:
     return ord(char) >= 0x2190 and not char.isalnum()
 
@@ -235,11 +276,15 @@ When: TypeAlias = Literal["past", "ahead", "near"]
 
 
 class Resolved(NamedTuple):
-    """A clause with its dates written out, and the window of the first of them."""
+    """A clause with its dates written out, and the window of the first of them. `dates` are those
+    that its own words did not name in full; `inside`: one of them stands in the middle of a phrase,
+    as in 'the next week dates', where it cannot be written out."""
 
     text: str
     since: datetime | None
     until: datetime | None
+    dates: tuple[str, ...] = ()
+    inside: bool = False
 
 
 def resolve(clause: str, at: datetime | None, *, when: When = "past") -> Resolved:
@@ -256,7 +301,7 @@ def resolve(clause: str, at: datetime | None, *, when: When = "past") -> Resolve
         for one in _with_years(clause, find_dates(read, now=at, zone=zone))
     ]
     said = [
-        one if when == "past" else _later(one, at, near=when == "near")
+        _later(one, at, near=when == "near") if when != "past" or _is_due(clause, one) else one
         for one in found
         if not _REPEATED.match(clause, one.end)
         and not _STRETCH.search(one.words)
@@ -265,14 +310,54 @@ def resolve(clause: str, at: datetime | None, *, when: When = "past") -> Resolve
     if not said:
         return Resolved(clause, None, None)
     text = clause
+    dates: list[str] = []
     for mention in reversed(said):
-        text = text[: mention.start] + _written(clause, mention, at, zone) + text[mention.end :]
+        written = _written(clause, mention, at, zone)
+        if written != mention.words:
+            dates.insert(0, re.sub(r"^(?:on|in) (?!the\b)", "", written))
+        text = text[: mention.start] + written + text[mention.end :]
+    inside = any(_is_inside(clause, mention) for mention in said)
     first = said[0]
-    if re.match(r"(?i)since|after|starting", first.words):
-        return Resolved(text, first.since, None)
-    if _OPERATOR.match(first.words) and not re.match(r"(?i)around|during|by", first.words):
-        return Resolved(text, None, first.until)
-    return Resolved(text, first.since, first.until)
+    since, until = (
+        (first.since, None)
+        if re.match(r"(?i)since|after|starting", first.words)
+        else (None, first.until)
+        if _OPERATOR.match(first.words) and not re.match(r"(?i)around|during|by", first.words)
+        else (first.since, first.until)
+    )
+    return Resolved(text, since, until, tuple(dates), inside)
+
+
+# What is booked, due or planned for a date is ahead, though it was booked before.
+_DUE = re.compile(
+    r"(?i)\b(?:tickets?|reservations?|bookings?|booked|flights?|due|scheduled|planned|appointments?"
+    r"|invited|signed up|registered|reserved|room|table|hotel)\b[^.]*\b(?:for|on|until|till|by) *$"
+    r"|\b(?:rescheduled|postponed|moved|pushed|delayed)\b[^.]*\bto *$"
+)
+_WAS = re.compile(r"(?i)\b(?:was|were|had|went|attended|ended)\b")
+
+
+def _is_due(clause: str, mention: DateMention) -> bool:
+    before = clause[: mention.start] + (
+        "for " if re.match(r"(?i)(?:for|on|by) ", mention.words) else ""
+    )
+    return _DUE.search(before) is not None and not _WAS.search(clause[: mention.start])
+
+
+_INSIDE = re.compile(r"(?i)\b(?:the|my|our|your|their|this|a|an|those|these|earlier|late|early) *$")
+
+
+def _is_inside(clause: str, mention: DateMention) -> bool:
+    """Whether words of a date are part of a phrase: 'the next week dates', 'earlier this year'."""
+    if _YEAR.search(mention.words):
+        return False
+    if _INSIDE.search(clause[: mention.start]) and not re.match(
+        r"(?i)(?:the|this|last|next|\d)", mention.words
+    ):
+        return True
+    return (
+        re.search(r"(?i)\b(?:the|earlier|later|early|late) *$", clause[: mention.start]) is not None
+    )
 
 
 def _with_years(clause: str, found: list[DateMention]) -> list[DateMention]:

@@ -37,7 +37,7 @@ _PLACE = rf"{_NAME}(?:, {_NAME})?"
 # A time at the end of a statement, which is not part of the value.
 _WHEN = (
     r"(?:,? (?:now|currently|today|yesterday|recently|again|already|these days|at the moment|"
-    r"any ?more|any longer|nowadays|instead|permanently|for good"
+    r"any ?more|any longer|nowadays|instead|permanently|for good|from now on"
     r"|(?:since|in|on|as of|from|around|starting|effective|back in|at the (?:end|start) of"
     r"|early in)"
     r" (?:the )?(?:early |late |mid-?)?(?:\d{4}(?:-\d\d){0,2}|(?:january|february|march|april|may"
@@ -57,7 +57,7 @@ _WHEN_ENDS = frozenset(
     now currently today yesterday recently again already days moment more anymore longer nowadays
     instead permanently good january february march april may june july august september october
     november december spring summer autumn fall winter monday tuesday wednesday thursday friday
-    saturday sunday week month year ago weeks months years
+    saturday sunday week month year ago weeks months years on
     """.split()  # noqa: SIM905
 )
 
@@ -190,14 +190,15 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "switch",
-        ("switched", "migrated", "moved", "replaced", "instead", "changed", "rather"),
+        ("switched", "migrated", "moved", "replaced", "instead", "changed", "rather", ", not "),
         rf"(?:switched|migrated|moved|changed|went)(?: over)? from (?P<was>{_TOOL}) to"
         rf" (?P<value>{_TOOL}){_FOR}"
         rf"|(?:switched|migrated)(?: over)? to (?P<value2>{_TOOL}) from (?P<was2>{_TOOL})"
         rf"|replaced (?P<was3>{_TOOL}) (?:with|by) (?P<value3>{_TOOL})"
         rf"(?: (?:for|as|in) (?P<what3>[^,;]{{2,60}}?))?"
         rf"|uses? (?P<value4>{_TOOL}) (?:instead of|rather than|in place of)"
-        rf" (?P<was4>{_TOOL})(?: (?:for|as|in) (?P<what4>[^,;]{{2,60}}?))?",
+        rf" (?P<was4>{_TOOL})(?: (?:for|as|in) (?P<what4>[^,;]{{2,60}}?))?"
+        rf"|uses? (?P<value5>{_TOOL}?)(?: again| now)?, not (?P<was5>{_TOOL})",
     ),
     Rule(
         "tool",
@@ -240,6 +241,18 @@ RULES: tuple[Rule, ...] = (
         rf"|(?P<what2>wakes up|gets up|goes to bed|starts work)(?: (?:now|usually))? at"
         rf" (?P<value2>{_CLOCK})(?P<rest2>(?:[,;] ?| ).*)?",
         dated=True,
+    ),
+    Rule(
+        "diet",
+        ("vegan", "vegetarian", "pescatarian", "pescetarian", "omnivore"),
+        r"(?:is |am |became |turned |gone |went )?(?:an? )?(?:fully |strictly )?"
+        r"(?P<value>vegan|vegetarian|pesc[ae]tarian|omnivore)",
+    ),
+    Rule(
+        "marital status",
+        ("married", "single", "divorced", "engaged", "widowed"),
+        r"(?:is |am |got )(?:happily |recently |newly |now )?"
+        r"(?P<value>married|single|divorced|engaged|widowed)",
     ),
     Rule(
         "age",

@@ -14,7 +14,9 @@ STATEMENT_CHARS_MAX = 240
 _SYNONYMS = (
     "lives living moved based relocated resides settled",
     "works working job joined employed employer left quit resigned promoted",
-    "married divorced husband wife separated",
+    "married divorced husband wife separated single engaged widowed",
+    "name called",
+    "vegan vegetarian pescatarian pescetarian omnivore",
     "uses using switched migrated replaced upgraded downgraded updated runs requires prefers",
     "prefers preferred",
     "deployed hosted runs running deploys",

@@ -72,7 +72,7 @@ def _by_filled(now: Statement, then: Statement, new: Filled, old: Filled) -> Ver
     if now.denied or then.denied:
         return None
     if new.kind == "preference":
-        return _by_preference(new, old)
+        return _by_preference(now, new, old)
     if new.kind == "tool":
         return _by_tool(now, new, old)
     if new.what != old.what or not old.value:
@@ -215,7 +215,9 @@ def _by_end(now: Statement, then: Statement, new: Filled, old: Filled) -> Verdic
 
 
 def _by_switch(then: Statement, new: Filled, old: Filled) -> Verdict | None:
-    if then.denied or old.kind not in ("tool", "switch", "version", "preference", "host"):
+    if old.kind not in ("tool", "switch", "version", "preference", "host"):
+        return None
+    if then.denied and old.kind != "switch":
         return None
     used = f"{old.what} {old.value}" if old.kind == "version" else old.value
     if plain_value(used) != new.was and fold(old.value) != new.was:
@@ -229,14 +231,14 @@ def _by_switch(then: Statement, new: Filled, old: Filled) -> Verdict | None:
     return Verdict("replaces", f"switched from {new.was} to {new.value}")
 
 
-def _by_preference(new: Filled, old: Filled) -> Verdict | None:
+def _by_preference(now: Statement, new: Filled, old: Filled) -> Verdict | None:
     if new.what != old.what:
         return None
     if new.value == old.value:
         return Verdict("same", "the same preference") if new.was in ("", old.was) else None
     turned = old.was == new.value and new.was in ("", old.value)
     given_up = new.was and new.was == old.value and old.was in ("", new.value)
-    if turned or given_up:
+    if turned or given_up or (now.begun and not old.was and not new.was):
         return Verdict("replaces", f"preferred {old.value} and prefers {new.value}")
     return None
 
@@ -276,7 +278,8 @@ _SINGLE_VALUED = frozenset(
     """
     version port timezone zone deadline budget status owner lead manager boss ceo cto maintainer
     database region address phone email mail branch currency password host url domain repository
-    repo theme editor shell locale timeout limit price salary rent height weight captain coach
+    repo theme editor ide browser linter shell locale timeout limit price salary rent height weight
+    captain coach
     teacher doctor dentist therapist supervisor landlord provider registry bucket endpoint model
     employer job company team location city country framework leader president principal
     pronouns plan tier size interval schedule quota threshold default number
@@ -292,7 +295,9 @@ _LIST_KEYS = frozenset(
 
 
 def by_key(now: Statement, then: Statement) -> Verdict | None:
-    """By two values of the same key."""
+    """By two values of the same key, or by a value that was given up for another."""
+    if (given_up := _by_given_up(now, then)) is not None:
+        return given_up
     if (now.denied, now.owned) != (then.denied, then.owned) or now.denied:
         return None
     for pattern in _PATTERNS:
@@ -300,6 +305,16 @@ def by_key(now: Statement, then: Statement) -> Verdict | None:
         old = new and _pair(pattern, then.body)
         if new is not None and old is not None:
             return _by_pair(now, new, old)
+    return None
+
+
+def _by_given_up(now: Statement, then: Statement) -> Verdict | None:
+    """'Switched from vim to helix' after 'Editor is vim'."""
+    for new in filled(now):
+        for pattern in _PATTERNS if new.kind == "switch" and new.was else ():
+            old = _pair(pattern, then.body)
+            if old is not None and old.value == new.was and old.name.split()[-1] in _SINGLE_VALUED:
+                return Verdict("replaces", f"switched from {new.was} to {new.value}")
     return None
 
 

@@ -1,0 +1,142 @@
+"""Recognises orders for the future: corrections ('no, use uv, not pip'), prohibitions ('stop adding
+comments'), permissions ('no need to ask') and conventions ('in this repo we use tabs'). What is
+said about the task at hand ('stop the server', 'use the second one') is none.
+
+An order is kept in the person's own words: whoever reads it has to follow it to the letter.
+"""
+
+from __future__ import annotations
+
+import re
+
+from holdfast.text.capture.vocabulary import POINTS, any_of
+
+# What an agent does, as a verb in its base form.
+_ACTIONS = any_of(
+    """
+    use, answer, reply, respond, write, speak, keep, avoid, call, give, include, add, show, format,
+    ask, explain, start, end, put, run, address, assume, cite, talk, send, make, suggest,
+    recommend, commit, push, force[- ]push, mention, apologi[sz]e, translate, return, prefer,
+    convert, sign, delete, touch, edit, change, modify, remove, rename, merge, rebase, deploy,
+    install, upgrade, downgrade, refactor, create, generate, print, log, mock, import, hardcode,
+    hard-code, skip, disable, share, post, publish, summari[sz]e, repeat, guess, invent, overwrite,
+    amend, squash, reformat, comment, document, describe, quote, praise, lecture, interrupt,
+    name, type, indent, wrap, leave, set, read, open, store, save, cache, commit to, squash, tag,
+    bump, test, lint, review, check, work, drop
+    """
+)
+_DOING = any_of(
+    """
+    using, answering, replying, responding, writing, speaking, giving, including, adding, showing,
+    formatting, asking, explaining, starting, ending, putting, running, assuming, citing, talking,
+    sending, making, suggesting, recommending, committing, pushing, mentioning, apologi[sz]ing,
+    translating, returning, converting, signing, deleting, touching, editing, changing, modifying,
+    removing, renaming, merging, rebasing, deploying, installing, upgrading, refactoring, creating,
+    generating, printing, logging, mocking, importing, hardcoding, skipping, disabling, sharing,
+    summari[sz]ing, repeating, guessing, inventing, overwriting, reformatting, commenting,
+    praising, lecturing, calling me, saying, telling me, quoting, naming, wrapping
+    """
+)
+# What is written, in 'keep your answers short'.
+_WRITTEN = any_of(
+    """
+    answers?, repl(?:y|ies), responses?, explanations?, messages?, commit messages?, commits,
+    functions?, files?, lines?, tests?, comments?, names?, prs?, pull requests?, summaries,
+    docstrings?, code, diffs?, changes, emails?, paragraphs?, sentences?
+    """
+)
+_FIRM = r"(?:please |pls |plz |just |and |but |so |also |really |again,? )*"
+# 'No, …', 'wrong, …', 'I told you, …': what follows corrects the agent.
+_CORRECTS = re.compile(
+    r"(?:(?:no|nope|nah|wrong|actually|again|seriously|hey|ugh|hmm)(?: no)*(?:[,.!:]+| -+)+ *)+"
+    r"|i(?:'ve| have)? (?:already |just )?(?:told|said|asked)(?: you)?(?: (?:before|again|twice"
+    r"|already|many times))?[,: ]+(?=(?:no|not|to|use|never|always|don'?t|only)\b)"
+)
+_PROHIBITION = re.compile(
+    rf"{_FIRM}(?:stop|quit) {_DOING}\b"
+    rf"|{_FIRM}(?:(?:do not|don'?t)(?: ever)?|never(?: ever)?) {_ACTIONS}\b"
+)
+_STANDING_ORDER = re.compile(
+    rf"{_FIRM}always {_ACTIONS}\b(?! be)"
+    rf"|{_FIRM}(?:from now on|going forward|in (?:the )?future|as a rule|by default),? .{{0,20}}"
+    rf"\b{_ACTIONS}\b"
+    rf"|{_FIRM}{_ACTIONS} .{{2,100}} (?:from now on|going forward|in (?:the )?future|by default)$"
+    rf"|{_FIRM}keep (?:your |the |all |our |my )?(?:\w+ )?{_WRITTEN} \w"
+)
+_PERMISSION = re.compile(
+    rf"{_FIRM}(?:no need to|you (?:don'?t|do not) (?:need|have) to) {_ACTIONS}\b"
+)
+# 'Use uv, not pip': only what says what to use instead of what is an order by itself.
+_INSTEAD = re.compile(
+    rf"{_FIRM}(?:we |you should |please )?(?:use|prefer|write|run|call|go with) .{{1,60}}?"
+    r"(?:, not | not | instead of | rather than |, never )\S"
+    r"|i(?:'d| would) rather (?:have|use|see|get|write|work with|you) .{2,80} than \S"
+)
+_NOT_THAT = re.compile(r".{2,80}, not \S+(?: \S+){0,3}$")
+_NO_THINGS = re.compile(r"(?:no|not to|only|never|always) \S")
+# How things are done in a place: 'in this repo we use tabs', 'we never use default exports here'.
+_PLACE = (
+    r"(?:in|at|for|across) (?:this|our|the|my) (?:\w+ )?(?:repo(?:sitory)?|project|codebase|team"
+    r"|company|org|monorepo|app|library|house|stack|shop|office)"
+)
+_CONVENTION = re.compile(
+    rf"{_PLACE},? (?:we|i|all|every|everything|nobody|no one|\w+ (?:are|is|must|should))\b"
+    rf"|we (?:always|never|only|don'?t|do not) \w+ .{{2,100}}(?:{_PLACE}|here|around here)$"
+    rf"|(?:we|i) use .{{2,80}} (?:{_PLACE}|here|around here)$"
+    r"|we (?:don'?t|do not) \w+ .{2,60} here\b"
+)
+_HERE_PLACE = re.compile(rf"\b{_PLACE}\b|\b(?:around )?here\b")
+_THAT = re.compile(r"\b(?:it|this|that|these|those|them)\b")
+_IT_IS = re.compile(r"^(?:it'?s|it is) ")
+_PASSING = re.compile(
+    r"\b(?:yet|for now|right now|today|tonight|tomorrow|just now|this time|at the moment|first"
+    r"|until|anymore for|the (?:second|first|last|other|same|above|next|previous) (?:one|part"
+    r"|option|file|line|step|test)|line \d+)\b"
+)
+# At least so many words say what to do; 'no tests' alone does not.
+_WORDS_MIN, _WORDS_MAX = 2, 40
+
+
+def order_start(folded: str) -> int | None:
+    """Where an order for the future begins in a sentence; None where it is none."""
+    if (
+        folded.rstrip(" \"')").endswith("?")
+        or not _WORDS_MIN <= folded.count(" ") + 1 <= _WORDS_MAX
+    ):
+        return None
+    correction = _CORRECTS.match(folded)
+    start = correction.end() if correction else 0
+    order = folded[start:].rstrip(" .!,;…")
+    if _PASSING.search(order):
+        return None
+    if _CONVENTION.match(order):
+        return None if _THAT.search(_HERE_PLACE.sub(" ", order)) else start
+    if correction and _NOT_THAT.match(order):
+        return None if _THAT.search(_IT_IS.sub("", order)) else start
+    if not _points_nowhere(order):
+        return None
+    if any(form.match(order) for form in (_PROHIBITION, _STANDING_ORDER, _PERMISSION)):
+        return start
+    if _INSTEAD.match(order):
+        return start
+    if correction and _says_no(correction, order):
+        return start
+    return None
+
+
+def _says_no(correction: re.Match[str], order: str) -> bool:
+    """'I told you, no emojis.'"""
+    return correction[0].startswith("i") and _NO_THINGS.match(order) is not None
+
+
+_ABOUT_YOU = re.compile(
+    r"\b(?:your|you)\b(?= (?:answers?|repl(?:y|ies)|responses?|messages?|code|explanations?"
+    r"|summaries|don'?t|do not|need|should|commit|push|answer|reply|start|change|write|run|edit"
+    r"|ask|finish|touch|deploy|merge))"
+)
+_OWN_THINGS = re.compile(r"\b(?:it|this|that)(?= (?:repo|project|codebase|folder|file type))\b")
+
+
+def _points_nowhere(order: str) -> bool:
+    """Whether an order makes sense without what was said before it."""
+    return POINTS.search(_OWN_THINGS.sub(" ", _ABOUT_YOU.sub(" ", order))) is None
