@@ -1,20 +1,177 @@
-"""Answers that a server keeps for requests that are sent again. They hold what was answered, so
-they lose it together with the memory or the hub that it came from. Who asked, and what a request
-is, this module does not know."""
+"""Idempotency: a request that is sent twice under one key is done once, and answered twice with
+the same answer. Answers are kept for a day, in the store, for the caller who asked.
+
+A key is claimed before the work and the answer kept after it. Both are on the way of every such
+request, so they are written without looking first: a record is put where there was none, or in the
+place of the one that is known. No request waits for the record of another.
+
+A kept answer loses its text together with the memory or the hub that it came from. What a request
+is, this module does not know.
+"""
 
 from __future__ import annotations
 
+import os
 import re
+import secrets
+import socket
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Any
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from weakref import WeakKeyDictionary
 
-from holdfast.domain.records import NO_HUB
+from holdfast.domain.records import NO_HUB, Record
 from holdfast.engine.people.records import every
+from holdfast.errors import HoldfastError
 
 if TYPE_CHECKING:
-    from holdfast.store.base import Writer
+    from holdfast.engine.core import Core
+    from holdfast.store.base import Store, Writer
 
 KIND = "idempotency"
+# How often a process looks for answers that were kept long enough, and how many go at once: more
+# than come. Not with each request, as all of them would wait for each other at the oldest.
+_DROPPED_EVERY = timedelta(seconds=10)
+_DROPPED_AT_ONCE = 5_000
+_KEPT = timedelta(days=1)
+# A process that holds a key for longer than this has died, even where nobody can tell.
+_HELD = timedelta(minutes=1)
+# Tells this process from an earlier one of the same number.
+_RUN = secrets.token_hex(8)
+
+Refusal: TypeAlias = Literal["idempotency_mismatch", "not_found", "in_progress", "interrupted"]
+
+
+class KeyRefused(HoldfastError):
+    """Neither can the kept answer be given nor the work be begun under this key."""
+
+    def __init__(self, code: Refusal, message: str, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.code: Refusal = code
+
+
+# Claiming a key, and keeping the answer
+
+
+def claim(core: Core, place: str, asked: str) -> Record:
+    """What was answered under this key; or, with no status, that it is ours now. `asked` is the
+    digest of the request."""
+    now = core.now()
+    body = {"asked": asked, "status": None, "answer": "", "holder": _me(), "begun": False}
+    ours = Record(NO_HUB, KIND, place, now, body, due=now + _KEPT)
+    with core.store.write(hub=NO_HUB) as writer:
+        if writer.swap_record(None, ours):
+            return ours
+        # It was used before, which is rare: this look may wait.
+        record = writer.record(NO_HUB, KIND, place)
+        if record is not None and record.due is not None and record.due > now:
+            _require_usable(record, asked, now)
+            if record.body["status"] is not None:
+                return record
+        if not writer.swap_record(record, ours):
+            raise _in_progress()
+    return ours
+
+
+def note_begun(claimed: Record, writer: Writer) -> None:
+    """In the transaction of the work itself: it is there exactly if the work is. What is begun
+    already stays so."""
+    writer.swap_record(claimed, _begun(claimed))
+
+
+def keep(core: Core, claimed: Record, status: int, answer: str) -> None:
+    """Keeps the answer. Sometimes also drops those that were kept long enough."""
+    now = core.now()
+    body = {"asked": claimed.body["asked"], "status": status, "answer": answer}
+    kept = Record(NO_HUB, KIND, claimed.id, now, body, due=now + _KEPT)
+    with core.store.write(hub=NO_HUB) as writer:
+        # A process that took it over, because we were slow, has another record there, and answers.
+        if not writer.swap_record(_begun(claimed), kept):
+            writer.swap_record(claimed, kept)
+        if _LOOKED.get(core.store, now - _DROPPED_EVERY) + _DROPPED_EVERY <= now:
+            _LOOKED[core.store] = now
+            _drop_old(writer, now, _DROPPED_AT_ONCE)
+
+
+def release(core: Core, claimed: Record) -> None:
+    """After a failure: where nothing was written nothing is kept, and the request may be sent again
+    as it is."""
+    with core.store.write(hub=NO_HUB) as writer:
+        writer.swap_record(claimed, None)
+
+
+def drop_old(core: Core, *, limit: int = _DROPPED_AT_ONCE) -> int:
+    """Removes answers that were kept long enough; returns how many. New answers do this as they
+    come; upkeep does it where none come any more."""
+    with core.store.write(hub=NO_HUB) as writer:
+        return _drop_old(writer, core.now(), limit)
+
+
+def _drop_old(writer: Writer, now: datetime, limit: int) -> int:
+    return sum(writer.swap_record(old, None) for old in writer.due_records(KIND, now, limit=limit))
+
+
+# When this process has last looked for old answers.
+_LOOKED: WeakKeyDictionary[Store, datetime] = WeakKeyDictionary()
+
+
+def _require_usable(record: Record, asked: str, now: datetime) -> None:
+    if record.body["asked"] != asked:
+        raise KeyRefused(
+            "idempotency_mismatch",
+            "This idempotency key was used for another request.",
+            "Use a new key for each request.",
+        )
+    if record.body["status"] is not None:
+        if not record.body["answer"]:
+            raise KeyRefused(
+                "not_found", "What this request was answered with has been removed since."
+            )
+        return
+    if now - record.at < _HELD and not _is_gone(record.body["holder"]):
+        raise _in_progress()
+    if record.body["begun"]:
+        raise KeyRefused(
+            "interrupted",
+            "The first request with this key was cut off after it had written something.",
+            "Look what is there before you send it again, with a new key.",
+        )
+
+
+def _in_progress() -> KeyRefused:
+    return KeyRefused(
+        "in_progress",
+        "The first request with this key is still being worked on.",
+        "Try again in a moment.",
+    )
+
+
+def _begun(claimed: Record) -> Record:
+    return claimed._replace(body={**claimed.body, "begun": True})
+
+
+def _me() -> list[Any]:
+    return [socket.gethostname(), os.getpid(), _RUN]
+
+
+def _is_gone(holder: list[Any]) -> bool:
+    """Whether the process that held a key is known to have ended. Of other machines nothing is
+    known; there, time tells."""
+    host, process, run = holder
+    if host != socket.gethostname() or os.name != "posix":
+        return False
+    if process == os.getpid():
+        return bool(run != _RUN)
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+# What is in a kept answer
 
 
 def blank(writer: Writer, ids: Collection[str]) -> None:
@@ -24,6 +181,12 @@ def blank(writer: Writer, ids: Collection[str]) -> None:
         answer = record.body["answer"]
         if any(one in answer for one in ids):
             writer.put_record(record._replace(body={**record.body, "answer": ""}))
+
+
+def unseen_in(core: Core, hub_id: str, ids: frozenset[str]) -> frozenset[str]:
+    """Those of the memories that are not in this hub, or not for whom `core` acts."""
+    with core.read() as reader:
+        return ids - reader.memories_by_id(hub_id, [*ids]).keys()
 
 
 # An id of ours, or a time.

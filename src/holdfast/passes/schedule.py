@@ -152,10 +152,14 @@ def _every(settings: Settings) -> timedelta | None:
 
 
 def run_if_due(hub: Any) -> bool:
-    """Runs the lifecycle in a hub (a HubMemory) where it is due; returns whether it did."""
+    """Runs the lifecycle in a hub (a HubMemory) where it is due; returns whether it did. Answers
+    that were kept for requests sent again go with it."""
     if not lifecycle_due.claim(hub.core, hub.id):
         return False
+    from holdfast.engine import idempotency
+
     hub._lifecycle_automatically()
+    idempotency.drop_old(hub.core)
     return True
 
 

@@ -16,6 +16,7 @@ import httpx2
 import pytest
 
 from holdfast.edges.http import events
+from holdfast.engine import change_feed
 from holdfast.engine.people import keys, members
 from holdfast.errors import ServerUnreachable, StoreBusy
 from holdfast.extract.run import work_until_done
@@ -174,7 +175,7 @@ def test_a_purge_in_the_middle_of_a_look_is_told_before_what_is_missed_by_it(
     hub = server.house.hub
     hub.remember("The first zebra")
     gone = hub.remember("The second zebra").memory
-    look = events._changes_since
+    look = change_feed.changes_since
     purged: list[str] = []
 
     def purge_and_look(*given: Any) -> Any:
@@ -183,7 +184,7 @@ def test_a_purge_in_the_middle_of_a_look_is_told_before_what_is_missed_by_it(
         return look(*given)
 
     with server.listening(server.house.member("ben", "viewer")) as told:
-        monkeypatch.setattr(events, "_changes_since", purge_and_look)
+        monkeypatch.setattr(change_feed, "changes_since", purge_and_look)
         assert [next(told)[0] for _ in range(2)] == ["purge", "missed"]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from holdfast.domain.clock import SystemClock
-from holdfast.edges.http import once
+from holdfast.engine import idempotency
 from tests.edges.http.conftest import Asking, House
 
 KEY = {"Idempotency-Key": "key-1"}
@@ -151,14 +151,14 @@ def broken_off(
 
     method, path, body = request
     with monkeypatch.context() as patch:
-        patch.setattr(once, "_release", lambda *_: None)
+        patch.setattr(idempotency, "release", lambda *_: None)
         if where == "before the work":
             patch.setattr(type(house.hub), "log_turn", dies)
             patch.setattr(type(house.hub), "remember", dies)
         else:
-            patch.setattr(once, "_keep", dies)
+            patch.setattr(idempotency, "keep", dies)
         assert ask(method, path, json=body, headers=KEY).status_code == 500
-    monkeypatch.setattr(once, "_RUN", "another run")
+    monkeypatch.setattr(idempotency, "_RUN", "another run")
 
 
 @pytest.mark.parametrize("request_", [WRITES[0], WRITES[2]])
@@ -212,10 +212,10 @@ def test_answers_are_kept_for_a_day(
 ) -> None:
     core = house.memory.core
     ask.post("/v1/log", {"role": "user", "content": "Hello"}, headers=KEY)
-    assert once.drop_old(core) == 0
+    assert idempotency.drop_old(core) == 0
     tomorrow = SystemClock().now() + timedelta(days=1, minutes=1)
     monkeypatch.setattr(core, "clock", type("Clock", (), {"now": lambda self: tomorrow})())
-    assert once.drop_old(core) == 1
+    assert idempotency.drop_old(core) == 1
 
 
 def test_old_answers_go_when_new_ones_come(
@@ -226,9 +226,9 @@ def test_old_answers_go_when_new_ones_come(
     tomorrow = SystemClock().now() + timedelta(days=1, minutes=1)
     monkeypatch.setattr(core, "clock", type("Clock", (), {"now": lambda self: tomorrow})())
     ask.post("/v1/log", {"role": "user", "content": "Again"}, headers={"Idempotency-Key": "key-2"})
-    assert once.drop_old(core) == 0
+    assert idempotency.drop_old(core) == 0
     with core.store.read() as reader:
-        (left,) = reader.records("", once.KIND, limit=9)
+        (left,) = reader.records("", idempotency.KIND, limit=9)
     assert "Again" in left.body["answer"]
 
 
@@ -248,7 +248,7 @@ def test_what_is_purged_is_in_no_answer_that_was_kept(house: House, ask: Asking,
     else:
         house.memory.delete_hub(house.hub.name)
     with house.memory.core.store.read() as reader:
-        assert "flu" not in repr(reader.records("", once.KIND, limit=9))
+        assert "flu" not in repr(reader.records("", idempotency.KIND, limit=9))
 
 
 @pytest.mark.parametrize("key", ["", "k" * 201])

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from holdfast.api.hub import HubMemory
-from holdfast.edges.http import once
+from holdfast.engine import idempotency
 from holdfast.errors import ServerUnreachable
 from tests.edges.http.conftest import Asking
 
@@ -37,11 +37,11 @@ def test_only_what_was_not_written_is_to_be_sent_again(
     assert ("retry-after" in answer.headers) is later
 
 
-@pytest.mark.parametrize("where", ["_claim", "_keep"])
+@pytest.mark.parametrize("where", ["claim", "keep"])
 def test_a_store_that_is_lost_beside_the_work_is_waited_for(
     ask: Asking, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
-    real = getattr(once, where)
+    real = getattr(idempotency, where)
     lost: list[str] = []
 
     def lose_once(*values: Any) -> Any:
@@ -50,7 +50,7 @@ def test_a_store_that_is_lost_beside_the_work_is_waited_for(
             raise ServerUnreachable("Gone.", again=True)
         return real(*values)
 
-    monkeypatch.setattr(once, where, lose_once)
+    monkeypatch.setattr(idempotency, where, lose_once)
     said = {"role": "user", "content": "Hello"}
     first = ask.post("/v1/log", said, headers={"Idempotency-Key": "one"})
     again = ask.post("/v1/log", said, headers={"Idempotency-Key": "one"})
@@ -67,7 +67,7 @@ def test_what_became_of_the_work_is_told_where_the_store_stays_lost(
         raise ServerUnreachable("Gone.", again=True)
 
     monkeypatch.setattr(HubMemory, "log_turn", lose)
-    monkeypatch.setattr(once, "_release", still_lost)
+    monkeypatch.setattr(idempotency, "release", still_lost)
     said = {"role": "user", "content": "Hello"}
     answer = ask.post("/v1/log", said, headers={"Idempotency-Key": "one"})
     assert answer.json()["error"]["code"] == "in_doubt"

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from holdfast import Holdfast, HubMemory
+from holdfast.domain.records import NO_HUB
+from holdfast.engine import idempotency
 from holdfast.engine.upkeep.lifecycle import AUTOMATIC_ACTOR
 from holdfast.engine.upkeep.lifecycle_due import claim, last_run
 from holdfast.engine.writing.recorder import Recorder
@@ -157,3 +159,19 @@ def test_a_run_that_died_is_tried_again_and_loses_nothing(
     assert run(memory) == 1
     assert {memory.state for memory in hub.list()} == {"cooling"}
     assert hub.statistics().lifecycle_at == clock.now()
+
+
+def test_answers_kept_for_a_day_go_with_it_where_no_new_ones_come(
+    memory: Holdfast, clock: FixedClock
+) -> None:
+    memory.hub().remember("Volatile note", stability="volatile")
+    clock.tick(days=13, hours=12)
+    claimed = idempotency.claim(memory.core, "place", "asked")
+    idempotency.keep(memory.core, claimed, 200, '{"data": "secret plans"}')
+    clock.tick(hours=12)
+    assert run(memory) == 1
+    assert idempotency.claim(memory.core, "place", "asked").body["status"] == 200
+    clock.tick(days=1)
+    assert run(memory) == 1
+    with memory.core.store.read() as reader:
+        assert reader.records(NO_HUB, idempotency.KIND, limit=9) == []
