@@ -36,7 +36,7 @@ from holdfast.engine.upkeep.secret_scan import Secret
 from holdfast.files.archive import Archived
 from holdfast.files.attachments.archive import Packed
 from holdfast.files.attachments.storage import Kept, Received
-from holdfast.files.folders.documents import Report
+from holdfast.files.folders.run import Report
 from holdfast.files.journal.journal import Days
 from holdfast.files.memory_md.edit import Appended, Rewritten
 from holdfast.files.memory_md.intake import SyncReport

@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from holdfast.files.attachments.archive import Packed
     from holdfast.files.attachments.storage import Attachments, Kept, Received
     from holdfast.files.file_sync import Step
-    from holdfast.files.folders.documents import Report
+    from holdfast.files.folders.run import Report
     from holdfast.files.journal.changes import Look
     from holdfast.files.journal.entries import Place
     from holdfast.files.journal.journal import Days
@@ -1245,6 +1245,7 @@ class HubMemory:
         only says what it would do.
         """
         from holdfast.files.folders import documents
+        from holdfast.files.folders.run import other_place
 
         scope = self.scope
         if folder is None:
@@ -1252,7 +1253,7 @@ class HubMemory:
             scope = self._by_hand
         else:
             self._require_local()
-            place = documents.other_place(os.fspath(folder))
+            place = other_place(os.fspath(folder))
         return documents.index_files(
             scope,
             place,

@@ -8,20 +8,23 @@ changed. The note may be lost: then files are sent again, and the server knows t
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.domain.memory import Draft
 from holdfast.domain.results import Duplicate, Quarantined, Stored, Superseded
 from holdfast.errors import InvalidInput, NotFound
-from holdfast.files.folders.documents import (
+from holdfast.files.folders.documents import read_text
+from holdfast.files.folders.run import (
     REMOVED,
+    FolderRun,
     Place,
+    Progress,
     Report,
-    held_for_review,
+    Stamp,
+    gone_from,
+    lasting_stamp,
     other_place,
-    read_text,
-    too_many,
 )
 from holdfast.files.folders.walk import Found, Note, Walked, walk
 from holdfast.text.normalise import content_hash
@@ -30,26 +33,20 @@ if TYPE_CHECKING:
     from holdfast.client.hub import RemoteHub
     from holdfast.domain.results import Remembered
 
-Progress = Callable[[int, int], None]  # (done, total)
-
 # So many files, or so many bytes of them, go in one request: well below the largest body, and few
 # enough that a lost connection costs little.
 _BATCH_FILES = 50
 _BATCH_BYTES = 500_000
 # A server takes bodies of three million bytes, and letters may need more bytes in JSON.
 _FILE_BYTES_MAX = 2_500_000
-# A file written to this recently may be written to again within the same tick of its clock.
-_FRESH_NS = 2_000_000_000
 _ARCHIVE_MAX = 100
 _FOLDER = "pushed"
-
-_Stamp = tuple[int, int, int]
 
 
 class Sent(NamedTuple):
     """What was sent of a file: how it looked, what it said, and the memory it became."""
 
-    stamp: _Stamp
+    stamp: Stamp
     hash: str
     memory: str
 
@@ -58,7 +55,7 @@ class _Ready(NamedTuple):
     """A file that is to be sent."""
 
     path: str
-    stamp: _Stamp
+    stamp: Stamp
     hash: str
     draft: Draft
 
@@ -79,7 +76,7 @@ def index_files(
         )
     place = other_place(os.fspath(folder))
     walked = walk(place.folder)
-    run = _Run(hub, place)
+    run = _UploadRun(hub, place)
     changed = run.changed(walked)
     if dry_run:
         for ready in run.read(changed, progress):
@@ -94,38 +91,19 @@ def index_files(
         finally:
             # Also after an error: what was sent is not sent again.
             run.write()
-    return Report(
-        tuple(run.added),
-        tuple(run.updated),
-        tuple(run.unchanged),
-        tuple(run.removed),
-        (*walked.skipped, *run.skipped),
-        (*walked.refused, *run.refused),
-        tuple(run.withheld),
-        tuple(run.redacted),
-        tuple(walked.unread),
-        tuple(run.held),
-    )
+    return run.report(walked)
 
 
-class _Run:
-    """One pass over a folder."""
+class _UploadRun(FolderRun):
+    """One pass over a folder, into a hub on a server."""
 
     def __init__(self, hub: RemoteHub, place: Place) -> None:
-        self._hub, self._place = hub, place
+        super().__init__(place)
+        self._hub = hub
         self._file = _record_file(hub, place)
         self.known = read_record(self._file)
         self._now = dict(self.known)
-        self.added: list[str] = []
-        self.updated: list[str] = []
-        self.unchanged: list[str] = []
-        self.removed: list[str] = []
-        self.withheld: list[str] = []
         self.gone: list[str] = []
-        self.skipped: list[Note] = []
-        self.refused: list[Note] = []
-        self.redacted: list[Note] = []
-        self.held: list[str] = []
 
     def changed(self, walked: Walked) -> list[Found]:
         """The files that look otherwise than when they were sent; so far nothing is opened."""
@@ -144,41 +122,21 @@ class _Run:
             if progress is not None:
                 progress(done, len(changed))
             try:
-                stamp, content = read_text(self._place.folder, found.path, _FILE_BYTES_MAX)
+                stamp, content = read_text(self.place.folder, found.path, _FILE_BYTES_MAX)
             except InvalidInput as error:
-                self._skip(found.path, error.message)
+                self.skip(found.path, error.message)
                 continue
             if not content.strip():
-                self._skip(found.path, "It is empty.")
+                self.skip(found.path, "It is empty.")
                 continue
             said = content_hash(content)
-            stamp = self._trusted(stamp)
+            stamp = lasting_stamp(stamp, self._hub.clock.now())
             known = self.known.get(found.path)
             if known is not None and known.hash == said:
                 self._now[found.path] = known._replace(stamp=stamp)
                 self.unchanged.append(found.path)
                 continue
-            yield _Ready(found.path, stamp, said, self._draft(found.path, content))
-
-    def _draft(self, path: str, content: str) -> Draft:
-        return Draft(
-            content,
-            source_path=self._place.name + path,
-            layer="library",
-            source="import",
-            trust=self._place.trust,
-            # A file holds as long as it is there, so its memory does not age.
-            stability="stable",
-        )
-
-    def _trusted(self, stamp: _Stamp) -> _Stamp:
-        """The stamp, or one that fits no file where another write may leave it as it is."""
-        now_ns = int(self._hub.clock.now().timestamp() * 1_000_000_000)
-        return (0, 0, 0) if max(stamp[0], stamp[1]) > now_ns - _FRESH_NS else stamp
-
-    def _skip(self, path: str, reason: str) -> None:
-        plain = reason.rstrip(".")
-        self.skipped.append(Note(path, plain[:1].lower() + plain[1:]))
+            yield _Ready(found.path, stamp, said, self.draft(found.path, content))
 
     # Sending
 
@@ -200,7 +158,7 @@ class _Run:
             results = self._hub.remember_many([ready.draft for ready in batch])
         except InvalidInput as error:
             if len(batch) == 1:
-                self._skip(batch[0].path, error.message)
+                self.skip(batch[0].path, error.message)
                 return
             # All or none: one file that is refused must not keep the others out.
             for ready in batch:
@@ -213,10 +171,9 @@ class _Run:
     def _note(self, ready: _Ready, result: Remembered) -> None:
         path, memory = ready.path, result.memory
         self._now[path] = Sent(ready.stamp, ready.hash, memory.id)
-        own = memory.source_path == self._place.name + path
+        own = memory.source_path == self.place.name + path
         if isinstance(result, Quarantined):
-            self.refused.append(held_for_review(path, result))
-            self.held.append(path)
+            self.hold(path, result)
         elif isinstance(result, Duplicate) and own:
             self.unchanged.append(path)
         elif isinstance(result, Duplicate):
@@ -242,13 +199,8 @@ class _Run:
     # What is gone
 
     def note_gone(self, walked: Walked, *, remove: bool, remove_many: bool) -> None:
-        there = {found.path for found in walked.files}
-        unread = tuple(walked.unread)
-        self.gone = [
-            path for path in self.known if path not in there and not path.startswith(unread)
-        ]
-        if not remove or (too_many(len(self.gone), len(self.known)) and not remove_many):
-            self.withheld = self.gone
+        self.gone = gone_from(self.known, walked)
+        self.withhold(self.gone, len(self.known), remove=remove, remove_many=remove_many)
 
     def archive_gone(self) -> None:
         """Archives the memories of files that are gone, unless another file says the same."""
@@ -284,7 +236,7 @@ class _Run:
     def write(self) -> None:
         if self._now == self.known:
             return
-        kept = {"server": self._hub.server.url, "hub": self._hub.id, "folder": self._place.folder}
+        kept = {"server": self._hub.server.url, "hub": self._hub.id, "folder": self.place.folder}
         write_record(self._file, kept, self._now)
 
 

@@ -14,6 +14,7 @@ from holdfast import Holdfast, HubMemory
 from holdfast.errors import InvalidInput, NotFound
 from holdfast.files.folders import documents
 from holdfast.files.folders import walk as walking
+from holdfast.files.folders.run import Report
 from holdfast.files.folders.walk import KINDS, walk
 from holdfast.testing import FixedClock, open_for_tests
 
@@ -41,7 +42,7 @@ def write(folder: Path, **texts: str) -> None:
         path.write_text(text, encoding="utf-8")
 
 
-def reasons(report: documents.Report) -> dict[str, str]:
+def reasons(report: Report) -> dict[str, str]:
     return dict((*report.skipped, *report.refused))
 
 

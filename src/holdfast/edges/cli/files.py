@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from holdfast.domain.records import Clash
     from holdfast.edges.cli.call import Call
     from holdfast.engine.upkeep.compact import Merged
-    from holdfast.files.folders.documents import Report
+    from holdfast.files.folders.run import Report
     from holdfast.files.memory_md.intake import SyncReport
 
 

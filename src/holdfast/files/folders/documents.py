@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 import stat
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
-from holdfast.domain.memory import Draft, Trust
+from holdfast.domain.memory import Draft
 from holdfast.domain.records import Agreed
 from holdfast.domain.results import Duplicate, Quarantined, Remembered, Updated
 from holdfast.engine.scope import Scope
@@ -20,6 +20,16 @@ from holdfast.engine.writing import edit
 from holdfast.engine.writing.drafts import clean_draft
 from holdfast.engine.writing.remember import remember_stream
 from holdfast.errors import InvalidInput
+from holdfast.files.folders.run import (
+    REMOVED,
+    FolderRun,
+    Place,
+    Progress,
+    Report,
+    Stamp,
+    gone_from,
+    lasting_stamp,
+)
 from holdfast.files.folders.walk import (
     Found,
     Note,
@@ -33,62 +43,16 @@ from holdfast.text.characters import without_hidden
 from holdfast.text.normalise import content_hash
 
 FOLDER = "files"
-REMOVED = "file removed"
 IGNORED = "file no longer indexed"
-# More than this many files and more than this share of them gone at once is rather a folder that
-# was moved or not mounted than a decision; it is asked about first.
-_GONE_MANY = 10
-_GONE_SHARE = 3
-# A file written to this recently may be written to again within the same tick of its clock.
-_FRESH_NS = 2_000_000_000
 # One transaction archives at most this many, so that others do not wait for long.
 _BATCH = 500
-
-Progress = Callable[[int, int], None]  # (done, total)
-
-
-class Report(NamedTuple):
-    """What became of each file. `withheld` are files that are gone, so many at once that their
-    memories stay until someone says that it is meant; `redacted` are files with secrets in them,
-    which are not in their memories. Of those in `refused`, `unread` could not be read, and `held`
-    were taken in and wait for review."""
-
-    added: tuple[str, ...]
-    updated: tuple[str, ...]
-    unchanged: tuple[str, ...]
-    removed: tuple[str, ...]
-    skipped: tuple[Note, ...]
-    refused: tuple[Note, ...]
-    withheld: tuple[str, ...] = ()
-    redacted: tuple[Note, ...] = ()
-    unread: tuple[str, ...] = ()
-    held: tuple[str, ...] = ()
-
-
-def held_for_review(path: str, result: Quarantined) -> Note:
-    """The note of a file whose memory waits for review."""
-    return Note(path, f"held for review as #{result.memory.number}: it {result.reason}")
-
-
-class Place(NamedTuple):
-    """Where files come from and how far they are trusted. `name` stands before their paths, and
-    is empty for a hub's own folder."""
-
-    folder: str
-    name: str = ""
-    trust: Trust = "user"
-
-    @property
-    def record(self) -> str:
-        """Under which name the store keeps the list of what was read."""
-        return self.name or f"{FOLDER}/"
 
 
 class _Entry(NamedTuple):
     """What was known of a file when it was last read. A copy says the same as something that is
     kept already, so it has no memory of its own."""
 
-    stamp: tuple[int, int, int]
+    stamp: Stamp
     hash: str
     copy: bool = False
 
@@ -96,12 +60,6 @@ class _Entry(NamedTuple):
 def own_place(hub_folder: str) -> Place:
     """The folder in which a hub keeps its own files."""
     return Place(os.path.join(hub_folder, FOLDER))
-
-
-def other_place(folder: str) -> Place:
-    """Any other folder: known by its full path, and trusted as an import is."""
-    real = os.path.realpath(folder)
-    return Place(real, real.replace(os.sep, "/").rstrip("/") + "/", "import")
 
 
 def index_files(
@@ -118,61 +76,38 @@ def index_files(
 
     One bad file is noted and stops nothing.
     """
-    run = _Run(scope, place, dry_run=dry_run)
+    run = _DocumentRun(scope, place, dry_run=dry_run)
     if not place.name and not run.known and not os.path.isdir(place.folder):
         return Report((), (), (), (), (), ())
     walked = walk(place.folder)
     run.read_files(walked, progress)
     run.remove_gone(walked, remove=remove, remove_many=remove_many)
     run.write_record()
-    return Report(
-        tuple(run.added),
-        tuple(run.updated),
-        tuple(run.unchanged),
-        tuple(run.removed),
-        (*walked.skipped, *run.skipped),
-        (*walked.refused, *run.refused),
-        tuple(run.withheld),
-        tuple(run.redacted),
-        tuple(walked.unread),
-        tuple(run.held),
-    )
+    return run.report(walked)
 
 
-class _Run:
-    """One pass over a folder."""
+class _DocumentRun(FolderRun):
+    """One pass over a folder, into a hub of this machine."""
 
     def __init__(self, scope: Scope, place: Place, *, dry_run: bool) -> None:
-        self._scope, self._place = scope, place
+        super().__init__(place)
+        self._scope = scope
         self._dry_run = dry_run
         self._root = os.path.realpath(place.folder)
         with scope.core.store.read() as reader:
             scope.require_hub(reader)
-            self.known = _read_record(reader, scope.hub_id, place.record)
+            self.known = _read_record(reader, scope.hub_id, _record_of(place))
         self._now: dict[str, _Entry] = {}
         self._gone: list[str] = []
         self._known_paths = {place.name + path for path in self.known}
         # Which file stands for which text in this pass.
         self._standing: dict[str, str] = {}
-        self.added: list[str] = []
-        self.updated: list[str] = []
-        self.unchanged: list[str] = []
-        self.removed: list[str] = []
-        self.withheld: list[str] = []
-        self.skipped: list[Note] = []
-        self.refused: list[Note] = []
-        self.redacted: list[Note] = []
-        self.held: list[str] = []
 
     # Reading what is new
 
     def read_files(self, walked: Walked, progress: Progress | None) -> None:
         present = {found.path for found in walked.files}
-        self._gone = [
-            path
-            for path in self.known
-            if path not in present and not path.startswith(tuple(walked.unread))
-        ]
+        self._gone = gone_from(self.known, walked)
         for path in self.known.keys() - present - set(self._gone):
             self._now[path] = self.known[path]  # In a folder that could not be read.
         changed = [found for found in walked.files if not self._is_unchanged(found)]
@@ -234,19 +169,18 @@ class _Run:
             stamp, written = read_text(self._root, path, bytes_max)
             given = self._scope.core.redactor.text(written, keep_hidden=True)
             content = without_hidden(given)
-            draft = clean_draft(self._scope.core, self._draft(path, given))
+            draft = clean_draft(self._scope.core, self.draft(path, given))
         except InvalidInput as error:
             # What was known of it stays known, and the file is looked at again next time.
             if known is not None:
                 self._now[path] = known._replace(stamp=(0, 0, 0))
-            reason = error.message.rstrip(".")
-            self.skipped.append(Note(path, reason[:1].lower() + reason[1:]))
+            self.skip(path, error.message)
             return None
         if note := self._scope.core.redactor.note(
             written, content, "the memory; the file still has it"
         ):
             self.redacted.append(Note(path, note.removesuffix(" by a placeholder.")))
-        entry = _Entry(self._trusted(stamp), content_hash(content))
+        entry = _Entry(lasting_stamp(stamp, self._scope.now()), content_hash(content))
         if known is not None and not known.copy:
             if known.hash == entry.hash:
                 self._keep(path, entry)
@@ -255,23 +189,6 @@ class _Run:
             self._skip_copy(path, entry._replace(copy=True), said)
             return None
         return entry, draft
-
-    def _draft(self, path: str, content: str) -> Draft:
-        return Draft(
-            content,
-            source_path=self._place.name + path,
-            layer="library",
-            source="import",
-            trust=self._place.trust,
-            # A file holds as long as it is there, so its memory does not age.
-            stability="stable",
-        )
-
-    def _trusted(self, stamp: tuple[int, int, int]) -> tuple[int, int, int]:
-        """The stamp, or one that fits no file where another write may leave it as it is."""
-        now_ns = int(self._scope.now().timestamp() * 1_000_000_000)
-        fresh = max(stamp[0], stamp[1]) > now_ns - _FRESH_NS
-        return (0, 0, 0) if fresh else stamp
 
     def _skip_copy(self, path: str, entry: _Entry, reason: str) -> None:
         self._now[path] = entry
@@ -282,7 +199,7 @@ class _Run:
         something else now: then this is that file under a new name. A file that has a memory of
         its own, as an agent's file may have, is no copy."""
         with self._scope.core.store.read() as reader:
-            mine = reader.memory_by_path(self._scope.hub_id, self._place.name + path, audience="")
+            mine = reader.memory_by_path(self._scope.hub_id, self.place.name + path, audience="")
         if mine is not None and mine.state != "archived" and mine.content_hash == text_hash:
             return ""
         if text_hash in self._standing:
@@ -291,7 +208,7 @@ class _Run:
             for memory in reader.memories_by_hash(self._scope.hub_id, text_hash):
                 own = (
                     memory.source_path in self._known_paths
-                    or memory.source_path == self._place.name + path
+                    or memory.source_path == self.place.name + path
                 )
                 hidden = memory.state == "archived" or bool(memory.quarantine)
                 private = memory.boundary == "private" and memory.owner != self._scope.actor
@@ -303,8 +220,7 @@ class _Run:
     def _note(self, path: str, entry: _Entry, result: Remembered) -> None:
         self._now[path] = entry
         if isinstance(result, Quarantined):
-            self.refused.append(held_for_review(path, result))
-            self.held.append(path)
+            self.hold(path, result)
         elif isinstance(result, Duplicate):
             self.unchanged.append(path)
         elif isinstance(result, Updated) and self._has_memory(path):
@@ -316,15 +232,14 @@ class _Run:
 
     def remove_gone(self, walked: Walked, *, remove: bool, remove_many: bool) -> None:
         gone = [path for path in self._gone if not self.known[path].copy]
-        if not remove or (too_many(len(gone), len(self.known)) and not remove_many):
-            self.withheld = gone
+        if self.withhold(gone, len(self.known), remove=remove, remove_many=remove_many):
             self._now.update({path: self.known[path] for path in gone})
             return
         there = {note.path.rstrip("/") for note in walked.skipped}
         reasons: dict[str, list[str]] = {REMOVED: [], IGNORED: []}
         with self._scope.core.store.read() as reader:
             for path in gone:
-                memory = reader.memory_by_path(self._scope.hub_id, self._place.name + path)
+                memory = reader.memory_by_path(self._scope.hub_id, self.place.name + path)
                 # Another file may have taken the memory over: then it has a new path.
                 if memory is not None and memory.state != "archived":
                     reason = IGNORED if _is_below(path, there) else REMOVED
@@ -340,7 +255,7 @@ class _Run:
     def write_record(self) -> None:
         if self._dry_run or self._now == self.known:
             return
-        agreed = Agreed(self._place.record, _record_text(self._now), self._scope.now())
+        agreed = Agreed(_record_of(self.place), _record_text(self._now), self._scope.now())
         with self._scope.core.store.write(hub=self._scope.hub_id) as writer:
             self._scope.require_hub(writer)
             writer.set_agreed(self._scope.hub_id, agreed)
@@ -355,12 +270,7 @@ def _is_below(path: str, folders: set[str]) -> bool:
     return False
 
 
-def too_many(gone: int, known: int) -> bool:
-    """Whether so many are gone at once that it is asked about first."""
-    return gone > _GONE_MANY and gone * _GONE_SHARE > known
-
-
-def read_text(root: str, path: str, bytes_max: int) -> tuple[tuple[int, int, int], str]:
+def read_text(root: str, path: str, bytes_max: int) -> tuple[Stamp, str]:
     """The stamp and the text of a file; InvalidInput says why it cannot be had."""
     full = os.path.join(root, path)
     # Links are not followed, and a pipe that took the file's place would keep us waiting.
@@ -382,6 +292,11 @@ def read_text(root: str, path: str, bytes_max: int) -> tuple[tuple[int, int, int
 
 
 # The list of what was read
+
+
+def _record_of(place: Place) -> str:
+    """Under which name the store keeps the list."""
+    return place.name or f"{FOLDER}/"
 
 
 def _read_record(reader: Reader, hub_id: str, name: str) -> dict[str, _Entry]:

@@ -21,7 +21,8 @@ from holdfast.engine.writing.intake import new_version
 from holdfast.engine.writing.recorder import Recorder
 from holdfast.errors import HoldfastError, InvalidInput, StoreError
 from holdfast.files.atomic import locked, make_folder
-from holdfast.files.folders.documents import FOLDER, REMOVED
+from holdfast.files.folders.documents import FOLDER
+from holdfast.files.folders.run import REMOVED
 from holdfast.files.merge import Changed, changed
 from holdfast.files.ownership import require_here
 from holdfast.files.tool_files.folder import FileText, Folder, Stamp, encoded, open_root
